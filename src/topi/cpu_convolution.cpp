@@ -51,7 +51,7 @@ struct Tile {
 /// The number of places that leaves the least of a row over; of equal ones, the greatest.
 int places_at_once(std::optional<std::int64_t> width, int most) {
   if (!width) return most;
-  const auto steps = [&](std::int64_t places) { return (*width + places - 1) / places * places; };
+  const auto steps = [&](std::int64_t places) { return parts_of(*width, places) * places; };
   int best = most;
   for (int places = most; places > most / 2; --places)
     if (steps(places) < steps(best)) best = places;
@@ -86,7 +86,7 @@ int most_places(const Tensor& convolution, int vectors, const TargetFacts& targe
 bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
   constexpr std::int64_t kFewVectors = 7;
   if (!filters) return false;
-  const std::int64_t vectors = (*filters + lanes - 1) / lanes;
+  const std::int64_t vectors = parts_of(*filters, lanes);
   return vectors % 2 == 1 && vectors <= kFewVectors;
 }
 

@@ -25,6 +25,11 @@ int elements_at_hand(DataType type, const TargetFacts& target) {
   return std::max(target.caches.l1 / 2 / type.bytes() / lanes, 1) * lanes;
 }
 
+std::int64_t even_part(std::int64_t all, std::int64_t most) {
+  const std::int64_t parts = std::max<std::int64_t>(parts_of(all, most), 1);
+  return std::max<std::int64_t>(parts_of(all, parts), 1);
+}
+
 std::optional<double> count_of(const std::vector<Expr>& extents) {
   double count = 1;
   for (const Expr& extent : extents) {
@@ -49,7 +54,7 @@ std::optional<double> terms_of(const te::Operation& op) {
 
 namespace {
 
-/// Of so many, a half takes longer than the start of a loop, and not so long that it would matter.
+/// A half of so many takes some ten times as long as threads that stand by take to begin.
 constexpr double kLeastElements = 1 << 17;
 
 }  // namespace

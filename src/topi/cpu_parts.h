@@ -18,6 +18,14 @@ int lanes_of(DataType type, const tir::TargetFacts& target);
 /// Elements, in whole vectors, that fill half of the first cache: what else is read by passes by.
 int elements_at_hand(DataType type, const tir::TargetFacts& target);
 
+/// How many parts of that length there are, of which the last may be shorter.
+constexpr std::int64_t parts_of(std::int64_t all, std::int64_t length) {
+  return all / length + (all % length == 0 ? 0 : 1);
+}
+/// The length of as few parts as can be that are at most so long, shared out so that the last is
+/// not much shorter than the others; at least 1.
+std::int64_t even_part(std::int64_t all, std::int64_t most);
+
 /// How many elements there are; nothing where an extent is symbolic.
 std::optional<double> count_of(const std::vector<te::Expr>& extents);
 /// Of the operation's reduction, none if it has none.

@@ -33,9 +33,7 @@ struct Tile {
 Tile with_even_rows(Tile tile, const ProductExtents& extents) {
   constexpr std::int64_t kFewRows = 64;
   if (!extents.rows || *extents.rows >= kFewRows) return tile;
-  const int rows = static_cast<int>(*extents.rows);
-  const int tiles = std::max((rows + tile.rows - 1) / tile.rows, 1);
-  tile.rows = std::max((rows + tiles - 1) / tiles, 1);
+  tile.rows = static_cast<int>(even_part(*extents.rows, tile.rows));
   return tile;
 }
 
@@ -90,8 +88,7 @@ bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int core
 Tile shared_out(const Tile& tile, const ProductExtents& extents, int cores) {
   const Tile wide = with_even_rows({6, 4, tile.lanes}, extents);
   const auto most = [&](const Tile& t) {
-    const std::int64_t panels = (*extents.columns + t.width() - 1) / t.width();
-    return (panels + cores - 1) / cores * t.width();
+    return parts_of(parts_of(*extents.columns, t.width()), cores) * t.width();
   };
   return tile.vectors == 3 && most(wide) < most(tile) ? wide : tile;
 }
@@ -118,9 +115,9 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
   const std::optional<std::int64_t> extent = tir::constant_int(out.shape()[along]);
   if (!extent || cores == 1) return most;
   const int lanes = lanes_of(out.dtype(), target);
-  const std::int64_t of_all = std::int64_t{cores} * lanes;
-  const std::int64_t share = std::max<std::int64_t>((*extent + of_all - 1) / of_all, 1) * lanes;
-  return static_cast<int>(std::min<std::int64_t>(most, share));
+  const std::int64_t vectors =
+      std::max<std::int64_t>(parts_of(*extent, std::int64_t{cores} * lanes), 1);
+  return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
 }
 
 /// Rows of the matrix are added up, several at a time, a piece of the result after another: the
@@ -190,7 +187,7 @@ constexpr int kBandsOfACore = 4;
 std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int cores) {
   const std::int64_t whole = tiles / of_a_band, rest = tiles % of_a_band;
   if (whole % cores == 0) return whole / cores * of_a_band + rest;
-  return (whole + cores - 1) / cores * of_a_band;
+  return parts_of(whole, cores) * of_a_band;
 }
 
 /// While a panel of B stays in the second cache, a band of A passes by it. The longer the band, the
@@ -200,15 +197,12 @@ int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_
                     int cores) {
   constexpr std::int64_t kLeast = 8, kMost = 32;
   if (!extents.rows) return 2 * kLeast;
-  const std::int64_t tiles = std::max<std::int64_t>((*extents.rows + tile.rows - 1) / tile.rows, 1);
+  const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
   // One band is shared out by panels of B.
   if (tiles <= 2 * kLeast || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
-  if (cores == 1) {
-    // With nothing to share out, bands of one length.
-    const std::int64_t bands = (tiles + longest - 1) / longest;
-    return static_cast<int>((tiles + bands - 1) / bands);
-  }
+  // With nothing to share out, bands of one length.
+  if (cores == 1) return static_cast<int>(even_part(tiles, longest));
   std::int64_t best = longest;
   for (std::int64_t length = longest; length >= kLeast; --length)
     if (most_of_a_core(tiles, length, cores) < most_of_a_core(tiles, best, cores)) best = length;

@@ -78,13 +78,6 @@ int lanes_along(const Tensor& x, std::size_t n, const TargetFacts& target) {
   return lanes;
 }
 
-/// As many as can be, and so that the last part is not much smaller than the others.
-std::int64_t even_part(std::int64_t extent, std::int64_t most) {
-  const auto quotient = [](std::int64_t a, std::int64_t b) { return a / b + (a % b == 0 ? 0 : 1); };
-  const std::int64_t parts = std::max<std::int64_t>(quotient(extent, most), 1);
-  return std::max<std::int64_t>(quotient(extent, parts), 1);
-}
-
 /// Vectors of filters in a panel, so that none is left over.
 int vectors_of(std::int64_t all) {
   for (const int vectors : {2, 3})

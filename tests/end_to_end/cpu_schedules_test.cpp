@@ -221,6 +221,11 @@ TEST(CpuMatmul, HasThreadsFromAQuarterOfAMillionMultiplicationsOn) {
   EXPECT_TRUE(shared_loops(64, 64, 63, 2).empty());
 }
 
+// A half of the columns for each of two.
+TEST(CpuMatmul, AVectorByAMatrixHasAPieceForEachCore) {
+  EXPECT_EQ(shared_loops(1, 4096, 512, 2), std::vector<std::int64_t>{2});
+}
+
 // Where the panels are wider: four rows are one tile, with nothing left over.
 TEST(CpuMatmul, TilesOfFewRowsAreEven) {
   EXPECT_TRUE(allocates(loops_of_product(4, 512, 8),
