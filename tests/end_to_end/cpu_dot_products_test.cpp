@@ -7,6 +7,7 @@
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/nn.h"
 #include "tenon/topi/schedule.h"
+#include "tests/common/cpu_targets.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::topi {
@@ -22,15 +23,6 @@ const std::vector<Types> kTypes = {{Int(8), Int(8), Int(32)},
                                    {Int(8), UInt(8), Int(32)},
                                    {UInt(8), UInt(8), Int(32)},
                                    {BFloat(16), BFloat(16), Float(32)}};
-
-/// Narrow and wide vectors, one core and several.
-std::vector<TargetFacts> targets() {
-  std::vector<TargetFacts> all(2, Target("llvm").facts());
-  all[0].vector_registers = {.bits = 128, .count = 16, .for_sums = 8};
-  all[1].vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
-  all[1].cores = 4;
-  return all;
-}
 
 std::string differs(const te::Schedule& s, const std::vector<LowerArgument>& args) {
   return testing::compare_with_default(
@@ -60,7 +52,7 @@ TEST(CpuDotProducts, OfAnyExtentsAndTypes) {
     for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{
              {16, 64, 8}, {9, 100, 7}, {5, 17, 33}, {37, 3, 4}, {2, 40, 3}}) {
       const Product p = product(m, n, k, types);
-      for (const TargetFacts& target : targets())
+      for (const TargetFacts& target : testing::cpu_targets())
         EXPECT_EQ(differs(cpu::schedule_matmul(p.c, target), {p.a, p.b, p.c}), "")
             << types.a.str() << " " << types.b.str() << " " << m << " " << n << " " << k;
     }
@@ -70,14 +62,14 @@ TEST(CpuDotProducts, OfTransposedFactorsAndBatches) {
   for (const Types& types : {kTypes[0], kTypes[4]}) {
     for (const auto& [a, b] : {std::pair(true, false), {false, true}, {true, true}}) {
       const Product p = product(19, 70, 21, types, a, b);
-      for (const TargetFacts& target : targets())
+      for (const TargetFacts& target : testing::cpu_targets())
         EXPECT_EQ(differs(cpu::schedule_matmul(p.c, target), {p.a, p.b, p.c}), "")
             << types.a.str() << a << b;
     }
     const Tensor A = te::placeholder({3, 18, 12}, "A", types.a),
                  B = te::placeholder({3, 12, 37}, "B", types.b);
     const Tensor C = batch_matmul(A, B, {.out_dtype = types.sum});
-    for (const TargetFacts& target : targets())
+    for (const TargetFacts& target : testing::cpu_targets())
       EXPECT_EQ(differs(cpu::schedule_matmul(C, target), {A, B, C}), "") << types.a.str();
   }
 }
@@ -88,7 +80,7 @@ TEST(CpuDotProducts, AreTakenBackToBytesWithTheProduct) {
   const Tensor scaled = multiply(Term(cast(p.c, Float(32))), Term(0.01f));
   const Tensor out = cast(clip(round(scaled), -128, 127), Int(8));
   const te::Schedule s = te::create_schedule(out);
-  schedule(s, {out}, targets()[1]);
+  schedule(s, {out}, testing::cpu_targets()[1]);
   EXPECT_EQ(differs(s, {p.a, p.b, out}), "");
 }
 

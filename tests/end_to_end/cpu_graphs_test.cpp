@@ -13,6 +13,7 @@
 #include "tenon/topi/schedule.h"
 #include "tenon/topi/transform.h"
 #include "tenon/topi/transformer.h"
+#include "tests/common/cpu_targets.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::topi {
@@ -22,19 +23,9 @@ using tir::TargetFacts;
 using Scheduler = te::Schedule (*)(const Tensor& out, const TargetFacts& target,
                                    SourceLocation where);
 
-/// Narrow and wide vectors, one core and several.
-std::vector<TargetFacts> targets() {
-  std::vector<TargetFacts> all(2, Target("llvm").facts());
-  all[0].vector_registers = {.bits = 128, .count = 16, .for_sums = 8};
-  all[0].cores = 1;
-  all[1].vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
-  all[1].cores = 4;
-  return all;
-}
-
 std::string checked(Scheduler schedule, const Tensor& out, const std::vector<LowerArgument>& args) {
   std::string wrong;
-  for (const TargetFacts& target : targets())
+  for (const TargetFacts& target : testing::cpu_targets())
     wrong += testing::compare_with_default(
         schedule(out, target, SourceLocation::current()), args,
         {.compile_c = false, .symbols = {21}, .build = {.opt_level = 3}});

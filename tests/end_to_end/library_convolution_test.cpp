@@ -14,6 +14,7 @@
 #include "tenon/topi/cpu.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/schedule.h"
+#include "tests/common/cpu_targets.h"
 #include "tests/common/numbers.h"
 #include "tests/common/ways_to_run.h"
 
@@ -140,28 +141,6 @@ TEST(LibraryConvolution, RefusesWhatDoesNotFit) {
 
 // ---- schedules ----------------------------------------------------------------------------------
 
-/// Narrow and wide vectors, one core and several.
-std::vector<tir::TargetFacts> targets() {
-  std::vector<tir::TargetFacts> all(2, Target("llvm").facts());
-  all[0].vector_registers = {.bits = 128, .count = 16, .for_sums = 8};
-  all[1].vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
-  all[1].cores = 4;
-  return all;
-}
-
-/// As topi::schedule chooses.
-std::string scheduled_differs(const te::Tensor& out, const std::vector<LowerArgument>& args) {
-  std::string wrong;
-  for (const tir::TargetFacts& target : targets()) {
-    const te::Schedule s = te::create_schedule(out);
-    topi::schedule(s, {out}, target);
-    EXPECT_GT(s[out].relations().size(), 0u);
-    wrong += compare_with_default(s, args,
-                                  {.compile_c = false, .symbols = {21}, .build = {.opt_level = 3}});
-  }
-  return wrong;
-}
-
 TEST(CpuWindows, DepthwiseOfAnyWindows) {
   for (const auto& [width, size, stride, dilation, padding] :
        std::vector<std::tuple<int, int, int, int, int>>{
@@ -198,7 +177,7 @@ TEST(CpuWindows, OfImagesWhoseSizesOnlyTheCallKnows) {
 
 TEST(CpuWindows, RefusesWhatIsNone) {
   te::Tensor A = te::placeholder({4, 4}, "A");
-  EXPECT_THROW(topi::cpu::schedule_windows(topi::relu(A), targets()[0]), ScheduleError);
+  EXPECT_THROW(topi::cpu::schedule_windows(topi::relu(A), cpu_targets()[0]), ScheduleError);
 }
 
 TEST(CpuConvolution, OfGroupsAndOfChannelsSideBySide) {

@@ -15,18 +15,22 @@ namespace {
 
 using Indices = std::span<const std::int64_t>;
 
+/// Of the elements up to each, or before it.
+auto running_sum(std::size_t along, bool exclusive) {
+  return [=](auto& in, Indices i) {
+    double sum = 0;
+    std::vector<std::int64_t> at(i.begin(), i.end());
+    for (at[along] = 0; at[along] < i[along] + (exclusive ? 0 : 1); ++at[along]) sum += in[0](at);
+    return sum;
+  };
+}
+
 TEST(LibraryScan, SumsAlongAnyDimension) {
   te::Tensor A = te::placeholder({3, 4, 5}, "A");
   for (const int axis : {0, 1, 2, -1})
     for (const bool exclusive : {false, true}) {
       const auto along = static_cast<std::size_t>(axis < 0 ? 2 : axis);
-      auto truth = [&](auto& in, Indices i) {
-        double sum = 0;
-        std::vector<std::int64_t> at(i.begin(), i.end());
-        for (at[along] = 0; at[along] < i[along] + (exclusive ? 0 : 1); ++at[along])
-          sum += in[0](at);
-        return sum;
-      };
+      const auto truth = running_sum(along, exclusive);
       EXPECT_EQ(differs({A}, topi::cumsum(A, axis, {.exclusive = exclusive}), truth), "")
           << axis << exclusive;
     }
@@ -70,13 +74,7 @@ TEST(LibraryScan, BlocksSumAlongAnyDimension) {
   for (const std::size_t along : {0, 1, 2})
     for (const bool exclusive : {false, true})
       for (const int block : {1, 2, 4, 9}) {
-        auto truth = [&](auto& in, Indices i) {
-          double sum = 0;
-          std::vector<std::int64_t> at(i.begin(), i.end());
-          for (at[along] = 0; at[along] < i[along] + (exclusive ? 0 : 1); ++at[along])
-            sum += in[0](at);
-          return sum;
-        };
+        const auto truth = running_sum(along, exclusive);
         const te::Tensor B =
             topi::cumsum(A, static_cast<int>(along), {.exclusive = exclusive, .block = block});
         EXPECT_EQ(differs({A}, B, truth, {.compile = false}), "")
@@ -93,12 +91,8 @@ TEST(LibraryScan, BlocksMultiplyAndCast) {
   };
   EXPECT_EQ(differs({A}, topi::cumprod(A, 0, {.block = 3}), truth), "");
   te::Tensor B = te::placeholder({200}, "B", Int(8));
-  auto sum = [](auto& in, Indices i) {
-    double all = 0;
-    for (std::int64_t k = 0; k <= i[0]; ++k) all += in[0]({k});
-    return all;
-  };
-  EXPECT_EQ(differs({B}, topi::cumsum(B, 0, {.dtype = Int(32), .block = 16}), sum), "");
+  EXPECT_EQ(
+      differs({B}, topi::cumsum(B, 0, {.dtype = Int(32), .block = 16}), running_sum(0, false)), "");
 }
 
 TEST(LibraryScan, OfBlocksIsTheseOperations) {

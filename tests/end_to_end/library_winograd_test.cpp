@@ -16,6 +16,7 @@
 #include "tenon/topi/cpu.h"
 #include "tenon/topi/elementwise.h"
 #include "tenon/topi/schedule.h"
+#include "tests/common/cpu_targets.h"
 #include "tests/common/numbers.h"
 #include "tests/common/ways_to_run.h"
 
@@ -106,34 +107,22 @@ TEST(Winograd, RoundsTilesOf2AsSumsAndTilesOf4SomeBitsMore) {
 
 // ---- schedules ----------------------------------------------------------------------------------
 
-/// Narrow and wide vectors, one core and several.
-std::vector<tir::TargetFacts> targets() {
-  std::vector<tir::TargetFacts> all(2, Target("llvm").facts());
-  all[0].vector_registers = {.bits = 128, .count = 16, .for_sums = 8};
-  all[1].vector_registers = {.bits = 512, .count = 32, .for_sums = 16};
-  all[1].cores = 4;
-  return all;
+/// With so much of a second cache.
+std::string scheduled_differs_with(int l2, const Tensor& out,
+                                   const std::vector<LowerArgument>& args) {
+  std::vector<tir::TargetFacts> targets = cpu_targets();
+  for (tir::TargetFacts& target : targets) target.caches.l2 = l2;
+  return scheduled_differs(out, args, {.compile_c = false, .build = {.opt_level = 3}}, targets);
 }
-
-/// As topi::schedule chooses.
-std::string scheduled_differs(const Tensor& out, const std::vector<LowerArgument>& args,
-                              int l2 = 512 << 10) {
-  std::string wrong;
-  for (tir::TargetFacts target : targets()) {
-    target.caches.l2 = l2;
-    const te::Schedule s = te::create_schedule(out);
-    topi::schedule(s, {out}, target);
-    EXPECT_GT(s[out].relations().size(), 0u);
-    wrong += compare_with_default(s, args, {.compile_c = false, .build = {.opt_level = 3}});
-  }
-  return wrong;
+std::string scheduled_results_differ(const Tensor& out, const std::vector<LowerArgument>& args) {
+  return scheduled_differs_with(512 << 10, out, args);
 }
 
 std::string check(const std::vector<te::Expr>& shape, int filters, const WinogradOptions& options,
                   int l2 = 512 << 10) {
   const Tensor X = images(shape), K = kernels(filters, shape[1]);
   const Tensor Y = topi::conv2d_winograd_nchw(X, K, options);
-  return scheduled_differs(Y, {X, K, Y}, l2);
+  return scheduled_differs_with(l2, Y, {X, K, Y});
 }
 
 TEST(CpuWinograd, TakesBlocksOfTiles) {
@@ -176,13 +165,13 @@ TEST(CpuWinograd, ComputesMapsOfTheConvolutionWithIt) {
   const Tensor X = images({1, 4, 9, 10}), K = kernels(4, 4), Bias = te::placeholder({4, 1, 1}, "B");
   const Tensor Y = topi::conv2d_winograd_nchw(X, K, {.padding = {1, 1, 1, 1}});
   const Tensor Z = topi::relu(topi::add(Y, Bias), "Z");
-  EXPECT_EQ(scheduled_differs(Z, {X, K, Bias, Z}), "");
+  EXPECT_EQ(scheduled_results_differ(Z, {X, K, Bias, Z}), "");
 }
 
 /// What is stored whole.
 std::string roots(const Tensor& out) {
   std::string names;
-  const te::Schedule s = topi::cpu::schedule_conv2d_winograd(out, targets()[1]);
+  const te::Schedule s = topi::cpu::schedule_conv2d_winograd(out, cpu_targets()[1]);
   for (const te::Stage& stage : s.normalize().stages())
     if (!stage.op().as<te::Placeholder>() &&
         std::holds_alternative<te::AttachRoot>(stage.data().attach))
@@ -206,7 +195,7 @@ TEST(CpuWinograd, TakesTheImagesOfAnother) {
                L = te::placeholder({4, 4, 3, 3}, "L");
   const Tensor Y = topi::relu(topi::conv2d_winograd_nchw(X, K, {.channel_multiple = 4}));
   const Tensor Z = topi::conv2d_winograd_nchw(Y, L, {.channel_multiple = 4});
-  EXPECT_EQ(scheduled_differs(Z, {X, K, L, Z}), "");
+  EXPECT_EQ(scheduled_results_differ(Z, {X, K, L, Z}), "");
 }
 
 TEST(CpuWinograd, LeavesOperationsThatOthersReadAsTheyAre) {
@@ -214,14 +203,14 @@ TEST(CpuWinograd, LeavesOperationsThatOthersReadAsTheyAre) {
   const Tensor Y = topi::conv2d_winograd_nchw(X, K, {.channel_multiple = 4});
   const Tensor P = topi::relu(Y.op().inputs().front(), "P");
   const te::Schedule s = te::create_schedule(std::vector<Tensor>{Y, P});
-  topi::schedule(s, {Y, P}, targets()[0]);
+  topi::schedule(s, {Y, P}, cpu_targets()[0]);
   EXPECT_EQ(compare_with_default(s, {X, K, Y, P}, {.compile_c = false}), "");
 }
 
 TEST(CpuWinograd, RefusesWhatIsNone) {
   const Tensor X = images({1, 4, 10, 10}), K = kernels(4, 4);
   for (const Tensor& x : {topi::relu(X), topi::conv2d_nchw(X, K)}) try {
-      topi::cpu::schedule_conv2d_winograd(x, targets()[0]);
+      topi::cpu::schedule_conv2d_winograd(x, cpu_targets()[0]);
       ADD_FAILURE() << "accepted";
     } catch (const ScheduleError& error) {
       EXPECT_NE(std::string(error.what()).find("topi::conv2d_winograd_nchw"), std::string::npos);
@@ -234,7 +223,7 @@ TEST(CpuWinograd, SumsAreTilesThatLeaveNothingOver) {
   const Tensor X = images({1, 64, 56, 56}), K = kernels(64, 64);
   const Tensor Y = topi::conv2d_winograd_nchw(X, K, {.padding = {1, 1, 1, 1}});
   std::ostringstream text;
-  text << lower(topi::cpu::schedule_conv2d_winograd(Y, targets()[1]), {X, K, Y});
+  text << lower(topi::cpu::schedule_conv2d_winograd(Y, cpu_targets()[1]), {X, K, Y});
   const std::string sums =
       "allocate(T_conv2d_winograd_products.local: Pointer(local float32x16), float32x16, [14])";
   EXPECT_NE(text.str().find(sums), std::string::npos) << text.str();
@@ -245,7 +234,7 @@ TEST(CpuWinograd, SumsAreTilesThatLeaveNothingOver) {
 std::string form(const std::vector<te::Expr>& shape, const te::Expr& filters,
                  const topi::ConvolutionOptions& options = {.padding = {1, 1, 1, 1}}) {
   const Tensor Y = topi::cpu::fastest_conv2d_nchw(images(shape), kernels(filters, shape[1]),
-                                                  targets()[1], options);
+                                                  cpu_targets()[1], options);
   if (Y.op().tag() != topi::kConv2dWinogradNchw) return Y.op().tag();
   // {place, place, tile, channel}
   const Tensor products = Y.op().inputs()[0].op().inputs()[0].op().inputs()[0];
@@ -273,12 +262,12 @@ TEST(FastestConvolution, IsDirectWhereWinogradsIsNone) {
   EXPECT_EQ(form({1, 64, 56, 56}, 64, {.out_dtype = Float(64)}), topi::kConv2dNchw);
   EXPECT_EQ(form({1, 64, te::size_var("n"), 56}, 64), topi::kConv2dNchw);
   const Tensor X = images({1, 64, 56, 56}, Int(8)), K = kernels(64, 64, Int(8));
-  EXPECT_EQ(topi::cpu::fastest_conv2d_nchw(X, K, targets()[1]).op().tag(), topi::kConv2dNchw);
+  EXPECT_EQ(topi::cpu::fastest_conv2d_nchw(X, K, cpu_targets()[1]).op().tag(), topi::kConv2dNchw);
 }
 
 TEST(FastestConvolution, RefusesWhatConv2dNchwRefuses) {
   try {
-    topi::cpu::fastest_conv2d_nchw(images({1, 64, 56, 56}), kernels(64, 32), targets()[1]);
+    topi::cpu::fastest_conv2d_nchw(images({1, 64, 56, 56}), kernels(64, 32), cpu_targets()[1]);
     ADD_FAILURE() << "accepted";
   } catch (const TypeError& error) {
     EXPECT_NE(std::string(error.what()).find("topi::conv2d_nchw"), std::string::npos);
