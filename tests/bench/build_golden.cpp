@@ -77,13 +77,10 @@ std::string row_of(const bench::Output& output) {
 }  // namespace
 
 int main(int, char** argv) {
-  const auto tutorials = bench::schedule_tutorials(argv[0]);
-  if (tutorials.empty()) {
-    std::cerr << "build_golden: no tutorials beside it; build them first\n";
+  if (!bench::print_rows_of_tutorials(
+          argv[0], "milliseconds of compiling, for each schedule of each program (LLVM's part)",
+          "--emit=asm --target=llvm --time-passes", row_of))
     return 1;
-  }
-  std::cout << "milliseconds of compiling, for each schedule of each program (LLVM's part)\n";
-  bench::print_rows_of(tutorials, "--emit=asm --target=llvm --time-passes", row_of);
 #ifdef TENON_HAVE_KNOWN_PROGRAMS
   build_known_programs("random programs", known_programs::random_programs());
   build_known_programs("topi", known_programs::topi_programs());

@@ -77,17 +77,15 @@ std::string row_of(const bench::Output& output) {
 }  // namespace
 
 int main(int, char** argv) {
-  const auto tutorials = bench::schedule_tutorials(argv[0]);
-  if (tutorials.empty()) {
-    std::cerr << "lower_golden: no tutorials beside it; build them first\n";
-    return 1;
-  }
-  std::cout << "milliseconds of lower, for each schedule of each program\n";
   bool is_success = true;
-  bench::print_rows_of(tutorials, "--emit=simple --time-passes", [&](const bench::Output& output) {
+  const auto row = [&](const bench::Output& output) {
     is_success &= output.is_success;
     return row_of(output);
-  });
+  };
+  if (!bench::print_rows_of_tutorials(argv[0],
+                                      "milliseconds of lower, for each schedule of each program",
+                                      "--emit=simple --time-passes", row))
+    return 1;
 #ifdef TENON_HAVE_KNOWN_PROGRAMS
   lower_known_programs("random programs", known_programs::random_programs());
   lower_known_programs("topi", known_programs::topi_programs());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <numeric>
@@ -37,8 +38,7 @@ bool is_about_blocks(const std::string& program) {
   return names.contains(program);
 }
 
-}  // namespace
-
+/// Built beside the benchmark that was started as `program`.
 std::vector<fs::path> schedule_tutorials(const char* program) {
   const fs::path folder = fs::canonical(program).parent_path().parent_path() / "tutorials";
   std::vector<fs::path> tutorials;
@@ -50,8 +50,18 @@ std::vector<fs::path> schedule_tutorials(const char* program) {
   return tutorials;
 }
 
-void print_rows_of(const std::vector<fs::path>& tutorials, const std::string& options,
-                   const std::function<std::string(const Output& output)>& row) {
+}  // namespace
+
+bool print_rows_of_tutorials(const char* program, const std::string& title,
+                             const std::string& options,
+                             const std::function<std::string(const Output& output)>& row) {
+  const std::vector<fs::path> tutorials = schedule_tutorials(program);
+  if (tutorials.empty()) {
+    std::cerr << fs::path(program).filename().string()
+              << ": no tutorials beside it; build them first\n";
+    return false;
+  }
+  std::cout << title << "\n";
   Progress progress({.what = "programs", .total = static_cast<std::int64_t>(tutorials.size())});
   for (const fs::path& tutorial : tutorials) {
     progress.add();
@@ -60,6 +70,7 @@ void print_rows_of(const std::vector<fs::path>& tutorials, const std::string& op
     std::cout << std::left << std::setw(26) << tutorial.filename().string() << row(output)
               << std::endl;
   }
+  return true;
 }
 
 std::vector<std::vector<double>> milliseconds_in(const std::string& output,

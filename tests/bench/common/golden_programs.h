@@ -2,7 +2,6 @@
 // process of its own, and the random programs and those of topi, which are here.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,19 +12,18 @@
 
 namespace tenon::bench {
 
-/// The tutorials about schedules, which are built beside the benchmark that was started as
-/// `program`.
-std::vector<std::filesystem::path> schedule_tutorials(const char* program);
-
 /// What a program wrote to both of its outputs, and whether it ended well.
 struct Output {
   std::string text;
   bool is_success;
 };
 
-/// Runs every tutorial with the options, and prints what `row` makes of its output, a line each.
-void print_rows_of(const std::vector<std::filesystem::path>& tutorials, const std::string& options,
-                   const std::function<std::string(const Output& output)>& row);
+/// Runs every tutorial about schedules with the options, and prints a title and what `row` makes of
+/// each output, a line each. False, said on standard error, if none are built beside the benchmark
+/// that was started as `program`.
+bool print_rows_of_tutorials(const char* program, const std::string& title,
+                             const std::string& options,
+                             const std::function<std::string(const Output& output)>& row);
 
 /// The numbers in front of " ms" in the lines of the output that begin with the word: one from each
 /// line, or several.
