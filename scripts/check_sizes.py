@@ -1,36 +1,16 @@
 #!/usr/bin/env python3
-"""Checks that files, functions and lines stay short, and that nothing says it is unfinished.
+"""Checks that lines stay short and that nothing says it is unfinished.
 
-Files and functions that are longer than they should be are listed with their length: they may become shorter,
-and never longer.
+Long files and functions are reported, not refused: a file is about one thing, however long that makes it.
 """
 
 import re
 
 import sources
 
-MAX_FILE = 400
-MAX_FUNCTION = 80
+LONG_FILE = 600
+LONG_FUNCTION = 80
 MAX_LINE = 110  # clang-format holds code to 100 columns; examples in comments may be a little wider
-LONG_FILES = {
-    "include/tenon/tir/expr.h": 426,
-    "src/lower/passes/flatten_storage.cpp": 408,
-    "src/lower/shared_uses.cpp": 419,
-    "src/te/intrinsics/tensorize.cpp": 404,
-    "src/tir/expr.cpp": 409,
-    "tests/bench/unscheduled_loops.cpp": 444,
-    "tests/end_to_end/intrinsic_tails_test.cpp": 443,
-    "tests/end_to_end/intrinsics_test.cpp": 436,
-    "tests/end_to_end/regressions_test.cpp": 483,
-    "tests/errors/intrinsics_test.cpp": 454,
-    "tests/errors/operations_test.cpp": 447,
-    "tests/runtime/argument_check_test.cpp": 419,
-}
-LONG_FUNCTIONS = {
-    # A line for each intrinsic, so that the compiler tells where a new one is missing.
-    ("src/codegen/llvm/emit_call.cpp", "FunctionEmitter::call_intrin"): 115,
-    ("tests/errors/random_misuse_test.cpp", "call"): 97,
-}
 # A definition of a function: it ends in `{`, has parameters, and is no type, namespace or statement.
 # What stands in a namespace or in a class begins in column 0 or 2.
 FUNCTION = re.compile(
@@ -56,23 +36,20 @@ def functions(lines):
                 break
 
 
-def check_functions(path, lines, problems):
-    for number, length, text in functions(lines):
-        name = text.split("(")[0].split()[-1] if "(" in text else text
-        limit = LONG_FUNCTIONS.get((str(path), name), MAX_FUNCTION)
-        if length > limit:
-            problems.append(f"{path}:{number}: {name}: {length} lines, at most {limit}")
+def report_sizes(path, lines):
+    if len(lines) > LONG_FILE:
+        print(f"{path}: {len(lines)} lines")
+    if path.suffix in (".h", ".cpp"):
+        for number, length, text in functions(lines):
+            if length > LONG_FUNCTION:
+                print(f"{path}:{number}: {text.split('(')[0].split()[-1]}: {length} lines")
 
 
 def main():
     problems = []
     for path in sources.files(".h", ".cpp", ".py", ".sh"):
         lines = sources.text(path).splitlines()
-        limit = LONG_FILES.get(str(path), MAX_FILE)
-        if len(lines) > limit:
-            problems.append(f"{path}: {len(lines)} lines, at most {limit}")
-        if path.suffix in (".h", ".cpp"):
-            check_functions(path, lines, problems)
+        report_sizes(path, lines)
         for number, line in enumerate(lines, 1):
             # Texts that a test compares or parses are given line by line, and in raw strings as they are.
             in_test = path.parts[0] == "tests"
