@@ -1,0 +1,399 @@
+// The accesses of a statement (dependence.h).
+#include <algorithm>
+
+#include "tenon/arith/dependence.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/memory_scope.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+
+/// A statement with more accesses is opaque.
+constexpr std::size_t kMaxAccesses = 512;
+
+Range from_zero(const Expr& extent) {
+  return Range::from_min_extent(make_int(extent.dtype(), 0), extent);
+}
+
+/// The scalar that a vector expression is in one lane; nullopt if that is not known.
+std::optional<Expr> in_lane(const Expr& e, const Expr& lane) {
+  if (e.dtype().is_scalar()) return e;
+  if (const Broadcast* n = e.as<Broadcast>()) return n->value;
+  if (const Ramp* n = e.as<Ramp>()) return n->base + n->stride * make_cast(n->stride.dtype(), lane);
+  if (const Binary* n = e.as<Binary>()) {
+    const auto a = in_lane(n->a, lane), b = in_lane(n->b, lane);
+    return a && b ? std::optional(make_binary(n->op, *a, *b)) : std::nullopt;
+  }
+  if (const Cast* n = e.as<Cast>()) {
+    const auto value = in_lane(n->value, lane);
+    return value ? std::optional(make_cast(e.dtype().element(), *value)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// The variables for lanes and for offsets within regions, by dimension.
+class Offsets {
+ public:
+  Var at(std::size_t dim, const char* name, DataType type) {
+    for (const auto& [known, var] : vars_)
+      if (known == dim && var.dtype() == type && var.name() == name) return var;
+    return vars_.emplace_back(dim, Var(name, type)).second;
+  }
+
+ private:
+  std::vector<std::pair<std::size_t, Var>> vars_;
+};
+
+Access element_access(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices,
+                      Offsets& offsets) {
+  Access access{.kind = kind, .buffer = buffer, .indices = {}, .stage = buffer->name};
+  const auto vector =
+      std::ranges::find_if(indices, [](const Expr& index) { return index.dtype().is_vector(); });
+  std::optional<Var> lane;
+  if (vector != indices.end()) {
+    const DataType type = vector->dtype().element();
+    const int lanes = vector->dtype().lanes;
+    lane = offsets.at(static_cast<std::size_t>(lanes), "lane", type);
+    access.inner.push_back({*lane, from_zero(make_int(type, lanes))});
+  }
+  for (const Expr& index : indices) {
+    const std::optional<Expr> scalar = lane ? in_lane(index, *lane) : std::optional(index);
+    access.is_known = access.is_known && scalar.has_value();
+    access.indices.push_back(scalar.value_or(index));
+  }
+  return access;
+}
+
+Access region_access(AccessKind kind, const BufferRegion& region, Offsets& offsets) {
+  Access access{.kind = kind, .buffer = region.buffer, .indices = {}, .stage = region.buffer->name};
+  for (std::size_t dim = 0; dim < region.region.size(); ++dim) {
+    const Range& range = region.region[dim];
+    if (constant_int(range.extent) == 1) {
+      access.indices.push_back(range.min);
+      continue;
+    }
+    const Var offset = offsets.at(dim, "element", range.min.dtype());
+    access.inner.push_back({offset, from_zero(range.extent)});
+    access.indices.push_back(range.min + offset);
+  }
+  return access;
+}
+
+bool same_list(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::ranges::equal(
+      a, b, [](const Expr& x, const Expr& y) { return x.same_as(y) || structural_equal(x, y); });
+}
+
+class Reader {
+ public:
+  explicit Reader(const WrittenMemory& memory) : memory_(memory) {}
+
+  Footprint read(const Stmt& s) {
+    stmt(s);
+    return take();
+  }
+
+  Footprint read(const Expr& e) {
+    expr(e);
+    return take();
+  }
+
+ private:
+  struct View {
+    Buffer source;
+    std::vector<Range> region;
+  };
+
+  Footprint take() {
+    std::erase_if(result_.accesses,
+                  [&](const Access& access) { return own_.contains(access.memory_key()); });
+    return std::move(result_);
+  }
+
+  // ---- statements ----
+
+  void stmt(const Stmt& s) {
+    const std::size_t inner = inner_.size();
+    if (const Store* n = s.as<Store>()) {
+      stage_ = n->buffer->name;
+      expr(n->value);
+      for (const Expr& index : n->indices) expr(index);
+      return add(AccessKind::Write, n->buffer, n->indices);
+    }
+    if (const BlockRealize* n = s.as<BlockRealize>()) return block(*n);
+    // The subjects of attributes are names.
+    if (const Attr* n = s.as<Attr>()) {
+      expr(n->value);
+    } else {
+      for_each_child(
+          s, [&](const Expr& e) { expr(e); }, [](const Stmt&) {});
+    }
+    if (const If* n = s.as<If>()) return branches(*n);
+    if (const Realize* n = s.as<Realize>()) own_.insert(&n->buffer->data.node());
+    if (const Allocate* n = s.as<Allocate>()) own_.insert(&n->data.node());
+    if (const BufferView* n = s.as<BufferView>()) view(n->view, n->source, n->region);
+    if (const Let* n = s.as<Let>()) let(n->var, n->value);
+    if (const For* n = s.as<For>()) define(n->var, Range::from_min_extent(n->min, n->extent));
+    if (const Attr* n = s.as<Attr>();
+        n && (n->kind == AttrKind::ThreadExtent || n->kind == AttrKind::VirtualThread)) {
+      const Var var = std::get<IterVar>(n->subject).var();
+      define(var, Range::from_min_extent(make_int(var.dtype(), 0), n->value));
+    }
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
+    inner_.resize(inner, FreeVar{Var("unused"), std::nullopt});
+  }
+
+  void branches(const If& n) {
+    under(n.condition, [&] { stmt(n.then_case); });
+    if (n.else_case) under(make_not(n.condition), [&] { stmt(*n.else_case); });
+  }
+
+  template <class F>
+  void under(const Expr& condition, F f) {
+    const std::size_t guards = guards_.size();
+    assume(condition);
+    f();
+    guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(guards), guards_.end());
+  }
+
+  void assume(const Expr& condition) {
+    if (const Call* hint = as_call(condition, Intrin::likely)) return assume(hint->args[0]);
+    if (const Binary* both = as_binary(condition, BinaryOp::And)) {
+      assume(both->a);
+      return assume(both->b);
+    }
+    if (condition.dtype().is_scalar() && memory_.is_stable(condition))
+      guards_.push_back(substitute(condition, values_));
+  }
+
+  void define(const Var& var, const Range& range) {
+    const Range own = substitute(range, values_);
+    if (!memory_.is_stable(own.min) || !memory_.is_stable(own.extent))
+      return inner_.push_back({var, std::nullopt});
+    if (constant_int(own.min)) return inner_.push_back({var, own});
+    // Counted from 0, so that the range is the same in all iterations around.
+    const Var offset = var.fresh();
+    inner_.push_back({offset, from_zero(own.extent)});
+    set(values_, var, own.min + offset);
+  }
+
+  void let(const Var& var, const Expr& value) {
+    if (var.dtype().is_handle()) {
+      // Another name for memory.
+      result_.is_opaque = true;
+    } else if (value.dtype().is_scalar() && memory_.is_stable(value)) {
+      set(values_, var, substitute(value, values_));
+    } else {
+      inner_.push_back({var, std::nullopt});
+    }
+  }
+
+  void view(const Buffer& view, const Buffer& source, std::vector<Range> region) {
+    for (Range& range : region) range = substitute(range, values_);
+    if (const auto outer = views_.find(&source->data.node()); outer != views_.end()) {
+      const View whole = outer->second;
+      views_.insert_or_assign(&view->data.node(), whole);
+    } else {
+      views_.insert_or_assign(&view->data.node(), View{source, std::move(region)});
+    }
+  }
+
+  /// A block counts with its header. A block without one, such as the root, counts with its body.
+  void block(const BlockRealize& n) {
+    const Block& block = *n.block;
+    for (const Expr& value : n.values) expr(value);
+    expr(n.predicate);
+    for (std::size_t i = 0; i < block.iters.size(); ++i) let(block.iters[i].var(), n.values[i]);
+    under(n.predicate, [&] {
+      for (const Buffer& own : block.alloc_buffers) own_.insert(&own->data.node());
+      if (block.iters.empty() && block.reads.empty() && block.writes.empty()) {
+        if (block.init) stmt(*block.init);
+        return stmt(block.body);
+      }
+      stage_ = block.writes.empty() ? block.name : block.writes.front().buffer->name;
+      for (const BufferRegion& read : block.reads) add(AccessKind::Read, read);
+      for (const BufferRegion& written : block.writes) {
+        if (block.init) add(AccessKind::Read, written);
+        add(AccessKind::Write, written);
+      }
+    });
+  }
+
+  // ---- expressions ----
+
+  void expr(const Expr& e) {
+    if (const Load* n = e.as<Load>()) {
+      for (const Expr& index : n->indices) expr(index);
+      return add(AccessKind::Read, n->buffer, n->indices);
+    }
+    if (const LetExpr* n = e.as<LetExpr>()) {
+      expr(n->value);
+      let(n->var, n->value);
+      return expr(n->body);
+    }
+    if (const Select* n = e.as<Select>(); n && n->condition.dtype().is_scalar())
+      return choice(n->condition, n->if_true, n->if_false);
+    if (const Call* n = e.as<Call>()) return call(*n);
+    if (const VarNode* n = e.as<VarNode>(); n && n->pointer) return address(e);
+    for_each_child(e, [&](const Expr& child) { expr(child); });
+  }
+
+  void choice(const Expr& condition, const Expr& if_true, const Expr& if_false) {
+    expr(condition);
+    under(condition, [&] { expr(if_true); });
+    under(make_not(condition), [&] { expr(if_false); });
+  }
+
+  void call(const Call& n) {
+    if (n.is(Intrin::if_then_else)) return choice(n.args[0], n.args[1], n.args[2]);
+    if (n.is(Intrin::prefetch) || n.is(Intrin::isnullptr)) return;
+    if (n.is(Intrin::tvm_access_ptr)) return pointer(n);
+    if (const Load* load = n.is(Intrin::address_of) ? n.args[0].as<Load>() : nullptr) {
+      for (const Expr& index : load->indices) expr(index);
+      return address(load->buffer->data);
+    }
+    for (const Expr& arg : n.args) expr(arg);
+  }
+
+  /// Whoever is given a bare address may read and write all of the memory.
+  void address(const Expr& data) {
+    const Var var = Var::of(data);
+    if (const auto view = views_.find(&var.node()); view != views_.end()) {
+      for (const AccessKind kind : {AccessKind::Read, AccessKind::Write})
+        add_view(kind, view->second);
+      return;
+    }
+    const Buffer whole = decl_buffer({1}, data.as<VarNode>()->pointer->element.element(),
+                                     {.name = var.name(), .data = var});
+    for (const AccessKind kind : {AccessKind::Read, AccessKind::Write})
+      push({.kind = kind, .buffer = whole, .indices = {}, .is_known = false});
+  }
+
+  void pointer(const Call& n) {
+    const std::int64_t mask = constant_int(n.args[4]).value_or(3);
+    expr(n.args[2]), expr(n.args[3]);
+    const VarNode* data = n.args[1].as<VarNode>();
+    if (!data) {
+      result_.is_opaque = true;
+      return;
+    }
+    const auto view = views_.find(&n.args[1].node());
+    for (const AccessKind kind : {AccessKind::Read, AccessKind::Write}) {
+      if ((mask & (kind == AccessKind::Read ? 1 : 2)) == 0) continue;
+      if (view != views_.end()) {
+        add_view(kind, view->second);
+        continue;
+      }
+      const Var var = Var::of(n.args[1]);
+      const DataType type = n.args[0].dtype().is_handle() && data->pointer
+                                ? data->pointer->element.element()
+                                : n.args[0].dtype().element();
+      const Buffer flat = decl_buffer({n.args[3]}, type, {.name = var.name(), .data = var});
+      add(kind, {flat, {Range::from_min_extent(n.args[2], n.args[3])}});
+    }
+  }
+
+  // ---- accesses ----
+
+  void add(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {
+    if (const auto view = views_.find(&buffer->data.node()); view != views_.end())
+      return add_view(kind, view->second);
+    finish(element_access(kind, buffer, indices, offsets_));
+  }
+
+  void add(AccessKind kind, const BufferRegion& region) {
+    if (const auto view = views_.find(&region.buffer->data.node()); view != views_.end())
+      return add_view(kind, view->second);
+    finish(region_access(kind, region, offsets_));
+  }
+
+  /// Any element that the view shows.
+  void add_view(AccessKind kind, const View& view) {
+    finish(region_access(kind, BufferRegion{view.source, view.region}, offsets_));
+  }
+
+  /// Gives the access the lets, variables and guards of its place.
+  void finish(Access access) {
+    for (Expr& index : access.indices) {
+      access.is_known = access.is_known && memory_.is_stable(index);
+      index = substitute(index, values_);
+    }
+    for (FreeVar& var : access.inner)
+      if (var.range) var.range = substitute(*var.range, values_);
+    access.guards = guards_;
+    for (std::size_t n = inner_.size(); n-- > 0;)
+      if (is_used(inner_[n].var, access)) access.inner.insert(access.inner.begin(), inner_[n]);
+    push(std::move(access));
+  }
+
+  static bool is_used(const Var& var, const Access& access) {
+    const auto uses = [&](const Expr& e) { return uses_var(e, var); };
+    return std::ranges::any_of(access.indices, uses) || std::ranges::any_of(access.guards, uses) ||
+           std::ranges::any_of(access.inner, [&](const FreeVar& inner) {
+             return inner.range && (uses(inner.range->min) || uses(inner.range->extent));
+           });
+  }
+
+  void push(Access access) {
+    const std::optional<Var> root = memory_.root_of(access.buffer->data);
+    if (!root || result_.accesses.size() >= kMaxAccesses) {
+      result_.is_opaque = true;
+      return;
+    }
+    if (!root->same_as(access.buffer->data)) access.memory = *root;
+    access.stage = stage_.empty() ? access.buffer->name : stage_;
+    const bool is_again = std::ranges::any_of(result_.accesses, [&](const Access& other) {
+      return other.kind == access.kind && other.buffer.same_as(access.buffer) &&
+             other.is_known == access.is_known &&
+             std::ranges::equal(
+                 other.inner, access.inner,
+                 [](const FreeVar& a, const FreeVar& b) { return a.var.same_as(b.var); }) &&
+             same_list(other.indices, access.indices) && same_list(other.guards, access.guards);
+    });
+    if (!is_again) result_.accesses.push_back(std::move(access));
+  }
+
+  const WrittenMemory& memory_;
+  Footprint result_;
+  Offsets offsets_;
+  std::vector<FreeVar> inner_;
+  std::vector<Expr> guards_;
+  /// The values of lets, and of block iterators.
+  VarMap values_;
+  std::unordered_map<const ExprNode*, View> views_;
+  std::unordered_set<const ExprNode*> own_;
+  std::string stage_;
+};
+
+}  // namespace
+
+Access access_of(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {
+  Offsets offsets;
+  return element_access(kind, buffer, indices, offsets);
+}
+
+Access access_of(AccessKind kind, const BufferRegion& region) {
+  Offsets offsets;
+  return region_access(kind, region, offsets);
+}
+
+Footprint footprint(const Stmt& s, const WrittenMemory& memory) { return Reader(memory).read(s); }
+
+Footprint footprint(const Expr& e, const WrittenMemory& memory) { return Reader(memory).read(e); }
+
+std::string access_text(const Access& access) {
+  std::string text = access.is_write() ? "writes " : "reads ";
+  if (!access.is_known && access.indices.empty()) return text + "`" + access.buffer->name + "`";
+  text += access.buffer->name + "[";
+  for (std::size_t n = 0; n < access.indices.size(); ++n)
+    text += (n > 0 ? ", " : "") + print_expr(access.indices[n]);
+  return text + "]";
+}
+
+}  // namespace tenon::arith
