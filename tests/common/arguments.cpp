@@ -29,32 +29,6 @@ std::int64_t evaluate_size(const Expr& extent, std::int64_t symbol) {
   return tir::evaluate_int(extent, [&](const Var&) { return symbol; });
 }
 
-void set_element(Arguments::Array& array, std::int64_t n, int value) {
-  std::byte* at = array.data() + array.place(n) * array.dtype.element().bytes();
-  auto store = [&](auto v) { std::memcpy(at, &v, sizeof v); };
-  const DataType t = array.dtype;
-  if (t.is_bool()) return store(static_cast<std::uint8_t>(value & 1));
-  if (t.is_bfloat()) return store(BFloat16(value).bits);
-  if (t.is_float()) {
-    // Quarters: exact in every type, and not all whole.
-    const double number = value * 0.25;
-    if (t.bits == 64) return store(number);
-    if (t.bits == 32) return store(static_cast<float>(number));
-    return store(Float16(number).bits);
-  }
-  const int whole = t.is_uint() ? std::abs(value) : value;
-  switch (t.element().bytes()) {
-    case 1:
-      return store(static_cast<std::int8_t>(whole));
-    case 2:
-      return store(static_cast<std::int16_t>(whole));
-    case 4:
-      return store(static_cast<std::int32_t>(whole));
-    default:
-      return store(static_cast<std::int64_t>(whole));
-  }
-}
-
 bool is_gap_whole(const Arguments::Array& array) {
   std::vector<bool> is_element(static_cast<std::size_t>(array.places()));
   for (std::int64_t n = 0; n < array.elements(); ++n)
@@ -181,6 +155,13 @@ bool has_rows_apart(const te::Tensor& tensor, const ArgumentOptions& options) {
 
 }  // namespace
 
+void store_element(Arguments::Array& array, std::int64_t n, const Number& number) {
+  const DataType type = array.dtype.element();
+  const std::uint64_t bits = bits_of(number, type);
+  const auto size = static_cast<std::size_t>(type.bytes());
+  std::memcpy(array.data() + array.place(n) * type.bytes(), &bits, size);
+}
+
 Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions options) {
   std::mt19937 random(options.seed);
   Arguments result;
@@ -205,11 +186,8 @@ Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions
     array->memory = GuardedBytes(static_cast<std::size_t>(array->bytes()));
     std::memset(array->data(), kUnwritten, static_cast<std::size_t>(array->bytes()));
     array->guard();
-    // Never zero, so that programs may divide by their inputs.
-    for (std::int64_t n = 0; !array->is_output && n < array->elements(); ++n) {
-      const int magnitude = 1 + static_cast<int>(random() % 9);
-      set_element(*array, n, random() % 2 ? magnitude : -magnitude);
-    }
+    for (std::int64_t n = 0; !array->is_output && n < array->elements(); ++n)
+      store_element(*array, n, input_number(options.data, array->dtype.element(), random));
     result.values.emplace_back(
         tir::HostArray{array->data(), array->dtype, array->shape, array->strides});
     result.arrays.push_back(std::move(array));
@@ -217,16 +195,21 @@ Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions
   return result;
 }
 
-std::string first_difference(const Arguments& expected, const Arguments& actual, double tolerance) {
+std::string first_difference(const Arguments& expected, const Arguments& actual, double tolerance,
+                             Zeros zeros) {
   for (std::size_t a = 0; a < expected.arrays.size(); ++a) {
     const Arguments::Array &x = *expected.arrays[a], &y = *actual.arrays[a];
+    const DataType type = x.dtype.element();
     for (std::int64_t n = 0; n < x.elements(); ++n) {
-      const double u = x.value(n), v = y.value(n);
-      if (u == v || (std::isnan(u) && std::isnan(v))) continue;
-      const double allowed = x.dtype.is_floating() ? tolerance * std::max(1.0, std::fabs(u)) : 0;
-      if (std::fabs(u - v) <= allowed) continue;
-      return x.name + "[" + std::to_string(n) + "]: expected " + std::to_string(u) + ", got " +
-             std::to_string(v);
+      const Number u = element_of(x.data(), x.place(n), type);
+      const Number v = element_of(y.data(), y.place(n), type);
+      if (same(u, v, type, zeros)) continue;
+      const double allowed = tolerance * std::max(1.0, std::fabs(u.real));
+      if (type.is_floating() && u.real != v.real && std::isfinite(u.real) &&
+          std::fabs(u.real - v.real) <= allowed)
+        continue;
+      return x.name + "[" + std::to_string(n) + "]: expected " + text_of(u, type) + ", got " +
+             text_of(v, type);
     }
     if (std::string damage = y.damage(); !damage.empty()) return x.name + ": " + damage;
   }

@@ -1,6 +1,6 @@
-// Arguments for a lowered program, made from what it was lowered with: inputs of small numbers,
-// outputs that start as 0xff bytes (NaN in floats), guard bytes before and behind each array, and
-// then a page that nobody may touch.
+// Arguments for a lowered program, made from what it was lowered with: inputs of small numbers, or
+// of special ones, outputs that start as 0xff bytes (NaN in floats), guard bytes before and behind
+// each array, and then a page that nobody may touch.
 //
 //   Arguments a = make_arguments(args, {.symbol = 7, .seed = 1});
 //   tir::evaluate(lower_to_loops(s, args), a.values);
@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "tenon/tir/evaluate.h"
+#include "tests/common/special_numbers.h"
 
 namespace tenon::testing {
 
@@ -19,6 +20,7 @@ struct ArgumentOptions {
   /// The value of every symbolic size.
   std::int64_t symbol = 7;
   unsigned seed = 1;
+  Data data = Data::Small;
   /// As lower takes them. Where a buffer's strides are variables, there are a few elements between
   /// the rows, which nothing may write.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
@@ -80,10 +82,13 @@ struct Arguments {
 };
 
 Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions options = {});
+/// Sets element n.
+void store_element(Arguments::Array& array, std::int64_t n, const Number& number);
 
-/// Where the arrays of two runs part (integers exactly, floats by `tolerance`, relative and
-/// absolute), or a guard was written; empty if nowhere.
+/// The first element in which two runs differ (integers exactly, floats by `tolerance`, relative
+/// and absolute; signs of zeros only if asked), or a guard that was written; empty if there is
+/// none.
 std::string first_difference(const Arguments& expected, const Arguments& actual,
-                             double tolerance = 1e-4);
+                             double tolerance = 1e-4, Zeros zeros = Zeros::Alike);
 
 }  // namespace tenon::testing

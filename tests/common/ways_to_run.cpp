@@ -86,7 +86,7 @@ void run_compiled(const runtime::Function& function, const Arguments& arguments)
 }
 
 std::string against_definition(const std::vector<LowerArgument>& args, const Arguments& arrays,
-                               std::int64_t symbol) {
+                               std::int64_t symbol, Zeros zeros) {
   std::vector<TensorMemory> tensors;
   std::map<const tir::ExprNode*, std::variant<std::int64_t, double>> scalars;
   for (std::size_t n = 0, array = 0; n < args.size(); ++n) {
@@ -103,7 +103,7 @@ std::string against_definition(const std::vector<LowerArgument>& args, const Arg
     const auto found = scalars.find(&var.node());
     return found == scalars.end() ? symbol : found->second;
   };
-  return against_definition(tensors, value_of).wrong;
+  return against_definition(tensors, value_of, zeros).wrong;
 }
 
 namespace {
@@ -193,14 +193,17 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
 
   for (std::int64_t symbol : ways.symbols) {
     enter("interpreting");
-    const Arguments right = make_arguments(args, {.symbol = symbol});
+    const Arguments right = make_arguments(args, {.symbol = symbol, .data = ways.data});
     tir::evaluate(truth, right.values,
                   {.check_uninitialized = true, .call_extern = ways.call_extern});
-    if (const std::string wrong = against_definition(args, right, symbol); !wrong.empty())
+    if (const std::string wrong = against_definition(args, right, symbol, ways.zeros);
+        !wrong.empty())
       return "the interpreter, symbol " + std::to_string(symbol) + ": " + wrong;
-    const auto fresh = [&] { return make_arguments(args, {.symbol = symbol, .binds = binds}); };
+    const auto fresh = [&] {
+      return make_arguments(args, {.symbol = symbol, .data = ways.data, .binds = binds});
+    };
     auto compare = [&](const std::string& way, const Arguments& actual) -> std::string {
-      const std::string difference = first_difference(right, actual, ways.tolerance);
+      const std::string difference = first_difference(right, actual, ways.tolerance, ways.zeros);
       if (difference.empty()) return "";
       return way + ", symbol " + std::to_string(symbol) + ": " + difference;
     };

@@ -30,6 +30,9 @@ struct WaysToRun {
   /// The values of the symbolic sizes, all of them the same, to run with.
   std::vector<std::int64_t> symbols = {7};
   double tolerance = 1e-4;
+  /// The elements of the inputs, and whether the signs of zeros are compared.
+  Data data = Data::Small;
+  Zeros zeros = Zeros::Alike;
   /// Of one run by the interpreter.
   std::int64_t step_limit = 50'000'000;
   /// RuntimeError, before anything is run, for a program that has more to do than that (work.h): by
@@ -55,10 +58,10 @@ std::string compare_with_default(const te::Schedule& schedule,
 std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,
                          const std::vector<LowerArgument>& args, const WaysToRun& ways = {});
 
-/// Where the results in the arrays, which are as make_arguments made them for the symbol, are not
-/// what the operations say; "" if nowhere.
+/// The first result in the arrays, which make_arguments made for the symbol, that differs from the
+/// definition of its operation; "" if none does.
 std::string against_definition(const std::vector<LowerArgument>& args, const Arguments& arrays,
-                               std::int64_t symbol);
+                               std::int64_t symbol, Zeros zeros = Zeros::Alike);
 
 /// Runs a compiled function on the arrays.
 void run_compiled(const runtime::Function& function, const Arguments& arguments);

@@ -1,35 +1,36 @@
 #include "tests/definition/definition.h"
 
-#include <cmath>
-#include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/operation_kind.h"
-#include "tests/definition/number.h"
+#include "tests/definition/expression_evaluator.h"
 
 namespace tenon::testing {
 
 using namespace tir;
 
-namespace {
+using Index = Definition::Index;
 
-using Index = std::vector<std::int64_t>;
-/// Axes, and what expressions bind.
-using Bindings = std::unordered_map<const ExprNode*, Number>;
-using Numbers = std::vector<Number>;
-
-class Definition {
+class Definition::Evaluator : private ExpressionEvaluator {
  public:
-  Definition(const std::vector<TensorMemory>& tensors, const ScalarOf& scalar_of)
-      : scalar_of_(scalar_of) {
+  Evaluator(const std::vector<TensorMemory>& tensors, ScalarOf scalar_of)
+      : scalar_of_(std::move(scalar_of)) {
     for (const TensorMemory& memory : tensors) {
       if (memory.tensor.op().as<te::Placeholder>())
         given_.emplace(memory.tensor.op().get(), memory);
       find_states(memory.tensor.op());
     }
+  }
+
+  Number value(const Expr& e, std::span<const te::IterVar> axes, const Index& index) {
+    Bindings values;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      values[&axes[d].var().node()] = wrapped(index[d], axes[d].var().dtype());
+    return eval(e, values);
   }
 
   Number at(const te::Tensor& tensor, const Index& index) {
@@ -103,12 +104,6 @@ class Definition {
     return result;
   }
 
-  Numbers all(const std::vector<Expr>& exprs, Bindings& values) {
-    Numbers result;
-    for (const Expr& e : exprs) result.push_back(eval(e, values));
-    return result;
-  }
-
   Numbers reduce(const ReduceNode& reduction, Bindings& values) {
     const CommReducerNode& reducer = *reduction.combiner;
     Numbers sum = all(reduction.init.empty() ? reducer.identity : reduction.init, values);
@@ -137,68 +132,41 @@ class Definition {
     sum = all(reducer.result, values);
   }
 
-  Number eval(const Expr& e, Bindings& values) {
-    if (is_stack_low()) return with_deep_stack([&] { return eval(e, values); });
-    const DataType type = e.dtype();
-    if (type.lanes != 1) throw NoOpinion("vectors");
-    return match(
-        e.node().value,
-        [&](const IntImm& n) {
-          return Number::of(type == UInt(64) ? Whole{static_cast<std::uint64_t>(n.value)}
-                                             : Whole{n.value});
-        },
-        [&](const FloatImm& n) { return rounded(n.value, type); },
-        [&](const VarNode&) {
-          if (const auto found = values.find(&e.node()); found != values.end())
-            return found->second;
-          const auto scalar = scalar_of_(Var::of(e));
-          const std::int64_t* whole = std::get_if<std::int64_t>(&scalar);
-          return whole ? wrapped(*whole, type) : rounded(std::get<double>(scalar), type);
-        },
-        [&](const Cast& n) { return converted(eval(n.value, values), n.value.dtype(), type); },
-        [&](const Binary& n) {
-          const Number a = eval(n.a, values);
-          if (n.op == BinaryOp::And && a.whole == 0) return a;
-          if (n.op == BinaryOp::Or && a.whole != 0) return a;
-          return combined(n.op, a, eval(n.b, values), n.a.dtype());
-        },
-        [&](const Not& n) { return Number::of(eval(n.a, values).whole == 0); },
-        [&](const Select& n) {
-          return eval(eval(n.condition, values).whole != 0 ? n.if_true : n.if_false, values);
-        },
-        [&](const LetExpr& n) {
-          values[&n.var.node()] = eval(n.value, values);
-          return eval(n.body, values);
-        },
-        [&](const Call& n) { return call(n, type, values); },
-        [&](const ProducerLoad& n) {
-          Index index;
-          for (const Expr& i : n.indices)
-            index.push_back(static_cast<std::int64_t>(eval(i, values).whole));
-          return at(te::Tensor::of(n), index);
-        },
-        [](const auto&) -> Number { throw NoOpinion("expressions that only loops have"); });
+  Number load(const Expr& e, Bindings& values) override {
+    const ProducerLoad* n = e.as<ProducerLoad>();
+    if (!n) throw NoOpinion("expressions that only loops have");
+    return at(te::Tensor::of(*n), indices(n->indices, values));
   }
 
-  Number call(const Call& n, DataType type, Bindings& values) {
-    const Intrin* intrin = std::get_if<Intrin>(&n.callee);
-    if (!intrin) throw NoOpinion("extern functions");
-    if (*intrin == Intrin::likely) return eval(n.args[0], values);
-    if (*intrin == Intrin::if_then_else)
-      return eval(n.args[eval(n.args[0], values).whole != 0 ? 1 : 2], values);
-    const DataType of = n.args.at(0).dtype();
-    return applied(*intrin, all(n.args, values), of, type);
+  Number variable(const Var& var) override {
+    const auto scalar = scalar_of_(var);
+    const std::int64_t* whole = std::get_if<std::int64_t>(&scalar);
+    return whole ? wrapped(*whole, var.dtype()) : rounded(std::get<double>(scalar), var.dtype());
   }
 
-  const ScalarOf& scalar_of_;
+  ScalarOf scalar_of_;
   std::map<const te::OperationNode*, TensorMemory> given_;
-  /// What a placeholder stands for in the steps of a scan.
+  /// The state that a placeholder stands for in the steps of a scan.
   std::map<const te::OperationNode*, te::Tensor> states_;
   std::set<const te::OperationNode*> visited_;
   std::unordered_map<const te::OperationNode*, std::map<Index, Numbers>> known_;
 };
 
-/// The next index in row-major order; false behind the last.
+Definition::Definition(const std::vector<TensorMemory>& tensors, ScalarOf scalar_of)
+    : evaluator_(std::make_unique<Evaluator>(tensors, std::move(scalar_of))) {}
+Definition::~Definition() = default;
+
+Number Definition::at(const te::Tensor& tensor, const Index& index) {
+  return evaluator_->at(tensor, index);
+}
+
+Number Definition::value(const Expr& e, std::span<const te::IterVar> axes, const Index& index) {
+  return evaluator_->value(e, axes, index);
+}
+
+namespace {
+
+/// Advances to the next index in row-major order; false after the last.
 bool next(Index& index, const std::vector<std::int64_t>& shape) {
   for (std::size_t d = shape.size(); d-- > 0;) {
     if (++index[d] < shape[d]) return true;
@@ -215,7 +183,8 @@ std::string text_of(const Index& index) {
 
 }  // namespace
 
-Opinion against_definition(const std::vector<TensorMemory>& tensors, const ScalarOf& scalar_of) {
+Opinion against_definition(const std::vector<TensorMemory>& tensors, const ScalarOf& scalar_of,
+                           Zeros zeros) {
   Definition definition(tensors, scalar_of);
   Opinion opinion;
   for (const TensorMemory& memory : tensors) {
@@ -232,7 +201,7 @@ Opinion against_definition(const std::vector<TensorMemory>& tensors, const Scala
       try {
         const Number expected = definition.at(memory.tensor, index);
         ++opinion.judged;
-        if (same(expected, found, memory.tensor.dtype())) continue;
+        if (same(expected, found, memory.tensor.dtype(), zeros)) continue;
         opinion.wrong = memory.tensor.name() + text_of(index) + " is " +
                         text_of(expected, memory.tensor.dtype()) + " by its definition, not " +
                         text_of(found, memory.tensor.dtype());

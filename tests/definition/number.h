@@ -1,4 +1,6 @@
-// Numbers and what operators and functions make of them, by their definition.
+// Numbers, and the results of operators and intrinsics on them, by definition: integers wrap,
+// floats round once to nearest even, max and min propagate NaN, conversions to integers saturate
+// (NaN gives 0), shift amounts are taken modulo the width.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +21,28 @@ struct Number {
   static Number of(Whole whole) { return {whole, 0}; }
 };
 
-/// The text says what is undefined, or not known here.
+/// Thrown for results that are undefined or that this evaluator does not know; the text says which.
 struct NoOpinion : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An integer in a type of integers, by wrapping.
+/// The integer modulo 2^bits, in the range of an integer type.
 Number wrapped(Whole value, DataType type);
-/// The nearest number of a floating type, of two the even one.
+/// The nearest number of a floating type, ties to even.
 Number rounded(double value, DataType type);
 Number converted(const Number& value, DataType from, DataType to);
-/// Operands of one type.
+/// Both operands are of `type`.
 Number combined(tir::BinaryOp op, const Number& a, const Number& b, DataType type);
-/// Of arguments of which the first has the type `of`.
+/// `of` is the type of the first argument.
 Number applied(tir::Intrin intrin, const std::vector<Number>& args, DataType of, DataType result);
 
+/// The bits that store a number, and the number that bits store.
+std::uint64_t bits_of(const Number& number, DataType type);
+Number number_of(std::uint64_t bits, DataType type);
 Number element_of(const void* memory, std::int64_t place, DataType type);
-/// NaN is NaN.
-bool same(const Number& a, const Number& b, DataType type);
+/// All NaNs are the same.
+enum class Zeros : std::uint8_t { Alike, Signed };
+bool same(const Number& a, const Number& b, DataType type, Zeros zeros = Zeros::Alike);
 std::string text_of(const Number& number, DataType type);
 
 }  // namespace tenon::testing

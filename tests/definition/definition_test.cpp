@@ -1,4 +1,4 @@
-// The second opinion about the interpreter: by hand-made values, and that it is not blind.
+// The evaluator of definitions: values worked out by hand, and that it reports wrong ones.
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 
