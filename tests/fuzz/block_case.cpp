@@ -9,7 +9,9 @@
 #include "tenon/tooling/check_functions.h"
 #include "tests/common/fit_blocks_for_device.h"
 #include "tests/fuzz/block_steps.h"
+#include "tests/fuzz/program_check.h"
 #include "tests/fuzz/random_blocks.h"
+#include "tests/fuzz/random_nests.h"
 
 namespace tenon::fuzz {
 
@@ -20,11 +22,21 @@ std::string BlockCase::describe() const {
          schedule.trace().text() + "\n";
 }
 
-BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
+BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep, bool for_device,
+                          std::optional<BlockPrograms> programs) {
   register_block_intrinsics();
   Random random(seed);
-  const tir::IRModule mod = s_tir::parse_script(random_block_program(random));
-  BlockCase result{.before = mod, .schedule = Schedule(mod, {.seed = seed}), .seed = seed};
+  const BlockPrograms kind =
+      programs.value_or(seed % 2 == 0 ? BlockPrograms::Graphs : BlockPrograms::Nests);
+  Notes notes;
+  const tir::IRModule mod =
+      s_tir::parse_script(kind == BlockPrograms::Graphs ? random_block_program(random)
+                                                        : random_nest_program(random, notes));
+  BlockCase result{.before = mod,
+                   .schedule = Schedule(mod, {.seed = seed}),
+                   .programs = kind,
+                   .notes = notes.all(),
+                   .seed = seed};
   BlockSteps steps(result.schedule, result.attempts, random);
   result.tried = random.between(2, 10);
   for (int n = 0; n < result.tried; ++n)
@@ -73,12 +85,57 @@ std::string check_threads(const tir::PrimFunc& before, const tir::PrimFunc& afte
 
 }  // namespace
 
+namespace {
+
+bool has_threads(const tir::PrimFunc& func) {
+  bool found = false;
+  tir::walk(func.body, [&](const tir::For& loop) {
+    found = found || loop.kind == tir::ForKind::ThreadBinding;
+  });
+  return found;
+}
+
+std::string prefixed(const char* way, const std::string& wrong) {
+  return wrong.empty() ? "" : std::string(way) + ": " + wrong;
+}
+
+/// Against the definition of the program before any step.
+std::string check_nest(const BlockCase& c, bool compile) {
+  const tir::PrimFunc& before = c.before.functions.at("main");
+  const tir::PrimFunc& after = c.schedule.mod().functions.at("main");
+  const auto check = [&]() -> std::optional<ProgramCheck> {
+    try {
+      return ProgramCheck(before, testing::Data::Unordered);
+    } catch (const testing::NoOpinion&) {  // A read of what no block wrote.
+      return std::nullopt;
+    }
+  }();
+  if (!check) return "";
+  if (std::string wrong = check->interpreted(before); !wrong.empty())
+    return "before any step: " + wrong;
+  if (std::string wrong = check->interpreted(after); !wrong.empty())
+    return "wrong numbers in " + wrong;
+  if (std::string wrong = check_texts(c); !wrong.empty()) return wrong;
+  if (has_threads(after) || !compile) return "";
+  try {
+    return prefixed("compiled", check->compiled(after, Target("llvm")));
+  } catch (const LowerError&) {
+    // Loops that are not proved to be independent.
+    return "";
+  }
+}
+
+}  // namespace
+
 std::string check_block_case(const BlockCase& c, bool compile,
                              const std::optional<Target>& target) {
   const tir::PrimFunc& before = c.before.functions.at("main");
   const tir::PrimFunc& after = c.schedule.mod().functions.at("main");
   for (const tir::Violation& violation : tir::verify(after, tir::Form::Blocks))
     return "malformed: " + violation.what + " (" + violation.where + ")";
+  if (c.programs == BlockPrograms::Nests) return check_nest(c, compile);
+  if (std::string wrong = ProgramCheck(before).interpreted(before); !wrong.empty())
+    return "before any step: " + wrong;
   if (std::string wrong = verdict(check_functions(before, after)); !wrong.empty()) return wrong;
   if (std::string wrong = check_texts(c); !wrong.empty()) return wrong;
   if (target && target->facts().is_gpu()) {
@@ -86,17 +143,9 @@ std::string check_block_case(const BlockCase& c, bool compile,
     return wrong.empty() ? "" : "on the device: " + wrong;
   }
   // Threads of a GPU are not for processors.
-  bool has_threads = false;
-  tir::walk(after.body, [&](const tir::For& loop) {
-    has_threads = has_threads || loop.kind == tir::ForKind::ThreadBinding;
-  });
-  if (has_threads) {
-    std::string wrong = check_threads(before, after);
-    return wrong.empty() ? "" : "as threads: " + wrong;
-  }
+  if (has_threads(after)) return prefixed("as threads", check_threads(before, after));
   if (!compile) return "";
-  std::string wrong = verdict(check_functions(before, after, {.target = Target("llvm")}));
-  return wrong.empty() ? "" : "compiled: " + wrong;
+  return prefixed("compiled", verdict(check_functions(before, after, {.target = Target("llvm")})));
 }
 
 }  // namespace tenon::fuzz

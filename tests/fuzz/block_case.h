@@ -10,11 +10,16 @@
 
 namespace tenon::fuzz {
 
+/// The programs of random_blocks.h, and those of random_nests.h.
+enum class BlockPrograms : std::uint8_t { Graphs, Nests };
+
 struct BlockCase {
   tir::IRModule before;
   s_tir::Schedule schedule;
   std::vector<Attempt> attempts = {};
   int tried = 0;
+  BlockPrograms programs = BlockPrograms::Graphs;
+  std::vector<Note> notes = {};
 
   /// The module, the trace and the seed.
   std::string describe() const;
@@ -23,12 +28,14 @@ struct BlockCase {
 
 /// `keep`: which of the steps tried are done; empty for all. For a device, what they leave to the
 /// host is bound to threads in the end.
+/// Without `programs`, every other seed is a nest.
 BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep = {},
-                          bool for_device = false);
+                          bool for_device = false,
+                          std::optional<BlockPrograms> programs = std::nullopt);
 
-/// What is wrong with it; empty if nothing is. With `compile`, the compiled function is asked as
-/// well as the interpreter; with a device's target, the kernels on that device. LowerError: it is
-/// no program for the device.
+/// The first fault of it, against the program's definition where it has one; "" if there is none.
+/// With `compile`, the compiled function is asked as well as the interpreter; with a device's
+/// target, the kernels on that device. LowerError: it is no program for the device.
 std::string check_block_case(const BlockCase& c, bool compile,
                              const std::optional<Target>& target = std::nullopt);
 

@@ -12,7 +12,7 @@ TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
   std::set<std::string> primitives;
   int steps = 0;
   for (unsigned seed = 1; seed <= 1000; ++seed) {
-    const BlockCase c = make_block_case(seed);
+    const BlockCase c = make_block_case(seed, {}, false, BlockPrograms::Graphs);
     EXPECT_EQ(check_block_case(c, false), "") << c.describe();
     for (const Attempt& attempt : c.attempts) {
       if (!attempt.accepted) continue;

@@ -9,7 +9,9 @@
 #include <sstream>
 
 #include "tenon_test_paths.h"
+#include "tests/fuzz/builder_case.h"
 #include "tests/fuzz/random_case.h"
+#include "tests/fuzz/random_nests.h"
 
 namespace tenon::fuzz {
 namespace {
@@ -75,6 +77,13 @@ std::string list_of(const std::vector<std::string>& rows) {
   return text;
 }
 
+std::vector<Note> notes_of_nest(unsigned seed) {
+  Random random(seed);
+  Notes notes;
+  random_nest_program(random, notes);
+  return notes.all();
+}
+
 TEST(CoverageTest, RandomCasesLeaveNoRowEmpty) {
   constexpr unsigned kCases = 3000, kOnDevice = 300;
   Coverage coverage;
@@ -83,6 +92,8 @@ TEST(CoverageTest, RandomCasesLeaveNoRowEmpty) {
     for (const Attempt& attempt : c.attempts) coverage.add(attempt.notes, attempt.accepted);
     coverage.add(c.notes, true);
   }
+  for (unsigned seed = 0; seed < kCases; ++seed) coverage.add(notes_of_nest(seed), true);
+  for (unsigned seed = 0; seed < kCases; ++seed) coverage.add(make_builder_case(seed).notes, true);
   EXPECT_EQ(list_of(coverage.empty_rows()), "");
 }
 

@@ -22,9 +22,6 @@ FloatLimits limits_of(DataType type) {
                            : FloatLimits{53, 1023};
 }
 
-/// The simplifier takes arithmetic of such types not to wrap, as C++ does.
-bool must_not_wrap(DataType type) { return type.is_int() && type.bits >= 32; }
-
 /// Inexact values beyond are too coarse to compare.
 constexpr int kMostInexact = 12;
 
@@ -51,8 +48,7 @@ Magnitude magnitude_of_inputs(DataType type) {
 }
 
 Magnitude in_type(DataType type, Magnitude computed) {
-  if (type.is_floating()) return computed;
-  return must_not_wrap(type) && computed.high < type.bits - 1 ? computed : magnitude_of_any(type);
+  return type.is_floating() ? computed : magnitude_of_any(type);
 }
 
 Magnitude magnitude_of(int constant) { return {bits_of(std::abs(constant)), 0}; }
@@ -89,25 +85,15 @@ ExactValue exact_constant(DataType type, int constant) {
   return {make_const(type, constant), in_type(type, magnitude_of(constant))};
 }
 
-ExactValue comparable(const ExactValue& e) {
-  const DataType type = e.value.dtype();
-  if (!must_not_wrap(type) || e.magnitude.high < type.bits) return e;
-  const int kept = type.bits - 4;
-  return {e.value & make_const(type, (std::int64_t{1} << kept) - 1), {kept, 0}};
-}
-
 ExactValue exact_cast(DataType type, const ExactValue& e) {
   const DataType from = e.value.dtype();
   if (from == type) return e;
   if (from.is_bool()) return {cast(type, e.value), in_type(type, magnitude_of(1))};
-  if (!from.is_floating() && !type.is_floating()) {
-    const ExactValue whole = comparable(e);
-    return {cast(type, whole.value), in_type(type, whole.magnitude)};
-  }
+  if (!from.is_floating() && !type.is_floating())
+    return {cast(type, e.value), magnitude_of_any(type)};
   if (type.is_floating() && is_held(type, e.magnitude)) return {cast(type, e.value), e.magnitude};
-  // A conversion of what does not fit has no defined value.
   const bool has_negative = !type.is_uint();
-  const Expr clamped = max(min(comparable(e).value, make_const(from, 100)),
+  const Expr clamped = max(min(e.value, make_const(from, 100)),
                            make_const(from, has_negative && !from.is_uint() ? -100 : 0));
   if (!type.is_floating()) return {cast(type, clamped), in_type(type, {7, 0})};
   if (!e.magnitude.exact) return {cast(type, clamped), inexact(7)};
@@ -124,7 +110,7 @@ ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactVal
   auto of = [&](Expr value, Magnitude computed) -> ExactValue {
     return {std::move(value), in_type(type, computed)};
   };
-  const Expr x = comparable(a).value, y = comparable(b).value;
+  const Expr &x = a.value, &y = b.value;
   const bool can_add = is_held(type, added);
   switch (operation) {
     case ExactOperation::Add:

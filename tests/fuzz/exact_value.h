@@ -1,9 +1,8 @@
-// Values of random programs, and how exactly they are known. Integers wrap around the same in any
-// order, as long as only sums and products are made of them: whatever compares or divides signed
-// ones of 32 bits and more takes them not to have wrapped, as the compiler may. Floats are
-// multiples of a power of two that are small enough, so that arithmetic loses nothing, until a
-// function such as exp makes them inexact: then only what is continuous is done with them, and
-// results are compared with a tolerance.
+// Values of random programs, and how exactly they are known. Integers wrap, in any order alike.
+// Floats are multiples of a power of two that are small enough, so that arithmetic loses nothing,
+// until a function such as exp makes them inexact: then only continuous operations follow, and
+// results are compared with a tolerance. NaN, infinities and zeros may be among them: a sum or a
+// product has the same NaN or infinity in any order.
 #pragma once
 
 #include <tenon/tenon.h>
@@ -12,8 +11,8 @@
 
 namespace tenon::fuzz {
 
-/// |value| < 2^high, and value is a multiple of 2^low unless it is inexact. High is the number of
-/// the type's bits for integers of unsigned or narrow types, and for those that may have wrapped.
+/// |value| < 2^high, and value is a multiple of 2^low unless it is inexact. For integers, which may
+/// have wrapped, `high` is the number of bits.
 struct Magnitude {
   int high = 0;
   int low = 0;
@@ -25,10 +24,10 @@ struct ExactValue {
   Magnitude magnitude;
 };
 
-/// Of inputs that testing::make_arguments makes.
+/// Of inputs that testing::make_arguments makes of data that is small, or unordered.
 Magnitude magnitude_of_inputs(DataType type);
 Magnitude magnitude_of(int constant);
-/// The magnitude as computed, as long as no integer of it may have wrapped.
+/// The computed magnitude of a float; an integer of the type may have any value.
 Magnitude in_type(DataType type, Magnitude computed);
 /// Of values about which nothing is known.
 Magnitude magnitude_of_any(DataType type);
@@ -47,10 +46,6 @@ ExactValue exact_constant(DataType type, int constant);
 /// Clamped first where the type could not hold the value. Precondition: an inexact value stays
 /// floating.
 ExactValue exact_cast(DataType type, const ExactValue& e);
-/// The value, or its low bits where it is a signed integer that may have wrapped: what can be
-/// compared and divided.
-ExactValue comparable(const ExactValue& e);
-
 enum class ExactOperation {
   Add,
   Subtract,

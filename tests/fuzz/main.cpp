@@ -10,6 +10,7 @@
 
 #include "tenon/support/progress.h"
 #include "tests/fuzz/block_case.h"
+#include "tests/fuzz/builder_case.h"
 #include "tests/fuzz/random_case.h"
 #include "tests/fuzz/tally.h"
 #include "tests/fuzz/thread_reductions.h"
@@ -24,7 +25,7 @@ struct Options {
   int count = 0;
   unsigned seed = std::random_device()() % 1'000'000'000;
   bool compile = false;
-  bool blocks = false;
+  bool blocks = false, nests = false, builder = false;
   bool interpret = false;
   bool refusals = false;
   bool coverage_table = false;
@@ -38,6 +39,8 @@ struct Options {
   bool stop_at_first = false;
   /// Instead of the case's own.
   std::optional<Target> target;
+  /// Instead of those of the seed.
+  std::optional<Programs> programs;
   /// Only cases whose description has this text are run.
   std::string only;
   /// Where the tables of coverage are written; none: nowhere.
@@ -47,8 +50,10 @@ struct Options {
 constexpr const char* kKnown =
     "--seconds N (of running; 60), --count N (of seeds; any), --seed S (the first), --jobs J "
     "(processes; one per processor), --blocks (block programs with traces instead of stages with "
-    "schedules), --compile (also run compiled code), --interpret (with "
-    "--compile: every case in the interpreter too, not one of five), --target T (with --compile: "
+    "schedules), --nests (block programs alone that overwrite what they read, with partial and "
+    "triangular domains), --builder (programs of the IR builder), --compile (also run compiled code), --interpret (with "
+    "--compile: every case in the interpreter too, not one of five), --programs KIND (small, "
+    "overflowing or special, instead of those of each seed), --target T (with --compile: "
     "that of all cases, such as c; each its own; opencl: threads in every case, run on the device), --limit N (seconds of "
     "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
     "6144, 0 for any), --thread-reductions (nothing by chance, but all of the reductions that up to "
@@ -64,6 +69,8 @@ std::optional<Options> parse(std::span<char*> args) {
   const std::map<std::string_view, bool*> switches = {
       {"--compile", &options.compile},
       {"--blocks", &options.blocks},
+      {"--nests", &options.nests},
+      {"--builder", &options.builder},
       {"--interpret", &options.interpret},
       {"--refusals", &options.refusals},
       {"--describe", &options.describe},
@@ -90,6 +97,15 @@ std::optional<Options> parse(std::span<char*> args) {
       options.only = args[++n];
     } else if (arg == "--coverage-json" && has_value) {
       options.coverage_json = args[++n];
+    } else if (arg == "--programs" && has_value) {
+      const std::string_view kind = args[++n];
+      if (kind != "small" && kind != "overflowing" && kind != "special") {
+        std::cerr << "fuzz: --programs takes small, overflowing or special, not '" << kind << "'\n";
+        return std::nullopt;
+      }
+      options.programs = kind == "small"         ? Programs::Small
+                         : kind == "overflowing" ? Programs::Overflowing
+                                                 : Programs::Special;
     } else if (arg == "--target" && has_value) {
       options.target = Target(args[++n]);
     } else if (arg.starts_with("--target=")) {
@@ -116,11 +132,14 @@ Outcome run_block_case(const Options& options, const Job& job, const Reporter& r
   Outcome outcome;
   const double begin = cpu_seconds();
   const bool for_device = options.target && options.target->facts().is_gpu();
-  const BlockCase c = make_block_case(job.seed, job.keep, for_device);
+  const BlockCase c =
+      make_block_case(job.seed, job.keep, for_device,
+                      options.nests ? std::optional(BlockPrograms::Nests) : std::nullopt);
   reporter.on_description(c.describe());
   outcome.description = c.describe();
   outcome.attempts = c.attempts;
   outcome.tried = c.tried;
+  outcome.notes = c.notes;
   reporter.on_phase("checking");
   try {
     outcome.text = check_block_case(c, options.compile, options.target);
@@ -137,13 +156,34 @@ Outcome run_block_case(const Options& options, const Job& job, const Reporter& r
 }
 
 /// In a worker.
+Outcome run_builder_case(const Options& options, const Job& job, const Reporter& reporter) {
+  Outcome outcome;
+  const double begin = cpu_seconds();
+  const BuilderCase c = make_builder_case(job.seed, job.keep);
+  outcome.description = c.describe();
+  reporter.on_description(outcome.description);
+  outcome.tried = kBuilderSteps;
+  outcome.notes = c.notes;
+  reporter.on_phase("checking");
+  const Verdict verdict =
+      check(c, {.compile = options.compile, .interpret = true, .target = options.target});
+  outcome.phases["checking"] += cpu_seconds() - begin;
+  outcome.kind = !verdict.wrong.empty()     ? Outcome::Kind::Wrong
+                 : !verdict.refused.empty() ? Outcome::Kind::Refused
+                                            : Outcome::Kind::Right;
+  outcome.text = verdict.wrong + verdict.refused;
+  return outcome;
+}
+
+/// In a worker.
 Outcome run_case(const Options& options, const Job& job, const Reporter& reporter) {
-  if (options.blocks) return run_block_case(options, job, reporter);
+  if (options.builder) return run_builder_case(options, job, reporter);
+  if (options.blocks || options.nests) return run_block_case(options, job, reporter);
   Outcome outcome;
   std::string phase = "scheduling";
   double phase_start = cpu_seconds();
   const bool for_device = options.target && options.target->facts().is_gpu();
-  const Case c = make_case(job.seed, job.keep, for_device);
+  const Case c = make_case(job.seed, job.keep, for_device, options.programs);
   reporter.on_description(c.describe());
   outcome.description = c.describe();
   outcome.attempts = c.attempts;
@@ -209,7 +249,7 @@ class Fuzzer {
   void print_coverage() const {
     tally_.print_steps(std::cout);
     std::cout << "\n";
-    if (!options_.blocks) std::cout << tally_.coverage();
+    std::cout << tally_.coverage();
   }
 
   Worker::Run run() const {
@@ -298,7 +338,7 @@ int run_proofs(const Options& options) {
   const double start = cpu_seconds();
   const unsigned count = options.count > 0 ? static_cast<unsigned>(options.count) : 100;
   for (unsigned seed = options.seed; seed - options.seed < count; ++seed) {
-    const Case c = make_case(seed);
+    const Case c = make_case(seed, {}, false, options.programs);
     for (const Bounds bounds : {Bounds::Default, Bounds::Exact}) {
       Counts& sum = counts[bounds == Bounds::Exact];
       try {

@@ -39,7 +39,7 @@ struct KnownTensor {
 
 class ProgramMaker {
  public:
-  explicit ProgramMaker(Random& random);
+  ProgramMaker(Random& random, testing::Data data);
 
   RandomProgram run();
 

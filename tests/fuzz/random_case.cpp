@@ -7,6 +7,8 @@
 #include "tenon/tooling/check.h"
 #include "tests/common/ways_to_run.h"
 #include "tests/fuzz/random_program.h"
+#include "tests/fuzz/rewrite_check.h"
+#include "tests/fuzz/special_program.h"
 
 namespace tenon::fuzz {
 
@@ -53,7 +55,7 @@ Target random_target(Random& random, Notes& notes) {
   return Target("llvm -mcpu=" + std::string(processor));
 }
 
-BuildOptions random_build(Random& random, Notes& notes) {
+BuildOptions random_build(Random& random, testing::Data data, Notes& notes) {
   const auto one_in = [&](int n, const char* option) {
     const bool chosen = random.one_in(n);
     if (chosen) notes.feature("build", option);
@@ -63,7 +65,8 @@ BuildOptions random_build(Random& random, Notes& notes) {
   options.passes.verify_each_pass = true;
   options.opt_level = random.one_in(2) ? 3 : random.between(0, 3);
   notes.feature("opt_level", std::to_string(options.opt_level));
-  options.fast_math = one_in(10, "fast_math");
+  // It assumes that there is no NaN and no infinity.
+  options.fast_math = data == testing::Data::Small && one_in(10, "fast_math");
   options.passes.disable_storage_rewrite = one_in(16, "disable_storage_rewrite");
   options.passes.disable_cse = one_in(16, "disable_cse");
   options.passes.disable_vectorize = one_in(24, "disable_vectorize");
@@ -146,9 +149,20 @@ std::string Case::describe() const {
   return out.str();
 }
 
-Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
+Programs programs_of_seed(unsigned seed) {
+  const unsigned kind = seed % 5;
+  return kind < 2 ? Programs::Small : kind == 2 ? Programs::Overflowing : Programs::Special;
+}
+
+Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device,
+               std::optional<Programs> programs) {
   Random random(seed);
-  const RandomProgram program = random_program(random);
+  const Programs kind = programs.value_or(programs_of_seed(seed));
+  const RandomProgram program =
+      kind == Programs::Special
+          ? special_program(random)
+          : random_program(
+                random, kind == Programs::Small ? testing::Data::Small : testing::Data::Unordered);
   const std::vector<te::Tensor> outputs = outputs_of(program);
   std::vector<LowerArgument> args;
   if (program.size) args.emplace_back(*program.size);
@@ -156,17 +170,19 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
   args.insert(args.end(), outputs.begin(), outputs.end());
 
   const bool with_threads = random.one_in(5) || for_device;
+  // A product with a reciprocal differs from a quotient at the ends of a type.
+  const bool is_inexact = program.tolerance > 0 && program.data == testing::Data::Small;
   RandomSchedule schedule(te::create_schedule(outputs), {.with_threads = with_threads,
                                                          .for_device = for_device,
                                                          .size = program.size,
                                                          .least_size = program.least_size,
-                                                         .is_inexact = program.tolerance > 0,
+                                                         .is_inexact = is_inexact,
                                                          .inputs = program.inputs});
   const int changes = random.between(1, random.one_in(2) ? kFewSteps : kMaxSteps);
   const int steps = changes + (random.one_in(3) ? random.between(1, kMaxIntrinsics) : 0);
   Notes notes = program.notes;
   const Target target = random_target(random, notes);
-  BuildOptions build = random_build(random, notes);
+  BuildOptions build = random_build(random, program.data, notes);
   choose_arrays(random, schedule.schedule(), args, build, notes);
   for (int n = 0; n < steps; ++n) {
     const bool kept =
@@ -192,9 +208,12 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device) {
           .tried = steps,
           .tolerance = program.tolerance,
           .has_threads = on_threads,
+          .data = program.data,
+          .zeros = program.zeros,
           .target = target,
           .build = build,
           .least_size = program.least_size,
+          .stages = program.stages,
           .notes = notes.all()};
 }
 
@@ -207,6 +226,8 @@ Verdict check(const Case& c, const CheckOptions& options) {
   if (std::holds_alternative<Var>(c.args.front())) ways.symbols = {1, 7, 17};
   if (c.least_size == 0) ways.symbols.insert(ways.symbols.begin(), 0);
   ways.tolerance = c.tolerance;
+  ways.data = c.data;
+  ways.zeros = c.zeros;
   ways.step_limit = kStepLimit;
   ways.most_work = kMostWork;
   ways.most_compiled_work = kMostCompiledWork;
@@ -221,6 +242,12 @@ Verdict check(const Case& c, const CheckOptions& options) {
     ways.run_on_device = false;
   }
   try {
+    if (options.on_phase) options.on_phase("rewriting");
+    if (std::string wrong =
+            check_rewrites(c.args, c.stages, Random(c.seed),
+                           {.data = c.data, .zeros = c.zeros, .tolerance = c.tolerance});
+        !wrong.empty())
+      return {.wrong = std::move(wrong)};
     return {.wrong = testing::compare_with_default(c.schedule, c.args, ways)};
   } catch (const ScheduleError& error) {
     return {.refused = error.what()};

@@ -11,6 +11,7 @@
 
 #include <tenon/tenon.h>
 
+#include "tests/common/special_numbers.h"
 #include "tests/fuzz/random_schedule.h"
 
 namespace tenon::fuzz {
@@ -27,20 +28,31 @@ struct Case {
   double tolerance;
   /// Loops over threads of a device: nothing that a processor could run.
   bool has_threads;
+  testing::Data data;
+  testing::Zeros zeros;
   /// How it is compiled.
   Target target;
   BuildOptions build;
   /// The least value of the symbolic size.
   int least_size;
+  /// Every output of every computed operation.
+  std::vector<te::Tensor> stages;
   /// Of the program and of how it is compiled.
   std::vector<Note> notes;
 
   std::string describe() const;
 };
 
+/// The programs of random_program with small data, the same programs with data that overflows, and
+/// those of special_program.
+enum class Programs : std::uint8_t { Small, Overflowing, Special };
+/// Two seeds of five are special programs, one is a program whose data overflows.
+Programs programs_of_seed(unsigned seed);
+
 /// A step for which keep[n] is false is left out; steps beyond its length are kept. For a device,
 /// every program has threads, and what no step has bound is bound in the end.
-Case make_case(unsigned seed, const std::vector<bool>& keep = {}, bool for_device = false);
+Case make_case(unsigned seed, const std::vector<bool>& keep = {}, bool for_device = false,
+               std::optional<Programs> programs = std::nullopt);
 
 struct CheckOptions {
   /// Also compile, and run that.

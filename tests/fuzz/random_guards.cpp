@@ -62,7 +62,7 @@ ExactValue ProgramMaker::guarded(const std::vector<Expr>& conditions, const Exac
 ExactValue ProgramMaker::load(const KnownTensor& from, const std::vector<Expr>& at, DataType type) {
   const ExactValue e{from.tensor(at), from.magnitude};
   if (type.is_bool() && !from.tensor.dtype().is_bool())
-    return {comparable(e).value > make_const(from.tensor.dtype(), 0), magnitude_of(1)};
+    return {e.value > make_const(from.tensor.dtype(), 0), magnitude_of(1)};
   return exact_cast(type, e);
 }
 

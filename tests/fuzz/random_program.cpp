@@ -18,7 +18,10 @@ const std::vector<DataType>& kTypes() {
 
 }  // namespace
 
-ProgramMaker::ProgramMaker(Random& random) : random_(random), type_(random.pick(kTypes())) {
+ProgramMaker::ProgramMaker(Random& random, testing::Data data)
+    : random_(random), type_(random.pick(kTypes())) {
+  program_.data = data;
+  program_.notes.feature("data", data == testing::Data::Small ? "small" : "overflowing");
   if (random_.one_in(6)) program_.size = te::size_var("n");
   counts_in_64_bits_ = random_.one_in(10);
 }
@@ -130,6 +133,8 @@ void ProgramMaker::add_several_outputs(const std::string& name, DataType type) {
   for (std::size_t k = 0; k < outputs.size(); ++k) add_output(outputs[k], shape, magnitudes[k]);
 }
 
-RandomProgram random_program(Random& random) { return ProgramMaker(random).run(); }
+RandomProgram random_program(Random& random, testing::Data data) {
+  return ProgramMaker(random, data).run();
+}
 
 }  // namespace tenon::fuzz

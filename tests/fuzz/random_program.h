@@ -5,6 +5,7 @@
 
 #include <tenon/tenon.h>
 
+#include "tests/common/special_numbers.h"
 #include "tests/fuzz/coverage.h"
 #include "tests/fuzz/random.h"
 
@@ -20,10 +21,14 @@ struct RandomProgram {
   std::vector<std::string> text;
   /// How far elements may be from those of another schedule; 0: not at all.
   double tolerance = 0;
-  /// What it is made of.
+  /// The elements of the inputs, and whether results are compared with the signs of their zeros.
+  testing::Data data = testing::Data::Small;
+  testing::Zeros zeros = testing::Zeros::Alike;
+  /// The ingredients.
   Notes notes;
 };
 
-RandomProgram random_program(Random& random);
+/// Data: Small or Unordered.
+RandomProgram random_program(Random& random, testing::Data data = testing::Data::Small);
 
 }  // namespace tenon::fuzz

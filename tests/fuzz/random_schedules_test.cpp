@@ -1,5 +1,5 @@
-// Random programs with random schedules compute what their default schedules compute.
-// `scripts/fuzz.sh` goes on where this slice ends.
+// Random programs with random schedules compute the results of their default schedules. A slice of
+// what `scripts/fuzz.sh` runs.
 #include <gtest/gtest.h>
 
 #include "tests/fuzz/random_case.h"
@@ -10,15 +10,15 @@ namespace {
 std::string smallest(const Case& failing, const CheckOptions& options) {
   const std::vector<bool> keep =
       shrink(failing.tried, std::chrono::seconds(60), [&](const std::vector<bool>& kept) {
-        return !check(make_case(failing.seed, kept), options).wrong.empty();
+        return !check(make_case(failing.seed, kept, false, Programs::Small), options).wrong.empty();
       });
-  return make_case(failing.seed, keep).describe();
+  return make_case(failing.seed, keep, false, Programs::Small).describe();
 }
 
 void expect_right(unsigned first, unsigned last, const CheckOptions& options) {
   int refused = 0;
   for (unsigned seed = first; seed < last; ++seed) {
-    const Case c = make_case(seed);
+    const Case c = make_case(seed, {}, false, Programs::Small);
     const Verdict verdict = check(c, options);
     EXPECT_EQ(verdict.wrong, "") << smallest(c, options);
     refused += !verdict.refused.empty();

@@ -174,8 +174,7 @@ std::optional<Expr> ProgramMaker::looked_up_index(const Size& extent, const Axes
   if (from.tensor.dtype().is_floating() || !random_.one_in(10)) return std::nullopt;
   std::vector<Expr> at;
   for (const Size& size : from.shape) at.push_back(index(size, axes));
-  const ExactValue looked_up = comparable({from.tensor(at), from.magnitude});
-  const Expr number = cast(value(extent).dtype(), looked_up.value);
+  const Expr number = cast(value(extent).dtype(), from.tensor(at));
   return noted("read from a tensor", max(min(number, value(extent) - 1), 0));
 }
 
@@ -213,8 +212,8 @@ Expr ProgramMaker::comparison(const Axes& axes) {
   const DataType type = tensors_.front().tensor.dtype();
   if (type.is_bool()) return read(axes, type).value;
   const DataType compared = type.is_floating() ? Int(32) : type;
-  const Expr a = comparable(read(axes, compared)).value;
-  const Expr b = comparable(read(axes, compared)).value;
+  const Expr a = read(axes, compared).value;
+  const Expr b = read(axes, compared).value;
   switch (random_.between(0, 2)) {
     case 0:
       return a < b;

@@ -1,0 +1,314 @@
+#include "tests/fuzz/builder_case.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/common/ways_to_run.h"
+#include "tests/definition/program.h"
+
+namespace tenon::fuzz {
+
+namespace {
+
+using tir::ForKind;
+
+struct Loop {
+  Var var;
+  int extent;
+};
+
+/// The statements of one external operation: first every output in full, then a few nests of loops.
+class BodyWriter {
+ public:
+  BodyWriter(Random& random, Notes& notes, const std::vector<bool>& keep,
+             std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs, int extent)
+      : random_(random), notes_(notes), keep_(keep), extent_(extent) {
+    for (const tir::Buffer& buffer : ins) ins_.push_back(ib_.buffer_ptr(buffer));
+    for (const tir::Buffer& buffer : outs) outs_.push_back(ib_.buffer_ptr(buffer));
+    // A condition on the bits of the indices only.
+    type_ = outs[0]->dtype;
+  }
+
+  tir::Stmt write() {
+    for (const tir::BufferRef& out : outs_)
+      ib_.for_range(0, extent_, "i", [&](Var i) { out[i] = ins_[0][i]; });
+    for (int n = random_.between(1, 3); n > 0; --n) nest(0);
+    return ib_.get();
+  }
+
+ private:
+  void nest(int depth) {
+    const bool is_parallel = depth == 0 && random_.one_in(2);
+    // A loop whose variable nothing uses: the same again and again, so that tasks meet.
+    const bool repeats = depth == 1 && random_.one_in(6);
+    const int extent = repeats ? random_.between(50, 300)
+                       : random_.one_in(20)
+                           ? random_.between(0, 1)
+                           : random_.pick(std::vector<int>{2, 3, 4, 8, 8, 16, extent_});
+    ForKind kind = is_parallel ? ForKind::Parallel : ForKind::Serial;
+    if (!repeats && !is_parallel && random_.one_in(3))
+      kind = random_.one_in(3) ? ForKind::Unrolled : ForKind::Vectorized;
+    if (kind == ForKind::Unrolled && extent > 16) kind = ForKind::Serial;
+    noted(kind == ForKind::Parallel     ? "parallel loop"
+          : kind == ForKind::Vectorized ? "vectorized loop"
+          : kind == ForKind::Unrolled   ? "unrolled loop"
+                                        : "serial loop");
+    // A vector has no loops inside.
+    const bool is_innermost = kind == ForKind::Vectorized || depth == 2 || random_.one_in(2);
+    ib_.for_range(0, extent, std::string(1, "ijk"[depth]),
+                  [&](Var i) {
+                    if (!repeats) loops_.push_back({i, extent});
+                    if (is_innermost) {
+                      for (int n = random_.between(1, 3); n > 0; --n) statement();
+                    } else {
+                      if (random_.one_in(4)) statement();
+                      nest(depth + 1);
+                    }
+                    if (!repeats) loops_.pop_back();
+                  },
+                  {.kind = kind});
+  }
+
+  void noted(const char* what) { notes_.feature("builder", what); }
+
+  bool is_kept() {
+    const auto n = static_cast<std::size_t>(statements_++);
+    return n >= keep_.size() || keep_[n];
+  }
+
+  void statement() {
+    // What is drawn does not depend on what is kept.
+    Random own(static_cast<unsigned>(random_.between(0, 1 << 30)));
+    std::swap(own, random_);
+    if (is_kept()) kept_statement();
+    std::swap(own, random_);
+  }
+
+  void kept_statement() {
+    if (random_.one_in(3)) {
+      noted("guarded store");
+      const Expr c = condition();
+      ib_.if_scope(c, [&] { store(); });
+      if (random_.one_in(4)) ib_.else_scope([&] { store(); });
+      return;
+    }
+    if (random_.one_in(12)) {
+      noted("allocated memory");
+      tir::BufferRef local = ib_.allocate(type_, {4}, "local");
+      ib_.for_range(0, 4, "l", [&](Var l) { local[l] = value(); });
+      const Expr at = position();
+      random_.pick(outs_)[at] = local[floormod(at, 4)] + local[0];
+      return;
+    }
+    store();
+  }
+
+  void store() {
+    const tir::BufferRef& out = random_.pick(outs_);
+    const Expr at = position();
+    switch (random_.between(0, 5)) {
+      case 0:
+      case 1:
+        noted("update in place");
+        out[at] = Expr(out[at]) + value();
+        break;
+      case 2: {
+        // The element that another iteration stores, or its neighbour.
+        noted("carried dependence");
+        const Expr before = min(at + random_.between(1, 2), extent_ - 1);
+        out[at] = Expr(out[random_.one_in(2) ? before : max(at - 1, 0)]) + value();
+        break;
+      }
+      case 3: {
+        noted("exchange of two elements");
+        const Expr old = ib_.let("old", out[at]);
+        const Expr other = extent_ - 1 - at;
+        out[at] = Expr(out[other]);
+        out[other] = old;
+        break;
+      }
+      default:
+        noted("plain store");
+        out[at] = value();
+    }
+  }
+
+  /// In [0, extent_).
+  Expr position() {
+    if (loops_.empty() || random_.one_in(16)) return random_.between(0, extent_ - 1);
+    const Loop &a = random_.pick(loops_), &b = random_.pick(loops_);
+    const auto inside = [&](const Expr& e, int most) {
+      return most < extent_ ? e : floormod(e, extent_);
+    };
+    switch (random_.between(0, 9)) {
+      case 0:
+        return inside(a.var + 1, a.extent);
+      case 1:
+        return inside(a.var * 2, 2 * a.extent - 2);
+      case 2:
+        return inside(a.var * b.extent + b.var, a.extent * b.extent - 1);
+      case 3:
+        noted("index of a product");
+        return inside(a.var * b.var, (a.extent - 1) * (b.extent - 1));
+      case 4:
+        return floormod(a.var, std::min(4, extent_));
+      case 5:
+        noted("index of data");
+        return cast(Int(32), floormod(cast(Int(64), Expr(ins_[0][inside(a.var, a.extent - 1)])),
+                                      make_const(Int(64), extent_)));
+      case 6:
+        return a.extent <= extent_ ? a.extent - 1 - a.var : inside(a.var, a.extent - 1);
+      default:
+        return inside(a.var, a.extent - 1);
+    }
+  }
+
+  Expr value() {
+    const Expr e = random_.pick(random_.one_in(4) ? outs_ : ins_)[position()];
+    return random_.one_in(3) ? e + make_const(type_, random_.between(1, 3)) : e;
+  }
+
+  Expr condition() {
+    if (loops_.empty()) return ins_[0][0] > make_const(type_, 0);
+    const Loop &a = random_.pick(loops_), &b = random_.pick(loops_);
+    switch (random_.between(0, 4)) {
+      case 0:
+        return a.var < random_.between(0, a.extent);
+      case 1:
+        noted("condition that tells tasks apart");
+        return floormod(a.var, std::max(1, b.extent)) == b.var;
+      case 2:
+        noted("condition of data");
+        return ins_[0][position()] > make_const(type_, 0);
+      case 3:
+        // The element that the second operand reads exists where the first holds.
+        return a.var >= 1 && a.var <= extent_ && ins_[0][a.var - 1] > make_const(type_, 0);
+      default:
+        return floormod(a.var, 2) == 0 || a.var == b.var;
+    }
+  }
+
+  Random& random_;
+  Notes& notes_;
+  const std::vector<bool>& keep_;
+  int extent_;
+  DataType type_;
+  tir::IRBuilder ib_;
+  std::vector<tir::BufferRef> ins_, outs_;
+  std::vector<Loop> loops_;
+  int statements_ = 0;
+};
+
+}  // namespace
+
+BuilderCase make_builder_case(unsigned seed, const std::vector<bool>& keep) {
+  Random random(seed);
+  static const std::vector<DataType> kTypes = {Int(32), Int(32), Int(16),
+                                               UInt(8), Int(64), Float(32)};
+  const DataType type = random.pick(kTypes);
+  const int extent = random.pick(std::vector<int>{8, 16, 32, 64, 17});
+  Notes notes;
+  std::vector<te::Tensor> inputs;
+  for (int n = random.between(1, 2); n > 0; --n)
+    inputs.push_back(te::placeholder({extent}, std::string(1, static_cast<char>('A' + n)), type));
+  std::vector<tir::Buffer> buffers;
+  tir::Stmt body = tir::make_nop();
+  const std::vector<std::vector<Expr>> shapes(static_cast<std::size_t>(random.between(1, 2)),
+                                              {Expr(extent)});
+  const std::vector<te::Tensor> outputs = te::extern_multi(
+      shapes, inputs,
+      [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        buffers.assign(ins.begin(), ins.end());
+        buffers.insert(buffers.end(), outs.begin(), outs.end());
+        body = BodyWriter(random, notes, keep, ins, outs, extent).write();
+        return body;
+      },
+      "T", {.dtype = type});
+  std::vector<LowerArgument> args(inputs.begin(), inputs.end());
+  args.insert(args.end(), outputs.begin(), outputs.end());
+  return {.seed = seed,
+          .schedule = te::create_schedule(outputs),
+          .args = std::move(args),
+          .buffers = std::move(buffers),
+          .body = std::move(body),
+          .target = Target("llvm"),
+          .data = testing::Data::Unordered,
+          .notes = notes.all()};
+}
+
+std::string BuilderCase::describe() const {
+  std::ostringstream out;
+  out << "seed " << seed << "\n" << body << "\n";
+  return out.str();
+}
+
+namespace {
+
+/// Fills the outputs among the arrays with the result of the statements; the element that races, or
+/// "".
+std::string define(const BuilderCase& c, testing::Arguments& arrays) {
+  testing::ProgramDefinition program;
+  std::vector<std::shared_ptr<testing::BufferMemory>> memory;
+  for (std::size_t n = 0; n < c.buffers.size(); ++n) {
+    const testing::Arguments::Array& array = *arrays.arrays[n];
+    memory.push_back(program.bind(c.buffers[n]));
+    for (std::size_t e = 0; !array.is_output && e < memory[n]->elements.size(); ++e)
+      memory[n]->elements[e] =
+          testing::element_of(array.data(), static_cast<std::int64_t>(e), array.dtype);
+  }
+  program.run(c.body);
+  for (std::size_t n = 0; n < c.buffers.size(); ++n) {
+    testing::Arguments::Array& array = *arrays.arrays[n];
+    for (std::size_t e = 0; array.is_output && e < memory[n]->elements.size(); ++e)
+      testing::store_element(array, static_cast<std::int64_t>(e), memory[n]->elements[e].value());
+  }
+  return program.race();
+}
+
+Verdict check_race(const BuilderCase& c, const std::string& racing, const Target& target) {
+  try {
+    build(c.schedule, c.args, target);
+  } catch (const LowerError&) {
+    return {};
+  } catch (const ScheduleError&) {
+    return {};
+  }
+  return {.wrong = "a parallel loop is built whose iterations race for `" + racing + "`"};
+}
+
+}  // namespace
+
+Verdict check(const BuilderCase& c, const CheckOptions& options) {
+  try {
+    testing::Arguments right = testing::make_arguments(c.args, {.data = c.data});
+    const std::string racing = define(c, right);
+    const Target target = options.target.value_or(c.target);
+    if (!racing.empty()) return check_race(c, racing, target);
+    testing::Arguments found = testing::make_arguments(c.args, {.data = c.data});
+    tir::evaluate(lower_to_loops(c.schedule, c.args), found.values);
+    if (std::string wrong = testing::first_difference(right, found, 0); !wrong.empty())
+      return {.wrong = "the interpreter, symbol 7: " + wrong};
+    testing::WaysToRun ways;
+    ways.compile = options.compile;
+    ways.compile_c = false;
+    ways.interpret = options.interpret || !options.compile;
+    ways.run_on_device = false;
+    ways.tolerance = 0;
+    ways.data = c.data;
+    ways.target = target;
+    // Several times, since what tasks do at the same time differs.
+    ways.symbols = {7, 8, 9};
+    ways.on_phase = options.on_phase;
+    return {.wrong = testing::compare_with_default(c.schedule, c.args, ways)};
+  } catch (const testing::NoOpinion& reason) {
+    return {.wrong = std::string("the definition has no opinion: ") + reason.what()};
+  } catch (const LowerError& error) {
+    return {.refused = error.what()};
+  } catch (const ScheduleError& error) {
+    return {.refused = error.what()};
+  } catch (const std::exception& error) {
+    return {.wrong = std::string("error: ") + error.what()};
+  }
+}
+
+}  // namespace tenon::fuzz

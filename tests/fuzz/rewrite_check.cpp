@@ -1,0 +1,159 @@
+#include "tests/fuzz/rewrite_check.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "tenon/arith/simplify.h"
+#include "tenon/te/operation_kind.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/walk.h"
+#include "tests/definition/definition.h"
+
+namespace tenon::fuzz {
+
+using testing::Definition;
+using testing::NoOpinion;
+using testing::Number;
+
+namespace {
+
+constexpr std::int64_t kSize = 7;
+constexpr int kTrials = 4;
+
+class RewriteCheck {
+ public:
+  RewriteCheck(const std::vector<LowerArgument>& args, const RewriteCheckOptions& options,
+               Random& random)
+      : options_(options),
+        random_(random),
+        arrays_(testing::make_arguments(args, {.symbol = kSize, .data = options.data})),
+        definition_(memory_of(args), [](const Var&) { return kSize; }) {}
+
+  std::string run(const te::Operation& op) {
+    const te::Compute* compute = op.as<te::Compute>();
+    if (!compute) return "";
+    std::vector<te::IterVar> axes = compute->axis;
+    axes.insert(axes.end(), compute->reduce_axis.begin(), compute->reduce_axis.end());
+    std::vector<Expr> bodies = compute->body;
+    if (const tir::ReduceNode* reduction = compute->reduction()) {
+      bodies = reduction->source;
+      bodies.push_back(reduction->condition);
+    }
+    for (const Expr& body : bodies)
+      for (int n = 0; n < kTrials; ++n)
+        if (std::string wrong = run(body, axes); !wrong.empty()) return wrong;
+    return "";
+  }
+
+ private:
+  std::vector<testing::TensorMemory> memory_of(const std::vector<LowerArgument>& args) const {
+    std::vector<testing::TensorMemory> result;
+    std::size_t n = 0;
+    for (const LowerArgument& arg : args) {
+      const te::Tensor* tensor = std::get_if<te::Tensor>(&arg);
+      if (!tensor) continue;
+      const testing::Arguments::Array& array = *arrays_.arrays[n++];
+      result.push_back({*tensor, array.data(), array.shape});
+    }
+    return result;
+  }
+
+  /// A point in the ranges of the axes; nullopt if one is empty.
+  std::optional<Definition::Index> random_point(const std::vector<te::IterVar>& axes) {
+    Definition::Index point;
+    for (const te::IterVar& axis : axes) {
+      const auto size_of = [](const Expr& e) {
+        return tir::evaluate_int(e, [](const Var&) { return kSize; });
+      };
+      const std::int64_t extent = size_of(axis.dom()->extent);
+      if (extent <= 0) return std::nullopt;
+      const int most = static_cast<int>(std::min<std::int64_t>(extent, 1 << 30)) - 1;
+      point.push_back(size_of(axis.dom()->min) + random_.between(0, most));
+    }
+    return point;
+  }
+
+  /// Replaces some loads by variables, and gives these the elements' values.
+  Expr with_variables(const Expr& e, const std::vector<te::IterVar>& axes,
+                      const Definition::Index& point, int one_in, tir::VarMap& values) {
+    if (e.as<tir::ProducerLoad>() && one_in > 0 && random_.one_in(one_in)) {
+      try {
+        const Number value = definition_.value(e, axes, point);
+        const Var var("element", e.dtype());
+        tir::set(values, var, testing::constant_of(value, e.dtype()));
+        return var;
+      } catch (const NoOpinion&) {  // An element that is not evaluated.
+      }
+    }
+    return tir::map_children(
+        e, [&](const Expr& c) { return with_variables(c, axes, point, one_in, values); });
+  }
+
+  std::string run(const Expr& body, const std::vector<te::IterVar>& axes) {
+    const std::optional<Definition::Index> point = random_point(axes);
+    if (!point) return "";
+    arith::Facts facts;
+    tir::VarMap values;
+    const bool is_constant = random_.one_in(2);
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      const Var& var = axes[d].var();
+      if (is_constant) tir::set(values, var, make_const(var.dtype(), (*point)[d]));
+      facts.bind(var, *axes[d].dom());
+    }
+    const int one_in = is_constant ? random_.between(1, 2) : random_.between(0, 3);
+    const Expr mixed = with_variables(body, axes, *point, one_in, values);
+    try {
+      const Number expected = definition_.value(body, axes, *point);
+      const Expr folded = tir::substitute_folding(mixed, values);
+      if (std::string wrong = compare("folding", body, folded, expected, axes, *point);
+          !wrong.empty())
+        return wrong;
+      return compare("simplification", folded, arith::simplify(folded, facts), expected, axes,
+                     *point);
+    } catch (const NoOpinion&) {
+      return "";
+    }
+  }
+
+  std::string compare(const char* what, const Expr& before, const Expr& after,
+                      const Number& expected, const std::vector<te::IterVar>& axes,
+                      const Definition::Index& point) {
+    const DataType type = before.dtype();
+    std::string found;
+    try {
+      const Number value = definition_.value(after, axes, point);
+      if (testing::same(expected, value, type, options_.zeros)) return "";
+      if (std::isfinite(expected.real) &&
+          std::fabs(value.real - expected.real) <=
+              options_.tolerance * std::max(1.0, std::fabs(expected.real)))
+        if (type.is_floating()) return "";
+      found = testing::text_of(value, type);
+    } catch (const NoOpinion& reason) {
+      found = reason.what();
+    }
+    std::ostringstream out;
+    out << what << ": " << before << " becomes " << after << ", expected "
+        << testing::text_of(expected, type) << ", got " << found;
+    return out.str();
+  }
+
+  const RewriteCheckOptions& options_;
+  Random& random_;
+  testing::Arguments arrays_;
+  Definition definition_;
+};
+
+}  // namespace
+
+std::string check_rewrites(const std::vector<LowerArgument>& args,
+                           const std::vector<te::Tensor>& stages, Random random,
+                           const RewriteCheckOptions& options) {
+  RewriteCheck check(args, options, random);
+  for (const te::Tensor& stage : stages)
+    if (stage.value_index() == 0)
+      if (std::string wrong = check.run(stage.op()); !wrong.empty())
+        return "rewriting " + stage.name() + ", symbol 7: " + wrong;
+  return "";
+}
+
+}  // namespace tenon::fuzz

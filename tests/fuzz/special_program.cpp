@@ -1,0 +1,352 @@
+#include "tests/fuzz/special_program.h"
+
+#include <sstream>
+
+#include "tests/fuzz/random_expression.h"
+
+namespace tenon::fuzz {
+
+namespace {
+
+struct Axis {
+  Expr index;
+  int extent;
+};
+using Axes = std::vector<Axis>;
+
+struct KnownTensor {
+  te::Tensor tensor;
+  std::vector<int> shape;
+};
+
+/// An index and the conditions under which it is inside a dimension.
+struct GuardedIndex {
+  Expr index;
+  std::vector<Expr> conditions;
+};
+
+/// Relative; each value is that of one function.
+double tolerance_of(DataType type) {
+  return type.is_bfloat() ? 0.03 : type.bits == 16 ? 0.004 : 1e-4;
+}
+
+class SpecialProgramMaker {
+ public:
+  explicit SpecialProgramMaker(Random& random)
+      : random_(random),
+        rules_{.has_products = random.one_in(2), .has_extremes = random.one_in(2)},
+        has_functions_(!rules_.has_extremes && random.one_in(4)) {
+    program_.data = testing::Data::Special;
+    program_.zeros = rules_.has_extremes ? testing::Zeros::Alike : testing::Zeros::Signed;
+    program_.notes.feature("data", "special");
+  }
+
+  RandomProgram run() {
+    shape_ = random_shape();
+    const int inputs = random_.between(1, 4);
+    for (int n = 0; n < inputs; ++n) add_input(std::string(1, static_cast<char>('A' + n)));
+    const int stages = has_functions_ ? 1 : random_.between(1, 3);
+    for (int n = 0; n < stages; ++n) add_stage("T" + std::to_string(n));
+    return std::move(program_);
+  }
+
+ private:
+  // Rows whose bytes end where a page does, and others.
+  int random_extent() {
+    static const std::vector<int> kExtents = {16, 32, 32, 64, 64, 128};
+    if (random_.one_in(60)) return 0;
+    return random_.one_in(2) ? random_.pick(kExtents) : random_.between(1, 40);
+  }
+
+  std::vector<int> random_shape() {
+    if (random_.one_in(3)) return {random_.between(1, 8), std::min(random_extent(), 40)};
+    return {random_extent()};
+  }
+
+  static std::vector<Expr> extents(const std::vector<int>& shape) {
+    std::vector<Expr> result;
+    for (const int extent : shape) result.emplace_back(extent);
+    return result;
+  }
+
+  DataType next_type() {
+    // Mostly a type that there is, so that data meets data.
+    if (!known_.empty() && random_.one_in(2)) return random_.pick(known_).tensor.dtype();
+    return random_type(random_);
+  }
+
+  void add_input(const std::string& name) {
+    const DataType type = next_type();
+    const std::vector<int> shape = random_.one_in(3) ? random_shape() : shape_;
+    const te::Tensor t = te::placeholder(extents(shape), name, type);
+    known_.push_back({t, shape});
+    program_.inputs.push_back(t);
+    program_.notes.operation("input", type);
+    std::ostringstream text;
+    text << name << " = " << t << " of " << type.str();
+    program_.text.push_back(text.str());
+  }
+
+  void add_stage(const std::string& name) {
+    const DataType type = next_type();
+    const bool can_reduce = !type.is_floating() || rules_.has_extremes;
+    if (can_reduce && !has_functions_ && random_.one_in(4)) return add_reduction(name, type);
+    const std::vector<int> shape = random_.one_in(4) ? random_shape() : shape_;
+    add(name, shape, [&](const Axes& axes) {
+      ExpressionMaker maker = maker_of(axes);
+      const Expr e = maker.value(type, random_.between(1, 4));
+      program_.notes.operation("element", type);
+      return has_functions_ && type.is_floating() ? function_of(maker, e) : e;
+    });
+    if (has_functions_ && type.is_floating()) program_.tolerance = tolerance_of(type);
+  }
+
+  void add_reduction(const std::string& name, DataType type) {
+    const std::vector<int> shape =
+        random_.one_in(2) ? shape_ : std::vector<int>{random_.between(1, 8)};
+    std::vector<te::IterVar> over;
+    Axes inner;
+    const int rank = random_.between(1, 2);
+    for (int n = 0; n < rank; ++n) {
+      const int extent = random_.one_in(30) ? 0 : random_.between(1, rank == 1 ? 17 : 6);
+      over.push_back(te::reduce_axis({0, extent}, "k" + std::to_string(n)));
+      inner.push_back({over.back(), extent});
+    }
+    add(name, shape, [&](const Axes& axes) {
+      Axes all = axes;
+      all.insert(all.end(), inner.begin(), inner.end());
+      ExpressionMaker maker = maker_of(all);
+      const Expr e = maker.value(type, random_.between(0, 2));
+      te::ReduceOptions options;
+      if (random_.one_in(3)) options.where = maker.condition(2);
+      if (random_.one_in(6)) options.init = {maker.constant(type)};
+      const int kind = random_.between(0, type.is_floating() ? 1 : 3);
+      program_.notes.operation(type.is_bool() ? kind % 2 ? "all" : "any"
+                               : kind == 0    ? "max"
+                               : kind == 1    ? "min"
+                               : kind == 2    ? "sum"
+                                              : "prod",
+                               type);
+      if (type.is_bool()) return kind % 2 ? te::all(e, over, options) : te::any(e, over, options);
+      return kind == 0   ? te::max(e, over, options)
+             : kind == 1 ? te::min(e, over, options)
+             : kind == 2 ? te::sum(e, over, options)
+                         : te::prod(e, over, options);
+    });
+  }
+
+  void add(const std::string& name, const std::vector<int>& shape,
+           const std::function<Expr(const Axes&)>& body) {
+    const te::Tensor t = te::compute(
+        extents(shape),
+        [&](std::span<const Var> vars) -> Expr {
+          Axes axes;
+          for (std::size_t d = 0; d < vars.size(); ++d) axes.push_back({vars[d], shape[d]});
+          return body(axes);
+        },
+        name);
+    known_.push_back({t, shape});
+    program_.stages.push_back(t);
+    std::ostringstream text;
+    text << t.op() << " of " << t.dtype().str();
+    program_.text.push_back(text.str());
+  }
+
+  ExpressionMaker maker_of(const Axes& axes) {
+    return {random_, program_.notes, rules_,
+            [this, axes](DataType type) { return leaf(axes, type); }};
+  }
+
+  Expr function_of(ExpressionMaker& maker, const Expr& x) {
+    program_.notes.operation("function such as exp", x.dtype());
+    switch (random_.between(0, 11)) {
+      case 0:
+        return exp(x);
+      case 1:
+        return exp2(x);
+      case 2:
+        return log(x);
+      case 3:
+        return log2(x);
+      case 4:
+        return log10(x);
+      case 5:
+        return rsqrt(x);
+      case 6:
+        return tanh(x);
+      case 7:
+        return atan(x);
+      case 8:
+        return sigmoid(x);
+      case 9:
+        return erf(x);
+      case 10:
+        return sqrt(x);
+      default:
+        return pow(x, maker.value(x.dtype(), 0));
+    }
+  }
+
+  Expr noted(const char* kind, Expr e) {
+    program_.notes.feature("read", kind);
+    return e;
+  }
+
+  std::optional<Expr> leaf(const Axes& axes, DataType type) {
+    if (random_.one_in(8)) {
+      const Expr i = random_.pick(axes).index * random_.between(1, 3) + random_.between(-300, 300);
+      return noted("an axis as data", cast(type, i));
+    }
+    if (type.is_bool() && random_.one_in(3)) return protected_comparison(axes);
+    std::vector<const KnownTensor*> fitting;
+    for (const KnownTensor& k : known_)
+      if (k.tensor.dtype() == type) fitting.push_back(&k);
+    if (fitting.empty()) return std::nullopt;
+    return read(*random_.pick(fitting), axes);
+  }
+
+  /// An index in bounds for all values of the axes.
+  Expr plain_index(const Axes& axes, std::size_t d, int extent) {
+    const Axis& axis = d < axes.size() && !random_.one_in(6) ? axes[d] : random_.pick(axes);
+    if (axis.extent > extent)
+      return random_.one_in(2) ? floormod(axis.index, extent) : min(axis.index, extent - 1);
+    if (random_.one_in(8)) return noted("backwards", extent - 1 - axis.index);
+    if (axis.extent * 2 - 1 <= extent && random_.one_in(4)) return noted("strided", axis.index * 2);
+    return axis.index;
+  }
+
+  /// An index that may be outside, and what has to hold so that it is not.
+  GuardedIndex guarded_index(const Axes& axes, int extent) {
+    const Axis &a = random_.pick(axes), &b = random_.pick(axes);
+    const int offset = random_.between(1, 3);
+    const auto below = [&](const Expr& e) { return e < extent; };
+    const auto not_negative = [](const Expr& e) { return e >= 0; };
+    switch (random_.between(0, 5)) {
+      case 0: {
+        const Expr e = a.index - offset;
+        program_.notes.feature("guarded index", "before");
+        if (a.extent - offset > extent) return {e, {a.index >= offset, below(e)}};
+        return {e, {random_.one_in(2) ? a.index >= offset : not_negative(e)}};
+      }
+      case 1: {
+        const Expr e = a.index + offset;
+        program_.notes.feature("guarded index", "after");
+        return {e, {random_.one_in(2) ? a.index < extent - offset : below(e)}};
+      }
+      case 2: {
+        const Expr e = a.index * 2 - offset;
+        program_.notes.feature("guarded index", "strided");
+        return {e, {not_negative(e), below(e)}};
+      }
+      case 3: {
+        const Expr e = extent - offset - a.index * random_.between(1, 2);
+        program_.notes.feature("guarded index", "backwards");
+        return {e, {not_negative(e)}};
+      }
+      case 4: {
+        const Expr e = a.index * b.index;
+        program_.notes.feature("guarded index", "a product of axes");
+        return {e, {below(e)}};
+      }
+      default: {
+        std::vector<const KnownTensor*> integers;
+        for (const KnownTensor& k : known_)
+          if (k.tensor.dtype().is_int() && !has_no_elements(k)) integers.push_back(&k);
+        if (integers.empty()) return {a.index + offset, {a.index < extent - offset}};
+        program_.notes.feature("guarded index", "of data");
+        const Expr data = plain_read(*random_.pick(integers), axes);
+        const Expr e = random_.one_in(3) ? data + make_const(data.dtype(), offset) : data;
+        if (!fits(extent, e.dtype())) return {e, {not_negative(e)}};
+        return {e, {not_negative(e), below(e)}};
+      }
+    }
+  }
+
+  static bool has_no_elements(const KnownTensor& from) {
+    return std::ranges::find(from.shape, 0) != from.shape.end();
+  }
+
+  Expr plain_read(const KnownTensor& from, const Axes& axes) {
+    std::vector<Expr> at;
+    for (std::size_t d = 0; d < from.shape.size(); ++d)
+      at.push_back(plain_index(axes, d, from.shape[d]));
+    return from.tensor(at);
+  }
+
+  struct GuardedRead {
+    Expr element, condition;
+  };
+  GuardedRead guarded_read(const KnownTensor& from, const Axes& axes) {
+    std::vector<Expr> at;
+    std::vector<Expr> conditions;
+    const std::size_t guarded =
+        from.shape.size() == 1 || random_.one_in(2) ? from.shape.size() - 1 : 0;
+    for (std::size_t d = 0; d < from.shape.size(); ++d) {
+      if (d != guarded) {
+        at.push_back(plain_index(axes, d, from.shape[d]));
+        continue;
+      }
+      const GuardedIndex index = guarded_index(axes, from.shape[d]);
+      at.push_back(index.index);
+      conditions = index.conditions;
+    }
+    Expr all = conditions[0];
+    for (std::size_t n = 1; n < conditions.size(); ++n) all = all && conditions[n];
+    return {from.tensor(at), all};
+  }
+
+  Expr other_value(DataType type) {
+    return type.is_floating() || type.is_bool() ? make_const(type, 0)
+                                                : make_const(type, random_.between(0, 3));
+  }
+
+  Expr read(const KnownTensor& from, const Axes& axes) {
+    if (has_no_elements(from)) return other_value(from.tensor.dtype());
+    if (random_.one_in(8)) {
+      const int last = from.shape.back() - 1;
+      const Expr i = guarded_index(axes, from.shape.back()).index;
+      std::vector<Expr> at;
+      for (std::size_t d = 0; d + 1 < from.shape.size(); ++d)
+        at.push_back(plain_index(axes, d, from.shape[d]));
+      if (!fits(last, i.dtype())) return plain_read(from, axes);
+      const Expr zero = make_const(i.dtype(), 0), end = make_const(i.dtype(), last);
+      at.push_back(random_.one_in(2) ? max(min(i, end), zero) : min(max(i, zero), end));
+      return noted("clamped", from.tensor(at));
+    }
+    if (!random_.one_in(3)) return plain_read(from, axes);
+    const GuardedRead r = guarded_read(from, axes);
+    const Expr other = other_value(from.tensor.dtype());
+    switch (random_.between(0, 2)) {
+      case 0:
+        return noted("guarded by if_then_else", if_then_else(r.condition, r.element, other));
+      case 1:
+        return noted("guarded by select", select(r.condition, r.element, other));
+      default:
+        return noted("guarded by select", select(!r.condition, other, r.element));
+    }
+  }
+
+  /// A comparison of an element, which `&&` or `||` evaluates only where the element exists.
+  std::optional<Expr> protected_comparison(const Axes& axes) {
+    const KnownTensor& from = random_.pick(known_);
+    if (has_no_elements(from)) return std::nullopt;
+    const GuardedRead r = guarded_read(from, axes);
+    const Expr e =
+        from.tensor.dtype().is_bool() ? r.element : r.element > other_value(from.tensor.dtype());
+    if (random_.one_in(2)) return noted("protected by &&", r.condition && e);
+    return noted("protected by ||", !r.condition || e);
+  }
+
+  Random& random_;
+  ExpressionRules rules_;
+  bool has_functions_;
+  RandomProgram program_;
+  std::vector<int> shape_;
+  std::vector<KnownTensor> known_;
+};
+
+}  // namespace
+
+RandomProgram special_program(Random& random) { return SpecialProgramMaker(random).run(); }
+
+}  // namespace tenon::fuzz
