@@ -64,21 +64,4 @@ std::optional<AccumulationStep> read_accumulation(const Store& store, const VarM
   return AccumulationStep{{store.buffer, index, n->op}, *term};
 }
 
-Expr identity_of(BinaryOp op, DataType type) {
-  switch (op) {
-    case BinaryOp::Mul:
-      return type.is_floating() ? make_float(type, 1) : make_int(type, 1);
-    case BinaryOp::Min:
-      return type.is_floating() ? infinity(type) : max_value(type);
-    case BinaryOp::Max:
-      return type.is_floating() ? infinity(type) * make_float(type, -1) : min_value(type);
-    case BinaryOp::And:
-      return make_true();
-    case BinaryOp::Or:
-      return make_false();
-    default:
-      return type.is_floating() ? make_float(type, 0) : make_int(type, 0);
-  }
-}
-
 }  // namespace tenon::lowering

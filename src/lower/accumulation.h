@@ -24,9 +24,6 @@ struct AccumulationStep {
 /// The store as a step of an accumulation; `lets` has the values of the lets around it.
 std::optional<AccumulationStep> read_accumulation(const tir::Store& store, const tir::VarMap& lets);
 
-/// The value that changes nothing: 0 for sums, the greatest value for minima.
-tir::Expr identity_of(tir::BinaryOp op, DataType type);
-
 /// Whether the expression loads from the memory.
 bool reads(const tir::Expr& e, const tir::Var& data);
 

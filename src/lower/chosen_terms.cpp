@@ -1,6 +1,7 @@
 #include "lower/chosen_terms.h"
 
 #include "lower/plain_loop.h"
+#include "tenon/tir/combination.h"
 
 namespace tenon::lowering {
 

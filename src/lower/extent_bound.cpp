@@ -4,7 +4,7 @@
 
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {

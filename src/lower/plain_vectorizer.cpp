@@ -7,6 +7,7 @@
 #include "lower/plain_lanes.h"
 #include "lower/vector_body.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/combination.h"
 #include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {

@@ -11,10 +11,10 @@
 #include "te/loop_program.h"
 #include "te/report_arguments.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/support/float16.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 

@@ -7,6 +7,8 @@ namespace tenon::tir {
 
 namespace {
 
+/// The finite limits count as well, which programs of TVM start from: they write the identity that
+/// they mean, and partial results start from it.
 bool is_identity(const Expr& e, BinaryOp op) {
   const DataType type = e.dtype();
   switch (op) {
@@ -16,10 +18,10 @@ bool is_identity(const Expr& e, BinaryOp op) {
       return structural_equal(e, make_const(type, 1));
     case BinaryOp::Min:
       return structural_equal(e, max_value(type)) ||
-             (type.is_float() && structural_equal(e, infinity(type)));
+             (type.is_floating() && structural_equal(e, infinity(type)));
     case BinaryOp::Max:
       return structural_equal(e, min_value(type)) ||
-             (type.is_float() && structural_equal(e, infinity(type) * -1));
+             (type.is_floating() && structural_equal(e, infinity(type) * -1));
     default:
       return false;
   }
@@ -62,21 +64,6 @@ std::optional<Combination> find_update(const Block& block) {
   const Store* update = block.body.as<Store>();
   if (block.init || !update) return std::nullopt;
   return combination_of(*update);
-}
-
-Expr identity_of(BinaryOp op, DataType type) {
-  switch (op) {
-    case BinaryOp::Add:
-      return make_const(type, 0);
-    case BinaryOp::Mul:
-      return make_const(type, 1);
-    case BinaryOp::Min:
-      return type.is_float() ? infinity(type) : max_value(type);
-    case BinaryOp::Max:
-      return type.is_float() ? infinity(type) * -1 : min_value(type);
-    default:
-      internal_error("no value changes nothing under this operator");
-  }
 }
 
 }  // namespace tenon::tir

@@ -1,5 +1,9 @@
 #include "tenon/tir/expr.h"
 
+#include <cmath>
+#include <limits>
+
+#include "tenon/interp/scalar.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/fields.h"
@@ -175,6 +179,7 @@ const std::optional<ThreadTag>& IterVar::thread() const { return node_->thread; 
 Expr make_int(DataType type, std::int64_t value) {
   if (type.is_vector()) return make_broadcast(make_int(type.element(), value), type.lanes);
   internal_check(type.is_integral(), "an integer constant of a type that is no integer");
+  value = interp::fit(interp::integer(value), type).i;
   if (const ExprNode* known = find_small_integer(type, value))
     return Expr(Shared<const ExprNode>::of_static(*known));
   return make(type, IntImm{value});
@@ -183,7 +188,9 @@ Expr make_int(DataType type, std::int64_t value) {
 Expr make_float(DataType type, double value) {
   if (type.is_vector()) return make_broadcast(make_float(type.element(), value), type.lanes);
   internal_check(type.is_floating(), "a floating constant of a type that is no float");
-  return make(type, FloatImm{value});
+  // One NaN, which prints alike wherever it comes from.
+  if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+  return make(type, FloatImm{interp::fit(interp::floating(value), type).d});
 }
 
 Expr make_string(std::string value) { return make(Handle(), StringImm{std::move(value)}); }

@@ -1,6 +1,4 @@
 // Functions of mathematics, of floats and of bits.
-#include <cmath>
-
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
@@ -38,10 +36,10 @@ Expr float_test(Intrin intrin, const Operand& x, bool of_integers) {
   });
 }
 
-Expr rounding(Intrin intrin, const Operand& x, double (*round_one)(double)) {
+Expr rounding(Intrin intrin, const Operand& x) {
   Expr e = x.alone();
   if (e.dtype().is_integral()) return e;
-  if (const FloatImm* n = e.as<FloatImm>()) return make_float(e.dtype(), round_one(n->value));
+  if (const auto constant = fold_call(e.dtype(), intrin, {e})) return *constant;
   return float_call(intrin, {x});
 }
 
@@ -99,22 +97,16 @@ Expr ldexp(const Operand& x, const Operand& exponent) {
   return make_call(e.dtype(), Intrin::ldexp, {e, cast(Int(32, e.dtype().lanes), exponent)});
 }
 
-Expr floor(const Operand& x) { return rounding(Intrin::floor, x, std::floor); }
-Expr ceil(const Operand& x) { return rounding(Intrin::ceil, x, std::ceil); }
-Expr round(const Operand& x) { return rounding(Intrin::round, x, std::nearbyint); }
-Expr trunc(const Operand& x) { return rounding(Intrin::trunc, x, std::trunc); }
-Expr nearbyint(const Operand& x) { return rounding(Intrin::nearbyint, x, std::nearbyint); }
+Expr floor(const Operand& x) { return rounding(Intrin::floor, x); }
+Expr ceil(const Operand& x) { return rounding(Intrin::ceil, x); }
+Expr round(const Operand& x) { return rounding(Intrin::round, x); }
+Expr trunc(const Operand& x) { return rounding(Intrin::trunc, x); }
+Expr nearbyint(const Operand& x) { return rounding(Intrin::nearbyint, x); }
 
 Expr abs(const Operand& x) {
   Expr e = x.alone();
   if (e.dtype().is_uint()) return e;
-  if (const IntImm* n = e.as<IntImm>())
-    return make_int(
-        e.dtype(),
-        n->value < 0
-            ? wrap(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(n->value)), e.dtype())
-            : n->value);
-  if (const FloatImm* n = e.as<FloatImm>()) return make_float(e.dtype(), std::fabs(n->value));
+  if (const auto constant = fold_call(e.dtype(), Intrin::fabs, {e})) return *constant;
   if (e.dtype().is_int()) return select(e >= 0, e, 0 - e);
   return float_call(Intrin::fabs, {x});
 }

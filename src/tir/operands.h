@@ -13,6 +13,11 @@ DataType common_type(DataType s, DataType t);
 /// Spread and cast to the type, where it is another.
 Expr to_type(DataType type, const Expr& e);
 
+/// A constant converted; nullopt for anything else.
+std::optional<Expr> fold_conversion(DataType type, const Expr& e);
+/// The call of constants; nullopt if one of them is none.
+std::optional<Expr> fold_call(DataType type, Intrin intrin, std::initializer_list<Expr> args);
+
 /// Runs a construction and adds the user's line to a TypeError that has none.
 template <class F>
 auto at(const SourceLocation& where, F construct) {

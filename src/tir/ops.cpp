@@ -1,7 +1,5 @@
 #include "tenon/tir/ops.h"
 
-#include <cmath>
-
 #include "tenon/tir/print.h"
 #include "tir/check_call.h"
 #include "tir/operands.h"
@@ -73,21 +71,7 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
     if (is_shift && amount && (*amount < 0 || *amount >= type.bits))
       throw TypeError("a shift of " + type.str() + " must be by 0 to " +
                       std::to_string(type.bits - 1) + ", got " + std::to_string(*amount));
-    const IntImm* x = p.a.as<IntImm>();
-    const IntImm* y = p.b.as<IntImm>();
-    if (x && y && type.is_scalar()) {
-      const std::int64_t u = x->value, v = y->value;
-      const std::uint64_t unsigned_u = static_cast<std::uint64_t>(u);
-      const std::int64_t value = intrin == Intrin::shift_left
-                                     ? static_cast<std::int64_t>(unsigned_u << v)
-                                 : intrin == Intrin::shift_right && type.is_uint()
-                                     ? static_cast<std::int64_t>(unsigned_u >> v)
-                                 : intrin == Intrin::shift_right ? u >> v
-                                 : intrin == Intrin::bitwise_and ? (u & v)
-                                 : intrin == Intrin::bitwise_or  ? (u | v)
-                                                                 : (u ^ v);
-      return make_int(type, wrap(value, type));
-    }
+    if (const auto constant = fold_call(type, intrin, {p.a, p.b})) return *constant;
     if (is_shift && amount == 0) return p.a;
     return make_call(type, intrin, {p.a, p.b});
   });
@@ -240,25 +224,7 @@ Expr cast(DataType type, const Operand& operand) {
                     operand.where());
   if (type.is_vector() || from.is_vector())
     return at(operand.where(), [&] { return make_cast(type, e); });
-  if (const IntImm* n = e.as<IntImm>()) {
-    const bool big_unsigned = from.is_uint() && from.bits == 64 && n->value < 0;
-    const double value = big_unsigned ? static_cast<double>(static_cast<std::uint64_t>(n->value))
-                                      : static_cast<double>(n->value);
-    if (type.is_floating())
-      return make_float(type,
-                        type == Float(32) ? static_cast<double>(static_cast<float>(value)) : value);
-    return make_int(type, type.is_bool() ? n->value != 0 : wrap(n->value, type));
-  }
-  if (const FloatImm* n = e.as<FloatImm>()) {
-    if (type == Float(32))
-      return make_float(type, static_cast<double>(static_cast<float>(n->value)));
-    if (type.is_floating()) return make_float(type, n->value);
-    // A value that the type cannot hold is left to run time, where it is what the target makes of
-    // it.
-    const double whole = std::trunc(n->value);
-    if (std::fabs(whole) < 9e18 && fits(static_cast<std::int64_t>(whole), type) && !type.is_bool())
-      return make_int(type, static_cast<std::int64_t>(whole));
-  }
+  if (const auto constant = fold_conversion(type, e)) return *constant;
   return make_cast(type, e);
 }
 

@@ -7,6 +7,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/literal_text.h"
+#include "tir/infinite_identities.h"
 #include "tir/text_printer.h"
 
 namespace tenon::tir {
@@ -25,7 +26,9 @@ void TextPrinter::expr(const Expr& e) {
   if (text.size() > longest_) return cut();
   match(
       e.node().value, [&](const IntImm& n) { text += integer_text(n.value, e.dtype()); },
-      [&](const FloatImm& n) { text += floating_text(n.value, e.dtype()); },
+      [&](const FloatImm& n) {
+        text += floating_text(finite_identity(e.node()).value_or(n.value), e.dtype());
+      },
       [&](const StringImm& n) { text += quoted(n.value); }, [&](const VarNode& n) { var(e, n); },
       [&](const Cast& n) { call_form("cast", e.dtype().str(), n.value); },
       [&](const Binary& n) { binary(n); }, [&](const Not& n) { text += "!", expr(n.a); },

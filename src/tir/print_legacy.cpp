@@ -5,6 +5,7 @@
 #include "tenon/tir/block.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/print.h"
+#include "tir/infinite_identities.h"
 
 namespace tenon::tir {
 
@@ -19,7 +20,9 @@ class LegacyExprs {
     if (text.size() > kLongest) return cut();
     match(
         e.node().value, [&](const IntImm& n) { integer(n.value, e.dtype()); },
-        [&](const FloatImm& n) { floating(n.value, e.dtype()); },
+        [&](const FloatImm& n) {
+          floating(finite_identity(e.node()).value_or(n.value), e.dtype());
+        },
         [&](const StringImm& n) { text += quoted(n.value); },
         [&](const VarNode& n) {
           text += n.is_size ? "{" + n.name + "|" + n.name + ">=0}" : n.name;

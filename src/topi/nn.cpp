@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/te/reduce.h"
+#include "tenon/tir/combination.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/topi/broadcast.h"
@@ -185,7 +186,8 @@ Tensor max_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
   const auto reduce = [](const Operand& term, const std::vector<te::IterVar>& axes) {
     return te::max(term, axes);
   };
-  return reduce_windows(what, x, window, tir::min_value(x.dtype()), reduce, name, kMaxPool, where);
+  return reduce_windows(what, x, window, tir::identity_of(tir::BinaryOp::Max, x.dtype()), reduce,
+                        name, kMaxPool, where);
 }
 
 Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "tenon/interp/evaluate.h"
 #include "tenon/lower/pipeline.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/expr.h"
 #include "tests/arith/intset_table.h"
 

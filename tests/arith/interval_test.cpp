@@ -6,8 +6,8 @@
 #include <random>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/compare.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/expr.h"
 #include "tests/arith/intset_table.h"
 

@@ -7,7 +7,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::arith {

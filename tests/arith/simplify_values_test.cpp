@@ -5,7 +5,7 @@
 #include <random>
 
 #include "tenon/arith/simplify.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/expr.h"
 #include "tests/tables/table.h"
 

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "tenon/interp/evaluate.h"
 #include "tenon/s_tir/func_builder.h"
 #include "tenon/s_tir/script.h"
 #include "tenon/tir/compare.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/verify.h"
 #include "tenon_test_paths.h"
 

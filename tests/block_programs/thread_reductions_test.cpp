@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 
+#include "tenon/interp/evaluate.h"
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/expr.h"
 
 namespace tenon::s_tir {

@@ -13,10 +13,10 @@
 
 #include "tenon/codegen/c_like/compile.h"
 #include "tenon/codegen/c_like/kernels.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/runtime/device_api.h"
 #include "tenon/runtime/ndarray.h"
 #include "tenon/tir/builder.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::codegen::testing {

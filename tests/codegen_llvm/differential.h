@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "kernel.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::codegen::testing {

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tests/common/special_numbers.h"
 
 namespace tenon::testing {

@@ -5,10 +5,10 @@
 
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/support/match.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/compare.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::testing {

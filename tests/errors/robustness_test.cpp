@@ -4,8 +4,8 @@
 
 #include <sstream>
 
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/compare.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/parse.h"
 #include "tenon/tir/walk.h"
 #include "tests/common/refusal.h"

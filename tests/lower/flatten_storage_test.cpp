@@ -5,7 +5,7 @@
 #include "lower/flat_index.h"
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 

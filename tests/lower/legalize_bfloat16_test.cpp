@@ -7,8 +7,8 @@
 
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/support/float16.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"
 #include "tenon/tir/verify.h"

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "lower/passes/flatten_storage.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/block.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/verify.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "pass_text.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"
 

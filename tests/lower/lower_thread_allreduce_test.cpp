@@ -5,9 +5,9 @@
 #include <array>
 #include <limits>
 
+#include "tenon/interp/evaluate.h"
 #include "tenon/lower/device_passes.h"
 #include "tenon/support/error.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"

@@ -7,7 +7,7 @@
 #include "lower/passes/remove_no_ops.h"
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/parse.h"
 #include "tenon/tir/walk.h"
 

@@ -5,8 +5,8 @@
 
 #include "lower/barrier_hazards.h"
 #include "lower/passes/synchronize_threads.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/support/error.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"

@@ -6,7 +6,7 @@
 
 #include "lower/passes/rewrite_storage.h"
 #include "pass_text.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/verify.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pass_text.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/parse.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"

@@ -6,9 +6,9 @@
 
 #include "lower/passes/hoist_thread_axes.h"
 #include "pass_text.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/lower/device_passes.h"
 #include "tenon/support/error.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/launch.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"

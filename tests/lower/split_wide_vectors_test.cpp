@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pass_text.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/verify.h"
 
 namespace tenon::lowering {

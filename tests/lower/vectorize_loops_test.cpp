@@ -4,7 +4,7 @@
 
 #include "lower/passes/simplify.h"
 #include "pass_text.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 
 namespace tenon::lowering {
 namespace {

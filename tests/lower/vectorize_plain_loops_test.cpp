@@ -5,7 +5,7 @@
 #include <random>
 
 #include "pass_text.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/verify.h"
 
 namespace tenon::lowering {

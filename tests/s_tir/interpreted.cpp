@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {

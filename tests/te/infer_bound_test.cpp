@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/te/reduce.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 

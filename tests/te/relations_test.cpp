@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "te/relations/propagate.h"
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 
 namespace tenon::te {
 namespace {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <map>
 
+#include "tenon/interp/evaluate.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/schedule_ops.h"
-#include "tenon/tir/evaluate.h"
 #include "tests/definition/definition.h"
 
 namespace tenon::te::testing {

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "te/relations/index_digits.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/schedule_ops.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 

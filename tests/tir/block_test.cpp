@@ -6,8 +6,8 @@
 
 #include <numeric>
 
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/compare.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 

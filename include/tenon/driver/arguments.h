@@ -8,8 +8,8 @@
 #pragma once
 
 #include "tenon/driver/lower.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/runtime/function.h"
-#include "tenon/tir/evaluate.h"
 
 #pragma GCC visibility push(default)
 

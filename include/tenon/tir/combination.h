@@ -24,8 +24,9 @@ std::optional<Combination> find_combination(const Block& block);
 /// The same of a block whose init is elsewhere: what its element was before, combined.
 std::optional<Combination> find_update(const Block& block);
 
-/// What changes no value that it is combined with; among floats the infinities do so for Min and
-/// Max.
+/// The value that changes none that it is combined with by Add, Mul, Min, Max, And or Or: -0.0 for
+/// sums of floats, the infinities for their minima and maxima. TVM 0.9 text shows these as the
+/// greatest finite numbers.
 Expr identity_of(BinaryOp op, DataType type);
 
 }  // namespace tenon::tir

@@ -81,10 +81,9 @@ Value ExprParser::combine(const Token& token, const Value& a, const Value& b) {
 Expr ExprParser::as_type(const Value& v, DataType type, const Token& at) {
   if (!v.is_literal || v.e.dtype() == type) return v.e;
   return at_token(at, [&]() -> Expr {
-    if (const FloatImm* n = v.e.as<FloatImm>())
-      return type.is_floating() ? make_float(type, n->value) : v.e;
+    if (v.e.as<FloatImm>()) return type.is_floating() ? make_float(type, v.written) : v.e;
     const std::int64_t value = v.e.as<IntImm>()->value;
-    if (type.is_floating()) return make_float(type, static_cast<double>(value));
+    if (type.is_floating()) return cast(type, v.e);
     if (!type.is_integral()) return v.e;
     if (!fits(value, type.element()))
       syntax_error(at, std::to_string(value) + " does not fit " + type.str());
@@ -108,7 +107,7 @@ Value ExprParser::unary() {
   if (in_.is(Token::Kind::Number) || in_.is_name("inf")) {
     const Value n = primary();
     if (const IntImm* whole = n.e.as<IntImm>()) return {make_int(n.e.dtype(), -whole->value), true};
-    return {make_float(n.e.dtype(), -n.e.as<FloatImm>()->value), true};
+    return {make_float(n.e.dtype(), -n.written), true, -n.written};
   }
   const Value operand = unary();
   return {at_token(token, [&]() -> Expr {
@@ -128,7 +127,7 @@ Value ExprParser::number(const Token& token) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size())
       syntax_error(token, "`" + text + "` is no number that can be had");
-    return {make_float(Float(32), value), true};
+    return {make_float(Float(32), value), true, value};
   }
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -153,8 +152,11 @@ Value ExprParser::named(const Token& token) {
   const std::string& name = token.text;
   if (name == "True") return {make_true()};
   if (name == "False") return {make_false()};
-  if (name == "inf") return {make_float(Float(32), std::numeric_limits<double>::infinity()), true};
-  if (name == "nan") return {make_float(Float(32), std::numeric_limits<double>::quiet_NaN()), true};
+  if (name == "inf" || name == "nan") {
+    const double value = name == "inf" ? std::numeric_limits<double>::infinity()
+                                       : std::numeric_limits<double>::quiet_NaN();
+    return {make_float(Float(32), value), true, value};
+  }
   if (name == "not" && in_.accept("(")) {
     const Value operand = value();
     in_.expect(")");

@@ -31,6 +31,8 @@ class Scopes {
 struct Value {
   tir::Expr e;
   bool is_literal = false;
+  /// A floating literal before it is rounded to a type.
+  double written = 0;
 };
 
 /// Runs f; a TypeError of the nodes that it makes becomes one at the token.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
@@ -45,19 +46,34 @@ int precedence_of(const Expr& e) {
 
 std::string dtype_text(DataType type) { return quoted(type.str()); }
 
+std::string with_digits(double value, int count) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.*g", count, value);
+  return text.data();
+}
+
+/// The decimal that the type rounds to the value, if it has no more digits than the type always
+/// keeps: 0.1 for the float32 next to it. Else the value.
+double as_written(double value, DataType type) {
+  const int kept = type.bits == 64 ? 0 : type.bits == 32 ? 6 : type.is_bfloat() ? 2 : 3;
+  for (int count = 1; count <= kept; ++count) {
+    const double decimal = std::strtod(with_digits(value, count).c_str(), nullptr);
+    if (make_float(type, decimal).as<FloatImm>()->value == value) return decimal;
+  }
+  return value;
+}
+
 /// Seventeen digits, as many as a double needs; nothing after a point that is zero.
-std::string digits(double value) {
+std::string digits(double value, DataType type) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.17g", value);
-  return text.data();
+  return with_digits(as_written(value, type.element()), 17);
 }
 
 }  // namespace
 
 std::string ExprText::floating(double value, DataType type, ScriptStyle style) {
-  std::string text = digits(value);
+  std::string text = digits(value, type);
   if (style == ScriptStyle::Modern) {
     if (!std::isfinite(value))
       text = quoted(text);

@@ -1,6 +1,6 @@
 #include "te/bounds/only_value.h"
 
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {

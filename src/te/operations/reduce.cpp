@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "te/operations/body.h"
+#include "tenon/tir/combination.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
 
@@ -152,11 +153,13 @@ Expr prod(const Operand& e, std::vector<IterVar> axis, ReduceOptions options) {
                        options);
 }
 Expr min(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {
-  return reduce_binary("min", tir::min, tir::max_value(type_of_numbers("min", e)), e, axis,
+  return reduce_binary("min", tir::min,
+                       tir::identity_of(tir::BinaryOp::Min, type_of_numbers("min", e)), e, axis,
                        options);
 }
 Expr max(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {
-  return reduce_binary("max", tir::max, tir::min_value(type_of_numbers("max", e)), e, axis,
+  return reduce_binary("max", tir::max,
+                       tir::identity_of(tir::BinaryOp::Max, type_of_numbers("max", e)), e, axis,
                        options);
 }
 Expr all(const Operand& e, const std::vector<IterVar>& axis, ReduceOptions options) {

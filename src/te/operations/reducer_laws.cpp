@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "tenon/interp/evaluate.h"
 #include "tenon/support/error.h"
-#include "tenon/tir/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"

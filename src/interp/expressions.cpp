@@ -2,12 +2,12 @@
 #include <array>
 #include <bit>
 
+#include "interp/machine.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/literal_text.h"
 #include "tenon/tir/print.h"
-#include "tir/evaluate/machine.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
 
 namespace {
 
@@ -35,7 +35,7 @@ Value Machine::eval(const Expr& e, Thread& t) {
   const DataType type = e.dtype();
   return match(
       e.node().value, [&](const IntImm& n) { return Value(integer(n.value)); },
-      [&](const FloatImm& n) { return Value(fit(floating(n.value), type)); },
+      [&](const FloatImm& n) { return Value(floating(n.value)); },
       [&](const StringImm&) -> Value {
         throw RuntimeError("the interpreter has no texts as values");
       },
@@ -63,7 +63,9 @@ Value Machine::eval(const Expr& e, Thread& t) {
       [&](const Ramp& n) {
         const std::int64_t base = eval_int(n.base, t), stride = eval_int(n.stride, t);
         return lanewise(n.lanes, [&](std::size_t l) {
-          return fit(integer(base + stride * static_cast<std::int64_t>(l)), type.element());
+          const Scalar step = apply(BinaryOp::Mul, integer(stride),
+                                    integer(static_cast<std::int64_t>(l)), type.element());
+          return apply(BinaryOp::Add, integer(base), step, type.element());
         });
       },
       [&](const Broadcast& n) {
@@ -390,4 +392,4 @@ std::int64_t Machine::address_of_pointer(const Expr& data, Thread& t) {
   return value->second.integer();
 }
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

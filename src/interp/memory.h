@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "tir/evaluate/scalar.h"
+#include "interp/value.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
 
 /// The bytes behind a data pointer: owned, or borrowed from the caller.
 class Memory {
@@ -58,4 +58,4 @@ struct Layout {
 Scalar read_element(const std::byte* at, DataType element);
 void write_element(std::byte* at, Scalar value, DataType element);
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

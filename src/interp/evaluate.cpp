@@ -1,14 +1,12 @@
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 
 #include <numeric>
 
+#include "interp/machine.h"
 #include "tenon/tir/nested_threads.h"
 #include "tenon/tir/print.h"
-#include "tir/evaluate/machine.h"
 
-namespace tenon::tir {
-
-namespace evaluation {
+namespace tenon::interp {
 
 Sharing sharing_of(StorageScope scope) {
   switch (scope) {
@@ -137,25 +135,27 @@ void Machine::bind_array(const BufferParam& param, const HostArray& array) {
                               Region{.storage = storage, .layouts = {{0, std::move(layout)}}});
 }
 
-}  // namespace evaluation
+}  // namespace tenon::interp
+
+namespace tenon::tir {
 
 void evaluate(const PrimFunc& func, std::span<const HostValue> args,
               const EvaluateOptions& options) {
-  evaluation::Machine machine(options);
+  interp::Machine machine(options);
   machine.run(func, args);
 }
 
 std::variant<std::int64_t, double> evaluate(const Expr& e) {
   const EvaluateOptions options;
-  const evaluation::Scalar value = evaluation::Machine(options).value_of(e)[0];
+  const interp::Scalar value = interp::Machine(options).value_of(e)[0];
   if (e.dtype().is_floating()) return value.d;
   return value.i;
 }
 
 std::int64_t evaluate_int(const Expr& e, const std::function<std::int64_t(const Var&)>& value_of) {
   const EvaluateOptions options;
-  evaluation::Machine machine(options);
-  for (const Var& v : free_vars(e)) machine.set_value(v, evaluation::integer(value_of(v)));
+  interp::Machine machine(options);
+  for (const Var& v : free_vars(e)) machine.set_value(v, interp::integer(value_of(v)));
   return machine.value_of(e).integer();
 }
 

@@ -1,10 +1,10 @@
 // What generated code calls of the runtime, as the interpreter does it.
+#include "interp/machine.h"
 #include "tenon/support/element_differs.h"
 #include "tenon/support/index_outside.h"
 #include "tenon/tir/literal_text.h"
-#include "tir/evaluate/machine.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
 
 /// The packed functions that the interpreter knows report a wrong element, and an index outside.
 void Machine::packed_call(const Call& n, Thread& t) {
@@ -30,4 +30,4 @@ void Machine::packed_call(const Call& n, Thread& t) {
       element_differs(what ? what->value : "", value(n.args[2]), value(n.args[3]), index));
 }
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

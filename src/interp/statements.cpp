@@ -1,12 +1,12 @@
 // The machine's statements.
 #include <algorithm>
 
+#include "interp/machine.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
-#include "tir/evaluate/machine.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
 
 void Machine::count_step() {
   if (options_.step_limit > 0 && ++steps_ > options_.step_limit)
@@ -222,4 +222,4 @@ void Machine::block(const BlockRealize& n, const Active& active) {
   exec(b.body, running);
 }
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

@@ -1,11 +1,11 @@
-#include "tir/evaluate/memory.h"
+#include "interp/memory.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "tenon/support/float16.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
 
 std::shared_ptr<Memory> Memory::allocate(std::int64_t bytes) {
   auto memory = std::make_shared<Memory>();
@@ -136,4 +136,4 @@ void write_element(std::byte* at, Scalar value, DataType t) {
   }
 }
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

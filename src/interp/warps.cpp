@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "interp/machine.h"
 #include "tenon/tir/memory_scope.h"
-#include "tir/evaluate/machine.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
 
 namespace {
 
@@ -128,4 +128,4 @@ void Machine::end_copies(std::size_t groups_left, Thread& t) {
   }
 }
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

@@ -11,12 +11,14 @@
 #include <map>
 #include <unordered_map>
 
-#include "tenon/tir/evaluate.h"
+#include "interp/memory.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
-#include "tir/evaluate/memory.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
+
+using namespace tir;
 
 /// Bytes on their way to shared memory (ptx_cp_async).
 struct Copy {
@@ -244,4 +246,4 @@ class Machine {
   std::vector<Buffer> kept_buffers_;
 };
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

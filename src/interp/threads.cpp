@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "interp/machine.h"
 #include "tenon/tir/print.h"
-#include "tir/evaluate/machine.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
 
 namespace {
 
@@ -218,4 +218,4 @@ void Machine::allreduce(const Call& n, const Active& active) {
   }
 }
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

@@ -1,4 +1,4 @@
-#include "tenon/tir/evaluate.h"
+#include "tenon/interp/evaluate.h"
 
 #include <gtest/gtest.h>
 

@@ -2,11 +2,11 @@
 // its threads.
 #include <algorithm>
 
+#include "interp/machine.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/print.h"
-#include "tir/evaluate/machine.h"
 
-namespace tenon::tir::evaluation {
+namespace tenon::interp {
 
 namespace {
 
@@ -202,4 +202,4 @@ void Machine::multiply_matrices(const Call& n, Thread& t) {
   }
 }
 
-}  // namespace tenon::tir::evaluation
+}  // namespace tenon::interp

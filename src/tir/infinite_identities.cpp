@@ -1,0 +1,76 @@
+#include "tir/infinite_identities.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tenon/tir/combination.h"
+#include "tenon/tir/ops.h"
+#include "tir/finish_node.h"
+
+namespace tenon::tir {
+
+namespace {
+
+/// One node for each floating type and sign, so that a node is known by its address.
+class InfiniteIdentities {
+ public:
+  struct Row {
+    ExprNode node;
+    double finite;
+  };
+
+  InfiniteIdentities() {
+    for (const DataType type : {Float(16), BFloat(16), Float(32), Float(64)})
+      for (const double sign : {1.0, -1.0}) {
+        const double infinite = sign * std::numeric_limits<double>::infinity();
+        const double greatest = max_value(type).as<FloatImm>()->value;
+        rows_.push_back(
+            {ExprNode{type, std::size_t{0}, Contents(), FloatImm{infinite}}, sign * greatest});
+        finish<FloatImm>(rows_.back().node);
+      }
+  }
+  const std::vector<Row>& rows() const { return rows_; }
+  static const InfiniteIdentities& all() {
+    static const auto* const identities = new InfiniteIdentities();  // as long as any handle
+    return *identities;
+  }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+std::optional<double> finite_identity(const ExprNode& node) {
+  const FloatImm* n = std::get_if<FloatImm>(&node.value);
+  if (!n || !std::isinf(n->value)) return std::nullopt;
+  for (const auto& row : InfiniteIdentities::all().rows())
+    if (&row.node == &node) return row.finite;
+  return std::nullopt;
+}
+
+Expr identity_of(BinaryOp op, DataType type) {
+  switch (op) {
+    case BinaryOp::Add:
+      // -0.0 + 0.0 is 0.0: of the two zeros only the negative one changes nothing.
+      return type.is_floating() ? make_float(type, -0.0) : make_int(type, 0);
+    case BinaryOp::Mul:
+      return make_const(type, 1);
+    case BinaryOp::Min:
+    case BinaryOp::Max:
+      if (!type.is_floating()) return op == BinaryOp::Min ? max_value(type) : min_value(type);
+      for (const auto& row : InfiniteIdentities::all().rows())
+        if (row.node.dtype == type && (row.finite > 0) == (op == BinaryOp::Min))
+          return Expr(Shared<const ExprNode>::of_static(row.node));
+      break;
+    case BinaryOp::And:
+      return make_true();
+    case BinaryOp::Or:
+      return make_false();
+    default:
+      break;
+  }
+  internal_error("an operator without an identity");
+}
+
+}  // namespace tenon::tir
