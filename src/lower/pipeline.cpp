@@ -11,6 +11,7 @@
 #include "lower/passes/combine_products.h"
 #include "lower/passes/eliminate_common_subexpressions.h"
 #include "lower/passes/flatten_storage.h"
+#include "lower/passes/fold_added_zeros.h"
 #include "lower/passes/hoist_ifs.h"
 #include "lower/passes/inject_double_buffers.h"
 #include "lower/passes/inject_prefetch.h"
@@ -88,6 +89,11 @@ constexpr std::array kLowering = {
         nullptr, has<kContentOf<tir::Prefetch>>},
     Pass{"flatten-storage", flatten_storage, Form::MultiDimensional, Form::Flat,
          "all that follows sees memory and flat indices; only schedules think in dimensions"},
+    Pass{
+        "fold-added-zeros", fold_added_zeros, Form::Flat, Form::Flat,
+        "only for TVM 0.9 text, where no addition of zero is left; before simplification, which sees "
+        "what they are added to",
+        [](const PipelineOptions& options) { return options.simple_mode; }},
     Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat, Form::Flat,
          "only for the text that readers know, which spells bfloat16 out; before simplification, "
          "which folds the conversions it makes",

@@ -49,8 +49,14 @@ const std::map<std::string, std::string>& deliberate() {
       {"(f / 0.1f32)", "(f / 0.1f32)"},
       {"(h / 3f16)", "(h / 3f16)"},
       {"(d / 3f64)", "(d / 3f64)"},
-      // How a narrow product rounds is the target's to say.
-      {"(0.1f16*3f16)", "(0.1f16*3f16)"},
+      // A constant of a narrow type is a value of that type.
+      {"(0.1f16*3f16)", "0.299805f16"},
+      // -0.0 + 0.0 is 0.0.
+      {"(f + 0f32)", "(f + 0f32)"},
+      {"(0f32 + f)", "(0f32 + f)"},
+      {"(broadcast(f, 4) + broadcast(0f32, 4))", "broadcast((f + 0f32), 4)"},
+      {"@tir.exp((f + 0f32), dtype=float32)", "@tir.exp((f + 0f32), dtype=float32)"},
+      {"@tir.sqrt(((f*1f32) + 0f32), dtype=float32)", "@tir.sqrt((f + 0f32), dtype=float32)"},
   };
   return forms;
 }

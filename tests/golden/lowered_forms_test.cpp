@@ -29,14 +29,15 @@ const std::set<std::string_view>& deliberate() {
       // A division by a constant stays one unless the reciprocal is exact.
       "(f / 3f32)", "(f / 10f32)", "(h / 3f16)", "(d / 3f64)", "(f / 0.1f32)", "(f / 7f32)",
       "(f / 255f32)", "(f / 49f32)", "(f / 9f32)",
-      // Arithmetic of 16 bits is left to the target.
+      // A constant of a narrow type is a value of that type.
       "(0.1f16*3f16)"};
   return inputs;
 }
 
 /// The passes between flattening and common subexpressions that change the form of an expression.
 std::vector<Pass> form_passes() {
-  static const std::set<std::string_view> kNames = {"simplify", "renormalize-splits"};
+  static const std::set<std::string_view> kNames = {"fold-added-zeros", "simplify",
+                                                    "renormalize-splits"};
   std::vector<Pass> passes;
   for (const Pass& pass : lowering_passes())
     if (kNames.contains(pass.name)) passes.push_back(pass);

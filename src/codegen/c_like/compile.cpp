@@ -48,10 +48,11 @@ std::vector<std::string> flags_of(const CCode& code) {
 }
 
 /// Without these, GCC 12 errs at times: its vectors of what stands under a condition hold what the
-/// condition keeps from being read; and below a stack pointer that is no multiple of 16, in the red
-/// zone of x86-64, it puts vectors that it takes for aligned.
-constexpr std::array<const char*, 2> kAgainstErrors = {"-fno-tree-loop-if-convert",
-                                                       "-mno-red-zone"};
+/// condition keeps from being read; below a stack pointer that is no multiple of 16, in the red
+/// zone of x86-64, it puts vectors that it takes for aligned; and its vectors of pow(x, 0.5) are
+/// square roots, which -infinity and -0.0 have others of.
+constexpr std::array kAgainstErrors = {"-fno-tree-loop-if-convert", "-mno-red-zone",
+                                       "-fno-builtin-pow", "-fno-builtin-powf"};
 
 /// Compiles the text with these flags, for the target as exactly as the compiler knows it.
 void run_compiler(const CCode& code, const std::vector<std::string>& flags,

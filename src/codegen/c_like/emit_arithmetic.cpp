@@ -21,6 +21,13 @@ const char* sign_of(BinaryOp op) {
 
 Level level_of(BinaryOp op) { return op == BinaryOp::Mul ? Level::Product : Level::Sum; }
 
+/// A constant that is not NaN, or a vector of one.
+bool is_constant_number(const Expr& e) {
+  if (const Broadcast* n = e.as<Broadcast>()) return is_constant_number(n->value);
+  const FloatImm* n = e.as<FloatImm>();
+  return n && !std::isnan(n->value);
+}
+
 template <class T>
 std::string shortest(T value) {
   char digits[40];
@@ -91,11 +98,14 @@ Text CFunctionEmitter::comparison(BinaryOp op, const Text& a, const Text& b) {
 Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane) {
   const DataType t = n.a.dtype().element();
   if (is_comparison(op)) return comparison(op, expr(n.a, lane), expr(n.b, lane));
-  if (is_native_half(t) &&
-      (is_wrapping(op) || op == BinaryOp::Div || op == BinaryOp::Min || op == BinaryOp::Max))
-    return float_arithmetic(op, expr(n.a, lane), expr(n.b, lane), t);
   if (t.is_floating()) {
-    const Text a = widened(expr(n.a, lane), t), b = widened(expr(n.b, lane), t);
+    const bool is_extremum = op == BinaryOp::Min || op == BinaryOp::Max;
+    // The helpers check the second operand for NaN, which the C compiler leaves out for constants.
+    const bool swaps = is_extremum && is_constant_number(n.a);
+    const Expr &first = swaps ? n.b : n.a, &second = swaps ? n.a : n.b;
+    if (is_native_half(t) && (is_wrapping(op) || op == BinaryOp::Div || is_extremum))
+      return float_arithmetic(op, expr(first, lane), expr(second, lane), t);
+    const Text a = widened(expr(first, lane), t), b = widened(expr(second, lane), t);
     return rounded(float_arithmetic(op, a, b, t), t);
   }
   if (op == BinaryOp::Min || op == BinaryOp::Max) {
@@ -162,9 +172,10 @@ Text CFunctionEmitter::float_arithmetic(BinaryOp op, const Text& a, const Text& 
     case BinaryOp::Div:
       return infix(a, "/", b, Level::Product);
     case BinaryOp::TruncDiv:
-      return math_call("trunc", {infix(a, "/", b, Level::Product)}, t);
-    case BinaryOp::FloorDiv:
-      return math_call("floor", {infix(a, "/", b, Level::Product)}, t);
+    case BinaryOp::FloorDiv: {
+      const Text quotient = widened(rounded(infix(a, "/", b, Level::Product), t), t);
+      return math_call(op == BinaryOp::FloorDiv ? "floor" : "trunc", {quotient}, t);
+    }
     case BinaryOp::TruncMod:
       return math_call("fmod", {a, b}, t);
     case BinaryOp::FloorMod:
@@ -214,10 +225,8 @@ Text CFunctionEmitter::cast(const Text& value, DataType from, DataType to) {
       // Values of 16 bits are float32s here.
       return type_of(from) == type ? value : cast_to(type, value);
     }
-    // A number that fits the other sign only wraps; one that fits neither gives some number.
-    if (to == UInt(64)) return call(helpers.use(Helper::UInt64OfDouble), {value});
-    if (to.is_int() && to.bits >= 32) return cast_to(type, value);
-    return cast_to(type, cast_to(type_of(Int(to.bits < 32 ? 32 : 64)), value));
+    const Helper helper = from.bits == 64 ? Helper::OfFloat64 : Helper::OfFloat32;
+    return call(helpers.use(helper, to), {widened(value, from)});
   }
   if (to.is_bool()) return comparison(BinaryOp::Ne, value, {"0"});
   if (!to.is_floating() || to.bits != 16) return cast_to(type, value);

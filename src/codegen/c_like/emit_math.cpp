@@ -71,6 +71,14 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
   // The next float16 is no rounding of the next float32.
   if (intrin == Intrin::nextafter && type.bits == 16)
     throw LowerError("nextafter is there for float32 and float64, not for " + type.str());
+  // A square is a product, exactly rounded.
+  const auto is_two = [](const Expr& e) {
+    const FloatImm* n = e.as<FloatImm>();
+    return n && n->value == 2;
+  };
+  if (intrin == Intrin::pow && is_two(n.args[1]))
+    return rounded(
+        call(module_.helpers().use(Helper::Square, t.bits == 64 ? t : Float(32)), {args[0]}), type);
   const Text one{type.bits == 64 ? "1.0" : "1.0f"};
   if (intrin == Intrin::rsqrt)
     return rounded(infix(one, "/", math_call("sqrt", args, t), Level::Product), type);
@@ -107,6 +115,12 @@ Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, 
     return cast_to(type_of(type), count);
   }
   const Text y = expr(n.args[1], lane);
+  // Modulo the width: C's shifts by more have no value.
+  const auto amount = [&] {
+    const auto constant = constant_int(n.args[1]);
+    if (constant && *constant >= 0 && *constant < t.bits) return y;
+    return infix_bits(y, "&", {std::to_string(t.bits - 1)}, Level::BitAnd);
+  };
   switch (intrin) {
     case Intrin::bitwise_and:
       return infix_bits(x, "&", y, Level::BitAnd);
@@ -116,11 +130,11 @@ Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, 
       return infix_bits(x, "^", y, Level::BitXor);
     case Intrin::shift_left: {
       const Text shifted = infix_bits(t.bits < 32 ? cast_to(type_of(UInt(32)), x) : low_bits(x),
-                                      "<<", y, Level::Shift);
+                                      "<<", amount(), Level::Shift);
       return t.is_uint() && t.bits >= 32 ? shifted : cast_to(type_of(t), shifted);
     }
     case Intrin::shift_right:
-      return infix_bits(x, ">>", y, Level::Shift);
+      return infix_bits(x, ">>", amount(), Level::Shift);
     default:
       internal_error("an operation on bits without a meaning");
   }

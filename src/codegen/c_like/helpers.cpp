@@ -1,5 +1,9 @@
 #include "codegen/c_like/helpers.h"
 
+#include <array>
+#include <cmath>
+#include <cstdio>
+
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -34,8 +38,12 @@ std::string name_of(Helper helper, const std::string& type) {
       return "floormod_" + type;
     case Helper::Abs:
       return "abs_" + type;
-    case Helper::UInt64OfDouble:
-      return "uint64_of_double";
+    case Helper::Square:
+      return "square_" + type;
+    case Helper::OfFloat32:
+      return type + "_of_float32";
+    case Helper::OfFloat64:
+      return type + "_of_float64";
     case Helper::Popcount:
       return "popcount64";
     case Helper::Clz:
@@ -62,12 +70,44 @@ std::string name_of(Helper helper, const std::string& type) {
   internal_error("a helper without a name");
 }
 
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
+    text.replace(at, what.size(), by), at += by.size();
+}
+
+/// A power of two as a literal of type `float` or `double`.
+std::string power_of_two(int exponent, bool is_double) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), is_double ? "%.1f" : "%.1ff", std::ldexp(1.0, exponent));
+  return text.data();
+}
+
+/// Of the conversion of a float to an integer: `$V` is the float's type, `$L` the least integer as
+/// a float, `$E` the float that follows the greatest integer, `$I` and `$A` both ends as integers.
+void fill_limits(std::string& text, Helper helper, const Dialect& dialect, DataType t) {
+  const bool is_double = helper == Helper::OfFloat64;
+  const int bits = t.is_int() ? t.bits - 1 : t.bits;
+  const std::string greatest = t == UInt(64)
+                                   ? "18446744073709551615" + std::string(dialect.of_uint64)
+                                   : std::to_string(*integer_max(t)) + (t == UInt(32) ? "u" : "");
+  replace_all(text, "$V", is_double ? "double" : "float");
+  replace_all(text, "$L",
+              t.is_int()  ? "-" + power_of_two(bits, is_double)
+              : is_double ? "0.0"
+                          : "0.0f");
+  replace_all(text, "$E", power_of_two(bits, is_double));
+  replace_all(text, "$I", t.is_int() ? "(-" + greatest + " - 1)" : "0");
+  replace_all(text, "$A", greatest);
+}
+
 /// `$T` is the type, `$U` the unsigned integer of its width, `$N` the helper's name, `$B` the bits.
-std::string filled(std::string text, const std::string& name, const Dialect& dialect, DataType t) {
+std::string filled(std::string text, Helper helper, const std::string& name, const Dialect& dialect,
+                   DataType t) {
   const auto replace = [&](const std::string& what, const std::string& by) {
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
-      text.replace(at, what.size(), by), at += by.size();
+    replace_all(text, what, by);
   };
+  if (helper == Helper::OfFloat32 || helper == Helper::OfFloat64)
+    fill_limits(text, helper, dialect, t);
   replace("$N", name);
   replace("$T", value_type(dialect, t));
   replace("$B", std::to_string(t.bits));
@@ -158,9 +198,27 @@ constexpr const char* kBfloat16OfInteger = R"(float $N($T value) {
   return round_to_bfloat16(round_to_odd((double)value));
 }
 )";
-constexpr const char* kUInt64OfDouble = R"(uint64_t $N(double value) {
-  if (value < 0x1p63) return (uint64_t)(int64_t)value;
-  return (uint64_t)(int64_t)(value - 0x1p63) ^ (uint64_t)1 << 63;
+// Saturates, and has 0 for NaN: C leaves both undefined.
+constexpr const char* kIntegerOfFloat = R"($T $N($V value) {
+  if (value != value) return 0;
+  if (value <= $L) return $I;
+  return value < $E ? ($T)value : $A;
+}
+)";
+// NaN if an operand is.
+constexpr const char* kMinOfFloats = R"($T $N($T a, $T b) {
+  const $T less = b < a ? b : a;
+  return b == b ? less : b;
+}
+)";
+constexpr const char* kMaxOfFloats = R"($T $N($T a, $T b) {
+  const $T greater = b > a ? b : a;
+  return b == b ? greater : b;
+}
+)";
+constexpr const char* kFloatFloorRemainder = R"($T $N($T a, $T b) {
+  const $T rest = fmod$F(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 )";
 constexpr const char* kSignedDivision = R"($T $N($T a, $T b) {
@@ -267,9 +325,9 @@ const char* body_of(Helper helper, DataType t, bool has_ptx) {
     case Helper::SixteenOfUInt64:
       return kBfloat16OfInteger;
     case Helper::Min:
-      return "$T $N($T a, $T b) {\n  return a < b ? a : b;\n}\n";
+      return t.is_floating() ? kMinOfFloats : "$T $N($T a, $T b) {\n  return a < b ? a : b;\n}\n";
     case Helper::Max:
-      return "$T $N($T a, $T b) {\n  return a > b ? a : b;\n}\n";
+      return t.is_floating() ? kMaxOfFloats : "$T $N($T a, $T b) {\n  return a > b ? a : b;\n}\n";
     case Helper::TruncDiv:
       return t.is_uint() ? "$T $N($T a, $T b) {\n  return a / (b == 0 ? 1 : b);\n}\n"
                          : kSignedDivision;
@@ -279,12 +337,14 @@ const char* body_of(Helper helper, DataType t, bool has_ptx) {
     case Helper::FloorDiv:
       return kFloorDivision;
     case Helper::FloorMod:
-      return t.is_floating() ? "$T $N($T a, $T b) {\n  return a - floor$F(a / b) * b;\n}\n"
-                             : kFloorRemainder;
+      return t.is_floating() ? kFloatFloorRemainder : kFloorRemainder;
     case Helper::Abs:
       return "$T $N($T a) {\n  return a < 0 ? ($T)(($U)0 - ($U)a) : a;\n}\n";
-    case Helper::UInt64OfDouble:
-      return kUInt64OfDouble;
+    case Helper::Square:
+      return "$T $N($T value) {\n  return value * value;\n}\n";
+    case Helper::OfFloat32:
+    case Helper::OfFloat64:
+      return kIntegerOfFloat;
     case Helper::Popcount:
       return kPopcount;
     case Helper::Clz:
@@ -337,7 +397,7 @@ std::string Helpers::text() const {
   for (const auto& [key, type] : used_) {
     const auto& [helper, name] = key;
     const bool has_ptx = dialect_.device != nullptr && dialect_.device->has_ptx;
-    const std::string body = filled(body_of(helper, type, has_ptx), name, dialect_, type);
+    const std::string body = filled(body_of(helper, type, has_ptx), helper, name, dialect_, type);
     const bool is_macro = body.starts_with('#');
     result += (is_macro ? "" : std::string(dialect_.of_helpers) + " ") + body + "\n";
   }

@@ -31,7 +31,9 @@ enum class Helper : unsigned char {
   FloorDiv,
   FloorMod,
   Abs,
-  UInt64OfDouble,
+  Square,
+  OfFloat32,  // a float32, or a float64, to the integer that is the type
+  OfFloat64,
   // Bits.
   Popcount,
   Clz,

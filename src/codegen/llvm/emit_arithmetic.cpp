@@ -14,15 +14,46 @@ llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Valu
     if (op == BinaryOp::Ne) return builder_.CreateICmpNE(a, b);
     internal_error("pointers are only compared for equality");
   }
-  if (!is_computed_in_float32(type)) return float_arithmetic(op, a, b);
-  llvm::Value* result = float_arithmetic(op, to_float32(a, type), to_float32(b, type));
-  return is_comparison(op) ? result : round_float32(result, type);
+  const bool is_narrow = is_computed_in_float32(type);
+  auto wide = [&](llvm::Value* x) { return is_narrow ? to_float32(x, type) : x; };
+  auto rounded = [&](llvm::Value* x) { return is_narrow ? round_float32(x, type) : x; };
+  if (op == BinaryOp::Min || op == BinaryOp::Max) return extremum(op, a, b, wide(a), wide(b));
+  if (op == BinaryOp::TruncDiv || op == BinaryOp::FloorDiv) {
+    llvm::Value* quotient = wide(arithmetic(BinaryOp::Div, a, b, type));
+    return rounded(builder_.CreateUnaryIntrinsic(
+        op == BinaryOp::FloorDiv ? llvm::Intrinsic::floor : llvm::Intrinsic::trunc, quotient));
+  }
+  llvm::Value* result = float_arithmetic(op, wide(a), wide(b));
+  return is_comparison(op) ? result : rounded(result);
+}
+
+namespace {
+
+/// Whether the value, or all its lanes, cannot be NaN.
+bool is_number(const llvm::Value* value) {
+  if (llvm::isa<llvm::SIToFPInst, llvm::UIToFPInst>(value)) return true;
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (constant && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  return number && !number->isNaN();
+}
+
+}  // namespace
+
+/// NaN if an operand is. x86 has one instruction for `x op y ? x : y`, which is y where one of them
+/// is NaN: enough if x cannot be, or if fast_math does not care. Otherwise a is chosen there, which
+/// is what a reduction has so far, so that the check of b lies on no path from step to step.
+llvm::Value* FunctionEmitter::extremum(BinaryOp op, llvm::Value* a, llvm::Value* b,
+                                       llvm::Value* wide_a, llvm::Value* wide_b) {
+  const auto precedes = op == BinaryOp::Min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT;
+  if (is_number(wide_a))
+    return builder_.CreateSelect(builder_.CreateFCmp(precedes, wide_a, wide_b), a, b);
+  llvm::Value* chosen = builder_.CreateSelect(builder_.CreateFCmp(precedes, wide_b, wide_a), b, a);
+  if (is_number(wide_b) || module_.has_fast_math()) return chosen;
+  return builder_.CreateSelect(builder_.CreateFCmpUNO(wide_b, wide_b), b, chosen);
 }
 
 llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b) {
-  auto floor = [&](llvm::Value* x) {
-    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
-  };
   switch (op) {
     case BinaryOp::Add:
       return builder_.CreateFAdd(a, b);
@@ -32,19 +63,18 @@ llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm
       return builder_.CreateFMul(a, b);
     case BinaryOp::Div:
       return builder_.CreateFDiv(a, b);
-    case BinaryOp::TruncDiv:
-      return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, builder_.CreateFDiv(a, b));
     case BinaryOp::TruncMod:
       return builder_.CreateFRem(a, b);
-    case BinaryOp::FloorDiv:
-      return floor(builder_.CreateFDiv(a, b));
-    case BinaryOp::FloorMod:
-      return builder_.CreateFSub(a, builder_.CreateFMul(floor(builder_.CreateFDiv(a, b)), b));
-    // One instruction each on x86, which gives the second operand where one is no number.
-    case BinaryOp::Min:
-      return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), a, b);
-    case BinaryOp::Max:
-      return builder_.CreateSelect(builder_.CreateFCmpOGT(a, b), a, b);
+    case BinaryOp::FloorMod: {
+      // The remainder has the dividend's sign.
+      llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
+      llvm::Value* remainder = builder_.CreateFRem(a, b);
+      llvm::Value* differs =
+          builder_.CreateAnd(builder_.CreateFCmpONE(remainder, zero),
+                             builder_.CreateXor(builder_.CreateFCmpOLT(remainder, zero),
+                                                builder_.CreateFCmpOLT(b, zero)));
+      return builder_.CreateSelect(differs, builder_.CreateFAdd(remainder, b), remainder);
+    }
     case BinaryOp::Eq:
       return builder_.CreateFCmpOEQ(a, b);
     case BinaryOp::Ne:
@@ -57,11 +87,10 @@ llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm
       return builder_.CreateFCmpOGT(a, b);
     case BinaryOp::Ge:
       return builder_.CreateFCmpOGE(a, b);
-    case BinaryOp::And:
-    case BinaryOp::Or:
+    default:
       break;
   }
-  internal_error("logic on floats");
+  internal_error("an operator that floats do not have here");
 }
 
 llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b,

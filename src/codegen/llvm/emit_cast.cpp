@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "tenon/support/error.h"
@@ -52,22 +54,33 @@ llvm::Value* FunctionEmitter::float_to_float(llvm::Value* value, DataType from, 
   return builder_.CreateFPCast(value, type(to));
 }
 
+/// Saturates; NaN gives 0. LLVM's saturating conversions are scalar code on x86.
 llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from, DataType to) {
   if (from.bits == 16) value = to_float32(value, from);
-  // Whatever a number out of range gives, it must be the same at every use.
-  auto settled = [&](llvm::Value* x) { return builder_.CreateFreeze(x); };
-  if (to.is_uint() && to.bits == 64) {
-    llvm::Type* wide = type(to);
-    llvm::Constant* half = llvm::ConstantFP::get(value->getType(), 0x1p63);
-    llvm::Value* low = builder_.CreateFPToSI(value, wide);
-    llvm::Value* high = builder_.CreateFPToSI(builder_.CreateFSub(value, half), wide);
-    high = builder_.CreateXor(high, same_shape(high, std::uint64_t{1} << 63));
-    return settled(builder_.CreateSelect(builder_.CreateFCmpOLT(value, half), low, high));
+  const double greatest_plus_one = std::ldexp(1.0, to.is_int() ? to.bits - 1 : to.bits);
+  const double least = to.is_int() ? -greatest_plus_one : 0;
+  auto number = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
+  // Where it is NaN, the least value, as x86's instruction has it.
+  llvm::Value* bounded =
+      builder_.CreateSelect(builder_.CreateFCmpOGT(value, number(least)), value, number(least));
+  llvm::Value* result = nullptr;
+  if (to.bits <= 16) {
+    llvm::Value* greatest = number(greatest_plus_one - 1);
+    bounded = builder_.CreateSelect(builder_.CreateFCmpOLT(bounded, greatest), bounded, greatest);
+    result =
+        builder_.CreateTrunc(builder_.CreateFPToSI(bounded, type(Int(32, to.lanes))), type(to));
+  } else {
+    // The greatest value is no float, so that it is put in afterwards. What the conversion gives
+    // there is undefined, and must be the same at every use.
+    result = to.is_int() ? builder_.CreateFPToSI(bounded, type(to))
+                         : builder_.CreateFPToUI(bounded, type(to));
+    llvm::Value* is_above = builder_.CreateFCmpOGE(value, number(greatest_plus_one));
+    const auto greatest = static_cast<std::uint64_t>(integer_max(to.element()).value_or(-1));
+    result = builder_.CreateSelect(is_above, same_shape(result, greatest),
+                                   builder_.CreateFreeze(result));
   }
-  // By way of a wider signed integer, so that numbers of the other sign wrap.
-  const int bits = to.bits < 32 || to == Int(32, to.lanes) ? 32 : 64;
-  llvm::Value* wide = settled(builder_.CreateFPToSI(value, type(Int(bits, to.lanes))));
-  return builder_.CreateTrunc(wide, type(to));
+  if (to.is_uint()) return result;
+  return builder_.CreateSelect(builder_.CreateFCmpORD(value, value), result, same_shape(result, 0));
 }
 
 llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from, DataType to) {

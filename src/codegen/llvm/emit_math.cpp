@@ -201,6 +201,10 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
     return cast(count, UInt(t.bits, t.lanes), type);
   }
   llvm::Value* y = expr(n.args[1]);
+  // Modulo the width: LLVM's shifts by more have no value.
+  auto amount = [&](llvm::Value* by, std::uint64_t bits) {
+    return builder_.CreateAnd(by, llvm::ConstantInt::get(by->getType(), bits - 1));
+  };
   switch (intrin) {
     case Intrin::bitwise_and:
       return builder_.CreateAnd(x, y);
@@ -209,9 +213,10 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::bitwise_xor:
       return builder_.CreateXor(x, y);
     case Intrin::shift_left:
-      return builder_.CreateShl(x, y);
+      return builder_.CreateShl(x, amount(y, t.bits));
     case Intrin::shift_right:
-      return t.is_uint() ? builder_.CreateLShr(x, y) : builder_.CreateAShr(x, y);
+      return t.is_uint() ? builder_.CreateLShr(x, amount(y, t.bits))
+                         : builder_.CreateAShr(x, amount(y, t.bits));
     default:
       break;
   }
@@ -230,11 +235,12 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
   llvm::Value* left = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, s, zero);
   llvm::Value* right =
       builder_.CreateSub(q, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, s, zero));
-  llvm::Value* product = builder_.CreateMul(builder_.CreateShl(builder_.CreateSExt(x, wide), left),
-                                            builder_.CreateSExt(y, wide));
-  llvm::Value* half = builder_.CreateShl(one, builder_.CreateSub(right, one));
-  return builder_.CreateTrunc(builder_.CreateAShr(builder_.CreateAdd(product, half), right),
-                              this->type(type));
+  llvm::Value* product =
+      builder_.CreateMul(builder_.CreateShl(builder_.CreateSExt(x, wide), amount(left, 64)),
+                         builder_.CreateSExt(y, wide));
+  llvm::Value* half = builder_.CreateShl(one, amount(builder_.CreateSub(right, one), 64));
+  return builder_.CreateTrunc(
+      builder_.CreateAShr(builder_.CreateAdd(product, half), amount(right, 64)), this->type(type));
 }
 
 }  // namespace tenon::codegen

@@ -98,6 +98,9 @@ class FunctionEmitter {
   // Arithmetic on values of a type.
   llvm::Value* arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, DataType type);
   llvm::Value* float_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  /// Min or Max of a and b, compared by their wide values.
+  llvm::Value* extremum(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, llvm::Value* wide_a,
+                        llvm::Value* wide_b);
   llvm::Value* integer_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
   llvm::Value* integer_division(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
 

@@ -48,6 +48,7 @@ class ModuleEmitter {
   llvm::LLVMContext& context() const { return module_.getContext(); }
   const TargetTraits& traits() const { return traits_; }
   const CompileOptions& options() const { return options_; }
+  bool has_fast_math() const { return fast_math_; }
   /// The flags of every floating operation: contraction always, what changes the order of sums only
   /// with fast_math.
   llvm::FastMathFlags fast_math_flags() const;

@@ -5,10 +5,10 @@
 //   runtime::Module code = codegen::load(artifact);
 //   code["matmul"](a, b, c);
 //
-// Functions compute what the interpreter of tir/evaluate.h does. Beyond that: products and sums are
-// contracted to fused multiply-adds; integer division never traps (by zero it gives some number,
-// the least integer by -1 wraps); a float that does not fit the integer that it is cast to gives
-// some number. Buffers of a function do not overlap. Saved are .so .o .a .ll .bc .s and .h.
+// Functions compute what the interpreter of interp/evaluate.h does. Beyond that: products and sums
+// are contracted to fused multiply-adds; integer division never traps (by zero it gives some
+// number, the least integer by -1 wraps); a float that does not fit the integer that it is cast to
+// gives some number. Buffers of a function do not overlap. Saved are .so .o .a .ll .bc .s and .h.
 #pragma once
 
 #include <vector>

@@ -1,0 +1,329 @@
+// One meaning of every operator: folded constants, the interpreter, LLVM, C and OpenCL agree bit
+// for bit, for one element and for vectors, for data and for constants in the code.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tenon/codegen/c_like/compile.h"
+#include "tenon/codegen/c_like/kernels.h"
+#include "tenon/codegen/llvm/compile.h"
+#include "tenon/codegen/llvm/processor.h"
+#include "tenon/interp/evaluate.h"
+#include "tenon/runtime/device_api.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+#include "tests/definition/number.h"
+#include "tests/scalars/operations.h"
+
+namespace tenon::testing {
+
+using namespace tir;
+
+namespace {
+
+Expr constant(DataType type, const std::variant<std::int64_t, double>& value) {
+  if (const auto* number = std::get_if<double>(&value)) return make_float(type, *number);
+  return make_int(type, std::get<std::int64_t>(value));
+}
+
+std::string text(const std::vector<Expr>& operands) {
+  std::string result;
+  for (const Expr& e : operands) result += (result.empty() ? "" : ", ") + print_expr(e);
+  return result;
+}
+
+/// Which zero an extremum of zeros is, is open.
+bool is_extremum(const Operation& operation) {
+  return operation.name == "min" || operation.name == "max";
+}
+
+/// A function that applies some operations to arrays of operands, and what it is called with.
+struct Program {
+  PrimFunc func{.params = {}, .buffers = {}, .body = make_nop()};
+  std::vector<runtime::NDArray> arrays;
+  /// By array; nullptr for operands.
+  std::vector<const Operation*> results;
+  std::vector<runtime::NDArray> expected;
+
+  Buffer add(const runtime::NDArray& array, const Operation* result) {
+    const std::string name = "a" + std::to_string(arrays.size());
+    const Buffer declared =
+        decl_buffer({make_int(Int(32), array.num_elements())}, array.dtype(), {.name = name});
+    func.params.emplace_back(name, Handle());
+    func.buffers.push_back(
+        {.param = func.params.back(), .declared = declared, .buffer = flattened(declared)});
+    arrays.push_back(array);
+    results.push_back(result);
+    return func.buffers.back().buffer;
+  }
+};
+
+/// An operation with operands, and its values by the interpreter's arithmetic on constants.
+struct Case {
+  Operation operation;
+  std::vector<std::vector<Expr>> tuples;
+  std::vector<Expr> values;
+};
+
+const std::vector<Case>& all_cases() {
+  static const std::vector<Case> all = [] {
+    std::vector<Case> result;
+    for (const DataType type : all_types())
+      for (const auto& operations : {operations_on(type), conversions_of(type)})
+        for (const Operation& operation : operations) {
+          Case& c = result.emplace_back(operation, operands_of(operation));
+          for (const std::vector<Expr>& tuple : c.tuples)
+            c.values.push_back(constant(operation.result, evaluate(operation.apply(tuple))));
+        }
+    return result;
+  }();
+  return all;
+}
+
+/// Loops over the operands, `lanes` at a time.
+void add_data(Program& program, const Case& c, int lanes) {
+  const auto& [operation, tuples, values] = c;
+  std::vector<Buffer> operands;
+  for (std::size_t k = 0; k < operation.operands.size(); ++k) {
+    std::vector<Expr> column;
+    for (const auto& tuple : tuples) column.push_back(tuple[k]);
+    operands.push_back(program.add(array_of(column, operation.operands[k]), nullptr));
+  }
+  program.expected.push_back(array_of(values, operation.result));
+  const auto count = static_cast<int>(tuples.size());
+  const Buffer out = program.add(runtime::NDArray::zeros({count}, operation.result), &operation);
+  IRBuilder ib;
+  ib.for_range(0, count / lanes, "i", [&](Var i) {
+    const Expr at = lanes == 1 ? Expr(i) : make_ramp(i * lanes, 1, lanes);
+    std::vector<Expr> loads;
+    for (const Buffer& buffer : operands) loads.push_back(make_load(buffer, {at}));
+    ib.emit(make_store(out, c.operation.apply(loads), {at}));
+  });
+  program.func.body = make_seq({program.func.body, ib.get()});
+}
+
+/// Stores of operations on constants, which the compilers behind the text fold; some of the
+/// operands.
+void add_constants(Program& program, const Case& c, std::size_t most) {
+  const Operation& operation = c.operation;
+  std::vector<std::vector<Expr>> tuples;
+  std::vector<Expr> values;
+  const std::size_t step = c.tuples.size() / most + 1;
+  for (std::size_t n = 0; n < c.tuples.size(); n += step) {
+    tuples.push_back(c.tuples[n]);
+    values.push_back(c.values[n]);
+  }
+  program.expected.push_back(array_of(values, operation.result));
+  const auto count = static_cast<std::int64_t>(tuples.size());
+  const Buffer out = program.add(runtime::NDArray::zeros({count}, operation.result), &operation);
+  std::vector<Stmt> stores{program.func.body};
+  for (std::int64_t n = 0; n < count; ++n)
+    stores.push_back(make_store(out, operation.apply(tuples[static_cast<std::size_t>(n)]),
+                                {make_int(Int(32), n)}));
+  program.func.body = make_seq(std::move(stores));
+}
+
+enum class Form : std::uint8_t { Scalars, Vectors, Constants };
+
+/// Some operations a function, so that there are few of them and none is huge.
+std::vector<Program> programs(Form form) {
+  constexpr std::size_t kOperationsOfOne = 12;
+  std::vector<Program> result;
+  std::size_t count = 0;
+  for (const Case& c : all_cases()) {
+    if (count++ % kOperationsOfOne == 0) {
+      result.emplace_back();
+      result.back().func.attrs.global_symbol = "f" + std::to_string(result.size());
+    }
+    if (form == Form::Constants)
+      add_constants(result.back(), c, 24);
+    else
+      add_data(result.back(), c, form == Form::Vectors ? 8 : 1);
+  }
+  return result;
+}
+
+IRModule module_of(const std::vector<Program>& programs) {
+  IRModule module;
+  for (const Program& program : programs)
+    module.functions.emplace(program.func.attrs.global_symbol, program.func);
+  return module;
+}
+
+void expect_results(const Program& program, const std::vector<runtime::NDArray>& arrays,
+                    const std::string& where) {
+  std::size_t next = 0;
+  for (std::size_t n = 0; n < arrays.size(); ++n) {
+    const Operation* operation = program.results[n];
+    if (!operation) continue;
+    const runtime::NDArray& expected = program.expected[next++];
+    const std::int64_t at = first_difference(arrays[n], expected, is_extremum(*operation));
+    if (at < 0) continue;
+    const auto number = [&](const runtime::NDArray& array) {
+      const DataType t = operation->result;
+      return text_of(element_of(array.dl_tensor().data, at, t), t);
+    };
+    std::string operands;
+    if (n >= operation->operands.size() && !program.results[n - 1])
+      for (std::size_t k = 0; k < operation->operands.size(); ++k) {
+        const runtime::NDArray& operand = program.arrays[n - operation->operands.size() + k];
+        operands += " " + text_of(element_of(operand.dl_tensor().data, at, operand.dtype()),
+                                  operand.dtype());
+      }
+    ADD_FAILURE() << where << ": " << operation->name << " of " << operation->operands[0].str()
+                  << ", element " << at << " (of" << operands << "): " << number(arrays[n])
+                  << " instead of " << number(expected);
+  }
+}
+
+void expect_agreement(const std::vector<Program>& programs, const runtime::Module& code,
+                      const std::string& where) {
+  for (const Program& program : programs) {
+    std::vector<runtime::NDArray> arrays;
+    std::vector<runtime::Argument> args;
+    for (const runtime::NDArray& array : program.arrays) {
+      arrays.push_back(array.copy_to(cpu(0)));
+      args.emplace_back(arrays.back());
+    }
+    code[program.func.attrs.global_symbol].call(args);
+    expect_results(program, arrays, where);
+  }
+}
+
+tir::TargetFacts host_facts() {
+  const codegen::Processor host = codegen::host_processor();
+  tir::TargetFacts facts;
+  facts.cpu = host.name;
+  facts.features = host.features;
+  facts.vector_registers = codegen::vector_registers(facts);
+  return facts;
+}
+
+tir::TargetFacts plain_facts() {
+  tir::TargetFacts facts;
+  facts.cpu = "x86-64";
+  return facts;
+}
+
+std::string name_of(Form form) {
+  return form == Form::Scalars ? "scalars" : form == Form::Vectors ? "vectors" : "constants";
+}
+
+TEST(Scalars, FoldedConstantsAreWhatTheInterpreterComputes) {
+  for (const Case& c : all_cases())
+    for (std::size_t n = 0; n < c.tuples.size(); ++n) {
+      const Expr e = c.operation.apply(c.tuples[n]);
+      std::optional<Expr> folded;
+      if (const Binary* binary = e.as<Binary>()) folded = fold(binary->op, binary->a, binary->b);
+      if (const Cast* conversion = e.as<Cast>()) folded = cast(e.dtype(), conversion->value);
+      if (!folded) continue;
+      ASSERT_TRUE(structural_equal(*folded, c.values[n]))
+          << print_expr(e) << " folds to " << print_expr(*folded) << " instead of "
+          << print_expr(c.values[n]);
+    }
+}
+
+TEST(Scalars, DivisionsByZeroAreNotFolded) {
+  for (const BinaryOp op :
+       {BinaryOp::TruncDiv, BinaryOp::TruncMod, BinaryOp::FloorDiv, BinaryOp::FloorMod})
+    EXPECT_FALSE(is_constant(fold(op, make_int(Int(32), 7), make_int(Int(32), 0))));
+}
+
+/// number.h states the meanings a second time.
+TEST(Scalars, TheInterpreterAgreesWithTheDefinition) {
+  const auto number = [](const Expr& e) {
+    const DataType t = e.dtype();
+    if (t.is_floating()) return Number{0, std::get<double>(evaluate(e))};
+    const auto whole = std::get<std::int64_t>(evaluate(e));
+    return wrapped(t == UInt(64) ? static_cast<Whole>(static_cast<std::uint64_t>(whole)) : whole,
+                   t);
+  };
+  std::int64_t judged = 0;
+  for (const auto& [operation, tuples, values] : all_cases())
+    for (std::size_t n = 0; n < tuples.size(); ++n) {
+      const std::vector<Expr>& tuple = tuples[n];
+      const Expr e = operation.apply(tuple);
+      std::vector<Number> args;
+      for (const Expr& operand : tuple) args.push_back(number(operand));
+      std::optional<Number> defined;
+      try {
+        if (const Binary* n = e.as<Binary>())
+          defined = combined(n->op, args[0], args[1], tuple[0].dtype());
+        else if (e.as<Cast>())
+          defined = converted(args[0], tuple[0].dtype(), e.dtype());
+        else
+          defined =
+              applied(std::get<Intrin>(e.as<Call>()->callee), args, tuple[0].dtype(), e.dtype());
+      } catch (const NoOpinion&) {
+        continue;
+      }
+      ++judged;
+      const Number found = number(values[n]);
+      const Zeros zeros = is_extremum(operation) ? Zeros::Alike : Zeros::Signed;
+      ASSERT_TRUE(same(found, *defined, e.dtype(), zeros))
+          << operation.name << " of " << tuple[0].dtype().str() << " (" << text(tuple) << ") is "
+          << text_of(found, e.dtype()) << ", by definition " << text_of(*defined, e.dtype());
+    }
+  EXPECT_GT(judged, 50'000);
+}
+
+class Generated : public ::testing::TestWithParam<Form> {};
+
+TEST_P(Generated, InterpretedDataGivesWhatConstantsGive) {
+  for (const Program& program : programs(GetParam())) {
+    std::vector<runtime::NDArray> arrays;
+    std::vector<HostValue> values;
+    for (const runtime::NDArray& array : program.arrays) {
+      arrays.push_back(array.copy_to(cpu(0)));
+      values.emplace_back(HostArray{
+          .data = arrays.back().dl_tensor().data, .dtype = array.dtype(), .shape = array.shape()});
+    }
+    evaluate(program.func, values);
+    expect_results(program, arrays, "interpreted " + name_of(GetParam()));
+  }
+}
+
+TEST_P(Generated, CodeOfLlvmAgreesWithTheInterpreter) {
+  const std::vector<Program> all = programs(GetParam());
+  for (const tir::TargetFacts& facts : {host_facts(), plain_facts()})
+    expect_agreement(all, codegen::load(codegen::compile(module_of(all), facts, {})),
+                     "LLVM for " + facts.cpu + ", " + name_of(GetParam()));
+}
+
+TEST_P(Generated, CodeOfCAgreesWithTheInterpreter) {
+  const std::vector<Program> all = programs(GetParam());
+  expect_agreement(all,
+                   codegen::load(codegen::compile_to_c({{module_of(all), {}}}, {.opt_level = 2})),
+                   "C, " + name_of(GetParam()));
+}
+
+TEST_P(Generated, KernelsOfOpenClAgreeWithTheInterpreter) {
+  if (!opencl(0).exists()) GTEST_SKIP() << "no OpenCL device";
+  const std::vector<Program> all = programs(GetParam());
+  std::vector<PrimFunc> kernels;
+  for (const Program& program : all) kernels.push_back(program.func);
+  const codegen::KernelCode code =
+      codegen::emit_kernels(kernels, {.kind = tir::TargetKind::OpenCl});
+  const auto loaded =
+      runtime::device_api(DeviceType::OpenCL)
+          .load_kernels(0, {.kernels = code.specs, .source = code.text, .binary = {}});
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::vector<runtime::NDArray> there, here;
+    std::vector<TenonValue> handles;
+    for (const runtime::NDArray& array : all[k].arrays) {
+      there.push_back(array.copy_to(opencl(0)));
+      handles.push_back({.p = there.back().dl_tensor().data});
+    }
+    loaded->launch(k, handles, {{1, 1, 1}, {1, 1, 1}, 0});
+    for (const runtime::NDArray& array : there) here.push_back(array.copy_to(cpu(0)));
+    expect_results(all[k], here, "OpenCL, " + name_of(GetParam()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Generated,
+                         ::testing::Values(Form::Scalars, Form::Vectors, Form::Constants),
+                         [](const auto& info) { return name_of(info.param); });
+
+}  // namespace
+}  // namespace tenon::testing
