@@ -113,6 +113,8 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                       where);
   return with_user_line(where, [&] {
     return with_deep_stack([&] {
+      lowering::PassOptions passes = options.passes;
+      if (options.autotune_loops) passes.autotune_loops = options.autotune_loops;
       std::vector<codegen::CompileUnit> units;
       for (const auto& [module, target] : modules) {
         tir::TargetFacts facts = target.facts();
@@ -120,10 +122,9 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         if (!options.allow_parallel_reduction_race)
           for (const auto& [name, func] : module.functions) refuse_region_races(func);
         if (facts.is_gpu()) {
-          units.push_back(
-              for_device(module, options.passes, facts, options.stage_comments, watcher));
+          units.push_back(for_device(module, passes, facts, options.stage_comments, watcher));
         } else {
-          units.push_back({for_host(module, options.passes, facts, watcher), facts});
+          units.push_back({for_host(module, passes, facts, watcher), facts});
         }
       }
       codegen::CompileOptions how{.opt_level = options.opt_level,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/autotuned_loops.h"
 #include "lower/chosen_terms.h"
 #include "lower/loop_boundary.h"
 #include "lower/plain_lanes.h"
@@ -36,8 +37,10 @@ struct Stretch {
 
 class LoopVectorizer {
  public:
-  LoopVectorizer(int vector_bits, bool may_reassociate)
-      : vector_bits_(vector_bits), may_reassociate_(may_reassociate) {}
+  LoopVectorizer(const PrimFunc& func, const PassOptions& options, bool may_reassociate)
+      : autotuned_(func, options),
+        vector_bits_(options.vector_registers->bits),
+        may_reassociate_(may_reassociate) {}
 
   Stmt stmt(const Stmt& s) {
     if (const For* loop = s.as<For>())
@@ -48,6 +51,7 @@ class LoopVectorizer {
     const bool is_region = attr && attr->key == "parallel_launch_point";
     const bool was_in_region = std::exchange(in_parallel_region_, in_parallel_region_ || is_region);
     const bool outer = std::exchange(found_vectors_, false);
+    const bool is_autotuned = s.as<For>() && autotuned_.contains(s);
     const Stmt inside = map_children(
         s,
         [&](const Expr& e) {
@@ -56,7 +60,7 @@ class LoopVectorizer {
         },
         [&](const Stmt& child) { return stmt(child); });
     Stmt result = inside;
-    if (const For* loop = inside.as<For>(); loop && !found_vectors_) {
+    if (const For* loop = inside.as<For>(); loop && is_autotuned && !found_vectors_) {
       if (std::optional<Stmt> vectors = vectorized(*loop)) {
         result = std::move(*vectors);
         found_vectors_ = true;
@@ -256,6 +260,7 @@ class LoopVectorizer {
     return make_stmt(Let{whole, lanes, combined(target, halves)});
   }
 
+  AutotunedLoops autotuned_;
   arith::Facts facts_;
   int vector_bits_;
   bool may_reassociate_;
@@ -266,10 +271,10 @@ class LoopVectorizer {
 
 }  // namespace
 
-PrimFunc vectorized(const PrimFunc& func, int vector_bits, bool may_reassociate) {
+PrimFunc vectorized(const PrimFunc& func, const PassOptions& options, bool may_reassociate) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = LoopVectorizer(vector_bits, may_reassociate).stmt(func.body);
+  result.body = LoopVectorizer(func, options, may_reassociate).stmt(func.body);
   return result;
 }
 

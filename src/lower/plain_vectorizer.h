@@ -2,11 +2,12 @@
 // reassociate_accumulations with more freedom.
 #pragma once
 
-#include "tenon/tir/function.h"
+#include "tenon/lower/pipeline.h"
 
 namespace tenon::lowering {
 
 /// `may_reassociate`: floats may be accumulated in another order.
-tir::PrimFunc vectorized(const tir::PrimFunc& func, int vector_bits, bool may_reassociate);
+tir::PrimFunc vectorized(const tir::PrimFunc& func, const PassOptions& options,
+                         bool may_reassociate);
 
 }  // namespace tenon::lowering

@@ -38,6 +38,14 @@ std::optional<std::int64_t> stores_of(const Operation& op) {
   return *elements * (op.reduce_axis().empty() ? 1 : 1 + *steps);
 }
 
+/// Whether the user arranged the loops of the stage or attached it, and did not hand the loops over
+/// to the compiler.
+bool is_scheduled(const FrozenStage& stage) {
+  const bool is_attached = stage.place && !stage.is_scan_update;
+  return !stage.autotunes_loops &&
+         (is_attached || stage.store_predicate || !stage.has_default_loops());
+}
+
 /// A dimension that is a variable by itself may be 1 at run time and then be read with any index:
 /// it gets a stride of its own, which may be 0.
 bool may_broadcast(const Tensor& tensor) {
@@ -181,7 +189,7 @@ class FunctionMaker {
       for (int n = 0; n < op.num_outputs(); ++n)
         lines.push_back({buffers_.buffer_of(op.output(n))->name,
                          op.name() + ", " + to_string(op.where()),
-                         n == 0 ? stores_of(op) : std::nullopt});
+                         n == 0 ? stores_of(op) : std::nullopt, is_scheduled(graph_.stage(id))});
     }
     return lines;
   }

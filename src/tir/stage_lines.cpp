@@ -12,7 +12,9 @@ constexpr const char* kKey = "tenon.stage_lines";
 void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& lines) {
   std::vector<Annotation> list;
   for (const StageLine& line : lines) {
-    std::vector<Annotation> parts{{make_string(line.buffer)}, {make_string(line.line)}};
+    std::vector<Annotation> parts{{make_string(line.buffer)},
+                                  {make_string(line.line)},
+                                  {make_int(Bool(), line.is_scheduled ? 1 : 0)}};
     if (line.stores) parts.push_back({make_int(Int(64), *line.stores)});
     list.push_back({std::move(parts)});
   }
@@ -30,7 +32,8 @@ std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs) {
     const auto& parts = std::get<std::vector<Annotation>>(each.value);
     lines.push_back({annotation_text(parts.at(0)).value_or(""),
                      annotation_text(parts.at(1)).value_or(""),
-                     parts.size() > 2 ? annotation_int(parts[2]) : std::nullopt});
+                     parts.size() > 3 ? annotation_int(parts[3]) : std::nullopt,
+                     annotation_int(parts.at(2)).value_or(0) != 0});
   }
   return lines;
 }

@@ -41,11 +41,13 @@ StoredStages::StoredStages(const PrimFunc& func) {
       NotedStage& stage = stages_[static_cast<std::size_t>(known->second)];
       if (stage.line != line) stage.line += " or " + line;
       stage.stores.reset();
+      stage.is_scheduled |= each.is_scheduled;
       by_line.emplace(each.line, known->second);
       continue;
     }
     const auto [stage, is_new] = by_line.emplace(each.line, static_cast<int>(stages_.size()));
     if (is_new) stages_.push_back({name, line, each.stores, each.buffer});
+    stages_[static_cast<std::size_t>(stage->second)].is_scheduled |= each.is_scheduled;
     by_buffer_.emplace(each.buffer, stage->second);
   }
   if (!stages_.empty()) return;

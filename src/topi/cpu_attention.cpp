@@ -143,6 +143,7 @@ Schedule schedule_attention(const Tensor& out, const TargetFacts& target, Source
   if (!arrange_attention(s, out, target))
     throw ScheduleError("schedule_attention of `" + out.name() + "`: it is no topi::attention",
                         where);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 

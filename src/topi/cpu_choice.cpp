@@ -70,12 +70,16 @@ void schedule(const te::Schedule& s, const std::vector<te::Tensor>& outs,
   for (const te::Tensor& out : outs) s[{out, where}];
   const std::vector<te::Operation> steps = cpu::steps_of_scans(s);
   const std::vector<te::Stage> stages = s.stages();
+  std::vector<te::Operation> scheduled;
+  for (const te::Stage& stage : stages)
+    if (!te::is_untouched(stage)) scheduled.push_back(stage.origin_op());
   for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
     const te::Operation op = stage->op();
     if (const te::Scan* scan = op.as<te::Scan>()) cpu::arrange_scan(s, *scan, target);
     if (cpu::is_one_of(op, steps)) continue;
     if (op.as<te::Compute>() && te::is_untouched(*stage)) cpu::arrange(s, op.output(0), target);
   }
+  cpu::leave_loops_to_compiler(s, scheduled);
 }
 
 }  // namespace tenon::topi

@@ -219,6 +219,7 @@ Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLoc
       checked_request("schedule_conv2d", s, out, is_convolution,
                       "convolution (topi::conv2d_nchw, group_conv2d_nchw, conv2d_nhwc)", where),
       target);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 

@@ -69,6 +69,7 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
   if (!te::is_injective(out.op())) refuse("schedule_elementwise", out, "it is no map", where);
   const Schedule s = te::create_schedule(out);
   arrange_elementwise(s, out, target);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 
@@ -100,6 +101,7 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
   const Schedule s = te::create_schedule(out);
   // Of the last dimension's place nothing else is to be done than for any map.
   if (!arrange_transpose(s, out, target)) arrange_elementwise(s, out, target);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 
@@ -166,6 +168,7 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   const Schedule s = te::create_schedule(out);
   if (!arrange_reduction(s, out, target))
     refuse("schedule_reduction", out, "it is no reduction to one value", where);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 

@@ -376,6 +376,7 @@ Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLoc
       checked_request("schedule_matmul", s, out, is_product,
                       "product of two matrices (topi::matmul, dense, batch_matmul)", where),
       target);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 

@@ -30,6 +30,11 @@ bool is_only_for(const Schedule& s, const Stage& stage, const std::vector<Operat
   return true;
 }
 
+void leave_loops_to_compiler(const Schedule& s, const std::vector<Operation>& scheduled) {
+  for (const Stage& stage : s.stages())
+    if (!is_one_of(stage.origin_op(), scheduled)) stage.autotune_loops();
+}
+
 void Request::inline_between(const Schedule& s) const {
   for (const Operation& op : between) s[op].compute_inline();
 }

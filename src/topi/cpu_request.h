@@ -33,6 +33,10 @@ bool is_only_for(const te::Schedule& s, const te::Stage& stage,
 bool reads(const te::Operation& reader, const te::Operation& op);
 bool is_one_of(const te::Operation& op, const std::vector<te::Operation>& all);
 
+/// Lets the compiler rearrange the serial loops of all stages (te::Stage::autotune_loops) but those
+/// of the operations that the user has scheduled.
+void leave_loops_to_compiler(const te::Schedule& s, const std::vector<te::Operation>& scheduled);
+
 /// Inlines the maps that only the tensor, or others of them, are computed from.
 void inline_maps(const te::Schedule& s, const Tensor& out);
 

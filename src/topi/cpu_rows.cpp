@@ -228,6 +228,7 @@ Schedule schedule_rows(const Tensor& out, const TargetFacts& target, SourceLocat
                             "`: nothing is reduced for each row of it (topi::softmax, layer_norm, "
                             "sum over the last dimensions)",
                         where);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 

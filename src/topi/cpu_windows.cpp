@@ -89,6 +89,7 @@ Schedule schedule_windows(const Tensor& out, const TargetFacts& target, SourceLo
                       "avg_pool2d)",
                       where),
       target);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 

@@ -327,6 +327,7 @@ Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& target,
       checked_request("schedule_conv2d_winograd", s, out, is_winograd,
                       "Winograd convolution (topi::conv2d_winograd_nchw)", where);
   arrange_winograd(s, request, target);
+  leave_loops_to_compiler(s, {});
   return s;
 }
 

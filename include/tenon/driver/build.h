@@ -33,6 +33,12 @@ struct BuildOptions {
   /// that is aligned to its elements will do. A buffer that is bound with a `data_alignment` of its
   /// own demands that.
   int argument_alignment = 0;
+  /// Whether the compiler rearranges serial loops of a function for a processor: interchanges, jams
+  /// and vectorizes them. true: in all stages; false: in none, so that the code runs the loops that
+  /// the schedule says. Not given: in stages without any schedule, and in those that ask for it
+  /// (Stage::autotune_loops). Functions that were not made by a te::Schedule count as unscheduled.
+  /// Registers, vector widths and instructions are the compiler's choice in either case.
+  std::optional<bool> autotune_loops = std::nullopt;
   /// 0 to 3.
   int opt_level = 3;
   /// In the text of C, OpenCL C and CUDA C, comments say which stage the loops compute, and where

@@ -137,6 +137,10 @@ class Stage {
   Stage tensorize(const IterVar& axis, const TensorIntrin& intrin,
                   SourceLocation where = SourceLocation::current()) const;
 
+  /// Lets the compiler interchange, jam and vectorize the stage's serial loops, as it does for
+  /// stages without a schedule (BuildOptions::autotune_loops). The printed loops do not change.
+  Stage autotune_loops(SourceLocation where = SourceLocation::current()) const;
+
   // ---- where and how it is stored
   Stage compute_at(const Stage& parent, const IterVar& axis,
                    SourceLocation where = SourceLocation::current()) const;

@@ -116,6 +116,8 @@ struct StageSpec {
   bool double_buffer = false;
   SourceLocation double_buffer_where = {};
   bool rolling_buffer = false;
+  /// Stage::autotune_loops was called.
+  bool autotunes_loops = false;
   bool is_output = false;
   /// Set by transform_layout: element (i...) of the output is stored at forward(i...).
   std::optional<Transform::Map> layout = std::nullopt;
@@ -130,6 +132,8 @@ struct StageSpec {
   const ThreadMark* thread_mark_of(const IterVar& axis) const;
   /// Whether an intrinsic computes it, from some loop on.
   bool is_tensorized() const;
+  /// Whether the loops are the operation's own and no primitive has said anything of them.
+  bool has_default_loops() const;
   /// Whether Stage::round_up was asked of the axis.
   bool rounds_up(const IterVar& axis) const;
   /// Whether the axis is one of the loops / an axis of the stage at all.

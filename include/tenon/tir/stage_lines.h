@@ -25,6 +25,8 @@ struct StageLine {
   /// How many elements are stored, of the first output, where each is computed once: initialised,
   /// and updated by every step of a reduction. Absent where that is not known.
   std::optional<std::int64_t> stores = std::nullopt;
+  /// Whether a schedule arranged the loops, which then run as it says.
+  bool is_scheduled = false;
 
   friend bool operator==(const StageLine&, const StageLine&) = default;
 };

@@ -28,6 +28,8 @@ struct NotedStage {
   std::optional<std::int64_t> stores = std::nullopt;
   /// The first of the buffers that it stores.
   std::string buffer;
+  /// As StageLine has it; of several stages of one name, whether any is.
+  bool is_scheduled = false;
 };
 
 class StoredStages {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/autotuned_loops.h"
 #include "lower/vector_body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
@@ -131,14 +132,16 @@ Stmt side_by_side(const Stmt& s, std::vector<Copy>& copies) {
 
 class Jammer {
  public:
-  explicit Jammer(const tir::VectorRegisters& registers) : registers_(registers) {}
+  Jammer(const PrimFunc& func, const PassOptions& options)
+      : autotuned_(func, options), registers_(*options.vector_registers) {}
 
   /// Innermost loops first: the neighbours of a sum are nearer than those of a row of sums.
-  Stmt stmt(const Stmt& s) const {
+  Stmt stmt(const Stmt& s) {
+    const bool is_autotuned = s.as<For>() && autotuned_.contains(s);
     Stmt inside = map_children(
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
     const For* loop = inside.as<For>();
-    return loop ? jammed(inside, *loop) : inside;
+    return loop && is_autotuned ? jammed(inside, *loop) : inside;
   }
 
  private:
@@ -189,6 +192,7 @@ class Jammer {
     return make_seq(std::move(parts));
   }
 
+  AutotunedLoops autotuned_;
   const tir::VectorRegisters& registers_;
 };
 
@@ -197,7 +201,7 @@ class Jammer {
 PrimFunc jam_loops(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = Jammer(*options.vector_registers).stmt(func.body);
+  result.body = Jammer(func, options).stmt(func.body);
   return result;
 }
 

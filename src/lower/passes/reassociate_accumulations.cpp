@@ -5,7 +5,7 @@
 namespace tenon::lowering {
 
 tir::PrimFunc reassociate_accumulations(const tir::PrimFunc& func, const PassOptions& options) {
-  return vectorized(func, options.vector_registers->bits, true);
+  return vectorized(func, options, true);
 }
 
 }  // namespace tenon::lowering

@@ -5,7 +5,7 @@
 namespace tenon::lowering {
 
 tir::PrimFunc vectorize_plain_loops(const tir::PrimFunc& func, const PassOptions& options) {
-  return vectorized(func, options.vector_registers->bits, false);
+  return vectorized(func, options, false);
 }
 
 }  // namespace tenon::lowering

@@ -82,14 +82,10 @@ bool is_injective(const Operation& op) { return as_expression(op) != nullptr; }
 namespace {
 
 bool is_untouched(const StageData& stage) {
-  const std::vector<IterVar> loops = loops_of(stage.op);
-  const bool has_its_loops = std::equal(
-      loops.begin(), loops.end(), stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
-      [](const IterVar& a, const IterVar& b) { return a.same_as(b); });
-  return has_its_loops && stage.op.same_as(stage.origin_op) && stage.relations.empty() &&
-         stage.attributes.empty() && std::holds_alternative<AttachRoot>(stage.attach) &&
-         !stage.scope && !stage.store_predicate && !stage.double_buffer && !stage.rolling_buffer &&
-         !stage.group && !stage.layout;
+  return stage.has_default_loops() && stage.op.same_as(stage.origin_op) &&
+         std::holds_alternative<AttachRoot>(stage.attach) && !stage.scope &&
+         !stage.store_predicate && !stage.double_buffer && !stage.rolling_buffer && !stage.group &&
+         !stage.layout;
 }
 
 bool is_inlined(const StageData& stage) {

@@ -303,4 +303,9 @@ Stage Stage::rolling_buffer(SourceLocation where) const {
   return *this;
 }
 
+Stage Stage::autotune_loops(SourceLocation where) const {
+  StageEdit(*this, "autotune_loops", where).stage().autotunes_loops = true;
+  return *this;
+}
+
 }  // namespace tenon::te

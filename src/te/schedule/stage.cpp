@@ -59,6 +59,20 @@ AxisAttributes& StageSpec::attributes_of_or_new(const IterVar& axis) {
   return attributes.emplace_back(axis, AxisAttributes{}).second;
 }
 
+bool StageSpec::has_default_loops() const {
+  std::vector<IterVar> loops = loops_of(op);
+  for (const Relation& relation : relations) {
+    // normalize() and freeze() make every root axis count from 0.
+    const Rebase* rebase = std::get_if<Rebase>(&relation);
+    if (!rebase) return false;
+    if (const std::optional<int> n = find_axis(loops, rebase->parent))
+      loops[static_cast<std::size_t>(*n)] = rebase->rebased;
+  }
+  return attributes.empty() &&
+         std::ranges::equal(leaf_iter_vars, loops,
+                            [](const IterVar& a, const IterVar& b) { return a.same_as(b); });
+}
+
 bool StageSpec::is_tensorized() const {
   return std::ranges::any_of(attributes,
                              [](const auto& entry) { return entry.second.tensorize.has_value(); });

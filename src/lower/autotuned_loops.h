@@ -1,0 +1,30 @@
+// Which serial loops the compiler may rearrange: jam and vectorize, beyond what the schedule says.
+#pragma once
+
+#include <algorithm>
+
+#include "tenon/lower/pipeline.h"
+#include "tenon/tir/stored_stages.h"
+
+namespace tenon::lowering {
+
+class AutotunedLoops {
+ public:
+  AutotunedLoops(const tir::PrimFunc& func, const PassOptions& options)
+      : stages_(func), choice_(options.autotune_loops) {}
+
+  /// Whether all stages that the statement computes are left to the compiler. Query the outermost
+  /// statements first, and before they are rewritten.
+  bool contains(const tir::Stmt& s) {
+    if (choice_) return *choice_;
+    return std::ranges::none_of(stages_.of(s), [&](int stage) {
+      return stages_.stages()[static_cast<std::size_t>(stage)].is_scheduled;
+    });
+  }
+
+ private:
+  tir::StoredStages stages_;
+  std::optional<bool> choice_;
+};
+
+}  // namespace tenon::lowering
