@@ -1,10 +1,13 @@
 // The matmul ladder: C = A B in single precision, the same te::compute under nine schedules, each
 // a step above the one before. Every step is printed, checked against a plain reference, and timed.
 //
-// The first six steps are those of the usual course on schedules; their texts are known. The
-// seventh lays B out the way the loops read it, and the eighth keeps a tile of C in registers
-// through the whole reduction: the number of rows and vectors of that tile is what the target's
-// registers hold. The last is topi's, which chooses all of that by itself.
+// The first six steps are those of the usual course on schedules. The seventh lays B out the way
+// the loops read it, and the eighth keeps a tile of C in registers through the whole reduction: the
+// number of rows and vectors of that tile is what the target's registers hold. The ninth is topi's,
+// which chooses all of that by itself.
+//
+// These steps run the loops that their schedules say (BuildOptions::autotune_loops is false). The
+// last line of the table is the program without a schedule, whose loops the compiler rearranges.
 #include <algorithm>
 
 #include <tenon/tenon.h>
@@ -179,7 +182,17 @@ Step library(int n, const Target& target) {
               "what tiles do not divide gets loops of its own",
           .matmul = {A, B, std::nullopt, C},
           .schedule = topi::cpu::schedule_matmul(C, target.facts()),
-          .is_parallel = true};
+          .is_parallel = true,
+          .autotune_loops = std::nullopt};
+}
+
+Step unscheduled(int n) {
+  const Matmul m = declare(n);
+  return {.name = "no schedule",
+          .what = "the loops of \"naive\", which the compiler interchanges, jams and vectorises",
+          .matmul = m,
+          .schedule = te::create_schedule({m.C}),
+          .autotune_loops = std::nullopt};
 }
 
 std::vector<Step> steps(int n, const Target& target) {
@@ -202,7 +215,7 @@ std::vector<Step> steps(int n, const Target& target) {
 int main(int argc, char** argv) {
   const ProgramSettings settings{
       .about =
-          "The matmul ladder: one computation, nine schedules, each printed, "
+          "The matmul ladder: one computation, nine schedules and none, each printed, "
           "checked and timed. With --emit,\n"
           "--check or --time only what they name is done.",
       .size_means = "the number of rows and columns of the matrices",
@@ -211,6 +224,6 @@ int main(int argc, char** argv) {
       .greatest_size = 8192};
   return run_command_line(argc, argv, settings, [&](const CommandLineOptions& options) {
     const int n = options.size.value_or(settings.size);
-    return climb(steps(n, options.target), n, options);
+    return climb(steps(n, options.target), unscheduled(n), n, options);
   });
 }

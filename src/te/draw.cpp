@@ -102,22 +102,33 @@ struct Node {
 using Drawing =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Node, std::string>;
 
-std::string dot_of(const Drawing& drawing, const char* direction) {
-  const auto quoted = [](const std::string& text) { return boost::escape_dot_string(text); };
-  const auto node = [&](std::ostream& out, auto vertex) {
-    out << "[label=" << quoted(drawing[vertex].label)
-        << (drawing[vertex].is_framed_twice ? ", peripheries=2" : "") << "]";
-  };
-  const auto arrow = [&](std::ostream& out, auto edge) {
-    if (!drawing[edge].empty()) out << "[label=" << quoted(drawing[edge]) << "]";
-  };
-  const auto settings = [&](std::ostream& out) {
-    out << "rankdir=" << direction << "\nnode [shape=box, fontname=monospace]\n"
-        << "edge [fontname=monospace]\n";
-  };
-  std::ostringstream out;
-  boost::write_graphviz(out, drawing, node, arrow, settings);
-  return out.str();
+constexpr std::string_view kStyle =
+    "node [shape=box, fontname=monospace]\nedge [fontname=monospace]\n";
+
+std::string quoted(const std::string& text) { return boost::escape_dot_string(text); }
+
+/// The vertices and arrows, named `prefix` and a number.
+std::string body_of(const Drawing& drawing, const std::string& prefix) {
+  const auto name = [&](auto vertex) { return prefix + std::to_string(vertex); };
+  std::string text;
+  for (auto [vertex, end] = boost::vertices(drawing); vertex != end; ++vertex)
+    text += name(*vertex) + " [label=" + quoted(drawing[*vertex].label) +
+            (drawing[*vertex].is_framed_twice ? ", peripheries=2" : "") + "]\n";
+  for (auto [edge, end] = boost::edges(drawing); edge != end; ++edge)
+    text += name(boost::source(*edge, drawing)) + " -> " + name(boost::target(*edge, drawing)) +
+            (drawing[*edge].empty() ? "" : " [label=" + quoted(drawing[*edge]) + "]") + "\n";
+  return text;
+}
+
+/// A drawing with the line above it.
+struct Titled {
+  std::string title;
+  Drawing drawing;
+};
+
+std::string dot_of(const Titled& graph) {
+  return "digraph {\nlabel=" + quoted(graph.title) + "\nlabelloc=t\n" + std::string(kStyle) +
+         body_of(graph.drawing, "n") + "}\n";
 }
 
 Drawing stages_of(const StageGraph& graph) {
@@ -137,7 +148,7 @@ std::string relation_name(const Relation& relation) {
       []<class R>(const R&) -> std::string {
         if constexpr (std::is_same_v<R, Split>) return "split";
         if constexpr (std::is_same_v<R, Fuse>) return "fuse";
-        if constexpr (std::is_same_v<R, Rebase>) return "from 0";
+        if constexpr (std::is_same_v<R, Rebase>) return "";  // drawn as the axis itself
         if constexpr (std::is_same_v<R, Singleton>) return "singleton";
         if constexpr (std::is_same_v<R, Transform>) return "transform_layout";
       },
@@ -154,22 +165,61 @@ std::string Schedule::print_loops(SourceLocation where) const {
   return te::print_loops(*this, where);
 }
 
-std::string dataflow_dot(const Schedule& schedule, SourceLocation where) {
-  const StageGraph graph = freeze(schedule, where);
+namespace {
+
+Titled dataflow_of(const StageGraph& graph) {
   Drawing drawing = stages_of(graph);
   for (const StageId id : graph.ids())
     for (const StageId read : graph.reads(id))
       boost::add_edge(read.index(), id.index(), "", drawing);
-  return dot_of(drawing, "TB");
+  return {"what reads what", std::move(drawing)};
 }
 
-std::string attachment_dot(const Schedule& schedule, SourceLocation where) {
-  const StageGraph graph = freeze(schedule, where);
+Titled attachment_of(const StageGraph& graph) {
   Drawing drawing = stages_of(graph);
   for (const StageId id : graph.ids())
     if (const std::optional<AttachPoint>& place = graph.stage(id).place)
       boost::add_edge(id.index(), place->stage.index(), place->axis.var().name(), drawing);
-  return dot_of(drawing, "BT");
+  return {"what is computed where", std::move(drawing)};
+}
+
+Titled axes_of(const Bounds& bounds, const FrozenStage& stage) {
+  Drawing drawing;
+  AxisMap<std::size_t> vertices;
+  for (const IterVar& axis : stage.all_iter_vars) {
+    const Relation* made = nullptr;
+    for (const Relation& relation : stage.relations)
+      if (contains(children_of(relation), axis)) made = &relation;
+    const Range* range = bounds.find(axis);
+    const std::string label = axis.var().name() + (range ? '\n' + range_text(*range) : "");
+    // An axis that counts from 0 in place of another one is drawn as that one.
+    if (const Rebase* rebase = made ? std::get_if<Rebase>(made) : nullptr) {
+      const std::size_t vertex = vertices.at(rebase->parent);
+      drawing[vertex] = {label, stage.has_leaf(axis)};
+      vertices.set(axis, vertex);
+    } else {
+      vertices.set(axis, boost::add_vertex({label, stage.has_leaf(axis)}, drawing));
+    }
+  }
+  for (const Relation& relation : stage.relations) {
+    if (std::holds_alternative<Rebase>(relation)) continue;
+    for (const IterVar& parent : parents_of(relation))
+      for (const IterVar& child : children_of(relation))
+        if (vertices.contains(parent) && vertices.contains(child))
+          boost::add_edge(vertices.at(parent), vertices.at(child), relation_name(relation),
+                          drawing);
+  }
+  return {"the axes of " + stage.op.name(), std::move(drawing)};
+}
+
+}  // namespace
+
+std::string dataflow_dot(const Schedule& schedule, SourceLocation where) {
+  return dot_of(dataflow_of(freeze(schedule, where)));
+}
+
+std::string attachment_dot(const Schedule& schedule, SourceLocation where) {
+  return dot_of(attachment_of(freeze(schedule, where)));
 }
 
 std::string axes_dot(const Schedule& schedule, const StageKey& key) {
@@ -179,31 +229,35 @@ std::string axes_dot(const Schedule& schedule, const StageKey& key) {
     throw ScheduleError("there are no axes of `" + key.op.name() +
                             "` to be drawn: it is no stage of this schedule, or was inlined",
                         key.where);
-  const FrozenStage& stage = bounds.graph()->stage(*id);
-  Drawing drawing;
-  AxisMap<std::size_t> vertices;
-  for (const IterVar& axis : stage.all_iter_vars) {
-    const Range* range = bounds.find(axis);
-    vertices.set(axis,
-                 boost::add_vertex({axis.var().name() + (range ? '\n' + range_text(*range) : ""),
-                                    stage.has_leaf(axis)},
-                                   drawing));
+  return dot_of(axes_of(bounds, bounds.graph()->stage(*id)));
+}
+
+std::string all_dots(const std::vector<NamedSchedule>& schedules, SourceLocation where) {
+  std::string text = "digraph {\ncompound=true\n" + std::string(kStyle);
+  std::string last_row;
+  for (std::size_t row = 0; row < schedules.size(); ++row) {
+    const Bounds bounds = infer_bound(schedules[row].schedule, where);
+    const StageGraph& graph = *bounds.graph();
+    std::vector<Titled> drawings = {dataflow_of(graph), attachment_of(graph)};
+    for (const StageId id : graph.ids())
+      if (!is_input(graph.stage(id))) drawings.push_back(axes_of(bounds, graph.stage(id)));
+    const std::string& name = schedules[row].name;
+    for (std::size_t n = 0; n < drawings.size(); ++n) {
+      const std::string prefix = "s" + std::to_string(row) + "g" + std::to_string(n) + "n";
+      const std::string title = (name.empty() ? "" : name + ": ") + drawings[n].title;
+      text += "subgraph cluster_" + prefix + " {\nlabel=" + quoted(title) + "\n" +
+              body_of(drawings[n].drawing, prefix) + "}\n";
+      // Rows are set below each other.
+      if (n == 0 && row > 0)
+        text += last_row + " -> " + prefix + "0 [style=invis, lhead=cluster_" + prefix + "]\n";
+      if (n == 0) last_row = prefix + std::to_string(boost::num_vertices(drawings[n].drawing) - 1);
+    }
   }
-  for (const Relation& relation : stage.relations)
-    for (const IterVar& parent : parents_of(relation))
-      for (const IterVar& child : children_of(relation))
-        if (vertices.contains(parent) && vertices.contains(child))
-          boost::add_edge(vertices.at(parent), vertices.at(child), relation_name(relation),
-                          drawing);
-  return dot_of(drawing, "TB");
+  return text + "}\n";
 }
 
 std::string all_dots(const Schedule& schedule, SourceLocation where) {
-  std::string text = dataflow_dot(schedule, where) + attachment_dot(schedule, where);
-  const StageGraph graph = freeze(schedule, where);
-  for (const StageId id : graph.ids())
-    if (!is_input(graph.stage(id))) text += axes_dot(schedule, {graph.stage(id).op, where});
-  return text;
+  return all_dots({{"", schedule}}, where);
 }
 
 }  // namespace tenon::te

@@ -19,15 +19,16 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::array<std::pair<std::string_view, Emit>, 9> kEmits = {{{"simple", Emit::Simple},
-                                                                      {"loops", Emit::Loops},
-                                                                      {"outline", Emit::Outline},
-                                                                      {"dot", Emit::Dot},
-                                                                      {"ll", Emit::Ll},
-                                                                      {"asm", Emit::Asm},
-                                                                      {"source", Emit::Source},
-                                                                      {"svg", Emit::Svg},
-                                                                      {"html", Emit::Html}}};
+constexpr std::array<std::pair<std::string_view, Emit>, 10> kEmits = {{{"simple", Emit::Simple},
+                                                                       {"loops", Emit::Loops},
+                                                                       {"final", Emit::Final},
+                                                                       {"outline", Emit::Outline},
+                                                                       {"dot", Emit::Dot},
+                                                                       {"ll", Emit::Ll},
+                                                                       {"asm", Emit::Asm},
+                                                                       {"source", Emit::Source},
+                                                                       {"svg", Emit::Svg},
+                                                                       {"html", Emit::Html}}};
 
 /// The command line could not be understood.
 struct UsageError : std::runtime_error {
@@ -50,10 +51,11 @@ struct OptionText {
   const char* help;
 };
 
-constexpr std::array<OptionText, 10> kOptions = {{
+constexpr std::array<OptionText, 11> kOptions = {{
     {"help", Takes::Nothing, "", "print this and stop"},
-    {"emit", Takes::Value, "simple|loops|outline|dot|ll|asm|source|svg|html",
-     "print the loops, the loops before any pass, the schedule as an outline, as Graphviz's graphs "
+    {"emit", Takes::Value, "simple|loops|final|outline|dot|ll|asm|source|svg|html",
+     "print the loops, the loops before any pass, the loops that code is generated from, with what the "
+     "compiler decides by itself (see --autotune-loops), the schedule as an outline, as Graphviz's graphs "
      "(what reads what, what is computed where, how axes come of each other) or as its drawings, LLVM's IR, assembler, "
      "the target's source, or a page for browsers with loops, machine code and buffers side by side"},
     {"target", Takes::Value, "TARGET",
@@ -70,6 +72,9 @@ constexpr std::array<OptionText, 10> kOptions = {{
      "print the function after a pass of lowering, on the standard error; may be repeated"},
     {"time-passes", Takes::Nothing, "",
      "print what each step of the compiler took, passes and others, on the standard error"},
+    {"autotune-loops", Takes::Value, "yes|no",
+     "whether the compiler jams and vectorizes serial loops beyond what schedules say; unless given, those of "
+     "stages without a schedule"},
 }};
 
 po::options_description describe_options(const ProgramSettings& settings) {
@@ -120,11 +125,17 @@ int parse_number(const std::string& option, const std::string& text, int least, 
   return number;
 }
 
+bool parse_yes_or_no(const std::string& option, const std::string& text) {
+  if (text != "yes" && text != "no")
+    throw UsageError("--" + option + " needs yes or no, not '" + text + "'.");
+  return text == "yes";
+}
+
 Emit parse_emit(const std::string& text) {
   for (const auto& [name, emit] : kEmits)
     if (name == text) return emit;
   throw UsageError("unknown --emit='" + text +
-                   "'. Known: simple, loops, outline, dot, ll, asm, source, svg, html.");
+                   "'. Known: simple, loops, final, outline, dot, ll, asm, source, svg, html.");
 }
 
 ProfileForm parse_profile(const std::string& text) {
@@ -193,6 +204,8 @@ std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv,
   if (values.contains("dump-after"))
     options.dump_after = parse_passes(values["dump-after"].as<std::vector<std::string>>());
   options.time_passes = values.contains("time-passes");
+  if (values.contains("autotune-loops"))
+    options.autotune_loops = parse_yes_or_no("autotune-loops", text("autotune-loops"));
   return options;
 }
 
@@ -230,6 +243,7 @@ int run_command_line(int argc, char** argv, const ProgramSettings& settings,
 }
 
 lowering::PassOptions PassReports::watch(lowering::PassOptions passes, std::string title) {
+  if (options_.autotune_loops) passes.autotune_loops = options_.autotune_loops;
   if (options_.dump_after.empty() && !options_.time_passes) return passes;
   passes.on_pass = [this,
                     title = std::move(title)](const lowering::PassOptions::PassReport& report) {
@@ -278,6 +292,20 @@ codegen::Artifact PassReports::compile(const std::string& title, const te::Sched
   if (options_.time_passes)
     err_ << "compile " << title << ": " << time.count() << " ms, of them LLVM " << llvm << " ms\n";
   return artifact;
+}
+
+tir::IRModule PassReports::final_loops(const std::string& title, const te::Schedule& schedule,
+                                       const std::vector<LowerArgument>& args, const Target& target,
+                                       BuildOptions options, SourceLocation where) {
+  options.passes = watch(options.passes, title);
+  tir::IRModule module;
+  options.passes.on_pass =
+      [&, watched = options.passes.on_pass](const lowering::PassOptions::PassReport& report) {
+        module.functions.insert_or_assign(report.after.attrs.global_symbol, report.after);
+        if (watched) watched(report);
+      };
+  tenon::compile(schedule, args, target, options, where);
+  return module;
 }
 
 void PassReports::finish() {

@@ -92,11 +92,13 @@ void ScheduleProgram::emit(const std::string& name, const te::Schedule& schedule
     case Emit::Outline:
       print(schedule.print_loops(where));
       return;
-    case Emit::Dot:
-      print(te::all_dots(schedule, where));
+    case Emit::Final:
+      print(reports_.final_loops(name, schedule, args, target(), how, where));
       return;
+    case Emit::Dot:
     case Emit::Svg:
-      print(drawn(te::all_dots(schedule, where)));
+      te::all_dots(schedule, where);  // throws while the schedule's name is known
+      drawings_.push_back({name, schedule});
       return;
     case Emit::Ll:
       print(reports_.compile(name, schedule, args, target(), how, where).source("ll"));
@@ -226,6 +228,10 @@ void ScheduleProgram::warn(const te::Schedule& schedule) {
 
 void ScheduleProgram::finish() {
   if (profiles_) profiles_->finish();
+  if (!drawings_.empty()) {
+    const std::string graphs = te::all_dots(drawings_);
+    out_ << (options_.emit == Emit::Svg ? drawn(graphs) : graphs) << std::flush;
+  }
   if (!views_.empty()) out_ << loop_page(options_.program, views_) << std::flush;
   reports_.finish();
 }

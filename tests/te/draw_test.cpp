@@ -59,20 +59,21 @@ TEST(Draw, ThreadsAndMemoryAreNamed) {
 
 TEST(Draw, DataGoesFromProducersToReaders) {
   EXPECT_EQ(dataflow_dot(Tiled().s),
-            "digraph G {\n"
-            "rankdir=TB\nnode [shape=box, fontname=monospace]\nedge [fontname=monospace]\n"
-            "0[label=\"A\nfloat32[64, 32]\"];\n"
-            "1[label=\"B\nfloat32[64, 32]\nglobal\"];\n"
-            "2[label=\"C\nfloat32[64, 32]\nglobal\", peripheries=2];\n"
-            "0->1 ;\n"
-            "1->2 ;\n"
+            "digraph {\n"
+            "label=\"what reads what\"\nlabelloc=t\n"
+            "node [shape=box, fontname=monospace]\nedge [fontname=monospace]\n"
+            "n0 [label=\"A\nfloat32[64, 32]\"]\n"
+            "n1 [label=\"B\nfloat32[64, 32]\nglobal\"]\n"
+            "n2 [label=\"C\nfloat32[64, 32]\nglobal\", peripheries=2]\n"
+            "n0 -> n1\n"
+            "n1 -> n2\n"
             "}\n");
 }
 
 TEST(Draw, AStagePointsAtTheLoopThatItIsComputedIn) {
   const std::string text = attachment_dot(Tiled().s);
-  EXPECT_NE(text.find("1->2 [label=\"i.outer\"];"), std::string::npos) << text;
-  EXPECT_EQ(text.find("0->"), std::string::npos) << text;
+  EXPECT_NE(text.find("n1 -> n2 [label=\"i.outer\"]"), std::string::npos) << text;
+  EXPECT_EQ(text.find("n0 ->"), std::string::npos) << text;
 }
 
 TEST(Draw, AxesPointAtWhatIsMadeOfThem) {
@@ -81,6 +82,24 @@ TEST(Draw, AxesPointAtWhatIsMadeOfThem) {
   for (const char* part : {"label=\"i\n0..64\"]", "label=\"i.outer\n0..4\", peripheries=2]",
                            "label=\"i.inner\n0..16\", peripheries=2]", "[label=split]"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+}
+
+TEST(Draw, AnUntouchedAxisIsDrawnOnce) {
+  const Tiled t;
+  const std::string text = axes_dot(t.s, t.B);
+  EXPECT_NE(text.find("n0 [label=\"i\n0..16\", peripheries=2]"), std::string::npos) << text;
+  EXPECT_EQ(text.find("n2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("->"), std::string::npos) << text;
+}
+
+TEST(Draw, SeveralSchedulesAreOneGraphWithTitledClusters) {
+  const Tiled t;
+  const std::string text = all_dots({{"one", t.s}, {"two", create_schedule(t.C)}});
+  EXPECT_EQ(text.find("digraph"), 0u);
+  EXPECT_EQ(text.rfind("digraph"), 0u);
+  for (const char* title :
+       {"one: what reads what", "one: the axes of B", "two: what is computed where"})
+    EXPECT_NE(text.find("label=\"" + std::string(title) + "\""), std::string::npos) << text;
 }
 
 TEST(Draw, AStageThatWasInlinedHasNoAxes) {

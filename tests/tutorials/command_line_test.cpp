@@ -110,8 +110,19 @@ TEST(CommandLine, AnOutlineHasALineForEachLoop) {
   EXPECT_NE(run.out.find("produce C:\n  for i.outer in 0.."), std::string::npos) << run.out;
 }
 
-TEST(CommandLine, DotIsReadByGraphviz) {
-  EXPECT_NE(run_tutorial("10_reorder", "--emit=dot").out.find("digraph G {"), std::string::npos);
+TEST(CommandLine, DotIsOneGraphOfAllSchedules) {
+  const std::string text = run_tutorial("matmul_ladder", "--emit=dot --size=64").out;
+  EXPECT_EQ(text.find("digraph {"), 0u) << text.substr(0, 200);
+  EXPECT_EQ(text.rfind("digraph {"), 0u);
+  EXPECT_NE(text.find("label=\"vectorised: the axes of C\""), std::string::npos);
+}
+
+TEST(CommandLine, FinalLoopsShowWhatTheCompilerDecides) {
+  const std::string target = " --emit=final '--target=llvm -mtriple=x86_64-linux-gnu -mcpu=znver4'";
+  const Outcome decided = run_tutorial("06_compute_inline", "--autotune-loops=yes" + target),
+                as_said = run_tutorial("06_compute_inline", "--autotune-loops=no" + target);
+  EXPECT_NE(decided.out.find("ramp("), std::string::npos) << decided.out << decided.err;
+  EXPECT_EQ(as_said.out.find("ramp("), std::string::npos) << as_said.out;
 }
 
 TEST(CommandLine, LlIsLlvmsTextAndAsmIsAssembler) {

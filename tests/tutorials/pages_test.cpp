@@ -51,11 +51,13 @@ TEST(Page, OfBlockProgramsWithAProfileHasTimes) {
   EXPECT_NE(run.out.find("\"share\":0."), std::string::npos);
 }
 
-TEST(Drawing, IsAPictureWhereGraphvizIs) {
-  const Outcome run = run_tutorial("10_reorder", "--emit=svg");
+TEST(Drawing, IsOnePictureWhereGraphvizIs) {
+  const Outcome run = run_tutorial("matmul_ladder", "--emit=svg --size=64");
   if (run.err.find("not installed") != std::string::npos) GTEST_SKIP() << run.err;
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_NE(run.out.find("<svg "), std::string::npos);
+  EXPECT_EQ(run.out.find("<svg "), run.out.rfind("<svg "));
+  EXPECT_EQ(run.out.find("<?xml"), 0u);
 }
 
 TEST(ProfileOption, IsATableUnlessSaid) {

@@ -94,24 +94,22 @@ class Ladder {
         reports_(options, std::cerr),
         data_(Data::random(n)) {}
 
-  int climb(const std::vector<Step>& steps) {
+  int climb(const std::vector<Step>& steps, const Step& unscheduled) {
     if (times()) measure_peaks();
     if (checks()) expected_ = reference(data_, n_);
     std::vector<Built> built;
-    for (const Step& step : steps) {
-      if (prints_page())
-        add_to_page(step);
-      else if (prints())
-        print(step);
-      if (profiles()) profile(step);
-      if (checks() || times()) built.push_back(run(step));
-    }
+    for (const Step& step : steps) show(step, built);
+    show(unscheduled, built);
     if (times()) {
       for (int round = 0; round < kRounds; ++round) measure_again(built);
       print_table(built);
     }
     if (profiles_) profiles_->finish();
     if (prints_page()) std::cout << loop_page(options_.program, views_) << std::flush;
+    if (draws()) {
+      const std::string graphs = te::all_dots(drawings_);
+      std::cout << (options_.emit == Emit::Svg ? drawn(graphs) : graphs) << std::flush;
+    }
     reports_.finish();
     return failed_ ? 1 : 0;
   }
@@ -123,6 +121,7 @@ class Ladder {
   static constexpr int kRounds = 8;
 
   bool prints_page() const { return options_.emit == Emit::Html; }
+  bool draws() const { return options_.emit == Emit::Dot || options_.emit == Emit::Svg; }
   bool profiles() const { return options_.profile && !prints_page(); }
   bool prints() const { return options_.emit || runs_all_; }
   bool checks() const { return options_.check || runs_all_; }
@@ -130,14 +129,29 @@ class Ladder {
   double gflops(double seconds) const { return 2.0 * n_ * n_ * n_ / seconds / 1e9; }
   double peak(int threads) const { return threads == 1 ? one_peak_ : all_peak_; }
 
+  void show(const Step& step, std::vector<Built>& built) {
+    if (prints_page())
+      add_to_page(step);
+    else if (draws())
+      drawings_.push_back({step.name, step.schedule});
+    else if (prints())
+      print(step);
+    if (profiles()) profile(step);
+    if (checks() || times()) built.push_back(run(step));
+  }
+
+  static BuildOptions build_options(const Step& step) {
+    return {.name = "matmul", .passes = {.autotune_loops = step.autotune_loops}};
+  }
+
   codegen::Artifact compile(const Step& step) {
     return reports_.compile(step.name, step.schedule, arguments(step), options_.target,
-                            {.name = "matmul"});
+                            build_options(step));
   }
 
   Profile profile_of(const Step& step) {
     const std::vector<CallArgument> call = make_arguments(arguments(step));
-    return profile_run(step.schedule, arguments(step), options_.target, {.name = "matmul"}, call);
+    return profile_run(step.schedule, arguments(step), options_.target, build_options(step), call);
   }
 
   void profile(const Step& step) {
@@ -148,9 +162,10 @@ class Ladder {
   void add_to_page(const Step& step) {
     std::optional<Profile> profile;
     if (options_.profile) profile = profile_of(step);
-    views_.push_back(view_loops(step.schedule, arguments(step), options_.target,
-                                {.name = "matmul", .passes = reports_.watch({}, step.name)},
-                                profile));
+    views_.push_back(view_loops(
+        step.schedule, arguments(step), options_.target,
+        {.name = "matmul", .passes = reports_.watch(build_options(step).passes, step.name)},
+        profile));
     views_.back().name = step.name;
   }
 
@@ -164,11 +179,12 @@ class Ladder {
       case Emit::Loops:
         std::cout << tir::IRModule{{{"main", lower_to_loops(step.schedule, arguments(step))}}};
         break;
+      case Emit::Final:
+        std::cout << reports_.final_loops(step.name, step.schedule, arguments(step),
+                                          options_.target, build_options(step));
+        break;
       case Emit::Outline:
         std::cout << step.schedule.print_loops();
-        break;
-      case Emit::Dot:
-        std::cout << te::all_dots(step.schedule);
         break;
       case Emit::Ll:
         std::cout << compile(step).source("ll");
@@ -181,9 +197,8 @@ class Ladder {
         std::cout << artifact.source(artifact.source_kinds().front());
         break;
       }
+      case Emit::Dot:
       case Emit::Svg:
-        std::cout << drawn(te::all_dots(step.schedule));
-        break;
       case Emit::Html:
         return;
     }
@@ -252,6 +267,9 @@ class Ladder {
     }
   }
 
+  /// The last one with a schedule.
+  static const Built& best_step(const std::vector<Built>& all) { return all[all.size() - 2]; }
+
   void measure_again(std::vector<Built>& all) {
     measure_peaks();
     const Data data = Data::random(n_);
@@ -263,7 +281,7 @@ class Ladder {
     }
     const int threads = runtime::num_threads();
     if (threads == 1) return;
-    Built last = all.back();
+    Built last = best_step(all);
     last.best = alone_.value_or(Measured{std::numeric_limits<double>::infinity(), 1});
     runtime::set_num_threads(1);
     measure(last, data);
@@ -299,19 +317,21 @@ class Ladder {
         << "\n\nstep                     threads          ms    GFLOPS   speed-up   share of peak   x "
            "step before\n";
     const double naive_seconds = built.front().best.seconds;
-    for (std::size_t n = 0; n < built.size(); ++n) {
+    for (std::size_t n = 0; n + 1 < built.size(); ++n) {
       std::ostringstream gained;
       if (n > 0) gained << std::fixed << std::setprecision(2) << gain(built[n], built[n - 1]);
       print_row(built[n].step->name, built[n].best, naive_seconds, gained.str());
     }
-    if (alone_) {
-      print_row(built.back().step->name + ", alone", *alone_, naive_seconds);
+    const Built& best = best_step(built);
+    if (alone_) print_row(best.step->name + ", alone", *alone_, naive_seconds);
+    std::cout << "\n";
+    print_row(built.back().step->name, built.back().best, naive_seconds);
+    if (alone_)
       std::cout << "\n"
                 << threads << " threads are " << std::setprecision(2)
-                << alone_->seconds / built.back().best.seconds << " times as fast as one.\n";
-    }
-    print_libraries({built.back().step->name, built.back().best});
-    if (alone_) print_libraries({built.back().step->name + ", alone", *alone_});
+                << alone_->seconds / best.best.seconds << " times as fast as one.\n";
+    print_libraries({best.step->name, best.best});
+    if (alone_) print_libraries({best.step->name + ", alone", *alone_});
     std::cout << std::defaultfloat << std::flush;
   }
 
@@ -351,12 +371,14 @@ class Ladder {
   /// Seconds of the libraries' products, by the number of threads.
   std::map<int, std::map<std::string, double>> libraries_;
   std::vector<LoopView> views_;
+  std::vector<te::NamedSchedule> drawings_;
   std::optional<ProfilePrinter> profiles_;
   bool failed_ = false;
 };
 
 }  // namespace
 
-int climb(const std::vector<Step>& steps, int n, const CommandLineOptions& options) {
-  return Ladder(options, n).climb(steps);
+int climb(const std::vector<Step>& steps, const Step& unscheduled, int n,
+          const CommandLineOptions& options) {
+  return Ladder(options, n).climb(steps, unscheduled);
 }

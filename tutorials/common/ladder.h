@@ -26,10 +26,13 @@ struct Step {
   Matmul matmul;
   tenon::te::Schedule schedule;
   bool is_parallel = false;
+  /// As BuildOptions has it: the steps that show what a schedule does run just its loops.
+  std::optional<bool> autotune_loops = false;
   /// Too slow to be run more often than needed.
   bool is_slow = false;
 };
 
-/// Does with n x n matrices what the command line says; without --emit, --check and --time, all of
-/// it.
-int climb(const std::vector<Step>& steps, int n, const tenon::CommandLineOptions& options);
+/// Prints, checks and times the steps on n x n matrices, or does what of it the command line asks
+/// for. `unscheduled` is shown after them; their last step is compared with libraries.
+int climb(const std::vector<Step>& steps, const Step& unscheduled, int n,
+          const tenon::CommandLineOptions& options);

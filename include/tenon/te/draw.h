@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tenon/te/schedule.h"
 
@@ -36,7 +37,15 @@ std::string attachment_dot(const Schedule& schedule,
 /// schedule's, or has been inlined.
 std::string axes_dot(const Schedule& schedule, const StageKey& stage);
 
-/// All of these, one after the other; the axes of every stage that computes something.
+/// A schedule, and what it is called above its drawings.
+struct NamedSchedule {
+  std::string name;
+  Schedule schedule;
+};
+/// One graph with a titled cluster for each of these drawings: per schedule what reads what, what
+/// is computed where, and the axes of every stage that computes something.
+std::string all_dots(const std::vector<NamedSchedule>& schedules,
+                     SourceLocation where = SourceLocation::current());
 std::string all_dots(const Schedule& schedule, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te

@@ -29,11 +29,15 @@
 
 namespace tenon {
 
-/// What to print of a schedule: the loops as the known texts have them, the loops before any pass,
-/// LLVM's IR, assembler, or the code as its target's language has it (C for `c`, LLVM's IR for
-/// `llvm`); drawings of the graphs, where Graphviz is installed; a page
-/// of all that belongs together (driver/loop_page.h).
-enum class Emit : std::uint8_t { Simple, Loops, Outline, Dot, Ll, Asm, Source, Svg, Html };
+/// What to print of a schedule: the loops as TVM 0.9 text, the loops before any pass, the loops
+/// that code is generated from (after what the compiler decides), LLVM's IR, assembler, or the code
+/// in its target's language (C for `c`, LLVM's IR for `llvm`); drawings of the graphs, where
+/// Graphviz is installed; a page with all of it (driver/loop_page.h).
+enum class Emit : std::uint8_t { Simple, Loops, Final, Outline, Dot, Ll, Asm, Source, Svg, Html };
+/// Whether the output is one document for all schedules, without lines between them.
+constexpr bool is_document(Emit emit) {
+  return emit == Emit::Dot || emit == Emit::Svg || emit == Emit::Html;
+}
 
 /// What the command line says.
 struct CommandLineOptions {
@@ -52,6 +56,8 @@ struct CommandLineOptions {
   /// Names of passes, each once.
   std::vector<std::string> dump_after;
   bool time_passes = false;
+  /// BuildOptions::autotune_loops.
+  std::optional<bool> autotune_loops = std::nullopt;
 
   /// Whether schedules are to run.
   bool runs() const { return check || time || profile; }
@@ -74,7 +80,7 @@ struct ProgramSettings {
 int run_command_line(int argc, char** argv, const ProgramSettings& settings,
                      const std::function<int(const CommandLineOptions&)>& body);
 
-/// Serves --dump-after and --time-passes.
+/// Serves --dump-after, --time-passes and --autotune-loops.
 class PassReports {
  public:
   PassReports(const CommandLineOptions& options, std::ostream& err)
@@ -82,8 +88,8 @@ class PassReports {
   PassReports(const PassReports&) = delete;
   PassReports& operator=(const PassReports&) = delete;
 
-  /// The passes' options with the reports hooked in; `title` heads them. Valid as long as this
-  /// lives.
+  /// The passes' options with the reports hooked in and --autotune-loops set; `title` heads them.
+  /// Valid as long as this lives.
   lowering::PassOptions watch(lowering::PassOptions passes, std::string title);
   /// For the option `on_step`, beside watch. Valid as long as this lives.
   StepListener steps();
@@ -94,6 +100,10 @@ class PassReports {
   /// tenon::compile, watched; with --time-passes its whole time is printed at once, and LLVM's part
   /// of it.
   codegen::Artifact compile(const std::string& title, const te::Schedule& schedule,
+                            const std::vector<LowerArgument>& args, const Target& target,
+                            BuildOptions options, SourceLocation where = SourceLocation::current());
+  /// The functions that code is generated from: those of `compile` after their last pass.
+  tir::IRModule final_loops(const std::string& title, const te::Schedule& schedule,
                             const std::vector<LowerArgument>& args, const Target& target,
                             BuildOptions options, SourceLocation where = SourceLocation::current());
   /// The table of times, and a word on passes to dump after which did not run.

@@ -27,6 +27,7 @@
 #include "tenon/driver/build.h"
 #include "tenon/driver/loop_page.h"
 #include "tenon/driver/lower.h"
+#include "tenon/te/draw.h"
 #include "tenon/tooling/check.h"
 #include "tenon/tooling/command_line.h"
 
@@ -74,7 +75,8 @@ class ScheduleProgram {
   /// Prints between the texts, where texts are printed.
   template <class... T>
   void print(const T&... values) {
-    if (prints_texts() && options_.emit != Emit::Html) (out_ << ... << values) << std::flush;
+    if (prints_texts() && !(options_.emit && is_document(*options_.emit)))
+      (out_ << ... << values) << std::flush;
   }
   bool failed() const { return failed_; }
   /// Prints what is printed of all schedules together.
@@ -114,6 +116,8 @@ class ScheduleProgram {
   std::ostream& err_;
   PassReports reports_;
   std::set<std::string> warned_;
+  /// Drawn in one document at the end.
+  std::vector<te::NamedSchedule> drawings_;
   /// Of the page that is printed in the end.
   std::vector<LoopView> views_;
   std::optional<ProfilePrinter> profiles_;
