@@ -9,7 +9,7 @@
 //   std::ofstream("matmul.json") << profile.json();
 //   std::ofstream("matmul.trace") << profile.chrome_trace();  // for chrome://tracing, or Perfetto
 //
-//   stage     where           calls        ms   share  GFLOP/s ...
+//   stage     where           calls        ms   share   Gop/s ...
 //   packed    ladder.cpp:88       1     0.251   2.6 %        -
 //   C         ladder.cpp:91       1     9.214  97.4 %    233.1
 //
