@@ -8,10 +8,13 @@
 #include <charconv>
 #include <iostream>
 #include <limits>
+#include <ranges>
+#include <regex>
 #include <sstream>
 #include <thread>
 
 #include "tenon/codegen/llvm/processor.h"
+#include "tenon/support/similar_name.h"
 
 namespace tenon {
 
@@ -37,6 +40,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
   for (std::string part; std::getline(in, part, separator);)
     if (!part.empty()) parts.push_back(part);
   return parts;
+}
+
+std::vector<std::string_view> keys_of(const Kind& kind) {
+  std::vector<std::string_view> keys;
+  for (const auto part : std::views::split(kind.keys, std::string_view(", ")))
+    keys.emplace_back(part.begin(), part.end());
+  return keys;
 }
 
 /// What the text says, before anything is resolved.
@@ -92,12 +102,16 @@ Request parse(const std::string& text, const SourceLocation& where) {
   const std::string name = words.empty() ? "" : words.front();
   const Kind* kind = nullptr;
   std::string known;
+  std::vector<std::string_view> names;
   for (const Kind& k : kKinds) {
     if (k.name == name) kind = &k;
     known += (known.empty() ? "" : ", ") + std::string(k.name);
+    names.push_back(k.name);
   }
   if (!kind)
-    throw TargetError("target kind `" + name + "` is unknown; the kinds are " + known, where);
+    throw TargetError(
+        "target kind `" + name + "` is unknown; the kinds are " + known + did_you_mean(name, names),
+        where);
   Request request{.kind = kind->kind};
   for (std::size_t n = 1; n < words.size(); ++n) {
     if (words[n].starts_with("--")) words[n].erase(0, 1);
@@ -109,7 +123,9 @@ Request parse(const std::string& text, const SourceLocation& where) {
     if (!is_known || !key.starts_with('-')) {
       const std::string keys =
           kind->keys.empty() ? "it has none" : "the keys are " + std::string(kind->keys);
-      throw TargetError("target `" + name + "` has no key `" + key + "`; " + keys, where);
+      throw TargetError("target `" + name + "` has no key `" + key + "`; " + keys +
+                            did_you_mean(key, keys_of(*kind)),
+                        where);
     }
     for (std::size_t m = 1; m < n; ++m)
       if (words[m].substr(0, words[m].find('=')) == key)
@@ -138,17 +154,18 @@ Request parse(const std::string& text, const SourceLocation& where) {
   return request;
 }
 
-/// Up to five names that begin alike, for a message.
-std::string similar(const std::string& name, const std::vector<std::string>& known) {
+/// The five names that are spelled most like `name`, closest first, for a message.
+std::string similar(const std::string& name, std::vector<std::string> known) {
+  constexpr std::size_t kShown = 5;
+  const auto common_prefix = [&](const std::string& other) {
+    return std::ranges::mismatch(name, other).in1 - name.begin();
+  };
+  std::ranges::stable_sort(known, {}, [&](const std::string& other) {
+    return std::pair(-common_prefix(other), spelling_distance(name, other));
+  });
   std::string text;
-  int count = 0;
-  for (std::size_t length = name.size(); length > 0 && count == 0; --length) {
-    for (const std::string& candidate : known) {
-      if (candidate.compare(0, length, name, 0, length) != 0 || count == 5) continue;
-      text += (text.empty() ? "" : ", ") + candidate;
-      ++count;
-    }
-  }
+  for (std::size_t n = 0; n < std::min(known.size(), kShown); ++n)
+    text += (text.empty() ? "" : ", ") + known[n];
   return text;
 }
 
@@ -232,10 +249,11 @@ tir::TargetFacts resolve_c(const Request& request) {
 tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& where) {
   tir::TargetFacts facts{.kind = tir::TargetKind::Cuda};
   facts.arch = request.arch.value_or("sm_80");
-  const bool is_arch = facts.arch.starts_with("sm_") && facts.arch.size() > 3 &&
-                       facts.arch.find_first_not_of("0123456789a", 3) == std::string::npos;
-  if (!is_arch)
-    throw TargetError("`" + facts.arch + "` is no CUDA architecture; write sm_90", where);
+  // sm_50 to sm_999; "a" and "f" name the features of one architecture and of one family.
+  static const std::regex kArchitecture("sm_([5-9][0-9]|[1-9][0-9][0-9])[af]?");
+  if (!std::regex_match(facts.arch, kArchitecture))
+    throw TargetError(
+        "`" + facts.arch + "` is not a CUDA architecture, sm_50 or later; write sm_90", where);
   return facts;
 }
 
