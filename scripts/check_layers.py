@@ -28,8 +28,8 @@ ROOMS = {
     "topi": (("te", "tir"), ()),
     "runtime": ((), ("tbb/", "oneapi/tbb", "boost/crc")),
     "driver": (
-        ("te", "s_tir", "arith", "interp", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like", "topi",
-         "runtime"),
+        ("te", "s_tir", "arith", "interp", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like",
+         "topi", "runtime"),
         (),
     ),
     "tune": (("s_tir", "arith", "interp", "tir", "lower", "codegen", "driver", "runtime"), ("xgboost/", "boost/mpi")),

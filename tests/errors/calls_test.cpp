@@ -280,8 +280,7 @@ TEST_F(ArrayTest, TensorsOfOtherLibraries) {
 
 TEST(TargetTest, AnUnknownNameIsAnsweredWithTheClosestOnes) {
   EXPECT_TRUE(refuses<TargetError>([&] { Target("lvm"); }, {"did you mean `llvm`?"}));
-  EXPECT_TRUE(
-      refuses<TargetError>([&] { Target("llvm -cpu=native"); }, {"did you mean `-mcpu`?"}));
+  EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -cpu=native"); }, {"did you mean `-mcpu`?"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mtriple=x86_64-linux-gnu -mcpu=zmver4"); },
                                    {"there are znver4"}));
 }
@@ -297,8 +296,8 @@ TEST(TargetTest, UnknownKindKeyProcessorFeature) {
       refuses<TargetError>([&] { Target("llvm -mcpu=native -mcpu=native"); }, {"-mcpu", "twice"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -mtriple=bogus"); }, {"bogus"}));
   for (const char* arch : {"abc", "sm_9", "sm_090", "sm_90b", "sm_"})
-    EXPECT_TRUE(refuses<TargetError>([&] { Target(std::string("cuda -arch=") + arch); },
-                                     {arch, "sm_90"}));
+    EXPECT_TRUE(
+        refuses<TargetError>([&] { Target(std::string("cuda -arch=") + arch); }, {arch, "sm_90"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -system-lib=1st"); },
                                    {"-system-lib", "`1st`", "name"}));
   EXPECT_TRUE(refuses<TargetError>([&] { Target("llvm -system-lib="); }, {"-system-lib", "value"}));
