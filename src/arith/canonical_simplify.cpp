@@ -41,6 +41,12 @@ std::optional<std::int64_t> plain_constant(const Canonical& value) {
   return number ? std::optional(number->value) : std::nullopt;
 }
 
+/// A sum, or a multiple.
+bool is_scaled(const Canonical& value) {
+  const Term* term = std::get_if<Term>(&value);
+  return std::holds_alternative<Sum>(value) || (term && term->scale != 1);
+}
+
 Canonical zero_of(DataType type) { return make_int(type, 0); }
 
 bool is_index_arithmetic(BinaryOp op) {
@@ -84,6 +90,7 @@ Canonical Canonicalizer::visit(const Expr& e) {
 }
 
 Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
+  const InData operands(facts_.state(), e);
   Canonical a = visit(node.a);
   Canonical b = visit(node.b);
   std::optional<std::int64_t> left = plain_constant(a), right = plain_constant(b);
@@ -104,17 +111,30 @@ Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
     default:
       break;
   }
+  if (is_scaled(a) && wraps(node.a, facts_.state())) {
+    // Only sums that stay within their type are taken apart, into such sums.
+    if (!may_overflow(node.a, facts_.state())) {
+      Canonical parts = divide(node.op, a, b, e);
+      if (!may_overflow(to_expr(parts), facts_.state())) return parts;
+    }
+    a = Term(to_expr(a));
+  }
+  return divide(node.op, std::move(a), b, e);
+}
+
+Canonical Canonicalizer::divide(BinaryOp op, Canonical a, const Canonical& b, const Expr& e) {
+  const std::optional<std::int64_t> left = plain_constant(a), right = plain_constant(b);
   // 0 div x and 0 mod x, where x == 0 has no meaning.
   if (left == 0 && right != 0) return zero_of(e.dtype());
-  if (right && *right > 0) {
-    bool is_division = node.op == BinaryOp::FloorDiv || node.op == BinaryOp::TruncDiv;
+  if (right && *right > 0 && *right != kNoUpper) {
+    bool is_division = op == BinaryOp::FloorDiv || op == BinaryOp::TruncDiv;
     if (*right == 1) return is_division ? a : zero_of(e.dtype());
-    if (node.op == BinaryOp::FloorDiv) return floor_divide(std::move(a), *right);
-    if (node.op == BinaryOp::TruncDiv) return trunc_divide(std::move(a), *right);
-    if (node.op == BinaryOp::FloorMod) return floor_remainder(std::move(a), *right);
+    if (op == BinaryOp::FloorDiv) return floor_divide(std::move(a), *right);
+    if (op == BinaryOp::TruncDiv) return trunc_divide(std::move(a), *right);
+    if (op == BinaryOp::FloorMod) return floor_remainder(std::move(a), *right);
     return trunc_remainder(std::move(a), *right);
   }
-  return make_binary(node.op, to_expr(a), to_expr(b));
+  return make_binary(op, to_expr(a), to_expr(b));
 }
 
 namespace {

@@ -37,6 +37,8 @@ class Canonicalizer {
   Canonical visit_cast(const tir::Cast& node, const Expr& e);
   Canonical visit_reduce(const tir::Reduce& node, const Expr& e);
 
+  /// The quotient or remainder `e` of operands in canonical form.
+  Canonical divide(tir::BinaryOp op, Canonical a, const Canonical& b, const Expr& e);
   Canonical add(Canonical a, Canonical b, int sign);
   Canonical multiply(Canonical a, Canonical b);
 

@@ -36,7 +36,14 @@ std::int64_t add_ends(std::int64_t x, std::int64_t y) {
   return saturate(overflowed, sum, x > 0);
 }
 
+std::int64_t opposite(std::int64_t x) {
+  if (is_infinite(x)) return x == kPlus ? kMinus : kPlus;
+  return -x;
+}
+
 std::int64_t multiply_ends(std::int64_t x, std::int64_t y) {
+  if (x == 0 || y == 0) return 0;
+  if (is_infinite(x) || is_infinite(y)) return (x > 0) == (y > 0) ? kPlus : kMinus;
   std::int64_t product = 0;
   const bool overflowed = __builtin_mul_overflow(x, y, &product);
   return saturate(overflowed, product, (x > 0) == (y > 0));
@@ -48,12 +55,12 @@ std::int64_t floor_divide(std::int64_t x, std::int64_t y) {
 }
 
 std::int64_t floor_divide_ends(std::int64_t x, std::int64_t y) {
-  if (is_infinite(x)) return y > 0 ? x : -x;
+  if (is_infinite(x)) return y > 0 ? x : opposite(x);
   return floor_divide(x, y);
 }
 
 std::int64_t truncate_divide_ends(std::int64_t x, std::int64_t y) {
-  if (is_infinite(x)) return y > 0 ? x : -x;
+  if (is_infinite(x)) return y > 0 ? x : opposite(x);
   return x / y;
 }
 
@@ -79,7 +86,7 @@ Bound add(const Bound& a, const Bound& b) {
 }
 
 Bound subtract(const Bound& a, const Bound& b) {
-  return {add_ends(a.min, -b.max), add_ends(a.max, -b.min)};
+  return {add_ends(a.min, opposite(b.max)), add_ends(a.max, opposite(b.min))};
 }
 
 /// An operation that is monotone in each operand has its extremes at the corners.
@@ -120,7 +127,8 @@ Bound trunc_mod(const Bound& a, const Bound& b, DataType type) {
   if (b.min <= 0) return Bound::of_type(type);
   const std::int64_t greatest = add_ends(b.max, -1);
   if (a.min >= 0) return a.max < b.min ? a : Bound{0, std::min(a.max, greatest)};
-  return {std::max(a.min, -greatest), std::min(std::max<std::int64_t>(a.max, 0), greatest)};
+  return {std::max(a.min, opposite(greatest)),
+          std::min(std::max<std::int64_t>(a.max, 0), greatest)};
 }
 
 Bound bitwise_and(const Bound& a, const Bound& b, DataType type) {
@@ -143,12 +151,21 @@ class BoundOf {
     return within_facts(e, by_kind(e));
   }
 
-  /// A sum, difference or product as it is before it wraps.
-  Bound before_wrapping(const Expr& e) const {
-    const Binary* n = may_wrap(e.dtype()) ? e.as<Binary>() : nullptr;
-    if (!n || (n->op != BinaryOp::Add && n->op != BinaryOp::Sub && n->op != BinaryOp::Mul))
-      return (*this)(e);
-    return within_facts(e, before_wrapping(n->op, (*this)(n->a), (*this)(n->b)));
+  /// Whether some sum, difference or product in `e` may leave its type.
+  bool may_overflow(const Expr& e) const {
+    const Binary* n = e.as<Binary>();
+    if (const Not* inverted = e.as<Not>()) return may_overflow(inverted->a);
+    if (n && e.dtype().is_bool()) return may_overflow(n->a) || may_overflow(n->b);
+    may_overflow_ = false;
+    (*this)(e);
+    return may_overflow_;
+  }
+  /// The same of the operation at the root alone, whatever is known of its result.
+  bool root_may_overflow(const Expr& e, const Binary& n) const {
+    const Bound a = (*this)(n.a), b = (*this)(n.b);
+    may_overflow_ = false;
+    of_operation(e, n.op, a, b);
+    return may_overflow_;
   }
 
  private:
@@ -169,8 +186,8 @@ class BoundOf {
         [&](const Select& n) { return hull(self(n.if_true), self(n.if_false)); },
         [&](const Ramp& n) {
           const Bound base = self(n.base), stride = self(n.stride);
-          return hull(base,
-                      add(base, at_corners(stride, Bound::exactly(n.lanes - 1), multiply_ends)));
+          const Bound steps = at_corners(stride, Bound::exactly(n.lanes - 1), multiply_ends);
+          return of_result(hull(base, add(base, steps)), e);
         },
         [&](const Call& n) { return of_call(e, n); },
         each_of<FloatImm, StringImm, Not, Broadcast, Shuffle, LetExpr, Load, ProducerLoad, Reduce>(
@@ -182,23 +199,42 @@ class BoundOf {
     return op == BinaryOp::Add ? add(a, b) : subtract(a, b);
   }
 
-  /// The same after it, if the type is one that wraps.
-  static Bound of_result(const Bound& value, DataType type) {
-    if (!may_wrap(type)) return value;
-    const Bound all = Bound::of_type(type);
-    // Past the end of uint64 an end is infinite, as that end itself is.
-    const bool fits = value.min >= all.min && value.max <= all.max && value.max != kPlus;
-    return fits ? value : all;
+  /// The same after it: what wraps and may leave the type may be anything.
+  Bound of_result(const Bound& value, const Expr& e) const {
+    const Bound all = Bound::of_type(e.dtype());
+    // Past the ends of 64 bits an end is infinite, as those ends themselves are.
+    const bool fits = value.min >= all.min && value.max <= all.max && !is_infinite(value.min) &&
+                      !is_infinite(value.max);
+    if (fits || !wraps(e, state_)) return value;
+    may_overflow_ = true;
+    return all;
   }
 
-  /// What does not fit wraps, and may then be anything.
+  /// The least value of a type has no quotient by -1.
+  Bound of_quotient(const Bound& a, const Bound& b, const Bound& quotient, const Expr& e) const {
+    const bool is_signed = e.dtype().is_int();
+    const bool may_leave =
+        is_signed && b.min <= -1 && b.max >= -1 && a.min <= Bound::of_type(e.dtype()).min;
+    return may_leave ? of_result(quotient, e) : quotient;
+  }
+
+  /// What does not fit wraps, and may then be anything; so may what a float rounds.
   static Bound of_cast(const Bound& value, DataType from, DataType type) {
+    if (type.is_floating()) {
+      const int digits = type.is_bfloat() ? 8 : type.bits == 16 ? 11 : type.bits == 32 ? 24 : 53;
+      const std::int64_t most = std::int64_t{1} << digits;
+      const bool is_exact = value.min >= -most && value.max <= most;
+      return from.is_integral() && is_exact ? value : Bound::everything();
+    }
     return may_wrap(value, from, type) ? Bound::of_type(type) : value;
   }
 
   static Bound of_constant(const IntImm& n, DataType type) {
     if (type.is_uint() && n.value < 0) return Bound::of_type(type);  // above int64's range
-    return Bound::exactly(std::max(n.value, kMinus));
+    // An end of int64 stands for infinity, which is not a value.
+    if (is_infinite(n.value))
+      return n.value == kPlus ? Bound{kPlus - 1, kPlus} : Bound{kMinus, kMinus + 1};
+    return Bound::exactly(n.value);
   }
 
   Bound of_variable(const Expr& e, const VarNode& n) const {
@@ -211,16 +247,19 @@ class BoundOf {
     if (is_comparison(n.op) || n.op == BinaryOp::And || n.op == BinaryOp::Or ||
         n.op == BinaryOp::Div)
       return Bound::of_type(e.dtype());
-    const Bound a = (*this)(n.a), b = (*this)(n.b);
-    switch (n.op) {
+    return of_operation(e, n.op, (*this)(n.a), (*this)(n.b));
+  }
+
+  Bound of_operation(const Expr& e, BinaryOp op, const Bound& a, const Bound& b) const {
+    switch (op) {
       case BinaryOp::Add:
       case BinaryOp::Sub:
       case BinaryOp::Mul:
-        return of_result(before_wrapping(n.op, a, b), e.dtype());
+        return of_result(before_wrapping(op, a, b), e);
       case BinaryOp::TruncDiv:
-        return divide(a, b, e.dtype(), truncate_divide_ends);
+        return of_quotient(a, b, divide(a, b, e.dtype(), truncate_divide_ends), e);
       case BinaryOp::FloorDiv:
-        return divide(a, b, e.dtype(), floor_divide_ends);
+        return of_quotient(a, b, divide(a, b, e.dtype(), floor_divide_ends), e);
       case BinaryOp::TruncMod:
         return trunc_mod(a, b, e.dtype());
       case BinaryOp::FloorMod:
@@ -238,17 +277,21 @@ class BoundOf {
   Bound of_call(const Expr& e, const Call& n) const {
     if (n.is(Intrin::bitwise_and))
       return bitwise_and((*this)(n.args[0]), (*this)(n.args[1]), e.dtype());
-    if (n.is(Intrin::shift_right))
-      return at_corners((*this)(n.args[0]), (*this)(n.args[1]), shift_right_ends);
-    if (n.is(Intrin::shift_left)) {
+    if (n.is(Intrin::shift_right) || n.is(Intrin::shift_left)) {
       const Bound a = (*this)(n.args[0]), b = (*this)(n.args[1]);
+      if (n.is(Intrin::shift_right)) {
+        // An amount beyond the bits of the type is one within them.
+        const bool is_within = b.min >= 0 && b.max < e.dtype().bits;
+        return at_corners(a, is_within ? b : Bound{0, e.dtype().bits - 1}, shift_right_ends);
+      }
       if (a.min < 0 || b.min < 0) return Bound::of_type(e.dtype());
-      return of_result(at_corners(a, b, shift_left_ends), e.dtype());
+      return of_result(at_corners(a, b, shift_left_ends), e);
     }
     return Bound::of_type(e.dtype());
   }
 
   const Facts::State& state_;
+  mutable bool may_overflow_ = false;
 };
 
 }  // namespace
@@ -274,8 +317,6 @@ Bound intersect(const Bound& a, const Bound& b) {
   return {std::max(a.min, b.min), std::min(a.max, b.max)};
 }
 
-bool may_wrap(DataType type) { return !type.is_int() || type.bits < 32; }
-
 bool may_wrap(const Bound& value, DataType from, DataType to) {
   const Bound all = Bound::of_type(to);
   if (value.min < all.min || value.max > all.max) return true;
@@ -283,10 +324,24 @@ bool may_wrap(const Bound& value, DataType from, DataType to) {
   return value.max == kPlus && from.is_uint() && from.bits == 64 && to.is_int();
 }
 
-Bound bound_of(const Expr& e, const Facts::State& state) { return BoundOf(state)(e); }
+Bound bound_of(const Expr& e, const Facts::State& state) {
+  const InData scope(state, e);
+  return BoundOf(state)(e);
+}
+
+bool may_overflow(const Expr& e, const Facts::State& state) {
+  const InData scope(state, e);
+  return state.in_data && BoundOf(state).may_overflow(e);
+}
+
+bool root_may_overflow(const Expr& e, const Facts::State& state) {
+  const Binary* n = e.as<Binary>();
+  const InData scope(state, e);
+  return n && state.in_data && BoundOf(state).root_may_overflow(e, *n);
+}
 
 ConstBound const_bound(const Expr& e, const Facts& facts) {
-  return BoundOf(facts.state()).before_wrapping(e).to_const_bound();
+  return bound_of(e, facts.state()).to_const_bound();
 }
 
 }  // namespace tenon::arith

@@ -6,6 +6,7 @@
 #include "arith/ends.h"
 #include "arith/facts_state.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::arith {
@@ -46,10 +47,12 @@ Expr plus_constant(const Expr& e, std::int64_t value) {
 }
 
 /// The condition with the side that uses the variable on the left; nullopt if it is no comparison
-/// of integers.
-std::optional<Comparison> oriented(const Expr& condition, const Var& var) {
+/// of integers that do not wrap.
+std::optional<Comparison> oriented(const Expr& condition, const Var& var, const Facts& facts) {
   const Binary* node = condition.as<Binary>();
-  if (!node || !is_comparison(node->op) || may_wrap(node->a.dtype())) return std::nullopt;
+  if (!node || !is_comparison(node->op) || !node->a.dtype().is_integral() ||
+      wraps(condition, facts))
+    return std::nullopt;
   bool flipped = !uses_var(node->a, var);
   const Expr& left = flipped ? node->b : node->a;
   const Expr& right = flipped ? node->a : node->b;
@@ -163,7 +166,7 @@ class Deducer {
 std::optional<Interval> deduce_bound(const Var& var, const Expr& condition, const IntervalMap& hint,
                                      const IntervalMap& relaxed, const Facts& facts) {
   if (count_uses(condition, var) != 1) return std::nullopt;
-  std::optional<Comparison> comparison = oriented(condition, var);
+  std::optional<Comparison> comparison = oriented(condition, var, facts);
   if (comparison) comparison = worst_case(*comparison, relaxed, facts);
   if (!comparison || count_uses(comparison->left, var) != 1 || uses_var(comparison->limit, var))
     return std::nullopt;

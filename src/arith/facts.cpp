@@ -47,7 +47,7 @@ std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
   if (a.has_value() == b.has_value()) return std::nullopt;
   const std::int64_t c = a ? *a : *b;
   const Expr& e = a ? n->b : n->a;
-  if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c <= Bound::kMinusInfinity)
+  if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c == Bound::kMinusInfinity)
     return std::nullopt;
   // What a load gives may have changed by the time the expression is met again.
   if (effect_of(e) != Effect::Pure) return std::nullopt;
@@ -168,6 +168,10 @@ void Facts::State::mark(OfVar& var) {
   if (var.bound) now = mix(now, mark_of(var.var, var.bound->min, var.bound->max));
   if (var.modular) now = mix(now, mark_of(var.var, var.modular->coeff, var.modular->base));
   const std::uint64_t bit = var.var.node().contents.variables;
+  if (var.is_data) {
+    now = mix(now, mark_of(var.var, var.is_data));
+    data |= bit;
+  }
   if (var.value) {
     now = mix(now, mark_of(var.var, var.value->node().hash));
     if (!values) values = std::make_unique<std::array<std::uint64_t, 64>>();
@@ -186,7 +190,7 @@ std::uint64_t Facts::State::known_of(const Expr& e) const {
       for_each_bit(before, [&](std::size_t bit) { variables |= (*values)[bit]; });
     }
   }
-  std::uint64_t result = 0;
+  std::uint64_t result = in_data ? 1 : 0;
   for_each_bit(variables, [&](std::size_t bit) {
     result = (std::rotl(result, 23) ^ known[bit]) * 0x9e3779b97f4a7c15u;
   });
@@ -233,6 +237,10 @@ std::optional<bool> Facts::State::decide(const Expr& e) const {
     if (known.e.node().hash == wanted.e.node().hash && structural_equal(known.e, wanted.e))
       return known.holds == wanted.holds;
   return std::nullopt;
+}
+
+void Facts::State::add_data(const Expr& var) {
+  change(var, [](OfVar& known) { known.is_data = true; });
 }
 
 void Facts::State::add_range(const Expr& var, Bound bound) {
@@ -324,6 +332,7 @@ void Facts::bind(const Var& var, const Range& range, bool replace) {
     if (replace) {
       known.value.reset();
       known.modular.reset();
+      known.is_data = false;
     }
   });
 }
@@ -332,11 +341,13 @@ void Facts::bind(const Var& var, const Expr& value, bool replace) {
   const Expr simple = rewrite_simplify(canonical_simplify(value, *this), *this);
   const Bound bound = bound_of(simple, *state_);
   const ModularSet modular = modular_set_of(simple, *state_);
+  const bool is_data = wraps(simple, *state_);
   state_->change(var, [&](State::OfVar& known) {
     check_rebinding(replace || !known.value || structural_equal(*known.value, simple), var);
     known.bound = bound;
     known.modular = modular;
     known.value = simple;
+    known.is_data = is_data;
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <limits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace tenon::arith {
 /// value.
 struct Bound {
   static constexpr std::int64_t kPlusInfinity = std::numeric_limits<std::int64_t>::max();
-  static constexpr std::int64_t kMinusInfinity = -kPlusInfinity;
+  static constexpr std::int64_t kMinusInfinity = std::numeric_limits<std::int64_t>::min();
 
   std::int64_t min = kMinusInfinity;
   std::int64_t max = kPlusInfinity;
@@ -35,8 +36,13 @@ struct Bound {
 };
 
 Bound intersect(const Bound& a, const Bound& b);
-/// Whether arithmetic in the type may wrap; that of indices, int32 and int64, is taken not to.
-bool may_wrap(DataType type);
+/// wraps.h, with the facts in the form that the analyses have.
+inline bool wraps(const Expr& e, const Facts::State& state);
+bool wraps_by_walk(const Expr& e, const Facts::State& state);
+/// Whether `e` wraps, and some sum, difference or product in it may leave its type.
+bool may_overflow(const Expr& e, const Facts::State& state);
+/// The same of the operation at the root alone, whatever is known of its result.
+bool root_may_overflow(const Expr& e, const Facts::State& state);
 /// Whether a value within the bound may become another one by a cast of one integer type to
 /// another.
 bool may_wrap(const Bound& value, DataType from, DataType to);
@@ -53,6 +59,7 @@ struct __attribute__((visibility("hidden"))) Facts::State {
     std::optional<Bound> bound;
     std::optional<ModularSet> modular;
     std::optional<Expr> value;
+    bool is_data = false;
     /// What this adds to `known`.
     std::uint64_t mark = 0;
   };
@@ -90,6 +97,10 @@ struct __attribute__((visibility("hidden"))) Facts::State {
   /// For each bit, those of the values of such variables, which take their place; null as long as
   /// none has one.
   std::unique_ptr<std::array<std::uint64_t, 64>> values;
+  /// The bits of the variables that hold data.
+  std::uint64_t data = 0;
+  /// Within arithmetic of data, where positions are data as well (InData).
+  mutable bool in_data = false;
 
   /// Of what visits under these facts have given; null if nothing is remembered.
   RewriteMemory* memory() const;
@@ -113,6 +124,7 @@ struct __attribute__((visibility("hidden"))) Facts::State {
   void add_numeric_facts(const Expr& condition);
   /// Adds the parts of the (simplified) condition as literal facts.
   void add_literals(const Expr& condition);
+  void add_data(const Expr& var);
   /// The variable lies within the bound, until the scope ends.
   void add_range(const Expr& var, Bound bound);
   /// Whether an enclosing condition says that `e` holds or does not.
@@ -128,6 +140,43 @@ struct __attribute__((visibility("hidden"))) Facts::State {
 
   /// For each bit of ExprNode::variables, the sum of the marks of the facts with such variables.
   std::array<std::uint64_t, 64> known{};
+};
+
+/// Most expressions have nothing in them that data could come from.
+inline bool wraps(const Expr& e, const Facts::State& state) {
+  if (state.in_data) return true;
+  constexpr std::uint64_t kSources = [] {
+    tir::Contents sources;
+    for (const tir::Content source :
+         {tir::kContentOf<tir::Load>, tir::kContentOf<tir::ProducerLoad>,
+          tir::kContentOf<tir::Reduce>, tir::kContentOf<tir::Call>, tir::kContentOf<tir::Cast>})
+      sources.add(source);
+    return sources.kinds;
+  }();
+  const tir::Contents& contents = e.node().contents;
+  const tir::Binary* comparison = e.dtype().is_bool() ? e.as<tir::Binary>() : nullptr;
+  const DataType type = comparison ? comparison->a.dtype() : e.dtype();
+  const bool is_index = type.is_int() && type.bits >= 32;
+  if (is_index && (contents.kinds & kSources) == 0 && (contents.variables & state.data) == 0)
+    return false;
+  return wraps_by_walk(e, state);
+}
+
+/// For its life, what is looked at is an operand of arithmetic that wraps, or is none: an index, a
+/// guard.
+class __attribute__((visibility("hidden"))) InData {
+ public:
+  InData(const Facts::State& state, bool in_data)
+      : state_(state), before_(std::exchange(state.in_data, in_data)) {}
+  /// Of what has data in it, all is data.
+  InData(const Facts::State& state, const Expr& e) : InData(state, wraps(e, state)) {}
+  ~InData() { state_.in_data = before_; }
+  InData(const InData&) = delete;
+  InData& operator=(const InData&) = delete;
+
+ private:
+  const Facts::State& state_;
+  bool before_;
 };
 
 /// Holds for the life of the object; for use inside the room, where no Facts::Scope is at hand.

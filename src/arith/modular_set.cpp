@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 
 #include "arith/facts_state.h"
@@ -76,7 +77,7 @@ class ModularSetOf {
     const ModularSetOf& self = *this;
     if (!e.dtype().is_scalar()) return kEverything;
     return match(
-        e.node().value, [&](const IntImm& n) { return exactly(n.value); },
+        e.node().value, [&](const IntImm& n) { return of_constant(n, e.dtype()); },
         [&](const VarNode&) {
           const Facts::State::OfVar* known = state_.find(e);
           return known && known->modular ? *known->modular : kEverything;
@@ -90,6 +91,13 @@ class ModularSetOf {
   }
 
  private:
+  /// A uint64 of 2^63 and more has a bit pattern below 0, which has its remainders by powers of
+  /// two.
+  static ModularSet of_constant(const IntImm& n, DataType type) {
+    const bool is_beyond = type.is_uint() && type.bits == 64 && n.value < 0;
+    return is_beyond ? normalized(std::int64_t{1} << 62, n.value) : exactly(n.value);
+  }
+
   /// A narrowing cast wraps; it keeps what is known of remainders only where the value fits.
   ModularSet of_cast(DataType type, const Cast& n) const {
     const DataType from = n.value.dtype();
@@ -99,10 +107,8 @@ class ModularSetOf {
 
   /// What wraps keeps its remainders by powers of two.
   ModularSet of_result(const ModularSet& set, const Expr& e) const {
-    const DataType type = e.dtype();
-    if (!may_wrap(type) || set.coeff == 1) return set;
-    if (bound_of(e, state_) != Bound::of_type(type)) return set;
-    return normalized(std::gcd(set.coeff, std::int64_t{1} << std::min<int>(type.bits, 62)),
+    if (set.coeff == 1 || !root_may_overflow(e, state_)) return set;
+    return normalized(std::gcd(set.coeff, std::int64_t{1} << std::min<int>(e.dtype().bits, 62)),
                       set.base);
   }
 
@@ -120,13 +126,13 @@ class ModularSetOf {
       case BinaryOp::TruncDiv:
       case BinaryOp::FloorDiv: {
         const ModularSet divisor = (*this)(n.b);
-        if (divisor.coeff != 0 || divisor.base == 0) return kEverything;
+        if (!is_divisor(divisor)) return kEverything;
         return divide(n.a, divisor.base, n.op == BinaryOp::FloorDiv);
       }
       case BinaryOp::TruncMod:
       case BinaryOp::FloorMod: {
         const ModularSet divisor = (*this)(n.b);
-        if (divisor.coeff != 0 || divisor.base == 0) return kEverything;
+        if (!is_divisor(divisor)) return kEverything;
         return remainder(n.a, divisor.base, n.op == BinaryOp::FloorMod);
       }
       default:
@@ -141,6 +147,10 @@ class ModularSetOf {
     return divide(n.args[0], std::int64_t{1} << amount.base, true);
   }
 
+  /// A constant other than 0 that has an opposite.
+  static bool is_divisor(const ModularSet& set) {
+    return set.coeff == 0 && set.base != 0 && set.base != std::numeric_limits<std::int64_t>::min();
+  }
   bool is_non_negative(const Expr& e) const { return bound_of(e, state_).min >= 0; }
 
   ModularSet divide(const Expr& e, std::int64_t divisor, bool rounds_down) const {
@@ -193,6 +203,7 @@ ModularSet intersect(const ModularSet& a, const ModularSet& b) {
 }
 
 ModularSet modular_set_of(const Expr& e, const Facts::State& state) {
+  const InData scope(state, e);
   return ModularSetOf(state)(e);
 }
 

@@ -19,16 +19,14 @@ struct Tables {
   RuleTable (*vector)();
   RuleTable (*index)();
   RuleTable (*any_type)();
-  /// For indices alone, not for what lies in memory.
-  RuleTable (*moving)() = nullptr;
 };
 
 std::optional<Tables> tables_of(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add:
-      return Tables{add_vector_rules, add_rules, add_any_type_rules, add_moving_rules};
+      return Tables{add_vector_rules, add_rules, add_any_type_rules};
     case BinaryOp::Sub:
-      return Tables{sub_vector_rules, sub_rules, sub_any_type_rules, sub_moving_rules};
+      return Tables{sub_vector_rules, sub_rules, sub_any_type_rules};
     case BinaryOp::Mul:
       return Tables{mul_vector_rules, mul_rules, nullptr};
     case BinaryOp::Div:
@@ -42,9 +40,9 @@ std::optional<Tables> tables_of(BinaryOp op) {
     case BinaryOp::FloorMod:
       return Tables{floor_mod_vector_rules, floor_mod_rules, nullptr};
     case BinaryOp::Min:
-      return Tables{min_vector_rules, min_rules, min_any_type_rules, min_moving_rules};
+      return Tables{min_vector_rules, min_rules, min_any_type_rules};
     case BinaryOp::Max:
-      return Tables{max_vector_rules, max_rules, max_any_type_rules, max_moving_rules};
+      return Tables{max_vector_rules, max_rules, max_any_type_rules};
     default:
       return std::nullopt;
   }
@@ -89,9 +87,11 @@ std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext&
     case BinaryOp::Min:
     case BinaryOp::Max:
       return decide_by_bounds(n, context.facts);
-    case BinaryOp::FloorDiv:
+    case BinaryOp::FloorDiv: {
       if (auto result = apply_rules(floor_div_first_rules(), e, context)) return result;
-      return eliminate_residue(n, context.facts);
+      auto result = eliminate_residue(n, context.facts);
+      return result && may_overflow(*result, context.facts.state()) ? std::nullopt : result;
+    }
     default:
       return std::nullopt;
   }
@@ -117,10 +117,6 @@ Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context)
     if (auto result = multiply_by_reciprocal(n)) return *result;
   if (e.dtype().is_index() && tables->index) {
     if (auto result = before_rules(e, n, context)) return *result;
-    if (tables->moving)
-      if (auto result = apply_rules(tables->moving(), e, context);
-          result && effect_of(e) == Effect::Pure)
-        return *result;
     if (auto result = apply_rules(tables->index(), e, context)) return *result;
     if (auto result = after_rules(e, n, context)) return *result;
   }
@@ -171,7 +167,8 @@ std::optional<ScaledSum> scaled_sum(const Expr& e) {
 std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
   const std::optional<ScaledSum> sum = scaled_sum(n.a);
   const IntImm* divisor = n.b.as<IntImm>();
-  if (!sum || !divisor || divisor->value == 0) return std::nullopt;
+  if (!sum || !divisor || divisor->value == 0 || may_overflow(n.a, facts.state()))
+    return std::nullopt;
   const DataType type = n.a.dtype();
   const auto quotient = compute(BinaryOp::FloorDiv, sum->scale, divisor->value);
   const auto remainder = compute(BinaryOp::FloorMod, sum->scale, divisor->value);

@@ -20,19 +20,42 @@ bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state
   return !sum || sum->op != BinaryOp::Add || !sum->b.as<IntImm>();
 }
 
-/// How a lies to b, as far as the constant bounds and the modular set of their simplified
-/// difference tell.
-Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
-  Expr difference = fold(BinaryOp::Sub, a, b);
-  if (!is_plain_difference(a, b, context.facts.state())) difference = context.visit(difference);
-  const Bound bound = bound_of(difference, context.facts.state());
+/// What the bounds and the modular set of a difference tell of its sign.
+Order order_by_difference(const Expr& difference, const Facts::State& state) {
+  const Bound bound = bound_of(difference, state);
   if (bound.is_exactly(0)) return Order::Equal;
   if (bound.min > 0) return Order::Greater;
   if (bound.max < 0) return Order::Less;
   if (bound.min >= 0) return Order::AtLeast;
   if (bound.max <= 0) return Order::AtMost;
-  return modular_set_of(difference, context.facts.state()).base != 0 ? Order::Different
-                                                                     : Order::Unknown;
+  return modular_set_of(difference, state).base != 0 ? Order::Different : Order::Unknown;
+}
+
+/// Where differences wrap they tell equal operands from different ones, and not which is less.
+Order order_of_data(const Expr& a, const Expr& b, const Order by_difference,
+                    const Facts::State& state) {
+  if (by_difference == Order::Equal) return Order::Equal;
+  const Bound x = bound_of(a, state), y = bound_of(b, state);
+  if (x.max < y.min) return Order::Less;
+  if (x.min > y.max) return Order::Greater;
+  const bool is_ordered = by_difference == Order::Less || by_difference == Order::Greater;
+  const bool is_different = is_ordered || by_difference == Order::Different;
+  if (x.max <= y.min) return is_different ? Order::Less : Order::AtMost;
+  if (x.min >= y.max) return is_different ? Order::Greater : Order::AtLeast;
+  return is_different ? Order::Different : Order::Unknown;
+}
+
+/// How a lies to b, as far as the constant bounds and the modular set of their simplified
+/// difference tell.
+Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
+  Expr difference = fold(BinaryOp::Sub, a, b);
+  if (!is_plain_difference(a, b, context.facts.state())) difference = context.visit(difference);
+  const Facts::State& state = context.facts.state();
+  const Order order = order_by_difference(difference, state);
+  const bool is_data = wraps(a, state) || wraps(b, state);
+  return is_data && may_overflow(fold(BinaryOp::Sub, a, b), state)
+             ? order_of_data(a, b, order, state)
+             : order;
 }
 
 std::optional<bool> decide_equal(const Binary& n, RewriteContext& context) {
@@ -85,10 +108,6 @@ Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context)
     return *holds ? make_true() : make_false();
   if (auto result = apply_rules(is_equal ? equal_rules() : less_rules(), e, context))
     return *result;
-  if (is_equal) return e;
-  if (effect_of(e) == Effect::Pure)
-    if (auto result = apply_rules(less_moving_rules(), e, context)) return *result;
-  if (auto result = apply_rules(less_constant_rules(), e, context)) return *result;
   return e;
 }
 

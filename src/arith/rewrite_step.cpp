@@ -5,6 +5,7 @@
 #include "arith/facts_state.h"
 #include "arith/rewrite_rules.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/interp/scalar.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/each_of.h"
 #include "tenon/tir/compare.h"
@@ -46,6 +47,9 @@ std::optional<Expr> turned_comparison(const Binary& n) {
 }
 
 Expr rewrite_binary(const Expr& e, const Binary& n, RewriteContext& context) {
+  const Facts::State& state = context.facts.state();
+  const bool is_arithmetic = n.op != BinaryOp::And && n.op != BinaryOp::Or;
+  const InData scope(state, is_arithmetic ? wraps(e, state) : state.in_data);
   if (std::optional<Expr> turned = turned_comparison(n)) return context.visit(*turned);
   const Expr a = context.visit(n.a), b = context.visit(n.b);
   if (std::optional<Expr> constant = folded(n.op, a, b)) return *constant;
@@ -92,8 +96,14 @@ Expr visit_under_settled(const Expr& e, const Expr& condition, RewriteContext& c
   return context.visit(e);
 }
 
+/// A guard, which keeps positions inside.
+Expr visit_guard(const Expr& condition, RewriteContext& context) {
+  const InData guard(context.facts.state(), false);
+  return context.visit(condition);
+}
+
 Choice visit_choice(const Choice& c, RewriteContext& context) {
-  const Expr condition = context.visit(c.condition);
+  const Expr condition = visit_guard(c.condition, context);
   if (is_settled(condition)) {
     const Not* inverted = condition.as<Not>();
     Expr if_true = visit_under_settled(c.if_true, condition, context);
@@ -142,6 +152,17 @@ std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
   return make_float(e.dtype(), std::ceil(std::log2(n->value)));
 }
 
+/// Of constants. Unlike that of a user's shift, the amount may be any number.
+std::optional<Expr> rewrite_shift(const Expr& e, const Call& n) {
+  const IntImm* value = n.args[0].as<IntImm>();
+  const IntImm* amount = n.args[1].as<IntImm>();
+  if (!value || !amount) return std::nullopt;
+  const interp::Scalar args[] = {interp::integer(value->value), interp::integer(amount->value)};
+  const interp::Scalar result =
+      interp::apply(std::get<Intrin>(n.callee), args, n.args[0].dtype(), e.dtype());
+  return make_int(e.dtype(), result.i);
+}
+
 Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
   if (n.is(Intrin::if_then_else)) return rewrite_if_then_else(e, n, context);
   const Expr node = map_children(e, context.visit);
@@ -151,10 +172,8 @@ Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
     if (is_constant(hinted)) return hinted;
     if (const auto holds = decide(hinted, context)) return *holds ? make_true() : make_false();
   }
-  if ((call.is(Intrin::shift_left) || call.is(Intrin::shift_right)) && call.args[0].as<IntImm>() &&
-      call.args[1].as<IntImm>())
-    return call.is(Intrin::shift_left) ? call.args[0] << call.args[1]
-                                       : call.args[0] >> call.args[1];
+  if (call.is(Intrin::shift_left) || call.is(Intrin::shift_right))
+    if (std::optional<Expr> constant = rewrite_shift(node, call)) return *constant;
   if (call.is(Intrin::ceil))
     if (std::optional<Expr> constant = rewrite_ceil(node, call.args[0])) return *constant;
   return node;
@@ -168,6 +187,8 @@ Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
     set(map, n.var, value);
     return context.visit(substitute(n.body, map));
   }
+  if (value.dtype().is_integral() && wraps(value, context.facts.state()))
+    context.facts.state().add_data(n.var);
   const Expr body = context.visit(n.body);
   return value.same_as(n.value) && body.same_as(n.body) ? e : make_let(n.var, value, body);
 }
@@ -175,6 +196,12 @@ Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
 /// The axes range over their domains inside.
 Expr rewrite_reduction(const Expr& e, const Reduce& n, RewriteContext& context) {
   const Assumption ranges = Assumption::of_axes(context.facts, n.reduction->axis);
+  return map_children(e, context.visit);
+}
+
+/// Its indices are positions.
+Expr rewrite_element(const Expr& e, RewriteContext& context) {
+  const InData indices(context.facts.state(), false);
   return map_children(e, context.visit);
 }
 
@@ -208,8 +235,9 @@ Expr rewrite_node(const Expr& e, RewriteContext& context) {
       [&](const Call& n) { return rewrite_call(e, n, context); },
       [&](const LetExpr& n) { return rewrite_let(e, n, context); },
       [&](const Reduce& n) { return rewrite_reduction(e, n, context); },
-      each_of<Ramp, Broadcast, Shuffle, Load, ProducerLoad>(
-          [&] { return map_children(e, context.visit); }));
+      [&](const Load&) { return rewrite_element(e, context); },
+      [&](const ProducerLoad&) { return rewrite_element(e, context); },
+      each_of<Ramp, Broadcast, Shuffle>([&] { return map_children(e, context.visit); }));
 }
 
 Expr rewrite_again(const Expr& e, RewriteContext& context) {

@@ -58,7 +58,8 @@ bool is_non_negative(const RampDivision& d, const Facts& facts) {
 
 std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
   const std::optional<RampDivision> d = as_ramp_division(n);
-  if (!d || (is_truncating(d->op) && !is_non_negative(*d, facts))) return std::nullopt;
+  if (!d || may_overflow(n.a, facts.state())) return std::nullopt;
+  if (is_truncating(d->op) && !is_non_negative(*d, facts)) return std::nullopt;
   if (d->stride % d->divisor_value == 0) return with_dividing_stride(*d);
 
   const ModularSet base = modular_set_of(d->ramp.base, facts.state());

@@ -2,6 +2,7 @@
 
 #include "arith/facts_state.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/stmt.h"
 #include "tenon/tir/walk.h"
@@ -32,11 +33,15 @@ bool is_without_effect(const Store& store) {
          are_equal(load->indices, store.indices);
 }
 
+/// Larger values would double with each that uses one twice.
+constexpr std::size_t kMaxInlined = 64;
+
 /// Integers of no effect are worth repeating: what they are added to becomes simpler. Others stay
 /// shared.
 bool is_inlined(const Expr& value) {
   if (is_constant(value) || value.as<VarNode>()) return true;
-  return value.dtype().is_int() && effect_of(value) == Effect::Pure;
+  return value.dtype().is_int() && effect_of(value) == Effect::Pure &&
+         node_count(value) <= kMaxInlined;
 }
 
 class StmtSimplifier {
@@ -101,6 +106,10 @@ class StmtSimplifier {
     if (is_inlined(value)) {
       facts_.bind(n.var, value, true);
       return (*this)(n.body);
+    }
+    if (value.dtype().is_integral()) {
+      facts_.bind_bound(n.var, const_bound(value, facts_));
+      if (wraps(value, facts_.state())) bind_data(n.var, facts_);
     }
     const Stmt body = (*this)(n.body);
     return value.same_as(n.value) && body.same_as(n.body) ? s : make_stmt(Let{n.var, value, body});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arith/facts_state.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::arith {
@@ -208,7 +209,9 @@ bool stays_within(const Expr& e, DataType type, const Facts& facts) {
 }  // namespace
 
 bool can_cast_terms(const Term& term, DataType type, const Facts& facts) {
-  if (type.bits >= term.dtype().bits || term.scale == 0) return true;
+  if (term.scale == 0) return true;
+  if (type.bits >= term.dtype().bits)
+    return term.scale == 1 || !may_overflow(term.expr(), facts.state());
   if (!fits(term.scale, type) || !fits(term.lower, type)) return false;
   if (!stays_within(term.index, type, facts)) return false;
   if (term.upper != kNoUpper && !fits(term.upper, type)) return false;
@@ -217,7 +220,7 @@ bool can_cast_terms(const Term& term, DataType type, const Facts& facts) {
 }
 
 bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts) {
-  if (type.bits >= sum.dtype().bits) return true;
+  if (type.bits >= sum.dtype().bits) return !may_overflow(sum.expr(), facts.state());
   auto keeps = [&](const Chain& chain) { return stays_within(chain.result(), type, facts); };
   if (!fits(sum.constant(), type)) return false;
   if (!build_chain(sum.dtype(), sum.terms(), sum.constant(), keeps)) return false;

@@ -5,6 +5,7 @@
 #include "arith/ends.h"
 #include "arith/facts_state.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/each_of.h"
 #include "tenon/tir/compare.h"
@@ -125,18 +126,19 @@ Interval greatest(const Interval& a, const Interval& b) {
   return between(min, combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
-Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type,
+/// `wraps` is for sums, differences and products, whose interval then says nothing.
+Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type, bool wraps,
                const Facts& facts) {
   if (a.is_empty()) return a;
   if (b.is_empty()) return b;
   if (a.is_point() && b.is_point()) return Interval::point(combine(op, *a.min(), *b.min()));
   switch (op) {
     case BinaryOp::Add:
-      return may_wrap(type) ? Interval::everything() : add(a, b);
+      return wraps ? Interval::everything() : add(a, b);
     case BinaryOp::Sub:
-      return may_wrap(type) ? Interval::everything() : subtract(a, b);
+      return wraps ? Interval::everything() : subtract(a, b);
     case BinaryOp::Mul:
-      return may_wrap(type) ? Interval::everything() : multiply(a, b, facts);
+      return wraps ? Interval::everything() : multiply(a, b, facts);
     case BinaryOp::TruncDiv:
     case BinaryOp::FloorDiv:
       return divide(op, a, b, facts);
@@ -229,7 +231,7 @@ class Evaluator {
     Interval a = (*this)(node.a);
     Interval b = (*this)(node.b);
     if (is_itself(a, node.a) && is_itself(b, node.b)) return Interval::point(e);
-    return apply(node.op, a, b, e.dtype(), facts_);
+    return apply(node.op, a, b, e.dtype(), wraps(e, facts_), facts_);
   }
 
   Interval cast_of(const Cast& node, const Expr& e) {
@@ -239,8 +241,9 @@ class Evaluator {
     DataType from = node.value.dtype(), to = e.dtype().element();
     auto converted = [&](const Expr& end) { return cast(to, end); };
     if (value.is_point()) return Interval::point(converted(*value.min()));
-    // Conversion to a narrow type may wrap; that between the types of indices is taken not to.
-    bool keeps_order = from.is_int() && to.is_int() && (to.bits >= from.bits || to.bits >= 32);
+    // A narrower type may wrap, but that of a position is taken not to.
+    const bool is_position = to.bits >= 32 && !wraps(node.value, facts_);
+    bool keeps_order = from.is_int() && to.is_int() && (to.bits >= from.bits || is_position);
     if (!keeps_order) return Interval::everything();
     return between(value.min() ? std::optional(converted(*value.min())) : std::nullopt,
                    value.max() ? std::optional(converted(*value.max())) : std::nullopt);
@@ -252,7 +255,8 @@ class Evaluator {
     Expr first = zero_like(node.base);
     Expr last = make_int(node.base.dtype(), *stride * (node.lanes - 1));
     Interval steps = *stride >= 0 ? Interval::of(first, last) : Interval::of(last, first);
-    return apply(BinaryOp::Add, (*this)(node.base), steps, node.base.dtype(), facts_);
+    return apply(BinaryOp::Add, (*this)(node.base), steps, node.base.dtype(),
+                 wraps(node.base, facts_), facts_);
   }
 
   const IntervalMap& relaxed_;

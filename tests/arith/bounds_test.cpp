@@ -19,11 +19,20 @@ std::string end_text(const std::optional<std::int64_t>& end, const char* infinit
 TEST(Bounds, ConstantBoundsOfTheTable) {
   for (const Row& row : read_table("bounds.tsv")) {
     TableScope scope(row.cells[0], row.cells[1]);
-    const ConstBound bound = const_bound(scope.parse(row.cells[2]), scope.facts());
+    const Expr e = scope.parse(row.cells[2]);
+    const ConstBound bound = const_bound(e, scope.facts());
     // The reference says [0, 2147483647]; but a uint32 from 2147483648 on wraps to a negative
     // int32.
     if (row.cells[2] == "cast(int32, w)") {
       EXPECT_EQ(bound, (ConstBound{integer_min(Int(32)), integer_max(Int(32))}));
+      continue;
+    }
+    // Nor does it wrap sums of narrow types: what leaves the type may be anything in it.
+    const DataType type = e.dtype();
+    const bool is_narrow = type.is_integral() && type.bits < 32;
+    if (is_narrow &&
+        !(fits(std::stoll(row.cells[4]), type) && fits(std::stoll(row.cells[5]), type))) {
+      EXPECT_EQ(bound, (ConstBound{integer_min(type), integer_max(type)})) << row.cells[2];
       continue;
     }
     const std::string got = end_text(bound.min, "-inf") + " " + end_text(bound.max, "+inf");

@@ -46,6 +46,11 @@ const std::map<std::string, std::string>& deliberate() {
       {"(f / 255f32)", "(f / 255f32)"},
       {"(f / 49f32)", "(f / 49f32)"},
       {"(f / 9f32)", "(f / 9f32)"},
+      // -0.0 + 0.0 is 0.0.
+      {"(f + 0f32)", "(f + 0f32)"},
+      {"(0f32 + f)", "(0f32 + f)"},
+      {"(broadcast(f, 4) + broadcast(0f32, 4))", "broadcast((f + 0f32), 4)"},
+      {"@tir.exp((f + 0f32), dtype=float32)", "@tir.exp((f + 0f32), dtype=float32)"},
   };
   return texts;
 }

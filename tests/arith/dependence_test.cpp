@@ -69,6 +69,18 @@ TEST(Dependence, DigitsOfAFusedLoopAreToldApart) {
   EXPECT_FALSE(is_independent(loop_of(i, 64, make_store(a, i, {floordiv(i, 8), floormod(i, 4)}))));
 }
 
+TEST(Dependence, SymbolicDigitsOfAFusedLoopAreToldApart) {
+  const Var n = Var::size("n"), m = Var::size("m"), i("i");
+  const Buffer a = memory({m, n}), flat = memory({m * n});
+  const auto fused = [&](const Stmt& body) {
+    return make_stmt(For{i, Expr(0), m * n, ForKind::Parallel, body});
+  };
+  EXPECT_TRUE(is_independent(fused(make_store(a, i, {floordiv(i, n), floormod(i, n)}))));
+  EXPECT_TRUE(is_independent(fused(make_store(flat, i, {floordiv(i, n) * n + floormod(i, n)}))));
+  EXPECT_FALSE(is_independent(fused(make_store(a, i, {floordiv(i, n), Expr(0)}))));
+  EXPECT_FALSE(is_independent(fused(make_store(flat, i, {floormod(i, n)}))));
+}
+
 TEST(Dependence, LanesOfNeighboursOverlapUnlessTheStepIsTheirNumber) {
   const Buffer a = memory({64});
   const Var i("i");
@@ -107,6 +119,14 @@ TEST(Dependence, RangesThatBeginAtTheIterationsPartAreDisjoint) {
   };
   EXPECT_TRUE(is_independent(part(8)));
   EXPECT_FALSE(is_independent(part(9)));
+}
+
+TEST(Dependence, ALoopThatUsesTheVariableOfAnEarlierLoopHasItsOwnRange) {
+  const Buffer a = memory({64});
+  const Var p("p"), j("j");
+  const Stmt parts = make_stmt(For{j, p * 8, Expr(8), ForKind::Serial, make_store(a, p, {j})});
+  const Stmt all = loop_of(j, 8, make_store(a, p, {j}));
+  EXPECT_FALSE(is_independent(loop_of(p, 8, make_seq({parts, all}))));
 }
 
 TEST(Dependence, IndicesReadFromMemoryAreNotProvedApart) {

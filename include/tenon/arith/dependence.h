@@ -135,6 +135,12 @@ struct Conflict {
 bool are_disjoint(const Access& first, const Access& second, const Relation& relation,
                   Facts& facts);
 
+/// Whether the access touches another element in each iteration of the loops, given outermost
+/// first, lanes counting as a loop more: an injective index. Other variables are the same in all
+/// iterations.
+bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>& loops,
+                               Facts& facts);
+
 /// The first pair of accesses with a write that is not proved disjoint. Pass the same footprint
 /// twice to compare a statement with itself.
 std::optional<Conflict> find_conflict(const Footprint& first, const Footprint& second,

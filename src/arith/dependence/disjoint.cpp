@@ -12,6 +12,7 @@
 
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/index_terms.h"
+#include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
@@ -30,7 +31,8 @@ constexpr std::size_t kMaxCases = 64;
 constexpr unsigned kMaxOthers = 4;
 
 /// The positions at which expressions take a variable apart: 8 of floordiv(v, 8), floormod(v, 8),
-/// and 32 of floordiv(floordiv(v, 8), 4). Each divides the next one; others are left out.
+/// and 32 of floordiv(floordiv(v, 8), 4). Each divides the next one; others are left out. One
+/// symbol, as of floordiv(v, n), floormod(v, n), is a position where there is no other.
 class Digits {
  public:
   explicit Digits(const Var& var) : var_(var) {}
@@ -38,17 +40,28 @@ class Digits {
   void add(const Expr& e) {
     if (!uses_var(e, var_)) return;
     const Binary* n = e.as<Binary>();
-    if (n && (n->op == BinaryOp::FloorDiv || n->op == BinaryOp::FloorMod))
+    if (n && (n->op == BinaryOp::FloorDiv || n->op == BinaryOp::FloorMod)) {
       if (const auto cut = position_of(e)) cuts_.push_back(*cut);
+      if (n->a.same_as(var_) && !constant_int(n->b)) symbols_.push_back(n->b);
+    }
     for_each_child(e, [&](const Expr& child) { add(child); });
   }
 
   /// 1 and the cuts, ascending.
-  std::vector<std::int64_t> positions() {
+  std::vector<Expr> positions() {
+    const DataType type = var_.dtype();
+    std::vector<Expr> result = {make_int(type, 1)};
+    if (cuts_.empty() && !symbols_.empty() && std::ranges::all_of(symbols_, [&](const Expr& each) {
+          return each.dtype() == type && structural_equal(each, symbols_.front());
+        })) {
+      result.push_back(symbols_.front());
+      return result;
+    }
     std::ranges::sort(cuts_);
-    std::vector<std::int64_t> result = {1};
-    for (const std::int64_t cut : cuts_)
-      if (cut > result.back() && cut % result.back() == 0) result.push_back(cut);
+    for (const std::int64_t cut : cuts_) {
+      const std::int64_t last = *constant_int(result.back());
+      if (cut > last && cut % last == 0) result.push_back(make_int(type, cut));
+    }
     return result;
   }
 
@@ -68,6 +81,7 @@ class Digits {
 
   Var var_;
   std::vector<std::int64_t> cuts_;
+  std::vector<Expr> symbols_;
 };
 
 bool same_list(const std::vector<Expr>& a, const std::vector<Expr>& b) {
@@ -121,7 +135,8 @@ class Prover {
     bind_inner(first), bind_inner(second);
     if (const std::optional<bool> apart = apart_in_sums(first, second)) return *apart;
     if (++proofs_ > kMaxProofs) return false;
-    has_digits_ = false;
+    has_digits_ = is_symbolic_ = false;
+    made_.clear();
     return apart_by_proof(first, second, Order::HighestFirst) ||
            (has_digits_ && apart_by_proof(first, second, Order::LowestFirst));
   }
@@ -131,7 +146,8 @@ class Prover {
 
   void bind_inner(const Access& access) {
     for (const FreeVar& inner : access.inner)
-      if (inner.range) facts_.bind(inner.var, *inner.range, /*replace=*/true);
+      if (inner.range && bound_.insert(&inner.var.node()).second)
+        facts_.bind(inner.var, *inner.range, /*replace=*/true);
   }
 
   // ---- sums ----
@@ -264,13 +280,60 @@ class Prover {
     return true;
   }
 
+  /// Makes one summand of each sum that a guard bounds: j*3 + k, of which j*3 + k < 16 holds, is
+  /// less than 16 even if the ranges of j and k allow more. False where there is none.
+  bool gather_guarded(Sum& sum, const Access& first, const Access& second) const {
+    bool found = false;
+    for (const Expr& guard : first.guards) found |= gather_guarded(sum, guard, false);
+    for (const Expr& guard : second.guards) found |= gather_guarded(sum, guard, true);
+    return found;
+  }
+
+  bool gather_guarded(Sum& sum, const Expr& guard, bool is_second) const {
+    const Binary* n = guard.as<Binary>();
+    if (!n || !n->a.dtype().is_int()) return false;
+    const bool is_less = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
+    if (!is_less && n->op != BinaryOp::Gt && n->op != BinaryOp::Ge) return false;
+    const bool is_strict = n->op == BinaryOp::Lt || n->op == BinaryOp::Gt;
+    const auto coefficient_in = [&](Term& term) -> std::int64_t& {
+      return is_second ? term.second : term.first;
+    };
+    // The guarded sum is at most -constant.
+    std::int64_t constant = is_strict ? 1 : 0;
+    std::vector<Term*> terms;
+    std::optional<std::int64_t> factor;
+    Reach reach(0);
+    const auto add = [&](const Expr& value, std::int64_t coefficient) {
+      const auto term = std::ranges::find_if(
+          sum.terms, [&](const Term& each) { return each.value.same_as(value); });
+      if (term == sum.terms.end() || term->related.kind != Kind::Free || coefficient == 0)
+        return false;
+      const std::int64_t own = coefficient_in(*term);
+      if (own % coefficient != 0 || (factor && *factor != own / coefficient)) return false;
+      factor = own / coefficient;
+      terms.push_back(&*term);
+      reach.add(coefficient, term->related.bound.min, term->related.bound.max);
+      return true;
+    };
+    const auto& [less, more] = is_less ? std::pair(n->a, n->b) : std::pair(n->b, n->a);
+    if (!for_each_term(less, 1, constant, add) || !for_each_term(more, -1, constant, add) ||
+        !factor || *factor == 0)
+      return false;
+    for (Term* term : terms) coefficient_in(*term) = 0;
+    Term gathered{guard, 0, 0, {Kind::Free, {reach.min(), minus(0, constant)}}};
+    coefficient_in(gathered) = *factor;
+    sum.terms.push_back(gathered);
+    return true;
+  }
+
   /// True: disjoint. False: no proof can tell them apart. nullopt: a proof might.
   std::optional<bool> apart_in_sums(const Access& first, const Access& second) const {
     const std::size_t rank = first.indices.size();
     bool is_final = first.guards.empty() && second.guards.empty() && rank == 1;
     for (std::size_t dim = 0; dim < rank; ++dim) {
-      const auto sum = difference(second.indices[dim], first.indices[dim], first, second);
+      auto sum = difference(second.indices[dim], first.indices[dim], first, second);
       if (sum && misses_zero(*sum)) return true;
+      if (sum && gather_guarded(*sum, first, second) && misses_zero(*sum)) return true;
       is_final = is_final && sum && !sum->is_opaque;
     }
     return is_final ? std::optional(false) : std::nullopt;
@@ -281,28 +344,50 @@ class Prover {
   /// The digits in the order in which they are looked at for the first one that differs.
   enum class Order : std::uint8_t { HighestFirst, LowestFirst };
 
+  /// Values for the variables of one access, and for the quotients and remainders that are symbolic
+  /// digits of its loop.
+  struct Instance {
+    VarMap vars;
+    std::vector<std::pair<Expr, Expr>> digits = {};
+
+    Expr in(const Expr& e) const {
+      Expr result = e;
+      for (const auto& [part, value] : digits) result = replace(result, part, value);
+      return substitute(result, vars);
+    }
+  };
+
   /// Values for the variables of the two accesses. `ahead` says by how far the digit that differs
   /// is ahead in the later one; it is substituted after divisions have been resolved, for which
   /// that digit must not be larger than it can be.
   struct Case {
-    VarMap first, second, ahead;
+    Instance first, second;
+    VarMap ahead;
   };
 
   Var fresh(const Var& like, const char* name, const Expr& min, const Expr& extent) {
     const Var var(name, like.dtype());
-    facts_.bind(var, Range::from_min_extent(min, extent));
+    bind(var, Range::from_min_extent(min, extent));
     return var;
   }
 
+  void bind(const Var& var, const Range& range) {
+    facts_.bind(var, range);
+    values_.set(var, Interval::from_range(range));
+    made_.push_back(var);
+    is_symbolic_ = is_symbolic_ || !constant_int(range.extent);
+  }
+
   /// A second value of the variable.
-  Var fresh_like(const FreeVar& free, const VarMap& map, Scopes& scopes) {
+  Var fresh_like(const FreeVar& free, const Instance& instance, Scopes& scopes) {
     const Var var = free.var.fresh();
     if (!free.range) return var;
-    const Range range = substitute(*free.range, map);
-    facts_.bind(var, range);
+    const Range range =
+        Range::from_min_extent(instance.in(free.range->min), instance.in(free.range->extent));
+    bind(var, range);
     if (!constant_int(range.extent)) {
       // The variable exists, so its loop has an iteration.
-      scopes.push_back(facts_.assume(range.extent >= 1));
+      scopes.push_back(facts_.assume(make_int(range.extent.dtype(), 1) <= range.extent));
       scopes.push_back(facts_.assume(var < range.min + range.extent));
     }
     return var;
@@ -316,13 +401,16 @@ class Prover {
       const Var& var = loop.loop.var;
       if (loop.step == Step::Any) {
         for (Case& one : cases)
-          for (VarMap* map : {&one.first, &one.second})
-            set(*map, var, fresh_like(loop.loop, *map, scopes));
+          for (Instance* instance : {&one.first, &one.second})
+            set(instance->vars, var, fresh_like(loop.loop, *instance, scopes));
         continue;
       }
-      std::vector<std::int64_t> positions = {1};
+      std::vector<Expr> positions = {make_int(var.dtype(), 1)};
       if (std::exchange(may_use_digits, false)) positions = digits_of(loop, first, second);
       has_digits_ |= positions.size() > 1;
+      // Whoever divides by it does so in an iteration, so it is not 0.
+      if (!constant_int(positions.back()))
+        scopes.push_back(facts_.assume(make_int(var.dtype(), 1) <= positions.back()));
       // Which digit differs first from below does not say which iteration is the later one.
       const bool is_both =
           loop.step == Step::Other || (order == Order::LowestFirst && positions.size() > 1);
@@ -334,68 +422,92 @@ class Prover {
             next.push_back(stepped(one, loop.loop, positions, at, order, step));
         }
       cases = std::move(next);
+      // Two iterations differ, so there are two.
+      if (loop.loop.range && !constant_int(loop.loop.range->extent))
+        scopes.push_back(facts_.assume(make_int(var.dtype(), 2) <= loop.loop.range->extent));
     }
     return cases;
   }
 
-  static std::vector<std::int64_t> digits_of(const Relation::Loop& loop, const Access& first,
-                                             const Access& second) {
+  std::vector<Expr> digits_of(const Relation::Loop& loop, const Access& first,
+                              const Access& second) const {
+    const Expr one = make_int(loop.loop.var.dtype(), 1);
     // Digits are those of a loop that counts from 0.
-    if (!loop.loop.range || !is_zero(loop.loop.range->min)) return {1};
+    if (!loop.loop.range || !is_zero(loop.loop.range->min)) return {one};
     Digits digits(loop.loop.var);
     for (const Access* access : {&first, &second}) {
       for (const Expr& index : access->indices) digits.add(index);
       for (const Expr& guard : access->guards) digits.add(guard);
     }
-    std::vector<std::int64_t> positions = digits.positions();
+    std::vector<Expr> positions = digits.positions();
+    const auto differs = [&](const Expr& var) {
+      return related(var, first, second).kind != Kind::Same;
+    };
+    if (!constant_int(positions.back()) &&
+        (uses_var(positions.back(), differs) || !can_prove(positions.back() >= 0, facts_)))
+      return {one};
     const auto count = constant_int(loop.loop.range->extent);
-    if (count) std::erase_if(positions, [&](std::int64_t at) { return at > 1 && at >= *count; });
+    std::erase_if(positions, [&](const Expr& at) {
+      const auto position = constant_int(at);
+      return count && position && *position > 1 && *position >= *count;
+    });
     return positions;
   }
 
   /// The case in which digit `at` is the first that differs, and is ahead in the later iteration.
-  Case stepped(const Case& outer, const FreeVar& loop, const std::vector<std::int64_t>& positions,
+  Case stepped(const Case& outer, const FreeVar& loop, const std::vector<Expr>& positions,
                std::size_t at, Order order, Step step) {
     Case result = outer;
-    VarMap& earlier_map = step == Step::Later ? result.first : result.second;
-    VarMap& later_map = step == Step::Later ? result.second : result.first;
+    Instance& in_earlier = step == Step::Later ? result.first : result.second;
+    Instance& in_later = step == Step::Later ? result.second : result.first;
     const DataType type = loop.var.dtype();
     if (!loop.range) {
       const Var distance("distance", type);
       facts_.bind_bound(distance, {1, std::nullopt});
-      set(earlier_map, loop.var, loop.var);
-      set(later_map, loop.var, loop.var + distance);
+      set(in_earlier.vars, loop.var, loop.var);
+      set(in_later.vars, loop.var, loop.var + distance);
       return result;
     }
-    const Range range = substitute(*loop.range, outer.first);
+    const Range range =
+        Range::from_min_extent(outer.first.in(loop.range->min), outer.first.in(loop.range->extent));
     Expr earlier = range.min, later = range.min;
     for (std::size_t k = 0; k < positions.size(); ++k) {
-      const Expr position = make_int(type, positions[k]);
-      const bool is_last = k + 1 == positions.size();
-      const Expr size = is_last ? (k == 0 ? range.extent : ceildiv(range.extent, position))
-                                : make_int(type, positions[k + 1] / positions[k]);
+      const Expr& position = positions[k];
+      const Expr size = k + 1 < positions.size() ? ratio(positions[k + 1], position)
+                        : k == 0                 ? range.extent
+                                                 : ceildiv(range.extent, position);
       const Expr zero = make_int(type, 0);
       const Var digit = fresh(loop.var, "digit", zero, size);
-      earlier = earlier + digit * position;
-      if (order == Order::HighestFirst ? k > at : k < at) {
-        later = later + digit * position;
-      } else if (k == at) {
-        const Var other = fresh(loop.var, "digit", zero, size);
+      Var other = digit;
+      if (order == Order::HighestFirst ? k <= at : k >= at)
+        other = fresh(loop.var, "digit", zero, size);
+      if (k == at) {
         const Var distance = fresh(loop.var, "distance", make_int(type, 1), size - 1);
-        later = later + other * position;
         set(result.ahead, other, digit + distance);
-      } else {
-        later = later + fresh(loop.var, "digit", zero, size) * position;
       }
+      earlier = earlier + digit * position;
+      later = later + other * position;
+      if (constant_int(positions.back())) continue;
+      const BinaryOp op = k == 0 ? BinaryOp::FloorMod : BinaryOp::FloorDiv;
+      const Expr part = make_binary(op, loop.var, positions.back());
+      in_earlier.digits.emplace_back(part, digit);
+      in_later.digits.emplace_back(part, other);
     }
-    set(earlier_map, loop.var, earlier);
-    set(later_map, loop.var, later);
+    set(in_earlier.vars, loop.var, earlier);
+    set(in_later.vars, loop.var, later);
     return result;
   }
 
+  /// By which two neighbouring positions differ; the first one is 1 where the next is a symbol.
+  static Expr ratio(const Expr& next, const Expr& position) {
+    const auto to = constant_int(next), from = constant_int(position);
+    return to && from ? make_int(next.dtype(), *to / *from) : next;
+  }
+
   /// New variables for those inside of the instance.
-  void add_inner(const Access& access, VarMap& map, Scopes& scopes) {
-    for (const FreeVar& inner : access.inner) set(map, inner.var, fresh_like(inner, map, scopes));
+  void add_inner(const Access& access, Instance& instance, Scopes& scopes) {
+    for (const FreeVar& inner : access.inner)
+      set(instance.vars, inner.var, fresh_like(inner, instance, scopes));
   }
 
   bool apart_by_proof(const Access& first, const Access& second, Order order) {
@@ -416,17 +528,17 @@ class Prover {
     Case values;
   };
 
-  Expr resolved(const Expr& e, const VarMap& map, const Case& values) const {
-    const Expr own = substitute(e, map);
+  Expr resolved(const Expr& e, const Instance& instance, const Case& values) const {
+    const Expr own = instance.in(e);
     return values.ahead.empty() ? own : substitute(simplify(own, facts_), values.ahead);
   }
 
   bool never_meet(const Instances& both, Scopes& scopes) {
     const auto& [first, second, values] = both;
-    for (const auto& [access, map] :
+    for (const auto& [access, instance] :
          {std::pair(&first, &values.first), std::pair(&second, &values.second)})
       for (const Expr& guard : access->guards) {
-        const Expr condition = simplify(resolved(guard, *map, values), facts_);
+        const Expr condition = simplify(resolved(guard, *instance, values), facts_);
         if (is_zero(condition)) return true;
         scopes.push_back(facts_.assume(condition));
       }
@@ -455,6 +567,7 @@ class Prover {
     const Expr distance = simplify(b - a, facts_);
     if (can_prove_at_least(distance, 1, facts_) || can_prove_below(distance, 0, facts_))
       return true;
+    if (is_symbolic_ && is_apart_by_symbols(b - a)) return true;
     // Or it is no multiple of the steps of a loop that it is else made of.
     std::vector<Expr> steps;
     walk(distance, [&](const Binary& n) {
@@ -466,6 +579,21 @@ class Prover {
     });
   }
 
+  /// With ends that are symbols: distance*n + j' - j, for j, j' in [0, n), is at least 1.
+  bool is_apart_by_symbols(const Expr& distance) {
+    std::vector<Var> used;
+    for (const Var& var : made_)
+      if (uses_var(distance, var)) used.push_back(var);
+    const auto form = linear_form(distance, used);
+    if (!form) return false;
+    Expr sum = form->base;
+    for (std::size_t n = 0; n < used.size(); ++n)
+      sum = sum + used[n] * simplify(form->coefficients[n], facts_);
+    const Interval ends = values_of(simplify(sum, facts_), values_, facts_);
+    return (ends.min() && can_prove_at_least(simplify(*ends.min(), facts_), 1, facts_)) ||
+           (ends.max() && can_prove_below(simplify(*ends.max(), facts_), 0, facts_));
+  }
+
   /// Whether guards let each element be touched in one iteration only: where both instances access
   /// the same element j, `floormod(j, 8) == p` gives p the same value in both.
   bool have_different_owners(const Instances& both) {
@@ -473,13 +601,13 @@ class Prover {
     if (first.guards.empty() || second.guards.empty()) return false;
     std::vector<Var> element;
     for (const Expr& index : first.indices) element.emplace_back("element", index.dtype());
-    const auto keys_of = [&](const Access& access, const VarMap& map) {
+    const auto keys_of = [&](const Access& access, const Instance& instance) {
       std::vector<std::pair<Expr, Expr>> keys;
       for (const Expr& guard : access.guards) {
         const Binary* n = as_binary(guard, BinaryOp::Eq);
         if (!n || !n->a.dtype().is_int()) continue;
-        const Expr a = at_element(n->a, access, map, element),
-                   b = at_element(n->b, access, map, element);
+        const Expr a = at_element(n->a, access, instance, element),
+                   b = at_element(n->b, access, instance, element);
         keys.emplace_back(a, b);
         keys.emplace_back(b, a);
       }
@@ -495,9 +623,9 @@ class Prover {
   }
 
   /// The expression of one instance in terms of the element that is accessed.
-  Expr at_element(const Expr& e, const Access& access, const VarMap& map,
+  Expr at_element(const Expr& e, const Access& access, const Instance& instance,
                   const std::vector<Var>& element) const {
-    VarMap own = map;
+    Instance own = instance;
     Expr result = e;
     for (std::size_t dim = 0; dim < access.indices.size(); ++dim) {
       const Expr& index = access.indices[dim];
@@ -505,12 +633,12 @@ class Prover {
         // The index is the variable and an offset.
         const Expr offset = simplify(index - inner.var);
         if (!uses_var(index, inner.var) || uses_var(offset, inner.var)) continue;
-        set(own, inner.var, element[dim] - substitute(offset, map));
+        set(own.vars, inner.var, element[dim] - instance.in(offset));
         break;
       }
       result = replace(result, index, element[dim]);
     }
-    return simplify(substitute(result, own));
+    return simplify(own.in(result));
   }
 
   static Expr replace(const Expr& e, const Expr& part, const Expr& by) {
@@ -520,6 +648,13 @@ class Prover {
 
   const Relation& relation_;
   Facts& facts_;
+  /// The variables inside of accesses that the facts know.
+  std::unordered_set<const ExprNode*> bound_;
+  /// The variables that the cases of the pair at hand have made, their values, and whether an
+  /// extent is a symbol.
+  std::vector<Var> made_;
+  IntervalMap values_;
+  bool is_symbolic_ = false;
   bool is_vacuous_ = false;
   unsigned others_ = 0;
   bool has_digits_ = false;
@@ -540,6 +675,31 @@ Relation Relation::with(Var var, std::optional<Range> range, Step step) && {
 bool are_disjoint(const Access& first, const Access& second, const Relation& relation,
                   Facts& facts) {
   return Prover(relation, facts).are_disjoint(first, second);
+}
+
+bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>& loops,
+                               Facts& facts) {
+  Access own = access;
+  std::vector<FreeVar> all = loops;
+  all.insert(all.end(), access.inner.begin(), access.inner.end());
+  own.kind = AccessKind::Write;
+  own.inner.clear();
+  std::vector<Facts::Scope> scopes;
+  for (const FreeVar& loop : all) {
+    if (!loop.range) return false;
+    facts.bind(loop.var, *loop.range, /*replace=*/true);
+    const Expr& extent = loop.range->extent;
+    if (!constant_int(extent))
+      scopes.push_back(facts.assume(make_int(extent.dtype(), 1) <= extent));
+  }
+  // The first loop in which two iterations differ, and any iterations of those inside of it.
+  for (std::size_t first = 0; first < all.size(); ++first) {
+    Relation relation = Relation().with(all[first].var, all[first].range, Step::Other);
+    for (std::size_t n = first + 1; n < all.size(); ++n)
+      relation = std::move(relation).with(all[n].var, all[n].range, Step::Any);
+    if (!are_disjoint(own, own, relation, facts)) return false;
+  }
+  return true;
 }
 
 std::optional<Conflict> find_conflict(const Footprint& first, const Footprint& second,

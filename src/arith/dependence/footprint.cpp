@@ -174,6 +174,7 @@ class Reader {
 
   void define(const Var& var, const Range& range) {
     const Range own = substitute(range, values_);
+    values_.erase(&var.node());
     if (!memory_.is_stable(own.min) || !memory_.is_stable(own.extent))
       return inner_.push_back({var, std::nullopt});
     if (constant_int(own.min)) return inner_.push_back({var, own});
@@ -190,6 +191,7 @@ class Reader {
     } else if (value.dtype().is_scalar() && memory_.is_stable(value)) {
       set(values_, var, substitute(value, values_));
     } else {
+      values_.erase(&var.node());
       inner_.push_back({var, std::nullopt});
     }
   }

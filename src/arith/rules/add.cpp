@@ -6,6 +6,24 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kRows[] = {
+    // Terms move into a minimum or maximum.
+    {"into_min_second", "min(x, y - z) + z", "min(x + z, y)", "", kExact},
+    {"into_min_first", "min(x - z, y) + z", "min(x, y + z)", "", kExact},
+    {"into_max_second", "max(x, y - z) + z", "max(x + z, y)", "", kExact},
+    {"into_max_first", "max(x - z, y) + z", "max(x, y + z)", "", kExact},
+    {"scaled_into_min_second", "min(x, y + z*c1) + z*c2", "min(x + z*c2, y)", "c1 == 0 - c2",
+     kExact},
+    {"scaled_into_max_second", "max(x, y + z*c1) + z*c2", "max(x + z*c2, y)", "c1 == 0 - c2",
+     kExact},
+    {"scaled_into_min_first", "min(y + z*c1, x) + z*c2", "min(x + z*c2, y)", "c1 == 0 - c2",
+     kExact},
+    {"scaled_into_max_first", "max(y + z*c1, x) + z*c2", "max(x + z*c2, y)", "c1 == 0 - c2",
+     kExact},
+    {"constant_into_min_second", "min(x, y + c1) + c2", "min(x + c2, y)", "c1 == 0 - c2", kExact},
+    {"constant_into_min_first", "min(x + c1, y) + c2", "min(x, y + c2)", "c1 == 0 - c2", kExact},
+    {"constant_into_max_second", "max(x, y + c1) + c2", "max(x + c2, y)", "c1 == 0 - c2", kExact},
+    {"constant_into_max_first", "max(x + c1, y) + c2", "max(x, y + c2)", "c1 == 0 - c2", kExact},
+
     // What is taken away and added again.
     {"restore", "(x - y) + y ; y + (x - y)", "x"},
     {"chain", "(x - y) + (y - z)", "x - z"},
@@ -30,7 +48,7 @@ constexpr Row kRows[] = {
      "floormod(x, y) + floordiv(x, y)*y ; floormod(x, y) + y*floordiv(x, y)",
      "x"},
     {"carry", "floordiv(floormod(x, c2) + c1, c2) + floordiv(x, c2)", "floordiv(x + c1, c2)",
-     "c2 > 0"},
+     "c2 > 0", kExact},
 
     // Order: constants last, choices first, products before remainders.
     {"constant_last_minus", "x + (c1 - y) ; (c1 - y) + x", "(x - y) + c1", "", kAgain},
@@ -42,23 +60,6 @@ constexpr Row kRows[] = {
 };
 constexpr auto kRules = compile<kRows>();
 
-// Terms move into a minimum or maximum: for indices, whose parts do not wrap (tables.h).
-constexpr Row kMovingRows[] = {
-    {"into_min_second", "min(x, y - z) + z", "min(x + z, y)"},
-    {"into_min_first", "min(x - z, y) + z", "min(x, y + z)"},
-    {"into_max_second", "max(x, y - z) + z", "max(x + z, y)"},
-    {"into_max_first", "max(x - z, y) + z", "max(x, y + z)"},
-    {"scaled_into_min_second", "min(x, y + z*c1) + z*c2", "min(x + z*c2, y)", "c1 == 0 - c2"},
-    {"scaled_into_max_second", "max(x, y + z*c1) + z*c2", "max(x + z*c2, y)", "c1 == 0 - c2"},
-    {"scaled_into_min_first", "min(y + z*c1, x) + z*c2", "min(x + z*c2, y)", "c1 == 0 - c2"},
-    {"scaled_into_max_first", "max(y + z*c1, x) + z*c2", "max(x + z*c2, y)", "c1 == 0 - c2"},
-    {"constant_into_min_second", "min(x, y + c1) + c2", "min(x + c2, y)", "c1 == 0 - c2"},
-    {"constant_into_min_first", "min(x + c1, y) + c2", "min(x, y + c2)", "c1 == 0 - c2"},
-    {"constant_into_max_second", "max(x, y + c1) + c2", "max(x + c2, y)", "c1 == 0 - c2"},
-    {"constant_into_max_first", "max(x + c1, y) + c2", "max(x, y + c2)", "c1 == 0 - c2"},
-};
-constexpr auto kMovingRules = compile<kMovingRows>();
-
 constexpr Row kAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) + select(p, z, u)", "select(p, x + z, y + u)"},
 };
@@ -67,7 +68,6 @@ constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
 }  // namespace
 
 RuleTable add_rules() { return kRules; }
-RuleTable add_moving_rules() { return kMovingRules; }
 RuleTable add_any_type_rules() { return kAnyTypeRules; }
 
 }  // namespace tenon::arith::rules

@@ -8,32 +8,35 @@ namespace {
 constexpr Row kEqualRows[] = {
     {"minus_constant", "x - c1 == 0 ; c1 - x == 0", "x == c1"},
     {"plus_constant", "x + c1 == 0", "x == 0 - c1"},
-    {"product", "x*y == 0", "x == 0 || y == 0"},
+    {"product", "x*y == 0", "x == 0 || y == 0", "", kExact},
 };
 constexpr auto kEqualRules = compile<kEqualRows>();
 
 constexpr Row kLessRows[] = {
     // Equal parts on both sides.
-    {"common_addend", "x + y < x + z ; x + y < z + x ; y + x < x + z ; y + x < z + x", "y < z"},
-    {"common_subtrahend", "y - x < z - x", "y < z"},
-    {"common_minuend", "x - y < x - z", "z < y"},
+    {"common_addend", "x + y < x + z ; x + y < z + x ; y + x < x + z ; y + x < z + x", "y < z", "",
+     kExact},
+    {"common_subtrahend", "y - x < z - x", "y < z", "", kExact},
+    {"common_minuend", "x - y < x - z", "z < y", "", kExact},
 
     // Constants meet on one side.
-    {"constant_left_of_sum", "c1 < x + c2", "c1 - c2 < x"},
-    {"constant_left_of_difference", "c1 < c2 - x", "x < c2 - c1"},
+    {"constant_left_of_sum", "c1 < x + c2", "c1 - c2 < x", "", kExact},
+    {"constant_left_of_difference", "c1 < c2 - x", "x < c2 - c1", "", kExact},
 
-    {"common_scale", "x*c1 < y*c1", "x < y", "c1 > 0"},
-    {"common_negative_scale", "x*c1 < y*c1", "y < x", "c1 < 0"},
-    {"scale_below_positive", "x*c2 < c1", "x < truncdiv(c1 - 1, c2) + 1", "c1 > 0 && c2 > 0"},
-    {"scale_below", "x*c2 < c1", "x < truncdiv(c1, c2)", "c1 <= 0 && c2 > 0"},
+    {"common_scale", "x*c1 < y*c1", "x < y", "c1 > 0", kExact},
+    {"common_negative_scale", "x*c1 < y*c1", "y < x", "c1 < 0", kExact},
+    {"scale_below_positive", "x*c2 < c1", "x < truncdiv(c1 - 1, c2) + 1", "c1 > 0 && c2 > 0",
+     kExact},
+    {"scale_below", "x*c2 < c1", "x < truncdiv(c1, c2)", "c1 <= 0 && c2 > 0", kExact},
     {"negative_scale_below_positive", "x*c2 < c1", "truncdiv(c1 - 1, c2) - 1 < x",
-     "c1 > 0 && c2 < 0"},
-    {"negative_scale_below", "x*c2 < c1", "truncdiv(c1, c2) < x", "c1 <= 0 && c2 < 0"},
-    {"scale_above_negative", "c1 < x*c2", "truncdiv(c1 + 1, c2) - 1 < x", "c1 < 0 && c2 > 0"},
-    {"scale_above", "c1 < x*c2", "truncdiv(c1, c2) < x", "c1 >= 0 && c2 > 0"},
+     "c1 > 0 && c2 < 0", kExact},
+    {"negative_scale_below", "x*c2 < c1", "truncdiv(c1, c2) < x", "c1 <= 0 && c2 < 0", kExact},
+    {"scale_above_negative", "c1 < x*c2", "truncdiv(c1 + 1, c2) - 1 < x", "c1 < 0 && c2 > 0",
+     kExact},
+    {"scale_above", "c1 < x*c2", "truncdiv(c1, c2) < x", "c1 >= 0 && c2 > 0", kExact},
     {"negative_scale_above_negative", "c1 < x*c2", "x < truncdiv(c1 + 1, c2) + 1",
-     "c1 < 0 && c2 < 0"},
-    {"negative_scale_above", "c1 < x*c2", "x < truncdiv(c1, c2)", "c1 >= 0 && c2 < 0"},
+     "c1 < 0 && c2 < 0", kExact},
+    {"negative_scale_above", "c1 < x*c2", "x < truncdiv(c1, c2)", "c1 >= 0 && c2 < 0", kExact},
 
     // Quotients.
     {"trunc_below_positive", "truncdiv(x, c1) < c2", "x < c1*c2", "c1 > 0 && c2 > 0"},
@@ -42,57 +45,51 @@ constexpr Row kLessRows[] = {
     {"trunc_above_negative", "c1 < truncdiv(x, c2)", "c1*c2 < x", "c1 < 0 && c2 > 0"},
 
     {"trunc_multiple_below", "truncdiv(x, c1)*c1 < x", "0 < truncmod(x, c1)", "c1 > 0"},
-    {"trunc_multiple_below_sum", "truncdiv(x, c1)*c1 < x + y", "0 < truncmod(x, c1) + y", "c1 > 0"},
+    {"trunc_multiple_below_sum", "truncdiv(x, c1)*c1 < x + y", "0 < truncmod(x, c1) + y", "c1 > 0",
+     kExact},
     {"trunc_multiple_below_difference", "truncdiv(x, c1)*c1 < x - y", "y < truncmod(x, c1)",
-     "c1 > 0"},
+     "c1 > 0", kExact},
     {"trunc_moved_multiple_below", "truncdiv(x + c2, c1)*c1 < x", "c2 < truncmod(x + c2, c1)",
-     "c1 > 0"},
+     "c1 > 0", kExact},
     {"trunc_moved_multiple_below_sum", "truncdiv(x + c2, c1)*c1 < x + y",
-     "c2 < truncmod(x + c2, c1) + y", "c1 > 0"},
+     "c2 < truncmod(x + c2, c1) + y", "c1 > 0", kExact},
     {"trunc_moved_multiple_below_difference", "truncdiv(x + c2, c1)*c1 < x - y",
-     "y < truncmod(x + c2, c1) + (0 - c2)", "c1 > 0"},
+     "y < truncmod(x + c2, c1) + (0 - c2)", "c1 > 0", kExact},
 
     {"floor_below", "floordiv(x, c1) < c2", "x < c1*c2", "c1 > 0"},
     {"floor_above", "c1 < floordiv(x, c2)", "(c1 + 1)*c2 - 1 < x", "c2 > 0"},
 
-    {"floor_multiple_below", "floordiv(x, c1)*c1 < x", "0 < floormod(x, c1)", "c1 > 0"},
-    {"floor_multiple_below_sum", "floordiv(x, c1)*c1 < x + y", "0 < floormod(x, c1) + y", "c1 > 0"},
+    {"floor_multiple_below", "floordiv(x, c1)*c1 < x", "0 < floormod(x, c1)", "c1 > 0", kExact},
+    {"floor_multiple_below_sum", "floordiv(x, c1)*c1 < x + y", "0 < floormod(x, c1) + y", "c1 > 0",
+     kExact},
     {"floor_multiple_below_difference", "floordiv(x, c1)*c1 < x - y", "y < floormod(x, c1)",
-     "c1 > 0"},
+     "c1 > 0", kExact},
     {"floor_moved_multiple_below", "floordiv(x + c2, c1)*c1 < x", "c2 < floormod(x + c2, c1)",
-     "c1 > 0"},
+     "c1 > 0", kExact},
     {"floor_moved_multiple_below_sum", "floordiv(x + c2, c1)*c1 < x + y",
-     "c2 < floormod(x + c2, c1) + y", "c1 > 0"},
+     "c2 < floormod(x + c2, c1) + y", "c1 > 0", kExact},
     {"floor_moved_multiple_below_difference", "floordiv(x + c2, c1)*c1 < x - y",
-     "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0"},
+     "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0", kExact},
 
     // Choices split.
     {"min_below", "min(x, y) < z", "x < z || y < z", "", kAgain},
     {"max_below", "max(x, y) < z", "x < z && y < z", "", kAgain},
     {"min_above", "z < min(x, y)", "z < x && z < y", "", kAgain},
     {"max_above", "z < max(x, y)", "z < x || z < y", "", kAgain},
+
+    // Terms change sides.
+    {"below_difference", "x < c1 - y", "x + y < c1", "", kExact | kAgain},
+    {"below_sum", "x < c1 + y", "x - y < c1", "", kExact | kAgain},
+    {"difference_below", "c1 - y < x", "c1 < x + y", "", kExact | kAgain},
+    {"sum_below", "c1 + y < x", "c1 < x - y", "", kExact | kAgain},
+    {"constants", "x + c1 < c2", "x < c2 - c1", "", kExact | kAgain},
+    {"constants_minus", "x - c1 < c2", "x < c2 + c1", "", kExact | kAgain},
 };
 constexpr auto kLessRules = compile<kLessRows>();
-
-constexpr Row kLessMovingRows[] = {
-    {"below_difference", "x < c1 - y", "x + y < c1", "", kAgain},
-    {"below_sum", "x < c1 + y", "x - y < c1", "", kAgain},
-    {"difference_below", "c1 - y < x", "c1 < x + y", "", kAgain},
-    {"sum_below", "c1 + y < x", "c1 < x - y", "", kAgain},
-};
-constexpr auto kLessMovingRules = compile<kLessMovingRows>();
-
-constexpr Row kLessConstantRows[] = {
-    {"constants", "x + c1 < c2", "x < c2 - c1", "", kAgain},
-    {"constants_minus", "x - c1 < c2", "x < c2 + c1", "", kAgain},
-};
-constexpr auto kLessConstantRules = compile<kLessConstantRows>();
 
 }  // namespace
 
 RuleTable equal_rules() { return kEqualRules; }
 RuleTable less_rules() { return kLessRules; }
-RuleTable less_moving_rules() { return kLessMovingRules; }
-RuleTable less_constant_rules() { return kLessConstantRules; }
 
 }  // namespace tenon::arith::rules

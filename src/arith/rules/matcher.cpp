@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "arith/facts_state.h"
 #include "arith/rule_proofs.h"
 #include "tenon/arith/compute.h"
 #include "tenon/arith/facts.h"
@@ -106,7 +107,13 @@ class Attempt {
   std::optional<std::int64_t> value(std::uint8_t index) const {
     const Pattern& node = rule_[index];
     if (node.kind == PatternKind::Literal) return node.value;
-    if (node.kind == PatternKind::Constant) return constants_[node.first]->as<IntImm>()->value;
+    if (node.kind == PatternKind::Constant) {
+      const Expr& constant = *constants_[node.first];
+      const std::int64_t number = constant.as<IntImm>()->value;
+      // From 2^63 on, a uint64 has the bit pattern of a negative number.
+      const bool is_beyond = number < 0 && constant.dtype().is_uint();
+      return is_beyond ? std::nullopt : std::optional(number);
+    }
     const auto a = value(node.first), b = value(node.second);
     return a && b ? compute(node.op, *a, *b) : std::nullopt;
   }
@@ -215,12 +222,18 @@ std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts&
   }
   const RuleSet& by_first = table.by_kind->first[static_cast<std::size_t>(first)];
   const RuleSet& by_second = table.by_kind->second[static_cast<std::size_t>(second)];
+  // Settled by the first exact rule that is tried.
+  std::optional<bool> is_exact;
   for (std::size_t word = 0; word < by_first.bits.size(); ++word) {
     for (std::uint64_t left = by_first.bits[word] & by_second.bits[word]; left != 0;
          left &= left - 1) {
       const Rule& rule = table.rules[word * 64 + static_cast<std::size_t>(std::countr_zero(left))];
-      if (auto result = Attempt(rule, e, facts).run())
-        return Applied{*std::move(result), rule.row.again};
+      const bool needs_exact = (rule.row.marks & kExact) != 0;
+      if (needs_exact && !is_exact) is_exact = !may_overflow(e, facts.state());
+      if (needs_exact && !*is_exact) continue;
+      auto result = Attempt(rule, e, facts).run();
+      if (!result || (needs_exact && may_overflow(*result, facts.state()))) continue;
+      return Applied{*std::move(result), (rule.row.marks & kAgain) != 0};
     }
   }
   return std::nullopt;

@@ -6,6 +6,26 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kRows[] = {
+    // Terms move out of the maximum.
+    {"of_sums_first", "max(x + c1, x + c2)", "x + c1", "c1 > c2", kExact},
+    {"of_sums_second", "max(x + c1, x + c2)", "x + c2", "c1 <= c2", kExact},
+    {"with_sum_below", "max(x + c1, x) ; max(x, x + c1)", "x + c1", "c1 > 0", kExact},
+    {"with_sum_above", "max(x + c1, x) ; max(x, x + c1)", "x", "c1 <= 0", kExact},
+    {"of_differences_first", "max(c1 - x, c2 - x)", "c1 - x", "c1 > c2", kExact},
+    {"of_differences_second", "max(c1 - x, c2 - x)", "c2 - x", "c1 <= c2", kExact},
+    {"trunc_multiple_above", "max(truncdiv(x + c1, c2)*c2, x) ; max(x, truncdiv(x + c1, c2)*c2)",
+     "truncdiv(x + c1, c2)*c2", "c2 > 0 && c1 + 1 == c2", kExact},
+    {"floor_multiple_above", "max(floordiv(x + c1, c2)*c2, x) ; max(x, floordiv(x + c1, c2)*c2)",
+     "floordiv(x + c1, c2)*c2", "c2 > 0 && c1 + 1 == c2", kExact},
+    {"multiple_below", "max(floordiv(x, c2)*c2, x) ; max(x, floordiv(x, c2)*c2)", "x", "c2 > 0",
+     kExact},
+    {"common_addend",
+     "max(y + x, z + x) ; max(y + x, x + z) ; max(x + y, x + z) ; max(x + y, z + x)",
+     "max(y, z) + x", "", kExact},
+    {"common_subtrahend", "max(y - x, z - x)", "max(y, z) - x", "", kExact},
+    {"common_minuend", "max(x - y, x - z)", "x - min(y, z)", "", kExact},
+    {"turn_difference", "max(c1 - x, c2)", "c1 - min(x, c1 - c2)", "c2 != 0", kExact | kAgain},
+
     // One part tells the whole.
     {"of_both_choices",
      "max(min(x, y), max(x, y)) ; max(min(x, y), max(y, x)) ; max(max(x, y), min(x, y)) ; max(max(x, y), min(y, x))",
@@ -31,44 +51,22 @@ constexpr Row kRows[] = {
     {"common_truncdiv", "max(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(max(x, y), c1)",
      "c1 > 0"},
     {"common_negative_truncdiv", "max(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(min(x, y), c1)",
-     "c1 < 0"},
+     "c1 < 0", kExact},
     {"common_floordiv", "max(floordiv(x, c1), floordiv(y, c1))", "floordiv(max(x, y), c1)",
      "c1 > 0"},
     {"common_negative_floordiv", "max(floordiv(x, c1), floordiv(y, c1))", "floordiv(min(x, y), c1)",
-     "c1 < 0"},
-    {"common_scale", "max(x*c1, y*c1)", "max(x, y)*c1", "c1 > 0"},
-    {"common_negative_scale", "max(x*c1, y*c1)", "min(x, y)*c1", "c1 <= 0"},
+     "c1 < 0", kExact},
+    {"common_scale", "max(x*c1, y*c1)", "max(x, y)*c1", "c1 > 0", kExact},
+    {"common_negative_scale", "max(x*c1, y*c1)", "min(x, y)*c1", "c1 <= 0", kExact},
     {"scale_and_constant", "max(x*c1, c2)", "max(x, floordiv(c2, c1))*c1",
-     "c1 > 0 && floormod(c2, c1) == 0"},
+     "c1 > 0 && floormod(c2, c1) == 0", kExact},
     {"negative_scale_and_constant", "max(x*c1, c2)", "min(x, floordiv(c2, c1))*c1",
-     "c1 < 0 && floormod(c2, c1) == 0"},
+     "c1 < 0 && floormod(c2, c1) == 0", kExact},
 
     // Order: constants outwards.
     {"constant_last", "max(max(x, c1), y)", "max(max(x, y), c1)", "", kAgain},
 };
 constexpr auto kRules = compile<kRows>();
-
-// Terms move out of the maximum: for indices, whose parts do not wrap (tables.h).
-constexpr Row kMovingRows[] = {
-    {"of_sums_first", "max(x + c1, x + c2)", "x + c1", "c1 > c2"},
-    {"of_sums_second", "max(x + c1, x + c2)", "x + c2", "c1 <= c2"},
-    {"with_sum_below", "max(x + c1, x) ; max(x, x + c1)", "x + c1", "c1 > 0"},
-    {"with_sum_above", "max(x + c1, x) ; max(x, x + c1)", "x", "c1 <= 0"},
-    {"of_differences_first", "max(c1 - x, c2 - x)", "c1 - x", "c1 > c2"},
-    {"of_differences_second", "max(c1 - x, c2 - x)", "c2 - x", "c1 <= c2"},
-    {"trunc_multiple_above", "max(truncdiv(x + c1, c2)*c2, x) ; max(x, truncdiv(x + c1, c2)*c2)",
-     "truncdiv(x + c1, c2)*c2", "c2 > 0 && c1 + 1 == c2"},
-    {"floor_multiple_above", "max(floordiv(x + c1, c2)*c2, x) ; max(x, floordiv(x + c1, c2)*c2)",
-     "floordiv(x + c1, c2)*c2", "c2 > 0 && c1 + 1 == c2"},
-    {"multiple_below", "max(floordiv(x, c2)*c2, x) ; max(x, floordiv(x, c2)*c2)", "x", "c2 > 0"},
-    {"common_addend",
-     "max(y + x, z + x) ; max(y + x, x + z) ; max(x + y, x + z) ; max(x + y, z + x)",
-     "max(y, z) + x"},
-    {"common_subtrahend", "max(y - x, z - x)", "max(y, z) - x"},
-    {"common_minuend", "max(x - y, x - z)", "x - min(y, z)"},
-    {"turn_difference", "max(c1 - x, c2)", "c1 - min(x, c1 - c2)", "c2 != 0", kAgain},
-};
-constexpr auto kMovingRules = compile<kMovingRows>();
 
 constexpr Row kAnyTypeRows[] = {
     {"join_selects", "max(select(p, x, y), select(p, z, u))", "select(p, max(x, z), max(y, u))"},
@@ -78,7 +76,6 @@ constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
 }  // namespace
 
 RuleTable max_rules() { return kRules; }
-RuleTable max_moving_rules() { return kMovingRules; }
 RuleTable max_any_type_rules() { return kAnyTypeRules; }
 
 }  // namespace tenon::arith::rules

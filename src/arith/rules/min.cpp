@@ -6,13 +6,33 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kRows[] = {
+    // Terms move out of the minimum.
+    {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2", kExact},
+    {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2", kExact},
+    {"with_sum_below", "min(x + c1, x) ; min(x, x + c1)", "x + c1", "c1 < 0", kExact},
+    {"with_sum_above", "min(x + c1, x) ; min(x, x + c1)", "x", "c1 >= 0", kExact},
+    {"of_differences_first", "min(c1 - x, c2 - x)", "c1 - x", "c1 < c2", kExact},
+    {"of_differences_second", "min(c1 - x, c2 - x)", "c2 - x", "c1 >= c2", kExact},
+    {"trunc_multiple_above", "min(truncdiv(x + c1, c2)*c2, x) ; min(x, truncdiv(x + c1, c2)*c2)",
+     "x", "c2 > 0 && c1 + 1 == c2", kExact},
+    {"floor_multiple_above", "min(floordiv(x + c1, c2)*c2, x) ; min(x, floordiv(x + c1, c2)*c2)",
+     "x", "c2 > 0 && c1 + 1 == c2", kExact},
+    {"multiple_below", "min(x, floordiv(x, c2)*c2) ; min(floordiv(x, c2)*c2, x)",
+     "floordiv(x, c2)*c2", "c2 > 0", kExact},
+    {"common_addend",
+     "min(y + x, z + x) ; min(y + x, x + z) ; min(x + y, x + z) ; min(x + y, z + x)",
+     "min(y, z) + x", "", kExact},
+    {"common_subtrahend", "min(y - x, z - x)", "min(y, z) - x", "", kExact},
+    {"common_minuend", "min(x - y, x - z)", "x - max(y, z)", "", kExact},
+    {"turn_difference", "min(c1 - x, c2)", "c1 - max(x, c1 - c2)", "c2 != 0", kExact | kAgain},
+
     // A multiple at or above x, and one at or below.
     {"trunc_multiple_above_positive",
      "min(truncdiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), truncdiv(x + c1, c2)*c2)",
-     "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1"},
+     "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1", kExact},
     {"floor_multiple_above_positive",
      "min(floordiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), floordiv(x + c1, c2)*c2)",
-     "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1"},
+     "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1", kExact},
 
     // One part tells the whole.
     {"of_both_choices",
@@ -39,45 +59,22 @@ constexpr Row kRows[] = {
     {"common_truncdiv", "min(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(min(x, y), c1)",
      "c1 > 0"},
     {"common_negative_truncdiv", "min(truncdiv(x, c1), truncdiv(y, c1))", "truncdiv(max(x, y), c1)",
-     "c1 < 0"},
+     "c1 < 0", kExact},
     {"common_floordiv", "min(floordiv(x, c1), floordiv(y, c1))", "floordiv(min(x, y), c1)",
      "c1 > 0"},
     {"common_negative_floordiv", "min(floordiv(x, c1), floordiv(y, c1))", "floordiv(max(x, y), c1)",
-     "c1 < 0"},
-    {"common_scale", "min(x*c1, y*c1)", "min(x, y)*c1", "c1 > 0"},
-    {"common_negative_scale", "min(x*c1, y*c1)", "max(x, y)*c1", "c1 <= 0"},
+     "c1 < 0", kExact},
+    {"common_scale", "min(x*c1, y*c1)", "min(x, y)*c1", "c1 > 0", kExact},
+    {"common_negative_scale", "min(x*c1, y*c1)", "max(x, y)*c1", "c1 <= 0", kExact},
     {"scale_and_constant", "min(x*c1, c2)", "min(x, floordiv(c2, c1))*c1",
-     "c1 > 0 && floormod(c2, c1) == 0"},
+     "c1 > 0 && floormod(c2, c1) == 0", kExact},
     {"negative_scale_and_constant", "min(x*c1, c2)", "max(x, floordiv(c2, c1))*c1",
-     "c1 < 0 && floormod(c2, c1) == 0"},
+     "c1 < 0 && floormod(c2, c1) == 0", kExact},
 
     // Order: constants outwards.
     {"constant_last", "min(min(x, c1), y)", "min(min(x, y), c1)", "", kAgain},
 };
 constexpr auto kRules = compile<kRows>();
-
-// Terms move out of the minimum: for indices, whose parts do not wrap (tables.h).
-constexpr Row kMovingRows[] = {
-    {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2"},
-    {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2"},
-    {"with_sum_below", "min(x + c1, x) ; min(x, x + c1)", "x + c1", "c1 < 0"},
-    {"with_sum_above", "min(x + c1, x) ; min(x, x + c1)", "x", "c1 >= 0"},
-    {"of_differences_first", "min(c1 - x, c2 - x)", "c1 - x", "c1 < c2"},
-    {"of_differences_second", "min(c1 - x, c2 - x)", "c2 - x", "c1 >= c2"},
-    {"trunc_multiple_above", "min(truncdiv(x + c1, c2)*c2, x) ; min(x, truncdiv(x + c1, c2)*c2)",
-     "x", "c2 > 0 && c1 + 1 == c2"},
-    {"floor_multiple_above", "min(floordiv(x + c1, c2)*c2, x) ; min(x, floordiv(x + c1, c2)*c2)",
-     "x", "c2 > 0 && c1 + 1 == c2"},
-    {"multiple_below", "min(x, floordiv(x, c2)*c2) ; min(floordiv(x, c2)*c2, x)",
-     "floordiv(x, c2)*c2", "c2 > 0"},
-    {"common_addend",
-     "min(y + x, z + x) ; min(y + x, x + z) ; min(x + y, x + z) ; min(x + y, z + x)",
-     "min(y, z) + x"},
-    {"common_subtrahend", "min(y - x, z - x)", "min(y, z) - x"},
-    {"common_minuend", "min(x - y, x - z)", "x - max(y, z)"},
-    {"turn_difference", "min(c1 - x, c2)", "c1 - max(x, c1 - c2)", "c2 != 0", kAgain},
-};
-constexpr auto kMovingRules = compile<kMovingRows>();
 
 constexpr Row kAnyTypeRows[] = {
     {"join_selects", "min(select(p, x, y), select(p, z, u))", "select(p, min(x, z), min(y, u))"},
@@ -87,7 +84,6 @@ constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
 }  // namespace
 
 RuleTable min_rules() { return kRules; }
-RuleTable min_moving_rules() { return kMovingRules; }
 RuleTable min_any_type_rules() { return kAnyTypeRules; }
 
 }  // namespace tenon::arith::rules

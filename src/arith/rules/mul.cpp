@@ -10,7 +10,7 @@ constexpr Row kRows[] = {
     {"constants", "(x*c1)*c2", "x*(c1*c2)"},
     {"min_times_max", "min(x, y)*max(x, y) ; max(x, y)*min(x, y)", "x*y"},
     {"multiple_above", "floordiv(x - floormod(x, c2), c1)*c1", "x - floormod(x, c2)",
-     "c1 != 0 && c1 == 0 - c2"},
+     "c1 != 0 && c1 == 0 - c2", kExact},
 
     // Order: constants last and positive where a difference can be turned round.
     {"constant_last_inside", "x*(c1*y)", "(x*y)*c1", "", kAgain},

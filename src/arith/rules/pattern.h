@@ -11,7 +11,8 @@
 // condition, c1 c2 c3 for integer constants, n for a number of lanes; what occurs twice must be
 // equal. A condition is a conjunction; parts about constants are computed, parts about expressions
 // (`x >= 0`, `y < c1`, `x - y == 0`) have to be proved. A row marked kAgain asks for its result to
-// be rewritten again.
+// be rewritten again. A row marked kExact holds where nothing on either side leaves its type; every
+// other row also holds where arithmetic wraps.
 #pragma once
 
 #include <array>
@@ -29,9 +30,9 @@ struct Row {
   std::string_view from;
   std::string_view to;
   std::string_view condition = "";
-  bool again = false;
+  unsigned marks = 0;
 };
-inline constexpr bool kAgain = true;
+inline constexpr unsigned kAgain = 1, kExact = 2;
 
 // ---- patterns -----------------------------------------------------------------------------------
 

@@ -6,6 +6,22 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kRows[] = {
+    // Terms move into a minimum or maximum.
+    {"min_minus_first", "min(x, y) - x", "min(0, y - x)", "", kExact},
+    {"min_minus_second", "min(x, y) - y", "min(x - y, 0)", "", kExact},
+    {"max_minus_first", "max(x, y) - x", "max(0, y - x)", "", kExact},
+    {"max_minus_second", "max(x, y) - y", "max(x - y, 0)", "", kExact},
+    {"first_minus_max", "x - max(x, y)", "min(0, x - y)", "", kExact},
+    {"second_minus_max", "y - max(x, y)", "min(y - x, 0)", "", kExact},
+    {"first_minus_min", "x - min(x, y)", "max(0, x - y)", "", kExact},
+    {"second_minus_min", "y - min(x, y)", "max(y - x, 0)", "", kExact},
+    {"out_of_min_first", "min(x + y, z) - x ; min(y + x, z) - x", "min(y, z - x)", "", kExact},
+    {"out_of_min_second", "min(z, x + y) - x ; min(z, y + x) - x", "min(z - x, y)", "", kExact},
+    {"out_of_max_first", "max(x + y, z) - x ; max(y + x, z) - x", "max(y, z - x)", "", kExact},
+    {"out_of_max_second", "max(z, x + y) - x ; max(z, y + x) - x", "max(z - x, y)", "", kExact},
+    {"minus_min_first", "x - min(x + y, z) ; x - min(y + x, z)", "max(0 - y, x - z)", "", kExact},
+    {"minus_min_second", "x - min(z, x + y) ; x - min(z, y + x)", "max(x - z, 0 - y)", "", kExact},
+
     // Cancellation.
     {"drop_added", "(x + y) - y", "x"},
     {"drop_added_first", "(x + y) - x", "y"},
@@ -25,10 +41,12 @@ constexpr Row kRows[] = {
 
     {"min_swapped", "min(x, y) - min(y, x)", "0"},
     {"max_swapped", "max(x, y) - max(y, x)", "0"},
-    {"equal_steps_of_min", "min(x, y) - min(z, u)", "x - z", "(x - z) - (y - u) == 0"},
-    {"equal_steps_of_min_crossed", "min(x, y) - min(z, u)", "x - u", "(x - u) - (y - z) == 0"},
-    {"equal_steps_of_max", "max(x, y) - max(z, u)", "x - z", "(x - z) - (y - u) == 0"},
-    {"equal_steps_of_max_crossed", "max(x, y) - max(z, u)", "x - u", "(x - u) - (y - z) == 0"},
+    {"equal_steps_of_min", "min(x, y) - min(z, u)", "x - z", "(x - z) - (y - u) == 0", kExact},
+    {"equal_steps_of_min_crossed", "min(x, y) - min(z, u)", "x - u", "(x - u) - (y - z) == 0",
+     kExact},
+    {"equal_steps_of_max", "max(x, y) - max(z, u)", "x - z", "(x - z) - (y - u) == 0", kExact},
+    {"equal_steps_of_max_crossed", "max(x, y) - max(z, u)", "x - u", "(x - u) - (y - z) == 0",
+     kExact},
 
     // What a multiple of a quotient leaves is the remainder, in either rounding.
     {"trunc_remainder", "x - truncdiv(x, c1)*c1", "truncmod(x, c1)", "c1 != 0"},
@@ -56,9 +74,9 @@ constexpr Row kRows[] = {
 
     {"trunc_step", "truncdiv(x + c1, c3) - truncdiv(x + c2, c3)",
      "truncdiv(truncmod(x + floormod(c2, c3), c3) + (c1 - c2), c3)",
-     "c3 > 0 && c1 >= c2 && x >= 0 - c2 && x >= 0 - floormod(c2, c3)"},
+     "c3 > 0 && c1 >= c2 && x >= 0 - c2 && x >= 0 - floormod(c2, c3)", kExact},
     {"trunc_step_from", "truncdiv(x + c1, c3) - truncdiv(x, c3)",
-     "truncdiv(truncmod(x, c3) + c1, c3)", "c3 > 0 && c1 >= 0 && x >= 0"},
+     "truncdiv(truncmod(x, c3) + c1, c3)", "c3 > 0 && c1 >= 0 && x >= 0", kExact},
 
     {"floor_remainder", "x - floordiv(x, c1)*c1", "floormod(x, c1)", "c1 != 0"},
     {"floor_minus_remainder", "floordiv(x, c1)*c1 - x", "0 - floormod(x, c1)", "c1 != 0"},
@@ -84,9 +102,9 @@ constexpr Row kRows[] = {
      "(0 - floormod(x - y, c1) - y)*c2", "c1 != 0 && c3 == c1*c2"},
 
     {"floor_step", "floordiv(x + c1, c3) - floordiv(x + c2, c3)",
-     "floordiv(floormod(x + floormod(c2, c3), c3) + (c1 - c2), c3)", "c3 > 0"},
+     "floordiv(floormod(x + floormod(c2, c3), c3) + (c1 - c2), c3)", "c3 > 0", kExact},
     {"floor_step_from", "floordiv(x + c1, c3) - floordiv(x, c3)",
-     "floordiv(floormod(x, c3) + c1, c3)", "c3 > 0"},
+     "floordiv(floormod(x, c3) + c1, c3)", "c3 > 0", kExact},
 
     // Order: sums with constants last, products with the sign in the constant.
     {"add_opposite", "x - c1", "x + (0 - c1)"},
@@ -95,25 +113,6 @@ constexpr Row kRows[] = {
     {"opposite_factor", "x - y*c1", "x + y*(0 - c1)", "", kAgain},
 };
 constexpr auto kRules = compile<kRows>();
-
-// Terms move into a minimum or maximum: for indices, whose parts do not wrap (tables.h).
-constexpr Row kMovingRows[] = {
-    {"min_minus_first", "min(x, y) - x", "min(0, y - x)"},
-    {"min_minus_second", "min(x, y) - y", "min(x - y, 0)"},
-    {"max_minus_first", "max(x, y) - x", "max(0, y - x)"},
-    {"max_minus_second", "max(x, y) - y", "max(x - y, 0)"},
-    {"first_minus_max", "x - max(x, y)", "min(0, x - y)"},
-    {"second_minus_max", "y - max(x, y)", "min(y - x, 0)"},
-    {"first_minus_min", "x - min(x, y)", "max(0, x - y)"},
-    {"second_minus_min", "y - min(x, y)", "max(y - x, 0)"},
-    {"out_of_min_first", "min(x + y, z) - x ; min(y + x, z) - x", "min(y, z - x)"},
-    {"out_of_min_second", "min(z, x + y) - x ; min(z, y + x) - x", "min(z - x, y)"},
-    {"out_of_max_first", "max(x + y, z) - x ; max(y + x, z) - x", "max(y, z - x)"},
-    {"out_of_max_second", "max(z, x + y) - x ; max(z, y + x) - x", "max(z - x, y)"},
-    {"minus_min_first", "x - min(x + y, z) ; x - min(y + x, z)", "max(0 - y, x - z)"},
-    {"minus_min_second", "x - min(z, x + y) ; x - min(z, y + x)", "max(x - z, 0 - y)"},
-};
-constexpr auto kMovingRules = compile<kMovingRows>();
 
 constexpr Row kAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) - select(p, z, u)", "select(p, x - z, y - u)"},
@@ -129,7 +128,6 @@ constexpr auto kIntegerRules = compile<kIntegerRows>();
 }  // namespace
 
 RuleTable sub_rules() { return kRules; }
-RuleTable sub_moving_rules() { return kMovingRules; }
 RuleTable sub_any_type_rules() { return kAnyTypeRules; }
 RuleTable sub_integer_rules() { return kIntegerRules; }
 

@@ -5,9 +5,7 @@ namespace tenon::arith::rules {
 std::vector<NamedTable> all_tables() {
   return {
       {"add_rules", add_rules()},
-      {"add_moving_rules", add_moving_rules()},
       {"sub_rules", sub_rules()},
-      {"sub_moving_rules", sub_moving_rules()},
       {"mul_rules", mul_rules()},
       {"trunc_div_rules", trunc_div_rules()},
       {"trunc_mod_rules", trunc_mod_rules()},
@@ -15,13 +13,9 @@ std::vector<NamedTable> all_tables() {
       {"floor_div_rules", floor_div_rules()},
       {"floor_mod_rules", floor_mod_rules()},
       {"min_rules", min_rules()},
-      {"min_moving_rules", min_moving_rules()},
       {"max_rules", max_rules()},
-      {"max_moving_rules", max_moving_rules()},
       {"equal_rules", equal_rules()},
       {"less_rules", less_rules()},
-      {"less_moving_rules", less_moving_rules()},
-      {"less_constant_rules", less_constant_rules()},
       {"add_any_type_rules", add_any_type_rules()},
       {"sub_any_type_rules", sub_any_type_rules()},
       {"sub_integer_rules", sub_integer_rules()},

@@ -8,7 +8,8 @@
 
 namespace tenon::arith::rules {
 
-// For int32 and int64 scalars.
+// For int32 and int64 scalars. Rows marked kExact are for positions, and for data that provably
+// stays within its type; the others hold modulo the type.
 RuleTable add_rules();
 RuleTable sub_rules();
 RuleTable mul_rules();
@@ -20,18 +21,8 @@ RuleTable floor_div_rules();
 RuleTable floor_mod_rules();
 RuleTable min_rules();
 RuleTable max_rules();
-// What moves terms in or out of a minimum or maximum, or past its other side: parts may wrap where
-// the whole does not. Like less_moving_rules for arithmetic of indices.
-RuleTable add_moving_rules();
-RuleTable sub_moving_rules();
-RuleTable min_moving_rules();
-RuleTable max_moving_rules();
 RuleTable equal_rules();
 RuleTable less_rules();
-/// Terms that change sides: the sums may wrap where those that they replace do not. That is for
-/// arithmetic of indices, not for what lies in memory, which may be as large as its type.
-RuleTable less_moving_rules();
-RuleTable less_constant_rules();
 
 // For all types.
 RuleTable add_any_type_rules();

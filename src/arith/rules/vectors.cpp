@@ -74,7 +74,7 @@ constexpr auto kEqual = compile<kEqualRows>();
 
 constexpr Row kLessRows[] = {
     {"broadcasts", "broadcast(x, n) < broadcast(y, n)", "broadcast(x < y, n)"},
-    {"parallel_ramps", "ramp(x, z, n) < ramp(y, z, n)", "broadcast(x < y, n)"},
+    {"parallel_ramps", "ramp(x, z, n) < ramp(y, z, n)", "broadcast(x < y, n)", "", kExact},
 };
 constexpr auto kLess = compile<kLessRows>();
 

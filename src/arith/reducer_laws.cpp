@@ -1,0 +1,382 @@
+#include "tenon/arith/reducer_laws.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "tenon/interp/evaluate.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::arith {
+
+using namespace tir;
+
+namespace {
+
+// ---- operators whose laws are known -------------------------------------------------------------
+
+bool is_value(const Expr& e, double value) {
+  if (const std::optional<std::int64_t> known = constant_int(e))
+    return *known == static_cast<std::int64_t>(value);
+  const FloatImm* real = e.as<FloatImm>();
+  return real && real->value == value;
+}
+
+bool is_same_constant(const Expr& a, const Expr& b) {
+  const FloatImm* x = a.as<FloatImm>();
+  const FloatImm* y = b.as<FloatImm>();
+  if (x || y) return x && y && x->value == y->value;
+  return constant_int(a) && constant_int(a) == constant_int(b);
+}
+
+/// Whether `identity` is the neutral element of `op`. The finite limits of floats are what TVM 0.9
+/// text prints for minima and maxima.
+bool is_neutral_of(BinaryOp op, const Expr& identity) {
+  const DataType type = identity.dtype();
+  const auto is_limit = [&](bool greatest) {
+    if (is_same_constant(identity, greatest ? max_value(type) : min_value(type))) return true;
+    const FloatImm* real = identity.as<FloatImm>();
+    return real && std::isinf(real->value) && (real->value > 0) == greatest;
+  };
+  switch (op) {
+    case BinaryOp::Add:
+    case BinaryOp::Or:
+      return is_value(identity, 0);
+    case BinaryOp::Mul:
+    case BinaryOp::And:
+      return is_value(identity, 1);
+    case BinaryOp::Min:
+      return is_limit(true);
+    case BinaryOp::Max:
+      return is_limit(false);
+    default:
+      return false;
+  }
+}
+
+/// Whether every component is a sum, product, minimum, maximum, conjunction or disjunction by
+/// itself, from its neutral element.
+bool is_known_lawful(const CommReducerNode& reducer) {
+  for (std::size_t k = 0; k < reducer.result.size(); ++k) {
+    const Binary* n = reducer.result[k].as<Binary>();
+    if (!n || !is_neutral_of(n->op, reducer.identity[k])) return false;
+    const bool in_order = n->a.same_as(reducer.lhs[k]) && n->b.same_as(reducer.rhs[k]);
+    const bool swapped = n->a.same_as(reducer.rhs[k]) && n->b.same_as(reducer.lhs[k]);
+    if (!in_order && !swapped) return false;
+  }
+  return true;
+}
+
+// ---- sample terms -------------------------------------------------------------------------------
+
+/// One constant per component.
+using Tuple = std::vector<Expr>;
+using Terms = std::vector<Tuple>;
+
+/// A fixed sequence of pseudo-random numbers: the same trial each time.
+class Numbers {
+ public:
+  std::size_t below(std::size_t limit) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::size_t>(state_ >> 33) % limit;
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+/// Constants at which the combination may change its behaviour, such as the limits of a clamp.
+std::set<double> thresholds_of(const CommReducerNode& reducer) {
+  std::set<double> found;
+  for (const Expr& result : reducer.result) {
+    walk(result, [&](const IntImm& n) { found.insert(static_cast<double>(n.value)); });
+    walk(result, [&](const FloatImm& n) { found.insert(n.value); });
+  }
+  return found;
+}
+
+void add_integers(DataType type, const std::set<double>& thresholds, Tuple& values) {
+  const auto add = [&](double value) {
+    if (std::fabs(value) < 9e18 && fits(static_cast<std::int64_t>(value), type))
+      values.push_back(make_int(type, static_cast<std::int64_t>(value)));
+  };
+  for (int value : {0, 1, 2, 3, 5, 7, 100, -1, -2, -50}) add(value);
+  for (double t : thresholds)
+    for (double value : {t - 1, t, t + 1, std::trunc(t / 2) + 1, -t}) add(value);
+  const Expr least = min_value(type), greatest = max_value(type);
+  for (const Expr& end : {least, greatest}) values.push_back(end);
+  values.push_back(make_int(type, *constant_int(least) + 1));
+  values.push_back(make_int(type, *constant_int(greatest) - 1));
+}
+
+void add_floats(DataType type, const std::set<double>& thresholds, Tuple& values) {
+  const auto add = [&](double value) { values.push_back(make_float(type, value)); };
+  for (double value : {0.0, 1.0, 2.0, 3.0, 0.5, 7.0, 100.0, -1.0, -0.25, -50.0}) add(value);
+  const double greatest = max_value(type).as<FloatImm>()->value;
+  for (double t : thresholds)
+    if (std::fabs(t) < greatest / 2)
+      for (double value : {t * 0.75, t, t * 1.5, -t}) add(value);
+  for (double value : {-0.0, -greatest, greatest}) add(value);
+  for (double value : {1.0, -1.0}) add(value * std::numeric_limits<double>::infinity());
+}
+
+/// What a component of a term can be.
+struct Samples {
+  enum class Kind { Constant, Position, Data };
+  Kind kind;
+  DataType type;
+  Tuple values;
+};
+
+Samples samples_of(const Expr& source, const std::set<double>& thresholds) {
+  const DataType type = source.dtype();
+  if (is_constant(source)) return {Samples::Kind::Constant, type, {source}};
+  Samples samples{Samples::Kind::Data, type, {}};
+  if (type.is_bool()) {
+    for (int value : {0, 1}) samples.values.push_back(make_int(type, value));
+    return samples;
+  }
+  if (type.is_floating()) {
+    add_floats(type, thresholds, samples.values);
+    return samples;
+  }
+  bool is_data = false;
+  walk(source, [&](const ProducerLoad&) { is_data = true; });
+  walk(source, [&](const Load&) { is_data = true; });
+  if (!is_data) return {Samples::Kind::Position, type, {}};
+  add_integers(type, thresholds, samples.values);
+  return samples;
+}
+
+bool has_value(const Terms& terms, std::size_t component, const Expr& value) {
+  return std::ranges::any_of(
+      terms, [&](const Tuple& term) { return is_same_constant(term[component], value); });
+}
+
+Terms draw(const std::vector<Samples>& samples, std::size_t count, bool has_ties,
+           Numbers& numbers) {
+  std::vector<std::size_t> first;
+  for (std::size_t k = 0; k < samples.size(); ++k) first.push_back(numbers.below(3));
+  // Terms that agree in some component are what ties are made of.
+  const bool repeats = has_ties && numbers.below(2) == 0;
+  Terms terms;
+  for (std::size_t n = 0; n < count; ++n) {
+    Tuple term;
+    for (std::size_t k = 0; k < samples.size(); ++k) {
+      if (samples[k].kind == Samples::Kind::Position) {
+        term.push_back(make_int(samples[k].type, static_cast<std::int64_t>(first[k] + n)));
+      } else if (repeats && n > 0 && numbers.below(2) == 0) {
+        term.push_back(terms[n - 1][k]);
+      } else {
+        const Tuple& values = samples[k].values;
+        std::size_t place = numbers.below(values.size());
+        for (std::size_t tries = 1; !has_ties && tries < values.size(); ++tries) {
+          if (!has_value(terms, k, values[place])) break;
+          place = (place + 1) % values.size();
+        }
+        term.push_back(values[place]);
+      }
+    }
+    terms.push_back(std::move(term));
+  }
+  return terms;
+}
+
+// ---- the trial ----------------------------------------------------------------------------------
+
+constexpr int kTrials = 160;
+
+std::string text(const Tuple& values) {
+  std::string result;
+  for (const Expr& value : values) {
+    result += result.empty() ? "" : ", ";
+    result += print_expr(value);
+  }
+  return values.size() == 1 ? result : "(" + result + ")";
+}
+
+std::string text(std::span<const Tuple> terms) {
+  std::string result;
+  for (const Tuple& term : terms) result += (result.empty() ? "" : ", ") + text(term);
+  return result;
+}
+
+Expr constant(DataType type, const std::variant<std::int64_t, double>& value) {
+  if (const auto* number = std::get_if<double>(&value)) return make_float(type, *number);
+  return make_int(type, std::get<std::int64_t>(value));
+}
+
+class Trial {
+ public:
+  Trial(const CommReducerNode& reducer, std::span<const Expr> sources, bool has_init,
+        ReductionChange change)
+      : reducer_(reducer), has_init_(has_init), change_(change) {
+    const std::set<double> thresholds = thresholds_of(reducer);
+    for (const Expr& source : sources) samples_.push_back(samples_of(source, thresholds));
+  }
+
+  std::optional<std::string> run() {
+    for (int n = 0; n < kTrials; ++n) {
+      const Terms terms = draw(samples_, 3, !change_.ignores_ties, numbers_);
+      start_ = has_init_ ? draw(samples_, 1, true, numbers_).front() : Tuple(reducer_.identity);
+      largest_ = 1;
+      for (const Tuple& term : terms) note_magnitude(term);
+      note_magnitude(start_);
+      if (change_.reorders)
+        if (auto found = reordered(terms)) return found;
+      if (change_.regroups)
+        if (auto found = regrouped(terms)) return found;
+    }
+    return std::nullopt;
+  }
+
+  bool is_neutral() {
+    for (int n = 0; n < kTrials; ++n) {
+      const Tuple term = draw(samples_, 1, true, numbers_).front();
+      if (differ(combine(reducer_.identity, term), term)) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::optional<std::string> reordered(const Terms& terms) const {
+    const Tuple in_order = fold(start_, terms);
+    for (std::size_t n = 0; n + 1 < terms.size(); ++n) {
+      Terms other = terms;
+      std::swap(other[n], other[n + 1]);
+      const Tuple result = fold(start_, other);
+      if (differ(in_order, result))
+        return beginning(terms, in_order) + ", and " + text(result) + " in the order " +
+               text(other);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> regrouped(const Terms& terms) const {
+    const std::span<const Tuple> all = terms;
+    const Tuple in_order = fold(start_, all);
+    std::optional<std::string> found;
+    const auto check = [&](const Tuple& result, const std::string& groups) {
+      if (!found && differ(in_order, result))
+        found = beginning(all, in_order) + ", and " + text(result) + " from the groups " + groups +
+                ", each of which starts from the identity " + text(reducer_.identity);
+    };
+    for (std::size_t cut = 0; cut <= terms.size(); ++cut) {
+      const auto left = all.first(cut), right = all.subspan(cut);
+      const Tuple a = group(left), b = group(right);
+      const std::string groups = "{" + text(left) + "} and {" + text(right) + "}";
+      // By a later loop, and by threads that combine in a tree.
+      check(combine(combine(start_, a), b), groups);
+      check(combine(start_, combine(a, b)), groups);
+    }
+    // Threads of one term each bring the term itself.
+    const auto check_terms = [&](const Tuple& result, std::size_t first, std::size_t count) {
+      if (!found && differ(in_order, result))
+        found = beginning(all, in_order) + ", and " + text(result) + " with " +
+                text(all.subspan(first, count)) + " combined first";
+    };
+    check_terms(combine(start_, combine(terms[0], combine(terms[1], terms[2]))), 1, 2);
+    check_terms(combine(start_, combine(combine(terms[0], terms[1]), terms[2])), 0, 2);
+    return found;
+  }
+
+  std::string beginning(std::span<const Tuple> terms, const Tuple& result) const {
+    return "from " + text(start_) + ", the terms " + text(terms) + " give " + text(result) +
+           " one after another";
+  }
+
+  /// A partial result.
+  Tuple group(std::span<const Tuple> terms) const { return fold(reducer_.identity, terms); }
+
+  Tuple fold(Tuple value, std::span<const Tuple> terms) const {
+    for (const Tuple& term : terms) value = combine(value, term);
+    return value;
+  }
+
+  Tuple combine(const Tuple& a, const Tuple& b) const {
+    VarMap values;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      set(values, reducer_.lhs[k], a[k]);
+      set(values, reducer_.rhs[k], b[k]);
+    }
+    Tuple result;
+    for (const Expr& e : reducer_.result)
+      result.push_back(constant(e.dtype(), evaluate(substitute(e, values))));
+    return result;
+  }
+
+  void note_magnitude(const Tuple& values) {
+    for (const Expr& value : values) {
+      const FloatImm* real = value.as<FloatImm>();
+      if (real && std::isfinite(real->value)) largest_ = std::max(largest_, std::fabs(real->value));
+    }
+  }
+
+  bool differ(const Tuple& a, const Tuple& b) const {
+    for (std::size_t k = 0; k < a.size(); ++k)
+      if (differ(a[k], b[k])) return true;
+    return false;
+  }
+
+  bool differ(const Expr& a, const Expr& b) const {
+    const FloatImm* x = a.as<FloatImm>();
+    const FloatImm* y = b.as<FloatImm>();
+    if (!x || !y) return constant_int(a) != constant_int(b);
+    if (!std::isfinite(x->value) || !std::isfinite(y->value)) return false;
+    // Rounding explains a few units in the last place of what the terms may have been multiplied
+    // to.
+    const double rounding = 16 * precision_of(a.dtype()) * std::pow(largest_, 3);
+    return std::fabs(x->value - y->value) >
+           0.05 * std::max({1.0, std::fabs(x->value), std::fabs(y->value)}) + rounding;
+  }
+
+  static double precision_of(DataType type) {
+    if (type.bits == 64) return 0x1p-53;
+    if (type.bits == 32) return 0x1p-24;
+    return type.is_bfloat() ? 0x1p-8 : 0x1p-11;
+  }
+
+  const CommReducerNode& reducer_;
+  const bool has_init_;
+  const ReductionChange change_;
+  std::vector<Samples> samples_;
+  Numbers numbers_;
+  Tuple start_;
+  /// Of the floats among the terms.
+  double largest_ = 1;
+};
+
+bool can_try(std::span<const Expr> sources) {
+  return std::ranges::none_of(sources, [](const Expr& source) {
+    return source.dtype().is_vector() || source.dtype().is_handle();
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> find_counterexample(const CommReducerNode& reducer,
+                                               std::span<const Expr> sources, bool has_init,
+                                               ReductionChange change) {
+  if (!can_try(sources) || is_known_lawful(reducer)) return std::nullopt;
+  try {
+    return Trial(reducer, sources, has_init, change).run();
+  } catch (const Error&) {
+    // The combination calls functions that the interpreter does not know.
+    return std::nullopt;
+  }
+}
+
+bool is_identity_neutral(const CommReducerNode& reducer, std::span<const Expr> sources) {
+  if (!can_try(sources) || is_known_lawful(reducer)) return true;
+  try {
+    return Trial(reducer, sources, false, {}).is_neutral();
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+}  // namespace tenon::arith

@@ -1,0 +1,93 @@
+#include "tenon/arith/wraps.h"
+
+#include <gtest/gtest.h>
+
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/buffer.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/stmt.h"
+
+namespace tenon::arith {
+namespace {
+
+using namespace tir;
+
+const Var i("i"), j("j"), n = Var::size("n");
+
+Expr element(DataType type = Int(32), const Expr& index = i) {
+  static std::vector<std::pair<DataType, Buffer>> buffers;
+  for (const auto& [of, buffer] : buffers)
+    if (of == type) return make_load(buffer, {index});
+  buffers.emplace_back(type, decl_buffer({8}, type, {.name = "A"}));
+  return make_load(buffers.back().second, {index});
+}
+
+TEST(Wraps, SumsOfPositionsDoNot) {
+  for (const Expr& e :
+       std::vector<Expr>{i * 4 + j, n - 1, cast(Int(64), i) * 8, max(i, n),
+                         if_then_else(i < n, i, j), i >> 2, i < n, cast(Int(32), i < n) + j})
+    EXPECT_FALSE(wraps(e)) << e;
+}
+
+TEST(Wraps, WhatElementsCallsAndCastsFromDataTakePartInDoes) {
+  const Var f("f", Float(32)), u("u", UInt(8));
+  for (const Expr& e : std::vector<Expr>{
+           element() + 1, element() + i * 4, i < element(), cast(Int(64), element(Int(8))) * 2,
+           cast(Int(32), f) + 1, cast(Int(32), u) + 1, u + u, call_pure_extern(Int(32), "f", i) + i,
+           select(element() > 0, i, j) + 1})
+    EXPECT_TRUE(wraps(e)) << e;
+}
+
+TEST(Wraps, AVariableThatIsBoundToDataDoes) {
+  Facts facts;
+  EXPECT_FALSE(wraps(i + 1, facts));
+  bind_data(i, facts);
+  EXPECT_TRUE(wraps(i + 1, facts));
+  EXPECT_FALSE(wraps(j + 1, facts));
+  EXPECT_TRUE(structural_equal(simplify(i + 10 > 20, facts),
+                               simplify(make_int(Int(32), 20) < i + 10, facts)));
+  EXPECT_TRUE(structural_equal(simplify(j + 10 > 20, facts), make_int(Int(32), 10) < j));
+}
+
+TEST(Wraps, AFactAboutASumOfDataIsNoneAboutItsParts) {
+  Facts facts;
+  const Var v("v");
+  bind_data(v, facts);
+  const auto known = facts.assume(v + 10 > 20);
+  EXPECT_TRUE(can_prove(v + 10 > 20, facts));
+  EXPECT_FALSE(can_prove(v > 10, facts));
+  EXPECT_FALSE(can_prove(element() + 10 > element(), facts));
+  EXPECT_TRUE(can_prove(element() + 10 != element(), facts));
+}
+
+TEST(Wraps, BoundsOfWhatMayOverflowAreThoseOfTheType) {
+  const Facts facts;
+  const ConstBound all{integer_min(Int(32)), integer_max(Int(32))};
+  EXPECT_EQ(const_bound(element() + 10, facts), all);
+  EXPECT_EQ(const_bound(floordiv(element(), -1), facts), all);
+  EXPECT_EQ(const_bound(cast(Int(32), element(UInt(8))) * 4 + 3, facts), (ConstBound{3, 1023}));
+  EXPECT_EQ(const_bound(element(UInt(8)) * 2, facts), (ConstBound{0, 255}));
+  EXPECT_TRUE(values_of(element(Int(32), 0) + j, {}).is_point());
+}
+
+/// Small data is as good as positions.
+TEST(Wraps, DataThatStaysWithinItsTypeIsSimplified) {
+  const Expr small = cast(Int(32), element(UInt(8)));
+  EXPECT_TRUE(structural_equal(simplify(floordiv(small * 4 + 3, 4)), small));
+  EXPECT_TRUE(structural_equal(simplify(small + 10 < small + 20), make_true()));
+}
+
+TEST(Wraps, APositionInsideOfDataArithmeticIsData) {
+  Facts facts;
+  facts.bind(i, Range(0, 4));
+  const Expr big = i * 1000000000, e = floordiv(big, 1000000000) + element();
+  EXPECT_TRUE(structural_equal(simplify(e, facts), e)) << simplify(e, facts);
+  EXPECT_TRUE(structural_equal(simplify(floordiv(big, 1000000000), facts), i));
+  EXPECT_TRUE(structural_equal(simplify(floordiv(i * 4, 4) + element(), facts), i + element()));
+}
+
+}  // namespace
+}  // namespace tenon::arith
