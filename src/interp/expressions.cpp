@@ -30,9 +30,57 @@ Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : 
 
 }  // namespace
 
+/// The lanes of a choice in which a side is evaluated.
+class Machine::LaneMask {
+ public:
+  LaneMask(Machine& machine, std::vector<bool> lanes)
+      : machine_(machine), outer_(std::exchange(machine.lanes_, std::move(lanes))) {}
+  ~LaneMask() { machine_.lanes_ = std::move(outer_); }
+  LaneMask(const LaneMask&) = delete;
+  LaneMask& operator=(const LaneMask&) = delete;
+
+ private:
+  Machine& machine_;
+  std::vector<bool> outer_;
+};
+
+/// What is not a vector of the masked lanes is evaluated as a whole, if any lane is.
+Value Machine::eval_unmasked(const Expr& e, Thread& t) {
+  const bool is_needed = std::ranges::find(lanes_, true) != lanes_.end();
+  const LaneMask all(*this, {});
+  if (is_needed) return eval(e, t);
+  return lanewise(e.dtype().lanes, [](std::size_t) { return integer(0); });
+}
+
+/// The vector `condition ? if_true : if_false`, each side in the lanes where it is chosen.
+Value Machine::choose_lanes(const Value& condition, const Expr& if_true, const Expr& if_false,
+                            Thread& t) {
+  std::vector<bool> first(condition.size()), second(condition.size());
+  for (std::size_t l = 0; l < condition.size(); ++l) {
+    const bool is_evaluated = lanes_.empty() || lanes_[l];
+    first[l] = is_evaluated && condition[l].i != 0;
+    second[l] = is_evaluated && condition[l].i == 0;
+  }
+  const auto side = [&](const Expr& e, std::vector<bool> lanes) {
+    const LaneMask mask(*this, std::move(lanes));
+    return eval(e, t);
+  };
+  const Value a = side(if_true, first), b = side(if_false, second);
+  return lanewise(static_cast<int>(condition.size()),
+                  [&](std::size_t l) { return condition[l].i != 0 ? a[l] : b[l]; });
+}
+
+Value Machine::choose(const Expr& condition, const Expr& if_true, const Expr& if_false, Thread& t) {
+  const Value c = eval(condition, t);
+  if (c.size() > 1) return choose_lanes(c, if_true, if_false, t);
+  return eval(c[0].i != 0 ? if_true : if_false, t);
+}
+
 Value Machine::eval(const Expr& e, Thread& t) {
   if (is_stack_low()) return with_deep_stack([&] { return eval(e, t); });
   const DataType type = e.dtype();
+  if (!lanes_.empty() && static_cast<std::size_t>(type.lanes) != lanes_.size())
+    return eval_unmasked(e, t);
   return match(
       e.node().value, [&](const IntImm& n) { return Value(integer(n.value)); },
       [&](const FloatImm& n) { return Value(floating(n.value)); },
@@ -55,11 +103,7 @@ Value Machine::eval(const Expr& e, Thread& t) {
         const Value v = eval(n.a, t);
         return lanewise(type.lanes, [&](std::size_t l) { return integer(v[l].i == 0); });
       },
-      [&](const Select& n) {
-        const Value c = eval(n.condition, t), a = eval(n.if_true, t), b = eval(n.if_false, t);
-        return lanewise(type.lanes,
-                        [&](std::size_t l) { return lane_of(c, l).i != 0 ? a[l] : b[l]; });
-      },
+      [&](const Select& n) { return choose(n.condition, n.if_true, n.if_false, t); },
       [&](const Ramp& n) {
         const std::int64_t base = eval_int(n.base, t), stride = eval_int(n.stride, t);
         return lanewise(n.lanes, [&](std::size_t l) {
@@ -100,12 +144,18 @@ Value Machine::eval(const Expr& e, Thread& t) {
 
 Value Machine::binary(const Expr& e, const Binary& n, Thread& t) {
   const Value a = eval(n.a, t);
-  // The right side of a logical operator is not looked at where the left decides.
+  // The right side of a logical operator is not evaluated where the left decides.
   if (n.op == BinaryOp::And && a.size() == 1 && a[0].i == 0) return a;
   if (n.op == BinaryOp::Or && a.size() == 1 && a[0].i != 0) return a;
+  const int lanes = e.dtype().lanes;
+  if (n.op == BinaryOp::And && lanes > 1) return choose_lanes(a, n.b, make_false(lanes), t);
+  if (n.op == BinaryOp::Or && lanes > 1) return choose_lanes(a, make_true(lanes), n.b, t);
   const Value b = eval(n.b, t);
   const DataType element = n.a.dtype().element();
-  return lanewise(e.dtype().lanes, [&](std::size_t l) { return apply(n.op, a[l], b[l], element); });
+  return lanewise(lanes, [&](std::size_t l) {
+    if (!lanes_.empty() && !lanes_[l]) return integer(0);
+    return apply(n.op, a[l], b[l], element);
+  });
 }
 
 Value Machine::call(const Expr& e, const Call& n, Thread& t) {
@@ -116,7 +166,7 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
     case Intrin::likely:
       return eval(n.args[0], t);
     case Intrin::if_then_else:
-      return eval(eval_int(n.args[0], t) != 0 ? n.args[1] : n.args[2], t);
+      return choose(n.args[0], n.args[1], n.args[2], t);
     case Intrin::prefetch:
     case Intrin::type_annotation:
     case Intrin::tvm_storage_sync:
@@ -242,6 +292,14 @@ Value Machine::load(const Load& n, Thread& t) {
   std::vector<Scalar> lanes;
   std::vector<std::int64_t> offsets;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
+    if (!lanes_.empty()) {
+      // An element that is a vector is several lanes of the mask.
+      const auto first = lanes_.begin() + static_cast<std::ptrdiff_t>(lanes.size());
+      if (std::find(first, first + width, true) == first + width) {
+        lanes.resize(lanes.size() + static_cast<std::size_t>(width), integer(0));
+        return;
+      }
+    }
     const Place place = locate(n.buffer, at, t, false, &n);
     offsets.push_back(place.offset);
     for (int w = 0; w < width; ++w)

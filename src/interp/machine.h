@@ -114,8 +114,12 @@ class Machine {
 
  private:
   using Active = std::vector<std::size_t>;
+  class LaneMask;
 
   const EvaluateOptions& options_;
+  /// The lanes in which the expression at hand is evaluated; empty: in all of them. The others have
+  /// the value 0.
+  std::vector<bool> lanes_;
   std::vector<Thread> threads_;
   std::unordered_map<const void*, std::shared_ptr<Storage>> storages_;
   std::unordered_map<const void*, Region> regions_;
@@ -136,6 +140,10 @@ class Machine {
   // Expressions.
   Value eval(const Expr& e, Thread& t);
   std::int64_t eval_int(const Expr& e, Thread& t) { return eval(e, t).integer(); }
+  Value eval_unmasked(const Expr& e, Thread& t);
+  /// The side that is chosen, and of vectors each lane's.
+  Value choose(const Expr& condition, const Expr& if_true, const Expr& if_false, Thread& t);
+  Value choose_lanes(const Value& condition, const Expr& if_true, const Expr& if_false, Thread& t);
   Value binary(const Expr& e, const Binary& n, Thread& t);
   Value call(const Expr& e, const Call& n, Thread& t);
   Value extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args,

@@ -16,7 +16,7 @@ enum class Typing : std::uint8_t {
   FloatTest,      // bool of a floating type
   Integers,       // all of one integer type
   BitCount,       // an integer of an integer type
-  Choice,         // of bool, and two values of one type
+  Choice,         // bool, of one lane or of theirs, and two values of one type
   Truth,          // all bool
   SameWidth,      // another type of the same width
   DotProducts,    // as many lanes of 8 bits, or of bfloat16, as fill those of 32, twice, and sums
@@ -97,7 +97,8 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
       return first.is_integral() && !first.is_bool() && type.is_integral() &&
              type.lanes == first.lanes;
     case Typing::Choice:
-      return first == Bool() && args[1].dtype() == type && args[2].dtype() == type;
+      return (first == Bool() || first == Bool(type.lanes)) && args[1].dtype() == type &&
+             args[2].dtype() == type;
     case Typing::Truth:
       return type.is_bool() && all_are(type);
     case Typing::SameWidth:

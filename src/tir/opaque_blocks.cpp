@@ -17,26 +17,18 @@ bool is_unit(const For& loop) {
 
 class OpaqueMaker {
  public:
-  OpaqueBlocks result{make_nop(), {}};
+  OpaqueBlocks result{make_nop(), {}, {}};
 
   Stmt stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
     if (const BlockRealize* realize = s.as<BlockRealize>()) return block(*realize);
     if (const For* loop = s.as<For>()) return unit(s, *loop);
-    if (const If* branch = s.as<If>()) {
-      conditions_.push_back(expr(branch->condition));
-      Stmt copy = children(s);
-      conditions_.pop_back();
-      return copy;
-    }
     return children(s);
   }
 
  private:
   /// Iterators and variables of loops that run once, and what they stand for.
   VarMap values_;
-  /// The conditions of the branches around.
-  std::vector<Expr> conditions_;
 
   Expr expr(const Expr& e) { return values_.empty() ? e : substitute(e, values_); }
 
@@ -64,7 +56,7 @@ class OpaqueMaker {
     const Expr predicate = expr(realize.predicate);
     const Block& old = *realize.block;
     for (std::size_t n = 0; n < old.iters.size(); ++n) set(values_, old.iters[n].var(), values[n]);
-    note_carried(old, values, predicate);
+    note_carried(old, values);
     Block copy = old;
     copy.iters.clear();
     for (BufferRegion& r : copy.reads) r = region(r);
@@ -92,30 +84,18 @@ class OpaqueMaker {
       const Expr own = make_binary(BinaryOp::Eq, expr(axis.var()), expr(axis.dom()->min));
       begins = begins ? make_binary(BinaryOp::And, *begins, own) : own;
     }
-    return begins ? make_stmt(If{*begins, std::move(init), std::nullopt}) : init;
+    if (!begins) return init;
+    const Stmt result = make_stmt(If{*begins, std::move(init), std::nullopt});
+    this->result.inits.insert(&result.node());
+    return result;
   }
 
-  /// Whether all that it does is to cut off what lies beyond an end.
-  static bool is_bounds(const Expr& condition) {
-    if (is_true(condition)) return true;
-    const Binary* n = condition.as<Binary>();
-    if (!n) return false;
-    if (n->op == BinaryOp::And) return is_bounds(n->a) && is_bounds(n->b);
-    return n->op == BinaryOp::Lt || n->op == BinaryOp::Le || n->op == BinaryOp::Gt ||
-           n->op == BinaryOp::Ge;
-  }
-
-  /// A sum is carried by the loops of its reduction. What is written only in some iterations of a
-  /// loop may be read in others.
-  void note_carried(const Block& block, const std::vector<Expr>& values, const Expr& predicate) {
+  /// A sum is carried by the loops of its reduction.
+  void note_carried(const Block& block, const std::vector<Expr>& values) {
     std::vector<Var> vars;
-    auto add = [&](const Expr& e) {
-      for (const Var& v : free_vars(e)) vars.push_back(v);
-    };
     for (std::size_t n = 0; n < block.iters.size(); ++n)
-      if (block.iters[n].kind() == IterKind::Reduce) add(values[n]);
-    for (const Expr& condition : conditions_) add(condition);
-    if (!is_bounds(predicate)) add(predicate);
+      if (block.iters[n].kind() == IterKind::Reduce)
+        for (const Var& v : free_vars(values[n])) vars.push_back(v);
     if (vars.empty()) return;
     for (const BufferRegion& r : block.writes) {
       std::vector<Var>& all = result.carried_by[&r.buffer->data.node()];

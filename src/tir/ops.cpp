@@ -68,7 +68,8 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
                       print_expr(p.a));
     const bool is_shift = intrin == Intrin::shift_left || intrin == Intrin::shift_right;
     const auto amount = constant_int(p.b);
-    if (is_shift && amount && (*amount < 0 || *amount >= type.bits))
+    // A user's literal; what folding makes an amount counts modulo the width.
+    if (is_shift && b.is_literal() && amount && (*amount < 0 || *amount >= type.bits))
       throw TypeError("a shift of " + type.str() + " must be by 0 to " +
                       std::to_string(type.bits - 1) + ", got " + std::to_string(*amount));
     if (const auto constant = fold_call(type, intrin, {p.a, p.b})) return *constant;

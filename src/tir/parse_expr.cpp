@@ -76,6 +76,13 @@ DataType TextParser::data_type() {
   return type_of(token, token.text);
 }
 
+int TextParser::int_of(const Token& token, const Expr& e) {
+  const std::optional<std::int64_t> value = constant_int(e);
+  if (!value || e.dtype() == UInt(64) || !fits(*value, Int(32)))
+    syntax_error(token, "`" + token.text + "` needs a constant integer");
+  return static_cast<int>(*value);
+}
+
 Expr TextParser::integer(const Token& token, const std::string& digits, DataType type) {
   if (type == UInt(64))
     return make_int(type, static_cast<std::int64_t>(value_of<std::uint64_t>(token, digits)));
@@ -162,6 +169,8 @@ Expr TextParser::function_form(const Token& name) {
     expect(",");
     auto indices = list("[", "]");
     expect(")");
+    if (vectors.empty() || indices.empty())
+      syntax_error(name, "a shuffle needs vectors and indices");
     return make_shuffle(std::move(vectors), std::move(indices));
   }
   const std::vector<Expr> args = list("(", ")");
@@ -170,7 +179,12 @@ Expr TextParser::function_form(const Token& name) {
       syntax_error(name, "`" + name.text + "` takes " + std::to_string(count) + " operands, got " +
                              std::to_string(args.size()));
   };
-  auto lanes = [&](const Expr& e) { return static_cast<int>(constant_int(e).value_or(0)); };
+  auto lanes = [&](const Expr& e) {
+    const int count = int_of(name, e);
+    if (count < 2 || !args[0].dtype().is_scalar())
+      syntax_error(name, "`" + name.text + "` is of a scalar and 2 or more lanes");
+    return count;
+  };
   if (auto found = kBinary.find(name.text); found != kBinary.end())
     return want(2), make_binary(found->second, args[0], args[1]);
   if (name.text == "select") return want(3), make_select(args[0], args[1], args[2]);
@@ -271,8 +285,7 @@ void TextParser::field(BufferNode& node) {
   if (key.text == "elem_offset") {
     node.elem_offset = expr();
   } else if (key.text == "axis_separators") {
-    for (const Expr& e : list("[", "]"))
-      node.axis_separators.push_back(static_cast<int>(constant_int(e).value_or(0)));
+    for (const Expr& e : list("[", "]")) node.axis_separators.push_back(int_of(key, e));
   } else if (key.text == "scope") {
     parse_storage_scope(take().text);  // the data pointer carries it
   } else if (key.text == "align") {

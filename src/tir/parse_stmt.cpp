@@ -1,6 +1,7 @@
 // Statements of the text form.
 #include <array>
 
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/stmt.h"
 #include "tir/text_parser.h"
 
@@ -14,6 +15,12 @@ Stmt TextParser::stmts() {
 }
 
 Stmt TextParser::stmt() {
+  const NestingLevel level(depth_);
+  if (level.is_too_deep()) syntax_error(peek(), kTooDeep);
+  return is_stack_low() ? with_deep_stack([&] { return open_stmt(); }) : open_stmt();
+}
+
+Stmt TextParser::open_stmt() {
   const Token& token = peek();
   if (token.kind == Token::Kind::Name) {
     if (token.text == "for") return loop();

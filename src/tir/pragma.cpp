@@ -9,7 +9,7 @@ namespace tenon::tir {
 
 namespace {
 
-constexpr std::array<std::pair<PragmaKey, std::string_view>, 14> kKeys = {{
+constexpr std::array<std::pair<PragmaKey, std::string_view>, 15> kKeys = {{
     {PragmaKey::AutoUnrollMaxStep, "auto_unroll_max_step"},
     {PragmaKey::UnrollExplicit, "unroll_explicit"},
     {PragmaKey::ImportLlvm, "import_llvm"},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<PragmaKey, std::string_view>, 14> kKeys = {{
     {PragmaKey::StreamStores, "stream_stores"},
     {PragmaKey::DotProducts, "dot_products"},
     {PragmaKey::AllowReciprocals, "allow_reciprocals"},
+    {PragmaKey::IndependentIterations, "independent_iterations"},
 }};
 
 }  // namespace

@@ -107,9 +107,8 @@ std::string TextPrinter::type_text(const Expr& e, const VarNode& n) {
 const std::string& TextPrinter::name_buffer(const Buffer& b) {
   if (const auto known = named_.find(b.get()); known != named_.end()) return known->second;
   const auto memory = marks_ ? named_.find(&b->data.node()) : named_.end();
-  std::string name = memory != named_.end()
-                         ? memory->second
-                         : names_.unique(with_letter_first(b->data.name(), "buf_"));
+  std::string name =
+      memory != named_.end() ? memory->second : names_.unique(with_letter_first(b->name, "buf_"));
   return named_.emplace(b.get(), std::move(name)).first->second;
 }
 

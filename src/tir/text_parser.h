@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "tenon/support/nesting.h"
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
@@ -33,6 +34,7 @@ class TextParser {
   /// All statements up to a closing brace or the end.
   Stmt stmts();
   Stmt stmt();
+  Stmt open_stmt();
 
   // ---- functions ----
 
@@ -41,6 +43,8 @@ class TextParser {
  private:
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
+  /// Statements that are open.
+  int depth_ = 0;
   std::map<std::string, Var> vars_;
   std::map<std::string, Buffer> buffers_;
   std::map<std::string, CommReducer> reducers_;
@@ -71,6 +75,8 @@ class TextParser {
     return value;
   }
 
+  /// The number of lanes, a dimension: a constant that an int holds.
+  static int int_of(const Token& token, const Expr& e);
   static Expr integer(const Token& token, const std::string& digits, DataType type);
   static Expr floating(const Token& token, const std::string& digits, DataType type) {
     return make_float(type, value_of<double>(token, digits));

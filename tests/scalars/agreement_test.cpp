@@ -216,7 +216,8 @@ TEST(Scalars, FoldedConstantsAreWhatTheInterpreterComputes) {
       const Expr e = c.operation.apply(c.tuples[n]);
       std::optional<Expr> folded;
       if (const Binary* binary = e.as<Binary>()) folded = fold(binary->op, binary->a, binary->b);
-      if (const Cast* conversion = e.as<Cast>()) folded = cast(e.dtype(), conversion->value);
+      const Cast* conversion = e.as<Cast>();
+      if (conversion && is_constant(conversion->value)) folded = cast(e.dtype(), conversion->value);
       if (!folded) continue;
       ASSERT_TRUE(structural_equal(*folded, c.values[n]))
           << print_expr(e) << " folds to " << print_expr(*folded) << " instead of "
@@ -250,14 +251,14 @@ TEST(Scalars, TheInterpreterAgreesWithTheDefinition) {
       try {
         if (const Binary* n = e.as<Binary>())
           defined = combined(n->op, args[0], args[1], tuple[0].dtype());
-        else if (e.as<Cast>())
+        else if (const Cast* n = e.as<Cast>(); n && n->value.same_as(tuple[0]))
           defined = converted(args[0], tuple[0].dtype(), e.dtype());
-        else
-          defined =
-              applied(std::get<Intrin>(e.as<Call>()->callee), args, tuple[0].dtype(), e.dtype());
+        else if (const Call* n = e.as<Call>())
+          defined = applied(std::get<Intrin>(n->callee), args, tuple[0].dtype(), e.dtype());
       } catch (const NoOpinion&) {
-        continue;
+        // Stays undefined.
       }
+      if (!defined) continue;
       ++judged;
       const Number found = number(values[n]);
       const Zeros zeros = is_extremum(operation) ? Zeros::Alike : Zeros::Signed;

@@ -128,6 +128,17 @@ std::vector<Operation> conversions_of(DataType type) {
       result.push_back({"to " + to.str(), {type}, to, [to](const std::vector<Expr>& x) {
                           return make_cast(to.with_lanes(x[0].dtype().lanes), x[0]);
                         }});
+  if (!type.is_floating()) return result;
+  // Numbers between bounds need no care, but NaN does.
+  for (const DataType to : {Int(8), UInt(8), Int(32)})
+    result.push_back({"bounded to " + to.str(), {type}, to, [to](const std::vector<Expr>& x) {
+                        const DataType t = x[0].dtype();
+                        const Expr low = make_float(t, to.is_int() ? -100 : 0);
+                        const Expr whole = make_call(t, Intrin::round, {x[0]});
+                        const Expr below = make_binary(BinaryOp::Min, make_float(t, 120), whole);
+                        return make_cast(to.with_lanes(t.lanes),
+                                         make_binary(BinaryOp::Max, below, low));
+                      }});
   return result;
 }
 

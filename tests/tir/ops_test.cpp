@@ -140,5 +140,29 @@ TEST(Negation, OfFloatsIsAProductAndOfIntegersADifference) {
   EXPECT_EQ(print_expr(-i), "(0 - i)");
 }
 
+TEST(Constants, AreValuesOfTheirType) {
+  const auto real = [](const Expr& e) { return e.as<FloatImm>()->value; };
+  EXPECT_EQ(real(make_const(Float(16), 2049)), 2048);
+  EXPECT_EQ(real(make_const(BFloat(16), 257)), 256);
+  EXPECT_EQ(real(make_const(Float(32), 0.1)), static_cast<double>(0.1f));
+  EXPECT_EQ(real(cast(Float(64), make_const(Float(32), 0.1))), static_cast<double>(0.1f));
+  EXPECT_EQ(constant_int(make_int(UInt(8), 300)), 44);
+  EXPECT_EQ(constant_int(make_int(UInt(32), -1)), 0xffffffff);
+}
+
+TEST(Folding, DropsOnlyTheZeroThatChangesNothing) {
+  const Var x("x", Float(32));
+  EXPECT_EQ(print_expr(x + 0.0f), "(x + 0f32)");
+  EXPECT_TRUE((x + -0.0f).same_as(x));
+  EXPECT_TRUE((x - 0.0f).same_as(x));
+  EXPECT_EQ(print_expr(x - -0.0f), "(x - -0f32)");
+}
+
+TEST(Folding, ConversionsOutOfRangeSaturate) {
+  EXPECT_EQ(constant_int(cast(Int(8), make_const(Float(32), 1000))), 127);
+  EXPECT_EQ(constant_int(cast(UInt(8), make_const(Float(32), -1))), 0);
+  EXPECT_EQ(constant_int(cast(Int(32), infinity(Float(64)))), 2147483647);
+}
+
 }  // namespace
 }  // namespace tenon::tir

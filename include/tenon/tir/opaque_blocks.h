@@ -11,12 +11,14 @@
 
 namespace tenon::tir {
 
-/// What the bodies do not say any more.
+/// The body, and what it does not say any more.
 struct OpaqueBlocks {
   Stmt body;
-  /// By data pointer: variables of loops that hold on to values of the buffer from one iteration to
-  /// the next, so that its memory is outside of them.
+  /// By data pointer: variables of the loops that add to the buffer's elements, so that its memory
+  /// is outside of them.
   std::unordered_map<const void*, std::vector<Var>> carried_by;
+  /// The branches that run an init where a reduction begins.
+  std::unordered_set<const StmtNode*> inits;
 };
 
 /// Of a body of blocks.

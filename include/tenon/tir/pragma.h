@@ -37,6 +37,10 @@ enum class PragmaKey : std::uint8_t {
   /// What is divided by something that a loop does not change may be multiplied by its reciprocal:
   /// up to two units in the last place from the quotient.
   AllowReciprocals,
+  /// Promises that no iteration of the parallel or vectorized loops in the statement accesses an
+  /// element that another iteration writes. `build` does not prove it for these loops; loops inside
+  /// of them are not covered.
+  IndependentIterations,
 };
 
 /// "auto_unroll_max_step"
