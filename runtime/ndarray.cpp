@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/element.h"
+#include "runtime/layout.h"
 #include "runtime/memory.h"
 #include "runtime/ndarray_storage.h"
 #include "tenon/runtime/device_api.h"
@@ -33,6 +34,23 @@ void copy_strided(const NDArray& from, const NDArray& to) {
       index[d] = 0;
     }
   }
+}
+
+/// Whether the ranges of addresses overlap. Where memory is named by handles, an answer of true for
+/// different ones costs a copy.
+bool overlap(const NDArray& a, const NDArray& b) {
+  if (a.device() != b.device()) return false;
+  const auto range = [](const NDArray& array) {
+    const DLTensor& tensor = array.dl_tensor();
+    const auto bytes = static_cast<std::int64_t>(array.dtype().bytes());
+    const Span span = touched(array.shape(), array.strides()).value_or(Span{});
+    const auto base = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data)) +
+                      static_cast<std::int64_t>(tensor.byte_offset);
+    return std::pair(base + span.first * bytes, base + (span.last + 1) * bytes);
+  };
+  const auto [first_of_a, end_of_a] = range(a);
+  const auto [first_of_b, end_of_b] = range(b);
+  return first_of_a < end_of_b && first_of_b < end_of_a;
 }
 
 std::uint64_t mix(std::uint64_t x) {  // the finaliser of SplitMix64 (Steele, Lea, Flood 2014)
@@ -194,6 +212,12 @@ void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
         "copy_to: expected an array " + describe(*this) + " to copy into, got " + describe(target),
         where);
   if (num_elements() == 0) return;
+  // Elements that the copy stores may be elements that it has yet to read.
+  if (overlap(*this, target)) {
+    const NDArray between = empty(shape(), dtype(), device(), where);
+    copy_to(between, where);
+    return between.copy_to(target, where);
+  }
   const bool on_host = device().type == DeviceType::Cpu && target.device().type == DeviceType::Cpu;
   if (is_compact() && target.is_compact()) {
     const DeviceType api =

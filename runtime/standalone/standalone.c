@@ -154,7 +154,7 @@ int32_t tenon_set_num_threads(int32_t n) {
 int32_t tenon_num_threads(int32_t* result) {
   const char* given = getenv("TENON_NUM_THREADS");
   long n = atomic_load(&wanted_threads);
-  if (n == 0 && given) {
+  if (n == 0 && given && *given) {
     char* end;
     n = strtol(given, &end, 10);
     if (*end != 0 || n < 1) return fail(kTenonError, "TENON_NUM_THREADS is no positive number");
@@ -166,44 +166,59 @@ int32_t tenon_num_threads(int32_t* result) {
 
 /* ---- Parallel loops ----
  *
- * The threads that help are made by the first loop and wait from then on. They serve one loop at a
- * time: one that starts while another runs, from another thread or inside of it, runs inline. */
+ * Helper threads are started by the first loop and then wait for the next one. They serve one loop
+ * at a time: a loop that starts while another one is being shared out, from another thread or from
+ * a body, runs on its caller alone. They end when the library is closed or the process exits. */
 
 typedef struct {
   TenonLoopBody body;
   void* closure;
-  int64_t begin, end, grain;
-  atomic_llong next;        /* the first iteration that nobody has taken */
-  atomic_int status;        /* kTenonOk, or that of the first sub-range that failed */
+  int64_t end, grain;
+  atomic_llong next;        /* the first iteration that no thread has taken */
+  atomic_int status;        /* kTenonOk, or the status of the first sub-range that failed */
+  int helpers;              /* threads inside of this loop except its caller; guarded by `lock` */
   char message[kMessageBytes];
 } Loop;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t started = PTHREAD_COND_INITIALIZER;
-static pthread_cond_t finished = PTHREAD_COND_INITIALIZER;
-/* All below are guarded by the lock. */
-static Loop* current;
+/* A loop was published, or helpers shall end. */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+/* The last helper left a loop. Callers of several loops may wait, each for its own. */
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
+/* All below are guarded by `lock`. */
+static Loop* current; /* the loop that helpers may join */
 static uint64_t round_number;
-static int helpers_made, helpers_wanted, helpers_inside;
-static pid_t owner; /* a child of fork has none of the threads */
+static int helpers_made, helpers_wanted;
+static pthread_t helper_threads[kMaxThreads];
+/* Written with the lock held, so that no waiting helper misses it; read by running ones without. */
+static atomic_int ending;
 
-static void run_loop(Loop* loop) {
-  for (;;) {
-    int64_t begin = atomic_fetch_add(&loop->next, loop->grain), end;
-    int32_t status;
-    if (begin >= loop->end || atomic_load(&loop->status) != kTenonOk) return;
-    end = loop->end - begin < loop->grain ? loop->end : begin + loop->grain;
-    tenon_set_last_error(NULL);
-    status = loop->body(loop->closure, begin, end);
-    if (status != kTenonOk) {
-      int expected = kTenonOk;
-      if (!last_error[0]) tenon_set_last_error("the body of a parallel loop failed without a message");
-      pthread_mutex_lock(&lock);
-      if (atomic_compare_exchange_strong(&loop->status, &expected, status))
-        memcpy(loop->message, last_error, sizeof last_error);
-      pthread_mutex_unlock(&lock);
-      return;
-    }
+static int32_t run_body(TenonLoopBody body, void* closure, int64_t begin, int64_t end) {
+  int32_t status;
+  tenon_set_last_error(NULL);
+  status = body(closure, begin, end);
+  if (status != kTenonOk && !last_error[0])
+    tenon_set_last_error("the body of a parallel loop failed without a message");
+  return status;
+}
+
+static void run_sub_range(Loop* loop, int64_t begin) {
+  const int64_t end = loop->end - begin < loop->grain ? loop->end : begin + loop->grain;
+  const int32_t status = run_body(loop->body, loop->closure, begin, end);
+  int expected = kTenonOk;
+  if (status == kTenonOk) return;
+  pthread_mutex_lock(&lock);
+  if (atomic_compare_exchange_strong(&loop->status, &expected, status))
+    memcpy(loop->message, last_error, sizeof last_error);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Takes sub-ranges until none is left, one has failed or, for a helper, the library ends. */
+static void run_loop(Loop* loop, int is_helper) {
+  while (atomic_load(&loop->status) == kTenonOk && !(is_helper && atomic_load(&ending))) {
+    const int64_t begin = atomic_fetch_add(&loop->next, loop->grain);
+    if (begin >= loop->end) return;
+    run_sub_range(loop, begin);
   }
 }
 
@@ -211,64 +226,96 @@ static void* help(void* number) {
   const int own = (int)(intptr_t)number;
   uint64_t seen = 0;
   pthread_mutex_lock(&lock);
-  for (;;) {
-    Loop* loop;
-    while (!current || round_number == seen || own >= helpers_wanted) pthread_cond_wait(&started, &lock);
+  while (!atomic_load(&ending)) {
+    Loop* loop = current;
+    if (!loop || round_number == seen || own >= helpers_wanted) {
+      pthread_cond_wait(&changed, &lock);
+      continue;
+    }
     seen = round_number;
-    loop = current;
-    ++helpers_inside;
+    ++loop->helpers;
     pthread_mutex_unlock(&lock);
-    run_loop(loop);
+    run_loop(loop, 1);
     pthread_mutex_lock(&lock);
-    if (--helpers_inside == 0) pthread_cond_signal(&finished);
+    if (--loop->helpers == 0) pthread_cond_broadcast(&left);
   }
+  pthread_mutex_unlock(&lock);
   return NULL;
 }
 
 /* With the lock held. */
 static void make_helpers(int wanted) {
-  if (owner != getpid()) {
-    owner = getpid();
-    helpers_made = helpers_inside = 0;
-    current = NULL;
-    /* Those who waited are in the parent only. */
-    started = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    finished = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+  for (; helpers_made < wanted; ++helpers_made)
+    if (pthread_create(&helper_threads[helpers_made], NULL, help, (void*)(intptr_t)helpers_made) != 0)
+      return;
+}
+
+/* The code that a helper runs must not be unmapped before the helper has ended. */
+__attribute__((destructor)) static void end_helpers(void) {
+  int n, made;
+  pthread_mutex_lock(&lock);
+  atomic_store(&ending, 1);
+  made = helpers_made;
+  helpers_made = 0;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+  /* A body that calls exit() may run on a helper. */
+  for (n = 0; n < made; ++n)
+    if (!pthread_equal(helper_threads[n], pthread_self())) pthread_join(helper_threads[n], NULL);
+}
+
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&lock); }
+/* Only the thread that forked, perhaps inside of a loop, is in the child. */
+static void after_fork_in_child(void) {
+  if (current) current->helpers = 0;
+  current = NULL;
+  helpers_made = 0;
+  changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+  left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+  pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+/* Publishes the loop. 0: there are no helpers for it. */
+static int share(Loop* loop, int threads) {
+  int is_shared = 0;
+  pthread_mutex_lock(&lock);
+  if (!current && !atomic_load(&ending)) {
+    make_helpers(threads - 1);
+    is_shared = helpers_made > 0;
   }
-  for (; helpers_made < wanted; ++helpers_made) {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, help, (void*)(intptr_t)helpers_made) != 0) return;
-    pthread_detach(thread);
+  if (is_shared) {
+    current = loop;
+    helpers_wanted = threads - 1;
+    ++round_number;
+    pthread_cond_broadcast(&changed);
   }
+  pthread_mutex_unlock(&lock);
+  return is_shared;
 }
 
 int32_t tenon_parallel_for(TenonLoopBody body, void* closure, int64_t begin, int64_t end) {
-  Loop loop = {.body = body, .closure = closure, .begin = begin, .end = end};
+  Loop loop = {.body = body, .closure = closure, .end = end};
   int32_t threads, status;
   if (!body) return fail(kTenonInvalidArgument, "tenon_parallel_for: body is NULL");
   if (begin >= end) return kTenonOk;
   if ((status = tenon_num_threads(&threads)) != kTenonOk) return status;
   /* Far from the ends of 64 bits, so that `next` cannot wrap. */
-  if (threads == 1 || end - begin == 1 || begin < 0 || end > INT64_MAX / 2) return body(closure, begin, end);
-  if (pthread_mutex_trylock(&lock) != 0) return body(closure, begin, end);
-  make_helpers(threads - 1);
-  if (current || helpers_made == 0) {
-    pthread_mutex_unlock(&lock);
-    return body(closure, begin, end);
-  }
+  if (threads == 1 || begin < 0 || end > INT64_MAX / 2 || end - begin == 1)
+    return run_body(body, closure, begin, end);
   loop.grain = (end - begin) / (4 * threads);
   if (loop.grain == 0) loop.grain = 1;
   atomic_init(&loop.next, begin);
   atomic_init(&loop.status, kTenonOk);
-  current = &loop;
-  helpers_wanted = threads - 1;
-  ++round_number;
-  pthread_cond_broadcast(&started);
-  pthread_mutex_unlock(&lock);
-  run_loop(&loop);
+  if (!share(&loop, threads)) return run_body(body, closure, begin, end);
+  run_loop(&loop, 0);
   pthread_mutex_lock(&lock);
-  current = NULL; /* who has not come yet finds nothing */
-  while (helpers_inside > 0) pthread_cond_wait(&finished, &lock);
+  current = NULL; /* no helper joins any more */
+  while (loop.helpers > 0) pthread_cond_wait(&left, &lock);
   pthread_mutex_unlock(&lock);
   status = atomic_load(&loop.status);
   return status == kTenonOk ? kTenonOk : fail(status, loop.message);

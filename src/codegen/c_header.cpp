@@ -41,8 +41,8 @@ std::string check_of_processor(const FunctionSpec& function) {
   if (function.features.empty()) return "";
   std::string text = "  static const char* const tenon_features[] = {";
   for (const std::string& feature : function.features) text += '"' + feature + "\", ";
-  return text + "NULL};\n  static int32_t tenon_checked;\n  if (!tenon_check_processor(\"" +
-         function.name + "\", tenon_features, &tenon_checked))\n    return kTenonError;\n";
+  return text + "NULL};\n  static int32_t tenon_checked;\n  if (!tenon_check_processor(" +
+         c_string(function.name) + ", tenon_features, &tenon_checked))\n    return kTenonError;\n";
 }
 
 /// The function as C programs would have it: int32_t scale(const DLTensor* A, DLTensor* B).
@@ -60,7 +60,8 @@ std::string plain_function(const FunctionSpec& function) {
                                  ": not an array " + runtime::describe(param);
       body += "  if (!tenon_pass_array(" + names[n] + ", " + std::to_string(array->shape.size()) +
               ", " + copy + ", tenon_strides + " + std::to_string(dimensions) + ",\n" +
-              "                        \"" + wanted + "\"))\n    return kTenonInvalidArgument;\n";
+              "                        " + c_string(wanted) +
+              "))\n    return kTenonInvalidArgument;\n";
       body += "  tenon_args" + at + ".p = " + copy + ";\n  tenon_codes" + at + " = kTenonTensor;\n";
       dimensions += array->shape.size();
     } else {
@@ -83,12 +84,8 @@ std::string plain_function(const FunctionSpec& function) {
 }  // namespace
 
 std::string c_header(const std::string& file_name, const std::vector<FunctionSpec>& functions) {
-  std::string guard;
-  for (char c : file_name)
-    guard += std::isalnum(static_cast<unsigned char>(c))
-                 ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
-                 : '_';
-  guard = "TENON_" + guard + "_";
+  std::string guard = as_identifier("TENON_" + file_name + "_");
+  std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return std::toupper(c); });
   std::string text =
       "/* Functions compiled by Tenon. They check no more of their arguments than the number of dimensions:\n"
       " * see TenonPackedFunction for what holds of the rest. Each is declared as it was compiled, f_packed,\n"
@@ -99,13 +96,14 @@ std::string c_header(const std::string& file_name, const std::vector<FunctionSpe
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
   std::string plain;
   for (const FunctionSpec& function : functions) {
-    text += "\n/* " + function.name + "(";
+    std::string described = function.name + "(";
     for (std::size_t n = 0; n < function.params.size(); ++n)
-      text +=
+      described +=
           (n ? ", " : "") + function.params[n].name + ": " + runtime::describe(function.params[n]);
-    text += ") */\nint32_t " + function.symbol +
+    text += "\n/* " + comment_text(described) + ") */\nint32_t " + function.symbol +
             "(const TenonValue* args, const int32_t* type_codes, int32_t num_args);\n";
-    if (is_c_name(function.name)) plain += "\n" + plain_function(function);
+    if (is_c_name(function.name) && !is_reserved_in_c(function.name))
+      plain += "\n" + plain_function(function);
   }
   if (!plain.empty()) {
     text += "\n#ifndef TENON_PACKED_ONLY\n";

@@ -17,8 +17,6 @@ using runtime::ScalarSpec;
 using runtime::Size;
 using runtime::Symbol;
 
-std::string quoted(const std::string& text) { return '"' + text + '"'; }
-
 std::string element_type(DataType type) {
   if (type.is_bool()) return "bool";
   if (type.is_bfloat()) return "tenon::BFloat16";
@@ -56,10 +54,10 @@ class CallText {
       described += (described.empty() ? "" : ", ") + param.name + ": " + runtime::describe(param);
     return "extern \"C\" std::int32_t " + function_.symbol +
            "(const TenonValue* args, const std::int32_t* type_codes, std::int32_t num_args);\n/// " +
-           function_.name + "(" + described + ")\ninline void " + function_.name + "(" + params_ +
-           ") {\n  tenon::runtime::KernelCall<" + count + ", " + std::to_string(dimensions_) +
-           "> tenon_call(" + quoted(function_.name) + ");\n" + checks_ + arguments_ +
-           "  tenon_call.finish(" + function_.symbol +
+           function_.name + "(" + comment_text(described) + ")\ninline void " + function_.name +
+           "(" + params_ + ") {\n  tenon::runtime::KernelCall<" + count + ", " +
+           std::to_string(dimensions_) + "> tenon_call(" + c_string(function_.name) + ");\n" +
+           checks_ + arguments_ + "  tenon_call.finish(" + function_.symbol +
            "(tenon_call.values(), tenon_call.codes(), " + count + "));\n}\n";
   }
 
@@ -91,7 +89,7 @@ class CallText {
       else if (const auto* count = std::get_if<std::int64_t>(&stride))
         check(n, "stride " + dimension, actual, std::to_string(*count), std::to_string(*count));
     }
-    arguments_ += "  tenon_call.array(" + quoted(function_.params[n].name) + ", " + names_[n] +
+    arguments_ += "  tenon_call.array(" + c_string(function_.params[n].name) + ", " + names_[n] +
                   ", {.alignment = " + std::to_string(array.alignment) +
                   ", .index_bits = " + std::to_string(array.index_bits) + "});\n";
   }
@@ -102,13 +100,13 @@ class CallText {
     const auto [value, is_first] = values_.emplace(symbol.name, actual);
     if (!is_first) check(n, what, actual, symbol.name, value->second);
     if (symbol.bits < 64)
-      checks_ += "  tenon_call.fits(" + quoted(function_.params[n].name) + ", " + quoted(what) +
+      checks_ += "  tenon_call.fits(" + c_string(function_.params[n].name) + ", " + c_string(what) +
                  ", " + actual + ", " + std::to_string(symbol.bits) + ");\n";
   }
   void check(std::size_t n, const std::string& what, const std::string& actual,
              const std::string& wanted, const std::string& value) {
-    checks_ += "  tenon_call.same(" + quoted(function_.params[n].name) + ", " + quoted(what) +
-               ", " + actual + ", " + quoted(wanted) + ", " + value + ");\n";
+    checks_ += "  tenon_call.same(" + c_string(function_.params[n].name) + ", " + c_string(what) +
+               ", " + actual + ", " + c_string(wanted) + ", " + value + ");\n";
   }
 
   const FunctionSpec& function_;

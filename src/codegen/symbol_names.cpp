@@ -1,13 +1,11 @@
 #include "tenon/codegen/symbol_names.h"
 
-#include <cctype>
+#include "tenon/codegen/c_names.h"
 
 namespace tenon::codegen {
 
 std::string SymbolNames::packed(const std::string& function, const std::string& prefix) {
-  std::string symbol = prefix;
-  for (char c : function) symbol += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  if (symbol.empty() || std::isdigit(static_cast<unsigned char>(symbol[0]))) symbol = "_" + symbol;
+  const std::string symbol = as_identifier(prefix + function);
   std::string result = symbol + "_packed";
   for (int n = 1; !taken_.insert(result).second; ++n)
     result = symbol + "_" + std::to_string(n) + "_packed";

@@ -172,7 +172,8 @@ TEST(Text, WhatCHasNoOperatorForIsAFunctionBesideIt) {
   const std::string text = text_of(k.function(ib.get(), "f"));
   EXPECT_EQ(part_of(text, "static inline float"), R"(
 static inline float max_float32(float a, float b) {
-  return a > b ? a : b;
+  const float greater = b > a ? b : a;
+  return b == b ? greater : b;
 }
 )");
   EXPECT_NE(text.find("    B[i] = sqrtf(max_float32(A[i], 0.0f));\n"), std::string::npos) << text;

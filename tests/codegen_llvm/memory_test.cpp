@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "differential.h"
-#include "guarded_memory.h"
 #include "tenon/tir/ops.h"
+#include "tests/common/guarded_memory.h"
 
 namespace tenon::codegen {
 namespace {

@@ -154,6 +154,156 @@ TEST_F(Standalone, a_processor_of_aarch64_is_asked_for_what_the_code_needs) {
     EXPECT_NE(read_file(file("out")).find(name), std::string::npos) << read_file(file("out"));
 }
 
+/// The runtime as the library `runtime.so`, and a C program that loads it.
+class StandaloneRuntime : public ::testing::Test {
+ protected:
+  /// Compiles the program whose statements are `main_body`, with the flags for both.
+  void compile_program(const std::string& main_body, const std::string& flags = "") const {
+    write_file(folder_.file("runtime.c"),
+               with_runtime_headers("#include \"runtime/standalone/standalone.c\"\n"));
+    write_file(folder_.file("use.c"),
+               with_runtime_headers("#define _GNU_SOURCE\n#include \"tenon/runtime/c_api.h\"\n") +
+                   kProgram + "int main(void) {\n" + main_body + "  return 0;\n}\n");
+    ASSERT_EQ(shell("cc -std=gnu11 -O1 -g -fPIC -shared -pthread " + flags +
+                    " runtime.c -o runtime.so && cc -std=gnu11 -O1 -g -pthread " + flags +
+                    " use.c -o use -ldl"),
+              0);
+  }
+  int shell(const std::string& command) const {
+    return std::system(("cd " + folder_.file("").string() + " && " + command).c_str());
+  }
+  /// Nothing if the program ends with 0 within a minute, else what it printed and its status.
+  std::string failure(const std::string& prefix = "") const {
+    const int status = shell(prefix + " timeout -s KILL 60 ./use > out 2>&1");
+    return status == 0 ? "" : read_file(folder_.file("out")) + "status " + std::to_string(status);
+  }
+  bool is_running_thread_sanitizer() const {
+    write_file(folder_.file("empty.c"), "int main(void) { return 0; }\n");
+    return shell("cc -fsanitize=thread empty.c -o empty 2> /dev/null && setarch -R ./empty") == 0;
+  }
+
+ private:
+  static constexpr const char* kProgram = R"(
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* library;
+static int32_t (*loop)(TenonLoopBody, void*, int64_t, int64_t);
+static void open_library(void) {
+  int32_t (*set_num_threads)(int32_t);
+  library = dlopen("./runtime.so", RTLD_NOW | RTLD_LOCAL);
+  if (!library) puts(dlerror()), exit(2);
+  loop = (int32_t (*)(TenonLoopBody, void*, int64_t, int64_t))dlsym(library, "tenon_parallel_for");
+  set_num_threads = (int32_t (*)(int32_t))dlsym(library, "tenon_set_num_threads");
+  set_num_threads(4);
+}
+static int32_t add(void* sum, int64_t begin, int64_t end) {
+  for (; begin < end; ++begin) atomic_fetch_add((atomic_llong*)sum, begin);
+  return 0;
+}
+/* Fails unless every iteration of a loop ran once. */
+static void run(void) {
+  atomic_llong sum = 0;
+  if (loop(add, &sum, 0, 64) != 0 || sum != 64 * 63 / 2) puts("wrong sum"), _exit(3);
+}
+static int32_t nest(void* unused, int64_t begin, int64_t end) {
+  (void)unused;
+  for (; begin < end; ++begin) run();
+  return 0;
+}
+static void* call_often(void* count) {
+  for (long n = 0; n < *(long*)count; ++n) n % 8 ? run() : (void)loop(nest, 0, 0, 8);
+  return 0;
+}
+static void call_from_threads(int threads, long count) {
+  pthread_t t[16];
+  for (int n = 0; n < threads; ++n) pthread_create(&t[n], 0, call_often, &count);
+  for (int n = 0; n < threads; ++n) pthread_join(t[n], 0);
+}
+static int threads_of_process(void) {
+  DIR* tasks = opendir("/proc/self/task");
+  int count = -2;
+  while (readdir(tasks)) ++count;
+  closedir(tasks);
+  return count;
+}
+/* The status of a child of fork. */
+static int status_of(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+static int32_t fork_inside(void* unused, int64_t begin, int64_t end) {
+  pid_t child = fork();
+  (void)unused, (void)begin, (void)end;
+  if (child == 0) run(), _exit(0);
+  return status_of(child) ? kTenonError : kTenonOk;
+}
+static int32_t leave(void* unused, int64_t begin, int64_t end) {
+  (void)unused, (void)end;
+  if (begin == 8) exit(0);
+  return 0;
+}
+static int32_t fail_at_8(void* unused, int64_t begin, int64_t end) {
+  (void)unused;
+  return begin <= 8 && 8 < end ? 77 : 0;
+}
+)";
+  TemporaryFolder folder_;
+};
+
+TEST_F(StandaloneRuntime, ReturnsToAllThreadsThatCallAtTheSameTime) {
+  compile_program("  open_library();\n  call_from_threads(4, 20000);\n");
+  EXPECT_EQ(failure(), "");
+}
+
+TEST_F(StandaloneRuntime, HasNoDataRaces) {
+  if (!is_running_thread_sanitizer()) GTEST_SKIP() << "the thread sanitizer does not run here";
+  compile_program(
+      "  open_library();\n  call_from_threads(3, 300);\n"
+      "  if (loop(fail_at_8, 0, 0, 64) != 77) return 4;\n  dlclose(library);\n",
+      "-fsanitize=thread");
+  EXPECT_EQ(failure("setarch -R"), "");
+}
+
+TEST_F(StandaloneRuntime, EndsItsThreadsWhenTheLibraryIsClosed) {
+  compile_program(
+      "  for (int n = 0; n < 300; ++n) {\n    open_library();\n    run();\n"
+      "    if (threads_of_process() != 4) return 4;\n    dlclose(library);\n"
+      "    if (threads_of_process() != 1) return 5;\n  }\n");
+  EXPECT_EQ(failure(), "");
+}
+
+TEST_F(StandaloneRuntime, RunsLoopsInAChildOfFork) {
+  compile_program(
+      "  open_library();\n  for (int n = 0; n < 50; ++n) {\n    pid_t child;\n    run();\n"
+      "    if ((child = fork()) == 0) { call_from_threads(2, 50); dlclose(library); exit(0); }\n"
+      "    if (status_of(child)) return 4;\n  }\n");
+  EXPECT_EQ(failure(), "");
+}
+
+TEST_F(StandaloneRuntime, RunsLoopsInAChildThatABodyForked) {
+  compile_program("  open_library();\n  run();\n  return loop(fork_inside, 0, 0, 64);\n");
+  EXPECT_EQ(failure(), "");
+}
+
+TEST_F(StandaloneRuntime, LetsTheProcessExitFromABody) {
+  compile_program("  open_library();\n  loop(leave, 0, 0, 16);\n  return 4;\n");
+  for (int n = 0; n < 20; ++n) EXPECT_EQ(failure(), "");
+}
+
+TEST_F(StandaloneRuntime, ReportsTheStatusOfABodyThatFails) {
+  compile_program(
+      "  open_library();\n  for (int n = 0; n < 1000; ++n)\n"
+      "    if (loop(fail_at_8, 0, 0, 64) != 77) return 4;\n");
+  EXPECT_EQ(failure(), "");
+}
+
 TEST(StandaloneTexts, a_header_of_the_runtime_goes_in_once) {
   const std::string text = with_runtime_headers(
       "#include \"tenon/runtime/pass_array.h\"\n#include \"tenon/runtime/c_api.h\"\n#include <math.h>\n"

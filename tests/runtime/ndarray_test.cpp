@@ -282,6 +282,17 @@ TEST(NDArray, WrapsWithStridesWithinWhichViewsStay) {
   EXPECT_EQ(reversed.to_vector<std::int32_t>(), (std::vector<std::int32_t>{6, 5, 4, 3, 2, 1}));
 }
 
+TEST(NDArray, ACopyToAnOverlappingViewStoresTheOldElements) {
+  const std::vector<int> values = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  NDArray a = NDArray::from(values, {9});
+  a.view({3, 3}, {3, 1}).copy_to(a.view({3, 3}, {1, 3}));
+  EXPECT_EQ(a.to_vector<int>(), (std::vector<int>{1, 4, 7, 2, 5, 8, 3, 6, 9}));
+  a.view({8}, {1}).copy_to(a.view({8}, {1}, sizeof(int)));
+  EXPECT_EQ(a.to_vector<int>(), (std::vector<int>{1, 1, 4, 7, 2, 5, 8, 3, 6}));
+  a.view({9}, {1}).copy_to(a.view({9}, {-1}, 8 * sizeof(int)));
+  EXPECT_EQ(a.to_vector<int>(), (std::vector<int>{6, 3, 8, 5, 2, 7, 4, 1, 1}));
+}
+
 TEST(NDArray, WrapsMemoryThatADeleterTakesBack) {
   static void* freed = nullptr;
   void* const memory = std::malloc(16);

@@ -254,14 +254,16 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   TextEmitter emitter(kPlainC, imported_texts(units), options.stage_comments);
   emitter.mark_lines(options.lines);
   SymbolNames symbols;
+  std::vector<std::pair<const tir::PrimFunc*, Signature>> functions;
   for (const CompileUnit& unit : units)
     for (const auto& [name, func] : unit.module.functions) {
-      const Signature signature =
-          signature_of(func, symbols.packed(func.attrs.global_symbol), options.argument_alignment);
-      emit_c_function(emitter, func, signature);
-      code.functions.push_back(signature.spec);
+      functions.emplace_back(&func, signature_of(func, symbols.packed(func.attrs.global_symbol),
+                                                 options.argument_alignment));
+      reserve_names(emitter, func, functions.back().second);
+      code.functions.push_back(functions.back().second.spec);
       code.functions.back().features = needed_features(unit.target);
     }
+  for (const auto& [func, signature] : functions) emit_c_function(emitter, *func, signature);
   code.text = emitter.text(manifest_text(code.functions));
   code.header = emitter.declarations();
   clock.finish("emit-c");

@@ -72,8 +72,9 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
   switch (intrin) {
     case Intrin::if_then_else:
       return choose(
-          expr(n.args[0]), [&] { return expr(n.args[1], lane); },
-          [&] { return expr(n.args[2], lane); }, type_of(type.element()));
+          expr(n.args[0], n.args[0].dtype().is_vector() ? lane : Lane{}),
+          [&] { return expr(n.args[1], lane); }, [&] { return expr(n.args[2], lane); },
+          type_of(type.element()));
     case Intrin::likely:
       return expr(n.args[0], lane);
     case Intrin::reinterpret:

@@ -14,7 +14,6 @@ class PackedTextEmitter {
       : module_(module), func_(func), signature_(signature), uses_(func.body) {}
 
   void run() {
-    reserve_extern_names();
     const std::string wanted = as_identifier(signature_.spec.name);
     name_ = module_.names().take(is_reserved(wanted) ? wanted + "_compute" : wanted);
     emit_computation();
@@ -22,15 +21,6 @@ class PackedTextEmitter {
   }
 
  private:
-  void reserve_extern_names() {
-    walk(func_.body, [&](const Call& n) {
-      if (const auto* callee = std::get_if<ExternCallee>(&n.callee))
-        module_.names().reserve(callee->name);
-      if (n.is(Intrin::tvm_call_packed) && !n.args.empty())
-        if (const StringImm* name = n.args[0].as<StringImm>()) module_.names().reserve(name->value);
-    });
-  }
-
   std::string type_of(DataType t) const { return value_type(module_.dialect(), t); }
   std::string memory_of(std::size_t n, const BufferParam& array) const {
     const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
@@ -76,11 +66,12 @@ class PackedTextEmitter {
     emitter.body(func_.body);
     if (params.empty()) params = in_header = "void";
     module_.add_function(emitter.function("int32_t " + name_ + "(" + params + ")"));
-    std::string comment = "\n/* " + signature_.spec.name + "(";
+    std::string comment = signature_.spec.name + "(";
     for (std::size_t n = 0; n < signature_.spec.params.size(); ++n)
       comment += (n ? ", " : "") + signature_.spec.params[n].name + ": " +
                  runtime::describe(signature_.spec.params[n]);
-    module_.add_declaration(comment + ") */\nint32_t " + name_ + "(" + in_header + ");\n");
+    module_.add_declaration("\n/* " + comment_text(comment) + ") */\nint32_t " + name_ + "(" +
+                            in_header + ");\n");
   }
 
   // ---- the packed function ----
@@ -175,6 +166,16 @@ class PackedTextEmitter {
   /// Of the computation, in its order.
   std::vector<std::string> arguments_;
 };
+
+void reserve_names(TextEmitter& module, const PrimFunc& func, const Signature& signature) {
+  module.names().reserve(signature.spec.symbol);
+  walk(func.body, [&](const Call& n) {
+    if (const auto* callee = std::get_if<ExternCallee>(&n.callee))
+      module.names().reserve(callee->name);
+    if (n.is(Intrin::tvm_call_packed) && !n.args.empty())
+      if (const StringImm* name = n.args[0].as<StringImm>()) module.names().reserve(name->value);
+  });
+}
 
 void emit_c_function(TextEmitter& module, const PrimFunc& func, const Signature& signature) {
   PackedTextEmitter(module, func, signature).run();

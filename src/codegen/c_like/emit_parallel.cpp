@@ -16,13 +16,20 @@ std::string CFunctionEmitter::declaration(const std::string& type,
 }
 
 CFunctionEmitter::Outlined CFunctionEmitter::outline(
-    const Stmt& body, const std::string& what, const std::string& own_params,
-    const std::function<void(CFunctionEmitter&)>& content) {
+    const Stmt& body, const std::string& what, Params own_params,
+    const std::function<void(CFunctionEmitter&, const Params&)>& content) {
   const std::string function = module_.names().take(name_ + "_" + what);
   CFunctionEmitter inner(module_, uses_, function, noalias_);
   inner.comments_ = comments_;
   inner.sizes_ = sizes_;
   inner.out_.set_mark(out_.mark());
+  const std::string closure_param = inner.names().take("closure"),
+                    outer = inner.names().take("outer");
+  std::string params = "void* " + closure_param;
+  for (auto& [type, name] : own_params) {
+    name = inner.names().take(name);
+    params += ", " + type + " " + name;
+  }
   std::string fields, values, locals;
   std::unordered_map<std::string, std::string> taken;
   for (const Var& var : used_variables(body)) {
@@ -41,22 +48,21 @@ CFunctionEmitter::Outlined CFunctionEmitter::outline(
           field.pointee.empty() ? type + " " + field.name : field.pointee + "* " + field.name;
       fields += "  " + plain + ";\n";
       values += (values.empty() ? "" : ", ") + variable.name;
-      locals += (field.pointee.empty() ? "  const " : "  ") + declaration(type, field) +
-                " = outer->" + field.name + ";\n";
+      locals += (field.pointee.empty() ? "  const " : "  ") + declaration(type, field) + " = " +
+                outer + "->" + field.name + ";\n";
     }
     variable.name = own->second;
     inner.define(var, variable);
   }
-  content(inner);
+  content(inner, own_params);
   const std::string structure = "struct " + function + "_closure";
   std::string text;
   if (!fields.empty()) text += structure + " {\n" + fields + "};\n\n";
   inner.out_.add("return 0;");
-  std::string whole =
-      inner.function("static int32_t " + function + "(void* closure, " + own_params + ")");
-  const std::string opening = fields.empty()
-                                  ? "  (void)closure;\n"
-                                  : "  const " + structure + "* const outer = closure;\n" + locals;
+  std::string whole = inner.function("static int32_t " + function + "(" + params + ")");
+  const std::string opening = fields.empty() ? "  (void)" + closure_param + ";\n"
+                                             : "  const " + structure + "* const " + outer + " = " +
+                                                   closure_param + ";\n" + locals;
   whole.insert(whole.find("{\n") + 2, opening);
   module_.add_function(text + whole);
   if (fields.empty()) return {function, "NULL"};
@@ -68,13 +74,13 @@ CFunctionEmitter::Outlined CFunctionEmitter::outline(
 void CFunctionEmitter::parallel_loop(const For& n) {
   module_.use_runtime();
   const Outlined body = outline(
-      n.body, n.var.name() + "_body", "int64_t begin, int64_t end", [&](CFunctionEmitter& inner) {
+      n.body, n.var.name() + "_body", {{"int64_t", "begin"}, {"int64_t", "end"}},
+      [&](CFunctionEmitter& inner, const Params& params) {
         inner.stack_ = StackPlan(n.body);
-        const DataType type = n.var.dtype();
-        inner.names_.reserve("begin"), inner.names_.reserve("end");
+        const std::string type = type_of(n.var.dtype());
         inner.serial_loop(
-            n.var, type,
-            {.begin = cast_to(type_of(type), {"begin"}), .end = cast_to(type_of(type), {"end"})},
+            n.var, n.var.dtype(),
+            {.begin = cast_to(type, {params[0].second}), .end = cast_to(type, {params[1].second})},
             n.body);
       });
   const Text first = index(n.min), extent = index(n.extent);
@@ -86,14 +92,14 @@ void CFunctionEmitter::parallel_loop(const For& n) {
 
 void CFunctionEmitter::parallel_region(const Stmt& body) {
   module_.use_runtime();
-  const Outlined outlined =
-      outline(body, "region", "int32_t task, int32_t num_tasks", [&](CFunctionEmitter& inner) {
-        inner.names_.reserve("task");
-        inner.names_.reserve("num_tasks");
-        inner.in_region_ = true;
-        inner.stack_ = StackPlan(body);
-        inner.stmt(body);
-      });
+  const Outlined outlined = outline(body, "region", {{"int32_t", "task"}, {"int32_t", "num_tasks"}},
+                                    [&](CFunctionEmitter& inner, const Params& params) {
+                                      inner.task_ = params[0].second;
+                                      inner.num_tasks_ = params[1].second;
+                                      inner.in_region_ = true;
+                                      inner.stack_ = StackPlan(body);
+                                      inner.stmt(body);
+                                    });
   check_status("parallel_launch(" + outlined.function + ", " + outlined.closure + ")");
 }
 
@@ -112,15 +118,17 @@ void CFunctionEmitter::shared_loop(const For& n) {
     if (strided_tasks_) {
       serial_loop(
           n.var, Int(64),
-          {.begin = infix(first, "+", {"task"}, Level::Sum), .end = last, .step = "num_tasks"},
+          {.begin = infix(first, "+", {task_}, Level::Sum), .end = last, .step = num_tasks_},
           n.body);
     } else {
       const std::string share =
-          bind(name + "_share", Int(64), {"(" + extent.text + " + (num_tasks - 1)) / num_tasks"});
-      const std::string from =
-          bind(name + "_from", Int(64), call(min, {{first.text + " + task * " + share}, last}));
+          bind(name + "_share", Int(64),
+               {"(" + extent.text + " + (" + num_tasks_ + " - 1)) / " + num_tasks_});
+      const std::string from = bind(
+          name + "_from", Int(64), call(min, {{first.text + " + " + task_ + " * " + share}, last}));
       const std::string to =
-          bind(name + "_to", Int(64), call(min, {{first.text + " + (task + 1) * " + share}, last}));
+          bind(name + "_to", Int(64),
+               call(min, {{first.text + " + (" + task_ + " + 1) * " + share}, last}));
       serial_loop(n.var, Int(64), {.begin = {from}, .end = {to}}, n.body);
     }
     in_region_ = true;

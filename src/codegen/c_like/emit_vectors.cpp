@@ -83,7 +83,10 @@ std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& b
 
 /// A number that divides the index, as far as its form shows.
 std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
-  if (const auto value = constant_int(e)) return *value == 0 ? 0 : std::abs(*value);
+  // The least integer has no magnitude in int64.
+  if (const auto value = constant_int(e))
+    return *value == std::numeric_limits<std::int64_t>::min() ? std::int64_t{1} << 62
+                                                              : std::abs(*value);
   if (const Cast* n = e.as<Cast>()) return known_factor(n->value);
   if (e.as<VarNode>()) {
     const auto found = variables_.find(&e.node());

@@ -112,8 +112,10 @@ class CFunctionEmitter {
   struct Outlined {
     std::string function, closure;
   };
-  Outlined outline(const tir::Stmt& body, const std::string& what, const std::string& own_params,
-                   const std::function<void(CFunctionEmitter&)>& content);
+  /// `own_params` with type and wanted name, which `content` gets as they are called.
+  using Params = std::vector<std::pair<std::string, std::string>>;
+  Outlined outline(const tir::Stmt& body, const std::string& what, Params own_params,
+                   const std::function<void(CFunctionEmitter&, const Params&)>& content);
   /// A variable for a value that several statements use.
   std::string bind(const std::string& name, DataType type, const Text& value);
   void check_status(const std::string& call);
@@ -246,6 +248,8 @@ class CFunctionEmitter {
   std::vector<Workspace> workspaces_;
   /// Inside a persistent parallel region.
   bool in_region_ = false;
+  /// The variables of a task: its number, and of how many it is.
+  std::string task_, num_tasks_;
   bool strided_tasks_ = false;
   /// Of a kernel: declarations of memory of a block, which stand before all else.
   Lines shared_memory_;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <unordered_set>
 
 #include "tenon/support/error.h"
 
@@ -374,6 +375,18 @@ const char* body_of(Helper helper, DataType t, bool has_ptx) {
 }
 
 }  // namespace
+
+bool is_helper_name(std::string_view name) {
+  static const std::unordered_set<std::string> kNames = [] {
+    std::unordered_set<std::string> all;
+    for (int helper = 0; helper <= static_cast<int>(Helper::FourBytes); ++helper)
+      for (const char* type : {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16",
+                               "uint32", "uint64", "float16", "bfloat16", "float32", "float64"})
+        all.insert(name_of(static_cast<Helper>(helper), type));
+    return all;
+  }();
+  return kNames.contains(std::string(name));
+}
 
 std::string Helpers::use(Helper helper, DataType type) {
   DataType t = type.element();

@@ -50,6 +50,9 @@ enum class Helper : unsigned char {
   FourBytes,
 };
 
+/// Whether some helper for some type has the name.
+bool is_helper_name(std::string_view name);
+
 class Helpers {
  public:
   explicit Helpers(const Dialect& dialect) : dialect_(dialect) {}

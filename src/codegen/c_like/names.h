@@ -14,12 +14,8 @@
 
 namespace tenon::codegen {
 
-/// Letters, digits and _ of the name, another character as _.
-std::string as_identifier(std::string_view name);
-/// Whether C, or what the emitted text includes, gives the name a meaning.
+/// Whether C, what the emitted text includes, or a helper function gives the name a meaning.
 bool is_reserved(std::string_view identifier);
-/// Whether math.h declares a function of the name.
-bool is_in_math_h(std::string_view identifier);
 
 class Names {
  public:

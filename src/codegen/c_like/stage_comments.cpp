@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/codegen/c_names.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stage_lines.h"
@@ -27,9 +28,7 @@ StageComments::Stored merged(const StageComments::Stored& a, const StageComments
 
 StageComments::StageComments(const PrimFunc& func) {
   for (StageLine each : stage_lines(func.attrs)) {
-    // A name may be any text; a comment is one line.
-    std::ranges::replace_if(
-        each.line, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    each.line = comment_text(std::move(each.line));
     const auto [stage, is_new] = stages_.emplace(each.buffer, static_cast<int>(lines_.size()));
     if (is_new) {
       lines_.push_back(each.line);

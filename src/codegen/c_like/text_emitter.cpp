@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tenon/codegen/c_names.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -126,40 +127,24 @@ bool has_word(std::string_view text, std::string_view word) {
 
 }  // namespace
 
-std::string c_string(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += std::string("\\") + c;
-    } else if (c == '\n') {
-      result += "\\n";
-    } else if (byte < 0x20 || byte >= 0x7f || c == '?') {
-      // In three digits, after which another digit is none of it; `?` would begin a trigraph.
-      char digits[5] = {'\\', static_cast<char>('0' + (byte >> 6)),
-                        static_cast<char>('0' + (byte >> 3 & 7)),
-                        static_cast<char>('0' + (byte & 7)), 0};
-      result += digits;
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
-
 TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
                          bool comments_stages)
     : dialect_(dialect),
       comments_stages_(comments_stages),
       imported_(std::move(imported)),
       helpers_(dialect) {
-  for (const char* name : {"set_last_error", "parallel_for", "parallel_launch", "parallel_barrier",
-                           "workspace_alloc", "workspace_free", "LANES", "PART", "TenonValue",
-                           "DLDevice", "DLDataType", "DLTensor", "TenonRuntimeApi"})
+  for (const char* name :
+       {"set_last_error", "parallel_for", "parallel_launch", "parallel_barrier", "workspace_alloc",
+        "workspace_free", "LANES", "PART", "TenonValue", "DLDevice", "DLDataType", "DLTensor",
+        "TenonRuntimeApi", "args", "type_codes", "num_args"})
     names_.reserve(name);
   if (dialect.device == nullptr) return;
   names_.reserve(kDynamicShared);
   for (const std::string_view word : dialect.device->reserved) names_.reserve(word);
+  for (const char* scalar : {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong",
+                             "longlong", "ulonglong", "half", "float", "double"})
+    for (const char* lanes : {"1", "2", "3", "4", "8", "16"})
+      names_.reserve(std::string(scalar) + lanes);
 }
 
 bool TextEmitter::is_declared_by_import(const std::string& name) const {

@@ -9,6 +9,7 @@
 #include "codegen/c_like/dialect.h"
 #include "codegen/c_like/helpers.h"
 #include "codegen/c_like/names.h"
+#include "tenon/codegen/c_names.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/codegen/statement_lines.h"
 #include "tenon/tir/function.h"
@@ -82,11 +83,12 @@ class TextEmitter {
   std::string functions_, packed_, declarations_;
 };
 
+/// Keeps the names of the functions that a function calls, and its own symbol, from variables and
+/// from the functions that are emitted after this.
+void reserve_names(TextEmitter& module, const tir::PrimFunc& func, const Signature& signature);
+
 /// Emits a function: the computation, under the function's name or one like it, and the packed
 /// function under the signature's symbol. Throws LowerError for what C cannot say.
 void emit_c_function(TextEmitter& module, const tir::PrimFunc& func, const Signature& signature);
-
-/// In double quotes.
-std::string c_string(const std::string& text);
 
 }  // namespace tenon::codegen

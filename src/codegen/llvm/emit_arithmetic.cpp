@@ -17,7 +17,7 @@ llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Valu
   const bool is_narrow = is_computed_in_float32(type);
   auto wide = [&](llvm::Value* x) { return is_narrow ? to_float32(x, type) : x; };
   auto rounded = [&](llvm::Value* x) { return is_narrow ? round_float32(x, type) : x; };
-  if (op == BinaryOp::Min || op == BinaryOp::Max) return extremum(op, a, b, wide(a), wide(b));
+  if (op == BinaryOp::Min || op == BinaryOp::Max) return rounded(extremum(op, wide(a), wide(b)));
   if (op == BinaryOp::TruncDiv || op == BinaryOp::FloorDiv) {
     llvm::Value* quotient = wide(arithmetic(BinaryOp::Div, a, b, type));
     return rounded(builder_.CreateUnaryIntrinsic(
@@ -27,30 +27,22 @@ llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Valu
   return is_comparison(op) ? result : rounded(result);
 }
 
-namespace {
-
-/// Whether the value, or all its lanes, cannot be NaN.
-bool is_number(const llvm::Value* value) {
-  if (llvm::isa<llvm::SIToFPInst, llvm::UIToFPInst>(value)) return true;
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-  if (constant && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
-  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
-  return number && !number->isNaN();
-}
-
-}  // namespace
-
-/// NaN if an operand is. x86 has one instruction for `x op y ? x : y`, which is y where one of them
-/// is NaN: enough if x cannot be, or if fast_math does not care. Otherwise a is chosen there, which
-/// is what a reduction has so far, so that the check of b lies on no path from step to step.
-llvm::Value* FunctionEmitter::extremum(BinaryOp op, llvm::Value* a, llvm::Value* b,
-                                       llvm::Value* wide_a, llvm::Value* wide_b) {
-  const auto precedes = op == BinaryOp::Min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT;
-  if (is_number(wide_a))
-    return builder_.CreateSelect(builder_.CreateFCmp(precedes, wide_a, wide_b), a, b);
-  llvm::Value* chosen = builder_.CreateSelect(builder_.CreateFCmp(precedes, wide_b, wide_a), b, a);
-  if (is_number(wide_b) || module_.has_fast_math()) return chosen;
-  return builder_.CreateSelect(builder_.CreateFCmpUNO(wide_b, wide_b), b, chosen);
+/// NaN if an operand is: on x86 an instruction, and a check of the first operand unless LLVM knows
+/// that one of them is no NaN. The second operand of a reduction's step is new, and so stands
+/// first: its check lies on no path from step to step.
+llvm::Value* FunctionEmitter::extremum(BinaryOp op, llvm::Value* a, llvm::Value* b) {
+  const bool is_min = op == BinaryOp::Min;
+  if (module_.has_fast_math())
+    return builder_.CreateSelect(
+        builder_.CreateFCmp(is_min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT, b, a), b,
+        a);
+  // Which zero it is does not matter.
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
+  llvm::FastMathFlags flags = builder_.getFastMathFlags();
+  flags.setNoSignedZeros();
+  builder_.setFastMathFlags(flags);
+  return builder_.CreateBinaryIntrinsic(
+      is_min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, b, a);
 }
 
 llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm::Value* b) {

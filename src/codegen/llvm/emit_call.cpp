@@ -83,6 +83,7 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::dp4a:
       return sums_of_products(n);
     case Intrin::if_then_else:
+      if (n.args[0].dtype().is_vector()) return choose_lanes(expr(n.args[0]), n.args[1], n.args[2]);
       return choose(expr(n.args[0]), n.args[1], n.args[2]);
     case Intrin::likely:
       return expr(n.args[0]);

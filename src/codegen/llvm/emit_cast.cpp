@@ -1,4 +1,8 @@
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
+
 #include <cmath>
+#include <limits>
 
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
@@ -54,32 +58,76 @@ llvm::Value* FunctionEmitter::float_to_float(llvm::Value* value, DataType from, 
   return builder_.CreateFPCast(value, type(to));
 }
 
+namespace {
+
+struct Bounds {
+  double least = -std::numeric_limits<double>::infinity();
+  double greatest = std::numeric_limits<double>::infinity();
+};
+
+/// Bounds of a value that is no NaN, as far as minima, maxima and roundings around it tell.
+Bounds bounds_of(llvm::Value* value) {
+  const llvm::APFloat* number = nullptr;
+  if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(number))) {
+    const double x = number->convertToDouble();
+    return {x, x};
+  }
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  if (!call) return {};
+  switch (call->getIntrinsicID()) {
+    case llvm::Intrinsic::minimum:
+    case llvm::Intrinsic::maximum: {
+      const Bounds a = bounds_of(call->getArgOperand(0)), b = bounds_of(call->getArgOperand(1));
+      if (call->getIntrinsicID() == llvm::Intrinsic::minimum)
+        return {std::min(a.least, b.least), std::min(a.greatest, b.greatest)};
+      return {std::max(a.least, b.least), std::max(a.greatest, b.greatest)};
+    }
+    case llvm::Intrinsic::floor:
+    case llvm::Intrinsic::ceil:
+    case llvm::Intrinsic::trunc:
+    case llvm::Intrinsic::nearbyint: {
+      const Bounds x = bounds_of(call->getArgOperand(0));
+      return {std::floor(x.least), std::ceil(x.greatest)};
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
 /// Saturates; NaN gives 0. LLVM's saturating conversions are scalar code on x86.
 llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from, DataType to) {
   if (from.bits == 16) value = to_float32(value, from);
   const double greatest_plus_one = std::ldexp(1.0, to.is_int() ? to.bits - 1 : to.bits);
   const double least = to.is_int() ? -greatest_plus_one : 0;
   auto number = [&](double x) { return llvm::ConstantFP::get(value->getType(), x); };
+  const Bounds bounds = bounds_of(value);
+  const bool is_narrow = to.bits <= 16;
+  const bool may_be_below = bounds.least < least;
+  const bool may_be_above = bounds.greatest >= greatest_plus_one;
+  llvm::Value* bounded = value;
   // Where it is NaN, the least value, as x86's instruction has it.
-  llvm::Value* bounded =
-      builder_.CreateSelect(builder_.CreateFCmpOGT(value, number(least)), value, number(least));
-  llvm::Value* result = nullptr;
-  if (to.bits <= 16) {
+  if (may_be_below)
+    bounded =
+        builder_.CreateSelect(builder_.CreateFCmpOGT(value, number(least)), value, number(least));
+  if (may_be_above && is_narrow) {
     llvm::Value* greatest = number(greatest_plus_one - 1);
     bounded = builder_.CreateSelect(builder_.CreateFCmpOLT(bounded, greatest), bounded, greatest);
-    result =
-        builder_.CreateTrunc(builder_.CreateFPToSI(bounded, type(Int(32, to.lanes))), type(to));
-  } else {
-    // The greatest value is no float, so that it is put in afterwards. What the conversion gives
-    // there is undefined, and must be the same at every use.
-    result = to.is_int() ? builder_.CreateFPToSI(bounded, type(to))
-                         : builder_.CreateFPToUI(bounded, type(to));
-    llvm::Value* is_above = builder_.CreateFCmpOGE(value, number(greatest_plus_one));
-    const auto greatest = static_cast<std::uint64_t>(integer_max(to.element()).value_or(-1));
-    result = builder_.CreateSelect(is_above, same_shape(result, greatest),
-                                   builder_.CreateFreeze(result));
   }
-  if (to.is_uint()) return result;
+  // What the conversion of other numbers gives is undefined, and must be the same at every use.
+  const DataType wide = is_narrow ? Int(32, to.lanes) : to;
+  llvm::Value* result =
+      builder_.CreateFreeze(wide.is_int() ? builder_.CreateFPToSI(bounded, type(wide))
+                                          : builder_.CreateFPToUI(bounded, type(wide)));
+  result = builder_.CreateTrunc(result, type(to));
+  // The greatest value of a wide type is no float.
+  if (may_be_above && !is_narrow) {
+    const auto greatest = static_cast<std::uint64_t>(integer_max(to.element()).value_or(-1));
+    result = builder_.CreateSelect(builder_.CreateFCmpOGE(value, number(greatest_plus_one)),
+                                   same_shape(result, greatest), result);
+  }
+  if (to.is_uint() && may_be_below) return result;
   return builder_.CreateSelect(builder_.CreateFCmpORD(value, value), result, same_shape(result, 0));
 }
 

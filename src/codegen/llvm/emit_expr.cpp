@@ -20,6 +20,8 @@ llvm::BasicBlock* FunctionEmitter::new_block(const char* name) {
 llvm::Value* FunctionEmitter::expr(const Expr& e) {
   if (is_stack_low()) return with_deep_stack([&] { return expr(e); });
   const DataType t = e.dtype();
+  if (lanes_ && t.lanes != lane_count(lanes_) && (contains<Load>(e) || contains<Call>(e)))
+    return evaluate_for_any_lane(e);
   auto never = [&](const char* what) -> llvm::Value* {
     internal_error(std::string(what) + " is left in lowered code: " + print_expr(e));
   };
@@ -168,6 +170,38 @@ llvm::Value* FunctionEmitter::choose(llvm::Value* condition, const Expr& if_true
   llvm::PHINode* result = builder_.CreatePHI(a->getType(), 2);
   result->addIncoming(a, on_true);
   result->addIncoming(b, on_false);
+  return result;
+}
+
+llvm::Value* FunctionEmitter::choose_lanes(llvm::Value* condition, const Expr& if_true,
+                                           const Expr& if_false) {
+  llvm::Value* outer = lanes_;
+  const auto side = [&](const Expr& e, llvm::Value* chosen) {
+    lanes_ = outer ? builder_.CreateAnd(outer, chosen) : chosen;
+    return expr(e);
+  };
+  llvm::Value* a = side(if_true, condition);
+  llvm::Value* b =
+      is_constant(if_false) ? expr(if_false) : side(if_false, builder_.CreateNot(condition));
+  lanes_ = outer;
+  return builder_.CreateSelect(condition, a, b);
+}
+
+llvm::Value* FunctionEmitter::evaluate_for_any_lane(const Expr& e) {
+  llvm::Value* mask = std::exchange(lanes_, nullptr);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* on_any = new_block("any_lane");
+  llvm::BasicBlock* after = new_block("any_lane_end");
+  builder_.CreateCondBr(builder_.CreateOrReduce(mask), on_any, after);
+  builder_.SetInsertPoint(on_any);
+  llvm::Value* value = expr(e);
+  on_any = builder_.GetInsertBlock();
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  llvm::PHINode* result = builder_.CreatePHI(value->getType(), 2);
+  result->addIncoming(value, on_any);
+  result->addIncoming(llvm::Constant::getNullValue(value->getType()), before);
+  lanes_ = mask;
   return result;
 }
 

@@ -63,6 +63,7 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
   const DataType element = n.buffer->dtype;
   const int lanes = position.dtype().lanes;
   auto at = [&](llvm::Value* i) { return address(n.buffer, i); };
+  if (lanes_) return load_masked(n.buffer, position, lanes_);
   if (lanes == 1) return load_lanes(at(index(position)), element, element.lanes);
   if (const Broadcast* same = position.as<Broadcast>(); same && same->value.dtype().is_scalar())
     return splat(load_lanes(at(index(same->value)), element, element.lanes), lanes);
@@ -115,6 +116,94 @@ llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element,
                                  llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
   if (!element.is_bool()) return value;
   return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+}
+
+// ---- masked loads ----
+
+llvm::Value* FunctionEmitter::load_masked(const Buffer& buffer, const Expr& position,
+                                          llvm::Value* mask) {
+  const DataType element = buffer->dtype;
+  const int lanes = position.dtype().lanes;
+  llvm::Type* lane = lane_type_in_memory(module_.context(), element);
+  // Where no lane is read, the address may lie outside.
+  const auto at = [&](llvm::Value* i) {
+    if (element.lanes > 1)
+      i = builder_.CreateMul(i,
+                             splat(int64(element.lanes), i->getType()->isVectorTy() ? lanes : 1));
+    return builder_.CreateGEP(lane, variable(buffer->data), i);
+  };
+  if (lanes == 1) return load_masked_lanes(at(index(position)), element, mask);
+  if (const Broadcast* same = position.as<Broadcast>();
+      same && same->value.dtype().is_scalar() && element.is_scalar())
+    return splat(evaluate_for_any_lane(make_load(buffer, {same->value})), lanes);
+  const Ramp* ramp = position.as<Ramp>();
+  if (const auto stride = ramp ? constant_int(ramp->stride) : std::nullopt) {
+    if (stride == 1) return load_masked_lanes(at(index(ramp->base)), element, mask);
+    if (stride == -1) {
+      llvm::Value* last = builder_.CreateSub(index(ramp->base), int64(lanes - 1));
+      return reversed(load_masked_lanes(at(last), element, reversed(mask, element.lanes)),
+                      element.lanes);
+    }
+    if (element.is_scalar() && element.bits >= 32 && reads_well_with_gaps(*stride, lanes))
+      return load_masked_strided(at(index(ramp->base)), element, static_cast<int>(*stride), mask);
+  }
+  llvm::Value* addresses = at(index(position));
+  if (element.is_scalar()) return gather(addresses, element, mask);
+  std::vector<int> element_of;
+  std::vector<llvm::Constant*> lane_in;
+  for (int n = 0; n < lanes * element.lanes; ++n) {
+    element_of.push_back(n / element.lanes);
+    lane_in.push_back(int64(n % element.lanes));
+  }
+  addresses = builder_.CreateGEP(lane, builder_.CreateShuffleVector(addresses, element_of),
+                                 llvm::ConstantVector::get(lane_in));
+  return gather(addresses, element, mask);
+}
+
+llvm::Value* FunctionEmitter::load_masked_lanes(llvm::Value* address, DataType element,
+                                                llvm::Value* mask) {
+  llvm::Type* type = memory_type(module_.context(), element.element().with_lanes(lane_count(mask)));
+  llvm::Value* zero = llvm::Constant::getNullValue(type);
+  llvm::Value* value = builder_.CreateMaskedLoad(
+      type, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))), mask, zero);
+  return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
+}
+
+llvm::Value* FunctionEmitter::gather(llvm::Value* addresses, DataType element, llvm::Value* mask) {
+  llvm::Type* type = memory_type(module_.context(), element.element().with_lanes(lane_count(mask)));
+  llvm::Value* zero = llvm::Constant::getNullValue(type);
+  llvm::Value* value = builder_.CreateMaskedGather(
+      type, addresses, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))), mask, zero);
+  return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
+}
+
+/// As load_strided, in pieces of which only the masked lanes' elements are read.
+llvm::Value* FunctionEmitter::load_masked_strided(llvm::Value* first, DataType element, int stride,
+                                                  llvm::Value* mask) {
+  const int lanes = lane_count(mask);
+  llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
+  llvm::Value* none = llvm::Constant::getNullValue(mask->getType());
+  llvm::Value* result = nullptr;
+  for (int piece = 0; piece < stride; ++piece) {
+    std::vector<int> read, picks;
+    for (int n = 0; n < lanes; ++n) {
+      const int at = piece * lanes + n;
+      read.push_back(at % stride == 0 ? at / stride : lanes);
+    }
+    for (int lane = 0; lane < lanes; ++lane) {
+      const int at = lane * stride;
+      const bool is_here = at / lanes == piece;
+      picks.push_back(is_here                        ? (result ? lanes : 0) + at - piece * lanes
+                      : result && at / lanes < piece ? lane
+                                                     : -1);
+    }
+    llvm::Value* part =
+        load_masked_lanes(builder_.CreateGEP(in_memory, first, int64(piece * lanes)), element,
+                          builder_.CreateShuffleVector(mask, none, read));
+    result = result ? builder_.CreateShuffleVector(result, part, picks)
+                    : builder_.CreateShuffleVector(part, picks);
+  }
+  return result;
 }
 
 llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride,

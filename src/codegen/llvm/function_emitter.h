@@ -84,6 +84,11 @@ class FunctionEmitter {
   llvm::Value* emit(const tir::Call& n, DataType type);
   /// One side or the other, with control flow.
   llvm::Value* choose(llvm::Value* condition, const tir::Expr& if_true, const tir::Expr& if_false);
+  /// One side or the other in each lane: what might fault is evaluated only in lanes of its side.
+  llvm::Value* choose_lanes(llvm::Value* condition, const tir::Expr& if_true,
+                            const tir::Expr& if_false);
+  /// The value of `e` if any lane is evaluated, else 0.
+  llvm::Value* evaluate_for_any_lane(const tir::Expr& e);
   /// A position in memory or a bound of a loop, as 64 bits: assumed not to overflow its type.
   llvm::Value* index(const tir::Expr& e);
   llvm::Value* in_index_mode(const tir::Expr& e);
@@ -98,9 +103,7 @@ class FunctionEmitter {
   // Arithmetic on values of a type.
   llvm::Value* arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, DataType type);
   llvm::Value* float_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b);
-  /// Min or Max of a and b, compared by their wide values.
-  llvm::Value* extremum(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, llvm::Value* wide_a,
-                        llvm::Value* wide_b);
+  llvm::Value* extremum(tir::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* integer_arithmetic(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
   llvm::Value* integer_division(tir::BinaryOp op, llvm::Value* a, llvm::Value* b, bool is_signed);
 
@@ -127,6 +130,12 @@ class FunctionEmitter {
   llvm::Value* address(const tir::Buffer& buffer, llvm::Value* index);
   llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
   llvm::Value* load_lanes(llvm::Value* address, DataType element, int count);
+  /// Loads that access memory only in the lanes of the mask; the others are 0.
+  llvm::Value* load_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* mask);
+  llvm::Value* load_masked_lanes(llvm::Value* address, DataType element, llvm::Value* mask);
+  llvm::Value* load_masked_strided(llvm::Value* first, DataType element, int stride,
+                                   llvm::Value* mask);
+  llvm::Value* gather(llvm::Value* addresses, DataType element, llvm::Value* mask);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
   /// The body with its stores of vectors past the caches, all of them done where it ends.
   void stream_stores(const tir::Stmt& body);
@@ -208,6 +217,9 @@ class FunctionEmitter {
   /// The values in 64 bits of int32 variables that are counted so.
   std::unordered_map<const tir::ExprNode*, llvm::Value*> wide_variables_;
   bool index_mode_ = false;
+  /// Inside a side of a choice by lanes: a vector of bools, the lanes in which it is evaluated.
+  /// Null for all.
+  llvm::Value* lanes_ = nullptr;
   /// Shared with the parts that are called from here, whose temporaries are on the stack as well.
   std::shared_ptr<const StackPlan> stack_;
   WorkspaceScopes workspaces_;

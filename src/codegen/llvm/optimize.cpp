@@ -6,6 +6,8 @@
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -77,6 +79,61 @@ struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
   }
 };
 
+/// One check for NaN for two steps of a minimum or maximum: maximum(y, maximum(x, so_far)) becomes
+/// two instructions that keep what they have where a number is compared with NaN, and one
+/// comparison that sees NaN in x and in y. Loops over vectors in the cache are bound by the number
+/// of instructions.
+struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
+  static llvm::IntrinsicInst* as_extremum(llvm::Value* value) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+    const bool is_extremum = call && (call->getIntrinsicID() == llvm::Intrinsic::minimum ||
+                                      call->getIntrinsicID() == llvm::Intrinsic::maximum);
+    return is_extremum && call->hasNoSignedZeros() ? call : nullptr;
+  }
+  /// So far where an operand is NaN.
+  static llvm::Value* step(llvm::IRBuilder<>& builder, const llvm::IntrinsicInst& call,
+                           llvm::Value* x, llvm::Value* so_far) {
+    const bool is_min = call.getIntrinsicID() == llvm::Intrinsic::minimum;
+    return builder.CreateSelect(
+        builder.CreateFCmp(is_min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT, x, so_far),
+        x, so_far);
+  }
+  static bool combine(llvm::IntrinsicInst& second) {
+    for (const unsigned inner : {1U, 0U}) {
+      llvm::IntrinsicInst* first = as_extremum(second.getArgOperand(inner));
+      if (!first || first->getIntrinsicID() != second.getIntrinsicID() || !first->hasOneUse() ||
+          first->getParent() != second.getParent())
+        continue;
+      llvm::Value *x = first->getArgOperand(0), *y = second.getArgOperand(1 - inner);
+      // A constant needs no check to be shared.
+      if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y) ||
+          llvm::isa<llvm::Constant>(first->getArgOperand(1)))
+        continue;
+      llvm::IRBuilder<> builder(first);
+      llvm::Value* so_far = step(builder, *first, x, first->getArgOperand(1));
+      builder.SetInsertPoint(&second);
+      so_far = step(builder, second, y, so_far);
+      llvm::Value* result = builder.CreateSelect(builder.CreateFCmpORD(x, y), so_far,
+                                                 llvm::ConstantFP::getNaN(second.getType()));
+      second.replaceAllUsesWith(result);
+      second.eraseFromParent();
+      first->eraseFromParent();
+      return true;
+    }
+    return false;
+  }
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+    bool changes = false;
+    for (llvm::BasicBlock& block : function)
+      for (llvm::Instruction& each : llvm::make_early_inc_range(block))
+        if (llvm::IntrinsicInst* call = as_extremum(&each)) changes |= combine(*call);
+    if (!changes) return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved;
+    preserved.preserveSet<llvm::CFGAnalyses>();
+    return preserved;
+  }
+};
+
 /// The passes that our own IR needs, each once or twice. LLVM's pipeline for C++ repeats itself and
 /// looks for what is not there (recursion, exceptions, calls to inline, jumps to thread), and took
 /// twice as long for the same code. Loops are counted in 64 bits from the start, so that none need
@@ -104,6 +161,7 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
   passes.addPass(SimplifyCFGPass());
   // Peeling a loop again that unrolling has peeled breaks its phis: llvm_faults.md has it.
   if (counts_loops) passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level).setPeeling(false)));
+  passes.addPass(ShareChecksForNan());
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   return passes;

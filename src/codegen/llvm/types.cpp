@@ -8,6 +8,10 @@ llvm::Type* with_lanes(llvm::Type* type, int lanes) {
   return lanes == 1 ? type : llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes));
 }
 
+int lane_count(const llvm::Value* vector) {
+  return static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements());
+}
+
 namespace {
 
 llvm::Type* lane_type(llvm::LLVMContext& context, DataType type) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Value.h>
 
 #include "tenon/support/data_type.h"
 
@@ -20,5 +21,7 @@ int lane_bytes(DataType type);
 
 /// `type`, or a vector of it if there is more than one lane.
 llvm::Type* with_lanes(llvm::Type* type, int lanes);
+/// Of a vector.
+int lane_count(const llvm::Value* vector);
 
 }  // namespace tenon::codegen
