@@ -64,10 +64,9 @@ tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
     check_function(func, name);
     tir::PrimFunc named = func;
     named.attrs.global_symbol = name;
-    if (named.form == tir::Form::MultiDimensional && !options.allow_parallel_reduction_race)
-      refuse_conflicts(named);
     if (named.form == tir::Form::MultiDimensional || named.form == tir::Form::Blocks)
       named = lower(named, passes, where).functions.at(name);
+    if (!options.allow_parallel_reduction_race) refuse_conflicts(named);
     result.functions.emplace(name, std::move(named));
   }
   return result;

@@ -46,9 +46,9 @@ class Explainer {
                             : proof.is_wrong() ? Verdict::Wrong
                             : is_checked       ? Verdict::Checked
                                                : Verdict::NotProved;
-    result_.accesses.push_back({.stage = lowering::stage_text(func_, proof),
+    result_.accesses.push_back({.stage = lowering::stage_text(func_, proof.stage_buffer),
                                 .tensor = proof.buffer->name,
-                                .is_store = proof.kind == lowering::AccessKind::Store,
+                                .is_store = proof.kind == arith::AccessKind::Write,
                                 .text = lowering::access_text(proof),
                                 .verdict = verdict,
                                 .open = lowering::open_text(proof)});
@@ -58,11 +58,11 @@ class Explainer {
     const std::string kind = proof.kind == ForKind::Parallel ? "parallel " : "vectorized ";
     Explanation::Loop loop{kind + proof.var.name(), Verdict::Proved, ""};
     if (proof.conflict) {
-      const auto& [first, second, is_certain] = *proof.conflict;
-      loop.verdict = is_certain ? Verdict::Wrong : Verdict::NotProved;
-      loop.conflict = lowering::stage_text(func_, first) + " " + lowering::access_text(first) +
-                      ", " + lowering::stage_text(func_, second) + " " +
-                      lowering::access_text(second);
+      const auto& [first, second] = *proof.conflict;
+      loop.verdict = proof.is_certain ? Verdict::Wrong : Verdict::NotProved;
+      loop.conflict = lowering::stage_text(func_, first.stage) + " " + arith::access_text(first) +
+                      ", " + lowering::stage_text(func_, second.stage) + " " +
+                      arith::access_text(second);
     }
     result_.loops.push_back(std::move(loop));
   }

@@ -8,6 +8,7 @@
 #include "driver/schedule_steps.h"
 #include "driver/user_line.h"
 #include "tenon/arith/simplifier_memory.h"
+#include "tenon/driver/races.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
@@ -16,6 +17,16 @@
 namespace tenon {
 
 namespace {
+
+/// The sentence about a schedule whose axes race; nullopt for any other.
+std::optional<std::string> race_of(const te::StageGraph& graph) {
+  try {
+    refuse_races(graph);
+  } catch (const ScheduleError& race) {
+    return race.what();
+  }
+  return std::nullopt;
+}
 
 /// Runs one step and reports how long it took.
 template <class F>
@@ -50,11 +61,14 @@ tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
                        const std::vector<LowerArgument>& args, const LowerOptions& options,
                        const SourceLocation& where) {
   return timed(options.on_step, "schedule-ops", [&] {
-    return te::schedule_ops(graph, bounds, args,
-                            {.name = options.name,
-                             .binds = options.binds,
-                             .check_intrinsics = options.check_intrinsics},
-                            where);
+    tir::PrimFunc loops = te::schedule_ops(graph, bounds, args,
+                                           {.name = options.name,
+                                            .binds = options.binds,
+                                            .check_intrinsics = options.check_intrinsics},
+                                           where);
+    // The loops of data axes are independent by construction.
+    note_conflicts(loops, lowering::LoopsToProve::OfExternCode, race_of(graph));
+    return loops;
   });
 }
 
@@ -102,6 +116,10 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& optio
           if (named.form != tir::Form::MultiDimensional && named.form != tir::Form::Blocks)
             throw LowerError("lower: function `" + name + "` has been lowered already");
           if (named.form == tir::Form::MultiDimensional) refuse_wrong_accesses(named);
+          if (named.form == tir::Form::Blocks)
+            named = lowering::run_passes(lowering::block_passes(), std::move(named),
+                                         {.passes = options.passes});
+          note_conflicts(named, lowering::LoopsToProve::All);
           return lowering::run_pipeline(std::move(named),
                                         {.simple_mode = options.simple_mode,
                                          .instrument_bounds = options.instrument_bounds,

@@ -1,26 +1,47 @@
 #include "driver/proved_faults.h"
 
-#include "tenon/lower/access_proofs.h"
-#include "tenon/tir/walk.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon {
 
 using namespace tir;
+
+namespace {
+
+/// The sentence about a conflict; empty where there is none.
+constexpr const char* kConflictNote = "tenon.conflict";
+
+std::optional<std::string> noted_conflict(const PrimFunc& func) {
+  if (!func.attrs.others) return std::nullopt;
+  const auto found = func.attrs.others->find(kConflictNote);
+  return found == func.attrs.others->end() ? std::nullopt : annotation_text(found->second);
+}
+
+std::string conflict_in(const PrimFunc& loops, lowering::LoopsToProve which) {
+  for (const lowering::LoopProof& proof : lowering::prove_loops(loops, which))
+    if (proof.conflict) return "build: " + lowering::conflict_text(loops, proof);
+  return "";
+}
+
+}  // namespace
 
 void refuse_wrong_accesses(const PrimFunc& loops) {
   if (const auto wrong = lowering::find_wrong_access(loops))
     throw BoundError(lowering::wrong_text(loops, *wrong));
 }
 
-void refuse_conflicts(const PrimFunc& loops) {
-  for (const lowering::LoopProof& proof : lowering::find_certain_conflicts(loops)) {
-    const char* kind = proof.kind == ForKind::Parallel ? "parallel" : "vectorized";
-    const lowering::AccessProof& access = proof.conflict->first;
-    throw LowerError("build: all iterations of the " + std::string(kind) + " loop over `" +
-                     proof.var.name() + "` store to the same element: " +
-                     lowering::stage_text(loops, access) + " " + lowering::access_text(access) +
-                     "; make the loop serial, or give each iteration elements of its own");
-  }
+void note_conflicts(PrimFunc& loops, lowering::LoopsToProve which,
+                    const std::optional<std::string>& racing) {
+  if (noted_conflict(loops)) return;
+  Annotations notes = loops.attrs.others ? *loops.attrs.others : Annotations();
+  notes[kConflictNote] = {make_string(racing ? *racing : conflict_in(loops, which))};
+  loops.attrs.others = std::make_shared<const Annotations>(std::move(notes));
+}
+
+void refuse_conflicts(const PrimFunc& func) {
+  const std::optional<std::string> noted = noted_conflict(func);
+  const std::string text = noted ? *noted : conflict_in(func, lowering::LoopsToProve::All);
+  if (!text.empty()) throw LowerError(text);
 }
 
 }  // namespace tenon

@@ -1,15 +1,21 @@
-// What is proved wrong of the loops that a schedule makes, refused with the accesses in question.
+// What is proved wrong, or not proved right, of the loops that a schedule or a user makes.
 #pragma once
 
-#include "tenon/tir/function.h"
+#include "tenon/lower/access_proofs.h"
 
 namespace tenon {
 
 /// Throws BoundError for an access that is outside of its tensor whenever it happens.
 void refuse_wrong_accesses(const tir::PrimFunc& loops);
 
-/// Throws LowerError for a parallel or vectorized loop whose iterations all store to the same
-/// element, with both accesses. What may conflict, but need not, `explain` lists.
-void refuse_conflicts(const tir::PrimFunc& loops);
+/// Looks for a parallel or vectorized loop whose iterations are not proved independent, and notes
+/// the result in the function, where it stays through all passes. A function that has the note is
+/// not looked at again. `racing` is the sentence of a schedule that is known to race.
+void note_conflicts(tir::PrimFunc& loops, lowering::LoopsToProve which,
+                    const std::optional<std::string>& racing = std::nullopt);
+
+/// Throws LowerError with both accesses for a parallel or vectorized loop whose iterations are not
+/// proved independent: as noted, or found now.
+void refuse_conflicts(const tir::PrimFunc& func);
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/arith/dependence.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
@@ -12,54 +13,18 @@ using namespace tir;
 
 namespace {
 
-/// A shared loop's use of a buffer.
-struct Use {
-  Expr data;
-  std::string buffer;
-  bool is_write;
-};
-
-class UsesOf {
- public:
-  explicit UsesOf(const Stmt& body) { stmt(body); }
-  /// Not of buffers that are allocated inside.
-  std::vector<Use> take() {
-    std::erase_if(uses_, [&](const Use& use) {
-      return std::ranges::any_of(own_, [&](const Expr& data) { return data.same_as(use.data); });
-    });
-    return std::move(uses_);
-  }
-
- private:
-  void stmt(const Stmt& s) {
-    if (const Allocate* n = s.as<Allocate>()) own_.push_back(n->data);
-    if (const Store* n = s.as<Store>()) uses_.push_back({n->buffer->data, n->buffer->name, true});
-    for_each_child(
-        s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
-  }
-  void expr(const Expr& e) {
-    if (const Load* n = e.as<Load>()) uses_.push_back({n->buffer->data, n->buffer->name, false});
-    // What gets the address may do anything with it.
-    if (const VarNode* n = e.as<VarNode>(); n && n->pointer)
-      for (bool is_write : {false, true}) uses_.push_back({e, n->name, is_write});
-    for_each_child(e, [&](const Expr& child) { expr(child); });
-  }
-
-  std::vector<Use> uses_;
-  std::vector<Expr> own_;
-};
-
 [[noreturn]] void refuse(const std::string& what) {
   throw LowerError("build: in parallel_launch_point, " + what);
 }
 
 class RegionChecker {
  public:
+  explicit RegionChecker(const arith::WrittenMemory& memory) : memory_(memory) {}
   void check(const Stmt& body) { stmt(body); }
 
  private:
   struct LoopUse {
-    Use use;
+    arith::Access use;
     const For* loop;
   };
 
@@ -82,10 +47,14 @@ class RegionChecker {
   }
 
   void shared_loop(const For& n) {
-    for (Use& use : UsesOf(n.body).take()) {
-      if (use.is_write && is_private(use.data))
-        refuse("each task has memory of its own for `" + use.buffer + "`, and of the loop over `" +
-               n.var.name() + "` would fill a part of it only; compute `" + use.buffer +
+    arith::Footprint uses = arith::footprint(n.body, memory_);
+    if (uses.is_opaque)
+      refuse("the loop over `" + n.var.name() + "` accesses too much memory to be checked");
+    for (arith::Access& use : uses.accesses) {
+      const std::string& name = use.buffer->name;
+      if (use.is_write() && is_private(use.buffer->data))
+        refuse("each task has memory of its own for `" + name + "`, and of the loop over `" +
+               n.var.name() + "` would fill a part of it only; compute `" + name +
                "` outside of the region");
       check_order(use, &n);
       since_barrier_.push_back({std::move(use), &n});
@@ -108,22 +77,25 @@ class RegionChecker {
 
   void read(const Expr& e) {
     if (const Load* n = e.as<Load>())
-      check_order({n->buffer->data, n->buffer->name, false}, nullptr);
+      check_order(arith::access_of(arith::AccessKind::Read, n->buffer, n->indices), nullptr);
     for_each_child(e, [&](const Expr& child) { read(child); });
   }
 
   /// One of two uses fills what the other one needs, in another loop, which other tasks may not
   /// have finished.
-  void check_order(const Use& use, const For* loop) const {
+  void check_order(const arith::Access& use, const For* loop) const {
     for (const LoopUse& earlier : since_barrier_) {
-      if (earlier.loop == loop || earlier.use.is_write == use.is_write ||
-          !earlier.use.data.same_as(use.data))
-        continue;
+      if (earlier.loop == loop) continue;
+      using Step = arith::Relation::Step;
+      arith::Relation any = arith::Relation().with(*earlier.loop, Step::Any);
+      if (loop) any = std::move(any).with(*loop, Step::Any);
+      arith::Facts facts;
+      if (arith::are_disjoint(earlier.use, use, any, facts)) continue;
       const std::string first = "the loop over `" + earlier.loop->var.name() + "`";
-      refuse((use.is_write ? first + " may still read `" : first + " may still fill `") +
-             use.buffer + "` when " +
+      refuse(first + (earlier.use.is_write() ? " may still fill `" : " may still read `") +
+             use.buffer->name + "` when " +
              (loop ? "the loop over `" + loop->var.name() + "`" : "a statement of another task") +
-             (use.is_write ? " fills it" : " reads it") +
+             (use.is_write() ? " fills it" : " reads it") +
              "; the pragma parallel_barrier_when_finish on the first one makes all tasks wait");
     }
   }
@@ -132,6 +104,7 @@ class RegionChecker {
     return std::ranges::any_of(private_, [&](const Expr& own) { return own.same_as(data); });
   }
 
+  const arith::WrittenMemory& memory_;
   /// Memory that is made inside of the region.
   std::vector<Expr> private_;
   std::vector<LoopUse> since_barrier_;
@@ -140,8 +113,11 @@ class RegionChecker {
 }  // namespace
 
 void refuse_region_races(const PrimFunc& func) {
-  walk(func.body, [](const Attr& n) {
-    if (is_pragma(n, PragmaKey::ParallelLaunchPoint)) RegionChecker().check(n.body);
+  std::optional<arith::WrittenMemory> memory;
+  walk(func.body, [&](const Attr& n) {
+    if (!is_pragma(n, PragmaKey::ParallelLaunchPoint)) return;
+    if (!memory) memory.emplace(func.body);
+    RegionChecker(*memory).check(n.body);
   });
 }
 

@@ -154,9 +154,11 @@ Request parse(const std::string& text, const SourceLocation& where) {
   return request;
 }
 
-/// The five names that are spelled most like `name`, closest first, for a message.
-std::string similar(const std::string& name, std::vector<std::string> known) {
-  constexpr std::size_t kShown = 5;
+/// The five names that are spelled most like the beginning of `given`, closest first, for a
+/// message.
+std::string similar(const std::string& given, std::vector<std::string> known) {
+  constexpr std::size_t kShown = 5, kCompared = 32;
+  const std::string name = given.substr(0, kCompared);
   const auto common_prefix = [&](const std::string& other) {
     return std::ranges::mismatch(name, other).in1 - name.begin();
   };

@@ -42,24 +42,21 @@ std::optional<AccessProof> find_wrong_access(const PrimFunc& func) {
   return wrong;
 }
 
-std::string stage_text(const PrimFunc& func, const AccessProof& access) {
+std::string stage_text(const PrimFunc& func, const std::string& stage_buffer) {
   const std::vector<StageLine> lines = stage_lines(func.attrs);
-  const auto found = std::ranges::find(lines, access.stage_buffer, &StageLine::buffer);
-  return found == lines.end() ? access.stage_buffer : found->line;
+  const auto found = std::ranges::find(lines, stage_buffer, &StageLine::buffer);
+  return found == lines.end() ? stage_buffer : found->line;
 }
 
 std::string wrong_text(const PrimFunc& func, const AccessProof& access) {
-  return stage_text(func, access) + " " + access_text(access) + ", which is outside of `" +
-         access.buffer->name + "`: " + open_text(access) +
+  return stage_text(func, access.stage_buffer) + " " + access_text(access) +
+         ", which is outside of `" + access.buffer->name + "`: " + open_text(access) +
          " never holds; read it under if_then_else, or change the shape";
 }
 
 std::string access_text(const AccessProof& access) {
-  std::string text = access.kind == AccessKind::Load ? "reads " : "writes ";
-  text += access.buffer->name + "[";
-  for (std::size_t n = 0; n < access.indices.size(); ++n)
-    text += (n > 0 ? ", " : "") + print_expr(access.indices[n]);
-  return text + "]";
+  return arith::access_text(
+      {.kind = access.kind, .buffer = access.buffer, .indices = access.indices});
 }
 
 std::string open_text(const AccessProof& access) {

@@ -5,6 +5,7 @@
 
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
 
@@ -116,7 +117,15 @@ void AccessWalk::enter(const Var& var, const Range& range) {
 
 void AccessWalk::enter_let(const Var& var, const Expr& value) {
   if (!value.dtype().is_index() || !memory_.is_stable(value)) return;
-  facts_.bind(var, value, /*replace=*/true);
+  // Put in its place, a large value would double with each that uses it twice.
+  constexpr std::size_t kMaxInlined = 64;
+  const Expr simple = arith::simplify(value, facts_);
+  if (node_count(simple) <= kMaxInlined) {
+    facts_.bind(var, simple, /*replace=*/true);
+  } else {
+    facts_.bind_bound(var, arith::const_bound(simple, facts_));
+    if (arith::wraps(simple, facts_)) arith::bind_data(var, facts_);
+  }
   if (effort_ == Effort::WrongOnly) first_.enter(var, value);
 }
 
@@ -166,6 +175,7 @@ void AccessWalk::add_fact(const Expr& condition, Scopes& scopes) {
   const Var var = is_new ? Var("guarded", sum.dtype()) : known->second;
   if (is_new) {
     guarded_.emplace_back(sum, var);
+    if (arith::wraps(sum, facts_)) arith::bind_data(var, facts_);
     facts_.bind_bound(var, arith::const_bound(sum, facts_));
   }
   scopes.push_back(facts_.assume(make_binary(n->op, var, n->b)));
@@ -180,6 +190,7 @@ Expr AccessWalk::symbolic(const Expr& e) {
     for (const auto& [element, var] : elements_)
       if (structural_equal(element, self)) return var;
     elements_.emplace_back(self, Var(n.buffer->name, self.dtype()));
+    arith::bind_data(elements_.back().second, facts_);
     return elements_.back().second;
   });
 }
@@ -189,13 +200,13 @@ Expr AccessWalk::symbolic(const Expr& e) {
 void AccessWalk::store(const Store& n) {
   expr(n.value);
   for (const Expr& index : n.indices) expr(index);
-  add(AccessKind::Store, n.buffer, n.indices);
+  add(AccessKind::Write, n.buffer, n.indices);
 }
 
 void AccessWalk::expr(const Expr& e) {
   if (const Load* n = e.as<Load>()) {
     for (const Expr& index : n->indices) expr(index);
-    return add(AccessKind::Load, n->buffer, n->indices);
+    return add(AccessKind::Read, n->buffer, n->indices);
   }
   if (const Call* n = as_call(e, Intrin::if_then_else)) {
     expr(n->args[0]);

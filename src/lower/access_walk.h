@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "lower/first_iteration.h"
-#include "lower/written_memory.h"
 #include "tenon/arith/interval.h"
 #include "tenon/lower/access_proofs.h"
 #include "tenon/tir/walk.h"
@@ -69,7 +68,7 @@ class AccessWalk {
   const tir::PrimFunc& func_;
   Found found_;
   const Effort effort_;
-  WrittenMemory memory_;
+  arith::WrittenMemory memory_;
   arith::Facts facts_;
   /// Loops and threads around, outermost first.
   std::vector<std::pair<tir::Var, tir::Range>> loops_;

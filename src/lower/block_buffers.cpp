@@ -6,6 +6,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/block.h"
+#include "tenon/tir/compare.h"
 
 namespace tenon::lowering {
 
@@ -27,11 +28,23 @@ struct Scope {
 /// What is done with elements where they are named: a view only says where others are.
 enum class Use : unsigned char { Load, Store, View };
 
+/// A branch taken or not taken.
+struct Condition {
+  const StmtNode* stmt;
+  Expr holds;
+  /// The condition under which a reduction begins.
+  bool is_beginning;
+};
+
 struct Access {
   std::size_t scope;
-  /// Nothing is known of accesses through pointers.
-  std::optional<std::vector<Expr>> indices;
+  /// The first and the last element of a box; nothing is known of accesses through pointers.
+  std::optional<std::vector<Expr>> first, last;
   Use use;
+  /// Those of the branches and blocks around it, outermost first.
+  std::vector<Condition> conditions = {};
+  /// It is only listed by a block's header, for what is accessed through pointers.
+  bool is_of_header = false;
 };
 
 struct Allocated {
@@ -41,8 +54,6 @@ struct Allocated {
   /// In program order.
   std::vector<Access> accesses;
   std::vector<Realize::DimAlign> align;
-  /// Whether its first access is by a block that reads it as it finds it.
-  bool is_read_first = false;
 };
 
 /// Whether memory of this scope is seen by all the threads of the dimension.
@@ -83,8 +94,8 @@ class Planner {
   std::unordered_map<const void*, std::size_t> by_data_;
   /// Matched buffers, by data pointer.
   std::unordered_map<const void*, BufferRegion> matched_;
-  /// What a block that is around reads and writes at once.
   std::vector<const Block*> around_;
+  std::vector<Condition> conditions_;
 
   // ---- reading ----
 
@@ -97,6 +108,15 @@ class Planner {
     here_ = outside;
   }
 
+  template <class F>
+  void under(const Stmt& s, const Expr& condition, F inside) {
+    const std::size_t outside = conditions_.size();
+    if (!is_true(condition))
+      conditions_.push_back({&s.node(), condition, blocks_.inits.contains(&s.node())});
+    inside();
+    conditions_.resize(outside, {nullptr, condition, false});
+  }
+
   void stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
     if (const For* loop = s.as<For>()) {
@@ -104,7 +124,12 @@ class Planner {
       scope(s, [&] { stmt(loop->body); });
     } else if (const BlockRealize* realize = s.as<BlockRealize>()) {
       expr(realize->predicate);
-      scope(s, [&] { block(*realize->block); });
+      under(s, realize->predicate, [&] { scope(s, [&] { block(*realize->block); }); });
+    } else if (const If* branch = s.as<If>()) {
+      expr(branch->condition);
+      under(s, branch->condition, [&] { stmt(branch->then_case); });
+      if (branch->else_case)
+        under(*branch->else_case, make_not(branch->condition), [&] { stmt(*branch->else_case); });
     } else if (const Store* store = s.as<Store>()) {
       expr(store->value);
       for (const Expr& index : store->indices) expr(index);
@@ -155,39 +180,55 @@ class Planner {
   void expr(const Expr& e) {
     if (const Load* load = e.as<Load>()) access(load->buffer, load->indices, Use::Load);
     // A data pointer by itself: any element.
-    if (e.as<VarNode>()) touch(&e.node(), std::nullopt, Use::Load);
+    if (e.as<VarNode>()) touch_all(&e.node());
     for_each_child(e, [&](const Expr& c) { expr(c); });
   }
 
   void access(const Buffer& buffer, const std::vector<Expr>& indices, Use use) {
     const auto matched = matched_.find(&buffer->data.node());
-    if (matched == matched_.end()) return touch(&buffer->data.node(), indices, use);
+    if (matched == matched_.end())
+      return touch(&buffer->data.node(), {here_, indices, indices, use});
     region(matched->second, use);
   }
 
   /// The whole region, from its beginning to its end.
-  void region(const BufferRegion& part, Use use) {
+  void region(const BufferRegion& part, Use use, bool is_of_header = false) {
+    if (const auto matched = matched_.find(&part.buffer->data.node()); matched != matched_.end())
+      return region(matched->second, use, is_of_header);
     std::vector<Expr> first, last;
     for (const Range& range : part.region) {
       first.push_back(range.min);
-      last.push_back(range.min + range.extent - 1);
+      last.push_back(is_one(range.extent) ? range.min : range.min + range.extent - 1);
     }
-    access(part.buffer, first, use);
-    access(part.buffer, last, use);
+    touch(&part.buffer->data.node(),
+          {here_, std::move(first), std::move(last), use, {}, is_of_header});
   }
 
-  void touch(const void* data, std::optional<std::vector<Expr>> indices, Use use) {
+  /// Any elements of a buffer: those that the header of the nearest block lists, if one does.
+  void touch_all(const void* data) {
     if (const auto matched = matched_.find(data); matched != matched_.end())
-      return touch(&matched->second.buffer->data.node(), std::nullopt, use);
+      data = &matched->second.buffer->data.node();
     const auto found = by_data_.find(data);
     if (found == by_data_.end()) return;
-    Allocated& a = buffers_[found->second];
-    if (a.accesses.empty()) {
-      const auto& reads = around_.back()->reads;
-      a.is_read_first = std::ranges::any_of(
-          reads, [&](const BufferRegion& r) { return &r.buffer->data.node() == data; });
+    const auto is_own = [&](const BufferRegion& r) { return &r.buffer->data.node() == data; };
+    for (std::size_t n = around_.size(); n-- > 0;) {
+      const Block& block = *around_[n];
+      if (std::ranges::none_of(block.reads, is_own) && std::ranges::none_of(block.writes, is_own))
+        continue;
+      for (const BufferRegion& r : block.reads)
+        if (is_own(r)) region(r, Use::Load, true);
+      for (const BufferRegion& r : block.writes)
+        if (is_own(r)) region(r, Use::Store, true);
+      break;
     }
-    a.accesses.push_back({here_, std::move(indices), use});
+    touch(data, {here_, std::nullopt, std::nullopt, Use::View});
+  }
+
+  void touch(const void* data, Access own) {
+    const auto found = by_data_.find(data);
+    if (found == by_data_.end()) return;
+    own.conditions = conditions_;
+    buffers_[found->second].accesses.push_back(std::move(own));
   }
 
   // ---- where ----
@@ -209,10 +250,10 @@ class Planner {
   }
 
   std::size_t place_of(const Allocated& a) const {
-    if (a.is_read_first) return a.owner;
     std::size_t place = a.accesses.front().scope;
     for (const Access& access : a.accesses) place = common(place, access.scope);
-    while (place != a.owner && leaves_elements(a, place)) place = parent(place);
+    while (place != a.owner && is_repeated(place, a.owner) && keeps_values(a, place))
+      place = parent(place);
     std::size_t result = place;
     const auto carried = blocks_.carried_by.find(&a.buffer->data.node());
     if (carried == blocks_.carried_by.end()) return result;
@@ -224,6 +265,13 @@ class Planner {
       if (is_carried) result = parent(scope);
     }
     return result;
+  }
+
+  /// Whether the scope runs more than once while the owner runs once.
+  bool is_repeated(std::size_t scope, std::size_t owner) const {
+    for (; scope != owner; scope = parent(scope))
+      if (const For* loop = loop_of(scope); loop && !is_one(loop->extent)) return true;
+    return false;
   }
 
   // ---- how large ----
@@ -260,47 +308,120 @@ class Planner {
     return facts;
   }
 
-  /// The box of the accesses that `chosen` names, inside of the place. Nullopt if it is not known.
-  template <class F>
-  std::optional<std::vector<Interval>> box_of(const Allocated& a, std::size_t place,
-                                              const arith::Facts& facts, F chosen) const {
-    std::vector<std::vector<Interval>> touched(a.buffer->shape.size());
-    for (const Access& access : a.accesses) {
-      if (!access.indices || access.indices->size() != touched.size()) return std::nullopt;
-      if (!chosen(access)) continue;
-      const IntervalMap map = relaxed(a, access.scope, place);
-      for (std::size_t d = 0; d < touched.size(); ++d)
-        touched[d].push_back(values_of((*access.indices)[d], map));
-    }
+  /// The box of an access inside of the place. Its indices must be known.
+  std::vector<Interval> box_of(const Allocated& a, const Access& access, std::size_t place,
+                               const arith::Facts& facts) const {
+    const IntervalMap map = relaxed(a, access.scope, place);
     std::vector<Interval> result;
-    for (const std::vector<Interval>& dimension : touched)
-      result.push_back(dimension.empty() ? Interval::empty() : arith::hull(dimension, facts));
+    for (std::size_t d = 0; d < access.first->size(); ++d) {
+      const Expr &first = (*access.first)[d], &last = (*access.last)[d];
+      const Interval low = values_of(first, map);
+      result.push_back(first.same_as(last) ? low : arith::hull({low, values_of(last, map)}, facts));
+    }
     return result;
   }
 
-  /// Whether iterations of the loop read elements that others have stored: more in some dimension
-  /// than what each stores itself.
-  bool leaves_elements(const Allocated& a, std::size_t place) const {
-    const For* loop = loop_of(place);
-    if (!loop || is_one(loop->extent)) return false;
-    const arith::Facts facts = facts_at(place);
-    const auto stores =
-        box_of(a, place, facts, [](const Access& c) { return c.use == Use::Store; });
-    const auto loads = box_of(a, place, facts, [](const Access& c) { return c.use == Use::Load; });
-    if (!stores || !loads) return false;
-    for (std::size_t d = 0; d < stores->size(); ++d) {
-      const Interval &stored = (*stores)[d], &loaded = (*loads)[d];
-      if (stored.is_empty() || loaded.is_empty()) return false;
-      if (!stored.is_bounded() || !loaded.is_bounded()) return true;
+  // ---- how long ----
+
+  /// Whether an element may be read in one run of the place that an earlier run has stored: a load
+  /// whose elements are not all stored before it in the same run.
+  bool keeps_values(const Allocated& a, std::size_t place) const {
+    bool has_views = false, has_header = false;
+    for (const Access& access : a.accesses) {
+      has_views = has_views || !access.first;
+      has_header = has_header || access.is_of_header;
+    }
+    if (has_views && !has_header) return true;
+    for (std::size_t n = 0; n < a.accesses.size(); ++n) {
+      const Access& load = a.accesses[n];
+      if (load.use != Use::Load || !load.first) continue;
+      bool is_stored = false;
+      for (std::size_t m = 0; m < n && !is_stored; ++m)
+        is_stored = a.accesses[m].use == Use::Store && a.accesses[m].first &&
+                    stores_all(a, a.accesses[m], load, place);
+      if (!is_stored) return true;
+    }
+    return false;
+  }
+
+  /// Whether the store, which stands before the load, stores all that the load reads in each run of
+  /// what is around both inside of the place.
+  bool stores_all(const Allocated& a, const Access& store, const Access& load,
+                  std::size_t place) const {
+    const std::size_t top = common(store.scope, load.scope);
+    if (!is_inside(top, place)) return false;
+    const arith::Facts facts = facts_at(top);
+    for (const Condition& condition : store.conditions)
+      if (!is_shared(condition, load) && !holds(a, store, condition, top)) return false;
+    const std::vector<Interval> stored = box_of(a, store, top, facts);
+    const std::vector<Interval> loaded = box_of(a, load, top, facts);
+    for (std::size_t d = 0; d < stored.size(); ++d) {
+      if (stored[d].is_empty() || loaded[d].is_empty()) continue;
+      if (!stored[d].is_bounded() || !loaded[d].is_bounded()) return false;
       const Expr last = a.buffer->shape[d] - 1;
       const auto at_most = [&](const Expr& x, const Expr& y) {
         return arith::can_prove(x <= y, facts);
       };
       // What a condition keeps inside of the buffer may look as if it went beyond.
       const bool has_first =
-          at_most(*stored.min(), Expr(0)) || at_most(*stored.min(), *loaded.min());
-      const bool has_last = at_most(last, *stored.max()) || at_most(*loaded.max(), *stored.max());
-      if (!has_first || !has_last) return true;
+          at_most(*stored[d].min(), Expr(0)) || at_most(*stored[d].min(), *loaded[d].min());
+      const bool has_last =
+          at_most(last, *stored[d].max()) || at_most(*loaded[d].max(), *stored[d].max());
+      if (!has_first || !has_last) return false;
+    }
+    return true;
+  }
+
+  static bool is_shared(const Condition& condition, const Access& load) {
+    return std::ranges::any_of(load.conditions, [&](const Condition& other) {
+      return other.stmt == condition.stmt || structural_equal(other.holds, condition.holds);
+    });
+  }
+
+  /// Whether the condition leaves out no element that could be read: it only keeps an index inside
+  /// of the buffer, or it holds where a reduction begins.
+  bool holds(const Allocated& a, const Access& store, const Condition& condition,
+             std::size_t place) const {
+    if (condition.is_beginning) return true;
+    const VarMap begun = beginning(store, place);
+    std::vector<Expr> parts{condition.holds};
+    while (!parts.empty()) {
+      const Expr part = parts.back();
+      parts.pop_back();
+      if (const Binary* both = as_binary(part, BinaryOp::And)) {
+        parts.push_back(both->a);
+        parts.push_back(both->b);
+      } else if (!keeps_inside(a, store, part) && !arith::can_prove(substitute(part, begun))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// The loops inside of the place that count the reduction which the store begins, at their first
+  /// iterations.
+  VarMap beginning(const Access& store, std::size_t place) const {
+    VarMap result;
+    for (std::size_t scope = store.scope; scope != place && scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope))
+        for (const Condition& condition : store.conditions)
+          if (condition.is_beginning && uses_var(condition.holds, loop->var))
+            set(result, loop->var, loop->min);
+    return result;
+  }
+
+  static bool keeps_inside(const Allocated& a, const Access& store, const Expr& part) {
+    const Binary* bound = part.as<Binary>();
+    if (!bound) return false;
+    for (std::size_t d = 0; d < store.first->size(); ++d) {
+      const Expr &index = (*store.first)[d], &size = a.buffer->shape[d];
+      const auto is_index = [&](const Expr& e) { return arith::can_prove_equal(e, index); };
+      if (bound->op == BinaryOp::Lt && is_index(bound->a) && arith::can_prove(bound->b >= size))
+        return true;
+      if (bound->op == BinaryOp::Ge && is_index(bound->a) && arith::can_prove(bound->b <= 0))
+        return true;
+      if (bound->op == BinaryOp::Le && is_index(bound->b) && arith::can_prove(bound->a <= 0))
+        return true;
     }
     return false;
   }
@@ -312,11 +433,16 @@ class Planner {
       whole.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
     if (!a.buffer->strides.empty()) return whole;
     const arith::Facts facts = facts_at(place);
-    const auto touched = box_of(a, place, facts, [](const Access&) { return true; });
-    if (!touched) return whole;
+    std::vector<std::vector<Interval>> touched(shape.size());
+    for (const Access& access : a.accesses) {
+      if (access.is_of_header) continue;
+      if (!access.first || access.first->size() != shape.size()) return whole;
+      const std::vector<Interval> own = box_of(a, access, place, facts);
+      for (std::size_t d = 0; d < shape.size(); ++d) touched[d].push_back(own[d]);
+    }
     std::vector<Range> result;
     for (std::size_t d = 0; d < shape.size(); ++d)
-      result.push_back(within((*touched)[d], whole[d], facts));
+      result.push_back(within(arith::hull(touched[d], facts), whole[d], facts));
     return result;
   }
 

@@ -2,6 +2,7 @@
 
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/pragma.h"
 
 namespace tenon::lowering {
@@ -15,10 +16,12 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Var& var, bool every_condition, Facts& facts)
-      : var_(var), every_condition_(every_condition), facts_(facts) {}
+  Finder(const Var& var, GuardKinds kinds, Facts& facts)
+      : var_(var), kinds_(kinds), facts_(facts) {}
 
   std::vector<Expr> conditions;
+  /// Indices that the variable takes part in.
+  std::vector<Expr> indices;
   IntervalMap relaxed;
 
   void stmt(const Stmt& s) {
@@ -33,9 +36,15 @@ class Finder {
     } else if (const Let* let = s.as<Let>()) {
       unknown_.insert(&let->var.node());
     }
-    if (const If* branch = s.as<If>(); branch && every_condition_) add(branch->condition);
+    if (const If* branch = s.as<If>(); branch && kinds_.every_condition) add(branch->condition);
+    if (const Store* store = s.as<Store>()) add_indices(store->indices);
     for_each_child(
         s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
+  }
+
+  /// Whether it depends on what is defined by lets inside.
+  bool uses_unknown(const Expr& e) const {
+    return uses_var(e, [&](const Expr& var) { return unknown_.contains(&var.node()); });
   }
 
   bool is_from_inside(const Expr& e) const {
@@ -52,12 +61,20 @@ class Finder {
 
   void expr(const Expr& e) {
     if (const Call* call = e.as<Call>()) {
-      const bool is_choice = every_condition_ && call->is(Intrin::if_then_else);
+      const bool is_choice = kinds_.every_condition && call->is(Intrin::if_then_else);
       if (call->is(Intrin::likely) || is_choice) add(call->args[0]);
     }
-    if (const Select* select = e.as<Select>(); select && every_condition_) add(select->condition);
+    if (const Select* select = e.as<Select>(); select && kinds_.every_condition)
+      add(select->condition);
     if (const LetExpr* let = e.as<LetExpr>()) unknown_.insert(&let->var.node());
+    if (const Load* load = e.as<Load>()) add_indices(load->indices);
     for_each_child(e, [&](const Expr& c) { expr(c); });
+  }
+
+  void add_indices(const std::vector<Expr>& list) {
+    if (!kinds_.clamps) return;
+    for (const Expr& index : list)
+      if (uses_var(index, var_) && seen_.insert(&index.node()).second) indices.push_back(index);
   }
 
   void add(const Expr& condition) {
@@ -65,13 +82,13 @@ class Finder {
       const Binary* comparison = part.as<Binary>();
       if (!comparison || !is_comparison(comparison->op) || effect_of(part) != Effect::Pure) return;
       if (!uses_var(part, var_) || !seen_.insert(&part.node()).second) return;
-      if (uses_var(part, [&](const Expr& var) { return unknown_.contains(&var.node()); })) return;
+      if (uses_unknown(part)) return;
       conditions.push_back(part);
     });
   }
 
   const Var& var_;
-  bool every_condition_;
+  GuardKinds kinds_;
   Facts& facts_;
   std::unordered_set<const ExprNode*> unknown_, seen_;
 };
@@ -100,22 +117,32 @@ class SpanBuilder {
       : loop_(loop), finder_(finder), facts_(facts) {}
 
   void add(const Expr& condition) {
-    const Expr simple = arith::simplify(condition, facts_);
-    if (!uses_var(simple, loop_.var)) return;
-    const std::optional<Interval> where =
-        arith::deduce_bound(loop_.var, simple, {}, finder_.relaxed, facts_);
-    if (!where || where->is_empty()) return;
-    std::optional<Expr> begin = where->min(), end;
-    if (where->max()) end = arith::simplify(*where->max() + 1, facts_);
-    if ((begin && finder_.is_from_inside(*begin)) || (end && finder_.is_from_inside(*end))) return;
-    const Expr loop_end = loop_.min + loop_.extent;
-    // Where it never holds within the loop, it cannot help; simplification will find that out.
-    if (begin && arith::can_prove(*begin >= loop_end, facts_)) return;
-    if (end && arith::can_prove(*end <= loop_.min, facts_)) return;
-    if (!is_confirmed(simple, begin.value_or(loop_.min), end.value_or(loop_end))) return;
-    if (begin) span_.begin = greater(span_.begin, *begin, facts_);
-    if (end) span_.end = smaller(span_.end, *end, facts_);
-    span_.settled.insert(&condition.node());
+    std::optional<GuardSpan> narrow = narrowed(condition);
+    if (!narrow) return;
+    span_ = std::move(*narrow);
+    span_.settled.emplace(&condition.node(), make_true());
+  }
+
+  /// The index where its clamps are decided; those that are become part of the span.
+  Expr settle(const Expr& e) {
+    if (!uses_var(e, loop_.var)) return e;
+    const Expr inside = map_children(e, [&](const Expr& child) { return settle(child); });
+    if (!e.dtype().is_int() || !e.dtype().is_scalar()) return inside;
+    if (const Select* n = inside.as<Select>())
+      return settle_choice(e, inside, {n->condition, n->if_true, n->if_false});
+    if (const Call* n = as_call(inside, Intrin::if_then_else))
+      return settle_choice(e, inside, {n->args[0], n->args[1], n->args[2]});
+    const Binary* n = inside.as<Binary>();
+    if (!n) return inside;
+    const bool a_varies = uses_var(n->a, loop_.var), b_varies = uses_var(n->b, loop_.var);
+    if (a_varies == b_varies) return inside;
+    const Expr &value = a_varies ? n->a : n->b, &bound = a_varies ? n->b : n->a;
+    if (n->op == BinaryOp::Min && narrow_for_clamp({value <= bound})) return settled(e, value);
+    if (n->op == BinaryOp::Max && narrow_for_clamp({value >= bound})) return settled(e, value);
+    if (n->op == BinaryOp::FloorMod && a_varies)
+      if (std::optional<Expr> remainder = settle_remainder(value, bound))
+        return settled(e, *remainder);
+    return inside;
   }
 
   std::optional<GuardSpan> take() {
@@ -124,6 +151,100 @@ class SpanBuilder {
   }
 
  private:
+  /// The span without the iterations where the condition does not hold; nullopt where that is not
+  /// known, or does not help.
+  std::optional<GuardSpan> narrowed(const Expr& condition) {
+    const Expr simple = arith::simplify(condition, facts_);
+    if (is_true(simple)) return span_;
+    if (!uses_var(simple, loop_.var)) return std::nullopt;
+    const std::optional<Interval> where =
+        arith::deduce_bound(loop_.var, simple, {}, finder_.relaxed, facts_);
+    if (!where || where->is_empty()) return std::nullopt;
+    std::optional<Expr> begin = where->min(), end;
+    if (where->max()) end = arith::simplify(*where->max() + 1, facts_);
+    if ((begin && finder_.is_from_inside(*begin)) || (end && finder_.is_from_inside(*end)))
+      return std::nullopt;
+    const Expr loop_end = loop_.min + loop_.extent;
+    // Where it never holds within the loop, it cannot help; simplification will find that out.
+    if (begin && arith::can_prove(*begin >= loop_end, facts_)) return std::nullopt;
+    if (end && arith::can_prove(*end <= loop_.min, facts_)) return std::nullopt;
+    if (!is_confirmed(simple, begin.value_or(loop_.min), end.value_or(loop_end)))
+      return std::nullopt;
+    GuardSpan result = span_;
+    if (begin) result.begin = greater(span_.begin, *begin, facts_);
+    if (end) result.end = smaller(span_.end, *end, facts_);
+    return result;
+  }
+
+  /// A clamp that is written as a choice.
+  Expr settle_choice(const Expr& e, const Expr& inside, const Select& choice) {
+    if (!uses_var(choice.condition, loop_.var)) return inside;
+    std::vector<Expr> all;
+    bool are_of_positions = true;
+    for_each_conjunct(choice.condition, [&](const Expr& one) {
+      const Binary* n = one.as<Binary>();
+      are_of_positions = are_of_positions && n && is_comparison(n->op) && n->a.dtype().is_index();
+      all.push_back(one);
+    });
+    if (!are_of_positions) return inside;
+    if (narrow_for_clamp(all)) return settled(e, choice.if_true);
+    if (all.size() == 1 && narrow_for_clamp({make_not(all[0])})) return settled(e, choice.if_false);
+    return inside;
+  }
+
+  Expr settled(const Expr& e, const Expr& value) {
+    span_.settled.emplace(&e.node(), value);
+    return value;
+  }
+
+  /// An index that is wrapped around, in the period where most iterations are.
+  std::optional<Expr> settle_remainder(const Expr& value, const Expr& divisor) {
+    const std::int64_t period = constant_int(divisor).value_or(0);
+    const arith::ConstBound bound = arith::const_bound(value, facts_);
+    if (period <= 0 || !bound.min || !bound.max) return std::nullopt;
+    const std::int64_t first = floor_division(*bound.min, period),
+                       last = floor_division(*bound.max, period);
+    constexpr std::int64_t kMaxPeriods = 3;
+    for (std::int64_t n = first; n <= last && last - first < kMaxPeriods; ++n) {
+      const Expr begin = make_int(value.dtype(), n * period),
+                 end = make_int(value.dtype(), (n + 1) * period);
+      if (narrow_for_clamp({value >= begin, value < end})) return fold(BinaryOp::Sub, value, begin);
+    }
+    return std::nullopt;
+  }
+
+  static std::int64_t floor_division(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b != 0 && a < 0 ? 1 : 0);
+  }
+
+  /// Unlike a guard, a clamp is no reason to copy the loop unless most iterations do without it.
+  bool narrow_for_clamp(const std::vector<Expr>& conditions) {
+    GuardSpan before = span_;
+    for (const Expr& condition : conditions) {
+      std::optional<GuardSpan> narrow = finder_.uses_unknown(condition) ||
+                                                effect_of(condition) != Effect::Pure ||
+                                                arith::wraps(condition, facts_)
+                                            ? std::nullopt
+                                            : narrowed(condition);
+      if (!narrow || !has_most_iterations(*narrow)) {
+        span_ = std::move(before);
+        return false;
+      }
+      span_ = std::move(*narrow);
+    }
+    return true;
+  }
+
+  bool has_most_iterations(const GuardSpan& span) const {
+    const std::optional<std::int64_t> min = constant_int(loop_.min),
+                                      extent = constant_int(loop_.extent);
+    if (!min || !extent) return true;
+    const std::optional<std::int64_t> begin = span.begin ? constant_int(*span.begin) : min;
+    const std::optional<std::int64_t> end =
+        span.end ? constant_int(*span.end) : std::optional(*min + *extent);
+    return begin && end && (std::min(*end, *min + *extent) - std::max(*begin, *min)) * 2 >= *extent;
+  }
+
   bool is_confirmed(const Expr& condition, const Expr& begin, const Expr& end) {
     const std::optional<std::int64_t> first =
         constant_int(arith::simplify(max(begin, loop_.min), facts_));
@@ -141,11 +262,12 @@ class SpanBuilder {
 
 }  // namespace
 
-std::optional<GuardSpan> find_span(const For& loop, bool every_condition, Facts& facts) {
-  Finder finder(loop.var, every_condition, facts);
+std::optional<GuardSpan> find_span(const For& loop, GuardKinds kinds, Facts& facts) {
+  Finder finder(loop.var, kinds, facts);
   finder.stmt(loop.body);
   SpanBuilder builder(loop, finder, facts);
   for (const Expr& condition : finder.conditions) builder.add(condition);
+  for (const Expr& index : finder.indices) builder.settle(index);
   return builder.take();
 }
 
@@ -153,10 +275,10 @@ namespace {
 
 class Remover {
  public:
-  explicit Remover(const std::unordered_set<const ExprNode*>& settled) : settled_(settled) {}
+  explicit Remover(const std::unordered_map<const ExprNode*, Expr>& settled) : settled_(settled) {}
 
   Expr expr(const Expr& e) {
-    if (settled_.contains(&e.node())) return make_true();
+    if (const auto found = settled_.find(&e.node()); found != settled_.end()) return found->second;
     const Expr result = map_children(e, [&](const Expr& c) { return expr(c); });
     if (result.same_as(e)) return e;
     if (const Binary* both = as_binary(result, BinaryOp::And))
@@ -179,12 +301,12 @@ class Remover {
   }
 
  private:
-  const std::unordered_set<const ExprNode*>& settled_;
+  const std::unordered_map<const ExprNode*, Expr>& settled_;
 };
 
 }  // namespace
 
-Stmt without_settled(const Stmt& s, const std::unordered_set<const ExprNode*>& settled) {
+Stmt without_settled(const Stmt& s, const std::unordered_map<const ExprNode*, Expr>& settled) {
   return Remover(settled).stmt(s);
 }
 

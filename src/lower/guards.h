@@ -1,8 +1,10 @@
-// The guards of a loop: the `likely` conditions in its body that decide by its variable, and where
-// they surely hold.
+// The guards of a loop: the `likely` conditions in its body that decide by its variable, and the
+// clamps in its indices; and the iterations in which they provably hold.
 //
 //   for (o, 0, 13) { for (i, 0, 8) { if likely(o*8 + i < 100) ... } }
-//   Guards(loop, ...).span()            // o in [0, 12): there the guard holds for every i
+//   find_span: o in [0, 12): there the guard holds for every i
+//   for (x, 0, 64) { B[x] = A[max(x - 1, 0)] }
+//   find_span: x in [1, 64): there the index is x - 1
 #pragma once
 
 #include "tenon/arith/interval.h"
@@ -14,19 +16,27 @@ namespace tenon::lowering {
 struct GuardSpan {
   std::optional<tir::Expr> begin;
   std::optional<tir::Expr> end;
-  /// The conditions that hold everywhere in it, as nodes of the loop's body.
-  std::unordered_set<const tir::ExprNode*> settled;
+  /// Nodes of the loop's body, and what they are everywhere in it: true for a condition, one side
+  /// for a minimum or a maximum, the dividend for a remainder.
+  std::unordered_map<const tir::ExprNode*, tir::Expr> settled;
+};
+
+/// What is looked for in addition to `likely` conditions.
+struct GuardKinds {
+  /// Conditions that are not marked `likely`.
+  bool every_condition = false;
+  /// Clamped and wrapped indices, where most iterations do not need the clamp.
+  bool clamps = false;
 };
 
 /// The largest range found in which guards of the loop's body hold, nullopt if there is none that
 /// helps. The ends use only variables from outside the loop. `facts` knows the loops around; those
-/// inside are entered into it. With `every_condition`, conditions count that are not marked
-/// `likely`.
-std::optional<GuardSpan> find_span(const tir::For& loop, bool every_condition, arith::Facts& facts);
+/// inside are entered into it.
+std::optional<GuardSpan> find_span(const tir::For& loop, GuardKinds kinds, arith::Facts& facts);
 
-/// The statement with the settled conditions taken out.
+/// The statement with the settled nodes replaced.
 tir::Stmt without_settled(const tir::Stmt& s,
-                          const std::unordered_set<const tir::ExprNode*>& settled);
+                          const std::unordered_map<const tir::ExprNode*, tir::Expr>& settled);
 
 /// The statement with `likely(c)` as c, and without marks for partitioning.
 tir::Stmt without_likely(const tir::Stmt& s);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lower/injective_index.h"
 #include "lower/rewriting.h"
+#include "tenon/arith/dependence.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
@@ -90,8 +90,15 @@ bool InPlaceSources::each_element_once(const Store& n) const {
   const bool uses_let = std::any_of(n.indices.begin(), n.indices.end(), [&](const Expr& index) {
     return uses_var(index, [&](const Expr& var) { return lets_.contains(&var.node()); });
   });
-  return is_at_same_index && !uses_let && n.indices.size() == 1 &&
-         is_injective(n.indices[0], loops_, guards_);
+  if (!is_at_same_index || uses_let || n.indices.size() != 1 ||
+      effect_of(n.indices[0]) != Effect::Pure)
+    return false;
+  arith::Access access = arith::access_of(arith::AccessKind::Write, n.buffer, n.indices);
+  access.guards = guards_;
+  std::vector<arith::FreeVar> loops;
+  for (const RangedVar& loop : loops_) loops.push_back({loop.var, loop.range});
+  arith::Facts facts;
+  return arith::touches_distinct_elements(access, loops, facts);
 }
 
 void InPlaceSources::expr(const Expr& e) {

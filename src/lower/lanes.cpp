@@ -10,11 +10,11 @@ namespace tenon::lowering {
 
 using namespace tir;
 
-namespace {
-
-/// Whether an intrinsic works lane by lane when its arguments are vectors.
 bool is_lane_wise(Intrin intrin) {
   switch (intrin) {
+    case Intrin::isnan:
+    case Intrin::isinf:
+    case Intrin::isfinite:
     case Intrin::popcount:
     case Intrin::clz:
     case Intrin::shift_left:
@@ -31,6 +31,8 @@ bool is_lane_wise(Intrin intrin) {
       return intrin <= Intrin::ldexp;
   }
 }
+
+namespace {
 
 /// Accesses of one allocation, each element of which becomes `lanes` neighbours: index * lanes +
 /// var.
@@ -69,10 +71,11 @@ bool reads(const Expr& e, const Var& data) {
 
 }  // namespace
 
-Lanes::Lanes(Var var, Expr min, int lanes)
+Lanes::Lanes(Var var, Expr min, int lanes, LaneChoice choice)
     : var_(std::move(var)),
       min_(std::move(min)),
       lanes_(lanes),
+      choice_(choice),
       ramp_(make_ramp(min_, make_int(var_.dtype(), 1), lanes)) {}
 
 Expr Lanes::refuse(const Expr& e) {
@@ -207,9 +210,14 @@ Expr Lanes::let(const LetExpr& let, const Expr& self) {
 
 Expr Lanes::if_then_else(const Call& call, const Expr& self) {
   const Expr condition = expr(call.args[0]);
-  // Lanes of which only some evaluate a side: not a thing that vectors do.
-  if (is_refused_ || condition.dtype().is_vector()) return refuse(self);
+  if (is_refused_) return self;
   const Expr a = expr(call.args[1]), b = expr(call.args[2]);
+  if (condition.dtype().is_vector()) {
+    if (choice_ == LaneChoice::Serial) return refuse(self);
+    const int lanes = condition.dtype().lanes;
+    const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
+    return is_refused_ ? self : make_select(condition, wide_a, wide_b);
+  }
   if (condition.same_as(call.args[0]) && a.same_as(call.args[1]) && b.same_as(call.args[2]))
     return self;
   const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
@@ -230,7 +238,10 @@ Expr Lanes::call(const Call& call, const Expr& self) {
   }
   if (is_refused_ || is_same) return self;
   const Intrin* intrin = std::get_if<Intrin>(&call.callee);
-  if (!intrin || !is_lane_wise(*intrin)) {
+  const bool is_serial_in_text =
+      choice_ == LaneChoice::Serial &&
+      (call.is(Intrin::isnan) || call.is(Intrin::isinf) || call.is(Intrin::isfinite));
+  if (!intrin || !is_lane_wise(*intrin) || is_serial_in_text) {
     // A ramp inside an argument that is itself a scalar (an index, say) is a change that calls can
     // bear.
     for (std::size_t n = 0; n < args.size(); ++n)

@@ -7,10 +7,17 @@
 
 namespace tenon::lowering {
 
+/// Whether an intrinsic works lane by lane when its arguments are vectors.
+bool is_lane_wise(tir::Intrin intrin);
+
+/// What becomes of an if_then_else whose condition differs between lanes, and of a test of floats:
+/// a loop, as in TVM 0.9 text, or a select, whose lanes evaluate the side that they choose.
+enum class LaneChoice : std::uint8_t { Serial, Select };
+
 class Lanes {
  public:
   /// Lane n is the iteration min + n.
-  Lanes(tir::Var var, tir::Expr min, int lanes);
+  Lanes(tir::Var var, tir::Expr min, int lanes, LaneChoice choice);
 
   /// The statement for all lanes at once, in parts where it must be: what has no meaning by lanes
   /// becomes a serial loop over a variable `<name>.s`.
@@ -44,6 +51,7 @@ class Lanes {
   tir::Var var_;
   tir::Expr min_;
   int lanes_;
+  LaneChoice choice_;
   tir::Expr ramp_;
   arith::Facts facts_;
   /// Variables of the lets around whose values differ between lanes, and the vectors of those

@@ -2,6 +2,7 @@
 
 #include "lower/plain_loop.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/fresh_copy.h"
 
@@ -22,7 +23,7 @@ struct Boundary {
 
 class BoundaryFinder {
  public:
-  explicit BoundaryFinder(const For& loop) : var_(loop.var) {}
+  BoundaryFinder(const For& loop, const arith::Facts& facts) : var_(loop.var), facts_(facts) {}
 
   std::optional<Boundary> find(const Stmt& s) {
     stmt(s);
@@ -68,6 +69,8 @@ class BoundaryFinder {
     if (n.op == BinaryOp::Ge) slack = n.a - n.b;
     if (!slack || n.a.dtype() != var_.dtype()) return;
     slack = substitute(*slack, lets_);
+    // A sum that wraps may cross the limit several times.
+    if (arith::wraps(*slack, facts_)) return;
     const std::optional<Expr> step = step_of(*slack, var_);
     const std::optional<std::int64_t> by = step ? constant_int(*step) : std::nullopt;
     if (by != 1 && by != -1) return;
@@ -90,6 +93,7 @@ class BoundaryFinder {
   }
 
   Var var_;
+  const arith::Facts& facts_;
   std::vector<Var> inner_;
   VarMap lets_;
   std::optional<Boundary> found_;
@@ -130,9 +134,9 @@ Stmt decided(const Stmt& body, const Expr& comparison, bool holds) {
 
 }  // namespace
 
-std::optional<PartedLoop> part_at_condition(const For& loop) {
+std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts& facts) {
   if (node_count(loop.body) > kMostNodes) return std::nullopt;
-  const std::optional<Boundary> boundary = BoundaryFinder(loop).find(loop.body);
+  const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
   if (!boundary) return std::nullopt;
   const Expr end = loop.min + loop.extent;
   const Expr point = arith::simplify(max(min(boundary->point, end), loop.min));

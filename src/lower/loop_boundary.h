@@ -9,6 +9,7 @@
 
 #include <optional>
 
+#include "tenon/arith/facts.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -19,7 +20,8 @@ struct PartedLoop {
 };
 
 /// By the first comparison, among those that decide about branches and choices, that is the same
-/// for all iterations on each side of one point. Bodies past a few hundred nodes stay whole.
-std::optional<PartedLoop> part_at_condition(const tir::For& loop);
+/// for all iterations on each side of one point. Bodies past a few hundred nodes stay whole. The
+/// facts are of what is around the loop.
+std::optional<PartedLoop> part_at_condition(const tir::For& loop, const arith::Facts& facts);
 
 }  // namespace tenon::lowering

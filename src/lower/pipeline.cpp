@@ -12,12 +12,14 @@
 #include "lower/passes/eliminate_common_subexpressions.h"
 #include "lower/passes/flatten_storage.h"
 #include "lower/passes/fold_added_zeros.h"
+#include "lower/passes/guard_choices.h"
 #include "lower/passes/hoist_ifs.h"
 #include "lower/passes/inject_double_buffers.h"
 #include "lower/passes/inject_prefetch.h"
 #include "lower/passes/inject_rolling_buffers.h"
 #include "lower/passes/inject_virtual_threads.h"
 #include "lower/passes/instrument_bounds.h"
+#include "lower/passes/interleave_lanes.h"
 #include "lower/passes/jam_loops.h"
 #include "lower/passes/legalize_bfloat16.h"
 #include "lower/passes/localize_sums.h"
@@ -91,8 +93,8 @@ constexpr std::array kLowering = {
          "all that follows sees memory and flat indices; only schedules think in dimensions"},
     Pass{
         "fold-added-zeros", fold_added_zeros, Form::Flat, Form::Flat,
-        "only for TVM 0.9 text, where no addition of zero is left; before simplification, which sees "
-        "what they are added to",
+        "only for TVM 0.9 text, which adds no zeros; before simplification, which sees what they are added "
+        "to",
         [](const PipelineOptions& options) { return options.simple_mode; }},
     Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat, Form::Flat,
          "only for the text that readers know, which spells bfloat16 out; before simplification, "
@@ -117,7 +119,12 @@ constexpr std::array kLowering = {
         "vectorize-loops", vectorize_loops, Form::Flat, Form::Flat,
         "before storage is planned, which gives every lane its memory; after guards that hold everywhere "
         "are gone",
-        nullptr, has<content_of(ForKind::Vectorized)>},
+        [](const PipelineOptions& options) { return !options.simple_mode; },
+        has<content_of(ForKind::Vectorized)>},
+    Pass{"vectorize-loops-as-text", vectorize_loops_as_text, Form::Flat, Form::Flat,
+         "the same for TVM 0.9 text, where an if_then_else by lanes is a loop",
+         [](const PipelineOptions& options) { return options.simple_mode; },
+         has<content_of(ForKind::Vectorized)>},
     Pass{
         "inject-virtual-threads", inject_virtual_threads, Form::Flat, Form::Flat,
         "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies "
@@ -155,6 +162,9 @@ constexpr std::array kLowering = {
          "what hoisted conditions decide, and forms that take a third round"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
          "of that last simplification"},
+    Pass{"fold-added-zeros", fold_added_zeros, Form::Lowered, Form::Lowered,
+         "only for TVM 0.9 text: zeros that simplification has found",
+         [](const PipelineOptions& options) { return options.simple_mode; }},
     Pass{"instrument-bounds", instrument_bounds, Form::Lowered, Form::Lowered,
          "checks the accesses that are left in the end; its conditions are shared by the next pass",
          [](const PipelineOptions& options) { return options.instrument_bounds; }},
@@ -204,6 +214,12 @@ constexpr std::array kHost = {
     Pass{"order-sums", order_sums, Form::Lowered, Form::Lowered,
          "after it is settled which sums are in registers; while loads are whole expressions",
          keeps_sums},
+    Pass{"guard-choices", guard_choices, Form::Lowered, Form::Lowered,
+         "after the passes that make and move choices, which need not ask what faults"},
+    Pass{"interleave-lanes", interleave_lanes, Form::Lowered, Form::Lowered,
+         "after the passes that make and widen vectors, to which dense ones are simpler; after "
+         "choices are guarded, whose sides are loaded lane by lane",
+         widens_vectors, has<kContentOf<tir::Ramp>>},
     Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered, Form::Lowered,
          "what is left to the code generator: no intrinsic that is a composition of others"},
     Pass{"widen-index-types", widen_index_types, Form::Lowered, Form::Lowered,

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lower/rewriting.h"
+#include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -17,12 +18,6 @@ namespace {
 constexpr std::size_t kMostAccesses = 64;
 constexpr std::size_t kMostNodes = 2000;
 
-struct PlainAccess {
-  Buffer buffer;
-  Expr index;
-  bool is_store;
-};
-
 class LoopReader {
  public:
   LoopReader(const For& loop, arith::Facts& facts, bool may_reassociate)
@@ -32,8 +27,10 @@ class LoopReader {
   }
 
   std::optional<PlainLoop> read() {
-    if (!stmt(loop_.body) || accesses_.size() > kMostAccesses) return std::nullopt;
-    if (!positions_stand_still() || !accumulations_are_alone() || !iterations_are_independent())
+    if (!stmt(loop_.body) || all_.accesses.size() > kMostAccesses) return std::nullopt;
+    count_interleaved();
+    if (!accumulations_are_alone() ||
+        arith::find_conflict(all_, all_, arith::Relation::other_iteration(loop_), facts_))
       return std::nullopt;
     return std::move(result_);
   }
@@ -74,11 +71,12 @@ class LoopReader {
       return false;
     if (!value(n.indices[0])) return false;
     const Expr index = substitute(n.indices[0], lets_);
+    if (!stands_still(index)) return false;
     if (!varies(n.indices[0])) return accumulation(n);
     if (!value(n.value)) return false;
     count_operations(n.value);
     measure(n.value.dtype());
-    accesses_.push_back({n.buffer, index, true});
+    add(arith::AccessKind::Write, n.buffer, index);
     return count_access(index, true);
   }
 
@@ -101,8 +99,7 @@ class LoopReader {
     return true;
   }
 
-  /// Notes what an expression reads; false for what is more than a computation of scalars, or may
-  /// only be evaluated where a condition holds.
+  /// Notes what an expression reads; false for what is more than a computation of scalars.
   bool value(const Expr& e) {
     if (nodes_ += node_count(e); nodes_ > kMostNodes) return false;
     certain_.clear();
@@ -110,7 +107,7 @@ class LoopReader {
     return can_be_lanes(e, Evaluated::Always);
   }
 
-  /// Lanes evaluate both sides of a choice, of which the program evaluates one.
+  /// A side of a choice is evaluated in the lanes that choose it.
   enum class Evaluated : std::uint8_t { Always, Sometimes };
 
   void note_certain(const Expr& e) {
@@ -118,6 +115,7 @@ class LoopReader {
       for (const Expr& index : n->indices)
         certain_.emplace_back(n->buffer, substitute(index, lets_));
     if (const Call* n = as_call(e, Intrin::if_then_else)) return note_certain(n->args[0]);
+    if (const Select* n = e.as<Select>()) return note_certain(n->condition);
     if (const Binary* n = e.as<Binary>(); n && is_logic(n->op)) return note_certain(n->a);
     for_each_child(e, [&](const Expr& child) { note_certain(child); });
   }
@@ -133,13 +131,11 @@ class LoopReader {
         return can_be_lanes(n->args[0], when) && can_be_lanes(n->args[1], Evaluated::Sometimes) &&
                can_be_lanes(n->args[2], Evaluated::Sometimes);
     }
-    if (const Binary* n = e.as<Binary>()) {
-      if (is_logic(n->op) && varies(e))
-        return can_be_lanes(n->a, when) && can_be_lanes(n->b, Evaluated::Sometimes);
-      if (is_integer_division(n->op) && when == Evaluated::Sometimes && e.dtype().is_integral() &&
-          constant_int(n->b).value_or(0) == 0)
-        return false;
-    }
+    if (const Select* n = e.as<Select>(); n && varies(n->condition))
+      return can_be_lanes(n->condition, when) && can_be_lanes(n->if_true, Evaluated::Sometimes) &&
+             can_be_lanes(n->if_false, Evaluated::Sometimes);
+    if (const Binary* n = e.as<Binary>(); n && is_logic(n->op) && varies(e))
+      return can_be_lanes(n->a, when) && can_be_lanes(n->b, Evaluated::Sometimes);
     bool fine = true;
     for_each_child(e, [&](const Expr& child) { fine = fine && can_be_lanes(child, when); });
     return fine;
@@ -156,11 +152,30 @@ class LoopReader {
   bool load(const Load& n, Evaluated when) {
     if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return false;
     const Expr index = substitute(n.indices[0], lets_);
-    if (when == Evaluated::Sometimes && !is_there(n.buffer, index)) return false;
-    accesses_.push_back({n.buffer, index, false});
+    if (when == Evaluated::Sometimes && !is_there(n.buffer, index)) {
+      const int bits = std::max<int>(n.buffer->dtype.bits, 8);
+      result_.masked_bits = std::min(result_.masked_bits.value_or(bits), bits);
+    }
+    if (!stands_still(index)) return false;
+    add(arith::AccessKind::Read, n.buffer, index);
     if (!varies(n.indices[0])) return true;
     measure(n.buffer->dtype);
     return count_access(index, false);
+  }
+
+  /// Whether the position does not depend on memory that the body writes.
+  bool stands_still(const Expr& index) {
+    if (effect_of(index) == Effect::Pure) return true;
+    if (!memory_) memory_.emplace(loop_.body);
+    return memory_->is_stable(index);
+  }
+
+  void add(arith::AccessKind kind, const Buffer& buffer, const Expr& index) {
+    arith::Access access = arith::access_of(kind, buffer, {index});
+    for (const For* inner : loops_)
+      if (uses_var(index, inner->var))
+        access.inner.push_back({inner->var, Range::from_min_extent(inner->min, inner->extent)});
+    all_.accesses.push_back(std::move(access));
   }
 
   /// Whether the element can be read wherever the value is computed.
@@ -191,12 +206,30 @@ class LoopReader {
     if (distance == 1 || distance == -1)
       ++result_.contiguous;
     else if (is_store)
-      ++result_.scattered;
+      strided_stores_.push_back({distance, all_.accesses.back()});
     else if (distance >= 2 && distance <= 4)
       ++result_.strided;
     else
       ++result_.gathered;
     return true;
+  }
+
+  /// Stores with gaps, by whether others fill these.
+  void count_interleaved() {
+    for (const StridedStore& store : strided_stores_) {
+      std::unordered_set<std::int64_t> offsets;
+      for (const StridedStore& other : strided_stores_) {
+        if (!other.access.buffer.same_as(store.access.buffer) || other.stride != store.stride)
+          continue;
+        const std::optional<std::int64_t> offset =
+            constant_int(arith::simplify(other.access.indices[0] - store.access.indices[0]));
+        if (offset && *offset > -store.stride && *offset < store.stride)
+          offsets.insert((*offset + store.stride) % store.stride);
+      }
+      const bool is_filled = store.stride >= 2 && store.stride <= 4 &&
+                             offsets.size() == static_cast<std::size_t>(store.stride);
+      ++(is_filled ? result_.interleaved : result_.scattered);
+    }
   }
 
   /// Counts operations on values, not on positions.
@@ -213,23 +246,6 @@ class LoopReader {
 
   // ---- whether lanes may do it ----
 
-  /// Whether no position depends on memory that the body writes.
-  bool positions_stand_still() const {
-    bool still = true;
-    const auto is_written = [&](const Load& load) {
-      still = still && !is_stored(load.buffer) && !is_accumulated(load.buffer);
-    };
-    for (const PlainAccess& access : accesses_) walk(access.index, is_written);
-    for (const Accumulation& target : result_.accumulations) walk(target.index, is_written);
-    return still;
-  }
-
-  bool is_stored(const Buffer& buffer) const {
-    return std::any_of(accesses_.begin(), accesses_.end(), [&](const PlainAccess& access) {
-      return access.is_store && access.buffer->data.same_as(buffer->data);
-    });
-  }
-
   bool is_accumulated(const Buffer& buffer) const {
     return std::any_of(
         result_.accumulations.begin(), result_.accumulations.end(),
@@ -243,44 +259,22 @@ class LoopReader {
     for (std::size_t a = 0; a < all.size(); ++a)
       for (std::size_t b = 0; b < a; ++b)
         if (all[a].buffer->data.same_as(all[b].buffer->data)) return false;
-    return std::none_of(accesses_.begin(), accesses_.end(),
-                        [&](const PlainAccess& access) { return is_accumulated(access.buffer); });
-  }
-
-  /// Compares every store with every access of a later iteration, and of an earlier one.
-  bool iterations_are_independent() {
-    const DataType type = loop_.var.dtype();
-    const Var distance("distance", type);
-    const Expr one = make_int(type, 1);
-    facts_.bind(distance, Range::from_min_extent(one, loop_.extent - one));
-    VarMap later;
-    set(later, loop_.var, loop_.var + distance);
-    for (const For* inner : loops_) {
-      const Var other = inner->var.fresh();
-      facts_.bind(other, Range::from_min_extent(inner->min, inner->extent));
-      set(later, inner->var, other);
-    }
-    const auto never_meet = [&](const PlainAccess& a, const PlainAccess& b) {
-      if (a.buffer->dtype.element() != b.buffer->dtype.element()) return false;
-      const Expr apart = arith::simplify(substitute(b.index, later) - a.index, facts_);
-      return arith::can_prove_at_least(apart, 1, facts_) ||
-             arith::can_prove_below(apart, 0, facts_);
-    };
-    for (const PlainAccess& store : accesses_) {
-      if (!store.is_store) continue;
-      for (const PlainAccess& other : accesses_) {
-        if (!store.buffer->data.same_as(other.buffer->data)) continue;
-        if (!never_meet(store, other) || !never_meet(other, store)) return false;
-      }
-    }
-    return true;
+    return std::none_of(all_.accesses.begin(), all_.accesses.end(),
+                        [&](const auto& access) { return is_accumulated(access.buffer); });
   }
 
   const For& loop_;
+  /// What the body writes; made where an index reads memory.
+  std::optional<arith::WrittenMemory> memory_;
   arith::Facts& facts_;
   bool may_reassociate_;
   PlainLoop result_;
-  std::vector<PlainAccess> accesses_;
+  arith::Footprint all_;
+  struct StridedStore {
+    std::int64_t stride;
+    arith::Access access;
+  };
+  std::vector<StridedStore> strided_stores_;
   /// What the expression at hand reads in any case.
   std::vector<std::pair<Buffer, Expr>> certain_;
   /// The loops inside.

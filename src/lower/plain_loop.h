@@ -26,6 +26,10 @@ struct PlainLoop {
   /// Other reads whose places differ between iterations.
   int gathered = 0;
   int scattered = 0;
+  /// Stores that lie two to four elements apart and fill each other's gaps.
+  int interleaved = 0;
+  /// The narrowest element that lanes may only read where a condition holds; nullopt: none.
+  std::optional<int> masked_bits;
   bool has_loops = false;
 };
 

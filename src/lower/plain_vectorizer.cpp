@@ -8,6 +8,7 @@
 #include "lower/plain_lanes.h"
 #include "lower/vector_body.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/combination.h"
 #include "tenon/tir/fresh_copy.h"
 
@@ -42,23 +43,48 @@ class LoopVectorizer {
         vector_bits_(options.vector_registers->bits),
         may_reassociate_(may_reassociate) {}
 
+  PrimFunc function(const PrimFunc& func) {
+    walk(
+        func.body, [&](const For& loop) { defined_.insert(&loop.var.node()); },
+        [&](const Let& let) { defined_.insert(&let.var.node()); });
+    PrimFunc result = func;
+    result.body = stmt(func.body);
+    return result;
+  }
+
+ private:
   Stmt stmt(const Stmt& s) {
     if (const For* loop = s.as<For>())
       facts_.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
-    if (const Let* let = s.as<Let>(); let && let->var.dtype().is_int() && !reads_memory(let->value))
-      facts_.bind(let->var, let->value, true);
+    if (const Let* let = s.as<Let>(); let && let->var.dtype().is_int()) {
+      if (!reads_memory(let->value))
+        facts_.bind(let->var, let->value, true);
+      else if (arith::wraps(let->value, facts_))
+        arith::bind_data(let->var, facts_);
+    }
     const Attr* attr = s.as<Attr>();
     const bool is_region = attr && attr->key == "parallel_launch_point";
     const bool was_in_region = std::exchange(in_parallel_region_, in_parallel_region_ || is_region);
     const bool outer = std::exchange(found_vectors_, false);
     const bool is_autotuned = s.as<For>() && autotuned_.contains(s);
+    const For* loop_around = s.as<For>();
+    const bool begins_task = is_region || (attr && attr->kind == AttrKind::ThreadExtent) ||
+                             (loop_around && loop_around->kind == ForKind::Parallel);
+    const StoredByTask of_outer_task = begins_task ? std::exchange(own_, {}) : StoredByTask();
+    const StoredByTask::Mark mark = own_.mark();
+    if (loop_around) own_.enter(*loop_around);
+    if (const Allocate* memory = s.as<Allocate>()) own_.add_memory(memory->data);
     const Stmt inside = map_children(
         s,
         [&](const Expr& e) {
           found_vectors_ = found_vectors_ || has_vectors(e);
           return e;
         },
-        [&](const Stmt& child) { return stmt(child); });
+        [&](const Stmt& child) {
+          Stmt result = stmt(child);
+          if (s.as<Seq>()) own_.add_stores_of(child);
+          return result;
+        });
     Stmt result = inside;
     if (const For* loop = inside.as<For>(); loop && is_autotuned && !found_vectors_) {
       if (std::optional<Stmt> vectors = vectorized(*loop)) {
@@ -68,10 +94,11 @@ class LoopVectorizer {
     }
     found_vectors_ = found_vectors_ || outer;
     in_parallel_region_ = was_in_region;
+    own_.leave(mark);
+    if (begins_task) own_ = of_outer_task;
     return result;
   }
 
- private:
   static bool has_vectors(const Expr& e) {
     if (e.dtype().is_vector()) return true;
     bool found = false;
@@ -96,9 +123,12 @@ class LoopVectorizer {
     // No condition at all is better than one that picks lanes.
     if (parted < kMostBoundaries && !is_parallel)
       if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
-    const For chosen{
-        loop.var,   loop.min, loop.extent, loop.kind, with_chosen_terms(loop.body, facts_),
-        loop.traits};
+    const For chosen{loop.var,
+                     loop.min,
+                     loop.extent,
+                     loop.kind,
+                     with_chosen_terms(with_unrolled_channels(loop), facts_, own_),
+                     loop.traits};
     const std::optional<PlainLoop> plain = read_plain_loop(chosen, facts_, may_reassociate_);
     if (!plain || !gains(*plain)) return std::nullopt;
     // Whole loops as lanes would leave too few iterations for the threads.
@@ -108,13 +138,41 @@ class LoopVectorizer {
     return split_up(chosen, *plain, lanes);
   }
 
-  /// The variables that say how far apart the elements of neighbouring iterations are.
-  static std::vector<Var> strides_of(const For& loop) {
+  /// The body with short loops over interleaved elements unrolled, `for (c, 0, 3) { B[i*3 + c] =
+  /// ... }`: the lanes' stores then fill each other's gaps.
+  static Stmt with_unrolled_channels(const For& loop) {
+    VarMap lets;
+    walk(loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); });
+    return rewrite(loop.body, [&](const For& inner, const Stmt&) -> std::optional<Stmt> {
+      const std::int64_t channels = constant_int(inner.extent).value_or(0);
+      if (inner.kind != ForKind::Serial || channels < 2 || channels > 4) return std::nullopt;
+      bool is_interleaved = false;
+      walk(inner.body, [&](const Store& store) {
+        const Expr index = substitute(store.indices.back(), lets);
+        const std::optional<Expr> stride = step_of(index, loop.var),
+                                  step = step_of(index, inner.var);
+        is_interleaved = is_interleaved ||
+                         (stride && step && is_one(*step) && constant_int(*stride) == channels);
+      });
+      if (!is_interleaved) return std::nullopt;
+      std::vector<Stmt> parts;
+      for (std::int64_t n = 0; n < channels; ++n) {
+        VarMap channel;
+        set(channel, inner.var, arith::simplify(inner.min + make_int(inner.var.dtype(), n)));
+        parts.push_back(fresh_copy(inner.body, std::move(channel)));
+      }
+      return make_seq(std::move(parts));
+    });
+  }
+
+  /// The strides of arrays, which are known where the function begins, between the elements of
+  /// neighbouring iterations.
+  std::vector<Var> strides_of(const For& loop) const {
     std::vector<Var> strides;
     VarMap lets;
     const auto note = [&](const Expr& index) {
       const std::optional<Expr> step = step_of(substitute(index, lets), loop.var);
-      if (!step || !step->as<VarNode>()) return;
+      if (!step || !step->as<VarNode>() || defined_.contains(&step->node())) return;
       const bool is_known = std::any_of(strides.begin(), strides.end(),
                                         [&](const Var& other) { return other.same_as(*step); });
       if (!is_known) strides.push_back(Var::of(*step));
@@ -147,7 +205,7 @@ class LoopVectorizer {
   /// A loop of which conditions change on the way as several loops, where any of them then has
   /// vectors.
   std::optional<Stmt> in_parts(const For& loop, int parted) {
-    const std::optional<PartedLoop> halves = part_at_condition(loop);
+    const std::optional<PartedLoop> halves = part_at_condition(loop, facts_);
     if (!halves) return std::nullopt;
     bool has_vectors = false;
     std::vector<Stmt> parts;
@@ -160,7 +218,14 @@ class LoopVectorizer {
     return has_vectors ? std::optional(make_seq(std::move(parts))) : std::nullopt;
   }
 
-  static bool gains(const PlainLoop& plain) {
+  /// Masked loads are instructions for registers of 256 bits and elements of 32, and for any from
+  /// 512 bits on; without them they are branches, one a lane.
+  bool has_masked_loads(int bits) const {
+    return vector_bits_ >= 512 || (vector_bits_ >= 256 && bits >= 32);
+  }
+
+  bool gains(const PlainLoop& plain) const {
+    if (plain.masked_bits && !has_masked_loads(*plain.masked_bits)) return false;
     if (plain.contiguous + plain.strided == 0 && plain.operations == 0) return false;
     return plain.operations >= kOperationsPerGather * (plain.gathered + plain.scattered);
   }
@@ -173,7 +238,7 @@ class LoopVectorizer {
   }
 
   static int vectors_for(const PlainLoop& plain) {
-    if (plain.has_loops || plain.gathered + plain.scattered > 0) return 1;
+    if (plain.has_loops || plain.gathered + plain.scattered + plain.interleaved > 0) return 1;
     if (plain.strided > 0) return 2;
     return plain.operations <= 8 ? kMostVectors : plain.operations <= 20 ? 2 : 1;
   }
@@ -262,6 +327,9 @@ class LoopVectorizer {
 
   AutotunedLoops autotuned_;
   arith::Facts facts_;
+  StoredByTask own_;
+  /// Variables of loops and lets.
+  std::unordered_set<const ExprNode*> defined_;
   int vector_bits_;
   bool may_reassociate_;
   bool found_vectors_ = false;
@@ -273,9 +341,7 @@ class LoopVectorizer {
 
 PrimFunc vectorized(const PrimFunc& func, const PassOptions& options, bool may_reassociate) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  PrimFunc result = func;
-  result.body = LoopVectorizer(func, options, may_reassociate).stmt(func.body);
-  return result;
+  return LoopVectorizer(func, options, may_reassociate).function(func);
 }
 
 }  // namespace tenon::lowering

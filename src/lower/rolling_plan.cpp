@@ -178,10 +178,13 @@ class Planner {
     const For& loop = loops_[along];
     const Range& bound = realize_.bounds[d];
     const Expr step = arith::simplify(shifted(bound.min, loop.var, 1) - bound.min, facts_);
-    if (!arith::can_prove_at_least(step, 0, facts_)) return false;
-    const Expr overlap =
-        arith::simplify(shifted(bound.min, loop.var, -1) + bound.extent - bound.min, facts_);
-    plan.slides.back() = Slide{loop, bound.min, overlap};
+    const bool is_backwards =
+        !arith::can_prove_at_least(step, 0, facts_) && arith::can_prove(step <= 0, facts_);
+    if (!is_backwards && !arith::can_prove_at_least(step, 0, facts_)) return false;
+    const Expr before = shifted(bound.min, loop.var, -1);
+    const Expr overlap = arith::simplify(
+        is_backwards ? before - bound.min : before + bound.extent - bound.min, facts_);
+    plan.slides.back() = Slide{loop, bound.min, overlap, is_backwards};
     if (along == plan.loop) {
       const auto size = constant_int(bound.extent);
       if (!size || *size < 1) return false;
@@ -190,10 +193,10 @@ class Planner {
       plan.bounds.back() = Range::from_min_extent(make_int(bound.min.dtype(), 0), bound.extent);
       return true;
     }
-    const Expr last = loop.min + loop.extent - one_like(loop.extent);
-    const Expr begin =
-        arith::simplify(substitute(bound.min, {{&loop.var.node(), loop.min}}), facts_);
-    const Expr end = substitute(bound.min, {{&loop.var.node(), last}}) + bound.extent;
+    Expr lowest = loop.min, highest = loop.min + loop.extent - one_like(loop.extent);
+    if (is_backwards) std::swap(lowest, highest);
+    const Expr begin = arith::simplify(substitute(bound.min, {{&loop.var.node(), lowest}}), facts_);
+    const Expr end = substitute(bound.min, {{&loop.var.node(), highest}}) + bound.extent;
     plan.bounds.back() = Range::from_min_extent(begin, arith::simplify(end - begin, facts_));
     return true;
   }

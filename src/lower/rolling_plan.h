@@ -14,8 +14,10 @@ struct Slide {
   tir::For loop;
   /// Where the region of the current iteration begins.
   tir::Expr begin;
-  /// How many of its first elements the iteration before has computed.
+  /// Where, relative to that, the elements begin (or end, if the region moves backwards) that the
+  /// iteration before has computed: those before `overlap` are old, or new if it moves backwards.
   tir::Expr overlap;
+  bool is_backwards = false;
 };
 
 struct RollingPlan {

@@ -1,7 +1,6 @@
 // Whether two threads meet in their uses (shared_uses.h).
 #include "lower/shared_uses.h"
 #include "tenon/arith/index_terms.h"
-#include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::lowering {
@@ -161,42 +160,36 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
 bool SharedUses::are_apart_by_proof(const Use& earlier, const Use& later, Occasion when,
                                     Threads threads) {
   if (++proofs_ > kProofs + kProofsForEachUse * static_cast<int>(uses_.size())) return false;
-  VarMap in_earlier, in_later;
-  others_.resize(variables_.size());
-  for (std::size_t n = 0; n < variables_.size(); ++n) {
-    const Variable& v = variables_[n];
-    if (v.kind == Variable::Kind::Other) continue;
-    const Var var = Var::of(v.value);
-    if (!others_[n]) {
-      const auto& [min, max] = v.range;
-      others_[n].emplace(var.fresh(), var.fresh());
-      const auto bind = [&](const Var& fresh, std::int64_t first, std::int64_t last) {
-        facts_.bind_bound(fresh, {first, last});
-      };
-      if (min && max) {
-        bind(others_[n]->first, *min, *max);
-        bind(others_[n]->second, 1, std::max<std::int64_t>(*max - *min, 1));
-      } else {
-        facts_.bind_bound(others_[n]->first, {min, max});
-        facts_.bind_bound(others_[n]->second, {1, std::nullopt});
-      }
-    }
-    const auto& [other, distance] = *others_[n];
+  arith::Relation relation;
+  for (const Variable& v : variables_) {
     const bool is_thread = v.kind == Variable::Kind::Thread;
-    if (is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops) continue;
-    if (is_thread && v.axis == threads.axis) {
-      set(threads.sign > 0 ? in_later : in_earlier, var, var + distance);
-    } else if (!is_thread && when.is_carried && v.loops == when.equal_loops + 1) {
-      set(in_later, var, var + distance);
-    } else {
-      set(in_later, var, other);
-    }
+    const bool is_equal = is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops;
+    if (v.kind == Variable::Kind::Other || is_equal) continue;
+    // Loops that are around neither use do not count.
+    const Var var = Var::of(v.value);
+    if (!uses_var(earlier.access.first, var) && !uses_var(later.access.first, var)) continue;
+    const bool is_stepped =
+        is_thread ? v.axis == threads.axis : when.is_carried && v.loops == when.equal_loops + 1;
+    using Step = arith::Relation::Step;
+    const Step ahead = is_thread && threads.sign < 0 ? Step::Earlier : Step::Later;
+    const auto& [min, max] = v.range;
+    const DataType type = v.value.dtype();
+    std::optional<Range> range;
+    if (min && max)
+      range = Range::from_min_extent(make_int(type, *min), make_int(type, *max - *min + 1));
+    relation = std::move(relation).with(var, range, is_stepped ? ahead : Step::Any);
   }
-  const auto moved = [](Access access, const VarMap& map) {
-    access.first = substitute(access.first, map);
-    return access;
+  const auto access_of = [](const Elements& elements) {
+    const auto& [buffer, first, count, is_store, stride] = elements;
+    const Var element("element", first.dtype());
+    const Expr steps = make_int(first.dtype(), (count - 1) / stride + 1);
+    return arith::Access{
+        .kind = is_store ? arith::AccessKind::Write : arith::AccessKind::Read,
+        .buffer = buffer,
+        .indices = {first + element * make_int(first.dtype(), stride)},
+        .inner = {{element, Range::from_min_extent(make_int(first.dtype(), 0), steps)}}};
   };
-  return are_apart(moved(earlier.access, in_earlier), moved(later.access, in_later), facts_);
+  return arith::are_disjoint(access_of(earlier.access), access_of(later.access), relation, facts_);
 }
 
 }  // namespace tenon::lowering

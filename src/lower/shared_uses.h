@@ -13,9 +13,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lower/vector_body.h"
-#include "tenon/arith/facts.h"
+#include "tenon/arith/dependence.h"
 #include "tenon/arith/interval.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -40,6 +40,15 @@ class UseSet {
 
  private:
   std::vector<std::uint64_t> words_;
+};
+
+/// The elements first, first + stride, ... up to first + count - 1 of a flat buffer.
+struct Elements {
+  tir::Buffer buffer;
+  tir::Expr first;
+  std::int64_t count;
+  bool is_store;
+  std::int64_t stride = 1;
 };
 
 /// When a use follows another one: in the same iteration of the outermost `equal_loops` loops, and,
@@ -98,7 +107,7 @@ class SharedUses {
   };
   struct Use {
     /// Where `is_known`; else it may be anywhere in the buffer.
-    Access access;
+    Elements access;
     bool is_known;
     int memory;
     std::int64_t constant;
@@ -165,8 +174,6 @@ class SharedUses {
 
   std::unordered_map<std::uint64_t, bool> known_;
   arith::Facts facts_;
-  /// By variable: another thread or iteration, and a distance to one. Made when first needed.
-  std::vector<std::optional<std::pair<tir::Var, tir::Var>>> others_;
   int proofs_ = 0;
 };
 

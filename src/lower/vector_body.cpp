@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "tenon/arith/const_bound.h"
-#include "tenon/arith/index_terms.h"
-#include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::lowering {
@@ -18,7 +15,7 @@ constexpr auto kNobody = [](const Buffer&, const Expr&) {};
 class BodyReader {
  public:
   std::optional<VectorBody> read(const Stmt& s) {
-    if (!stmt(s) || !positions_stand_still()) return std::nullopt;
+    if (!stmt(s) || !positions_stand_still(s)) return std::nullopt;
     return std::move(body_);
   }
 
@@ -89,14 +86,13 @@ class BodyReader {
 
   /// Whether no position depends on memory that the body writes: such a position is another one
   /// after the store, and inlined lets would not tell.
-  bool positions_stand_still() const {
-    bool still = true;
-    const auto is_stored = [&](const Load& load) {
-      for (const Access& access : body_.accesses)
-        if (access.is_store && access.buffer->data.same_as(load.buffer->data)) still = false;
-    };
-    for (const Access& access : body_.accesses) walk(access.first, is_stored);
-    return still;
+  bool positions_stand_still(const Stmt& s) const {
+    std::optional<arith::WrittenMemory> memory;
+    return std::ranges::all_of(body_.accesses, [&](const VectorAccess& each) {
+      if (effect_of(each.index) == Effect::Pure) return true;
+      if (!memory) memory.emplace(s);
+      return memory->is_stable(each.index);
+    });
   }
 
   /// No call that does more than compute, and nothing that defines a variable.
@@ -116,31 +112,29 @@ class BodyReader {
   /// `flat`: the position, with the lets inside.
   bool access(const Buffer& buffer, const Expr& flat, bool is_store) {
     if (body_.owns(buffer)) return true;
-    if (!flat.dtype().is_vector()) {
-      add_access({buffer, flat, 1, is_store});
-      return true;
-    }
     const Ramp* ramp = flat.as<Ramp>();
     const std::optional<std::int64_t> stride = ramp ? constant_int(ramp->stride) : std::nullopt;
-    if (!stride || *stride < 1) return false;
-    add_access({buffer, ramp->base, *stride * (ramp->lanes - 1) + 1, is_store, *stride});
+    if (flat.dtype().is_vector() && (!stride || *stride < 1)) return false;
+    add_access(is_store ? arith::AccessKind::Write : arith::AccessKind::Read, buffer, flat);
     return true;
   }
 
   /// Once each: bodies that were unrolled read and store few positions often, and whoever asks
   /// compares all with all.
-  void add_access(Access access) {
-    const auto [begin, end] = accesses_by_first_.equal_range(access.first.node().hash);
+  void add_access(arith::AccessKind kind, const Buffer& buffer, const Expr& flat) {
+    const auto [begin, end] = accesses_by_index_.equal_range(flat.node().hash);
     for (auto it = begin; it != end; ++it) {
-      const Access& known = body_.accesses[it->second];
-      if (known.buffer->data.same_as(access.buffer->data) && known.is_store == access.is_store &&
-          known.count == access.count && known.stride == access.stride &&
-          known.buffer->dtype == access.buffer->dtype &&
-          structural_equal(known.first, access.first))
+      const auto& [known, index] = body_.accesses[it->second];
+      if (known.buffer->data.same_as(buffer->data) && known.kind == kind &&
+          known.buffer->dtype == buffer->dtype && structural_equal(index, flat))
         return;
     }
-    accesses_by_first_.emplace(access.first.node().hash, body_.accesses.size());
-    body_.accesses.push_back(std::move(access));
+    accesses_by_index_.emplace(flat.node().hash, body_.accesses.size());
+    arith::Access access = arith::access_of(kind, buffer, {flat});
+    for (const For* loop : around_)
+      if (uses_var(flat, loop->var))
+        access.inner.push_back({loop->var, Range::from_min_extent(loop->min, loop->extent)});
+    body_.accesses.push_back({std::move(access), flat});
   }
 
   void add_sum(const Store& n, const Expr& index) {
@@ -161,8 +155,8 @@ class BodyReader {
   }
 
   VectorBody body_;
-  /// Positions in the accesses, by the hash of where they begin.
-  std::unordered_multimap<std::size_t, std::size_t> accesses_by_first_;
+  /// Positions in the accesses, by the hash of their index.
+  std::unordered_multimap<std::size_t, std::size_t> accesses_by_index_;
   /// Positions in the sums, by the hash of their index.
   std::unordered_multimap<std::size_t, std::size_t> sums_by_index_;
   /// The loops around the current place.
@@ -184,110 +178,11 @@ int registers_for(DataType dtype, int vector_bits) {
   return (dtype.bits * dtype.lanes + vector_bits - 1) / vector_bits;
 }
 
-namespace {
-
-/// The difference of two indices as a sum of multiples.
-class Difference {
- public:
-  Difference(const Expr& to, const Expr& from) { is_known_ = add(to, 1) && add(from, -1); }
-
-  /// Whether the difference is known to miss [low, high]. nullopt where only a proof may tell:
-  /// among the summands are divisions and the like.
-  std::optional<bool> misses(std::int64_t low, std::int64_t high, const arith::Facts& facts) const {
-    if (!is_known_) return std::nullopt;
-    arith::Reach reach(constant_);
-    bool is_opaque = false;
-    for (const Term& term : terms_) {
-      if (term.coefficient == 0) continue;
-      const arith::ConstBound bound = arith::const_bound(term.value, facts);
-      reach.add(term.coefficient, bound.min, bound.max);
-      is_opaque |= !term.value.as<VarNode>();
-    }
-    if (reach.misses(low, high)) return true;
-    return is_opaque ? std::nullopt : std::optional(false);
-  }
-
- private:
-  struct Term {
-    Expr value;
-    std::int64_t coefficient;
-  };
-
-  bool add(const Expr& e, std::int64_t factor) {
-    return arith::for_each_term(
-        e, factor, constant_, [&](const Expr& value, std::int64_t coefficient) {
-          for (Term& term : terms_)
-            if (structural_equal(term.value, value))
-              return !__builtin_add_overflow(term.coefficient, coefficient, &term.coefficient);
-          terms_.push_back({value, coefficient});
-          return true;
-        });
-  }
-
-  std::vector<Term> terms_;
-  std::int64_t constant_ = 0;
-  bool is_known_;
-};
-
-}  // namespace
-
-bool are_apart(const Access& a, const Access& b, const arith::Facts& facts) {
-  if (a.buffer->dtype.element() != b.buffer->dtype.element()) return false;
-  if (const auto apart = Difference(b.first, a.first).misses(1 - b.count, a.count - 1, facts))
-    return *apart;
-  const Expr difference = arith::simplify(b.first - a.first, facts);
-  return arith::can_prove_at_least(difference, a.count, facts) ||
-         arith::can_prove_below(difference, 1 - b.count, facts);
-}
-
-namespace {
-
-/// Compares every access of an iteration with those of a later one.
-class Independence {
- public:
-  Independence(const For& loop, const VectorBody& body) : var_(loop.var), body_(body) {
-    const std::int64_t extent = *constant_int(loop.extent);
-    distance_ = Var("distance", var_.dtype());
-    facts_.bind(var_, Range::from_min_extent(loop.min, loop.extent));
-    facts_.bind(distance_, Range::from_min_extent(make_int(var_.dtype(), 1),
-                                                  make_int(var_.dtype(), extent - 1)));
-    set(later_, var_, var_ + distance_);
-    for (const VectorBody::Loop& inner : body.loops) {
-      const Var other = inner.var.fresh();
-      facts_.bind(inner.var, inner.range);
-      facts_.bind(other, inner.range);
-      set(later_, inner.var, other);
-    }
-  }
-
-  bool holds() const {
-    for (const Access& store : body_.accesses) {
-      if (!store.is_store) continue;
-      for (const Access& other : body_.accesses) {
-        if (!store.buffer->data.same_as(other.buffer->data)) continue;
-        if (!never_meet(store, other) || !never_meet(other, store)) return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  /// `a` in some iteration, and `b` in any later one, touch no common element.
-  bool never_meet(const Access& a, const Access& b) const {
-    return are_apart(a, {b.buffer, substitute(b.first, later_), b.count, b.is_store}, facts_);
-  }
-
-  Var var_;
-  const VectorBody& body_;
-  Var distance_{"distance"};
-  arith::Facts facts_;
-  VarMap later_;
-};
-
-}  // namespace
-
 bool has_independent_iterations(const For& loop, const VectorBody& body) {
-  return Independence(loop, body).holds();
+  arith::Footprint all;
+  for (const VectorAccess& each : body.accesses) all.accesses.push_back(each.access);
+  arith::Facts facts;
+  return !arith::find_conflict(all, all, arith::Relation::other_iteration(loop), facts);
 }
 
 bool renames_memory(const Stmt& s) {

@@ -4,20 +4,10 @@
 
 #include <optional>
 
-#include "tenon/arith/facts.h"
+#include "tenon/arith/dependence.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
-
-/// The elements first, first + stride, ... up to first + count - 1 of a flat buffer. Lets of the
-/// body are inlined.
-struct Access {
-  tir::Buffer buffer;
-  tir::Expr first;
-  std::int64_t count;
-  bool is_store;
-  std::int64_t stride = 1;
-};
 
 /// A vector that a statement of the body reads, changes and stores.
 struct VectorSum {
@@ -29,13 +19,19 @@ struct VectorSum {
   std::int64_t additions = 1;
 };
 
+/// An access of memory from outside, each once.
+struct VectorAccess {
+  arith::Access access;
+  /// Its index, a vector or a scalar. Lets of the body are inlined.
+  tir::Expr index;
+};
+
 struct VectorBody {
   struct Loop {
     tir::Var var;
     tir::Range range;
   };
-  /// Accesses of memory from outside.
-  std::vector<Access> accesses;
+  std::vector<VectorAccess> accesses;
   std::vector<VectorSum> sums;
   /// The loops inside, outer ones first.
   std::vector<Loop> loops;
@@ -54,11 +50,8 @@ std::optional<VectorBody> read_vector_body(const tir::Stmt& s);
 /// Vector registers of the given width that the value takes.
 int registers_for(DataType dtype, int vector_bits);
 
-/// Whether two accesses touch no common element, whatever the values that the facts allow.
-bool are_apart(const Access& a, const Access& b, const arith::Facts& facts);
-
 /// Whether the loop's iterations touch nothing that another one writes, so that they may run in any
-/// order. Of a loop of constant extent.
+/// order.
 bool has_independent_iterations(const tir::For& loop, const VectorBody& body);
 
 /// Whether memory is known under two names, which nothing here can tell apart.

@@ -58,6 +58,13 @@ for (i: int32, 0, 8) {
 )"));
 }
 
+TEST(LegalizeBfloat16, ReinterpretedBitsAreUnsigned) {
+  const Program p = program(Int(16), BFloat(), 8, [](const Expr& x) {
+    return select(x > 0, reinterpret(BFloat(), x), make_const(BFloat(), 1));
+  });
+  EXPECT_TRUE(verify(legalize_bfloat16(p.func, {}), Form::Flat).empty());
+}
+
 std::uint16_t nearest(float value) {
   // The two neighbours of the value, and the nearer of them; in between, the one whose last bit is
   // 0.

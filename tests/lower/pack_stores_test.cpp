@@ -43,6 +43,39 @@ TEST(PackStores, SumsOfTheirOwnElements) {
 )");
 }
 
+/// Of integers I and J.
+tir::PrimFunc function_of_integers(const std::string& body) {
+  return test::parse_function(
+      "@main = primfn(I_1: handle, J_1: handle) -> ()\n"
+      "  attr = {\"from_legacy_te_schedule\": True, \"global_symbol\": \"main\", \"tir.noalias\": True}\n"
+      "  buffers = {I: Buffer(I_2: Pointer(int32), int32, [8], []),\n"
+      "             J: Buffer(J_2: Pointer(int32), int32, [8], [])}\n"
+      "  buffer_map = {I_1: I, J_1: J}\n"
+      "  preflattened_buffer_map = {I_1: I_3: Buffer(I_2, int32, [8], []),"
+      " J_1: J_3: Buffer(J_2, int32, [8], [])} {\n" +
+      body + "}\n");
+}
+
+TEST(PackStores, LanesThatCountFromAnElementThatOneOfThemStoresStayApart) {
+  const tir::PrimFunc func = function_of_integers(R"(
+  J[0] = (I[0]*(J[0] + 1))
+  J[1] = (I[1]*(J[0] + 2))
+  J[2] = (I[2]*(J[0] + 3))
+  J[3] = (I[3]*(J[0] + 4))
+  )");
+  EXPECT_TRUE(pack_stores(func, with_vectors(128)).body.same_as(func.body));
+}
+
+TEST(PackStores, ElementsThatAreReadUnderAConditionOfTheLaneStayApart) {
+  const tir::PrimFunc func = function_of_integers(R"(
+  J[0] = cast(int32, ((I[0] > 0) && (I[(I[0] + 4)] > 1)))
+  J[1] = cast(int32, ((I[1] > 0) && (I[(I[0] + 5)] > 1)))
+  J[2] = cast(int32, ((I[2] > 0) && (I[(I[0] + 6)] > 1)))
+  J[3] = cast(int32, ((I[3] > 0) && (I[(I[0] + 7)] > 1)))
+  )");
+  EXPECT_TRUE(pack_stores(func, with_vectors(128)).body.same_as(func.body));
+}
+
 class StaysApart : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(StaysApart, Run) { EXPECT_EQ(packed(GetParam().second), unchanged(GetParam().second)); }

@@ -388,5 +388,88 @@ TEST(PartitionLoops, GuardsThatNoIterationPasses) {
   }
 }
 
+TEST(PartitionLoops, MostIterationsNeedNoClamp) {
+  EXPECT_EQ(partitioned(R"(
+  for (i: int32, 0, 64) {
+    B[i] = (A[max((i - 2), 0)] + A[min((i + 1), 63)])
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, 2) {
+  B[i] = (A[0] + A[(i + 1)])
+}
+for (i_1: int32, 0, 61) {
+  B[(i_1 + 2)] = (A[i_1] + A[(i_1 + 3)])
+}
+B[63] = (A[61] + A[63])
+)"));
+}
+
+TEST(PartitionLoops, AClampMayBeWrittenAsAChoice) {
+  EXPECT_EQ(partitioned(R"(
+  for (i: int32, 0, 64) {
+    B[i] = A[select((i < 2), 0, (i - 2))]
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, 2) {
+  B[i] = A[0]
+}
+for (i_1: int32, 0, 62) {
+  B[(i_1 + 2)] = A[i_1]
+}
+)"));
+}
+
+TEST(PartitionLoops, LanesOfAClampedIndexStayTogether) {
+  EXPECT_EQ(partitioned(R"(
+  for (o: int32, 0, 8) {
+    for (i: int32, 0, 8) "vectorized" {
+      B[((o*8) + i)] = A[max((((o*8) + i) - 2), 0)]
+    }
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, 8) "vectorized" {
+  B[i] = A[max((i - 2), 0)]
+}
+for (o: int32, 0, 7) {
+  for (i_1: int32, 0, 8) "vectorized" {
+    B[(((o*8) + i_1) + 8)] = A[(((o*8) + i_1) + 6)]
+  }
+}
+)"));
+}
+
+TEST(PartitionLoops, AClampThatHoldsInFewIterationsStays) {
+  EXPECT_EQ(partitioned(R"(
+  for (i: int32, 0, 64) {
+    B[i] = A[min(i, 10)]
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, 64) {
+  B[i] = A[min(i, 10)]
+}
+)"));
+}
+
+TEST(PartitionLoops, ARowThatIsWrappedAroundIsReadInParts) {
+  EXPECT_EQ(partitioned(R"(
+  for (i: int32, 0, 64) {
+    B[i] = (A[floormod((i + 5), 64)] + A[floormod((i + 63), 64)])
+  }
+)"),
+            normalized(R"(
+B[0] = (A[5] + A[63])
+for (i: int32, 0, 58) {
+  B[(i + 1)] = (A[(i + 6)] + A[i])
+}
+for (i_1: int32, 0, 5) {
+  B[(i_1 + 59)] = (A[i_1] + A[floormod((i_1 + 58), 64)])
+}
+)"));
+}
+
 }  // namespace
 }  // namespace tenon::lowering

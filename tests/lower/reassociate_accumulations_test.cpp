@@ -14,7 +14,7 @@ TEST(ReassociateAccumulations, LanesAccumulateByThemselvesAndAreCombined) {
   })"),
                       test::with_vectors(128)),
             R"(allocate(lanes: Pointer(local float32), float32, [8]), storage_scope = local {
-  lanes_1: Buffer(lanes, float32, [8], [], scope="local")[ramp(0, 1, 8)] = broadcast(-inff32, 8)
+  lanes_1: Buffer(lanes, float32, [8], [], scope="local")[ramp(0, 1, 8)] = broadcast(-3.40282e+38f32, 8)
   lanes_1[ramp(0, 1, 8)] = max(lanes_1[ramp(0, 1, 8)], A[ramp(0, 1, 8)])
   let lanes_2: float32x8 = lanes_1[ramp(0, 1, 8)]
   let lanes_3: float32x4 = max(shuffle([lanes_2], [0, 1, 2, 3]), shuffle([lanes_2], [4, 5, 6, 7]))

@@ -4,6 +4,8 @@
 
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
+#include "tenon/tir/buffer.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/parse.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
@@ -61,6 +63,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"(((x*8) + y) > 100)", "(100 < ((x*8) + y))"},
                     Case{"(((x*8) + y) <= 100)", "(((x*8) + y) <= 100)"},
                     Case{"!(x < y)", "(y <= x)"}));
+
+/// Neither order holds of a NaN.
+TEST(RenormalizeSplits, NegatedComparisonsOfFloatsStay) {
+  const Var f("f", Float(32));
+  for (const Expr& e : std::vector<Expr>{!(f < 1.0F), !(f >= 1.0F), f <= 1.0F}) {
+    const PrimFunc func{{}, {}, make_evaluate(e)};
+    EXPECT_EQ(print_expr(renormalize_splits(func, {}).body.as<Evaluate>()->value), print_expr(e));
+  }
+}
+
+TEST(RenormalizeSplits, SumsOfElementsAreNotTakenApart) {
+  const Buffer a = decl_buffer({8}, Int(32), {.name = "A"});
+  const Var v("v");
+  const Expr element = make_load(a, {Expr(0)});
+  const Expr e = floordiv(element * 8 + 4, 8), of_let = floordiv(v * 8 + 4, 8);
+  const PrimFunc func{{}, {}, make_evaluate(e)};
+  EXPECT_EQ(print_expr(renormalize_splits(func, {}).body.as<Evaluate>()->value), print_expr(e));
+  const PrimFunc with_let{{}, {}, make_stmt(Let{v, element, make_evaluate(of_let)})};
+  EXPECT_EQ(print_expr(renormalize_splits(with_let, {}).body.as<Let>()->body.as<Evaluate>()->value),
+            print_expr(of_let));
+}
 
 }  // namespace
 }  // namespace tenon::lowering

@@ -85,16 +85,27 @@ TEST(VectorizeLoops, SelectsCastsAndMathsWorkByLanes) {
 }
 
 // The known text "vec ite" of the probes.
-TEST(VectorizeLoops, AChoiceOfOneSideIsSerial) {
+TEST(VectorizeLoops, AChoiceOfOneSideIsSerialInText) {
+  EXPECT_EQ(test::run(vectorize_loops_as_text, function_text(R"(
+  for (i: int32, 0, 16) "vectorized" {
+    B[i] = @tir.if_then_else((i < 8), A[i], 0f32, dtype=float32)
+  }
+)")),
+            normalized(R"(
+for (i.s: int32, 0, 16) {
+  B[i.s] = @tir.if_then_else((i.s < 8), A[i.s], 0f32, dtype=float32)
+}
+)"));
+}
+
+TEST(VectorizeLoops, AChoiceOfOneSideIsASelectByLanes) {
   EXPECT_EQ(vectorized(R"(
   for (i: int32, 0, 16) "vectorized" {
     B[i] = @tir.if_then_else((i < 8), A[i], 0f32, dtype=float32)
   }
 )"),
             normalized(R"(
-for (i.s: int32, 0, 16) {
-  B[i.s] = @tir.if_then_else((i.s < 8), A[i.s], 0f32, dtype=float32)
-}
+B[ramp(0, 1, 16)] = select((ramp(0, 1, 16) < broadcast(8, 16)), A[ramp(0, 1, 16)], broadcast(0f32, 16))
 )"));
 }
 

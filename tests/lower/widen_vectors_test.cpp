@@ -136,5 +136,41 @@ TEST(WidenVectors, KnownProgramsStayWellFormed) {
   EXPECT_GE(changed, 3) << "the vectorised, the parallel and the unrolled step of the ladder";
 }
 
+TEST(WidenVectors, CallsByLanesBecomeWider) {
+  EXPECT_EQ(widened(R"(
+  for (j: int32, 0, 4) {
+    B[ramp((j*8), 1, 8)] = @tir.exp(@tir.tanh(A[ramp((j*8), 1, 8)], dtype=float32x8), dtype=float32x8)
+  })"),
+            R"(for (j: int32, 0, 2) {
+  B[ramp(((j*2)*8), 1, 16)] = @tir.exp(@tir.tanh(A[ramp(((j*2)*8), 1, 16)], dtype=float32x16), dtype=float32x16)
+}
+)");
+}
+
+TEST(WidenVectors, AnOddIterationKeepsItsWidth) {
+  EXPECT_EQ(widened(R"(
+  for (j: int32, 0, 9) {
+    B[ramp((j*8), 1, 8)] = A[ramp((j*8), 1, 8)]
+  })"),
+            R"(for (j: int32, 0, 4) {
+  B[ramp(((j*2)*8), 1, 16)] = A[ramp(((j*2)*8), 1, 16)]
+}
+for (j_1: int32, 8, 9) {
+  B[ramp((j_1*8), 1, 8)] = A[ramp((j_1*8), 1, 8)]
+}
+)");
+}
+
+TEST(WidenVectors, ChoicesBecomeWider) {
+  EXPECT_EQ(widened(R"(
+  for (j: int32, 0, 4) {
+    B[ramp((j*8), 1, 8)] = @tir.if_then_else((A[ramp((j*8), 1, 8)] < broadcast(0f32, 8)), @tir.sqrt(A[ramp((j*8), 1, 8)], dtype=float32x8), broadcast(0f32, 8), dtype=float32x8)
+  })"),
+            R"(for (j: int32, 0, 2) {
+  B[ramp(((j*2)*8), 1, 16)] = @tir.if_then_else((A[ramp(((j*2)*8), 1, 16)] < broadcast(0f32, 16)), @tir.sqrt(A[ramp(((j*2)*8), 1, 16)], dtype=float32x16), broadcast(0f32, 16), dtype=float32x16)
+}
+)");
+}
+
 }  // namespace
 }  // namespace tenon::lowering

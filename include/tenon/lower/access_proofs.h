@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "tenon/arith/dependence.h"
 #include "tenon/tir/function.h"
 
 #pragma GCC visibility push(default)
 
 namespace tenon::lowering {
 
-/// What is done to the memory.
-enum class AccessKind : std::uint8_t { Load, Store };
+using arith::AccessKind;
 
 /// Outside: whenever the access happens, the index is beyond an end.
 enum class Inside : std::uint8_t { Proved, NotProved, Outside };
@@ -51,34 +51,34 @@ std::vector<AccessProof> prove_accesses(const tir::PrimFunc& func);
 /// is_wrong of a proof says, at little cost.
 std::optional<AccessProof> find_wrong_access(const tir::PrimFunc& func);
 
-/// "B, gather.cpp:9": the stage that the access is of, and the line that the function has noted.
-std::string stage_text(const tir::PrimFunc& func, const AccessProof& access);
+/// "B, gather.cpp:9": the stage of the buffer, and the line that the function has noted.
+std::string stage_text(const tir::PrimFunc& func, const std::string& stage_buffer);
 /// "reads A[I[i], j]", and what is not proved of it, "I[i] in [0, 20)".
 std::string access_text(const AccessProof& access);
 std::string open_text(const AccessProof& access);
 /// Of an access that is wrong, the sentence for the user.
 std::string wrong_text(const tir::PrimFunc& func, const AccessProof& access);
 
-/// Two accesses to one buffer, at least one of them a store, that may touch the same element in two
-/// iterations.
-struct Conflict {
-  AccessProof first, second;
-  /// All iterations surely store to the same element of an argument.
-  bool is_certain;
-};
-
-/// A loop whose iterations run side by side, and whether two of them may meet.
+/// A parallel or vectorized loop, and two accesses of its body that may touch the same element in
+/// two iterations, at least one of them a write.
 struct LoopProof {
   tir::Var var;
   tir::ForKind kind;
-  std::optional<Conflict> conflict;
+  std::optional<arith::Conflict> conflict;
+  /// All iterations write the same element of an argument.
+  bool is_certain = false;
 };
 
-/// Of the loops that are parallel or vectorized, in the order of the text. Accesses of functions
-/// that are called are not seen.
-std::vector<LoopProof> prove_loops(const tir::PrimFunc& func);
-/// Of those loops, the ones of which a conflict is certain, at little cost.
-std::vector<LoopProof> find_certain_conflicts(const tir::PrimFunc& func);
+/// The loops whose iterations are not known to be independent by the way they were made: all, or
+/// those of extern operations and tensor intrinsics, whose code schedules do not make.
+enum class LoopsToProve : std::uint8_t { All, OfExternCode };
+
+/// The parallel and vectorized loops in the order of the text, except those that the pragma
+/// independent_iterations covers.
+std::vector<LoopProof> prove_loops(const tir::PrimFunc& func,
+                                   LoopsToProve which = LoopsToProve::All);
+/// The sentence for the user about a loop with a conflict.
+std::string conflict_text(const tir::PrimFunc& func, const LoopProof& proof);
 
 }  // namespace tenon::lowering
 

@@ -64,8 +64,8 @@ Stmt check_of(const AccessProof& access, const std::string& what) {
 
 PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
   const auto what = [&](const AccessProof& access) {
-    return stage_text(func, access) +
-           (access.kind == AccessKind::Load ? ": reads `" : ": writes `") + access.buffer->name +
+    return stage_text(func, access.stage_buffer) +
+           (access.kind == AccessKind::Read ? ": reads `" : ": writes `") + access.buffer->name +
            "`";
   };
   PrimFunc result = func;

@@ -105,10 +105,12 @@ class Roller {
     for (std::size_t d = plan->slides.size(); d-- > 0;) {
       if (!plan->slides[d]) continue;
       const Slide& slide = *plan->slides[d];
-      if (const auto overlap = constant_int(slide.overlap); overlap && *overlap <= 0) continue;
+      const auto overlap = constant_int(slide.overlap);
+      if (overlap && *overlap <= 0 && !slide.is_backwards) continue;
       const Var& var = slide.loop.var;
       const Expr is_first = Expr(var) < slide.loop.min + make_int(var.dtype(), 1);
-      const Expr is_new = slide.overlap <= arith::simplify(indices[d] - slide.begin, facts_);
+      const Expr place = arith::simplify(indices[d] - slide.begin, facts_);
+      const Expr is_new = slide.is_backwards ? place < slide.overlap : slide.overlap <= place;
       result = make_stmt(If{likely(is_first || is_new), std::move(result), std::nullopt});
     }
     return result;

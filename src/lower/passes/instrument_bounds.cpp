@@ -73,6 +73,16 @@ class Instrumenter {
       collect_under(n->args[0], n->args[1], conditions);
       collect_under(make_not(n->args[0]), n->args[2], conditions);
       return;
+    } else if (const Select* n = e.as<Select>()) {
+      collect(n->condition, conditions);
+      collect_under(n->condition, n->if_true, conditions);
+      collect_under(make_not(n->condition), n->if_false, conditions);
+      return;
+    } else if (const Binary* n = e.as<Binary>();
+               n && (n->op == BinaryOp::And || n->op == BinaryOp::Or)) {
+      collect(n->a, conditions);
+      collect_under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b, conditions);
+      return;
     } else if (const LetExpr* n = e.as<LetExpr>()) {
       // The condition stands outside the let.
       std::vector<Expr> inner;
@@ -89,7 +99,9 @@ class Instrumenter {
     for_each_child(e, [&](const Expr& child) { collect(child, conditions); });
   }
 
+  /// Where lanes choose for themselves, check_accesses has checked each before they became lanes.
   void collect_under(const Expr& condition, const Expr& branch, std::vector<Expr>& conditions) {
+    if (condition.dtype().is_vector()) return;
     std::vector<Expr> inner;
     collect(branch, inner);
     for (const Expr& each : inner) {

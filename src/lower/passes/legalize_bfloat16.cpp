@@ -118,7 +118,11 @@ class Legalizer {
   }
 
   Expr bits_of_call(const Call& call, DataType type) {
-    if (call.is(Intrin::reinterpret)) return expr(call.args[0]);
+    if (call.is(Intrin::reinterpret)) {
+      const Expr value = expr(call.args[0]);
+      return value.dtype() == bits_type(type) ? value
+                                              : make_call(bits_type(type), call.callee, {value});
+    }
     if (call.is(Intrin::type_annotation)) return make_call(bits_type(type), call.callee, {});
     if (call.is(Intrin::if_then_else) || std::holds_alternative<ExternCallee>(call.callee))
       return make_call(bits_type(type), call.callee, exprs(call.args));

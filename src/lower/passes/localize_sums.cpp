@@ -21,7 +21,6 @@ struct LocalSum {
 /// The sums of a statement that stay where they are while it runs, and are added to more than once.
 std::vector<VectorSum> standing_sums(const VectorBody& body) {
   arith::Facts facts;
-  for (const VectorBody::Loop& loop : body.loops) facts.bind(loop.var, loop.range);
   const auto moves = [&](const Expr& index) {
     return std::any_of(body.loops.begin(), body.loops.end(),
                        [&](const VectorBody::Loop& loop) { return uses_var(index, loop.var); });
@@ -32,14 +31,14 @@ std::vector<VectorSum> standing_sums(const VectorBody& body) {
     // Memory that is allocated inside is not there outside of it.
     if (body.owns(sum.buffer)) continue;
     if (!ramp || !is_one(ramp->stride) || sum.additions < 2 || moves(sum.index)) continue;
-    const Access own{sum.buffer, ramp->base, ramp->lanes, true};
+    const arith::Access own = arith::access_of(arith::AccessKind::Write, sum.buffer, {sum.index});
     const bool is_alone =
-        std::all_of(body.accesses.begin(), body.accesses.end(), [&](const Access& other) {
-          if (!other.buffer->data.same_as(sum.buffer->data)) return true;
-          const bool is_same = other.count == own.count && other.stride == own.stride &&
-                               structural_equal(other.first, own.first) &&
-                               other.buffer->dtype == sum.buffer->dtype;
-          return is_same || are_apart(own, other, facts);
+        std::all_of(body.accesses.begin(), body.accesses.end(), [&](const VectorAccess& other) {
+          if (!other.access.buffer->data.same_as(sum.buffer->data)) return true;
+          const bool is_same = structural_equal(other.index, sum.index) &&
+                               other.access.buffer->dtype == sum.buffer->dtype;
+          return is_same ||
+                 arith::are_disjoint(own, other.access, arith::Relation::same_iteration(), facts);
         });
     if (is_alone) result.push_back(sum);
   }

@@ -1,6 +1,7 @@
 #include "lower/passes/lower_intrinsics.h"
 
 #include "tenon/arith/facts.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -79,8 +80,10 @@ class IntrinsicLowerer {
       return make_stmt(For{n->var, min, extent, n->kind, stmt(n->body)});
     }
     if (const Let* n = s.as<Let>()) {
-      if (n->value.dtype().is_index())
+      if (n->value.dtype().is_index()) {
         facts_.bind_bound(n->var, arith::const_bound(n->value, facts_));
+        if (arith::wraps(n->value, facts_)) arith::bind_data(n->var, facts_);
+      }
       return make_stmt(Let{n->var, expr(n->value), stmt(n->body)});
     }
     if (const If* n = s.as<If>()) return condition(*n);
@@ -122,8 +125,7 @@ class IntrinsicLowerer {
     return options_.has_dp4a && (is_processor || (sums.is_integral() && sums.is_scalar()));
   }
 
-  /// Index arithmetic that never sees a negative number. What loads take part in may wrap, and
-  /// stays.
+  /// Index arithmetic that never sees a negative number.
   bool is_plain_division(const Binary& n) const {
     if (!n.a.dtype().is_index() || is_power_of_two(n.b)) return false;
     if (effect_of(n.a) != Effect::Pure || effect_of(n.b) != Effect::Pure) return false;

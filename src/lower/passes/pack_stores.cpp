@@ -5,6 +5,7 @@
 
 #include "lower/plain_loop.h"
 #include "lower/vector_body.h"
+#include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -22,24 +23,38 @@ using Lanes = std::vector<Expr>;
 
 class Packer {
  public:
-  explicit Packer(const VarMap& lets) : lets_(lets) {}
+  Packer(const VarMap& lets, const arith::WrittenMemory& memory) : lets_(lets), memory_(memory) {}
 
   /// One store of a vector for the stores.
   std::optional<Stmt> packed(std::span<const Store> stores) {
     const int lanes = static_cast<int>(stores.size());
     Lanes values;
     for (const Store& store : stores) values.push_back(store.value);
-    const Expr first = flat(stores[0].indices[0]);
-    target_ = &stores[0];
-    last_ = arith::simplify(first + make_int(first.dtype(), lanes - 1));
     const std::optional<Expr> value = pack(values);
-    if (!value || loads_ == 0) return std::nullopt;
+    if (!value || loads_ == 0 || !reads_before_stores(stores)) return std::nullopt;
+    const Expr& first = stores[0].indices[0];
     return make_store(stores[0].buffer, *value,
-                      {make_ramp(stores[0].indices[0], make_int(first.dtype(), 1), lanes)});
+                      {make_ramp(first, make_int(first.dtype(), 1), lanes)});
   }
 
  private:
   Expr flat(const Expr& e) const { return substitute(e, lets_); }
+
+  /// Whether no lane reads an element that a lane before it stores: a vector reads all first.
+  bool reads_before_stores(std::span<const Store> stores) const {
+    arith::Facts facts;
+    arith::Footprint stored;
+    for (const Store& store : stores) {
+      const Expr index = flat(store.indices[0]);
+      for (const Expr& e : {flat(store.value), index})
+        if (reads(e, store.buffer->data) &&
+            arith::find_conflict(stored, arith::footprint(e, memory_),
+                                 arith::Relation::same_iteration(), facts))
+          return false;
+      stored.accesses.push_back(arith::access_of(arith::AccessKind::Write, store.buffer, {index}));
+    }
+    return true;
+  }
 
   std::optional<Expr> pack(const Lanes& lanes) {
     const Expr& first = lanes[0];
@@ -71,6 +86,10 @@ class Packer {
     if (const Binary* n = first.as<Binary>()) {
       for (const Expr& e : lanes)
         if (!as_binary(e, n->op)) return std::nullopt;
+      // Lanes evaluate both sides, and the second one may only be there where the first one holds.
+      if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
+        for (const Expr& e : lanes)
+          if (reads_memory(flat(e.as<Binary>()->b))) return std::nullopt;
       const auto a = child([](const Expr& e) { return e.as<Binary>()->a; });
       const auto b = a ? child([](const Expr& e) { return e.as<Binary>()->b; }) : std::nullopt;
       return b ? std::optional(make_binary(n->op, *a, *b)) : std::nullopt;
@@ -118,24 +137,10 @@ class Packer {
     }
     const std::optional<std::int64_t> step = distance(places);
     if (!step || *step < 0 || *step > 4 || reads_memory(flat(places[0]))) return std::nullopt;
-    if (!reads_before_stores(first, flat(places[0]), *step, count)) return std::nullopt;
     ++loads_;
     const DataType type = places[0].dtype();
     if (*step == 0) return make_broadcast(lanes[0], count);
     return make_load(first.buffer, {make_ramp(places[0], make_int(type, *step), count)});
-  }
-
-  /// Whether no lane reads what a lane before it stores.
-  bool reads_before_stores(const Load& load, const Expr& first, std::int64_t step,
-                           int count) const {
-    if (!load.buffer->data.same_as(target_->buffer->data)) return true;
-    if (!load.buffer.same_as(target_->buffer)) return false;
-    const Expr begin = flat(target_->indices[0]);
-    if (step == 1 && is_zero(arith::simplify(first - begin))) return true;
-    const arith::Facts nothing;
-    const Expr last_read = first + make_int(first.dtype(), step * (count - 1));
-    return arith::can_prove_at_least(arith::simplify(first - last_), 1, nothing) ||
-           arith::can_prove_at_least(arith::simplify(begin - last_read), 1, nothing);
   }
 
   /// By how much each lane is more than the one before it.
@@ -159,15 +164,14 @@ class Packer {
   }
 
   const VarMap& lets_;
-  const Store* target_ = nullptr;
-  Expr last_ = 0;
+  const arith::WrittenMemory& memory_;
   /// Loads of several lanes; values without any are no more work one by one.
   int loads_ = 0;
 };
 
 class SequencePacker {
  public:
-  explicit SequencePacker(int vector_bits) : vector_bits_(vector_bits) {}
+  SequencePacker(const Stmt& body, int vector_bits) : memory_(body), vector_bits_(vector_bits) {}
 
   Stmt stmt(const Stmt& s) {
     if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int())
@@ -182,7 +186,7 @@ class SequencePacker {
       const std::vector<Store> run = run_from(n->stmts, begin);
       std::optional<Stmt> vector;
       std::size_t lanes = std::bit_floor(run.size());
-      if (lanes >= kLeastLanes) vector = Packer(lets_).packed(std::span(run).first(lanes));
+      if (lanes >= kLeastLanes) vector = Packer(lets_, memory_).packed(std::span(run).first(lanes));
       if (vector) {
         parts.push_back(std::move(*vector));
         changed = true;
@@ -226,6 +230,7 @@ class SequencePacker {
     return run;
   }
 
+  arith::WrittenMemory memory_;
   int vector_bits_;
   VarMap lets_;
 };
@@ -235,7 +240,7 @@ class SequencePacker {
 PrimFunc pack_stores(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = SequencePacker(options.vector_registers->bits).stmt(func.body);
+  result.body = SequencePacker(func.body, options.vector_registers->bits).stmt(func.body);
   return result;
 }
 

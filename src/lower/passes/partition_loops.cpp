@@ -3,6 +3,7 @@
 #include "lower/guards.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/pragma.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 /// Small functions may grow past the factor.
 constexpr std::size_t kFreeNodes = 20000;
+/// Loops inside of so many edges are not split at clamps.
+constexpr int kMaxEdges = 2;
 
 class Partitioner {
  public:
@@ -34,6 +37,8 @@ class Partitioner {
         if (std::optional<Stmt> parts = split(*loop)) return *parts;
     } else if (const Attr* attr = s.as<Attr>()) {
       return this->attr(*attr, s);
+    } else if (const Let* let = s.as<Let>(); let && arith::wraps(let->value, facts_)) {
+      arith::bind_data(let->var, facts_);
     }
     return children(s);
   }
@@ -92,8 +97,11 @@ class Partitioner {
   Expr difference(const Expr& a, const Expr& b) const { return arith::simplify(a - b, facts_); }
 
   std::optional<Stmt> split(const For& loop) {
-    const std::optional<GuardSpan> span =
-        find_span(loop, hinted_.contains(&loop.var.node()), facts_);
+    // Lanes stay together: parts of a vector are no better than a gather.
+    const GuardKinds kinds{
+        .every_condition = hinted_.contains(&loop.var.node()),
+        .clamps = loop.kind != ForKind::Vectorized && edges_around_ < kMaxEdges && !is_in_kernel_};
+    const std::optional<GuardSpan> span = find_span(loop, kinds, facts_);
     if (!span || has_barrier(loop.body)) return std::nullopt;
     const Expr last = arith::simplify(loop.min + loop.extent, facts_);
     const Expr begin = span->begin ? clamped(*span->begin, loop.min, last) : loop.min;
@@ -111,9 +119,11 @@ class Partitioner {
     if (loop.kind == ForKind::Parallel)
       return choose(loop, begin, end, has_before, has_behind, main);
     std::vector<Stmt> parts;
-    if (has_before) parts.push_back(part(loop, loop.min, before, loop.body));
+    if (has_before)
+      parts.push_back(edge(loop, before, [&] { return part(loop, loop.min, before, loop.body); }));
     parts.push_back(part(loop, begin, difference(end, begin), main));
-    if (has_behind) parts.push_back(part(loop, end, behind, loop.body));
+    if (has_behind)
+      parts.push_back(edge(loop, behind, [&] { return part(loop, end, behind, loop.body); }));
     return make_seq(std::move(parts));
   }
 
@@ -129,6 +139,20 @@ class Partitioner {
     if (nodes > nodes_left_) return false;
     nodes_left_ -= nodes;
     return true;
+  }
+
+  /// What `make` makes of the first or the last iterations. Inside of several such edges, loops are
+  /// not split at clamps any more: that keeps the number of parts below 3 to the number of loops.
+  template <class F>
+  Stmt edge(const For& loop, const Expr& iterations, const F& make) {
+    constexpr std::int64_t kMaxFractionOfFew = 8;
+    const std::optional<std::int64_t> count = constant_int(iterations),
+                                      all = constant_int(loop.extent);
+    const bool are_few = !count || !all || *count * kMaxFractionOfFew <= *all;
+    const int outer = std::exchange(edges_around_, edges_around_ + int{are_few});
+    Stmt result = make();
+    edges_around_ = outer;
+    return result;
   }
 
   // ---- the parts --------------------------------------------------------------------------------
@@ -167,7 +191,10 @@ class Partitioner {
     } else {
       rest = fresh_copy(rest);
     }
-    const Stmt body = make_stmt(If{inside, stmt(main), stmt(rest)});
+    const Stmt main_part = stmt(main);
+    const Expr others = difference(loop.extent, difference(end, begin));
+    const Stmt body =
+        make_stmt(If{inside, main_part, edge(loop, others, [&] { return stmt(rest); })});
     return make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, body});
   }
 
@@ -175,6 +202,8 @@ class Partitioner {
   arith::Facts facts_;
   std::size_t nodes_left_;
   bool is_in_kernel_ = false;
+  /// How many edges of few iterations are around.
+  int edges_around_ = 0;
   /// Loops of the pragma "loop_partition_hint"; loops that are parts already.
   std::unordered_set<const ExprNode*> hinted_, finished_;
   /// Keeps the nodes of both alive.

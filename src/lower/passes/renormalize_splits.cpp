@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -58,12 +59,16 @@ class Renormalizer {
  public:
   Stmt stmt(const Stmt& s) {
     if (!has_form(s)) return s;
+    if (const Let* n = s.as<Let>(); n && n->value.dtype().is_integral() && wraps(n->value))
+      arith::bind_data(n->var, facts_);
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
   }
 
   Expr expr(const Expr& e) {
     if (!has_form(e)) return e;
+    if (const LetExpr* n = e.as<LetExpr>(); n && n->value.dtype().is_integral() && wraps(n->value))
+      arith::bind_data(n->var, facts_);
     if (const Binary* n = e.as<Binary>()) {
       switch (n->op) {
         case BinaryOp::FloorDiv:
@@ -73,8 +78,10 @@ class Renormalizer {
         case BinaryOp::Gt:
           return less(expr(n->b), expr(n->a));
         case BinaryOp::Le:  // not (b < a)
+          if (!n->a.dtype().is_integral()) break;
           return negated(less(expr(n->b), expr(n->a)));
         case BinaryOp::Ge:
+          if (!n->a.dtype().is_integral()) break;
           return negated(less(expr(n->a), expr(n->b)));
         default:
           break;
@@ -110,9 +117,10 @@ class Renormalizer {
     return make_binary(BinaryOp::Lt, a, b);
   }
 
+  /// An order of floats has no opposite: none holds where one is no number.
   static Expr negated(const Expr& e) {
     if (const Not* n = e.as<Not>()) return n->a;
-    if (const Binary* n = e.as<Binary>()) {
+    if (const Binary* n = e.as<Binary>(); n && n->a.dtype().is_integral()) {
       switch (n->op) {
         case BinaryOp::Le:
           return fold(BinaryOp::Lt, n->b, n->a);
@@ -137,13 +145,13 @@ class Renormalizer {
     if (!divisor || *divisor <= 0) return plain;
     if (const Binary* modulo = as_binary(division->a, BinaryOp::FloorMod)) {
       const auto modulus = constant_of(modulo->b);
-      if (modulus && *modulus % *divisor == 0) {
+      if (modulus && *modulus > 0 && *modulus % *divisor == 0) {
         return again(fold(BinaryOp::FloorMod, fold(BinaryOp::FloorDiv, modulo->a, division->b),
                           constant(modulo->b.dtype(), *modulus / *divisor)));
       }
     }
     const auto sum = as_scaled_sum(division->a);
-    if (!sum || sum->first.scale <= 0) return plain;
+    if (!sum || sum->first.scale <= 0 || wraps(division->a)) return plain;
     const std::int64_t common = std::gcd(sum->first.scale, *divisor);
     if (common <= 1) return plain;
     const DataType type = division->b.dtype();
@@ -154,6 +162,10 @@ class Renormalizer {
                       constant(type, *divisor / common)));
   }
 
+  bool wraps(const Expr& e) const { return arith::wraps(e, facts_); }
+
+  /// Which variables hold data.
+  arith::Facts facts_;
   int depth_ = 0;
 };
 

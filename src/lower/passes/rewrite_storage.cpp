@@ -167,8 +167,7 @@ class StorageRewriter {
     return id && plan_.block_of[*id] ? &blocks_[*plan_.block_of[*id]] : nullptr;
   }
 
-  /// The buffer as a view of its block. It keeps its name, by which profiles and comments know
-  /// whose values it holds (StoredStages); texts show the name of the memory.
+  /// The buffer as a view of its block.
   Buffer moved(const Buffer& buffer) {
     const NewAllocation* block = block_of(buffer->data);
     if (!block) return buffer;
@@ -177,6 +176,7 @@ class StorageRewriter {
     const Allocation& allocation = timeline_.allocations[*timeline_.find(buffer->data)];
     BufferNode node = *buffer.get();
     node.data = block->data;
+    node.name = block->data.name();
     // A size that was replaced by its bound is replaced in the view too.
     if (same_extents(node.shape, allocation.node.extents)) node.shape = allocation.extents;
     return buffers_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;

@@ -15,7 +15,7 @@ constexpr int kMaxLanes = 1 << 14;
 
 class Vectorizer {
  public:
-  explicit Vectorizer(bool enabled) : enabled_(enabled) {}
+  Vectorizer(bool enabled, LaneChoice choice) : enabled_(enabled), choice_(choice) {}
 
   Stmt stmt(const Stmt& s) {
     if (const For* loop = s.as<For>()) return this->loop(*loop);
@@ -42,10 +42,11 @@ class Vectorizer {
     if (!extent || *extent > kMaxLanes) return serial;
     if (*extent == 0) return make_nop();
     if (*extent == 1) return substitute(body, {{&loop.var.node(), loop.min}});
-    return Lanes(loop.var, loop.min, *extent).stmt(body);
+    return Lanes(loop.var, loop.min, *extent, choice_).stmt(body);
   }
 
   bool enabled_;
+  LaneChoice choice_;
   int vectorized_inside_ = 0;
   EnclosingVars enclosing_;
 };
@@ -54,7 +55,13 @@ class Vectorizer {
 
 PrimFunc vectorize_loops(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
-  result.body = Vectorizer(!options.disable_vectorize).stmt(func.body);
+  result.body = Vectorizer(!options.disable_vectorize, LaneChoice::Select).stmt(func.body);
+  return result;
+}
+
+PrimFunc vectorize_loops_as_text(const PrimFunc& func, const PassOptions& options) {
+  PrimFunc result = func;
+  result.body = Vectorizer(!options.disable_vectorize, LaneChoice::Serial).stmt(func.body);
   return result;
 }
 

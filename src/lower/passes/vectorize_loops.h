@@ -5,8 +5,9 @@
 //   B[ramp((o*8), 1, 8)] = (A[ramp(0, 1, 8)] + broadcast(1f32, 8))
 //
 // As in Halide (Ragan-Kelley et al., PLDI 2013). What has no meaning by lanes is done by a serial
-// loop `i.s` around the smallest statement that holds it: a condition that differs between lanes, a
-// call of a C function, ...
+// loop `i.s` around the smallest statement that holds it: a branch that differs between lanes, a
+// call of a C function, ... An if_then_else becomes a select, which never faults: its lanes
+// evaluate the side that they choose (guard_choices).
 #pragma once
 
 #include "tenon/lower/pipeline.h"
@@ -17,5 +18,7 @@ namespace tenon::lowering {
 /// innermost is done by lanes, the others serially. A loop of symbolic extent: see loop_extent.h.
 /// Throws LowerError for it.
 tir::PrimFunc vectorize_loops(const tir::PrimFunc& func, const PassOptions& options);
+/// As TVM 0.9 text has it: an if_then_else that differs between lanes is serial as well.
+tir::PrimFunc vectorize_loops_as_text(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

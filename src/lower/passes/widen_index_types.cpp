@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "tenon/arith/facts.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -77,7 +78,7 @@ class Widener {
 
   /// What indices share is as wide as they are.
   Stmt let(const Let& n) {
-    if (is_data(n.value)) data_.insert(&n.var.node());
+    if (is_data(n.value)) arith::bind_data(n.var, facts_);
     if (!is_int32(n.var) || !n.var.dtype().is_scalar() || !is_index_arithmetic(n.value) ||
         !needs_width(n.value))
       return make_stmt(Let{n.var, value(n.value), stmt(n.body)});
@@ -149,16 +150,11 @@ class Widener {
   // ---- expressions
 
   /// Whether elements of memory take part: their arithmetic wraps as their type does.
-  bool is_data(const Expr& e) const {
-    if (e.as<Load>() || data_.contains(&e.node())) return true;
-    bool found = false;
-    for_each_child(e, [&](const Expr& child) { found = found || is_data(child); });
-    return found;
-  }
+  bool is_data(const Expr& e) const { return e.dtype().is_integral() && arith::wraps(e, facts_); }
 
   /// Arithmetic on variables and constants alone.
   bool is_index_arithmetic(const Expr& e) const {
-    if (e.as<VarNode>()) return !data_.contains(&e.node());
+    if (e.as<VarNode>()) return !is_data(e);
     if (e.as<IntImm>()) return true;
     const Binary* binary = e.as<Binary>();
     return binary && !is_comparison(binary->op) && is_index_arithmetic(binary->a) &&
@@ -170,11 +166,29 @@ class Widener {
            uses_var(e, [&](const Expr& var) { return wide_.contains(&var.node()); });
   }
 
+  static bool is_ring_operation(BinaryOp op) {
+    return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul;
+  }
+
+  /// The part of an index whose arithmetic is that of positions: sums and products of elements are
+  /// rows times their length, but what is divided, say, is a value that wraps.
+  bool is_value(const Expr& e) const {
+    const Binary* n = e.as<Binary>();
+    return is_data(e) && !(n && is_ring_operation(n->op));
+  }
+
+  /// Of an operation, as if nothing wrapped.
+  arith::ConstBound bound_of(const Binary& n, const Expr& e) const {
+    if (!is_data(e)) return arith::const_bound(e, facts_);
+    const DataType type = widened(e.dtype());
+    return arith::const_bound(make_binary(n.op, cast(type, n.a), cast(type, n.b)), facts_);
+  }
+
   /// Whether some intermediate result may leave int32. Reads and calls give int32, whatever is
   /// inside of them.
   bool may_wrap(const Expr& e) const {
-    if (e.as<Load>() || e.as<Call>() || e.as<Cast>() || !is_int32(e)) return false;
-    if (e.as<Binary>() && !fits_in_int32(arith::const_bound(e, facts_))) return true;
+    if (e.as<Load>() || e.as<Call>() || e.as<Cast>() || !is_int32(e) || is_value(e)) return false;
+    if (const Binary* n = e.as<Binary>(); n && !fits_in_int32(bound_of(*n, e))) return true;
     bool found = false;
     for_each_child(e, [&](const Expr& child) { found = found || may_wrap(child); });
     return found;
@@ -199,6 +213,7 @@ class Widener {
     if (!is_int32(e)) return cast(type, value(e));
     if (const auto found = wide_.find(&e.node()); found != wide_.end()) return found->second;
     if (const IntImm* constant = e.as<IntImm>()) return make_int(Int(64), constant->value);
+    if (is_value(e)) return cast(type, value(e));
     if (const Binary* n = e.as<Binary>()) return fold(n->op, wide(n->a), wide(n->b));
     if (const Ramp* n = e.as<Ramp>()) return make_ramp(wide(n->base), wide(n->stride), n->lanes);
     if (const Broadcast* n = e.as<Broadcast>()) return make_broadcast(wide(n->value), n->lanes);
@@ -241,8 +256,6 @@ class Widener {
   VarMap wide_;
   /// Those whose sizes use wide variables of the loops around. Look-up only.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
-  /// Variables whose values come from memory.
-  std::unordered_set<const ExprNode*> data_;
 };
 
 }  // namespace

@@ -2,14 +2,21 @@
 
 #include <algorithm>
 
+#include "lower/lanes.h"
 #include "lower/vector_body.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
 
 using namespace tir;
 
 namespace {
+
+/// A shorter loop is not worth a second one for the iterations that are left.
+constexpr std::int64_t kMinRoundsBeforeTail = 4;
+/// Fewer are not enough to share, if each does more.
+constexpr std::int64_t kMinParallelIterations = 256;
 
 /// Rewrites a loop's body so that one iteration does what `factor` did; fails where their vectors
 /// do not continue each other.
@@ -48,6 +55,7 @@ class Widener {
       return make_stmt(std::move(wide));
     }
     if (const Let* n = s.as<Let>()) {
+      if (n->var.dtype().is_vector()) return vector_let(*n);
       if (reads_own(n->value)) return std::nullopt;
       set(lets_, n->var, substitute(n->value, lets_));
       const std::optional<Stmt> body = stmt(n->body);
@@ -62,13 +70,56 @@ class Widener {
   }
 
  private:
+  std::optional<Stmt> vector_let(const Let& n) {
+    const std::optional<Expr> value = vector(n.value);
+    if (!value) return std::nullopt;
+    const Var wide(n.var.name(), value->dtype());
+    set(wide_lets_, n.var, wide);
+    const std::optional<Stmt> body = stmt(n.body);
+    return body ? std::optional(make_stmt(Let{wide, *value, *body})) : std::nullopt;
+  }
+
+  std::optional<std::vector<Expr>> vectors(const std::vector<Expr>& list) {
+    std::vector<Expr> result;
+    for (const Expr& e : list) {
+      std::optional<Expr> one = vector(e);
+      if (!one) return std::nullopt;
+      result.push_back(std::move(*one));
+    }
+    return result;
+  }
+
+  /// A function of lanes, or a choice by one condition for all of them.
+  std::optional<Expr> call(const Call& n, DataType type) {
+    const Intrin* intrin = std::get_if<Intrin>(&n.callee);
+    const bool is_choice = n.is(Intrin::if_then_else);
+    if (!intrin || (!is_choice && !is_lane_wise(*intrin))) return std::nullopt;
+    const bool is_uniform = is_choice && n.args[0].dtype().is_scalar();
+    if (is_uniform && (moves(n.args[0]) || reads_own(n.args[0]))) return std::nullopt;
+    std::optional<std::vector<Expr>> args =
+        vectors(is_uniform ? std::vector<Expr>{n.args[1], n.args[2]} : n.args);
+    if (!args) return std::nullopt;
+    if (is_uniform) args->insert(args->begin(), n.args[0]);
+    return make_call(type, n.callee, std::move(*args));
+  }
+
   std::optional<Expr> vector(const Expr& e) {
+    if (!e.dtype().is_vector()) return std::nullopt;
+    if (const auto found = wide_lets_.find(&e.node()); found != wide_lets_.end())
+      return found->second;
+    if (const Call* n = e.as<Call>())
+      return call(*n, e.dtype().with_lanes(e.dtype().lanes * factor_));
+    if (const Not* n = e.as<Not>()) {
+      const std::optional<Expr> a = vector(n->a);
+      return a ? std::optional(make_not(*a)) : std::nullopt;
+    }
     if (const Broadcast* n = e.as<Broadcast>()) {
       if (moves(n->value) || reads_own(n->value)) return std::nullopt;
       return make_broadcast(n->value, n->lanes * factor_);
     }
     if (const Ramp* n = e.as<Ramp>()) {
-      if (!is_one(n->stride) || step(n->base) != n->lanes) return std::nullopt;
+      const std::optional<std::int64_t> stride = constant_int(n->stride);
+      if (!stride || step(n->base) != *stride * n->lanes) return std::nullopt;
       return make_ramp(substitute_folding(n->base, first_), n->stride, n->lanes * factor_);
     }
     if (const Load* n = e.as<Load>()) {
@@ -139,6 +190,8 @@ class Widener {
   int factor_;
   arith::Facts facts_;
   VarMap next_, first_, lets_;
+  /// Vectors of lets, and the wide ones in their places.
+  VarMap wide_lets_;
   /// Memory that the body allocates, by data pointer: the width of its vectors, 0 before the first.
   std::unordered_map<const ExprNode*, int> own_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
@@ -160,22 +213,31 @@ class LoopWidener {
  private:
   std::optional<Stmt> widened(const For& loop) const {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
-    if (loop.kind != ForKind::Serial || !extent || !constant_int(loop.min)) return std::nullopt;
+    const bool is_serial = loop.kind == ForKind::Serial;
+    if ((!is_serial && loop.kind != ForKind::Parallel) || !extent || !constant_int(loop.min))
+      return std::nullopt;
+    if (!is_serial && *extent < kMinParallelIterations) return std::nullopt;
     const std::optional<VectorBody> body = read_vector_body(loop.body);
     if (!body) return std::nullopt;
-    const int factor = factor_for(*extent, loop.body);
+    // Sums in registers would be of two widths.
+    const int factor = factor_for(*extent, is_serial && body->sums.empty(), loop.body);
     if (factor < 2 || !has_independent_iterations(loop, *body)) return std::nullopt;
     Widener widener(loop, factor);
     const std::optional<Stmt> wide = widener.stmt(loop.body);
     if (!wide) return std::nullopt;
     const DataType type = loop.var.dtype();
-    return make_stmt(For{widener.round(), make_int(type, 0), make_int(type, *extent / factor),
-                         loop.kind, *wide});
+    const Stmt main = make_stmt(For{widener.round(), make_int(type, 0),
+                                    make_int(type, *extent / factor), loop.kind, *wide});
+    const std::int64_t left = *extent % factor;
+    if (left == 0) return main;
+    const Expr begin = arith::simplify(loop.min + make_int(type, *extent - left));
+    return make_seq({main, fresh_copy(make_stmt(
+                               For{loop.var, begin, make_int(type, left), loop.kind, loop.body}))});
   }
 
-  /// The greatest power of two that divides the extent and that no vector of the body is too wide
-  /// for.
-  int factor_for(std::int64_t extent, const Stmt& body) const {
+  /// The greatest power of two that divides the extent, or leaves a short tail of it, and that no
+  /// vector of the body is too wide for.
+  int factor_for(std::int64_t extent, bool may_leave_tail, const Stmt& body) const {
     int widest = 0;
     const auto measure = [&](DataType type) { widest = std::max(widest, type.bits * type.lanes); };
     walk(
@@ -184,7 +246,10 @@ class LoopWidener {
           measure(load.buffer->dtype.element().with_lanes(load.indices[0].dtype().lanes));
         });
     int factor = 1;
-    while (widest * factor * 2 <= vector_bits_ && extent % (factor * 2) == 0) factor *= 2;
+    const auto fits = [&](int wider) {
+      return extent % wider == 0 || (may_leave_tail && extent >= kMinRoundsBeforeTail * wider);
+    };
+    while (widest * factor * 2 <= vector_bits_ && fits(factor * 2)) factor *= 2;
     return factor;
   }
 

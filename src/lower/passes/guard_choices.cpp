@@ -1,0 +1,149 @@
+#include "lower/passes/guard_choices.h"
+
+#include <algorithm>
+
+#include "lower/lane_value.h"
+#include "lower/plain_loop.h"
+#include "lower/rewriting.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+class ChoiceGuard {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (const Store* n = s.as<Store>()) return store(*n, s);
+    if (const If* n = s.as<If>()) return branch(*n);
+    if (const For* n = s.as<For>())
+      facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
+    if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index()) let(*n);
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent)
+      facts_.bind(std::get<IterVar>(n->subject).var(), Range(0, n->value), true);
+    return map_children(
+        s, [&](const Expr& e) { return whole(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  void let(const Let& n) {
+    // Put in its place, a large value would double with each that uses it twice.
+    constexpr std::size_t kMaxInlined = 64;
+    if (arith::wraps(n.value, facts_))
+      arith::bind_data(n.var, facts_);
+    else if (node_count(n.value) <= kMaxInlined)
+      facts_.bind(n.var, arith::simplify(n.value, facts_), true);
+    else
+      facts_.bind_bound(n.var, arith::const_bound(n.value, facts_));
+  }
+
+  Stmt store(const Store& n, const Stmt& self) {
+    if (!has_choices(n.value) && std::ranges::none_of(n.indices, has_choices)) return self;
+    certain_.clear();
+    for (const Expr& index : n.indices) note_certain(index);
+    note_certain(n.value);
+    // What is stored to can be read.
+    if (n.indices.size() == 1) certain_.emplace_back(n.buffer, n.indices[0]);
+    return make_store(n.buffer, expr(n.value),
+                      mapped(n.indices, [&](const Expr& index) { return expr(index); }));
+  }
+
+  Stmt branch(const If& n) {
+    const Expr condition = whole(n.condition);
+    // What a condition says of memory may not hold any more after a store.
+    const bool is_fact = effect_of(n.condition) == Effect::Pure;
+    const auto under = [&](const Expr& fact, const Stmt& s) {
+      const auto scope = facts_.assume(is_fact ? fact : make_true());
+      return stmt(s);
+    };
+    const Stmt then_case = under(n.condition, n.then_case);
+    if (!n.else_case) return make_stmt(If{condition, then_case, std::nullopt});
+    return make_stmt(If{condition, then_case, under(make_not(n.condition), *n.else_case)});
+  }
+
+  static bool has_choices(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
+
+  Expr whole(const Expr& e) {
+    if (!has_choices(e)) return e;
+    certain_.clear();
+    note_certain(e);
+    return expr(e);
+  }
+
+  static const Binary* as_logic(const Expr& e) {
+    const Binary* n = e.as<Binary>();
+    return n && (n->op == BinaryOp::And || n->op == BinaryOp::Or) ? n : nullptr;
+  }
+
+  /// Notes the elements that the expression reads whatever is chosen.
+  void note_certain(const Expr& e) {
+    if (const Load* n = e.as<Load>(); n && n->indices.size() == 1)
+      certain_.emplace_back(n->buffer, n->indices[0]);
+    if (const Call* n = as_call(e, Intrin::if_then_else)) return note_certain(n->args[0]);
+    if (const Select* n = e.as<Select>()) return note_certain(n->condition);
+    if (const Binary* n = as_logic(e)) return note_certain(n->a);
+    if (e.as<LetExpr>()) return;
+    for_each_child(e, [&](const Expr& child) { note_certain(child); });
+  }
+
+  Expr expr(const Expr& e) {
+    if (!has_choices(e)) return e;
+    const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
+    if (const Select* n = result.as<Select>()) {
+      if (!may_fault(n->if_true) && !may_fault(n->if_false)) return result;
+      return make_call(e.dtype(), Intrin::if_then_else, {n->condition, n->if_true, n->if_false});
+    }
+    // Code generators evaluate the right side of scalars only where the left does not decide.
+    const Binary* n = e.dtype().is_vector() ? as_logic(result) : nullptr;
+    if (!n || !may_fault(n->b)) return result;
+    const int lanes = e.dtype().lanes;
+    const bool is_and = n->op == BinaryOp::And;
+    return make_call(e.dtype(), Intrin::if_then_else,
+                     {n->a, is_and ? n->b : make_true(lanes), is_and ? make_false(lanes) : n->b});
+  }
+
+  /// Whether evaluating the expression where it is not chosen might fault.
+  bool may_fault(const Expr& e) {
+    if (!has_choices(e)) return false;
+    if (const Load* n = e.as<Load>(); n && !is_readable(*n)) return true;
+    if (const Call* n = e.as<Call>()) {
+      if (n->is(Intrin::address_of)) return false;
+      const Intrin* intrin = std::get_if<Intrin>(&n->callee);
+      if (!intrin || effect_of(*intrin) != Effect::Pure) return true;
+    }
+    bool result = false;
+    for_each_child(e, [&](const Expr& child) { result = result || may_fault(child); });
+    return result;
+  }
+
+  bool is_readable(const Load& n) {
+    if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return false;
+    const Expr& index = n.indices[0];
+    for (const auto& [buffer, place] : certain_)
+      if (buffer->data.same_as(n.buffer->data) && buffer->dtype == n.buffer->dtype &&
+          structural_equal(place, index))
+        return true;
+    const Var lane("lane");
+    facts_.bind(lane, Range(0, index.dtype().lanes));
+    const std::optional<Expr> one = lane_value(index, lane);
+    return one && is_inside(n.buffer, *one, facts_);
+  }
+
+  arith::Facts facts_;
+  /// What the expression at hand reads or stores to in any case.
+  std::vector<std::pair<Buffer, Expr>> certain_;
+};
+
+}  // namespace
+
+PrimFunc guard_choices(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = ChoiceGuard().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering
