@@ -7,6 +7,7 @@
 #include "te/loops/apply_layouts.h"
 #include "te/loops/check_factors.h"
 #include "te/loops/check_launches.h"
+#include "te/operations/collect_reads.h"
 #include "te/operations/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
@@ -93,6 +94,11 @@ class FunctionMaker {
                                   "` has two buffers, `" + options.binds[m].second.name() +
                                   "` and `" + options.binds[n].second.name() + "`",
                               where);
+    for (std::size_t n = 0; n < options.binds.size(); ++n)
+      for (std::size_t m = 0; m < n; ++m)
+        if (options.binds[n].second->data.same_as(options.binds[m].second->data))
+          check_in_place(options.binds[m].first, options.binds[n].first,
+                         options.binds[n].second.name());
   }
 
   void add(const FunctionArgument& argument) {
@@ -137,6 +143,40 @@ class FunctionMaker {
   }
 
  private:
+  /// Two tensors may have one buffer if one is computed from the other element by element, and
+  /// nothing else reads what is overwritten.
+  void check_in_place(const Tensor& a, const Tensor& b, const std::string& buffer) const {
+    const bool in_order = *graph_.find(a.op()) < *graph_.find(b.op());
+    const Tensor& before = in_order ? a : b;
+    const Tensor& after = in_order ? b : a;
+    const auto refuse = [&](const std::string& reason) {
+      throw ScheduleError("binds: buffer `" + buffer + "` holds tensors `" + before.name() +
+                              "` and `" + after.name() + "`, but " + reason,
+                          where_);
+    };
+    const FrozenStage& stage = graph_.stage(*graph_.find(after.op()));
+    const Compute* compute = stage.op.as<Compute>();
+    if (!compute || compute->reduction())
+      refuse("`" + after.name() + "` is not computed element by element");
+    if (stage.layout || graph_.stage(*graph_.find(before.op())).layout)
+      refuse("their layouts are transformed");
+    for (const TensorReaders& output : graph_.output_readers(*graph_.find(before.op())))
+      for (const StageId reader : output.readers)
+        if (reader != *graph_.find(after.op()))
+          refuse("stage `" + graph_.stage(reader).origin_op.name() + "` reads `" + before.name() +
+                 "` as well");
+    for (const TensorReads& reads : collect_reads(stage.op)) {
+      if (!reads.tensor.op().same_as(graph_.stage(*graph_.find(before.op())).op)) continue;
+      for (const std::vector<Expr>& indices : reads.indices) {
+        const bool is_own =
+            std::equal(indices.begin(), indices.end(), compute->axis.begin(), compute->axis.end(),
+                       [](const Expr& e, const IterVar& axis) { return e.same_as(axis.var()); });
+        if (!is_own)
+          refuse("`" + after.name() + "` reads other elements than the one that it writes");
+      }
+    }
+  }
+
   Buffer tensor_buffer(const Tensor& tensor) {
     if (buffers_.is_argument(tensor))
       throw ScheduleError("argument `" + tensor.name() + "` is given twice", where_);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <ranges>
 
+#include "te/graph/read_conditions.h"
 #include "te/graph/thread_scope.h"
 #include "te/intrinsics/tensorize.h"
 #include "te/loops/compute_body.h"
@@ -39,8 +40,12 @@ class Opening {
 
 }  // namespace
 
-StageBuilder::StageBuilder(Program& program) : program_(program) {
+StageBuilder::StageBuilder(Program& program)
+    : program_(program), read_conditions_(read_conditions(program.graph)) {
   const StageGraph& graph = program.graph;
+  for (StageId id : graph.ids())
+    for (const auto& [axis, attributes] : graph.stage(id).attributes)
+      has_threads_ = has_threads_ || attributes.thread.has_value();
   attached_.resize(graph.size());
   initial_.resize(graph.size());
   std::vector<bool> is_initial(graph.size(), false);
@@ -81,6 +86,8 @@ Stmt StageBuilder::build() { return behind(at_root_, std::nullopt); }
 Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
   const FrozenStage& stage = program_.graph.stage(id);
   Stmt producer = provide(id);
+  if (const std::optional<Expr> needed = skip_condition(id))
+    producer = make_stmt(If{*needed, std::move(producer), std::nullopt});
   if (stage.double_buffer) {
     for (int k = stage.op.num_outputs(); k-- > 0;) {
       const Buffer buffer = program_.buffers.buffer_of(stage.op.output(k));
@@ -88,6 +95,15 @@ Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
     }
   }
   return realize(id, consumer ? make_seq({producer, *consumer}) : producer);
+}
+
+std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
+  const FrozenStage& stage = program_.graph.stage(id);
+  // Threads that wait for each other stay in step.
+  if (!read_conditions_[id.index()] || stage.double_buffer || has_threads_) return std::nullopt;
+  for (int k = 0; k < stage.op.num_outputs(); ++k)
+    if (program_.buffers.is_argument(stage.op.output(k))) return std::nullopt;
+  return program_.lower(*read_conditions_[id.index()], {});
 }
 
 namespace {

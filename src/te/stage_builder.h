@@ -51,6 +51,8 @@ class StageBuilder {
   Stmt pipeline(StageId stage, const std::optional<Stmt>& consumer);
   Stmt realize(StageId stage, Stmt body);
   Stmt provide(StageId stage);
+  /// What must hold for the stage to be computed at all; nullopt if it always is.
+  std::optional<Expr> skip_condition(StageId stage) const;
 
   Stmt provide_compute(StageId stage);
   Stmt provide_thread_reduction(StageId stage);
@@ -88,6 +90,9 @@ class StageBuilder {
   /// Per scan, the stages that compute its initial states, in order.
   std::vector<std::vector<StageId>> initial_;
   std::vector<StageId> at_root_;
+  /// Per stage, what must hold for it to be read.
+  std::vector<std::optional<Expr>> read_conditions_;
+  bool has_threads_ = false;
   /// Threads whose attributes stand around the statement being made.
   std::vector<IterVar> open_;
 };

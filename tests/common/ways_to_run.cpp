@@ -49,6 +49,7 @@ std::vector<Way> after_host_passes(const tir::PrimFunc& lowered, bool fast_math)
         {.bits = 512, .count = 32, .for_sums = 16}}) {
     lowering::PassOptions options;
     options.vector_registers = registers;
+    options.autotune_loops = true;
     options.verify_each_pass = true;
     options.on_pass = [&](const lowering::PassOptions::PassReport& report) {
       if (report.after.body.same_as(report.before.body)) return;

@@ -311,7 +311,6 @@ TEST_F(ChainTest, SeveralOutputs) {
   args = {A, E};
   refused([&] { s.cache_write(T[0], "local"); }, {"cache_write", "`T`", "2 outputs", "list all"});
   refused([&] { s.cache_write({T[1], T[0]}, "local"); }, {"cache_write", "`T`", "in order"});
-  refused([&] { s[T[0]].compute_inline(); }, {"compute_inline", "`T`", "2", "outputs"});
 }
 
 TEST_F(ChainTest, FactoringAfterItsLoopsHaveChanged) {

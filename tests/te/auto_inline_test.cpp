@@ -7,9 +7,9 @@
 #include <random>
 
 #include "matrices.h"
-#include "run_schedule.h"
 #include "tenon/te/intrin.h"
 #include "tenon/te/reduce.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

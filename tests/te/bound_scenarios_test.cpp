@@ -2,7 +2,6 @@
 // threads with memory of their own.
 #include <gtest/gtest.h>
 
-#include "run_schedule.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
@@ -11,6 +10,7 @@
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

@@ -1,10 +1,10 @@
 // Memory that a launch of threads has for itself, or that its blocks share.
 #include <gtest/gtest.h>
 
-#include "run_schedule.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/reduce.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

@@ -145,7 +145,7 @@ TEST(RfactorTest, OfATupleReductionGivesAllOutputs) {
       "T");
   Schedule s = create_schedule({T[0]});
   auto [ko, ki] = s[T[0]].split(k, 4);
-  std::vector<Tensor> F = s.rfactor(T, ki);
+  std::vector<Tensor> F = s.rfactor(T, ko);
   ASSERT_EQ(F.size(), 2u);
   EXPECT_EQ(F[1].name(), "T.rf.v1");
   const Compute& rest = *s[T[0]].op().as<Compute>();

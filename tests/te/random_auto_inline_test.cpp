@@ -4,9 +4,9 @@
 #include <random>
 
 #include "matrices.h"
-#include "run_schedule.h"
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/reduce.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <random>
 
-#include "run_schedule.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

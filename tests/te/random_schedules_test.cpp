@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <random>
 
-#include "run_schedule.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
 #include "tests/common/random_intrinsic.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

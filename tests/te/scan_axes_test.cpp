@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "run_schedule.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "run_schedule.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
 #include "tests/common/occurrences.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

@@ -1,10 +1,10 @@
 // Loop programs: they compute the same as the plain loops, and of what others read just that.
 #include <gtest/gtest.h>
 
-#include "run_schedule.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/schedule_ops.h"
 #include "tenon/tir/print.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

@@ -2,9 +2,9 @@
 // is read that is not there (the interpreter refuses it).
 #include <gtest/gtest.h>
 
-#include "run_schedule.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/builder.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "run_schedule.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/walk.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te::testing {
 namespace {

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "refused_threads.h"
-#include "run_schedule.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tir/print.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
 namespace {

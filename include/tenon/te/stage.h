@@ -54,6 +54,14 @@ struct LayoutOptions {
   bool pad = false;
 };
 
+/// The first axis of a list without braces, with the line of the call.
+struct FirstAxis {
+  FirstAxis(const IterVar& axis, SourceLocation where = SourceLocation::current())
+      : axis(axis), where(where) {}
+  IterVar axis;
+  SourceLocation where;
+};
+
 struct ScheduleData;
 
 class Stage {
@@ -105,13 +113,24 @@ class Stage {
                SourceLocation where = SourceLocation::current()) const;
   IterVar fuse(const IterVar& outer, const IterVar& inner,
                SourceLocation where = SourceLocation::current()) const;
+  template <std::same_as<IterVar>... More>
+  IterVar fuse(const FirstAxis& first, const IterVar& second, const IterVar& third,
+               const More&... more) const {
+    return fuse(std::vector<IterVar>{first.axis, second, third, more...}, first.where);
+  }
   TileAxes tile(const IterVar& x, const IterVar& y, const Operand& x_factor,
                 const Operand& y_factor, SourceLocation where = SourceLocation::current()) const;
-  /// The listed loops trade places among themselves; the others stay where they are.
+  /// The listed loops trade places among themselves; the others stay where they are. A loop must
+  /// stay inside of those that its range depends on, and the terms of a reduction in their order
+  /// where the reducer depends on it.
   Stage reorder(std::initializer_list<IterVar> order,
                 SourceLocation where = SourceLocation::current()) const;
   Stage reorder(const std::vector<IterVar>& order,
                 SourceLocation where = SourceLocation::current()) const;
+  template <std::same_as<IterVar>... More>
+  Stage reorder(const FirstAxis& first, const IterVar& second, const More&... more) const {
+    return reorder(std::vector<IterVar>{first.axis, second, more...}, first.where);
+  }
 
   // ---- how a loop runs
   Stage vectorize(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
@@ -142,6 +161,8 @@ class Stage {
   Stage autotune_loops(SourceLocation where = SourceLocation::current()) const;
 
   // ---- where and how it is stored
+  /// The last of compute_at, compute_inline and compute_root holds; compute_at of a stage that was
+  /// to be inlined is a warning.
   Stage compute_at(const Stage& parent, const IterVar& axis,
                    SourceLocation where = SourceLocation::current()) const;
   Stage compute_inline(SourceLocation where = SourceLocation::current()) const;
@@ -154,6 +175,13 @@ class Stage {
   /// Threads around the whole of a scan, with their number: te::thread_axis({0, n}, "threadIdx.x").
   Stage env_threads(const std::vector<IterVar>& threads,
                     SourceLocation where = SourceLocation::current()) const;
+  Stage env_threads(const IterVar& thread, SourceLocation where = SourceLocation::current()) const {
+    return env_threads(std::vector<IterVar>{thread}, where);
+  }
+  template <std::same_as<IterVar>... More>
+  Stage env_threads(const FirstAxis& first, const IterVar& second, const More&... more) const {
+    return env_threads(std::vector<IterVar>{first.axis, second, more...}, first.where);
+  }
   /// The stride of a dimension of the output, as it is stored, leaves `offset` when divided by
   /// `factor`.
   Stage storage_align(const IterVar& axis, int factor, int offset,
@@ -162,6 +190,11 @@ class Stage {
   /// do, so that whole tiles need no rest; where nothing is to be read, elements are 0. (Halide has
   /// TailStrategy::RoundUp.)
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
+  /// Of a compute that is not an output: covers `range` of the axis whatever its readers need, so
+  /// that the loop has a known extent and can be unrolled or vectorized. BoundError when the bounds
+  /// are inferred, unless the readers provably stay inside. (Halide: `bound`.)
+  Stage bound(const IterVar& axis, const Range& range,
+              SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;
   Stage rolling_buffer(SourceLocation where = SourceLocation::current()) const;
   /// A bijective map from the output's indices to those of its new layout; te::axis_separator()

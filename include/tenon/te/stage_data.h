@@ -74,6 +74,12 @@ struct StorageAlign {
   int offset;
 };
 
+/// The stage covers this range of the axis: see Stage::bound.
+struct BoundMark {
+  Range range;
+  SourceLocation where;
+};
+
 /// All that a user has said of one axis.
 struct AxisAttributes {
   /// None: the iterations run one after the other, unless a thread or an intrinsic takes them.
@@ -85,6 +91,8 @@ struct AxisAttributes {
   std::optional<StorageAlign> align = std::nullopt;
   /// Of an axis of the operation: see Stage::round_up.
   bool rounds_up = false;
+  /// Of an axis of the operation.
+  std::optional<BoundMark> bound = std::nullopt;
 
   /// Whether the axis has the mark.
   bool runs(LoopMark mark) const { return run && run->mark == mark; }
@@ -136,6 +144,8 @@ struct StageSpec {
   bool has_default_loops() const;
   /// Whether Stage::round_up was asked of the axis.
   bool rounds_up(const IterVar& axis) const;
+  /// The range that the stage is to cover of the axis; null if its readers decide.
+  const BoundMark* bound_of(const IterVar& axis) const;
   /// Whether the axis is one of the loops / an axis of the stage at all.
   bool has_leaf(const IterVar& axis) const;
   bool has_axis(const IterVar& axis) const;

@@ -112,6 +112,10 @@ class __attribute__((visibility("hidden"))) BoundInference {
   arith::IntervalMap values_of_loops(StageId reader, const std::vector<AttachPoint>& loops,
                                      tir::StorageScope scope) const;
 
+  /// The range of a loop in terms of the loops around it; it may depend on the root axes of its
+  /// stage, as that of a reduction over [0, i + 1) does.
+  Range range_in_loops(const AttachPoint& loop) const;
+
   static bool is_relaxed(const IterVar* thread, bool inside, tir::StorageScope scope) {
     return thread ? is_shared_along(scope, *thread->thread()) : inside;
   }
@@ -137,6 +141,12 @@ class __attribute__((visibility("hidden"))) BoundInference {
   /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all
   /// of them count.
   void provide(const FrozenStage& stage, const std::vector<Needs>& needs);
+  /// Throws unless all that is needed of the axis provably lies inside of the user's bound.
+  void check_stays_inside(const FrozenStage& stage, const IterVar& axis, const BoundMark& bound,
+                          const std::vector<arith::Interval>& sets) const;
+  /// Throws if threads that share the stage's memory run a loop around it different numbers of
+  /// times: what one of them computes, another would not wait for.
+  void check_runs_in_step(StageId id) const;
 
   /// All steps from the first to the last that is needed; of space everything, since a step may
   /// read what its neighbours held before, but along the axes of which a part needs just that part.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "te/relations/large_value.h"
 #include "tenon/arith/compute.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/arith/simplify.h"
@@ -208,6 +209,7 @@ AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRang
   // What is fused goes upwards as a variable, so that its quotient and remainder by the extent of a
   // split's inner axis are together that variable again.
   VarMap fused;
+  AxisValues result = leaves;
   for (const Relation& relation : std::views::reverse(relations)) {
     const Fuse* fuse = std::get_if<Fuse>(&relation);
     const Expr* index = fuse ? leaves.find(fuse->fused) : nullptr;
@@ -221,11 +223,11 @@ AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRang
     for (const IterVar& parent : parents_of(relation))
       if (const Expr* value = leaves.find(parent)) leaves.set(parent, simplify(*value));
   }
-  AxisValues result = leaves;
   for (const Relation& relation : relations)
     for (const IterVar& parent : parents_of(relation))
       if (const Expr* value = leaves.find(parent))
-        result.set(parent, simplify(substitute(*value, fused), facts));
+        if (const Expr index = substitute(*value, fused); !is_large(index))
+          result.set(parent, simplify(index, facts));
   return result;
 }
 

@@ -51,7 +51,8 @@ arith::Interval clamped(const arith::Interval& set, const arith::Interval& domai
                         const arith::Facts& facts);
 
 /// The index of every axis in terms of the leaves, simplified. An axis that was split and fused
-/// together again is the fused one, with no quotients and remainders in between.
+/// together again is the fused one, with no quotients and remainders in between. Axes whose index
+/// is large (large_value.h) have none.
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
                           AxisValues leaves, const arith::Facts& facts);
 

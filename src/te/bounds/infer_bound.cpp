@@ -14,6 +14,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::te {
 
@@ -95,6 +96,7 @@ Bounds::Data BoundInference::bounds() {
 void BoundInference::infer(StageId id) {
   const FrozenStage& stage = graph_.stage(id);
   check_double_buffer(graph_, id);
+  check_runs_in_step(id);
   infer_root_ranges(id);
   AxisFlags keeps_extent = find_thread_bound(stage);
   RangeSweep sweep{ranges_, facts_, &keeps_extent};
@@ -202,6 +204,47 @@ void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
   ranges_.set(thread, std::move(range));
 }
 
+void BoundInference::check_stays_inside(const FrozenStage& stage, const IterVar& axis,
+                                        const BoundMark& bound,
+                                        const std::vector<Interval>& sets) const {
+  const Interval allowed = Interval::from_range(bound.range);
+  for (const Interval& set : sets) {
+    if (set.is_empty()) continue;
+    const bool is_inside = set.is_bounded() &&
+                           arith::can_prove(*allowed.min() <= *set.min(), facts_) &&
+                           arith::can_prove(*set.max() <= *allowed.max(), facts_);
+    if (is_inside) continue;
+    throw BoundError(
+        "bound of axis `" + axis.name() + "` of stage `" + name_of(stage) + "`: its readers need " +
+            (set.is_bounded() ? print_expr(*set.min()) + " to " + print_expr(*set.max())
+                              : std::string("any element")) +
+            ", which does not provably lie in " + print_expr(*allowed.min()) + " to " +
+            print_expr(*allowed.max()),
+        bound.where);
+  }
+}
+
+void BoundInference::check_runs_in_step(StageId id) const {
+  const FrozenStage& stage = graph_.stage(id);
+  for (const AttachPoint& loop : graph_.attach_path(id)) {
+    const Range& range = ranges_.at(loop.axis);
+    if (constant_int(range.min) && constant_int(range.extent)) continue;
+    const FrozenStage& outer = graph_.stage(loop.stage);
+    const Range in_loops = range_in_loops(loop);
+    for (const IterVar& leaf : outer.leaf_iter_vars) {
+      const IterVar* thread = thread_of(outer, leaf);
+      if (!thread || !is_shared_along(stage.scope, *thread->thread())) continue;
+      if (!uses_var(in_loops.min, leaf.var()) && !uses_var(in_loops.extent, leaf.var())) continue;
+      throw BoundError("compute_at of stage `" + name_of(stage) + "`: threads `" + thread->name() +
+                           "` share its memory, but loop `" + loop.axis.name() + "` of stage `" +
+                           name_of(outer) +
+                           "` runs another number of times in each of them; keep it in local "
+                           "memory, or compute it outside of that loop",
+                       stage.attach_where);
+    }
+  }
+}
+
 void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>& needs) {
   const Operation& op = stage.op;
   const TensorCompute* regions = op.as<TensorCompute>();
@@ -215,6 +258,11 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
     for (const Needs& of_output : needs)
       sets.insert(sets.end(), of_output[i].begin(), of_output[i].end());
     const IterVar& axis = op.axis()[i];
+    if (const BoundMark* bound = stage.bound_of(axis)) {
+      check_stays_inside(stage, axis, *bound, sets);
+      set_root(axis, bound->range);
+      continue;
+    }
     set_root(axis, is_exact() && !stage.rounds_up(axis) ? exact_cover(sets, declared(axis), facts_)
                                                         : cover(sets, declared(axis), facts_));
   }

@@ -196,7 +196,7 @@ IntervalMap BoundInference::values_of_loops(StageId reader, const std::vector<At
   }
   for (const AttachPoint& loop : std::views::reverse(loops)) {
     values.set(loop.axis.var(),
-               values_of(Interval::from_range(ranges_.at(loop.axis)), values, facts_));
+               values_of(Interval::from_range(range_in_loops(loop)), values, facts_));
   }
   for (const AttachPoint& loop : loops_of_owners(graph_, reader)) {
     const IterVar& thread = *thread_of(graph_.stage(loop.stage), loop.axis);
@@ -205,6 +205,25 @@ IntervalMap BoundInference::values_of_loops(StageId reader, const std::vector<At
     values.set(thread.var(), values_of(Interval::from_range(counted), values, facts_));
   }
   return values;
+}
+
+Range BoundInference::range_in_loops(const AttachPoint& loop) const {
+  const FrozenStage& stage = graph_.stage(loop.stage);
+  const Range& range = ranges_.at(loop.axis);
+  const auto is_used = [&](const IterVar& root) {
+    return uses_var(range.min, root.var()) || uses_var(range.extent, root.var());
+  };
+  if (std::ranges::none_of(stage.op.root_iter_vars(), is_used)) return range;
+  AxisValues iteration;
+  for (const IterVar& leaf : stage.leaf_iter_vars) {
+    const Range& own = ranges_.at(leaf);
+    iteration.set(leaf, is_one(own.extent) ? own.min : Expr(leaf.var()));
+  }
+  pass_index_up(stage.relations, ranges_, iteration);
+  VarMap roots;
+  for (const IterVar& root : stage.op.root_iter_vars())
+    if (const Expr* value = iteration.find(root)) set(roots, root.var(), *value);
+  return substitute(range, roots);
 }
 
 Interval BoundInference::leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,

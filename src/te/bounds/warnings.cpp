@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "te/graph/thread_scope.h"
 #include "te/operations/collect_reads.h"
 #include "te/schedule/schedule_data.h"
+#include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/graph.h"
@@ -29,6 +31,26 @@ std::optional<std::int64_t> count(const Bounds& bounds, const IterVar& axis) {
   return range ? constant_int(range->extent) : std::nullopt;
 }
 
+using Count = std::optional<std::int64_t>;
+
+Count product(const Count& a, const Count& b) {
+  std::int64_t result = 0;
+  return a && b && !__builtin_mul_overflow(*a, *b, &result) ? Count(result) : std::nullopt;
+}
+Count sum(const Count& a, const Count& b) {
+  std::int64_t result = 0;
+  return a && b && !__builtin_add_overflow(*a, *b, &result) ? Count(result) : std::nullopt;
+}
+
+/// Recomputation below that is the ordinary overlap of tiles.
+constexpr std::int64_t kWorthTimes = 2;
+
+/// "3.9"
+std::string times(std::int64_t evaluations, std::int64_t elements) {
+  const std::int64_t tenths = evaluations / elements * 10 + evaluations % elements * 10 / elements;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
 /// Of what is computed at a time; nullopt where that is not known.
 std::optional<std::int64_t> bytes_of(const FrozenStage& stage, const Bounds& bounds) {
   std::int64_t bytes = stage.op.output(0).dtype().bytes();
@@ -41,22 +63,25 @@ std::optional<std::int64_t> bytes_of(const FrozenStage& stage, const Bounds& bou
 
 class Finder {
  public:
-  Finder(const StageGraph& graph, const Bounds& bounds) : graph_(graph), bounds_(bounds) {}
+  Finder(const StageGraph& graph, const Bounds& bounds)
+      : graph_(graph), bounds_(bounds), reads_(graph.size()) {}
 
   std::vector<std::string> find() {
     for (StageId id : graph_.ids()) {
       look_at_gathers(id);
       look_at_rolling(id);
+      look_at_recomputation(id);
+      look_at_strides(id);
     }
     return std::move(found_);
   }
 
  private:
   /// The dimension that the reader takes elements of by data, all of which is computed.
-  std::optional<std::size_t> gathered_dimension(StageId id, StageId reader) const {
+  std::optional<std::size_t> gathered_dimension(StageId id, StageId reader) {
     const FrozenStage& stage = graph_.stage(id);
     const std::vector<Expr>& shape = stage.op.output(0).shape();
-    for (const TensorReads& reads : collect_reads(graph_.stage(reader).op)) {
+    for (const TensorReads& reads : reads_of(reader)) {
       if (!reads.tensor.same_as(stage.op.output(0))) continue;
       for (const std::vector<Expr>& indices : reads.indices)
         for (std::size_t dim = 0; dim < indices.size(); ++dim) {
@@ -109,8 +134,165 @@ class Finder {
                      to_string(stage.op.where()) + ")");
   }
 
+  // ---- elements that are computed more often than needed
+
+  using Loops = std::vector<AttachPoint>;
+
+  /// The loops around the stage, outermost first.
+  Loops loops_around(StageId id) const {
+    Loops loops = graph_.attach_path(id);
+    std::reverse(loops.begin(), loops.end());
+    return loops;
+  }
+
+  /// How many elements of the axis the stage computes while the loops run; nullopt if that is not
+  /// known.
+  Count extent_over(const IterVar& axis, std::span<const AttachPoint> loops) const {
+    arith::IntervalMap values;
+    for (const AttachPoint& loop : loops)
+      values.set(
+          loop.axis.var(),
+          arith::values_of(arith::Interval::from_range(bounds_.at(loop.axis)), values, facts_));
+    const arith::Interval all =
+        arith::values_of(arith::Interval::from_range(bounds_.at(axis)), values, facts_);
+    if (!all.is_bounded()) return std::nullopt;
+    return constant_int(arith::simplify(*all.max() - *all.min() + 1));
+  }
+
+  Count elements_over(std::span<const IterVar> axes, std::span<const AttachPoint> loops) const {
+    Count total = 1;
+    for (const IterVar& axis : axes) {
+      Count extent = extent_over(axis, loops);
+      const Count declared = constant_int(axis.dom()->extent);
+      if (extent && declared) extent = std::min(*extent, *declared);
+      total = product(total, extent);
+    }
+    return total;
+  }
+
+  /// The place in the list of the loop that a rolling buffer moves along: each dimension moves with
+  /// one loop at most from there on. The number of loops if there is none.
+  std::size_t rolling_loop(std::span<const IterVar> axes, const Loops& loops) const {
+    for (std::size_t outer = 0; outer < loops.size(); ++outer) {
+      std::vector<int> movers(loops.size(), 0);
+      bool moves_apart = true;
+      for (const IterVar& axis : axes) {
+        int used = 0;
+        for (std::size_t n = outer; n < loops.size(); ++n) {
+          if (!uses_var(bounds_.at(axis).min, loops[n].axis.var())) continue;
+          ++used;
+          moves_apart = moves_apart && ++movers[n] == 1;
+        }
+        moves_apart = moves_apart && used <= 1;
+      }
+      if (moves_apart && movers[outer] == 1) return outer;
+    }
+    return loops.size();
+  }
+
+  static bool is_copy(const Operation& op) {
+    return std::ranges::all_of(op.body(),
+                               [](const Expr& body) { return body.as<ProducerLoad>() != nullptr; });
+  }
+
+  void look_at_recomputation(StageId id) {
+    const FrozenStage& stage = graph_.stage(id);
+    const Compute* compute = stage.op.as<Compute>();
+    const bool is_part = std::ranges::any_of(
+        stage.scan_parts, [](const std::optional<ScanPart>& part) { return part.has_value(); });
+    if (!stage.place || is_part || (!compute && !stage.op.as<Scan>())) return;
+    if (compute && is_copy(stage.op)) return;
+    const Loops loops = loops_around(id);
+    // Threads compute for themselves what they do not share.
+    for (const AttachPoint& loop : loops)
+      if (thread_of(graph_.stage(loop.stage), loop.axis)) return;
+    const std::vector<IterVar>& axes = compute ? compute->axis : stage.op.root_iter_vars();
+    const std::span<const AttachPoint> all = loops;
+    const std::size_t kept = stage.rolling_buffer ? rolling_loop(axes, loops) : loops.size();
+    Count evaluations = elements_over(axes, all.subspan(kept));
+    for (const AttachPoint& loop : all.first(kept))
+      evaluations = product(evaluations, count(bounds_, loop.axis));
+    const Count needed = elements_over(axes, all);
+    if (!evaluations || !needed || *needed < 1 || *evaluations < kWorthTimes * *needed) return;
+    const AttachPoint& place = *stage.place;
+    std::string text = stage.rolling_buffer ? "rolling_buffer" : "compute_at";
+    text += " of " + describe(stage) + ": each of its elements is computed " +
+            times(*evaluations, *needed) + " times on average (" + std::to_string(*evaluations) +
+            " for " + std::to_string(*needed) + "), in the iterations of the loops around loop `" +
+            place.axis.name() + "` of " + describe(graph_.stage(place.stage)) + "; ";
+    if (!stage.rolling_buffer) {
+      text += "compute it at an outer loop or at root, or keep the overlap with rolling_buffer";
+    } else if (kept == loops.size()) {
+      text +=
+          "nothing is kept, because the region moves along several loops at once; compute it "
+          "at a loop along which one dimension moves";
+    } else {
+      text += "elements are kept along loop `" + loops[kept].axis.name() +
+              "` only, which runs again in the loops around it; compute it at an outer loop";
+    }
+    found_.push_back(text + " (at " + to_string(stage.attach_where) + ")");
+  }
+
+  const std::vector<TensorReads>& reads_of(StageId reader) {
+    std::optional<std::vector<TensorReads>>& known = reads_[reader.index()];
+    if (!known) known = collect_reads(graph_.stage(reader).op);
+    return *known;
+  }
+
+  /// Upper bound of the different indices that a reader takes of one dimension, whatever it is
+  /// computed for.
+  Count indices_taken(StageId reader, const Tensor& tensor, std::size_t dim) {
+    const Operation& op = graph_.stage(reader).op;
+    if (!op.as<Compute>()) return std::nullopt;
+    Count taken = 0;
+    for (const TensorReads& reads : reads_of(reader)) {
+      if (!reads.tensor.same_as(tensor)) continue;
+      for (const std::vector<Expr>& indices : reads.indices) {
+        if (is_data(indices[dim])) return std::nullopt;
+        Count of_one = 1;
+        for (const IterVar& axis : op.root_iter_vars())
+          if (uses_var(indices[dim], axis.var()))
+            of_one = product(of_one, constant_int(axis.dom()->extent));
+        taken = sum(taken, of_one);
+      }
+    }
+    return taken;
+  }
+
+  /// A stage at root computes the hull of what is read, also where readers go over it in steps.
+  void look_at_strides(StageId id) {
+    const FrozenStage& stage = graph_.stage(id);
+    const Compute* compute = stage.op.as<Compute>();
+    if (stage.place || stage.is_output || !compute || !stage.scan_parts.empty()) return;
+    Count computed = 1, used = 1;
+    std::string dimensions;
+    for (std::size_t dim = 0; dim < compute->axis.size(); ++dim) {
+      const Count extent = count(bounds_, compute->axis[dim]);
+      Count taken = 0;
+      for (const TensorReaders& output : graph_.output_readers(id))
+        for (StageId reader : output.readers)
+          taken = sum(taken, indices_taken(reader, output.tensor, dim));
+      if (!extent || !taken) return;
+      computed = product(computed, extent);
+      used = product(used, std::min(*extent, *taken));
+      if (*taken * kWorthTimes <= *extent)
+        dimensions += (dimensions.empty() ? "" : ", ") + std::to_string(dim);
+    }
+    if (!computed || !used || *used < 1 || *computed < kWorthTimes * *used) return;
+    found_.push_back(describe(stage) + ": " + times(*computed, *used) +
+                     " elements are computed for each that is read (" + std::to_string(*computed) +
+                     " for " + std::to_string(*used) +
+                     "), because its readers skip elements of dimension " + dimensions +
+                     "; compute it at their innermost loop, inline it, or declare only what is read"
+                     " (at " +
+                     to_string(stage.op.where()) + ")");
+  }
+
   const StageGraph& graph_;
   const Bounds& bounds_;
+  const arith::Facts facts_;
+  /// Per stage, once asked for.
+  std::vector<std::optional<std::vector<TensorReads>>> reads_;
   std::vector<std::string> found_;
 };
 

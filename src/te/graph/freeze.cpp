@@ -54,6 +54,7 @@ class GraphBuilder {
   StageGraph build() {
     number_stages();
     link_reads();
+    place_initial_states();
     link_attachments();
     link_scans();
     settle_scopes();
@@ -119,6 +120,23 @@ class GraphBuilder {
     for (StageId id : graph_.ids()) {
       graph_.reads_.push_back(sorted_once(targets(reads, id)));
       graph_.readers_.push_back(sorted_once(sources(reads, id)));
+    }
+  }
+
+  /// Initial states that nothing was said of are computed where their scan is: they are a part of
+  /// its memory, and then only as much of them is needed as of the scan.
+  void place_initial_states() {
+    for (StageId id : graph_.ids()) {
+      const Scan* scan = graph_.stage(id).op.as<Scan>();
+      if (!scan || !graph_.stage(id).place) continue;
+      for (const Tensor& init : scan->init) {
+        const StageId initial = *graph_.find(init.op());
+        FrozenStage& state = stage(initial);
+        if (state.place || state.is_output || state.op.as<Placeholder>()) continue;
+        if (graph_.readers(initial).size() != 1) continue;
+        state.place = graph_.stage(id).place;
+        state.attach_where = graph_.stage(id).attach_where;
+      }
     }
   }
 

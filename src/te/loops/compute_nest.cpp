@@ -40,6 +40,7 @@ bool reads(const Shell& shell) {
 
 bool defines(const Shell& shell, const Expr& var) {
   if (const LoopShell* loop = std::get_if<LoopShell>(&shell)) return loop->var.same_as(var);
+  if (const LetShell* let = std::get_if<LetShell>(&shell)) return let->var.same_as(var);
   const AttrShell* attr = std::get_if<AttrShell>(&shell);
   return attr && attr->kind != AttrKind::Pragma && attr->subject.var().same_as(var);
 }

@@ -1,12 +1,14 @@
 #include "te/loops/loop_nest.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "te/graph/thread_scope.h"
 #include "te/loops/prefetch.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -26,6 +28,9 @@ Stmt wrap(const Shell& shell, Stmt body) {
       [&](const PrefetchShell& s) { return with_prefetch(s.buffer, s.loop, s.offset, body); },
       [&](const GuardShell& s) {
         return make_stmt(If{s.condition, body, std::nullopt});
+      },
+      [&](const LetShell& s) {
+        return make_stmt(Let{s.var, s.value, body});
       });
 }
 
@@ -37,6 +42,9 @@ Stmt wrap(const Shells& shells, Stmt body) {
 // ---- loops --------------------------------------------------------------------------------------
 
 namespace {
+
+/// Nodes of a value that is used in place of its axis.
+constexpr std::size_t kMaxInlined = 1024;
 
 ForKind loop_kind(const AxisAttributes* attributes) {
   if (!attributes || !attributes->run) return ForKind::Serial;
@@ -77,7 +85,7 @@ class NestMaker {
         nest_.values.set(leaves[i], open(leaves[i], nest_.levels[i]));
       }
     }
-    pass_index_up(stage_.relations, ranges(), nest_.values);
+    pass_values_up();
     collect_vars();
     if (!options_.is_init) define_axes();
     lower_extents();
@@ -87,6 +95,36 @@ class NestMaker {
  private:
   const AxisRanges& ranges() const {
     return options_.ranges ? *options_.ranges : program_.bounds.ranges();
+  }
+
+  /// A fused axis is used twice, as quotient and remainder, so that rounds of split and fuse double
+  /// the index with each: large ones get a variable.
+  void pass_values_up() {
+    for (const Relation& relation : std::views::reverse(stage_.relations)) {
+      const Fuse* fuse = std::get_if<Fuse>(&relation);
+      const Expr* index = fuse ? nest_.values.find(fuse->fused) : nullptr;
+      if (index && node_count(*index) > kMaxInlined) name_value(fuse->fused, *index);
+      pass_index_up({&relation, 1}, ranges(), nest_.values);
+    }
+  }
+
+  void name_value(const IterVar& axis, const Expr& index) {
+    // Inside the loops, and the values, that it is computed from.
+    std::size_t level = 0;
+    for (std::size_t i = options_.begin; i < nest_.levels.size(); ++i) {
+      const Expr& leaf = nest_.values.at(stage_.leaf_iter_vars[i]);
+      const auto is_of_level = [&](const Expr& var) {
+        return uses_var(leaf, Var::of(var)) ||
+               std::ranges::any_of(nest_.levels[i], [&](const Shell& shell) {
+                 const LetShell* let = std::get_if<LetShell>(&shell);
+                 return let && let->var.same_as(var);
+               });
+      };
+      if (uses_var(index, is_of_level)) level = i;
+    }
+    const Var var = axis.var().fresh(options_.is_init ? axis.name() + ".init" : axis.name());
+    nest_.levels[level].push_back(LetShell{var, index});
+    nest_.values.set(axis, var);
   }
 
   bool is_skipped(const IterVar& leaf) const {
@@ -216,6 +254,8 @@ class NestMaker {
           loop->extent = program_.lower(loop->extent, nest_.vars);
         } else if (AttrShell* attr = std::get_if<AttrShell>(&shell)) {
           attr->value = program_.lower(attr->value, nest_.vars);
+        } else if (LetShell* let = std::get_if<LetShell>(&shell)) {
+          let->value = program_.lower(let->value, nest_.vars);
         }
       }
     }

@@ -32,7 +32,12 @@ struct PrefetchShell {
 struct GuardShell {
   Expr condition;
 };
-using Shell = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell>;
+/// The value of an axis that others are computed from more than once.
+struct LetShell {
+  Var var;
+  Expr value;
+};
+using Shell = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell, LetShell>;
 
 /// What stands around a body, outermost first.
 using Shells = std::vector<Shell>;

@@ -5,6 +5,7 @@
 #include "te/graph/thread_scope.h"
 #include "te/loops/compute_body.h"
 #include "te/loops/guards.h"
+#include "tenon/arith/reducer_laws.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
 
@@ -123,7 +124,7 @@ class Maker {
             std::move(start_parts),
             std::move(update),
             all_reduce(totals, parts),
-            store_result(totals)};
+            store_result(totals, !own.empty())};
   }
 
  private:
@@ -178,14 +179,18 @@ class Maker {
              make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
   }
 
-  /// The total, or the total on top of the user's start value.
-  Stmt store_result(const std::vector<Buffer>& totals) const {
+  /// The total, on top of the start value: the user's, or an identity that is not neutral, with
+  /// which threads that bring one term each have not combined it.
+  Stmt store_result(const std::vector<Buffer>& totals, bool has_identity) const {
     std::vector<Expr> values, indices;
     for (const Buffer& total : totals) values.push_back(first_element(total));
     if (!reduction_.init.empty()) {
       std::vector<Expr> start;
       for (const Expr& init : reduction_.init) start.push_back(program_.lower(init, nest_.vars));
       values = combine(*reduction_.combiner, start, values);
+    } else if (!has_identity &&
+               !arith::is_identity_neutral(*reduction_.combiner, reduction_.source)) {
+      values = combine(*reduction_.combiner, reduction_.combiner->identity, values);
     }
     for (const IterVar& axis : stage_.op.axis())
       indices.push_back(program_.lower(axis.var(), nest_.vars));

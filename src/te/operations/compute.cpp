@@ -5,6 +5,7 @@
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -58,6 +59,19 @@ void check_components(const std::string& what, const std::vector<Expr>& bodies,
                ? ": a reduction of several components has several outputs: use compute_multi"
                : ": the outputs must be all components of one tuple reduction, in order (see comm_reducer)"),
       where);
+}
+
+/// A reduction axis may depend on those listed before it, whose loops are outside of its own.
+void check_reduce_axes(const std::string& what, const std::vector<IterVar>& axes,
+                       const SourceLocation& where) {
+  for (std::size_t n = 0; n < axes.size(); ++n)
+    for (std::size_t later = n; later < axes.size(); ++later)
+      if (tir::uses_var(axes[n].dom()->min, axes[later].var()) ||
+          tir::uses_var(axes[n].dom()->extent, axes[later].var()))
+        throw TypeError(what + ": the range of reduction axis `" + axes[n].name() +
+                            "` depends on `" + axes[later].name() +
+                            "`, which must be listed before it",
+                        where);
 }
 
 template <class Result>
@@ -124,7 +138,10 @@ Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<
   }
   check_components(what, body, where);
   Compute kind{std::move(axis), {}, std::move(body)};
-  if (const tir::ReduceNode* reduction = kind.reduction()) kind.reduce_axis = reduction->axis;
+  if (const tir::ReduceNode* reduction = kind.reduction()) {
+    check_reduce_axes(what, reduction->axis, where);
+    kind.reduce_axis = reduction->axis;
+  }
   return make_operation(std::move(name), std::move(options.tag), std::move(kind), where,
                         std::move(options.attrs));
 }

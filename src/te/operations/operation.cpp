@@ -149,10 +149,12 @@ namespace {
 IterVar axis_at(const Operation& op, const std::vector<IterVar>& axes, int n, std::string_view what,
                 const SourceLocation& where) {
   if (n < 0 || n >= static_cast<int>(axes.size()))
-    throw ScheduleError("operation `" + op.name() + "` has " + std::to_string(axes.size()) + " " +
-                            std::string(what) + (axes.size() == 1 ? " axis" : " axes") +
-                            ", asked for number " + std::to_string(n),
-                        where);
+    throw ScheduleError(
+        "operation `" + op.name() + "`" +
+            (op.as<Placeholder>() ? ", a placeholder, which is not computed," : "") + " has " +
+            std::to_string(axes.size()) + " " + std::string(what) +
+            (axes.size() == 1 ? " axis" : " axes") + ", asked for number " + std::to_string(n),
+        where);
   return axes[static_cast<std::size_t>(n)];
 }
 

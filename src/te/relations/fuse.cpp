@@ -1,6 +1,7 @@
 // Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)), so both come back by
 // division and remainder. The extents multiply exactly: fusing by itself never needs a guard.
 
+#include "te/relations/large_value.h"
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/expr.h"
@@ -8,7 +9,18 @@
 namespace tenon::te {
 
 using namespace tir;
+using arith::can_prove;
 using arith::simplify;
+
+namespace {
+
+/// Whether the extent may be negative: that of a tensor's dimension is not, but a reduction may run
+/// over a range that ends before it begins.
+bool may_be_negative(const IterVar& axis, const Expr& extent, const Facts& facts) {
+  return axis.kind() == IterKind::Reduce && !can_prove(extent >= 0, facts);
+}
+
+}  // namespace
 
 void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
   const Range* outer = sweep.ranges.find(fuse.outer);
@@ -16,7 +28,12 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
   if (!outer || !inner) return;
   // The product may need 64 bits where neither factor does.
   const DataType type = fuse.fused.var().dtype();
-  sweep.set(fuse.fused, cast(type, outer->extent) * cast(type, inner->extent));
+  Expr rows = cast(type, outer->extent);
+  // Two empty ranges must not multiply to iterations.
+  if (may_be_negative(fuse.outer, outer->extent, sweep.facts) &&
+      may_be_negative(fuse.inner, inner->extent, sweep.facts))
+    rows = max(rows, make_int(type, 0));
+  sweep.set(fuse.fused, rows * cast(type, inner->extent));
 }
 
 namespace {
@@ -39,7 +56,8 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
   const Range& outer = ranges.at(fuse.outer);
   const Range& inner = ranges.at(fuse.inner);
   // Rows without columns are never gone through.
-  if (!fused->is_bounded() || is_zero(inner.extent) || covers(*fused, ranges.at(fuse.fused))) {
+  if (!fused->is_bounded() || is_zero(inner.extent) || covers(*fused, ranges.at(fuse.fused)) ||
+      is_large(*fused->min()) || is_large(*fused->max())) {
     domains.set(fuse.outer, Interval::from_range(outer));
     domains.set(fuse.inner, Interval::from_range(inner));
     return;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "te/operations/declare.h"
-#include "te/operations/reducer_laws.h"
+#include "te/schedule/loop_order.h"
 #include "te/schedule/operand_checks.h"
 #include "tenon/te/stage.h"
 #include "tenon/tir/pragma.h"
@@ -31,12 +31,9 @@ void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
                     "` runs over elements of the output as well as over their reduction, and "
                     "threads reduce for one element at a time; fuse data axes and reduction axes "
                     "apart, or rfactor before fusing and bind the new data axis");
-  const Compute* compute = edit.stage().op.as<Compute>();
-  const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
-  if (!reduction) return;
-  if (const std::optional<std::string> found = find_dependence_on_order(*reduction))
-    edit.fail(axis,
-              "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found);
+  check_reduction_order(edit, axis,
+                        reduction_loops(edit.stage(), edit.stage().leaf_iter_vars, &axis),
+                        Grouping::PartialResults);
 }
 
 void warn_of_unknown_key(const StageEdit& edit, const IterVar& axis, const std::string& key) {

@@ -13,9 +13,9 @@ namespace {
 /// Expressions that one stage may grow to, and may cost to make.
 constexpr std::size_t kMaxInlinedNodes = std::size_t{1} << 20;
 
-/// A read of an inlined stage and what it has become.
+/// A read of an output of an inlined stage and what it has become.
 struct Expansion {
-  StageNumber stage;
+  StageOutput output;
   std::vector<Expr> indices;
   Expr value;
 };
@@ -71,23 +71,23 @@ class Expander {
     const std::optional<StageOutput> output = schedule_.find(tensor);
     if (!output)
       internal_error("a read of tensor `" + tensor.name() + "`, which no stage computes");
-    if (is_inlined_[output->stage.index()]) return expand(output->stage, load.indices);
+    if (is_inlined_[output->stage.index()]) return expand(*output, load.indices);
     const Tensor present = schedule_.tensor(*output);
     return present.same_as(tensor) ? self
                                    : tir::make_producer_load(present.producer(), load.indices);
   }
 
-  Expr expand(StageNumber id, const std::vector<Expr>& indices) {
-    std::size_t key = id.index();
+  Expr expand(const StageOutput& output, const std::vector<Expr>& indices) {
+    std::size_t key = output.stage.index() * 31 + static_cast<std::size_t>(output.index);
     for (const Expr& index : indices) key = key * 31 + index.node().hash;
     for (const Expansion& known : expansions_[key])
-      if (known.stage == id && all_equal(known.indices, indices)) return known.value;
-    const Compute& compute = *schedule_.stage(id).op.as<Compute>();
+      if (known.output == output && all_equal(known.indices, indices)) return known.value;
+    const Compute& compute = *schedule_.stage(output.stage).op.as<Compute>();
     Frame frame;
     for (std::size_t n = 0; n < indices.size(); ++n)
       set(frame.axes, compute.axis[n].var(), tir::cast(compute.axis[n].var().dtype(), indices[n]));
-    Expr value = visit(compute.body.front(), frame);
-    expansions_[key].push_back({id, indices, value});
+    Expr value = visit(compute.body[static_cast<std::size_t>(output.index)], frame);
+    expansions_[key].push_back({output, indices, value});
     return value;
   }
 
@@ -100,7 +100,7 @@ class Expander {
   const StageData& reader_;
   const SourceLocation& where_;
   Frame own_;
-  /// By stage and hash of the indices; look up only.
+  /// By output and hash of the indices; look up only.
   std::unordered_map<std::size_t, std::vector<Expansion>> expansions_;
   std::size_t spent_ = 0;
 };

@@ -20,10 +20,13 @@ void rebase_loops(StageData& stage) {
     stage.leaf_iter_vars[static_cast<std::size_t>(*place)] = rebased;
     const AxisAttributes* known = stage.attributes_of(root);
     if (!known) continue;
-    // Marks of the loop move on; the alignment of the dimension stays.
+    // Marks of the loop move on; those of the dimension stay.
     AxisAttributes moved = *known;
-    stage.attributes_of_or_new(root) = AxisAttributes{.align = moved.align};
+    stage.attributes_of_or_new(root) =
+        AxisAttributes{.align = moved.align, .rounds_up = moved.rounds_up, .bound = moved.bound};
     moved.align = std::nullopt;
+    moved.rounds_up = false;
+    moved.bound = std::nullopt;
     stage.attributes.emplace_back(rebased, std::move(moved));
   }
 }

@@ -3,8 +3,10 @@
 #include <limits>
 
 #include "te/schedule/operand_checks.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 #include "tenon/te/stage.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::te {
 
@@ -31,6 +33,7 @@ class PlaceEdit {
   const std::string& name() const { return name_; }
   /// The group around.
   std::optional<GroupNumber> group() const { return group_; }
+  bool is_inlined() const { return std::holds_alternative<AttachInline>(place_); }
   const SourceLocation& where() const { return where_; }
 
   [[noreturn]] void fail(const std::string& text) const {
@@ -184,6 +187,11 @@ Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocatio
   const IterVar loop = at_loop.leaf(given);
   if (const StageNumber* stage = std::get_if<StageNumber>(&own))
     check_holds_readers(*schedule_, *stage, outer, self);
+  if (self.is_inlined())
+    warn_once(
+        *schedule_,
+        "compute_at of " + self.name() + ": it was to be computed inline, which no longer holds",
+        where);
   self.move_to(AttachAt{outer, loop});
   return *this;
 }
@@ -285,6 +293,32 @@ Stage Stage::round_up(const IterVar& axis, SourceLocation where) const {
     edit.fail(axis,
               "it is no axis of the operation's elements, which are " + describe(compute->axis));
   edit.attributes(axis).rounds_up = true;
+  return *this;
+}
+
+Stage Stage::bound(const IterVar& axis, const Range& range, SourceLocation where) const {
+  const StageEdit edit(*this, "bound", where);
+  check_makes_its_buffer(edit);
+  const Compute* compute = edit.stage().op.as<Compute>();
+  if (!compute) edit.fail("only the axes of a compute can be bounded");
+  if (!contains(compute->axis, axis))
+    edit.fail(axis, "it is not an axis of the operation's elements, which are " +
+                        describe(compute->axis));
+  const DataType type = axis.var().dtype();
+  const Range typed =
+      Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
+  check_known_at_call(edit, axis, typed.min, "the beginning of the range");
+  check_known_at_call(edit, axis, typed.extent, "the extent of the range");
+  const Range& whole = *axis.dom();
+  const arith::Facts facts;
+  const Expr is_inside = whole.min <= typed.min && typed.extent >= 0 &&
+                         typed.min + typed.extent <= whole.min + whole.extent;
+  if (!arith::can_prove(is_inside, facts))
+    edit.fail(axis, "the range from " + tir::print_expr(typed.min) + " with " +
+                        tir::print_expr(typed.extent) +
+                        " elements does not provably lie inside of the axis, which has " +
+                        tir::print_expr(whole.extent));
+  edit.attributes(axis).bound = BoundMark{typed, where};
   return *this;
 }
 

@@ -4,7 +4,7 @@
 
 #include "te/operations/body.h"
 #include "te/operations/declare.h"
-#include "te/operations/reducer_laws.h"
+#include "te/schedule/loop_order.h"
 #include "te/schedule/operand_checks.h"
 #include "te/schedule/rewritten_axes.h"
 #include "te/schedule/stage_edit.h"
@@ -23,6 +23,8 @@ struct Factored {
   tir::VarMap values;
   /// What must hold for a point to be one of the old reduction.
   Expr condition;
+  /// Loops and root axes of the old reduction, in the order in which the new ones run over them.
+  std::vector<IterVar> order;
 };
 
 void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMarks& touched,
@@ -72,6 +74,25 @@ AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   return marks;
 }
 
+/// Throws if a range of the new operation would depend on an axis that it does not have.
+void check_ranges(const StageEdit& edit, const Factored& factored, const AxisMarks& touched,
+                  const IterVar& axis) {
+  const auto uses = [](const Range& range, const IterVar& root) {
+    return tir::uses_var(range.min, root.var()) || tir::uses_var(range.extent, root.var());
+  };
+  for (const IterVar& root : edit.stage().op.root_iter_vars()) {
+    if (uses(*factored.data_axis.dom(), root))
+      edit.fail(axis, "its range depends on axis `" + root.name() +
+                          "`, but it would become a dimension of the partial results");
+    if (root.kind() == IterKind::DataParallel || !touched.value_or(root, 0)) continue;
+    const bool stays = root.same_as(axis) && tir::is_zero(root.dom()->min);
+    for (const IterVar& reduced : factored.reduce_axes)
+      if (!stays && uses(*reduced.dom(), root))
+        edit.fail(axis, "the range of `" + reduced.name() + "` depends on reduction axis `" +
+                            root.name() + "`, which would be another one");
+  }
+}
+
 Factored factor(const StageEdit& edit, const Compute& compute, const tir::ReduceNode& reduction,
                 const IterVar& axis) {
   const StageData& stage = edit.stage();
@@ -107,11 +128,15 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
   const Range& factored = ranges.at(axis);
   const Range from_zero =
       Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), factored.extent);
-  Factored result{
-      IterVar(from_zero, axis.var(), IterKind::DataParallel), {}, {}, tir::likely(condition)};
+  Factored result{IterVar(from_zero, axis.var(), IterKind::DataParallel),
+                  {},
+                  {},
+                  tir::likely(condition),
+                  {axis}};
   for (const IterVar& root : compute.reduce_axis) {
     if (!touched.value_or(root, 0)) {
       result.reduce_axes.push_back(root);
+      result.order.push_back(root);
     } else if (root.same_as(axis)) {
       // A root axis may begin elsewhere; its place in the new tensor counts from 0.
       if (!tir::is_zero(factored.min)) set(result.values, root.var(), axis + factored.min);
@@ -121,8 +146,11 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
     }
   }
   for (const IterVar& leaf : stage.leaf_iter_vars)
-    if (touched.value_or(leaf, 0) && !leaf.same_as(axis))
+    if (touched.value_or(leaf, 0) && !leaf.same_as(axis)) {
       result.reduce_axes.emplace_back(ranges.at(leaf), leaf.var(), IterKind::Reduce);
+      result.order.push_back(leaf);
+    }
+  check_ranges(edit, result, touched, axis);
   return result;
 }
 
@@ -206,11 +234,8 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   edit.check_not_tensorized();
   check_predicate_stays(edit, {});
 
-  if (const std::optional<std::string> found = find_dependence_on_order(*reduction))
-    edit.fail(axis,
-              "its reducer `" + reduction->combiner->name + "` depends on the order: " + *found);
-
   const Factored factored = factor(edit, *compute, *reduction, axis);
+  check_reduction_order(edit, axis, factored.order, Grouping::PartialResults);
   const Operation partial = make_factored(op, *compute, *reduction, factored, position);
   const Operation final =
       make_final(op, *compute, *reduction, partial, factored.data_axis, position);

@@ -47,7 +47,8 @@ Schedule create_schedule(const std::vector<Tensor>& outputs, SourceLocation wher
 Stage Schedule::operator[](const StageKey& key) const {
   std::optional<StageNumber> id = data_->find(key.op);
   if (!id)
-    throw ScheduleError("operation `" + key.op.name() + "` is not part of this schedule",
+    throw ScheduleError("operation `" + key.op.name() + "` is not part of this schedule" +
+                            data_->hint_for_stranger(key.op),
                         key.where);
   return Stage(data_, *id);
 }

@@ -19,9 +19,25 @@ StageNumber ScheduleData::require(const Operation& op, std::string_view primitiv
     check_is_there(*this, *number, primitive, where);
     return *number;
   }
-  throw ScheduleError(
-      std::string(primitive) + ": operation `" + op.name() + "` is not part of this schedule",
-      where);
+  throw ScheduleError(std::string(primitive) + ": operation `" + op.name() +
+                          "` is not part of this schedule" + hint_for_stranger(op),
+                      where);
+}
+
+/// What the schedule has instead of an operation that is not part of it.
+std::string ScheduleData::hint_for_stranger(const Operation& op) const {
+  for (const StageNumber number : order) {
+    const Operation& own = stage(number).origin_op;
+    if (own.name() == op.name())
+      return ", whose `" + own.name() + "` is another operation, declared at " +
+             to_string(own.where()) + "; the one given is declared at " + to_string(op.where());
+  }
+  constexpr std::size_t kMaxNames = 8;
+  std::string names;
+  for (std::size_t n = 0; n < std::min(order.size(), kMaxNames); ++n)
+    names += (n == 0 ? "`" : ", `") + stage(order[n]).origin_op.name() + "`";
+  return ", which has " + names + (order.size() > kMaxNames ? ", ..." : "") +
+         "; the one given is declared at " + to_string(op.where());
 }
 
 std::optional<StageOutput> ScheduleData::find(const Tensor& tensor) const {

@@ -75,6 +75,7 @@ struct __attribute__((visibility("hidden"))) ScheduleData {
 
   /// Where the stage really is: a root member of a group is where the group is.
   AttachedWhere effective_attach(StageNumber number) const;
+  std::string hint_for_stranger(const Operation& op) const;
 
  private:
   /// Keeps what is told of operations in step with the stage's present one.

@@ -4,6 +4,7 @@
 
 #include "te/operations/declare.h"
 #include "te/schedule/extent_limits.h"
+#include "te/schedule/loop_order.h"
 #include "te/schedule/operand_checks.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/print.h"
@@ -81,6 +82,11 @@ bool StageSpec::is_tensorized() const {
 bool StageSpec::rounds_up(const IterVar& axis) const {
   const AxisAttributes* known = attributes_of(axis);
   return known && known->rounds_up;
+}
+
+const BoundMark* StageSpec::bound_of(const IterVar& axis) const {
+  const AxisAttributes* known = attributes_of(axis);
+  return known && known->bound ? &*known->bound : nullptr;
 }
 
 const ThreadMark* StageSpec::thread_mark_of(const IterVar& axis) const {
@@ -224,13 +230,22 @@ void check_reduces_alone(const StageEdit& edit, const IterVar& data, const IterV
   }
 }
 
+/// Rounds of split and fuse double the names of their parts each time: beyond this length only the
+/// name of the first axis is kept.
+constexpr std::size_t kMaxFusedName = 128;
+
+std::string fused_name(const std::string& outer, const std::string& inner) {
+  std::string name = outer + "." + inner + ".fused";
+  return name.size() <= kMaxFusedName ? name : outer.substr(0, outer.find('.')) + ".fused";
+}
+
 IterVar fuse_two(const StageEdit& edit, const IterVar& given_outer, const IterVar& given_inner) {
   StageData& stage = edit.stage();
   IterVar outer = edit.leaf(given_outer);
   IterVar inner = edit.leaf(given_inner);
   check_transformable(edit, outer);
   check_transformable(edit, inner);
-  const std::string name = outer.name() + "." + inner.name() + ".fused";
+  const std::string name = fused_name(outer.name(), inner.name());
   const int distance = *stage.leaf_position(inner) - *stage.leaf_position(outer);
   if (distance != 1 && distance != -1)
     edit.fail(outer, "it is not next to `" + inner.name() +
@@ -248,6 +263,7 @@ IterVar fuse_two(const StageEdit& edit, const IterVar& given_outer, const IterVa
   stage.leaf_iter_vars.erase(stage.leaf_iter_vars.begin() + *stage.leaf_position(inner));
   replace_leaf(stage, outer, {fused});
   stage.relations.push_back(Fuse{outer, inner, fused});
+  check_ranges_are_known(edit, outer, stage.leaf_iter_vars);
   return fused;
 }
 
@@ -282,9 +298,14 @@ void reorder_axes(const StageEdit& edit, std::span<const IterVar> order) {
     axes.push_back(axis);
     places.push_back(*stage.leaf_position(axis));
   }
+  if (axes.empty()) return;
   std::sort(places.begin(), places.end());
+  std::vector<IterVar> loops = stage.leaf_iter_vars;
   for (std::size_t n = 0; n < axes.size(); ++n)
-    stage.leaf_iter_vars[static_cast<std::size_t>(places[n])] = axes[n];
+    loops[static_cast<std::size_t>(places[n])] = axes[n];
+  check_ranges_are_known(edit, axes.front(), loops);
+  check_reduction_order(edit, axes.front(), reduction_loops(stage, loops), Grouping::OneByOne);
+  stage.leaf_iter_vars = std::move(loops);
 }
 
 Stage::SplitAxes split_and_warn(const StageEdit& edit, const IterVar& axis, const Operand& count,

@@ -164,9 +164,6 @@ void StageEdit::check_can_inline() const {
     fail("it is an output of the schedule, which has no readers to be put into");
   if (compute->reduction())
     fail("it is a reduction, which cannot stand inside an expression; use compute_at");
-  if (compute->body.size() != 1)
-    fail("it has " + std::to_string(compute->body.size()) +
-         " outputs; only an operation of one can be inlined");
   check_not_tensorized();
 }
 

@@ -1,0 +1,134 @@
+#include "te/schedule/loop_order.h"
+
+#include <algorithm>
+
+#include "te/relations/propagate.h"
+#include "te/schedule/extent_limits.h"
+#include "tenon/arith/reducer_laws.h"
+#include "tenon/support/match.h"
+#include "tenon/te/axis_map.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::te {
+
+namespace {
+
+/// The place of an axis in the declared order: the number of its root, then 0 or 1 for each split,
+/// outer or inner. Places compare lexicographically.
+using Place = std::vector<int>;
+
+AxisMap<Place> declared_places(const StageSpec& stage) {
+  AxisMap<Place> places;
+  const std::vector<IterVar>& roots = stage.op.reduce_axis();
+  for (std::size_t n = 0; n < roots.size(); ++n) places.set(roots[n], {static_cast<int>(n)});
+  for (const Relation& relation : stage.relations)
+    match(
+        relation,
+        [&](const Split& split) {
+          const Place* found = places.find(split.parent);
+          if (!found) return;
+          Place outer = *found, inner = *found;
+          outer.push_back(0);
+          inner.push_back(1);
+          places.set(split.outer, std::move(outer));
+          places.set(split.inner, std::move(inner));
+        },
+        [&](const Fuse& fuse) {
+          const Place* outer = places.find(fuse.outer);
+          const Place* found = outer ? outer : places.find(fuse.inner);
+          if (found) places.set(fuse.fused, Place(*found));
+        },
+        [&](const Rebase& rebase) {
+          if (const Place* found = places.find(rebase.parent))
+            places.set(rebase.rebased, Place(*found));
+        },
+        [](const Singleton&) {}, [](const Transform&) {});
+  return places;
+}
+
+bool is_declared_order(const StageSpec& stage, std::span<const IterVar> loops) {
+  const AxisMap<Place> places = declared_places(stage);
+  const auto ascends = [&](bool skips_single_iterations) {
+    const Place* last = nullptr;
+    for (const IterVar& loop : loops) {
+      const Place* place = places.find(loop);
+      if (!place || (skips_single_iterations && greatest_extent(stage, loop) == 1)) continue;
+      if (last && *place < *last) return false;
+      last = place;
+    }
+    return true;
+  };
+  return ascends(false) || ascends(true);
+}
+
+AxisMarks reached_from(const StageSpec& stage, const IterVar& root) {
+  AxisMarks marks;
+  marks.set(root, 1);
+  mark_reached(stage.relations, marks);
+  return marks;
+}
+
+/// Throws unless every loop that comes from `used` lies outside of every one that comes from
+/// `user`, whose range uses it.
+void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVar& used,
+                        const IterVar& user, std::span<const IterVar> loops) {
+  const AxisMarks outside = reached_from(edit.stage(), used),
+                  inside = reached_from(edit.stage(), user);
+  const IterVar* entered = nullptr;
+  for (const IterVar& loop : loops) {
+    if (inside.value_or(loop, 0) != 0 && !entered) entered = &loop;
+    // Loops over elements also run for their start values, where there are no loops of the
+    // reduction.
+    if (inside.value_or(loop, 0) != 0 && used.kind() == IterKind::Reduce &&
+        edit.runs_over_elements(loop))
+      edit.fail(axis, "the range of axis `" + user.name() + "` depends on reduction axis `" +
+                          used.name() + "`, so that loop `" + loop.name() +
+                          "` cannot run over elements as well");
+    if (entered && outside.value_or(loop, 0) != 0)
+      edit.fail(axis,
+                "the range of axis `" + user.name() + "` depends on axis `" + used.name() +
+                    "`, so that loop `" + loop.name() +
+                    (entered == &loop ? "` cannot run over both"
+                                      : "` must stay outside of loop `" + entered->name() + "`"));
+  }
+}
+
+}  // namespace
+
+void check_ranges_are_known(const StageEdit& edit, const IterVar& axis,
+                            std::span<const IterVar> loops) {
+  const Operation& op = edit.stage().op;
+  for (const IterVar& user : op.reduce_axis()) {
+    if (tir::is_constant(user.dom()->min) && tir::is_constant(user.dom()->extent)) continue;
+    for (const IterVar& used : op.root_iter_vars())
+      if (uses_var(user.dom()->min, used.var()) || uses_var(user.dom()->extent, used.var()))
+        check_lies_outside(edit, axis, used, user, loops);
+  }
+}
+
+std::vector<IterVar> reduction_loops(const StageSpec& stage, std::span<const IterVar> all,
+                                     const IterVar* bound) {
+  std::vector<IterVar> loops(all.begin(), all.end());
+  std::erase_if(loops, [](const IterVar& loop) { return loop.kind() != IterKind::Reduce; });
+  std::stable_partition(loops.begin(), loops.end(), [&](const IterVar& loop) {
+    return stage.thread_mark_of(loop) || (bound && loop.same_as(*bound));
+  });
+  return loops;
+}
+
+void check_reduction_order(const StageEdit& edit, const IterVar& axis,
+                           std::span<const IterVar> loops, Grouping grouping) {
+  const Compute* compute = edit.stage().op.as<Compute>();
+  const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
+  if (!reduction) return;
+  const arith::ReductionChange change{.regroups = grouping == Grouping::PartialResults,
+                                      .reorders = !is_declared_order(edit.stage(), loops)};
+  if (!change.regroups && !change.reorders) return;
+  const std::optional<std::string> found = arith::find_counterexample(
+      *reduction->combiner, reduction->source, !reduction->init.empty(), change);
+  if (found)
+    edit.fail(axis, "its reducer `" + reduction->combiner->name +
+                        "` depends on the order of its terms: " + *found);
+}
+
+}  // namespace tenon::te

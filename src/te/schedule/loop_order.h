@@ -1,0 +1,28 @@
+// What the order of a stage's loops must respect: a loop lies inside of the loops that its range
+// depends on, and reducers that depend on the order of their terms keep the declared one, the
+// reduction axes as listed with the first one outermost.
+#pragma once
+
+#include "te/schedule/stage_edit.h"
+
+namespace tenon::te {
+
+/// Throws if, in the given order of loops, a reduction axis' range uses an axis whose loops do not
+/// all lie outside of it. `axis`: the loop that the message is about.
+void check_ranges_are_known(const StageEdit& edit, const IterVar& axis,
+                            std::span<const IterVar> loops);
+
+/// Whether a primitive computes partial results that are combined afterwards.
+enum class Grouping : std::uint8_t { OneByOne, PartialResults };
+
+/// Throws unless the stage's reduction gives the same result, as far as trials show, when `loops`,
+/// outermost first, run over its terms. Does nothing for a stage without a reduction.
+void check_reduction_order(const StageEdit& edit, const IterVar& axis,
+                           std::span<const IterVar> loops, Grouping grouping);
+
+/// Those of the loops that carry a reduction, in the order in which they combine terms: threads
+/// combine what their own loops reduced. `bound`: counts as bound to a thread too.
+std::vector<IterVar> reduction_loops(const StageSpec& stage, std::span<const IterVar> loops,
+                                     const IterVar* bound = nullptr);
+
+}  // namespace tenon::te
