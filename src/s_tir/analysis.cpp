@@ -62,8 +62,8 @@ Classified classify_half(const Program& program, int n, const std::vector<int>& 
   const bool is_first = n < other;
   const Block &first = is_first ? own : half, &second = is_first ? half : own;
   const bool fills = !first.init && !second.init && !has_kind(first, IterKind::Reduce) &&
-                     !mentions(first.reads, buffer) && mentions(second.reads, buffer) &&
-                     first.writes.size() == second.writes.size();
+                     has_kind(second, IterKind::Reduce) && !mentions(first.reads, buffer) &&
+                     mentions(second.reads, buffer) && first.writes.size() == second.writes.size();
   if (!fills) return reason(shared);
   if (const std::optional<std::string> iter = reduced_index(second))
     return reason("its iterator `" + *iter + "` reduces and is in an index of what it writes");
@@ -178,9 +178,12 @@ std::optional<int> allocated_by(const Program& program, const Buffer& buffer, in
 }
 
 namespace {
-std::optional<IterMap> iter_map_of(const Program& program, int block) {
+std::optional<IterMap> binding_digits(const Program& program, int block) {
   const BlockRealize& realize = program.realize(block);
-  return find_iter_map(realize.values, domains_around(program, block), realize.predicate);
+  const std::vector<LoopDomain> loops = domains_around(program, block);
+  std::optional<IterMap> map = find_iter_map(realize.values, loops, realize.predicate);
+  // A condition on several iterators at once leaves some iterations out, and makes no two the same.
+  return map ? map : find_iter_map(realize.values, loops, make_true());
 }
 /// Whether the predicate leaves only the first iteration of a loop.
 bool runs_once(const Program& program, int block, int loop) {
@@ -200,15 +203,12 @@ bool runs_once(const Program& program, int block, int loop) {
 }  // namespace
 
 bool has_affine_bindings(const Program& program, int block) {
-  return iter_map_of(program, block).has_value();
+  return binding_digits(program, block).has_value();
 }
 
 std::vector<int> repeating_loops(const Program& program, int block) {
   const std::vector<int> loops = program.loops_of(block);
-  std::optional<IterMap> map = iter_map_of(program, block);
-  // A condition on several iterators at once leaves some iterations out, and makes no two the same.
-  if (!map)
-    map = find_iter_map(program.realize(block).values, domains_around(program, block), make_true());
+  const std::optional<IterMap> map = binding_digits(program, block);
   std::vector<int> result;
   // The marks of the loops are the first ones, in the order of the loops.
   const std::vector<std::int64_t> count = map ? told_apart(*map) : std::vector<std::int64_t>();
@@ -218,6 +218,38 @@ std::vector<int> repeating_loops(const Program& program, int block) {
     if (!is_told_apart && !runs_once(program, block, loops[n])) result.push_back(loops[n]);
   }
   return result;
+}
+
+bool depends_on(const Program& program, int block, int loop) {
+  const Var& var = program.loop(loop).var;
+  const auto uses = [&](const Expr& e) { return uses_var(e, var); };
+  const BlockRealize& realize = program.realize(block);
+  if (uses(realize.predicate) || std::any_of(realize.values.begin(), realize.values.end(), uses))
+    return true;
+  for (const int other : program.loops_of(block))
+    if (uses(program.loop(other).min) || uses(program.loop(other).extent)) return true;
+  return !is_unconditional_below(program, block, loop);
+}
+
+bool runs_after_last(const Program& program, int block, int producer, int loop) {
+  if (!depends_on(program, block, loop)) return true;
+  // Both run in the same iterations, and the sum ends in the last of them.
+  const Var& var = program.loop(loop).var;
+  const BlockRealize &own = program.realize(block), &sum = program.realize(producer);
+  std::vector<Expr> spatial;
+  for (std::size_t n = 0; n < sum.values.size(); ++n)
+    if (sum.block->iters[n].kind() != IterKind::Reduce && uses_var(sum.values[n], var))
+      spatial.push_back(sum.values[n]);
+  const auto contains = [](const std::vector<Expr>& all, const Expr& value) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Expr& other) { return structural_equal(other, value); });
+  };
+  for (const Expr& value : own.values)
+    if (uses_var(value, var) && !contains(spatial, value)) return false;
+  for (const Expr& value : spatial)
+    if (!contains(own.values, value)) return false;
+  const bool is_sum = has_kind(*sum.block, IterKind::Reduce);
+  return is_sum && !uses_var(own.predicate, var) && has_affine_bindings(program, producer);
 }
 
 bool tells_writes_apart(const Block& block, const IterVar& iter) {
@@ -252,8 +284,7 @@ class WrittenBox {
   WrittenBox(const Program& program, int block, int top, const BufferRegion& write,
              const Expr& reader_predicate)
       : program_(program), realize_(program.realize(block)), write_(write) {
-    for (const int loop : program.loops_of(block))
-      if (loop > top) below_.push_back(loop);
+    for (const int loop : program.loops_of(block)) (loop > top ? below_ : loops_).push_back(loop);
     const VarMap bindings = bindings_of(realize_);
     for (const Range& range : write.region) {
       begins_.push_back(substitute(range.min, bindings));
@@ -265,7 +296,7 @@ class WrittenBox {
   /// Exactly this box, if any is known.
   std::optional<std::vector<Range>> find() const {
     const std::optional<Expr> predicate = inner_predicate();
-    if (!predicate) return std::nullopt;
+    if (!predicate || stores_under_condition(realize_.block->body)) return std::nullopt;
     const auto map = find_iter_map(begins_, domains_of(program_, below_), *predicate);
     if (!map) return std::nullopt;
     std::vector<Range> box;
@@ -281,8 +312,14 @@ class WrittenBox {
   /// The conditions on loops below. Nullopt if one that is about loops outside may fail: it cuts
   /// the box, unless it holds where the reader runs, or only keeps an index inside of the buffer.
   std::optional<Expr> inner_predicate() const {
+    // Loops of one iteration outside are at their beginnings.
+    VarMap unit;
+    for (const int loop : loops_)
+      if (is_one(program_.loop(loop).extent))
+        set(unit, program_.loop(loop).var, program_.loop(loop).min);
     Expr result = make_true();
-    for (const Expr& part : conjuncts(realize_.predicate)) {
+    for (const Expr& own : conjuncts(realize_.predicate)) {
+      const Expr part = substitute(own, unit);
       const std::vector<Var> vars = free_vars(part);
       const bool is_inner = std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
         const std::optional<int> loop = program_.find_loop(var);
@@ -290,9 +327,24 @@ class WrittenBox {
       });
       if (is_inner)
         result = both(result, part);
-      else if (!holds_for_reader(part) && !keeps_inside(part))
+      else if (!holds_for_reader(own) && !keeps_inside(part))
         return std::nullopt;
     }
+    return result;
+  }
+
+  /// Whether one instance may leave out a part of what its block's header lists.
+  bool stores_under_condition(const Stmt& s, bool is_conditional = false) const {
+    const Store* store = s.as<Store>();
+    if (store && is_conditional && store->buffer.same_as(write_.buffer)) return true;
+    const BlockRealize* inner = s.as<BlockRealize>();
+    const bool is_guarded = s.as<If>() || (inner && !is_true(inner->predicate));
+    bool result = false;
+    for_each_child(
+        s, [](const Expr&) {},
+        [&](const Stmt& child) {
+          result = result || stores_under_condition(child, is_conditional || is_guarded);
+        });
     return result;
   }
 
@@ -302,12 +354,14 @@ class WrittenBox {
   }
 
   bool keeps_inside(const Expr& part) const {
-    const Binary* less = as_binary(part, BinaryOp::Lt);
-    if (!less) return false;
-    for (std::size_t d = 0; d < begins_.size(); ++d)
-      if (arith::can_prove_equal(begins_[d], less->a) &&
-          arith::can_prove(less->b >= write_.buffer->shape[d]))
+    const Binary* bound = part.as<Binary>();
+    if (!bound || (bound->op != BinaryOp::Lt && bound->op != BinaryOp::Ge)) return false;
+    for (std::size_t d = 0; d < begins_.size(); ++d) {
+      if (!arith::can_prove_equal(begins_[d], bound->a)) continue;
+      if (bound->op == BinaryOp::Lt ? arith::can_prove(bound->b >= write_.buffer->shape[d])
+                                    : arith::can_prove(bound->b <= 0))
         return true;
+    }
     return false;
   }
 
@@ -324,14 +378,19 @@ class WrittenBox {
     if (!number || number->digits.size() != 1 || digit.scale != 1) return std::nullopt;
     const auto* loop = std::get_if<Var>(&map.marks[number->digits[0].mark].source);
     if (!loop) return std::nullopt;
-    return Range::from_min_extent(value.base,
-                                  program_.loop(*program_.find_loop(*loop)).extent + (*width - 1));
+    const For& own = program_.loop(*program_.find_loop(*loop));
+    for (const int other : below_) {
+      const Var& var = program_.loop(other).var;
+      if (uses_var(own.extent, var) || uses_var(own.min, var)) return std::nullopt;
+    }
+    return Range::from_min_extent(value.base, own.extent + (*width - 1));
   }
 
   const Program& program_;
   const BlockRealize& realize_;
   const BufferRegion& write_;
-  std::vector<int> below_;
+  /// The loops around the block, outside of `top` and inside.
+  std::vector<int> loops_, below_;
   std::vector<Expr> begins_, extents_, reader_;
 };
 
@@ -348,21 +407,39 @@ bool contains(const Range& outer, const arith::Interval& inner, const Expr& size
   return begins && ends;
 }
 
+/// Whether a consumer reads sums that a loop at or outside of `top` has not finished: the loop
+/// counts an iterator that the producer reduces, and the instances of the consumer do not all run
+/// again in its last iteration.
+bool reads_unfinished(const Program& program, int producer, int consumer, int top) {
+  const BlockRealize& realize = program.realize(producer);
+  for (const int loop : program.loops_of(producer)) {
+    const For& own = program.loop(loop);
+    if (loop > top || is_one(own.extent) || runs_after_last(program, consumer, producer, loop))
+      continue;
+    for (std::size_t n = 0; n < realize.values.size(); ++n)
+      if (realize.block->iters[n].kind() == IterKind::Reduce &&
+          uses_var(realize.values[n], own.var))
+        return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool covers_reads(const Program& program, int producer, int consumer, const Buffer& buffer) {
   const int top = program.common(producer, consumer);
+  if (!is_unconditional_below(program, producer, top) ||
+      reads_unfinished(program, producer, consumer, top))
+    return false;
   const BlockRealize& reader = program.realize(consumer);
   arith::Facts facts;
   bind_domains(facts, domains_around(program, consumer));
   const auto runs = facts.assume(reader.predicate);
   arith::IntervalMap relaxed;
-  for (const int loop : program.loops_of(consumer))
-    if (loop > top) {
-      const For& own = program.loop(loop);
-      relaxed.set(own.var,
-                  arith::Interval::from_range(Range::from_min_extent(own.min, own.extent)));
-    }
+  for (const int loop : program.loops_of(consumer)) {
+    const For& own = program.loop(loop);
+    if (loop > top) relax(relaxed, {own.var, own.min, own.extent});
+  }
   const VarMap bindings = bindings_of(reader);
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;

@@ -28,6 +28,11 @@ void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains) {
     facts.bind(domain.var, Range::from_min_extent(domain.min, domain.extent), true);
 }
 
+void relax(arith::IntervalMap& relaxed, const LoopDomain& loop) {
+  const Range range = Range::from_min_extent(loop.min, loop.extent);
+  relaxed.set(loop.var, arith::values_of(arith::Interval::from_range(range), relaxed));
+}
+
 void bind_iters(arith::Facts& facts, const Block& block) {
   for (const IterVar& iter : block.iters)
     if (iter.dom()) facts.bind(iter.var(), *iter.dom(), true);
@@ -61,6 +66,25 @@ std::vector<Buffer> buffers_of(const std::vector<BufferRegion>& regions) {
 bool mentions(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
   return std::any_of(regions.begin(), regions.end(),
                      [&](const BufferRegion& region) { return region.buffer.same_as(buffer); });
+}
+
+bool is_unconditional_below(const Program& program, int n, int top) {
+  for (int at = n; at != top && *program.parent(at) != top; at = *program.parent(at)) {
+    const Stmt& around = program.stmt(*program.parent(at));
+    if (!around.as<For>() && !around.as<Seq>()) return false;
+  }
+  return true;
+}
+
+void require_own_domains(const Caller& caller, const Program& program, int block, int top) {
+  for (const IterVar& iter : program.block(block).iters)
+    for (const int loop : program.loops_of(block)) {
+      const Var& var = program.loop(loop).var;
+      if (loop > top && (uses_var(iter.dom()->min, var) || uses_var(iter.dom()->extent, var)))
+        refuse(caller, "the domain of iterator " + quoted(iter.name()) + " of " +
+                           describe(program, block) + " depends on loop " + quoted(var.name()) +
+                           "; declare the whole domain");
+    }
 }
 
 VarMap bindings_of(const BlockRealize& realize) {

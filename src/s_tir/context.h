@@ -2,7 +2,7 @@
 #pragma once
 
 #include "s_tir/iter_map.h"
-#include "tenon/arith/facts.h"
+#include "tenon/arith/interval.h"
 #include "tenon/s_tir/analysis.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/walk.h"
@@ -21,6 +21,8 @@ struct Caller {
 std::vector<LoopDomain> domains_around(const Program& program, int n);
 std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops);
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
+/// Relaxes the loop's variable over its range, whose ends may depend on variables relaxed before.
+void relax(arith::IntervalMap& relaxed, const LoopDomain& loop);
 /// The ranges of the block's iterators.
 void bind_iters(arith::Facts& facts, const tir::Block& block);
 
@@ -32,6 +34,14 @@ void require_matched_scope(const Caller& caller, const Program& program, const t
 /// The buffers of regions, each once, in order.
 std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& regions);
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);
+
+/// Whether there are only loops and sequences between a statement and node `top` around it: no
+/// branch, and no variable that is bound to a value.
+bool is_unconditional_below(const Program& program, int n, int top);
+
+/// Refuses a block of which an iterator's domain is the range of a loop inside of node `top` that
+/// depends on other loops: elsewhere, the domain would mean nothing.
+void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
 /// Iterators as the values that a realization gives them.
 tir::VarMap bindings_of(const tir::BlockRealize& realize);

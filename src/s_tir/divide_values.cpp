@@ -26,7 +26,7 @@ class Divider {
     if (sum.digits.size() > 1 || sum.digits.front().scale != 1) return std::nullopt;
     std::optional<Division> result = divide(sum.digits.front());
     if (!result || is_zero(sum.base)) return result;
-    Expr& part = result->is_all_outer() ? result->outer : result->inner;
+    Expr& part = result->is_all_outer() ? result->outer : result->base;
     part = fold(BinaryOp::Add, part, sum.base);
     return result;
   }

@@ -9,9 +9,12 @@
 
 namespace tenon::s_tir {
 
-/// A value of an iterator as outer * (number of inner values) + inner.
+/// A value of an iterator as outer * (number of inner values) + inner + base. A value that is all
+/// outer has no base beside it.
 struct Division {
-  tir::Expr outer = 0, inner = 0;
+  tir::Expr outer = 0, inner = 0, base = 0;
+  /// Where the inner values begin.
+  tir::Expr inner_min = 0;
   tir::Expr outer_extent = 1, inner_extent = 1;
   bool is_all_outer() const { return tir::is_one(inner_extent); }
   bool is_all_inner() const { return tir::is_one(outer_extent); }

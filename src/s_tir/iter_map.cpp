@@ -11,6 +11,13 @@ using namespace tir;
 
 namespace {
 
+/// Nullopt where the product is beyond 64 bits.
+std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
 /// number < limit
 struct Bound {
   Expr number;
@@ -25,9 +32,15 @@ class Detector {
       loops_.emplace_back(&loop.var.node(), static_cast<int>(map_.marks.size()));
       map_.marks.push_back({loop.var, extent.value_or(kUnknownExtent), loop.min});
     }
+    // A loop that begins where another loop is counts from 0, to an end that is not known.
+    for (Mark& mark : map_.marks)
+      if (uses_loop(mark.min)) mark = {mark.source, kUnknownExtent, make_int(mark.min.dtype(), 0)};
   }
 
   std::optional<IterMap> detect(std::span<const Expr> values, const Expr& predicate) {
+    // Where a loop does not run, no value comes about.
+    for (const Mark& loop : map_.marks)
+      if (loop.extent != kUnknownExtent && loop.extent < 1) return std::nullopt;
     std::optional<std::vector<Bound>> bounds = bounds_of(predicate);
     if (!bounds) return std::nullopt;
     for (const Bound& bound : *bounds)
@@ -39,7 +52,7 @@ class Detector {
       if (!sum) return std::nullopt;
       map_.values.push_back(*sum);
     }
-    if (!digits_are_disjoint()) return std::nullopt;
+    if (!digits_are_independent()) return std::nullopt;
     return std::move(map_);
   }
 
@@ -80,8 +93,9 @@ class Detector {
       const Bound bound{number, *limit + (is_strict ? 0 : 1)};
       if (const int* mark = loop_mark(number)) {
         std::int64_t& extent = map_.marks[*mark].extent;
-        if (!is_zero(map_.marks[*mark].min)) return std::nullopt;
-        extent = extent == kUnknownExtent ? bound.limit : std::min(extent, bound.limit);
+        if (!is_zero(map_.marks[*mark].min) || extent == kUnknownExtent || bound.limit < 1)
+          return std::nullopt;
+        extent = std::min(extent, bound.limit);
       } else {
         bounds.push_back(bound);
       }
@@ -130,6 +144,10 @@ class Detector {
       if (form_ != DigitForm::AsWritten && own.extent == 1) return DigitSum{{}, own.min};
       return DigitSum{{{*mark, 1, own.extent, 1}}, own.min};
     }
+    // A position has the same value in every index type that it fits.
+    if (const Cast* cast = e.as<Cast>();
+        cast && e.dtype().is_index() && cast->value.dtype().is_index())
+      return sum_of(cast->value);
     const Binary* binary = e.as<Binary>();
     if (!binary) return std::nullopt;
     switch (binary->op) {
@@ -170,7 +188,11 @@ class Detector {
     if (!left && !right) return std::nullopt;
     std::optional<DigitSum> sum = sum_of(left ? e.b : e.a);
     if (!sum) return std::nullopt;
-    for (Digit& digit : sum->digits) digit.scale *= left ? *left : *right;
+    for (Digit& digit : sum->digits) {
+      const std::optional<std::int64_t> scale = product(digit.scale, left ? *left : *right);
+      if (!scale) return std::nullopt;
+      digit.scale = *scale;
+    }
     sum->base = fold(BinaryOp::Mul, sum->base, left ? e.a : e.b);
     return sum;
   }
@@ -200,6 +222,9 @@ class Detector {
       by /= digit.scale;
       if (is_quotient) digit.scale = 1;
     }
+    // All of it is below the divisor.
+    if (form_ == DigitForm::Reduced && digit.extent != kUnknownExtent && digit.extent < by)
+      return is_quotient ? DigitSum{{}, zero} : DigitSum{{digit}, zero};
     if (digit.extent == kUnknownExtent || digit.extent % by != 0) return std::nullopt;
     if (is_quotient) {
       digit.lower *= by;
@@ -287,7 +312,9 @@ class Detector {
         grouped.back().scale /= unit;
         left.erase(next);
       }
-      expected = extent == kUnknownExtent ? kUnknownExtent : expected * extent;
+      const std::optional<std::int64_t> next_weight = product(expected, extent);
+      if (!next_weight) return std::nullopt;
+      expected = extent == kUnknownExtent ? kUnknownExtent : *next_weight;
     }
     for (Digit& digit : flat) digit.scale /= unit;
     std::reverse(flat.begin(), flat.end());
@@ -308,7 +335,7 @@ class Detector {
 
   // ---- digits of the same source ----
 
-  bool digits_are_disjoint() const {
+  bool digits_are_independent() const {
     std::vector<std::vector<Digit>> digits(map_.marks.size());
     std::vector<bool> is_visited(map_.marks.size(), false);
     std::vector<int> pending;
@@ -327,11 +354,19 @@ class Detector {
     }
     for (std::size_t n = 0; n < digits.size(); ++n)
       if (is_visited[n] && !are_disjoint(digits[n], map_.marks[n].extent)) return false;
+    // A bound on a number of which the values have only some digits is a bound on none of them.
+    for (const Group& group : groups_) {
+      const auto is_used = [&](const Digit& digit) { return is_visited[digit.mark]; };
+      if (group.is_constrained && !is_visited[group.mark] &&
+          std::any_of(group.digits.begin(), group.digits.end(), is_used))
+        return false;
+    }
     return true;
   }
 
   static bool are_disjoint(std::vector<Digit> digits, std::int64_t extent) {
     if (extent == kUnknownExtent) return digits.size() == 1;
+    if (extent == 0) return true;
     std::stable_sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) {
       return std::pair(a.lower, a.extent) < std::pair(b.lower, b.extent);
     });

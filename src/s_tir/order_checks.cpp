@@ -2,9 +2,16 @@
 
 #include <algorithm>
 
+#include "s_tir/reduction_body.h"
+#include "tenon/tir/combination.h"
+#include "tenon/tir/opaque_blocks.h"
+
 namespace tenon::s_tir {
 
 using namespace tir;
+using arith::Conflict;
+using arith::Footprint;
+using arith::Relation;
 
 namespace {
 
@@ -17,13 +24,190 @@ bool feeds_reduction(const Program& program, int block, int loop) {
   return false;
 }
 
+/// Blocks as loops over what their bodies access. How loops run is no matter.
+Stmt opened(const Stmt& s) {
+  const std::function<Stmt(const Stmt&)> serial = [&](const Stmt& at) -> Stmt {
+    const Stmt result = map_children(
+        at, [](const Expr& e) { return e; }, serial);
+    const For* loop = result.as<For>();
+    if (!loop || loop->kind == ForKind::Serial) return result;
+    return make_stmt(For{loop->var, loop->min, loop->extent, ForKind::Serial, loop->body});
+  };
+  return loops_of_blocks(serial(s));
+}
+
+/// What statements of one program access. `whole` contains them all.
+class Footprints {
+ public:
+  Footprints(const Program& program, const Stmt& whole)
+      : program_(program), memory_(opened(whole)) {}
+
+  Footprint of(const Stmt& s) const { return arith::footprint(opened(s), memory_); }
+
+  /// The ranges of what is around a statement.
+  arith::Facts facts_around(int n) const {
+    arith::Facts facts;
+    for (std::optional<int> at = n; at; at = program_.outer(*at)) {
+      if (program_.is_loop(*at) && *at != n) {
+        const For& loop = program_.loop(*at);
+        facts.bind(loop.var, Range::from_min_extent(loop.min, loop.extent), true);
+      } else if (program_.is_block(*at)) {
+        bind_iters(facts, program_.block(*at));
+      }
+    }
+    return facts;
+  }
+
+ private:
+  const Program& program_;
+  arith::WrittenMemory memory_;
+};
+
+Footprint only(const Footprint& all, arith::AccessKind kind) {
+  Footprint result{{}, all.is_opaque};
+  for (const arith::Access& access : all.accesses)
+    if (access.kind == kind) result.accesses.push_back(access);
+  return result;
+}
+
+/// What is around a part of a statement, without the other parts of a sequence.
+Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
+  if (parent.as<Seq>()) return with;
+  return map_children(
+      parent, [](const Expr& e) { return e; },
+      [&](const Stmt& child) { return child.same_as(part) ? with : child; });
+}
+
+/// The block with what is around it below node `top`, and without its neighbours.
+Stmt alone_below(const Program& program, int block, int top) {
+  Stmt own = program.stmt(block);
+  for (int at = block; *program.parent(at) != top; at = *program.parent(at))
+    own = around(program.stmt(*program.parent(at)), program.stmt(at), own);
+  return own;
+}
+
 }  // namespace
 
+std::string conflict_text(const Conflict& conflict) {
+  return arith::access_text(conflict.first) + ", and `" + conflict.second.stage + "` " +
+         arith::access_text(conflict.second);
+}
+
+// ---- a block that passes others -----------------------------------------------------------------
+
+Passing::Passing(const Program& program, int block, int top, Side side)
+    : program_(program), block_(block), top_(top), side_(side), own_(program.stmt(block)) {}
+
+Passing& Passing::as(Stmt own) {
+  own_ = std::move(own);
+  return *this;
+}
+Passing& Passing::comparing(Compared compared) {
+  compared_ = compared;
+  return *this;
+}
+Passing& Passing::except(std::function<bool(int other, int loop)> is_excepted) {
+  is_excepted_ = std::move(is_excepted);
+  return *this;
+}
+Passing& Passing::except_repeated_readers() {
+  except_readers_ = true;
+  return *this;
+}
+Passing& Passing::with_own_instances() {
+  with_own_ = true;
+  return *this;
+}
+Passing& Passing::only_own() {
+  only_own_ = true;
+  return *this;
+}
+Passing& Passing::over(std::vector<Stmt> parts) {
+  over_ = std::move(parts);
+  return *this;
+}
+
+std::optional<std::string> Passing::find_conflict() const {
+  int standing = block_;
+  while (*program_.parent(standing) != top_) standing = *program_.parent(standing);
+  std::vector<Stmt> whole = over_;
+  whole.push_back(program_.stmt(standing));
+  const Footprints footprints(program_, make_seq(std::move(whole)));
+  std::optional<Conflict> found;
+  const auto compare = [&](const Stmt& own, const Stmt& other, const For* later, int at,
+                           Compared compared) {
+    if (found) return;
+    arith::Facts facts = footprints.facts_around(at);
+    const Footprint mine = footprints.of(own), others = footprints.of(other);
+    const auto check = [&](const Footprint& a, const Footprint& b) {
+      if (found) return;
+      Relation relation = Relation::same_iteration();
+      if (later)
+        relation = std::move(relation).with(
+            *later, side_ == Side::Before ? Relation::Step::Earlier : Relation::Step::Later);
+      found = arith::find_conflict(a, b, relation, facts);
+    };
+    using arith::AccessKind;
+    if (compared == Compared::All) return check(mine, others);
+    if (compared == Compared::WritesWithReads)
+      return check(only(mine, AccessKind::Write), only(others, AccessKind::Read));
+    const Footprint writes = only(others, AccessKind::Write);
+    check(only(mine, AccessKind::Read), writes);
+    if (compared == Compared::WithWrites) check(only(mine, AccessKind::Write), writes);
+  };
+  Stmt own = own_;
+  for (int at = block_; *program_.parent(at) != top_; at = *program_.parent(at)) {
+    const int parent = *program_.parent(at);
+    const Stmt& outer = program_.stmt(parent);
+    if (const Seq* seq = outer.as<Seq>()) {
+      bool is_before = true;
+      for (const Stmt& part : seq->stmts) {
+        if (part.same_as(program_.stmt(at)))
+          is_before = false;
+        else if (is_before == (side_ == Side::Before) && !only_own_)
+          compare(own, part, nullptr, parent, compared_);
+      }
+    } else if (program_.is_loop(parent)) {
+      for (const int other : program_.child_blocks(parent)) {
+        if (other == block_ ? !with_own_ : only_own_) continue;
+        if (is_excepted_ && is_excepted_(other, parent)) continue;
+        const bool is_repeated = except_readers_ && !depends_on(program_, other, parent);
+        compare(own, alone_below(program_, other, parent), &program_.loop(parent), parent,
+                is_repeated ? Compared::WithWrites : compared_);
+      }
+    }
+    own = around(outer, program_.stmt(at), own);
+  }
+  for (const Stmt& part : over_) compare(own, part, nullptr, top_, compared_);
+  if (!found) return std::nullopt;
+  return conflict_text(*found);
+}
+
+std::vector<arith::Access> accesses_of(const Program& program, int block) {
+  return Footprints(program, program.stmt(block)).of(program.stmt(block)).accesses;
+}
+
+std::vector<Stmt> parts_between(const Program& program, int top, int first, int second) {
+  std::vector<Stmt> result;
+  const Seq* seq = program.stmt(top).as<Seq>();
+  if (!seq) return result;
+  const auto position_of = [&](int n) {
+    while (*program.parent(n) != top) n = *program.parent(n);
+    std::size_t position = 0;
+    while (!seq->stmts[position].same_as(program.stmt(n))) ++position;
+    return position;
+  };
+  const std::size_t a = position_of(first), b = position_of(second);
+  for (std::size_t n = std::min(a, b) + 1; n < std::max(a, b); ++n) result.push_back(seq->stmts[n]);
+  return result;
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
 std::optional<std::string> sums_twice(const Program& program, int block) {
-  const Classified classified = classify(program, block);
-  if (!classified.block_class) return std::nullopt;
-  const bool is_whole = *classified.block_class == BlockClass::Reduction;
-  if (!is_whole && *classified.block_class != BlockClass::ReductionUpdate) return std::nullopt;
+  const bool is_whole = program.block(block).init.has_value();
+  if (!is_whole && classify(program, block).block_class != BlockClass::ReductionUpdate)
+    return std::nullopt;
   const std::vector<int> repeating = repeating_loops(program, block);
   if (repeating.empty()) return std::nullopt;
   std::optional<int> top;
@@ -41,6 +225,57 @@ std::optional<std::string> sums_twice(const Program& program, int block) {
   return std::nullopt;
 }
 
+bool writes_same_again(const Program& program, int block, int loop) {
+  const auto block_class = classify(program, block).block_class;
+  if (block_class != BlockClass::Complete && block_class != BlockClass::Reduction) return false;
+  if (depends_on(program, block, loop)) return false;
+  for (const int other : program.child_blocks(loop))
+    for (const Buffer& buffer : buffers_of(program.block(other).writes))
+      if (mentions(program.block(block).reads, buffer)) return false;
+  return true;
+}
+
+bool is_commutative_reduction(const Program& program, int n) {
+  const Block& block = program.block(n);
+  if (!block.init) return find_update(block).has_value();
+  if (find_combination(block)) return true;
+  const std::optional<ReductionBody> body = find_reduction_body(block);
+  return body &&
+         !arith::find_counterexample(*body->combiner, body->values, false, {.reorders = true});
+}
+
+void require_init_passes(const Caller& caller, const Program& program, int n, int loop) {
+  const BlockRealize& realize = program.realize(n);
+  const auto conflict =
+      Passing(program, n, *program.parent(loop), Passing::Side::Before)
+          .as(make_stmt(If{realize.predicate,
+                           substitute(*realize.block->init, bindings_of(realize)), std::nullopt}))
+          .except([&](int, int at) { return feeds_reduction(program, n, at); })
+          .with_own_instances()
+          .find_conflict();
+  if (conflict)
+    refuse(caller, "in front of " + describe(program, loop) + ", the init of " +
+                       describe(program, n) + " would run too early: it " + *conflict);
+}
+
+namespace {
+
+/// Whether the iterators that reduce count loops, outermost first, in their own order.
+bool reduces_in_order(const Program& program, int n) {
+  const BlockRealize& realize = program.realize(n);
+  int outside = -1;
+  for (std::size_t i = 0; i < realize.values.size(); ++i) {
+    if (realize.block->iters[i].kind() != IterKind::Reduce) continue;
+    const Expr& value = realize.values[i];
+    const auto loop = value.as<VarNode>() ? program.find_loop(Var::of(value)) : std::nullopt;
+    if (!loop || *loop < outside) return false;
+    outside = *loop;
+  }
+  return true;
+}
+
+}  // namespace
+
 void require_free_order(const Program& program, int block, const Caller& caller,
                         const std::string& step) {
   const Classified classified = classify(program, block);
@@ -53,21 +288,152 @@ void require_free_order(const Program& program, int block, const Caller& caller,
                          program.block(block).name +
                          "` does not tell apart the elements that the block writes, so that its "
                          "instances depend on their order; declare it as a reduction if it is one");
+  const bool adds = classified.block_class == BlockClass::Reduction ||
+                    classified.block_class == BlockClass::ReductionUpdate;
+  if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))
+    refuse(caller,
+           step + ": block `" + program.block(block).name +
+               "` is no sum, product, minimum or maximum, and no reducer is registered that "
+               "it uses, so that its result depends on the order of its instances");
 }
 
-std::optional<std::string> reads_other_iterations(const Program& program, int loop) {
-  const std::vector<int> blocks = program.child_blocks(loop);
-  for (const int consumer : blocks)
-    for (const int producer : producers(program, consumer)) {
-      if (std::find(blocks.begin(), blocks.end(), producer) == blocks.end()) continue;
-      for (const Buffer& buffer : buffers_of(program.block(producer).writes))
-        if (mentions(program.block(consumer).reads, buffer) &&
-            !covers_reads(program, producer, consumer, buffer))
-          return "block `" + program.block(consumer).name + "` may read elements of `" +
-                 buffer->name + "` that block `" + program.block(producer).name +
-                 "` writes in another iteration";
+// ---- iterations of loops ------------------------------------------------------------------------
+
+namespace {
+
+/// Whether the threads that the loop is bound to share the memory.
+bool is_shared_between(const Buffer& buffer, const std::optional<ThreadTag>& thread) {
+  const StorageScope scope = buffer.scope();
+  const bool is_shared = scope == StorageScope::Global || scope == StorageScope::Shared ||
+                         scope == StorageScope::SharedDyn;
+  const bool is_block_private = thread && thread->is_block() && scope != StorageScope::Global;
+  return is_shared && thread && !is_block_private;
+}
+
+/// Whether what the block reads of the buffer was written before in the same iteration of the loop.
+bool reads_own_values(const Program& program, const Buffer& buffer, int loop, int block) {
+  const Block& reader = program.block(block);
+  if (reader.init && mentions(reader.writes, buffer))
+    for (const int around : program.loops_of(block))
+      if (around <= loop && feeds_reduction(program, block, around)) return false;
+  if (!mentions(reader.reads, buffer)) return true;
+  const std::vector<int> writers = producers(program, block);
+  return std::any_of(writers.begin(), writers.end(), [&](int writer) {
+    return program.is_below(writer, loop) && mentions(program.block(writer).writes, buffer) &&
+           covers_reads(program, writer, block, buffer);
+  });
+}
+
+}  // namespace
+
+bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
+  for (const int n : program.child_blocks(loop)) {
+    const Block& block = program.block(n);
+    if (!reads_own_values(program, buffer, loop, n)) return false;
+    if (!mentions(block.writes, buffer)) continue;
+    if (classify(program, n).block_class != BlockClass::Complete) return false;
+    for (const IterVar& iter : block.iters)
+      if (!tells_writes_apart(block, iter)) return false;
+  }
+  return true;
+}
+
+bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
+                    const std::optional<ThreadTag>& thread) {
+  if (!allocated_by(program, buffer, loop) || is_shared_between(buffer, thread)) return false;
+  for (int n = 1; n < program.size(); ++n) {
+    if (!program.is_block(n) || program.is_below(loop, n)) continue;
+    const Block& block = program.block(n);
+    if (!mentions(block.reads, buffer) && !mentions(block.writes, buffer)) continue;
+    if (!program.is_below(n, loop)) return false;
+    if (program.scope(n) == program.scope(loop) && !reads_own_values(program, buffer, loop, n))
+      return false;
+  }
+  return true;
+}
+
+namespace {
+
+using IsExempt = std::function<bool(int block, const Buffer& buffer)>;
+
+/// The first conflict between blocks below the innermost of the loops that is related so.
+/// `is_own`: accesses of two instances of one block that need no order.
+std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
+                                           const Relation& relation, const IsExempt& is_exempt,
+                                           const IsExempt& is_own) {
+  const Footprints footprints(program, program.stmt(outermost));
+  const std::vector<int> blocks = program.child_blocks(innermost);
+  std::vector<Footprint> all;
+  for (const int block : blocks) {
+    all.push_back(footprints.of(alone_below(program, block, innermost)));
+    std::erase_if(all.back().accesses,
+                  [&](const arith::Access& access) { return is_exempt(block, access.buffer); });
+  }
+  for (std::size_t a = 0; a < blocks.size(); ++a)
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      arith::Facts facts = footprints.facts_around(outermost);
+      if (a != b) {
+        if (auto found = arith::find_conflict(all[a], all[b], relation, facts)) return found;
+        continue;
+      }
+      Footprint own = all[a];
+      std::erase_if(own.accesses,
+                    [&](const arith::Access& access) { return is_own(blocks[a], access.buffer); });
+      if (auto found = arith::find_conflict(own, own, relation, facts)) return found;
     }
   return std::nullopt;
+}
+
+bool never(int, const Buffer&) { return false; }
+
+}  // namespace
+
+std::optional<std::string> reversed_by_reordering(const Program& program,
+                                                  const std::vector<int>& before,
+                                                  const std::vector<int>& after) {
+  const int innermost = before.back();
+  const auto is_exempt = [&](int, const Buffer& buffer) {
+    return has_own_memory(program, buffer, innermost, std::nullopt);
+  };
+  // Values of one sum take each other's place; those of another sum of the same element do not.
+  const auto is_own = [&](int n, const Buffer& buffer) {
+    const Block& block = program.block(n);
+    return mentions(block.writes, buffer) && is_commutative_reduction(program, n) &&
+           std::all_of(block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
+             return iter.kind() == IterKind::Reduce || tells_writes_apart(block, iter);
+           });
+  };
+  const auto place = [](const std::vector<int>& order, int loop) {
+    return std::find(order.begin(), order.end(), loop) - order.begin();
+  };
+  // The first loop in which two iterations differ decides which of them runs first.
+  for (const int first : before)
+    for (const int second : before) {
+      if (place(before, first) >= place(before, second)) continue;
+      if (place(after, second) >= place(after, first)) continue;
+      Relation relation;
+      for (const int loop : before) {
+        const bool is_equal =
+            place(before, loop) < place(before, first) || place(after, loop) < place(after, second);
+        if (is_equal) continue;
+        relation =
+            std::move(relation).with(program.loop(loop), loop == first    ? Relation::Step::Later
+                                                         : loop == second ? Relation::Step::Earlier
+                                                                          : Relation::Step::Any);
+      }
+      if (const auto found =
+              conflict_of_blocks(program, before.front(), innermost, relation, is_exempt, is_own))
+        return conflict_text(*found);
+    }
+  return std::nullopt;
+}
+
+std::optional<std::string> conflict_between_iterations(const Program& program, int loop,
+                                                       const IsExempt& is_exempt) {
+  const auto found = conflict_of_blocks(
+      program, loop, loop, Relation::other_iteration(program.loop(loop)), is_exempt, never);
+  if (!found) return std::nullopt;
+  return conflict_text(*found);
 }
 
 }  // namespace tenon::s_tir

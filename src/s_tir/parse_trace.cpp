@@ -19,6 +19,8 @@ TraceValue number_value(const Token& token) {
   if (const auto result = std::from_chars(begin, end, integer);
       result.ec == std::errc() && result.ptr == end)
     return {integer};
+  if (text.find_first_not_of("+-0123456789") == std::string::npos)
+    syntax_error(token, "`" + text + "` is not an integer of 64 bits");
   double value = 0;
   if (const auto result = std::from_chars(begin, end, value);
       result.ec == std::errc() && result.ptr == end)
@@ -169,7 +171,10 @@ class TextReader : Reader {
     if (takes_list && !std::holds_alternative<TraceValue::List>(given.value)) {
       if (!is_given_[0]) step.arguments[0] = TraceValue{TraceValue::List{}};
       is_given_[0] = true;
-      std::get<TraceValue::List>(step.arguments[0].value).push_back(std::move(given));
+      auto* loops = std::get_if<TraceValue::List>(&step.arguments[0].value);
+      if (!loops)
+        syntax_error(at, std::string(info.name) + " takes its loops one by one or as one list");
+      loops->push_back(std::move(given));
       return;
     }
     const auto position = std::find(is_given_.begin(), is_given_.end(), false);

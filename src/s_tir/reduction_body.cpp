@@ -39,6 +39,8 @@ Registered best_of(Expr (*first)(const Expr& x, const Expr& y), bool is_max) {
 
 struct Registry {
   std::mutex mutex;
+  /// What broken_law has found, by reducer, types and change.
+  std::map<std::string, std::optional<std::string>> laws = {};
   std::map<std::string, Registered> reducers = {
       {"argmax", best_of([](const Expr& x, const Expr& y) { return x >= y; }, true)},
       {"argmax of the later", best_of([](const Expr& x, const Expr& y) { return x > y; }, true)},
@@ -250,6 +252,22 @@ std::optional<ReductionBody> find_reduction_body(const Block& block) {
   return body;
 }
 
+std::optional<std::string> broken_law(const ReductionBody& body, arith::ReductionChange change) {
+  const CommReducerNode& reducer = *body.combiner;
+  if (reducer.name.empty()) return std::nullopt;
+  std::string key =
+      reducer.name + (change.regroups ? " regroups" : "") + (change.reorders ? " reorders" : "");
+  for (const Var& operand : reducer.lhs) key += " " + operand.dtype().str();
+  {
+    const std::scoped_lock lock(registry().mutex);
+    if (const auto known = registry().laws.find(key); known != registry().laws.end())
+      return known->second;
+  }
+  auto found = arith::find_counterexample(reducer, body.values, false, change);
+  const std::scoped_lock lock(registry().mutex);
+  return registry().laws.insert_or_assign(key, std::move(found)).first->second;
+}
+
 Stmt ReductionBody::init(const std::vector<Store>& to) const {
   std::vector<Stmt> stores;
   for (std::size_t n = 0; n < to.size(); ++n)
@@ -285,6 +303,7 @@ void register_reducer(const Name& name, int arity, CombineTuples combine, Identi
                         "the identity",
                     where);
   const std::scoped_lock lock(registry().mutex);
+  registry().laws.clear();
   registry().reducers.insert_or_assign(name,
                                        Registered{arity, std::move(combine), std::move(identity)});
 }

@@ -6,6 +6,7 @@
 //   I[i] = v0;  V[i] = v1                           values   k, A[i, k]
 #pragma once
 
+#include "tenon/arith/reducer_laws.h"
 #include "tenon/tir/block.h"
 
 namespace tenon::s_tir {
@@ -26,5 +27,9 @@ struct ReductionBody {
 /// Nullopt unless the block has an init and its update is by a reducer that is known, from the
 /// reducer's identity.
 std::optional<ReductionBody> find_reduction_body(const tir::Block& block);
+
+/// A counterexample to the laws of a registered reducer that the change relies on, as part of a
+/// sentence; nullopt if none is found. Sums, products, minima and maxima have them all.
+std::optional<std::string> broken_law(const ReductionBody& body, arith::ReductionChange change);
 
 }  // namespace tenon::s_tir

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "s_tir/context.h"
 #include "s_tir/instruction.h"
@@ -31,7 +32,12 @@ class Replayer {
     throw TypeError(std::string(info_->name) + ": argument `" + std::string(name) +
                     "` has the wrong type");
   }
-  int integer(std::string_view name) const { return static_cast<int>(value<std::int64_t>(name)); }
+  int integer(std::string_view name) const { return int_of(value<std::int64_t>(name), name); }
+  int int_of(std::int64_t number, std::string_view name) const {
+    if (std::in_range<int>(number)) return static_cast<int>(number);
+    throw TypeError(std::string(info_->name) + ": `" + std::string(name) + "` is " +
+                    std::to_string(number) + ", which is out of range");
+  }
   RV known(const RV& rv) const {
     const auto entry = handles_.find(rv.number);
     internal_check(entry != handles_.end(), "a trace uses what none of its steps gives");
@@ -89,23 +95,34 @@ class Replayer {
     if (const auto* rv = std::get_if<RV>(&item.value)) return ExprRV(known(*rv).number);
     throw TypeError("annotate: argument `ann_val` is no number and no text");
   }
+  /// The numbers of a list; `what` the list is, in the message.
   template <class T>
-  std::vector<T> numbers(const TraceValue& list) const {
+  std::vector<T> numbers(const TraceValue& value, const char* what) const {
     std::vector<T> result;
-    if (const auto* items = std::get_if<TraceValue::List>(&list.value))
-      for (const TraceValue& item : *items) {
-        if (const auto* integer = std::get_if<std::int64_t>(&item.value))
-          result.push_back(static_cast<T>(*integer));
-        else if (const auto* number = std::get_if<double>(&item.value))
-          result.push_back(static_cast<T>(*number));
-      }
-    return result;
+    const auto* list = std::get_if<TraceValue::List>(&value.value);
+    bool is_fine = list != nullptr;
+    for (std::size_t n = 0; is_fine && n < list->size(); ++n) {
+      const auto* integer = std::get_if<std::int64_t>(&(*list)[n].value);
+      const auto* number = std::get_if<double>(&(*list)[n].value);
+      is_fine = integer || (number && std::is_floating_point_v<T>);
+      if (is_fine) result.push_back(integer ? static_cast<T>(*integer) : static_cast<T>(*number));
+    }
+    if (is_fine) return result;
+    throw TypeError(std::string(info_->name) + ": " + what + " is not a list of " +
+                    (std::is_floating_point_v<T> ? "numbers" : "integers"));
+  }
+  /// Null where there is none, or where it shall be drawn anew.
+  const TraceValue* decision() const {
+    const bool is_there = step_->decision && !options_.draw_anew &&
+                          !std::holds_alternative<std::monostate>(step_->decision->value);
+    return is_there ? &*step_->decision : nullptr;
   }
   std::optional<int> decided() const {
-    if (!step_->decision || options_.draw_anew) return std::nullopt;
-    if (const auto* number = std::get_if<std::int64_t>(&step_->decision->value))
-      return static_cast<int>(*number);
-    return std::nullopt;
+    const TraceValue* own = decision();
+    if (!own) return std::nullopt;
+    if (const auto* number = std::get_if<std::int64_t>(&own->value))
+      return int_of(*number, "decision");
+    throw TypeError(std::string(info_->name) + ": the decision is not an integer");
   }
   ComputeAtOptions compute_at_options() const {
     return {.preserve_unit_loops = value<bool>("preserve_unit_loops"), .index = integer("index")};
@@ -145,14 +162,14 @@ void Replayer::sample() {
   if (step_->kind == InstructionKind::SamplePerfectTile) {
     PerfectTileOptions options{.n = integer("n"),
                                .max_innermost_factor = integer("max_innermost_factor")};
-    if (step_->decision && !options_.draw_anew)
-      options.decision = numbers<std::int64_t>(*step_->decision);
+    if (const TraceValue* own = decision())
+      options.decision = numbers<std::int64_t>(*own, "the decision");
     give(schedule_.sample_perfect_tile(loop(), options, where_));
   } else if (step_->kind == InstructionKind::SampleCategorical) {
     const auto& arguments = step_->arguments;
-    give(RV(schedule_.sample_categorical(numbers<std::int64_t>(arguments[0]),
-                                         numbers<double>(arguments[1]), {.decision = decided()},
-                                         where_)));
+    give(RV(schedule_.sample_categorical(numbers<std::int64_t>(arguments[0], "`candidates`"),
+                                         numbers<double>(arguments[1], "`probs`"),
+                                         {.decision = decided()}, where_)));
   } else {
     give(RV(schedule_.sample_compute_location(block(), {.decision = decided()}, where_)));
   }

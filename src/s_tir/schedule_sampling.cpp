@@ -9,7 +9,7 @@ using namespace tir;
 
 namespace {
 
-/// Ascending.
+/// Ascending. Trial division: the extents that are tiled are at most kMaxTiledExtent.
 std::vector<std::int64_t> divisors(std::int64_t number) {
   std::vector<std::int64_t> low, high;
   for (std::int64_t d = 1; d <= number / d; ++d) {
@@ -21,33 +21,88 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
   return low;
 }
 
-/// All lists of n factors of the extent whose last is at most the limit; `tail`: the last ones so
-/// far, the last of all first.
-void tilings(std::int64_t extent, int n, std::int64_t limit, std::vector<std::int64_t>& tail,
-             std::vector<std::vector<std::int64_t>>& result) {
-  if (n == 1) {
-    if (tail.empty() && extent > limit) return;
-    result.emplace_back(tail.rbegin(), tail.rend());
-    result.back().insert(result.back().begin(), extent);
-    return;
+constexpr std::int64_t kMaxTiledExtent = std::int64_t{1} << 40;
+constexpr int kMaxTileFactors = 64;
+
+/// All lists of n factors of an extent whose last is at most a limit. They are counted, not listed:
+/// their number grows like a power of n.
+class Tilings {
+ public:
+  Tilings(std::int64_t extent, int n, std::int64_t limit)
+      : extent_(extent), n_(n), limit_(limit), divisors_(divisors(extent)) {
+    for (std::int64_t rest = extent, d = 2; rest > 1; ++d) {
+      if (d > rest / d) d = rest;
+      if (rest % d == 0) primes_.push_back(d);
+      while (rest % d == 0) rest /= d;
+    }
   }
-  for (const std::int64_t factor : divisors(extent)) {
-    if (tail.empty() && factor > limit) break;
-    tail.push_back(factor);
-    tilings(extent / factor, n - 1, limit, tail, result);
-    tail.pop_back();
+
+  /// Exact up to 2^53.
+  double count() const { return count_of(extent_, n_, limit_); }
+
+  /// One of them, all equally likely. Precondition: there is one.
+  std::vector<std::int64_t> drawn(Dice& dice) const {
+    constexpr double kExact = 9007199254740992;
+    const double all = count();
+    const bool is_exact = all < kExact;
+    double point = is_exact ? static_cast<double>(dice.below(static_cast<std::uint64_t>(all))) : 0;
+    std::vector<std::int64_t> tile(static_cast<std::size_t>(n_), 1);
+    std::int64_t rest = extent_, limit = limit_;
+    for (int n = n_; n > 1; --n) {
+      if (!is_exact) point = dice.unit() * count_of(rest, n, limit);
+      std::int64_t& factor = tile[static_cast<std::size_t>(n - 1)];
+      for (const std::int64_t d : divisors_) {
+        if (rest % d != 0 || d > limit) continue;
+        factor = d;
+        const double lists = count_of(rest / d, n - 1, rest);
+        if (point < lists) break;
+        point -= lists;
+      }
+      rest /= factor;
+      limit = rest;
+    }
+    tile.front() = rest;
+    return tile;
   }
-}
+
+ private:
+  /// The lists of n factors of the number whose last is at most the limit.
+  double count_of(std::int64_t number, int n, std::int64_t limit) const {
+    if (n == 1) return number <= limit ? 1 : 0;
+    if (number > limit) {
+      double sum = 0;
+      for (const std::int64_t d : divisors_)
+        if (d <= limit && number % d == 0) sum += count_of(number / d, n - 1, number);
+      return sum;
+    }
+    // Each prime's exponent is dealt out among the n factors by itself.
+    double result = 1;
+    for (const std::int64_t prime : primes_) {
+      int exponent = 0;
+      for (std::int64_t rest = number; rest % prime == 0; rest /= prime) ++exponent;
+      for (int k = 1; k <= exponent; ++k) result = result * (n - 1 + k) / k;
+    }
+    return result;
+  }
+
+  std::int64_t extent_;
+  int n_;
+  std::int64_t limit_;
+  std::vector<std::int64_t> divisors_;
+  std::vector<std::int64_t> primes_ = {};
+};
 
 /// A decision made for another extent: factors that no longer divide become the nearest that do,
 /// from the innermost outwards, and the outermost takes the rest.
 std::vector<std::int64_t> repaired(std::vector<std::int64_t> tile, std::int64_t extent) {
+  const std::vector<std::int64_t> all = divisors(extent);
   std::int64_t rest = extent;
   for (std::size_t n = tile.size(); n-- > 1;) {
-    std::int64_t factor = std::max<std::int64_t>(1, std::min(tile[n], rest));
-    while (rest % factor != 0) --factor;
-    tile[n] = factor;
-    rest /= factor;
+    const std::int64_t wanted = tile[n];
+    tile[n] = 1;
+    for (const std::int64_t d : all)
+      if (d <= wanted && rest % d == 0) tile[n] = d;
+    rest /= tile[n];
   }
   tile.front() = rest;
   return tile;
@@ -61,7 +116,9 @@ std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTile
   step.with(RV(loop)).with(options.n).with(options.max_innermost_factor);
   const Step::Place place = step.loop(loop);
   const std::optional<std::int64_t> extent = constant_int(place.program.loop(place.n).extent);
-  if (options.n < 1) refuse(step.caller(), "n is " + std::to_string(options.n) + ", not 1 or more");
+  if (options.n < 1 || options.n > kMaxTileFactors)
+    refuse(step.caller(),
+           "n is " + std::to_string(options.n) + ", not 1 to " + std::to_string(kMaxTileFactors));
   if (options.max_innermost_factor < 1)
     refuse(step.caller(), "max_innermost_factor is " +
                               std::to_string(options.max_innermost_factor) + ", not 1 or more");
@@ -72,16 +129,17 @@ std::vector<ExprRV> Schedule::sample_perfect_tile(LoopRV loop, const PerfectTile
   if (!extent) {
     refuse(step.caller(), describe(place.program, place.n) +
                               " has no constant extent, so that it has no factors to draw");
+  } else if (*extent < 1 || *extent > kMaxTiledExtent) {
+    refuse(step.caller(), describe(place.program, place.n) + " has " + std::to_string(*extent) +
+                              " iterations; factors are drawn for 1 to 2^40");
   } else if (options.decision) {
     tile = repaired(*options.decision, *extent);
   } else {
-    std::vector<std::vector<std::int64_t>> all;
-    std::vector<std::int64_t> tail;
-    tilings(*extent, options.n, options.max_innermost_factor, tail, all);
-    if (all.empty())
+    const Tilings all(*extent, options.n, options.max_innermost_factor);
+    if (all.count() == 0)
       refuse(step.caller(), describe(place.program, place.n) + " cannot be tiled with one factor " +
                                 "of at most " + std::to_string(options.max_innermost_factor));
-    tile = all[step.dice().below(all.size())];
+    tile = all.drawn(step.dice());
   }
   TraceValue::List decision;
   std::vector<ExprRV> result;

@@ -15,7 +15,7 @@ Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around, bool prese
     if (!map) return s;
     BlockRealize next = *realize;
     for (std::size_t n = 0; n < next.values.size(); ++n) {
-      const Expr value = to_expr(*map, map->values[n]);
+      const Expr value = cast(next.values[n].dtype(), to_expr(*map, map->values[n]));
       if (!structural_equal(value, next.values[n])) next.values[n] = value;
     }
     return make_stmt(std::move(next));
@@ -26,12 +26,32 @@ Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around, bool prese
       [&](const Stmt& child) { return simplify_bindings(child, around, preserve_unit_iters); });
 }
 
+namespace {
+
+bool loads(const Expr& e) {
+  bool found = false;
+  walk(e, [&](const Load&) { found = true; });
+  return found;
+}
+
+/// Whether the statement accesses memory outside of the blocks that it contains.
+bool accesses_directly(const Stmt& s) {
+  bool is_leaf = true, loads_itself = false;
+  for_each_child(
+      s, [&](const Expr& e) { loads_itself = loads_itself || loads(e); },
+      [&](const Stmt&) { is_leaf = false; });
+  return is_leaf || loads_itself;
+}
+
+}  // namespace
+
 Stmt add_predicate(const Stmt& s, const Expr& condition) {
   if (const BlockRealize* realize = s.as<BlockRealize>()) {
     BlockRealize next = *realize;
     next.predicate = both(next.predicate, condition);
     return make_stmt(std::move(next));
   }
+  if (accesses_directly(s)) return make_stmt(If{condition, s, std::nullopt});
   return map_children(
       s, [](const Expr& e) { return e; },
       [&](const Stmt& child) { return add_predicate(child, condition); });

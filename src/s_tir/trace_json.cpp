@@ -8,6 +8,7 @@
 #include "s_tir/trace_text.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
+#include "tenon/support/nesting.h"
 
 namespace tenon::s_tir {
 
@@ -199,10 +200,11 @@ std::string Trace::json() const {
 }
 
 Trace parse_json_trace(std::string_view text) {
+  if (is_json_too_deep(text)) throw TypeError("trace: lists are nested too deep");
   Json whole;
   try {
     whole = Json::parse(text);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
     const std::string what = error.what();
     throw TypeError("trace: " + what.substr(std::min(what.find("] ") + 2, what.size())));

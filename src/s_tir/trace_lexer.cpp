@@ -58,7 +58,16 @@ class Lexer {
     }
   }
 
+  bool is_digit(std::size_t at) const {
+    return at < text_.size() && text_[at] >= '0' && text_[at] <= '9';
+  }
+
+  /// A number has a digit after its sign and its point.
   void number_or_sign() {
+    const bool has_sign = text_[at_] == '-' || text_[at_] == '+';
+    const std::size_t first = at_ + (has_sign ? 1 : 0);
+    const bool has_point = first < text_.size() && text_[first] == '.';
+    if (!is_digit(first + (has_point ? 1 : 0))) return take(Token::Kind::Sign, at_ + 1);
     std::size_t end = at_ + 1;
     const auto is_part = [&](char c) {
       const bool follows_exponent =
@@ -66,14 +75,7 @@ class Lexer {
       return is_name_character(c) || c == '.' || follows_exponent;
     };
     while (end < text_.size() && is_part(text_[end])) ++end;
-    const std::string_view word = text_.substr(at_, end - at_);
-    const bool is_number =
-        std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
-        !(word[0] == '.' && word.size() > 1 && !(word[1] >= '0' && word[1] <= '9'));
-    if (is_number)
-      take(Token::Kind::Number, end);
-    else
-      take(Token::Kind::Sign, at_ + 1);
+    take(Token::Kind::Number, end);
   }
 
   void string(char quote) {

@@ -129,13 +129,13 @@ const Pitfall kPitfalls[] = {
     {"BlocksOfThreadsForAReduction", kProduct, "sch.bind(loop=l3, thread_axis=\"blockIdx.x\")",
      "bind: loop `k` around block `Y` runs over the reduction iterator `vk`"},
     {"SpatialLabelOfAReduction", kMislabelled, "sch.parallel(loop=l2)",
-     "parallel: loop `k` around block `Y`: spatial iterator `vk` of block `Y` does not tell apart"},
-    {"ReorderOfAMislabelledReduction", kMislabelled, "sch.reorder(l2, l1)",
-     "spatial iterator `vk` of block `Y` does not tell apart"},
+     "parallel: loop `k` around block `Y`: its iterations would race: one writes Y[i], and `Y` "
+     "writes Y[i] in another"},
+    {"ReorderThatKeepsTheOrderOfAMislabelledReduction", kMislabelled, "sch.reorder(l2, l1)"},
     {"ParallelRepetitionsOfASum", kRepeated, "sch.parallel(loop=l1)",
-     "parallel: loop `p` around block `Y` runs instances of block `Y` more than once"},
+     "parallel: loop `p` around block `Y`: its iterations would race: one writes Y[i]"},
     {"ThreadsThatRepeatASum", kRepeated, "sch.bind(loop=l1, thread_axis=\"threadIdx.x\")",
-     "bind: loop `p` around block `Y` runs instances of block `Y` more than once"},
+     "bind: loop `p` around block `Y`: its iterations would race: one writes Y[i]"},
     {"ASumBelowAParallelLoopOfItsParts", kSumsOfRows,
      "b3 = sch.get_block(name=\"B\", func_name=\"main\")\nl4, l5 = sch.get_loops(block=b3)\n"
      "sch.parallel(loop=l5)\n"
@@ -147,7 +147,7 @@ const Pitfall kPitfalls[] = {
      "sch.reverse_compute_at(block=b0, loop=l4, preserve_unit_loops=False)"},
     {"ThreadsThatRepeatASumInMemoryOfAll", kSumForEachElement,
      "sch.bind(loop=l2, thread_axis=\"threadIdx.x\")",
-     "bind: loop `j` around block `Y` runs instances of block `Y` more than once"},
+     "bind: loop `j` around block `Y`: its iterations would race: one writes Y[i]"},
     {"ThreadsThatRepeatASumInMemoryOfTheirOwn", kSumForEachElement,
      "sch.set_scope(block=b0, buffer_index=0, storage_scope=\"local\")\n"
      "sch.bind(loop=l2, thread_axis=\"threadIdx.x\")"},

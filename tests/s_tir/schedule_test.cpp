@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -92,7 +93,7 @@ TEST_F(FirstPage, AnUpdateInABlockIsNotCachedWithoutItsInit) {
   const BlockRV Y = sch.get_block("Y", "mm_relu");
   const BlockRV outer = sch.blockize(sch.get_loops(Y)[1]);
   sch.decompose_reduction(outer, sch.get_loops(outer)[0]);
-  EXPECT_NE(refusal([&] { sch.cache_write(Y, 0, "local"); }).find("begun elsewhere"),
+  EXPECT_NE(refusal([&] { sch.cache_write(Y, 0, "local"); }).find("would write `Y` too late"),
             std::string::npos);
 }
 
@@ -223,6 +224,78 @@ TEST_F(Product, ADecisionIsRepairedWhereItDoesNotDivide) {
                                                {.n = 2, .decision = {{8, 12}}});
   EXPECT_EQ(own.get(factors[0]), 16);
   EXPECT_EQ(own.get(factors[1]), 8);
+}
+
+TEST_F(Product, IntegersOfATraceAreNotCut) {
+  const auto refusal = [&](const std::string& step) {
+    try {
+      Schedule(mod).apply_trace(
+          parse_trace("b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+                      "l1, l2, l3 = sch.get_loops(block=b0)\n" +
+                      step));
+    } catch (const TypeError& error) {
+      return error.sentence();
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refusal("b4 = sch.cache_read(block=b0, read_buffer_index=4294967296, "
+                    "storage_scope=\"global\")"),
+            "step 3 of the trace: cache_read: `read_buffer_index` is 4294967296, which is out of "
+            "range");
+  EXPECT_EQ(refusal("v4 = sch.sample_categorical(candidates=[1, 2], probs=[0.5, 0.5], "
+                    "decision=4294967296)"),
+            "step 3 of the trace: sample_categorical: `decision` is 4294967296, which is out of "
+            "range");
+  EXPECT_EQ(refusal("v4, v5 = sch.sample_perfect_tile(loop=l1, n=2, max_innermost_factor=4, "
+                    "decision=[1.5, 2])"),
+            "step 3 of the trace: sample_perfect_tile: the decision is not a list of integers");
+}
+
+TEST_F(Product, TilesOfManyFactorsAreDrawnWithoutListingThem) {
+  const auto product = [&](int n) {
+    Schedule own(mod, {.seed = 7});
+    std::int64_t result = 1;
+    const auto factors = own.sample_perfect_tile(own.get_loops(own.get_block("C"))[1], {.n = n});
+    for (const ExprRV factor : factors) result *= own.get(factor);
+    return factors.size() == static_cast<std::size_t>(n) ? result : 0;
+  };
+  EXPECT_NE(refusal([&] { product(1); }), "accepted") << "one factor of at most 16";
+  EXPECT_EQ(product(40), 128);
+  EXPECT_EQ(product(64), 128);
+  EXPECT_EQ(refusal([&] { product(3000000); }), "sample_perfect_tile: n is 3000000, not 1 to 64");
+}
+
+TEST(PerfectTiles, AreDrawnEvenlyWhereTheyAreTooManyToCountExactly) {
+  const tir::IRModule mod = parse_script(
+      "@T.prim_func\ndef main(B: T.Buffer[4, \"float32\"]) -> None:\n"
+      "    for i in T.serial(1099511627776):\n        with T.block(\"B\"):\n"
+      "            vi = T.axis.spatial(4, i % 4)\n            B[vi] = 1.0\n");
+  // 2^40 dealt out among 64 factors: each has 40 / 64 of the twos on average.
+  double twos = 0;
+  constexpr int kDraws = 200;
+  for (int seed = 0; seed < kDraws; ++seed) {
+    Schedule sch(mod, {.seed = static_cast<std::uint64_t>(seed)});
+    const auto factors = sch.sample_perfect_tile(sch.get_loops(sch.get_block("B"))[0],
+                                                 {.n = 64, .max_innermost_factor = 1 << 20});
+    twos += std::log2(static_cast<double>(sch.get(factors.back())));
+  }
+  // The variance of one is about (40 / 64) * (1 + 40 / 64); this is six deviations of the mean.
+  EXPECT_NEAR(twos / kDraws, 40.0 / 64, 6 * std::sqrt(40.0 / 64 * (1 + 40.0 / 64) / kDraws));
+}
+
+TEST(PerfectTiles, OfALoopWithoutIterationsAreRefused) {
+  const tir::IRModule mod = parse_script(
+      "@T.prim_func\ndef main(B: T.Buffer[4, \"float32\"]) -> None:\n"
+      "    for i in T.serial(0):\n        with T.block(\"B\"):\n"
+      "            vi = T.axis.spatial(4, i)\n            B[vi] = 1.0\n");
+  Schedule sch(mod);
+  const LoopRV loop = sch.get_loops(sch.get_block("B"))[0];
+  EXPECT_NE(refusal([&] { sch.sample_perfect_tile(loop); }).find("has 0 iterations"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] {
+              sch.sample_perfect_tile(loop, {.decision = {{1, 1}}});
+            }).find("has 0 iterations"),
+            std::string::npos);
 }
 
 TEST_F(Product, AReplayDrawsAnewWhenAsked) {

@@ -6,6 +6,7 @@
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
 namespace {
@@ -301,6 +302,41 @@ const Wrong kWrong[] = {
     {"C = T.alloc_buffer([4], dtype=\"float33\")", "3, column 35: there is no type float33"},
     {"B[0] = \"abc", "3, column 12: a string without an end"},
     {"B[0] = 1.0\n  B[1] = 1.0", "4, column 7: a line that is too deep"},
+    {"for i in T.serial(4.5):\n    B[i] = 1.0",
+     "3, column 23: expected a bound of a loop, an integer, got one of type float32"},
+    {"for i, j in T.grid(4, 2.0):\n    B[i] = 1.0",
+     "3, column 27: expected the extent of a loop, an integer, got one of type float32"},
+    {"with T.block(\"b\"):\n    vi = T.axis.spatial(4.5, 0)\n    B[vi] = 1.0",
+     "4, column 29: expected the extent of an iterator, an integer, got one of type float32"},
+    {"with T.block(\"b\"):\n    T.reads(A[0.5, 0])\n    B[0] = 1.0",
+     "4, column 17: expected the beginning of a region, an integer, got one of type float32"},
+    {"for i in range(4):\n    with T.block(\"b\"):\n        vi = T.axis.spatial(4, i)\n"
+     "        vj = T.axis.spatial(4, vi)\n        B[vi] = 1.0",
+     "6, column 13: the value of an iterator names `vi`, an iterator of the same block; it is "
+     "computed outside of the block"},
+    {"for i in range(4):\n    with T.block(\"b\"):\n        vi = T.axis.spatial(4, i)\n"
+     "        T.where(vi < 2)\n        B[vi] = 1.0",
+     "6, column 21: the condition of a block names `vi`, an iterator of the same block; it is "
+     "computed outside of the block"},
+    {"with T.block(\"b\"):\n    vi = T.axis.spatial(4, 0)\n    vi = T.axis.spatial(4, 1)\n"
+     "    B[vi] = 1.0",
+     "5, column 9: the block has an iterator `vi` already"},
+    {"A[0, ] = 1.0", "3, column 6: buffer `A` has 2 dimensions, got 1 indices"},
+    {"B[B[0]] = 1.0", "3, column 6: expected integers as indices, got one of type float32"},
+    {"B[0] = A[0]", "3, column 13: buffer `A` has 2 dimensions, got 1 indices"},
+    {"while B[0]:\n    B[0] = 1.0", "3, column 11: expected a condition"},
+    {"B[0] = T.int32(18446744073709551615)",
+     "3, column 12: 18446744073709551615 does not fit int32"},
+    {"B[0] = T.int64(9223372036854775808)", "3, column 12: 9223372036854775808 does not fit int64"},
+    {"B[0] = T.int64(-9223372036854775809)",
+     "3, column 20: `-9223372036854775809` is less than 64 bits hold"},
+    {"B[0] = T.int32(\"inf\")",
+     "3, column 12: `T.int32` of a text, which only floating types have"},
+    {"B[0] = 1e400", "3, column 12: `1e400` is no number that can be had"},
+    {"B[0:T.int64(4294967300)] = T.broadcast(1.0, 4)",
+     "3, column 6: a slice of an access has a constant length and a constant step"},
+    {"B[0] = T.broadcast(1.0, 4294967297)",
+     "3, column 12: expected the number of lanes, a constant of 2 or more"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, WrongScript, testing::ValuesIn(kWrong));
@@ -309,6 +345,71 @@ TEST(Script, AnythingThatIsNoScriptIsRefused) {
   EXPECT_EQ(error(""), "script, line 1, column 1: expected `def`, got the end");
   EXPECT_EQ(error("class M:\n    x\n"), "script, line 2, column 5: expected `def`, got `x`");
   EXPECT_NE(error(function("B[0] = " + std::string(10000, '('))), "");
+}
+
+TEST(Script, AParameterIsDeclaredOnceAndHasOneBuffer) {
+  EXPECT_EQ(error("def f(a: T.handle, a: T.handle):\n    pass\n"),
+            "script, line 1, column 20: the function has a parameter `a` already");
+  EXPECT_EQ(error("def f(a: T.handle):\n    A = T.match_buffer(a, [4])\n"
+                  "    B = T.match_buffer(a, [4])\n"),
+            "script, line 3, column 24: the parameter `a` has a buffer already");
+}
+
+TEST(Script, AParameterWithoutAnEndIsRefused) {
+  EXPECT_EQ(error("@T.prim_func\ndef main(a: T.handle("),
+            "script, line 2, column 22: expected `)`, got the end");
+}
+
+TEST(Script, TextThatIsNestedTooDeepIsRefused) {
+  constexpr std::size_t kDeep = 400000;
+  const auto repeated = [](const std::string& text, std::size_t count) {
+    std::string result;
+    for (std::size_t n = 0; n < count; ++n) result += text;
+    return result;
+  };
+  const std::string reason = "this is nested more than 1000 levels deep";
+  for (const std::string& lines :
+       {"B[0] = " + repeated("-", kDeep) + "B[1]", "B[0] = " + repeated("(", kDeep),
+        "B[0] = " + repeated("not ", kDeep) + "True", "B[0] = " + repeated("T.exp(", kDeep),
+        "B[" + repeated("B[", kDeep),
+        "T.func_attr({\"a\": " + repeated("[", kDeep) + repeated("]", kDeep) + "})",
+        "if B[0] < 1.0:\n    B[0] = 1.0\n" +
+            repeated("elif B[0] < 1.0:\n    B[0] = 1.0\n", kDeep / 4)})
+    EXPECT_NE(error(function(lines)).find(reason), std::string::npos) << lines.substr(0, 40);
+}
+
+TEST(Script, TextThatIsNestedLessIsParsed) {
+  std::string branches = "if B[0] < 1.0:\n    B[0] = 1.0\n";
+  for (int n = 0; n < 900; ++n) branches += "elif B[0] < 2.0:\n    B[0] = 2.0\n";
+  EXPECT_EQ(error(function(branches)), "");
+  EXPECT_EQ(error(function("B[0] = " + std::string(900, '(') + "1.0" + std::string(900, ')'))), "");
+}
+
+TEST(Script, LiteralsHaveAllTheirBits) {
+  const std::string call =
+      "T.call_extern(\"f\", T.uint64(18446744073709551615), T.int64(-9223372036854775808), "
+      "-2147483648, ";
+  EXPECT_EQ(reprinted(call + "T.float64(0.1), T.float64(18446744073709551615), dtype=\"int32\")\n"),
+            call +
+                "T.float64(0.10000000000000001), T.float64(1.8446744073709552e+19), "
+                "dtype=\"int32\")\n");
+}
+
+TEST(Script, NamesThatPythonDoesNotHaveAreReplaced) {
+  const PrimFunc original = parsed("for i in range(4):\n    B[i] = 1.0\n");
+  const For* loop = root_block(original.body).body.as<For>();
+  PrimFunc func = original;
+  for (const char* name : {"for", "not", "a b", "x\"y", "\xff\xfe", "", "1x", "inf"}) {
+    const Var renamed(name, Int(32));
+    For copy = *loop;
+    copy.var = renamed;
+    VarMap map;
+    set(map, loop->var, renamed);
+    copy.body = substitute(loop->body, map);
+    func.body = make_root_block({}, make_stmt(std::move(copy)));
+    const std::string text = print_script(func);
+    EXPECT_TRUE(structural_equal(parse_script(text).functions.begin()->second, func)) << text;
+  }
 }
 
 }  // namespace

@@ -205,6 +205,28 @@ TEST(Trace, ListsOfManyListsAreRefused) {
             std::string::npos);
 }
 
+TEST(Trace, JsonThatIsNestedTooDeepIsRefused) {
+  constexpr std::size_t kDeep = 2000000;
+  const std::string deep = std::string(kDeep, '[') + std::string(kDeep, ']');
+  EXPECT_EQ(complaint("[[], [[0, " + deep + "]]]"), "trace: lists are nested too deep");
+  EXPECT_EQ(complaint(deep), "trace: lists are nested too deep");
+}
+
+TEST(Trace, LoopsAreGivenOneByOneOrAsAList) {
+  EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+                      "l1, l2 = sch.get_loops(block=b0)\nl3 = sch.fuse(loops=l1, l2)"),
+            "trace, line 3, column 25: fuse takes its loops one by one or as one list");
+}
+
+TEST(Trace, NumbersThatNoTypeHoldsAreRefused) {
+  EXPECT_NE(complaint("[[[\"GetBlock\",[],[\"X\",\"main\"],[\"b0\"]],"
+                      "[\"Annotate\",[\"b0\",1e400],[\"k\"],[]]],[]]")
+                .find("1e400"),
+            std::string::npos);
+  EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C\", func_name=18446744073709551616)"),
+            "trace, line 1, column 40: `18446744073709551616` is not an integer of 64 bits");
+}
+
 TEST(Trace, TextWithoutAnEndIsRefused) {
   EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C"),
             "trace, line 1, column 25: a text without an end");

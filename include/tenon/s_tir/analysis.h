@@ -55,6 +55,15 @@ bool has_affine_bindings(const Program& program, int block);
 /// block's iterators: they run the same instances again. Loops of one iteration never do.
 std::vector<int> repeating_loops(const Program& program, int block);
 
+/// Whether the loop has a part in which instances of the block run: its iterations may run
+/// different ones.
+bool depends_on(const Program& program, int block, int loop);
+
+/// Whether the last iteration of the loop in which an instance of the block runs is not before the
+/// last one in which the producer, whose iterations it reads from, writes for it: loops that an
+/// iterator of the block does not count run its instances again.
+bool runs_after_last(const Program& program, int block, int producer, int loop);
+
 /// Whether two instances that differ in this spatial iterator write different elements of every
 /// buffer that the block writes.
 bool tells_writes_apart(const tir::Block& block, const tir::IterVar& iter);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "s_tir/divide_values.h"
+#include "s_tir/instances.h"
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/loops.h"
 #include "tenon/arith/block_access.h"
@@ -43,6 +44,7 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
       division.outer_extent = extent;
     } else if (is_inner) {
       division.inner = value;
+      division.inner_min = b.own().iters[i].dom()->min;
       division.inner_extent = extent;
     } else if (!is_zero(value)) {
       division.outer = value;
@@ -225,6 +227,24 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
     if (n >= loop && parts_of(program.loop(n).body).size() != 1)
       refuse(caller, describe(program, n) + " is around other statements as well");
   }
+  require_own_domains(caller, program, b.block, *program.scope(b.block));
+  if (!is_unconditional_below(program, b.block, loop))
+    refuse(caller, describe(program, b.block) +
+                       " is below a branch or a variable that is bound to a value");
+  for (const int n : b.inner)
+    for (const int other : program.loops_of(b.block)) {
+      const Var& var = program.loop(other).var;
+      if ((other < loop || b.own().init) &&
+          (uses_var(program.loop(n).min, var) || uses_var(program.loop(n).extent, var)))
+        refuse(caller,
+               "the range of " + describe(program, n) + " depends on loop `" + var.name() + "`");
+    }
+  if (b.own().init) {
+    const auto instances = instances_of(program, b.block, *program.scope(b.block));
+    if (!instances || !contains_instances(beginnings(*instances, b.own()), *instances, b.own(), {}))
+      refuse(caller,
+             "not every sum of " + describe(program, b.block) + " provably begins with its init");
+  }
   return b;
 }
 
@@ -266,7 +286,13 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
         Range::from_min_extent(make_int(type, 0), number(division.outer_extent)), outside,
         iter.kind());
     reduces_outside = reduces_outside || iter.kind() == IterKind::Reduce;
-    const Range range = Range::from_min_extent(make_int(type, 0), number(division.inner_extent));
+    const Range range =
+        Range::from_min_extent(number(division.inner_min), number(division.inner_extent));
+    const bool is_begun =
+        arith::can_prove_equal(division.inner_min + division.base, iter.dom()->min);
+    if (own.init && iter.kind() == IterKind::Reduce && !is_begun)
+      refuse(caller, "iterator `" + iter.name() + "` of " + describe(program, b.block) +
+                         " does not take the least value of its domain, so that no init runs");
     const Var inside = iter.var().fresh();
     inner_iters.emplace_back(range, inside, iter.kind(), iter.thread());
     inner_values.push_back(number(division.inner));
@@ -274,7 +300,8 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     relaxed.set(inside, arith::Interval::from_range(range));
     const Expr base =
         is_one(division.outer_extent) ? make_int(type, 0) : outside * number(division.inner_extent);
-    set(map, iter.var(), fold(BinaryOp::Add, base, inside));
+    set(map, iter.var(),
+        fold(BinaryOp::Add, fold(BinaryOp::Add, base, inside), number(division.base)));
   }
   const InnerBody body(map, facts);
   Block inner = own;

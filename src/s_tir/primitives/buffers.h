@@ -8,8 +8,12 @@ namespace tenon::s_tir {
 /// A buffer like this one under another name, in a scope.
 tir::Buffer in_scope(const tir::Buffer& buffer, const std::string& name, tir::StorageScope scope);
 
+/// Which accesses of a buffer become accesses of another.
+enum class Replaced : bool { All, Writes };
+
 /// Every access, region, matched and allocated buffer of one as of the other.
-tir::Stmt with_buffer(const tir::Stmt& s, const tir::Buffer& old, const tir::Buffer& with);
+tir::Stmt with_buffer(const tir::Stmt& s, const tir::Buffer& old, const tir::Buffer& with,
+                      Replaced replaced = Replaced::All);
 std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> regions,
                                            const tir::Buffer& old, const tir::Buffer& with);
 

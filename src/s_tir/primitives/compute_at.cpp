@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "s_tir/instances.h"
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/iter_domains.h"
 #include "s_tir/primitives/loops.h"
@@ -16,10 +17,10 @@ void check(const Move& move) {
   const Classified classified = classify(program, move.block);
   if (classified.block_class != BlockClass::Complete &&
       classified.block_class != BlockClass::Reduction)
-    refuse(move.caller, move.what() + " is neither complete nor a reduction: " +
-                            (classified.reason.empty()
-                                 ? "its init is a block of its own; move it before it is decomposed"
-                                 : classified.reason));
+    refuse(move.caller, move.what() + (classified.reason.empty()
+                                           ? "'s init is a block of its own; move it before it is "
+                                             "decomposed"
+                                           : " cannot be moved: " + classified.reason));
   if (program.scope(move.block) != program.scope(move.loop))
     refuse(move.caller, move.what() + " and " + describe(program, move.loop) +
                             " are in the scopes of different blocks");
@@ -30,6 +31,11 @@ void check(const Move& move) {
                             ", which runs when a sum begins, and the other in its body");
   if (program.is_below(move.block, move.loop))
     refuse(move.caller, move.what() + " is already below " + describe(program, move.loop));
+  if (!is_unconditional_below(program, move.loop, program.common(move.block, move.loop)))
+    refuse(move.caller, describe(program, move.loop) +
+                            " is below a branch or a variable that is bound to a value");
+  require_own_domains(move.caller, program, move.block, program.common(move.block, move.loop));
+  require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
   if (move.is_producer())
     for (const BufferRegion& write : move.own().writes)
       if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
@@ -91,74 +97,29 @@ Neighbours find_neighbours(const Move& move) {
   return {all, position};
 }
 
-/// All values of the iterators come about, over all iterations of the loops around the block.
-bool runs_all_instances(const Program& program, int block) {
-  const BlockRealize& realize = program.realize(block);
-  const auto map = find_iter_map(realize.values, domains_around(program, block), realize.predicate);
-  if (!map) return false;
-  for (std::size_t i = 0; i < map->values.size(); ++i) {
-    const Range& dom = *realize.block->iters[i].dom();
-    const DigitSum& value = map->values[i];
-    if (value.digits.empty()) {
-      if (!is_one(dom.extent) || !arith::can_prove_equal(value.base, dom.min)) return false;
-      continue;
-    }
-    const Digit& digit = value.digits.front();
-    if (digit.scale != 1 || !arith::can_prove_equal(value.base, dom.min)) return false;
-    if (digit.extent == kUnknownExtent) continue;
-    if (!arith::can_prove(dom.extent <= digit.extent)) return false;
-  }
-  return true;
-}
-
-/// Whether a condition only keeps a value inside of its iterator's domain.
-bool keeps_in_domain(const Move& move, const Expr& part, const arith::Facts& loops) {
-  const Binary* bound = part.as<Binary>();
-  if (!bound) return false;
-  for (std::size_t i = 0; i < move.realize().values.size(); ++i) {
-    const Range& dom = *move.own().iters[i].dom();
-    const bool is_end =
-        bound->op == BinaryOp::Lt && arith::can_prove(bound->b >= dom.min + dom.extent);
-    const bool is_begin = bound->op == BinaryOp::Ge && arith::can_prove(bound->b <= dom.min);
-    if ((is_end || is_begin) && arith::can_prove_equal(bound->a, move.realize().values[i], loops))
-      return true;
-  }
-  return false;
-}
-
-/// The conditions under which instances run, in terms of new values of the iterators: the block
-/// takes them along.
-Expr moved_predicate(const Move& move, const std::vector<Expr>& values) {
-  VarMap of_loop;
+/// Adds the conditions under which instances of the block run to the predicate, in terms of new
+/// values of the iterators.
+Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr predicate,
+                    arith::Facts& facts) {
+  const int top = move.program.common(move.block, move.loop);
+  const std::optional<InstanceSet> instances = instances_of(move.program, move.block, top);
+  if (!instances)
+    refuse(move.caller, "which instances of " + move.what() +
+                            " run cannot be expressed in its iterators, so that not the same "
+                            "would run below " +
+                            describe(move.program, move.loop));
+  VarMap of_iter;
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (move.realize().values[i].as<VarNode>())
-      set(of_loop, Var::of(move.realize().values[i]), values[i]);
-  // Where no instance is left out, any may run.
-  if (runs_all_instances(move.program, move.block)) return make_true();
-  arith::Facts loops;
-  bind_domains(loops, domains_around(move.program, move.block));
-  Expr result = make_true();
-  for (const Expr& part : conjuncts(move.realize().predicate)) {
-    if (is_true(part) || keeps_in_domain(move, part, loops)) continue;
-    const std::vector<Var> vars = free_vars(part);
-    // Loops around both places stay around the block.
-    const bool is_outside = std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
-      const std::optional<int> loop = move.program.find_loop(var);
-      return !loop || *loop == move.loop || move.program.is_below(move.loop, *loop);
-    });
-    if (is_outside) {
-      result = both(result, part);
-      continue;
-    }
-    for (const Var& var : vars)
-      if (move.program.find_loop(var) && !of_loop.contains(&var.node()))
-        refuse(move.caller, "the predicate " + tir_text(part) + " of " + move.what() +
-                                " is about loop `" + var.name() +
-                                "`, which is no value of an iterator of the block: it cannot be "
-                                "taken along; split so that the factors divide");
-    result = both(result, substitute(part, of_loop));
+    set(of_iter, move.own().iters[i].var(), values[i]);
+  arith::Facts domains;
+  bind_iters(domains, move.own());
+  for (const Expr& part : *instances) {
+    if (arith::can_prove(part, domains)) continue;
+    const Expr own = substitute(part, of_iter);
+    const auto known = facts.assume(predicate);
+    if (!arith::can_prove(own, facts)) predicate = both(predicate, own);
   }
-  return result;
+  return predicate;
 }
 
 /// The block under loops of its own that run over the domains.
@@ -183,7 +144,7 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
     if (const auto& high = domains[i].allowed->max())
       predicate = both(predicate, values.back() < *high + 1);
   }
-  predicate = both(predicate, moved_predicate(move, values));
+  predicate = with_instances(move, values, predicate, facts);
   Stmt body =
       make_stmt(BlockRealize{values, arith::simplify(predicate, facts), move.realize().block});
   for (std::size_t i = loops.size(); i-- > 0;) {
@@ -197,6 +158,60 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
   refuse(move.caller, describe(move.program, move.loop) + " is on the other side of " +
                           describe(move.program, other) + ", which depends on " + move.what() +
                           " or on which that depends");
+}
+
+/// The loops around both places, which are the same ones after the move.
+std::vector<int> common_loops(const Move& move) {
+  const int top = move.program.common(move.block, move.loop);
+  std::vector<int> result = move.program.loops_of(move.block);
+  std::erase_if(result, [&](int loop) { return loop > top; });
+  return result;
+}
+
+/// Refuses unless all instances of the block that ran before run after the move.
+void require_all_instances(const Move& move, const Program& after, int n) {
+  const std::vector<int> around = common_loops(move);
+  const int top = around.empty() ? *after.scope(n) : after.loops_of(n)[around.size() - 1];
+  const auto before =
+      instances_of(move.program, move.block, move.program.common(move.block, move.loop));
+  const auto now = instances_of(after, n, top);
+  if (!before || !now ||
+      !contains_instances(*now, *before, move.own(), domains_of(move.program, around)))
+    refuse(move.caller, "below " + describe(move.program, move.loop) + ", not all instances of " +
+                            move.what() + " would provably run");
+}
+
+/// Refuses if the block passes what it depends on, or what depends on it, but for readers of values
+/// that are computed again.
+void require_order(const Move& move, const Program& after, int n) {
+  const Program& program = move.program;
+  const int top = program.common(move.block, move.loop);
+  const int first_loop = after.loops_of(n)[common_loops(move).size()];
+  const int top_after = *after.parent(first_loop);
+  const auto refuse_on = [&](const std::optional<std::string>& conflict) {
+    if (conflict)
+      refuse(move.caller, "below " + describe(program, move.loop) + ", " + move.what() +
+                              " would pass what it depends on or what depends on it: it " +
+                              *conflict);
+  };
+  using Side = Passing::Side;
+  const bool runs_later = move.block < move.loop;
+  Passing from(program, move.block, top, runs_later ? Side::After : Side::Before);
+  if (runs_later)
+    from.except([&](int other, int loop) { return writes_same_again(program, other, loop); });
+  else
+    from.except_repeated_readers();
+  refuse_on(from.over(parts_between(program, top, move.block, move.loop)).find_conflict());
+  if (runs_later)
+    return refuse_on(
+        Passing(after, n, top_after, Side::Before).comparing(Compared::WithWrites).find_conflict());
+  // In the last iteration of a loop that runs all instances again, all that they read is there.
+  refuse_on(Passing(after, n, top_after, Side::After)
+                .except([&](int other, int loop) { return runs_after_last(after, n, other, loop); })
+                .find_conflict());
+  refuse_on(Passing(after, n, top_after, Side::After)
+                .comparing(Compared::WritesWithReads)
+                .find_conflict());
 }
 
 void check_after(const Move& move, const Program& after) {
@@ -215,16 +230,15 @@ void check_after(const Move& move, const Program& after) {
   for (const int old : producers(move.program, move.block)) {
     const std::optional<int> producer = after.find_block(move.program.key_of(old));
     if (!producer || *producer > *n) refuse_order(move, old);
-    if (move.is_producer()) check_pair(*producer, *n);
+    check_pair(*producer, *n);
   }
   for (const int old : consumers(move.program, move.block)) {
     const std::optional<int> consumer = after.find_block(move.program.key_of(old));
     if (!consumer || *consumer < *n) refuse_order(move, old);
     if (!move.is_producer()) check_pair(*n, *consumer);
   }
-  if (!move.is_producer() && !runs_all_instances(after, *n))
-    refuse(move.caller, "below " + describe(move.program, move.loop) + ", not all instances of " +
-                            move.what() + " would surely run");
+  if (!move.is_producer()) require_all_instances(move, after, *n);
+  require_order(move, after, *n);
   if (const auto reason = sums_twice(after, *n)) refuse(move.caller, *reason);
   require_independent_around(move.caller, after, *n);
 }

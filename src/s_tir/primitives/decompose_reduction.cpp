@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "s_tir/instances.h"
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/loops.h"
 #include "tenon/s_tir/primitives.h"
@@ -32,6 +33,29 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
   if (!has_affine_bindings(program, n))
     refuse(caller, "the values of the iterators of " + describe(program, n) +
                        " are no digits of its loops, so that its instances cannot be counted");
+}
+
+/// Whether an init runs for exactly the elements whose sums the reduction begins, in one iteration
+/// of the loops outside of node `top` of both programs.
+bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, int reduction,
+                      int top) {
+  const Block& block = of_sum.block(reduction);
+  const std::optional<InstanceSet> all = instances_of(of_sum, reduction, top);
+  const std::optional<InstanceSet> begun = instances_of(of_init, init, top);
+  if (!all || !begun) return false;
+  VarMap of_iter;
+  auto own = of_init.block(init).iters.begin();
+  for (const IterVar& iter : block.iters)
+    if (iter.kind() == IterKind::DataParallel) set(of_iter, (own++)->var(), iter.var());
+  InstanceSet now;
+  for (const Expr& part : *begun) now.push_back(substitute(part, of_iter));
+  const InstanceSet before = beginnings(*all, block);
+  std::vector<int> around;
+  for (const int loop : of_sum.loops_of(reduction))
+    if (loop <= top) around.push_back(loop);
+  const std::vector<LoopDomain> outside = domains_of(of_sum, around);
+  return contains_instances(before, now, block, outside) &&
+         contains_instances(now, before, block, outside);
 }
 
 /// Parts of the predicate that the init needs: those on loops that it has.
@@ -73,6 +97,7 @@ Block update_of(const Block& block) {
 NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLocation where) {
   const Caller caller{"decompose_reduction", where};
   check(caller, program, n, loop);
+  require_own_domains(caller, program, n, *program.parent(loop));
   const BlockRealize& realize = program.realize(n);
   const Block& block = *realize.block;
   Block init{.iters = {},
@@ -135,16 +160,32 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n),
                                    make_block(realize.values, realize.predicate, update));
   PrimFunc func = program.with(loop, make_seq({nest, rest}));
-  if (func.body.as<BlockRealize>()) {
-    const Program after(func);
-    const std::optional<int> own =
-        block.iters.empty() ? std::nullopt : after.find_block({block.iters.front().var()});
-    if (own)
-      if (const auto reason = sums_twice(after, *own))
-        refuse(caller, describe(program, loop) + ": with the init outside of it, " + *reason);
-  }
+  const Program after(func);
+  const std::optional<int> own =
+      block.iters.empty() ? std::nullopt : after.find_block({block.iters.front().var()});
+  if (own)
+    if (const auto reason = sums_twice(after, *own))
+      refuse(caller, describe(program, loop) + ": with the init outside of it, " + *reason);
+  const std::optional<int> at = after.find_block(key);
+  if (!at || !begins_same_sums(after, *at, program, n, *program.parent(loop)))
+    refuse(caller, describe(program, loop) + ": outside of it, the init would not run for " +
+                       "provably the same elements of " + describe(program, n) +
+                       ", whose domain is only partly run");
+  require_init_passes(caller, program, n, loop);
   return {std::move(func), key};
 }
+
+namespace {
+
+/// The iterators of an init as the values that the update's iterators have.
+VarMap merged_iters(const BlockRealize& update, const VarMap& iters) {
+  const VarMap values = bindings_of(update);
+  VarMap result;
+  for (const auto& [iter, own] : iters) result.emplace(iter, substitute(own, values));
+  return result;
+}
+
+}  // namespace
 
 PrimFunc merge_reduction(const Program& program, int init, int update, SourceLocation where) {
   const Caller caller{"merge_reduction", where};
@@ -179,6 +220,18 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
     if (!covers_reads(program, init, update, buffer))
       refuse(caller, "not all that " + describe(program, update) + " adds to is filled by " +
                          describe(program, init) + " in the same iteration");
+  const int top = program.common(init, update);
+  const auto refuse_on = [&](const std::optional<std::string>& conflict) {
+    if (conflict)
+      refuse(caller, describe(program, init) + " would pass what is done with what it writes: it " +
+                         *conflict);
+  };
+  refuse_on(Passing(program, init, top, Passing::Side::After)
+                .over(parts_between(program, top, init, update))
+                .find_conflict());
+  const Stmt begun = make_stmt(
+      If{second.predicate, substitute(first.block->body, merged_iters(second, map)), std::nullopt});
+  refuse_on(Passing(program, update, top, Passing::Side::Before).as(begun).find_conflict());
   Block merged = *second.block;
   merged.init = fresh_copy(first.block->body, map);
   const std::string suffix = "_update";

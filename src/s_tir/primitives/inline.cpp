@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "s_tir/instances.h"
+#include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
 #include "tenon/arith/block_access.h"
@@ -30,8 +32,6 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
     refuse(caller, describe(program, n) +
                        " is more than one store, so that it has no one value that could stand "
                        "elsewhere");
-  if (!is_true(program.realize(n).predicate) && !has_affine_bindings(program, n))
-    refuse(caller, describe(program, n) + " does not run for all values of its iterators");
   return *store;
 }
 
@@ -108,6 +108,100 @@ bool is_reached_otherwise(const Stmt& body, const Buffer& buffer) {
   return result || uses_var(body, buffer->data);
 }
 
+/// A read of an element, in one instance of the block that stands around it.
+Stmt evaluated(const arith::Access& access, const Expr& value) {
+  Stmt result = make_stmt(Evaluate{value});
+  for (const Expr& guard : access.guards) result = make_stmt(If{guard, result, std::nullopt});
+  for (auto inner = access.inner.rbegin(); inner != access.inner.rend(); ++inner) {
+    const Range range = inner->range.value_or(
+        Range::from_min_extent(min_value(inner->var.dtype()), max_value(inner->var.dtype())));
+    result = make_stmt(For{inner->var, range.min, range.extent, ForKind::Serial, result});
+  }
+  return result;
+}
+
+/// What an inlined block computes, and what it replaces.
+struct Inlining {
+  const Program& program;
+  const Caller& caller;
+  int producer;
+  const Store& store;
+  /// The iterators that the indices are.
+  const std::vector<Var>& vars;
+
+  VarMap at(const std::vector<Expr>& indices) const {
+    VarMap map;
+    for (std::size_t d = 0; d < vars.size(); ++d) set(map, vars[d], indices[d]);
+    return map;
+  }
+};
+
+/// Refuses elements that no instance of the inlined block writes.
+void require_written(const Inlining& i, int consumer, const arith::Access& access) {
+  const int top = *i.program.scope(i.producer);
+  const std::optional<InstanceSet> instances = instances_of(i.program, i.producer, top);
+  arith::Facts facts;
+  bind_domains(facts, domains_around(i.program, consumer));
+  std::vector<arith::Facts::Scope> known;
+  for (const arith::FreeVar& inner : access.inner)
+    if (inner.range) facts.bind(inner.var, *inner.range, true);
+  for (const Expr& guard : access.guards) known.push_back(facts.assume(guard));
+  // What is read is inside of the buffer.
+  for (std::size_t d = 0; d < access.indices.size(); ++d)
+    known.push_back(
+        facts.assume(access.indices[d] >= 0 && access.indices[d] < i.store.buffer->shape[d]));
+  arith::Facts shape;
+  for (std::size_t d = 0; d < i.vars.size(); ++d) {
+    const Expr& size = i.store.buffer->shape[d];
+    shape.bind(i.vars[d], Range::from_min_extent(make_int(size.dtype(), 0), size), true);
+  }
+  const VarMap values = i.at(access.indices);
+  const bool is_written =
+      instances && access.is_known &&
+      std::all_of(instances->begin(), instances->end(), [&](const Expr& part) {
+        return arith::can_prove(part, shape) || arith::can_prove(substitute(part, values), facts);
+      });
+  if (!is_written)
+    refuse(i.caller, describe(i.program, i.producer) + " provably writes not all elements of `" +
+                         i.store.buffer->name + "` that " + describe(i.program, consumer) +
+                         " reads");
+}
+
+/// Refuses if something between the block and the place of its value writes what the value is of.
+void require_same_value(const Inlining& i, int consumer) {
+  const Program& program = i.program;
+  int top = program.common(i.producer, consumer);
+  const bool is_covered = covers_reads(program, i.producer, consumer, i.store.buffer);
+  // Values from other iterations of loops around both are read up to the end of those loops.
+  const int outermost =
+      program.loops_of(i.producer).empty() ? i.producer : program.loops_of(i.producer).front();
+  if (outermost <= top && !is_covered) top = *program.parent(outermost);
+  const auto refuse_on = [&](const std::optional<std::string>& conflict) {
+    if (conflict)
+      refuse(i.caller, "the value of " + describe(program, i.producer) + " is another one where " +
+                           describe(program, consumer) + " reads it: it " + *conflict);
+  };
+  refuse_on(
+      Passing(program, i.producer, top, Passing::Side::After)
+          .comparing(Compared::ReadsWithWrites)
+          .except([&](int other, int loop) { return writes_same_again(program, other, loop); })
+          .over(parts_between(program, top, i.producer, consumer))
+          .find_conflict());
+  std::vector<Stmt> reads;
+  for (const arith::Access& access : accesses_of(program, consumer)) {
+    if (access.is_write() || !access.buffer.same_as(i.store.buffer)) continue;
+    if (!is_covered) require_written(i, consumer, access);
+    reads.push_back(evaluated(access, substitute(i.store.value, i.at(access.indices))));
+  }
+  Passing at_consumer(program, consumer, top, Passing::Side::Before);
+  at_consumer.as(make_seq(std::move(reads)))
+      .comparing(Compared::ReadsWithWrites)
+      .with_own_instances();
+  // One store reads before it writes.
+  if (!program.block(consumer).body.as<Store>()) at_consumer.over({program.stmt(consumer)});
+  refuse_on(at_consumer.find_conflict());
+}
+
 }  // namespace
 
 PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
@@ -135,126 +229,145 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
                      [&](const Var& var) { return var.same_as(iter.var()); }))
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
                          "`, which is no index of `" + buffer->name + "`");
+  const Inlining inlining{program, caller, n, store, vars};
+  for (const int consumer : consumers(program, n)) require_same_value(inlining, consumer);
   const Inliner inliner(buffer, [&](const std::vector<Expr>& indices) {
-    VarMap map;
-    for (std::size_t d = 0; d < vars.size(); ++d) set(map, vars[d], indices[d]);
-    return substitute(store.value, map);
+    return substitute(store.value, inlining.at(indices));
   });
   const PrimFunc removed = program.with_body(without(program, n));
   PrimFunc result = removed;
   result.body = inliner.stmt(removed.body);
-  return without_buffer(result, buffer);
+  result = without_buffer(result, buffer);
+  const Program after(result);
+  for (const int consumer : consumers(program, n))
+    if (const std::optional<int> at = after.find_block(program.key_of(consumer)))
+      require_independent_around(caller, after, *at);
+  return result;
 }
 
 namespace {
 
-/// Where indices are digits of the iterators: the iterators as numbers of the digits that the
-/// indices have.
-class DigitInverse {
- public:
-  explicit DigitInverse(const IterMap& map) : map_(map), values_(map.marks.size()) {}
-
-  /// By position among the loops that the map was found for.
-  std::vector<std::optional<Expr>> find(const std::vector<Expr>& indices) {
-    for (std::size_t d = 0; d < indices.size(); ++d)
-      add(map_.values[d], indices[d] - map_.values[d].base);
-    // A number stands behind the sources that its digits are of.
-    for (std::size_t n = map_.marks.size(); n-- > 0;)
-      if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && values_[n])
-        add(*number, *values_[n]);
-    return values_;
-  }
-
- private:
-  void add(const DigitSum& sum, const Expr& value) {
-    for (std::size_t n = 0; n < sum.digits.size(); ++n) {
-      const Digit& digit = sum.digits[n];
-      const auto number = [&](std::int64_t x) { return make_int(value.dtype(), x); };
-      Expr own = digit.scale == 1 ? value : floordiv(value, number(digit.scale));
-      if (n > 0) own = floormod(own, number(digit.extent));
-      if (digit.lower != 1) own = own * number(digit.lower);
-      std::optional<Expr>& all = values_[static_cast<std::size_t>(digit.mark)];
-      all = all ? *all + own : own;
-    }
-  }
-
-  const IterMap& map_;
-  std::vector<std::optional<Expr>> values_;
-};
-
-/// Inverts indices that are digits of the iterators: `[v // 4, v % 4]`. Nullopt where they are
-/// none, or where not all elements that are written are read, each by one instance.
-std::optional<VarMap> iterators_of_digits(const Block& consumer, const Block& producer,
-                                          const std::vector<Expr>& read,
-                                          const std::vector<Expr>& written) {
-  std::vector<LoopDomain> domains;
-  for (const IterVar& iter : consumer.iters)
-    domains.push_back({iter.var(), iter.dom()->min, iter.dom()->extent});
-  const auto map = find_iter_map(read, domains, make_true());
-  if (!map) return std::nullopt;
-  arith::Facts facts;
-  bind_iters(facts, producer);
-  for (std::size_t d = 0; d < read.size(); ++d) {
-    const DigitSum& value = map->values[d];
-    std::int64_t extent = 1;
-    if (!value.digits.empty()) {
-      if (value.digits.size() > 1 || value.digits[0].scale != 1) return std::nullopt;
-      extent = value.digits[0].extent;
-      if (extent == kUnknownExtent) return std::nullopt;
-    }
-    const Expr position = written[d] - value.base;
-    if (!arith::can_prove(position >= 0 && position < make_int(position.dtype(), extent), facts))
-      return std::nullopt;
-  }
-  const std::vector<std::int64_t> count = told_apart(*map);
-  const std::vector<std::optional<Expr>> values = DigitInverse(*map).find(written);
+/// The values of a block's iterators for which its indices are `at`: the indices are iterators, or
+/// digits of them. Nullopt where other iterators differ between instances that have these indices.
+std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& indices,
+                                   const std::vector<Expr>& at, const arith::Facts& facts) {
   VarMap result;
-  for (std::size_t n = 0; n < consumer.iters.size(); ++n) {
-    const IterVar& iter = consumer.iters[n];
-    if (count[n] != map->marks[n].extent && !is_one(iter.dom()->extent)) return std::nullopt;
-    set(result, iter.var(),
-        arith::simplify(values[n] ? *values[n] + iter.dom()->min : iter.dom()->min, facts));
+  bool are_iterators = true;
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    if (!uses_var(indices[d], [](const Expr&) { return true; })) continue;
+    are_iterators =
+        are_iterators && indices[d].as<VarNode>() && !result.contains(&indices[d].node());
+    if (are_iterators) set(result, Var::of(indices[d]), at[d]);
+  }
+  if (!are_iterators) {
+    result.clear();
+    std::vector<LoopDomain> domains;
+    for (const IterVar& iter : block.iters)
+      domains.push_back({iter.var(), iter.dom()->min, iter.dom()->extent});
+    const auto map = find_iter_map(indices, domains, make_true());
+    if (!map) return std::nullopt;
+    const std::vector<std::optional<Expr>> values = invert(*map, at);
+    for (std::size_t n = 0; n < block.iters.size(); ++n)
+      if (values[n]) set(result, block.iters[n].var(), arith::simplify(*values[n], facts));
+  }
+  for (const IterVar& iter : block.iters) {
+    if (result.contains(&iter.var().node())) continue;
+    if (!is_one(iter.dom()->extent)) return std::nullopt;
+    set(result, iter.var(), iter.dom()->min);
   }
   return result;
 }
 
-/// The value that each iterator has where the element at the indices is read: inverts index
-/// expressions that are iterators, in any order.
-VarMap iterators_of(const Caller& caller, const Program& program, int n, int producer,
-                    const std::vector<Expr>& read, const std::vector<Expr>& written) {
-  VarMap map;
-  const Block& block = program.block(n);
-  for (std::size_t d = 0; d < read.size(); ++d) {
-    if (is_constant_int(read[d], 0)) continue;
-    if (!read[d].as<VarNode>() || map.contains(&read[d].node())) {
-      if (auto digits = iterators_of_digits(block, program.block(producer), read, written))
-        return std::move(*digits);
-      refuse(caller, describe(program, n) + " reads at index " + print_expr(read[d]) +
-                         ": only where the indices are digits of its iterators, and all elements "
-                         "are read, can it be told which instance reads an element");
-    }
-    set(map, Var::of(read[d]), written[d]);
-  }
-  for (const IterVar& iter : block.iters) {
-    if (map.contains(&iter.var().node())) continue;
-    if (iter.dom() && is_one(iter.dom()->extent))
-      set(map, iter.var(), iter.dom()->min);
-    else
-      refuse(caller, "iterator `" + iter.name() + "` of " + describe(program, n) +
-                         " is no index of what it reads: several of its instances read one "
-                         "element");
-  }
-  return map;
+/// Whether for each instance the indices of that with other iterators are the same, and that one
+/// runs.
+bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& indices,
+                        const VarMap& values, const std::vector<Expr>& at,
+                        const arith::Facts& facts) {
+  for (std::size_t d = 0; d < indices.size(); ++d)
+    if (!arith::can_prove_equal(substitute(indices[d], values), at[d], facts)) return false;
+  return std::all_of(instances.begin(), instances.end(), [&](const Expr& part) {
+    return arith::can_prove(substitute(part, values), facts);
+  });
 }
 
-}  // namespace
+/// What holds in the instances of a block that run.
+struct RunningInstances {
+  InstanceSet set;
+  std::unique_ptr<arith::Facts> facts = std::make_unique<arith::Facts>();
+  std::vector<arith::Facts::Scope> known = {};
+};
 
-namespace {
+std::optional<RunningInstances> running_instances(const Program& program, int n) {
+  auto set = instances_of(program, n, *program.scope(n));
+  if (!set) return std::nullopt;
+  RunningInstances result{std::move(*set)};
+  bind_iters(*result.facts, program.block(n));
+  for (const Expr& part : result.set) result.known.push_back(result.facts->assume(part));
+  return result;
+}
 
-Expr instances_of(const Block& block) {
-  Expr count = make_int(Int(64), 1);
-  for (const IterVar& iter : block.iters) count = count * cast(Int(64), iter.dom()->extent);
-  return arith::simplify(count);
+/// The iterators of the consumer as values of the producer's: each instance of the one reads what
+/// one instance of the other writes, and none is left over.
+VarMap paired_instances(const Caller& caller, const Program& program, int consumer, int producer,
+                        const std::vector<Expr>& read, const std::vector<Expr>& written) {
+  const auto reading = running_instances(program, consumer);
+  const auto writing = running_instances(program, producer);
+  const auto values = writing
+                          ? iterators_at(program.block(consumer), read, written, *writing->facts)
+                          : std::nullopt;
+  if (!values || !reading)
+    refuse(caller,
+           "the indices at which " + describe(program, consumer) + " reads are no digits " +
+               "of its iterators, so that it cannot be told which instance reads an element");
+  if (!finds_its_instance(reading->set, read, *values, written, *writing->facts))
+    refuse(caller, describe(program, producer) + " writes elements of which not provably all are " +
+                       "read by " + describe(program, consumer));
+  const auto back = iterators_at(program.block(producer), written, read, *reading->facts);
+  if (!back || !finds_its_instance(writing->set, written, *back, read, *reading->facts))
+    refuse(caller, describe(program, consumer) + " has other instances than those that read what " +
+                       describe(program, producer) + " writes: they would not run");
+  return *values;
+}
+
+/// Loads of a buffer as 0: what else an expression reads.
+Expr without_loads(const Expr& e, const Buffer& buffer) {
+  return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+    if (!load.buffer.same_as(buffer)) return std::nullopt;
+    return make_const(buffer->dtype, 0);
+  });
+}
+
+/// Refuses if the consumer, in the producer's place, passes what it depends on or what depends on
+/// it. `own`: the consumer's store without what it reads from the producer, in terms of the
+/// iterators of each.
+void require_earlier(const Caller& caller, const Program& program, int consumer, int producer,
+                     const std::pair<Store, Store>& own, const Program& after) {
+  const auto refuse_on = [&](const std::optional<std::string>& conflict) {
+    if (conflict)
+      refuse(caller, describe(program, consumer) + " would pass what it depends on or what " +
+                         "depends on it: it " + *conflict);
+  };
+  const auto bound = [&](int n, const Store& store) {
+    const VarMap values = bindings_of(program.realize(n));
+    return make_stmt(If{program.realize(n).predicate, substitute(make_stmt(Store(store)), values),
+                        std::nullopt});
+  };
+  const int top = program.common(producer, consumer);
+  refuse_on(Passing(program, consumer, top, Passing::Side::Before)
+                .as(bound(consumer, own.first))
+                .over(parts_between(program, top, producer, consumer))
+                .find_conflict());
+  refuse_on(Passing(program, producer, top, Passing::Side::After)
+                .as(bound(producer, own.second))
+                .find_conflict());
+  const int merged = *after.find_block(program.key_of(producer));
+  const std::vector<int> loops = after.loops_of(merged);
+  if (loops.empty()) return;
+  refuse_on(Passing(after, merged, *after.parent(loops.front()), Passing::Side::After)
+                .comparing(Compared::WritesWithReads)
+                .with_own_instances()
+                .only_own()
+                .find_conflict());
 }
 
 }  // namespace
@@ -270,6 +383,8 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
                        (writers.size() == 1 ? " block writes what it reads, and has other readers"
                                             : " blocks write what it reads"));
   const int producer = writers.front();
+  require_own_domains(caller, program, n, *program.scope(n));
+  require_own_domains(caller, program, producer, *program.scope(n));
   if (classify(program, producer).block_class != BlockClass::Complete)
     refuse(caller, describe(program, producer) +
                        " is not complete: its value is final only when all of it has run");
@@ -290,11 +405,12 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   if (!read || !is_same)
     refuse(caller, describe(program, n) + " reads more than one element of `" + buffer->name +
                        "` in one instance");
-  const VarMap map = iterators_of(caller, program, n, producer, *read, source->indices);
-  // Each instance of the producer stands for one of the consumer's: none may be left over.
-  if (!arith::can_prove_equal(instances_of(block), instances_of(program.block(producer))))
-    refuse(caller, describe(program, n) + " has other instances than those that read what " +
-                       describe(program, producer) + " writes: they would not run");
+  if (is_reached_otherwise(program.func().body, buffer))
+    refuse(caller, "buffer `" + buffer->name + "` is matched with another or its address is used");
+  if (!covers_reads(program, producer, n, buffer))
+    refuse(caller, describe(program, n) + " may read elements of `" + buffer->name + "` that " +
+                       describe(program, producer) + " does not write in the same iteration");
+  const VarMap map = paired_instances(caller, program, n, producer, *read, source->indices);
   // The value with the element read being the producer's value.
   const Expr value =
       rewrite(store.value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
@@ -308,21 +424,18 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   Block next = *realize.block;
   next.body = make_store(store.buffer, substitute(value, map), indices);
   next = with_new_access(std::move(next));
-  // Elements of the producer that nothing read must not be written elsewhere.
-  Expr predicate = realize.predicate;
-  for (const IterVar& iter : block.iters) {
-    const Expr own = map.at(&iter.var().node());
-    arith::Facts facts;
-    bind_iters(facts, next);
-    if (!arith::can_prove(own >= iter.dom()->min && own < iter.dom()->min + iter.dom()->extent,
-                          facts))
-      refuse(caller, describe(program, producer) + " writes elements that " + describe(program, n) +
-                         " does not read");
-  }
-  const PrimFunc changed = program.with(producer, make_block(realize.values, predicate, next));
+  const PrimFunc changed =
+      program.with(producer, make_block(realize.values, realize.predicate, next));
+  Store alone = store;
+  alone.value = without_loads(store.value, buffer);
+  const Stmt moved = substitute(make_stmt(Store(alone)), map);
   const Program middle(changed);
+  require_earlier(caller, program, n, producer, {alone, *moved.as<Store>()}, middle);
   const std::optional<int> old = middle.find_block(program.key_of(n));
-  return without_buffer(middle.with_body(without(middle, old ? *old : n)), buffer);
+  const PrimFunc result = without_buffer(middle.with_body(without(middle, old ? *old : n)), buffer);
+  const Program after(result);
+  require_independent_around(caller, after, *after.find_block(program.key_of(producer)));
+  return result;
 }
 
 }  // namespace tenon::s_tir

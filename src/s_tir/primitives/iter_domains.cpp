@@ -45,8 +45,7 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
       const For& loop = move.program.loop(at);
       const bool is_inside = at > move.loop;
       const bool is_shared = move.is_producer() && is_shared_over(loop, buffer.scope());
-      if (is_inside || is_shared)
-        relaxed.set(loop.var, Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+      if (is_inside || is_shared) relax(relaxed, {loop.var, loop.min, loop.extent});
     }
     const VarMap bindings = bindings_of(move.program.realize(n));
     const Block& other = move.program.block(n);

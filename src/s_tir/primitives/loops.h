@@ -11,8 +11,9 @@ void require_plain_loop(const Caller& caller, const Program& program, int loop);
 /// An expression for an error's text.
 std::string tir_text(const tir::Expr& e);
 
-/// Iterations of loops around a block that run at the same time (parallel, in lanes, by threads)
-/// may do so: what a step must ask that puts a block there.
-void require_independent_around(const Caller& caller, const Program& after, int block);
+/// Refuses unless the iterations of the loops around a statement, and of those around all of its
+/// blocks, that run at the same time (parallel, in lanes, by threads) may do so: what a step must
+/// ask that changes what stands there.
+void require_independent_around(const Caller& caller, const Program& after, int n);
 
 }  // namespace tenon::s_tir

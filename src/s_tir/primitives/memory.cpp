@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
+#include "s_tir/simplify_bindings.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
@@ -33,7 +35,7 @@ Expr with_buffer(const Expr& e, const Buffer& old, const Buffer& with) {
 }
 }  // namespace
 
-Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with) {
+Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced replaced) {
   if (const BlockRealize* apart = s.as<BlockRealize>()) {
     const Block& own = *apart->block;
     const bool is_owner = !own.match_buffers.empty() || !own.alloc_buffers.empty();
@@ -43,8 +45,11 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with) {
   }
   // Indices in the regions of a block's header stay as they are, as in the reference.
   const bool is_block = s.as<BlockRealize>() != nullptr;
-  const auto expr = [&](const Expr& e) { return is_block ? e : with_buffer(e, old, with); };
-  const auto stmt = [&](const Stmt& child) { return with_buffer(child, old, with); };
+  const bool is_read = replaced != Replaced::Writes;
+  const auto expr = [&](const Expr& e) {
+    return is_block || !is_read ? e : with_buffer(e, old, with);
+  };
+  const auto stmt = [&](const Stmt& child) { return with_buffer(child, old, with, replaced); };
   Stmt result = map_children(s, expr, stmt);
   if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old)) {
     Store next = *store;
@@ -54,7 +59,7 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with) {
   const BlockRealize* realize = result.as<BlockRealize>();
   if (!realize) return result;
   Block block = *realize->block;
-  block.reads = with_buffer(std::move(block.reads), old, with);
+  if (is_read) block.reads = with_buffer(std::move(block.reads), old, with);
   block.writes = with_buffer(std::move(block.writes), old, with);
   bool is_changed = mentions(realize->block->reads, old) || mentions(realize->block->writes, old);
   for (MatchBuffer& match : block.match_buffers)
@@ -120,9 +125,7 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
     if (n > top) below.push_back(n);
   const std::vector<LoopDomain> domains = domains_of(program, below);
   arith::IntervalMap relaxed;
-  for (const LoopDomain& loop : domains)
-    relaxed.set(loop.var,
-                arith::Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+  for (const LoopDomain& loop : domains) relax(relaxed, loop);
   const BlockRealize& realize = program.realize(block);
   const VarMap bindings = bindings_of(realize);
   std::vector<Expr> begins;
@@ -259,13 +262,59 @@ int scope_of(const Caller& caller, const Program& program, int n) {
   return *scope;
 }
 
-void require_one_writer(const Caller& caller, const Program& program,
-                        const std::vector<int>& writers, const Buffer& buffer) {
-  if (writers.size() < 2) return;
-  refuse(caller, "buffer `" + buffer->name + "` is written by " + std::to_string(writers.size()) +
-                     " blocks, `" + program.block(writers[0]).name + "` and `" +
-                     program.block(writers[1]).name +
-                     "`; cache it before its reduction is decomposed");
+/// The reads (writes) of a buffer by one instance of the block, as a statement.
+Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool is_write) {
+  std::vector<Stmt> result;
+  for (const arith::Access& access : accesses_of(program, n)) {
+    if (access.is_write() != is_write || !access.buffer.same_as(buffer)) continue;
+    const Expr element = make_load(buffer, access.indices);
+    Stmt s = is_write ? make_store(buffer, make_const(buffer->dtype, 0), access.indices)
+                      : make_stmt(Evaluate{element});
+    for (const Expr& guard : access.guards) s = make_stmt(If{guard, s, std::nullopt});
+    for (auto inner = access.inner.rbegin(); inner != access.inner.rend(); ++inner)
+      if (inner->range)
+        s = make_stmt(For{inner->var, inner->range->min, inner->range->extent, ForKind::Serial, s});
+    result.push_back(s);
+  }
+  return make_seq(std::move(result));
+}
+
+/// The statement in which the parts of a loop's or block's body stand.
+int top_of(const Program& program, int at) {
+  for (int n = at + 1; n < program.size() && program.is_below(n, at); ++n)
+    if (program.parent(n) == at && program.stmt(n).as<Seq>() && !program.is_in_init(n)) return n;
+  return at;
+}
+
+/// The number of the body's part that contains the statement; nullopt if none does.
+std::optional<std::size_t> part_of(const Program& program, int at, int n) {
+  if (!program.is_below(n, at)) return std::nullopt;
+  const std::vector<Stmt> parts = parts_of(body_of(program, at));
+  for (; n != at; n = *program.parent(n))
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i].same_as(program.stmt(n))) return i;
+  return std::nullopt;
+}
+
+/// What a reader finds in the buffer and no longer in its copy, if something writes it in between:
+/// half a sentence.
+std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
+                                          const Buffer& buffer) {
+  const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
+  const std::size_t part = *part_of(program, place.at, reader);
+  return Passing(program, reader, top_of(program, place.at), Passing::Side::Before)
+      .as(accesses_as_stmt(program, reader, buffer, false))
+      .comparing(Compared::ReadsWithWrites)
+      .over({parts.begin() + static_cast<std::ptrdiff_t>(place.position),
+             parts.begin() + static_cast<std::ptrdiff_t>(part)})
+      .find_conflict();
+}
+
+std::vector<Range> whole_of(const Buffer& buffer) {
+  std::vector<Range> region;
+  for (const Expr& size : buffer->shape)
+    region.push_back(Range::from_min_extent(make_int(size.dtype(), 0), size));
+  return region;
 }
 
 }  // namespace
@@ -280,35 +329,69 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   std::vector<int> writers = writers_in(program, scope, buffer);
   // What an outer block's init fills is complete behind the update.
   std::erase_if(writers, [&](int writer) { return program.is_in_init(writer); });
-  require_one_writer(caller, program, writers, buffer);
+  if (writers.size() > 1 && mentions(program.block(n).writes, buffer))
+    refuse(caller, describe(program, n) + " updates `" + buffer->name + "`, which block `" +
+                       program.block(writers.front() == n ? writers[1] : writers.front()).name +
+                       "` writes as well: it cannot read a copy");
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
   Place place{scope, 0};
-  std::vector<Range> region;
-  if (writers.empty()) {
-    for (const Expr& size : buffer->shape)
-      region.push_back(Range::from_min_extent(make_int(size.dtype(), 0), size));
-  } else {
-    if (writers.front() > n)
-      refuse(caller, describe(program, n) + " reads `" + buffer->name + "` before block `" +
-                         program.block(writers.front()).name + "` writes it");
-    place = behind_writer(program, scope, writers.front(), consumers(program, writers.front()));
-    region =
-        touched(program, writers.front(), place.at, program.block(writers.front()).writes.front());
-    for (const BufferRegion& write : program.block(writers.front()).writes)
-      if (write.buffer.same_as(buffer)) region = touched(program, writers.front(), place.at, write);
+  std::vector<Range> region = whole_of(buffer);
+  std::optional<int> last;
+  for (const int writer : writers)
+    if (writer <= n) last = writer;
+  if (last) {
+    const std::vector<int> readers =
+        writers.size() == 1 ? consumers(program, *last) : std::vector<int>{n};
+    place = behind_writer(program, scope, *last, readers);
+    if (writers.size() == 1)
+      for (const BufferRegion& write : program.block(*last).writes)
+        if (write.buffer.same_as(buffer)) region = touched(program, *last, place.at, write);
   }
-  BlockKey key{BlockKey::Plain{name, 0}};
-  const Stmt copy = copy_nest(region, buffer, cache, name, facts_at(program, place.at), key);
-  const Stmt* writer = writers.empty() ? nullptr : &program.stmt(writers.front());
+  // Readers behind the copy, unless something else writes the buffer before they read it.
+  std::vector<Stmt> redirected;
+  for (const int reader : program.child_blocks(place.at)) {
+    const Block& block = program.block(reader);
+    if (!mentions(block.reads, buffer) || mentions(block.writes, buffer)) continue;
+    if (part_of(program, place.at, reader).value_or(0) < place.position) continue;
+    const auto conflict =
+        writers.empty() ? std::nullopt : written_behind(program, place, reader, buffer);
+    if (conflict && reader == n)
+      refuse(caller,
+             describe(program, n) + " would read a copy of what is written later: it " + *conflict);
+    if (!conflict) redirected.push_back(program.stmt(reader));
+  }
   const std::function<Stmt(const Stmt&)> replace = [&](const Stmt& s) -> Stmt {
-    if (writer && s.same_as(*writer)) return s;
-    if (s.as<BlockRealize>()) return with_buffer(s, buffer, cache);
+    if (s.as<BlockRealize>())
+      return std::any_of(redirected.begin(), redirected.end(),
+                         [&](const Stmt& reader) { return reader.same_as(s); })
+                 ? with_buffer(s, buffer, cache)
+                 : s;
     return map_children(
         s, [](const Expr& e) { return e; }, replace);
   };
   const auto part = [&](const Stmt& s, bool) { return replace(s); };
-  return {insert_copy(program, scope, place, copy, cache, part), key};
+  const auto cached = [&]() -> NewBlock {
+    BlockKey key{BlockKey::Plain{name, 0}};
+    const Stmt copy = copy_nest(region, buffer, cache, name, facts_at(program, place.at), key);
+    return {insert_copy(program, scope, place, copy, cache, part), key};
+  };
+  const auto is_filled = [&](const NewBlock& result) {
+    const Program after(result.func);
+    const std::optional<int> copy = after.find_block(result.block);
+    for (const int reader : consumers(after, *copy))
+      if (!covers_reads(after, *copy, reader, cache)) return false;
+    return true;
+  };
+  NewBlock result = cached();
+  if (!writers.empty() && !is_filled(result)) {
+    // The reader needs more than the last writer writes.
+    region = whole_of(buffer);
+    result = cached();
+  }
+  const Program after(result.func);
+  require_independent_around(caller, after, *after.find_block(result.block));
+  return result;
 }
 
 NewBlock cache_write(const Program& program, int n, int index, StorageScope scope_kind,
@@ -319,22 +402,62 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
       region_at(caller, program, n, program.block(n).writes, index, "writes");
   const Buffer& buffer = write.buffer;
   require_matched_scope(caller, program, buffer, scope_kind);
-  require_one_writer(caller, program, writers_in(program, scope, buffer), buffer);
-  if (!program.block(n).init && mentions(program.block(n).reads, buffer))
-    refuse(caller, describe(program, n) + " updates `" + buffer->name +
-                       "`, which is begun elsewhere: a cache would begin with nothing; cache it "
-                       "before its reduction is decomposed");
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
   const std::vector<Range> region = touched(program, n, place.at, write);
-  BlockKey key{BlockKey::Plain{name, 0}};
-  const Stmt copy = copy_nest(region, cache, buffer, name, facts_at(program, place.at), key);
+  // The copy is made behind all that is around the block below the place.
+  const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
+  if (is_update && !program.block(n).body.as<Store>())
+    refuse(caller, describe(program, n) + " updates `" + buffer->name +
+                       "`, which is begun elsewhere, in several steps, of which each needs the one "
+                       "before; cache it before its reduction is decomposed");
+  Passing delayed(program, n, top_of(program, place.at), Passing::Side::After);
+  const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
+  const std::size_t own = *part_of(program, place.at, n) + 1;
+  delayed.as(accesses_as_stmt(program, n, buffer, true))
+      .over({parts.begin() + static_cast<std::ptrdiff_t>(own),
+             parts.begin() + static_cast<std::ptrdiff_t>(place.position)});
+  if (is_update) delayed.with_own_instances();
+  if (const auto conflict = delayed.find_conflict())
+    refuse(caller,
+           describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
-  const Stmt next = with_buffer(writer, buffer, cache);
-  PrimFunc func = insert_copy(program, scope, place, copy, cache,
-                              [&](const Stmt& s, bool) { return replace_inside(s, writer, next); });
-  return {std::move(func), key};
+  const Stmt next =
+      with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::All);
+  const auto cached = [&](const Expr& condition) -> NewBlock {
+    BlockKey key{BlockKey::Plain{name, 0}};
+    const Stmt copy = add_predicate(
+        copy_nest(region, cache, buffer, name, facts_at(program, place.at), key), condition);
+    return {insert_copy(program, scope, place, copy, cache,
+                        [&](const Stmt& s, bool) { return replace_inside(s, writer, next); }),
+            key};
+  };
+  const auto is_exact = [&](const NewBlock& result) {
+    const Program after(result.func);
+    const std::optional<int> written = after.find_block(program.key_of(n));
+    const std::optional<int> copied = after.find_block(result.block);
+    return written && copied && covers_reads(after, *written, *copied, cache);
+  };
+  NewBlock result = cached(make_true());
+  const bool is_plain = is_exact(result);
+  // Nothing is copied where nothing was written.
+  Expr condition = make_true();
+  for (const Expr& part : conjuncts(program.realize(n).predicate)) {
+    const std::vector<Var> vars = free_vars(part);
+    if (std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
+          const std::optional<int> loop = program.find_loop(var);
+          return !loop || *loop == place.at || !program.is_below(*loop, place.at);
+        }))
+      condition = both(condition, part);
+  }
+  if (!is_plain) result = cached(condition);
+  if (!is_plain && !is_exact(result))
+    refuse(caller, describe(program, n) + " provably writes not all elements of the box around " +
+                       "what it writes of `" + buffer->name + "`, all of which would be copied");
+  const Program after(result.func);
+  require_independent_around(caller, after, *after.find_block(result.block));
+  return result;
 }
 
 namespace {

@@ -62,10 +62,9 @@ PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLo
         refuse(caller, "the range of loop `" + outer.var.name() + "` depends on loop `" +
                            inner.var.name() + "`, which would be inside of it");
     }
-  for (const int block : program.child_blocks(chain.front()))
-    require_free_order(program, block, caller, describe(program, chain.front()));
-  if (const auto reason = reads_other_iterations(program, chain.back()))
-    refuse(caller, describe(program, chain.back()) + ": " + *reason);
+  if (const auto conflict = reversed_by_reordering(program, chain, order))
+    refuse(caller, describe(program, chain.front()) + ": in that order, an iteration " + *conflict +
+                       " in one that would run on the other side of it");
   Stmt body = program.loop(chain.back()).body;
   for (std::size_t n = order.size(); n-- > 0;) {
     For loop = program.loop(order[n]);
@@ -77,6 +76,8 @@ PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLo
   for (const int block : after.child_blocks(chain.front()))
     if (const auto reason = sums_twice(after, block))
       refuse(caller, describe(program, chain.front()) + ": in that order, " + *reason);
+  // A loop whose iterations run at the same time may be around more of them now.
+  require_independent_around(caller, after, chain.front());
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "s_tir/instances.h"
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
@@ -34,6 +35,27 @@ struct Factoring {
   }
 };
 
+/// Refuses a domain that depends on what the loops run: a partial result of nothing would never be
+/// begun.
+void require_all_begun(const Factoring& f) {
+  const std::string what = describe(f.program, f.block);
+  const int scope = *f.program.scope(f.block);
+  require_own_domains(f.caller, f.program, f.block, scope);
+  if (!is_unconditional_below(f.program, f.block, scope))
+    refuse(f.caller, what + " is below a branch or a variable that is bound to a value");
+  for (const int n : f.loops)
+    for (const int other : f.loops) {
+      const For& loop = f.program.loop(n);
+      const Var& var = f.program.loop(other).var;
+      if (uses_var(loop.min, var) || uses_var(loop.extent, var))
+        refuse(f.caller,
+               "the range of loop `" + loop.var.name() + "` depends on loop `" + var.name() + "`");
+    }
+  const auto instances = instances_of(f.program, f.block, scope);
+  if (!instances || !contains_instances(beginnings(*instances, f.own()), *instances, f.own(), {}))
+    refuse(f.caller, "not every sum of " + what + " provably begins with its init");
+}
+
 Factoring check(const Caller& caller, const Program& program, int loop) {
   const std::vector<int> blocks = program.child_blocks(loop);
   if (blocks.size() != 1)
@@ -55,6 +77,9 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   if (!has_affine_bindings(program, f.block))
     refuse(caller, "the values of the iterators of " + what +
                        " are no digits of its loops, so that its instances cannot be counted");
+  if (!is_zero(program.loop(loop).min))
+    refuse(caller, describe(program, loop) + " does not start at 0");
+  require_all_begun(f);
   for (const int n : f.loops) {
     if (f.is_used_by(IterKind::DataParallel, n) && f.is_used_by(IterKind::Reduce, n))
       refuse(caller, "loop `" + program.loop(n).var.name() +
@@ -77,7 +102,19 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
     refuse(caller, what +
                        " is no sum, product, minimum or maximum that starts from its identity, "
                        "and no reducer is registered that it uses");
+  bool is_outermost = true;
+  for (const int n : f.loops)
+    is_outermost = is_outermost && (n >= loop || !f.is_used_by(IterKind::Reduce, n));
+  if (const auto law = broken_law(*body, {.regroups = true, .reorders = !is_outermost}))
+    refuse(caller, "the reducer of " + what + " depends on the order of its terms: " + *law);
   f.body = std::move(*body);
+  // The partial results are computed before anything else below the loops.
+  const Passing::Side before = Passing::Side::Before;
+  if (const auto conflict = Passing(program, f.block, *program.parent(f.loops.front()), before)
+                                .comparing(Compared::ReadsWithWrites)
+                                .find_conflict())
+    refuse(caller,
+           "the partial results of " + what + " would be computed too early: it " + *conflict);
   return f;
 }
 

@@ -12,10 +12,29 @@ using namespace tir;
 
 namespace {
 
-/// With the absent factor: as many as the extent needs.
+/// The name of a fused loop lists the loops up to this length.
+constexpr std::size_t kMaxFusedName = 128;
+
+/// Nullopt beyond 64 bits.
+std::optional<std::int64_t> multiplied(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
+  return result;
+}
+
+/// Refuses a number of iterations that a loop variable of the type cannot count.
+void require_counted(const Caller& caller, const std::string& what, DataType type,
+                     std::optional<std::int64_t> count) {
+  if (count && *count <= *constant_int(max_value(type))) return;
+  refuse(caller, what + " is " + (count ? std::to_string(*count) : "beyond 64 bits") +
+                     ", more than a loop variable of type " + type.str() + " can count");
+}
+
+/// The factors, the absent one as large as the extent needs.
 std::vector<Expr> complete_factors(const Caller& caller, const Program& program, int n,
                                    const std::vector<std::optional<std::int64_t>>& factors) {
   const For& loop = program.loop(n);
+  const DataType type = loop.var.dtype();
   std::int64_t product = 1;
   int absent = 0;
   for (const std::optional<std::int64_t>& factor : factors) {
@@ -26,19 +45,26 @@ std::vector<Expr> complete_factors(const Caller& caller, const Program& program,
     if (*factor <= 0)
       refuse(caller, describe(program, n) + ": a factor is " + std::to_string(*factor) +
                          "; factors are 1 or more");
-    if (__builtin_mul_overflow(product, *factor, &product))
-      refuse(caller, describe(program, n) + ": the product of the factors is beyond 64 bits");
+    require_counted(caller, describe(program, n) + ": the product of the factors", type,
+                    multiplied(product, *factor));
+    product *= *factor;
   }
   if (factors.empty()) refuse(caller, describe(program, n) + ": no factors are given");
   if (absent > 1)
     refuse(caller, describe(program, n) + ": " + std::to_string(absent) +
                        " factors are left open; at most one may be");
+  Expr rest = make_int(type, 1);
+  if (const std::optional<std::int64_t> extent = constant_int(loop.extent); absent && extent) {
+    const std::int64_t count = *extent / product + (*extent % product > 0 ? 1 : 0);
+    require_counted(caller, describe(program, n) + ": the product of the factors", type,
+                    multiplied(count, product));
+    rest = make_int(type, count);
+  } else if (absent) {
+    rest = arith::simplify(floordiv(loop.extent + (product - 1), make_int(type, product)));
+  }
   std::vector<Expr> result;
-  const DataType type = loop.var.dtype();
   for (const std::optional<std::int64_t>& factor : factors)
-    result.push_back(
-        factor ? make_int(type, *factor)
-               : arith::simplify(floordiv(loop.extent + (product - 1), make_int(type, product))));
+    result.push_back(factor ? make_int(type, *factor) : rest);
   return result;
 }
 
@@ -64,7 +90,10 @@ SplitLoop split(const Program& program, int n,
   require_plain_loop(caller, program, n);
   const For& loop = program.loop(n);
   const std::vector<Expr> extents = complete_factors(caller, program, n, factors);
+  const bool is_covered =
+      std::any_of(factors.begin(), factors.end(), [](const auto& factor) { return !factor; });
   arith::Facts facts;
+  bind_domains(facts, domains_around(program, n));
   std::vector<Var> vars;
   Expr value = make_int(loop.var.dtype(), 0), product = make_int(loop.var.dtype(), 1);
   for (std::size_t i = 0; i < extents.size(); ++i) {
@@ -73,7 +102,7 @@ SplitLoop split(const Program& program, int n,
     product = product * extents[i];
     facts.bind(vars.back(), Range::from_min_extent(make_int(loop.var.dtype(), 0), extents[i]));
   }
-  if (!arith::can_prove(product >= loop.extent))
+  if (!is_covered && !arith::can_prove(product >= loop.extent, facts))
     refuse(caller, describe(program, n) + " has " + tir_text(loop.extent) +
                        " iterations, and the product of the factors is only " +
                        tir_text(arith::simplify(product)));
@@ -107,9 +136,10 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
                          describe(program, loops[i - 1]) +
                          "; loops are fused with the one directly below, which is all of their "
                          "body");
-    if (uses_var(inner.extent, outer.var))
-      refuse(caller, "the extent of " + describe(program, loops[i]) + " depends on loop `" +
-                         outer.var.name() + "`");
+    for (std::size_t k = 0; k < i; ++k)
+      if (const Var& var = program.loop(loops[k]).var; uses_var(inner.extent, var))
+        refuse(caller, "the extent of " + describe(program, loops[i]) + " depends on loop `" +
+                           var.name() + "`");
   }
   std::string name;
   const For &first = program.loop(loops.front()), &last = program.loop(loops.back());
@@ -118,18 +148,29 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
     name += program.loop(n).var.name() + "_";
     if (program.loop(n).var.dtype().bits > type.bits) type = program.loop(n).var.dtype();
   }
+  std::optional<std::int64_t> count = 1;
+  for (const int n : loops)
+    if (const auto extent = constant_int(program.loop(n).extent); extent && count)
+      count = multiplied(*count, std::max<std::int64_t>(*extent, 1));
+  require_counted(caller, describe(program, loops.front()) + ": the number of fused iterations",
+                  type, count);
+  if (name.size() > kMaxFusedName) name = first.var.name() + "_";
   const Var fused(name + "fused", type);
   VarMap map;
   Expr lower = make_int(type, 1);
+  bool runs = true;
   for (std::size_t i = loops.size(); i-- > 0;) {
     const For& loop = program.loop(loops[i]);
-    const Expr upper = lower * loop.extent;
+    const bool is_empty = constant_int(loop.extent).value_or(1) < 1;
+    const Expr upper = is_empty ? lower : lower * loop.extent;
     const Expr digits = i == 0 ? Expr(fused) : floormod(fused, upper);
+    const bool is_unit = is_empty || is_one(loop.extent);
     set(map, loop.var,
-        is_one(loop.extent) ? make_int(type, 0) : cast(loop.var.dtype(), floordiv(digits, lower)));
+        cast(loop.var.dtype(), is_unit ? make_int(type, 0) : floordiv(digits, lower)));
     lower = upper;
+    runs = runs && !is_empty;
   }
-  const Expr extent = arith::simplify(lower);
+  const Expr extent = runs ? arith::simplify(lower) : make_int(type, 0);
   Stmt body =
       make_stmt(For{fused, make_int(type, 0), extent, ForKind::Serial, substitute(last.body, map)});
   body =

@@ -1,6 +1,7 @@
 // The expression parser's second page: names, lists, accesses and regions of buffers, annotations.
 #include "s_tir/script/expr_parser.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
 
 namespace tenon::s_tir::script {
 
@@ -60,20 +61,28 @@ std::vector<Expr> ExprParser::indices(const Buffer& buffer) {
     std::optional<Expr> step;
     const auto [lo, hi] = slice(step);
     if (hi) {
+      require_index(lo, open, "the beginning of a slice");
       const Expr stride = step.value_or(make_int(lo.dtype(), 1));
       const auto length = constant_int(arith::simplify(*hi - lo));
       const auto every = constant_int(stride);
-      if (!length || !every || *every == 0)
+      if (!length || !every || *every == 0 || !fits(*length, Int(32)) || !fits(*every, Int(32)))
         syntax_error(open, "a slice of an access has a constant length and a constant step");
-      const auto lanes = static_cast<int>(*length / *every);
-      result.push_back(at_token(open, [&] { return make_ramp(lo, stride, lanes); }));
+      if (*length == *every) {
+        result.push_back(lo);
+      } else {
+        const int count = lanes(open, make_int(Int(64), *length / *every));
+        result.push_back(at_token(open, [&] { return make_ramp(lo, stride, count); }));
+      }
     } else {
+      if (!lo.dtype().is_integral() || lo.dtype().is_bool())
+        syntax_error(open, "expected integers as indices, got one of type " + lo.dtype().str());
       result.push_back(lo);
     }
     if (!in_.is_sign("]")) in_.expect(",");
   }
-  const std::size_t flat = buffer->axis_separators.size() + 1;
-  if (result.size() != buffer->shape.size() && result.size() != flat)
+  const bool is_physical =
+      result.size() == buffer->axis_separators.size() + 1 && physical_.contains(buffer.get());
+  if (result.size() != buffer->shape.size() && !is_physical)
     syntax_error(open, "buffer `" + buffer->name + "` has " + std::to_string(buffer->rank()) +
                            " dimensions, got " + std::to_string(result.size()) + " indices");
   return result;
@@ -89,7 +98,9 @@ BufferRegion ExprParser::region() {
     std::optional<Expr> step;
     const auto [lo, hi] = slice(step);
     if (step) syntax_error(name, "a region has no step");
-    const Expr extent = hi ? arith::simplify(*hi - lo) : make_int(lo.dtype(), 1);
+    require_index(lo, name, "the beginning of a region");
+    const Expr extent =
+        hi ? at_token(name, [&] { return arith::simplify(*hi - lo); }) : make_int(lo.dtype(), 1);
     result.region.push_back(Range::from_min_extent(lo, extent));
     if (!in_.is_sign("]")) in_.expect(",");
   }
@@ -100,8 +111,11 @@ BufferRegion ExprParser::region() {
 }
 
 Annotation ExprParser::annotation() {
+  if (is_stack_low()) return with_deep_stack([&] { return annotation(); });
   const bool is_list = in_.is_sign("[");
   if (!is_list && !in_.is_sign("(")) return {expr()};
+  const NestingLevel level(depth_);
+  if (level.is_too_deep()) syntax_error(in_.peek(), kTooDeep);
   in_.take();
   const char* close = is_list ? "]" : ")";
   std::vector<Annotation> items;

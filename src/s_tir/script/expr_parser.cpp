@@ -47,13 +47,19 @@ std::optional<BinaryOp> operator_at(const TokenStream& in, int level) {
 
 }  // namespace
 
-Value ExprParser::value() { return binary(0); }
+Value ExprParser::value() {
+  const NestingLevel level(depth_);
+  if (level.is_too_deep()) syntax_error(in_.peek(), kTooDeep);
+  return binary(0);
+}
 
 Value ExprParser::binary(int level) {
   if (is_stack_low()) return with_deep_stack([&] { return binary(level); });
   if (level == static_cast<int>(kLevels.size())) return unary();
   if (level == kNotLevel && in_.is_name("not")) {
     const Token token = in_.take();
+    const NestingLevel nesting(depth_);
+    if (nesting.is_too_deep()) syntax_error(token, kTooDeep);
     const Value operand = binary(level);
     return {at_token(token, [&] { return make_not(operand.e); })};
   }
@@ -72,6 +78,8 @@ Value ExprParser::combine(const Token& token, const Value& a, const Value& b) {
       if (sign.text == token.text) op = sign.op;
   return at_token(token, [&]() -> Value {
     const auto [x, y] = alike(a, b, token);
+    if (x.as<StringImm>() || y.as<StringImm>())
+      syntax_error(token, "`" + token.text + "` is of numbers, got a text");
     if (op == BinaryOp::Div && !x.dtype().is_floating())
       syntax_error(token, "`/` is for floats; integers are divided by `//`, or by T.truncdiv");
     return {make_binary(*op, x, y)};
@@ -84,9 +92,12 @@ Expr ExprParser::as_type(const Value& v, DataType type, const Token& at) {
     if (v.e.as<FloatImm>()) return type.is_floating() ? make_float(type, v.written) : v.e;
     const std::int64_t value = v.e.as<IntImm>()->value;
     if (type.is_floating()) return cast(type, v.e);
+    const bool is_large = v.e.dtype() == UInt(64);
+    const auto bits = static_cast<std::uint64_t>(value);
     if (!type.is_integral()) return v.e;
-    if (!fits(value, type.element()))
-      syntax_error(at, std::to_string(value) + " does not fit " + type.str());
+    if (is_large ? type.element() != UInt(64) : !fits(value, type.element()))
+      syntax_error(at, (is_large ? std::to_string(bits) : std::to_string(value)) +
+                           " does not fit " + type.str());
     return make_int(type, value);
   });
 }
@@ -106,12 +117,23 @@ Value ExprParser::unary() {
   const Token token = in_.take();
   if (in_.is(Token::Kind::Number) || in_.is_name("inf")) {
     const Value n = primary();
-    if (const IntImm* whole = n.e.as<IntImm>()) return {make_int(n.e.dtype(), -whole->value), true};
-    return {make_float(n.e.dtype(), -n.written), true, -n.written};
+    const IntImm* whole = n.e.as<IntImm>();
+    if (!whole) return {make_float(n.e.dtype(), -n.written), true, -n.written};
+    // 2^63 is an unsigned number, and -2^63 is not.
+    constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+    if (n.e.dtype() == UInt(64) && whole->value != kMin)
+      syntax_error(token, "`-" + std::to_string(static_cast<std::uint64_t>(whole->value)) +
+                              "` is less than 64 bits hold");
+    const std::int64_t value = whole->value == kMin ? kMin : -whole->value;
+    return {make_int(fits(value, Int(32)) ? Int(32) : Int(64), value), true};
   }
-  const Value operand = unary();
+  const NestingLevel level(depth_);
+  if (level.is_too_deep()) syntax_error(token, kTooDeep);
+  const Value operand = binary(static_cast<int>(kLevels.size()));
   return {at_token(token, [&]() -> Expr {
     const DataType type = operand.e.dtype();
+    if (!type.is_floating() && !type.is_integral())
+      syntax_error(token, "`-` is of numbers, got " + type.str());
     if (type.is_floating()) return make_binary(BinaryOp::Mul, operand.e, make_float(type, -1));
     return make_binary(BinaryOp::Sub, make_int(type, 0), operand.e);
   })};
@@ -190,10 +212,28 @@ Buffer ExprParser::buffer(const Token& name) {
 
 int ExprParser::integer(const char* what) {
   const Token token = in_.peek();
-  const auto number = constant_int(expr());
-  if (!number || !fits(*number, Int(32)))
-    syntax_error(token, std::string("expected ") + what + ", a constant integer");
+  return int_of(expr(), token, what);
+}
+
+int ExprParser::int_of(const Expr& e, const Token& at, const char* what) {
+  const auto number = constant_int(e);
+  if (!number || e.dtype() == UInt(64) || !fits(*number, Int(32)))
+    syntax_error(at, std::string("expected ") + what + ", a constant integer");
   return static_cast<int>(*number);
+}
+
+void ExprParser::require_index(const Expr& e, const Token& at, const char* what) {
+  const DataType type = e.dtype();
+  if (!type.is_integral() || !type.is_scalar() || type.is_bool())
+    syntax_error(at,
+                 std::string("expected ") + what + ", an integer, got one of type " + type.str());
+}
+
+Expr ExprParser::index(const char* what) {
+  const Token at = in_.peek();
+  Expr e = expr();
+  require_index(e, at, what);
+  return e;
 }
 
 DataType ExprParser::dtype() {
@@ -223,6 +263,8 @@ std::vector<Value> ExprParser::arguments(std::optional<DataType>& type) {
 Value ExprParser::conversion(const Token& token, DataType type) {
   const Value operand = value();
   in_.expect(")");
+  if (operand.e.as<StringImm>() && !type.is_floating())
+    syntax_error(token, "`" + token.text + "` of a text, which only floating types have");
   if (operand.is_literal || operand.e.as<StringImm>()) {
     if (const StringImm* text = operand.e.as<StringImm>()) {
       const bool is_nan = text->value == "nan";
@@ -295,6 +337,8 @@ Value ExprParser::function(const Token& token) {
     in_.expect(",");
     const std::vector<Expr> picked = list();
     in_.expect(")");
+    if (vectors.empty() || picked.empty())
+      syntax_error(token, "a shuffle needs vectors and indices");
     return {at_token(token, [&] { return make_shuffle(vectors, picked); })};
   }
   std::optional<DataType> type;
@@ -312,6 +356,13 @@ Value ExprParser::function(const Token& token) {
       result = {make_call(*type, made->callee, made->args)};
     return result;
   });
+}
+
+int ExprParser::lanes(const Token& at, const Expr& count) {
+  const std::optional<std::int64_t> number = constant_int(count);
+  if (!number || *number < 2 || !fits(*number, Int(32)))
+    syntax_error(at, "expected the number of lanes, a constant of 2 or more");
+  return static_cast<int>(*number);
 }
 
 Value ExprParser::call(const Token& token, const std::string& name, std::vector<Value> args) {
@@ -335,14 +386,18 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
     if (name == "Select") return {make_select(args[0].e, a, b)};
     return {make_call(a.dtype(), Intrin::if_then_else, {args[0].e, a, b})};
   }
+  const auto want_scalar = [&] {
+    if (!args[0].e.dtype().is_scalar())
+      syntax_error(token, "`" + token.text + "` is of a scalar, got " + args[0].e.dtype().str());
+  };
   if (name == "ramp" || name == "Ramp") {
-    want(3);
+    want(3), want_scalar();
     const Expr stride = as_type(args[1], args[0].e.dtype(), token);
-    return {make_ramp(args[0].e, stride, static_cast<int>(constant_int(args[2].e).value_or(0)))};
+    return {make_ramp(args[0].e, stride, lanes(token, args[2].e))};
   }
   if (name == "broadcast" || name == "Broadcast") {
-    want(2);
-    return {make_broadcast(args[0].e, static_cast<int>(constant_int(args[1].e).value_or(0)))};
+    want(2), want_scalar();
+    return {make_broadcast(args[0].e, lanes(token, args[1].e))};
   }
   if (name == "Not") return want(1), Value{make_not(args[0].e)};
   if (name == "And") return want(2), Value{make_binary(BinaryOp::And, args[0].e, args[1].e)};

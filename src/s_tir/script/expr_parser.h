@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "s_tir/script/token_stream.h"
 #include "tenon/support/match.h"
+#include "tenon/support/nesting.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/ops.h"
 
@@ -66,7 +68,14 @@ class ExprParser {
   tir::Annotations annotations();
   DataType dtype();
   tir::Buffer buffer(const Token& name);
+  /// Lets accesses of the buffer have one index for each physical dimension.
+  void allow_physical_indices(const tir::Buffer& buffer) { physical_.insert(buffer.get()); }
   int integer(const char* what);
+  static int int_of(const tir::Expr& e, const Token& at, const char* what);
+  /// The expression, a scalar integer; `what` it is for, in the message.
+  tir::Expr index(const char* what);
+  /// Throws unless the expression is a scalar integer.
+  static void require_index(const tir::Expr& e, const Token& at, const char* what);
 
  private:
   Value binary(int level);
@@ -86,9 +95,14 @@ class ExprParser {
   static std::pair<tir::Expr, tir::Expr> alike(const Value& a, const Value& b, const Token& at);
   /// `[lo : hi]` at an index: a range, `hi` absent for one element.
   std::pair<tir::Expr, std::optional<tir::Expr>> slice(std::optional<tir::Expr>& step);
+  /// The number of lanes of a vector that is made at the token.
+  static int lanes(const Token& at, const tir::Expr& count);
 
   TokenStream& in_;
   Scopes& scopes_;
+  std::set<const tir::BufferNode*> physical_;
+  /// Levels that are open.
+  int depth_ = 0;
 };
 
 }  // namespace tenon::s_tir::script

@@ -52,15 +52,12 @@ std::string with_digits(double value, int count) {
   return text.data();
 }
 
-/// The decimal that the type rounds to the value, if it has no more digits than the type always
-/// keeps: 0.1 for the float32 next to it. Else the value.
+/// The decimal of six digits that a float32 is the nearest to: 0.1 for what is 0.100000001490116.
+/// Else the value.
 double as_written(double value, DataType type) {
-  const int kept = type.bits == 64 ? 0 : type.bits == 32 ? 6 : type.is_bfloat() ? 2 : 3;
-  for (int count = 1; count <= kept; ++count) {
-    const double decimal = std::strtod(with_digits(value, count).c_str(), nullptr);
-    if (make_float(type, decimal).as<FloatImm>()->value == value) return decimal;
-  }
-  return value;
+  if (type != Float(32)) return value;
+  const double decimal = std::strtod(with_digits(value, 6).c_str(), nullptr);
+  return static_cast<float>(decimal) == static_cast<float>(value) ? decimal : value;
 }
 
 /// Seventeen digits, as many as a double needs; nothing after a point that is zero.

@@ -1,6 +1,7 @@
 #include "s_tir/script/script_parser.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
 
@@ -18,8 +19,8 @@ bool Parser::block_line(OpenBlock& open) {
   } else if (in_.accept_name("T.where")) {
     in_.expect("(");
     const Token at = in_.peek();
-    open.predicate = exprs_.expr();
-    if (open.predicate.dtype() != Bool()) syntax_error(at, "expected a condition");
+    open.predicate = condition();
+    require_outside(open, open.predicate, at, "the condition of a block");
     in_.expect(")");
   } else if (in_.accept_name("T.reads")) {
     open.block.reads = regions();
@@ -78,9 +79,23 @@ bool Parser::is_axis() const {
          in_.peek(at + 2).text.starts_with("T.axis.");
 }
 
+void Parser::require_outside(const OpenBlock& open, const Expr& e, const Token& at,
+                             const char* what) {
+  for (const Var& var : free_vars(e))
+    if (open.iter_vars.contains(&var.node()))
+      syntax_error(at, std::string(what) + " names `" + var.name() +
+                           "`, an iterator of the same block; it is computed outside of the block");
+}
+
 void Parser::add_iter(OpenBlock& open, const Token& name, const Range& dom, IterKind kind,
                       const Expr& value) {
+  require_outside(open, value, name, "the value of an iterator");
+  require_outside(open, dom.min, name, "the domain of an iterator");
+  require_outside(open, dom.extent, name, "the domain of an iterator");
+  if (!open.iter_names.insert(name.text).second)
+    syntax_error(name, "the block has an iterator `" + name.text + "` already");
   const IterVar axis(dom, Var(name.text, dom.extent.dtype()), kind);
+  open.iter_vars.insert(&axis.var().node());
   open.block.iters.push_back(axis);
   open.values.push_back(value);
   scopes_.define(name.text, axis.var());
@@ -105,6 +120,7 @@ void Parser::axis(OpenBlock& open) {
   in_.expect(",");
   const Token at = in_.peek();
   const Value value = exprs_.value();
+  ExprParser::require_index(value.e, at, "the value of an iterator");
   in_.expect(")");
   add_iter(open, names.front(), dom, iter, ExprParser::as_type(value, dom.extent.dtype(), at));
 }
@@ -116,14 +132,14 @@ IterKind Parser::unknown_axis(const Token& function) {
 
 Range Parser::domain() {
   if (!in_.is_sign("(")) {
-    const Expr extent = exprs_.expr();
+    const Expr extent = exprs_.index("the extent of an iterator");
     return Range::from_min_extent(make_int(extent.dtype(), 0), extent);
   }
   const Token at = in_.take();
-  const Expr lo = exprs_.expr();
+  const Expr lo = exprs_.index("a bound of an iterator");
   if (in_.accept(")")) return Range::from_min_extent(make_int(lo.dtype(), 0), lo);
   in_.expect(",");
-  const Expr hi = exprs_.expr();
+  const Expr hi = exprs_.index("a bound of an iterator");
   in_.expect(")");
   return at_token(
       at, [&] { return Range::from_min_extent(lo, is_zero(lo) ? hi : arith::simplify(hi - lo)); });

@@ -92,6 +92,8 @@ void Parser::put_in_order(PrimFunc& func) {
 
 void Parser::param() {
   const Token name = in_.expect_plain_name("a parameter");
+  if (!head_.param_names.insert(name.text).second)
+    syntax_error(name, "the function has a parameter `" + name.text + "` already");
   in_.expect(":");
   if (in_.accept_name("T.Buffer")) return buffer_param(name);
   const Token type = in_.peek();
@@ -99,7 +101,10 @@ void Parser::param() {
     in_.unexpected("the parameter's type");
   in_.take();
   if (in_.accept("(")) {
-    while (!in_.accept(")")) in_.take();
+    while (!in_.accept(")")) {
+      if (in_.is(Token::Kind::End)) in_.unexpected("`)`");
+      in_.take();
+    }
   }
   const DataType dtype = at_token(type, [&] { return DataType::parse(type.text.substr(2)); });
   const Var var(name.text, dtype);
@@ -163,7 +168,7 @@ void Parser::option(const Token& key, DataType& dtype, BufferOptions& options) {
     if (in_.expect_string("a kind of buffer") == "auto") options.kind = BufferKind::AutoBroadcast;
   } else if (key.text == "axis_separators") {
     for (const Expr& e : exprs_.list())
-      options.axis_separators.push_back(static_cast<int>(constant_int(e).value_or(0)));
+      options.axis_separators.push_back(ExprParser::int_of(e, key, "a dimension"));
   } else {
     syntax_error(key, "`" + key.text + "` is no option of a buffer");
   }
@@ -222,7 +227,10 @@ bool Parser::function_line() {
              head_.handles.contains(in_.peek(4).text)) {
     const Token name = in_.take();
     in_.take(), in_.take(), in_.take();
-    const Var param = head_.handles.at(in_.take().text);
+    const Token handle = in_.take();
+    const Var param = head_.handles.at(handle.text);
+    if (head_.func.buffer_of(param))
+      syntax_error(handle, "the parameter `" + handle.text + "` has a buffer already");
     in_.expect(",");
     const std::vector<Expr> shape = exprs_.list();
     const Buffer buffer = details(name, shape, ")");
@@ -271,6 +279,7 @@ void Parser::preflattened() {
   in_.take(), in_.expect("(");
   const Token name = in_.take();
   const Buffer flat = exprs_.buffer(name);
+  exprs_.allow_physical_indices(flat);
   in_.expect(",");
   const std::vector<Expr> shape = exprs_.list();
   const Buffer declared = details(name, shape, ")");

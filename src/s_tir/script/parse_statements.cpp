@@ -9,7 +9,12 @@ using namespace tir;
 namespace script {
 
 Stmt Parser::suite(OpenBlock* block) {
-  if (is_stack_low()) return with_deep_stack([&] { return suite(block); });
+  const NestingLevel level(depth_);
+  if (level.is_too_deep()) syntax_error(in_.peek(), kTooDeep);
+  return is_stack_low() ? with_deep_stack([&] { return statements(block); }) : statements(block);
+}
+
+Stmt Parser::statements(OpenBlock* block) {
   std::vector<Stmt> stmts;
   while (!in_.accept(Token::Kind::Dedent)) {
     if (in_.is(Token::Kind::End)) in_.unexpected("a statement");
@@ -58,7 +63,7 @@ std::optional<Stmt> Parser::scoped(OpenBlock* block) {
   if (in_.is_name("T.attr")) return attribute(block);
   if (in_.is_name("assert")) {
     in_.take();
-    const Expr condition = exprs_.expr();
+    const Expr condition = this->condition();
     in_.expect(",");
     const std::string message = in_.expect_string("a message");
     in_.expect_end_of_line();
@@ -93,10 +98,11 @@ Stmt Parser::allocate(OpenBlock* block) {
   in_.expect(",");
   const std::string scope = in_.expect_string("a storage scope");
   Expr condition = make_true();
-  if (in_.accept(",")) condition = exprs_.expr();
+  if (in_.accept(",")) condition = this->condition();
   in_.expect(")"), in_.expect_end_of_line();
   const Buffer buffer = at_token(
       name, [&] { return decl_buffer(extents, dtype, {.name = name.text, .scope = scope}); });
+  exprs_.allow_physical_indices(buffer);
   scopes_.define(name.text, buffer);
   return make_stmt(Allocate{buffer->data, dtype, extents, condition, suite(block)});
 }
@@ -120,7 +126,7 @@ Stmt Parser::stmt() {
   if (in_.accept_name("with")) return with();
   if (in_.accept_name("if")) return branch();
   if (in_.accept_name("while")) {
-    const Expr condition = exprs_.expr();
+    const Expr condition = this->condition();
     return make_stmt(While{condition, nested()});
   }
   if (in_.accept_name("pass")) {
@@ -135,6 +141,13 @@ Stmt Parser::stmt() {
   const Stmt result = in_.is_sign("[", 1) ? store() : make_evaluate(exprs_.expr());
   in_.expect_end_of_line();
   return result;
+}
+
+Expr Parser::condition() {
+  const Token at = in_.peek();
+  Expr condition = exprs_.expr();
+  if (condition.dtype() != Bool()) syntax_error(at, "expected a condition");
+  return condition;
 }
 
 Stmt Parser::store() {
@@ -156,16 +169,17 @@ Stmt Parser::store() {
 }
 
 Stmt Parser::branch() {
-  const Token at = in_.peek();
-  const Expr condition = exprs_.expr();
-  if (condition.dtype() != Bool()) syntax_error(at, "expected a condition");
-  Stmt then_case = nested();
-  std::optional<Stmt> else_case;
-  if (in_.accept_name("elif"))
-    else_case = branch();
-  else if (in_.accept_name("else"))
-    else_case = nested();
-  return make_stmt(If{condition, std::move(then_case), std::move(else_case)});
+  std::vector<std::pair<Expr, Stmt>> cases;
+  do {
+    if (cases.size() == static_cast<std::size_t>(kMaxNesting)) syntax_error(in_.peek(), kTooDeep);
+    Expr condition = this->condition();
+    cases.emplace_back(std::move(condition), nested());
+  } while (in_.accept_name("elif"));
+  std::optional<Stmt> rest;
+  if (in_.accept_name("else")) rest = nested();
+  for (auto one = cases.rbegin(); one != cases.rend(); ++one)
+    rest = make_stmt(If{std::move(one->first), std::move(one->second), std::move(rest)});
+  return *rest;
 }
 
 Stmt Parser::with() {
@@ -226,9 +240,10 @@ Stmt Parser::grid(const std::vector<Token>& names) {
   std::vector<Expr> extents;
   const Token at = in_.peek();
   while (!in_.accept(")")) {
-    extents.push_back(exprs_.expr());
+    extents.push_back(exprs_.index("the extent of a loop"));
     if (!in_.is_sign(")")) in_.expect(",");
   }
+  if (names.size() > static_cast<std::size_t>(kMaxNesting)) syntax_error(at, kTooDeep);
   if (extents.size() != names.size())
     syntax_error(at, std::to_string(names.size()) + " loop variables for " +
                          std::to_string(extents.size()) + " extents");
@@ -263,7 +278,7 @@ Stmt Parser::one_loop(const Token& name, ForKind kind) {
     } else if (in_.is(Token::Kind::String) && bounds.size() == 1) {
       traits.thread = at_token(in_.peek(), [&] { return ThreadTag::parse(in_.take().text); });
     } else {
-      bounds.push_back(exprs_.expr());
+      bounds.push_back(exprs_.index("a bound of a loop"));
     }
     if (!in_.is_sign(")")) in_.expect(",");
   }

@@ -69,11 +69,12 @@ class Lexer {
   }
 
   void skip_spaces() {
-    while (peek() == ' ' || peek() == '\t' || peek() == '\r') ++at_;
-    if (peek() == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
+    for (;;) {
+      while (peek() == ' ' || peek() == '\t' || peek() == '\r') ++at_;
+      // A line that ends in a backslash goes on in the next one.
+      if (peek() != '\\' || (peek(1) != '\n' && (peek(1) != '\r' || peek(2) != '\n'))) break;
       at_ += peek(1) == '\n' ? 1 : 2;
       next_line();
-      return skip_spaces();
     }
     if (peek() == '#')
       while (at_ < text_.size() && peek() != '\n') ++at_;

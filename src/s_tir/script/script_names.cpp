@@ -1,14 +1,32 @@
 #include "s_tir/script/script_names.h"
 
 #include <algorithm>
-#include <cctype>
+#include <array>
+#include <string_view>
 
 namespace tenon::s_tir::script {
 
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_name_part(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
+
+/// Of Python and of scripts, which a variable cannot be called.
+constexpr auto kKeywords = std::to_array<std::string_view>(
+    {"False",   "None",   "True",     "and",      "as",   "assert", "async", "await",
+     "break",   "class",  "continue", "def",      "del",  "elif",   "else",  "except",
+     "finally", "for",    "from",     "global",   "if",   "import", "in",    "inf",
+     "is",      "lambda", "nan",      "nonlocal", "not",  "or",     "pass",  "raise",
+     "return",  "try",    "while",    "with",     "yield"});
+
+}  // namespace
+
 const std::string& Names::define(const void* what, const std::string& hint, const char* prefix) {
   std::string base = hint;
-  std::ranges::replace(base, '.', '_');
-  if (base.empty() || !std::isalpha(static_cast<unsigned char>(base.front()))) base = prefix + base;
+  std::ranges::replace_if(
+      base, [](char c) { return !is_name_part(c); }, '_');
+  if (base.empty() || !is_letter(base.front())) base = prefix + base;
+  if (std::ranges::find(kKeywords, base) != kKeywords.end()) base += '_';
   std::string name = base;
   if (const auto known = taken_.find(base); known != taken_.end()) {
     // Counted on as long as the plain name is taken, also past numbers that are free again.

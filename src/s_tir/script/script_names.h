@@ -11,9 +11,9 @@ namespace tenon::s_tir::script {
 
 class Names {
  public:
-  /// A new name for a variable or buffer, like `hint`: `.` is `_`, and where that is taken, `_1`,
-  /// `_2`, ... follows, each number once while it is taken. One that does not begin with a letter
-  /// gets the prefix.
+  /// A new name for a variable or buffer, like `hint`: what is not part of a Python name is `_`,
+  /// a keyword ends in `_`, and where the name is taken, `_1`, `_2`, ... follows, each number once
+  /// while it is taken. One that does not begin with a letter gets the prefix.
   const std::string& define(const void* what, const std::string& hint, const char* prefix);
   /// As it is: `A.data` is the data pointer of `A`.
   void define_as(const void* what, std::string name);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "s_tir/script/expr_parser.h"
 #include "tenon/tir/function.h"
@@ -19,6 +20,9 @@ struct OpenBlock {
                    .init = std::nullopt,
                    .body = tir::make_nop()};
   std::vector<tir::Expr> values;
+  /// The variables of the iterators.
+  std::unordered_set<const tir::ExprNode*> iter_vars;
+  std::unordered_set<std::string> iter_names;
   tir::Expr predicate = tir::make_true();
   bool has_reads = false, has_writes = false;
 };
@@ -27,6 +31,7 @@ struct OpenBlock {
 struct Head {
   tir::PrimFunc func{{}, {}, tir::make_nop()};
   std::map<std::string, tir::Var> handles;
+  std::unordered_set<std::string> param_names;
   bool is_flat = false;
 };
 
@@ -44,6 +49,8 @@ class Parser {
   std::vector<OpenBlock*> blocks_;
   std::unordered_map<const void*, tir::Range> loops_;
   bool is_modern_ = false;
+  /// Statements around the one that is being read.
+  int depth_ = 0;
 
   // ---- modules and functions ----
   void skip_imports();
@@ -66,6 +73,7 @@ class Parser {
   /// The statements up to the end of the suite, which is taken. `block` is the block whose suite it
   /// is.
   tir::Stmt suite(OpenBlock* block);
+  tir::Stmt statements(OpenBlock* block);
   static tir::Stmt joined(std::vector<tir::Stmt> stmts);
   tir::Stmt nested(OpenBlock* block = nullptr);
   /// `name = T.function(`
@@ -86,6 +94,9 @@ class Parser {
   std::vector<tir::BufferRegion> regions();
   /// `vi = T.axis...` or `vi, vj = T.axis...`
   bool is_axis() const;
+  /// Throws if the expression names an iterator of the block that is open.
+  static void require_outside(const OpenBlock& open, const tir::Expr& e, const Token& at,
+                              const char* what);
   void add_iter(OpenBlock& open, const Token& name, const tir::Range& dom, tir::IterKind kind,
                 const tir::Expr& value);
   void axis(OpenBlock& open);
@@ -104,6 +115,7 @@ class Parser {
 
   // ---- statements ----
   tir::Stmt stmt();
+  tir::Expr condition();
   tir::Stmt store();
   tir::Stmt branch();
   tir::Stmt with();

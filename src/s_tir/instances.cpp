@@ -1,0 +1,216 @@
+#include "s_tir/instances.h"
+
+#include <algorithm>
+
+#include "s_tir/context.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::s_tir {
+
+using namespace tir;
+
+namespace {
+
+/// Sums the digits of a number into the sources that the digits are of.
+class Inverter {
+ public:
+  explicit Inverter(const IterMap& map) : map_(map), sources_(map.marks.size()) {}
+
+  std::vector<std::optional<Expr>> find(const std::vector<Expr>& values) {
+    for (std::size_t d = 0; d < values.size(); ++d)
+      add(map_.values[d], values[d] - map_.values[d].base);
+    // A number follows the sources of its digits.
+    for (std::size_t n = map_.marks.size(); n-- > 0;)
+      if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && sources_[n])
+        add(*number, *sources_[n]);
+    const std::vector<std::int64_t> count = told_apart(map_);
+    for (std::size_t n = 0; n < map_.marks.size(); ++n) {
+      const Mark& mark = map_.marks[n];
+      if (count[n] != mark.extent)
+        sources_[n] = std::nullopt;
+      else if (sources_[n])
+        sources_[n] = *sources_[n] + mark.min;
+    }
+    return sources_;
+  }
+
+ private:
+  void add(const DigitSum& sum, const Expr& value) {
+    for (std::size_t n = 0; n < sum.digits.size(); ++n) {
+      const Digit& digit = sum.digits[n];
+      const auto number = [&](std::int64_t x) { return make_int(value.dtype(), x); };
+      Expr own = digit.scale == 1 ? value : floordiv(value, number(digit.scale));
+      if (n > 0) own = floormod(own, number(digit.extent));
+      if (digit.lower != 1) own = own * number(digit.lower);
+      std::optional<Expr>& all = sources_[static_cast<std::size_t>(digit.mark)];
+      all = all ? *all + own : own;
+    }
+  }
+
+  const IterMap& map_;
+  std::vector<std::optional<Expr>> sources_;
+};
+
+bool uses_any(const Expr& e, const std::vector<LoopDomain>& loops) {
+  return std::any_of(loops.begin(), loops.end(),
+                     [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
+}
+
+/// The instances of one block, as far as they are known.
+class Finder {
+ public:
+  Finder(const BlockRealize& realize, std::vector<LoopDomain> loops)
+      : realize_(realize), loops_(std::move(loops)) {
+    for (const IterVar& iter : realize.block->iters) iters_.push_back(iter.var());
+  }
+
+  std::optional<InstanceSet> find() {
+    std::optional<InstanceSet> result = with_conditions();
+    return result ? result : with_bounds();
+  }
+
+ private:
+  /// The digits of unbounded loops; ranges that depend on other loops and the predicate as
+  /// conditions on the iterators that determine the loops.
+  std::optional<InstanceSet> with_conditions() {
+    result_.clear();
+    const auto map = find_iter_map(realize_.values, loops_, make_true());
+    if (!map) return std::nullopt;
+    add_values(*map);
+    const std::vector<std::optional<Expr>> sources = invert(*map, iters_);
+    for (std::size_t n = 0; n < loops_.size(); ++n)
+      if (sources[n])
+        set(of_iters_, loops_[n].var, *sources[n]);
+      else if (is_one(loops_[n].extent))
+        set(of_iters_, loops_[n].var, substitute(loops_[n].min, of_iters_));
+      else
+        undetermined_.push_back(loops_[n]);
+    for (std::size_t n = 0; n < loops_.size(); ++n)
+      if (!add_range(loops_[n], sources[n].has_value())) return std::nullopt;
+    if (!add_predicate()) return std::nullopt;
+    return result_;
+  }
+
+  /// The predicate as bounds of numbers that the digits make.
+  std::optional<InstanceSet> with_bounds() {
+    result_.clear();
+    for (const LoopDomain& loop : loops_)
+      if (!constant_int(loop.extent) || uses_any(loop.min, loops_)) return std::nullopt;
+    const auto map = find_iter_map(realize_.values, loops_, realize_.predicate);
+    if (!map) return std::nullopt;
+    add_values(*map);
+    for (const Expr& part : conjuncts(realize_.predicate))
+      if (!uses_any(part, loops_)) result_.push_back(part);
+    return result_;
+  }
+
+  void add_values(const IterMap& map) {
+    for (std::size_t d = 0; d < iters_.size(); ++d) {
+      const DigitSum& value = map.values[d];
+      const DataType type = iters_[d].dtype();
+      const auto number = [&](std::int64_t x) { return make_int(type, x); };
+      const Expr own = iters_[d] - cast(type, value.base);
+      if (value.digits.empty()) {
+        result_.push_back(own == number(0));
+        continue;
+      }
+      const Digit& digit = value.digits.front();
+      result_.push_back(own >= number(0));
+      if (digit.extent != kUnknownExtent)
+        result_.push_back(own <= number(digit.scale * (digit.extent - 1)));
+      if (digit.scale != 1) result_.push_back(floormod(own, number(digit.scale)) == number(0));
+    }
+  }
+
+  /// False if the range is not known.
+  bool add_range(const LoopDomain& loop, bool is_determined) {
+    const bool is_dependent = uses_any(loop.min, loops_) || uses_any(loop.extent, loops_);
+    if (!is_dependent && constant_int(loop.extent)) return true;
+    if (uses_any(loop.min, undetermined_) || uses_any(loop.extent, undetermined_)) return false;
+    const Expr min = substitute(loop.min, of_iters_), extent = substitute(loop.extent, of_iters_);
+    if (!is_determined) {
+      result_.push_back(extent > make_int(extent.dtype(), 0));
+      return true;
+    }
+    const Expr position = of_iters_.at(&loop.var.node()) - min;
+    result_.push_back(position >= make_int(position.dtype(), 0));
+    result_.push_back(position < extent);
+    return true;
+  }
+
+  /// False if the predicate leaves instances out in a way that is not known.
+  bool add_predicate() {
+    Expr free = make_true();
+    for (const Expr& part : conjuncts(realize_.predicate)) {
+      if (!uses_any(part, undetermined_)) {
+        result_.push_back(substitute(part, of_iters_));
+        continue;
+      }
+      if (uses_var(part, [&](const Expr& var) { return of_iters_.contains(&var.node()); }))
+        return false;
+      free = both(free, part);
+    }
+    return is_true(free) || holds_somewhere(free);
+  }
+
+  /// Whether the first or the last iteration of the loops that no iterator determines fulfils a
+  /// condition: then each instance runs in that iteration.
+  bool holds_somewhere(const Expr& condition) const {
+    VarMap first, last;
+    for (const LoopDomain& loop : undetermined_) {
+      if (!constant_int(loop.extent) || uses_any(loop.min, loops_)) return false;
+      set(first, loop.var, loop.min);
+      set(last, loop.var, loop.min + loop.extent - 1);
+    }
+    return arith::can_prove(substitute(condition, first)) ||
+           arith::can_prove(substitute(condition, last));
+  }
+
+  const BlockRealize& realize_;
+  std::vector<LoopDomain> loops_, undetermined_;
+  std::vector<Expr> iters_;
+  VarMap of_iters_;
+  InstanceSet result_;
+};
+
+}  // namespace
+
+std::vector<std::optional<Expr>> invert(const IterMap& map, const std::vector<Expr>& values) {
+  return Inverter(map).find(values);
+}
+
+std::optional<InstanceSet> instances_of(const Program& program, int block, int top) {
+  if (!is_unconditional_below(program, block, top)) return std::nullopt;
+  std::vector<int> below;
+  for (const int loop : program.loops_of(block))
+    if (loop > top) below.push_back(loop);
+  return Finder(program.realize(block), domains_of(program, below)).find();
+}
+
+InstanceSet beginnings(const InstanceSet& instances, const Block& block) {
+  VarMap first;
+  for (const IterVar& iter : block.iters)
+    if (iter.kind() == IterKind::Reduce) set(first, iter.var(), iter.dom()->min);
+  InstanceSet result;
+  for (const Expr& part : instances) result.push_back(substitute(part, first));
+  return result;
+}
+
+bool contains_instances(const InstanceSet& outer, const InstanceSet& inner, const Block& block,
+                        const std::vector<LoopDomain>& outside) {
+  arith::Facts facts;
+  bind_domains(facts, outside);
+  bind_iters(facts, block);
+  Expr all = make_true();
+  for (const Expr& part : inner) all = both(all, arith::simplify(part, facts));
+  const auto holds = facts.assume(all);
+  return std::all_of(outer.begin(), outer.end(), [&](const Expr& part) {
+    const Expr own = arith::simplify(part, facts);
+    for (const Expr& known : conjuncts(all))
+      if (structural_equal(known, own)) return true;
+    return arith::can_prove(own, facts);
+  });
+}
+
+}  // namespace tenon::s_tir

@@ -1,0 +1,467 @@
+// Steps keep the instances that run and the order of those that depend on each other: programs that
+// overwrite what they read, and that run a part of their declared domains.
+#include <gtest/gtest.h>
+
+#include "tenon/s_tir/schedule.h"
+#include "tenon/s_tir/script.h"
+#include "tests/s_tir/interpreted.h"
+#include "tests/s_tir/refusal.h"
+
+namespace tenon::s_tir {
+namespace {
+
+/// A schedule of the only function of a script, whose results it must not change.
+class Scheduled {
+ public:
+  explicit Scheduled(const std::string& script) : before_(parse_script(script)), sch_(before_) {}
+
+  Schedule* operator->() { return &sch_; }
+  BlockRV block(const std::string& name) { return sch_.get_block(name); }
+  LoopRV loop(const std::string& block, std::size_t number) {
+    return sch_.get_loops(sch_.get_block(block)).at(number);
+  }
+  std::string script() const { return print_script(sch_.mod()); }
+  std::string first_other() const {
+    return first_other_result(before_.functions.at("main"), sch_.mod().functions.at("main"));
+  }
+
+ private:
+  tir::IRModule before_;
+  Schedule sch_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// ---- order --------------------------------------------------------------------------------------
+
+const char* const kOverwrittenInput = R"(
+@T.prim_func
+def main(A: T.Buffer[16, "float32"], D: T.Buffer[16, "float32"]) -> None:
+    B = T.alloc_buffer([16], dtype="float32")
+    for i in T.serial(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in T.serial(16):
+        with T.block("W"):
+            vi = T.axis.spatial(16, i)
+            A[vi] = T.float32(0)
+    for i in T.serial(16):
+        with T.block("D"):
+            vi = T.axis.spatial(16, i)
+            D[vi] = B[vi] + T.float32(1)
+)";
+
+TEST(Dependences, ComputeAtRefusesToPassAWriteOfTheInput) {
+  Scheduled s(kOverwrittenInput);
+  const std::string sentence = refusal([&] { s->compute_at(s.block("B"), s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "reads A[i], and `A` writes A[i]")) << sentence;
+}
+
+TEST(Dependences, ComputeInlineRefusesToPassAWriteOfTheInput) {
+  Scheduled s(kOverwrittenInput);
+  const std::string sentence = refusal([&] { s->compute_inline(s.block("B")); });
+  EXPECT_TRUE(contains(sentence, "reads A[i], and `A` writes A[i]")) << sentence;
+}
+
+TEST(Dependences, ReverseComputeAtRefusesToPassAReadOfTheOutput) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[16, "float32"], D: T.Buffer[16, "float32"], E: T.Buffer[16, "float32"]) -> None:
+    B = T.alloc_buffer([16], dtype="float32")
+    for i in T.serial(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in T.serial(16):
+        with T.block("R"):
+            vi = T.axis.spatial(16, i)
+            E[vi] = D[vi]
+    for i in T.serial(16):
+        with T.block("D"):
+            vi = T.axis.spatial(16, i)
+            D[vi] = B[vi] + T.float32(1)
+)");
+  for (const bool inlined : {false, true}) {
+    const std::string sentence = refusal([&] {
+      if (inlined)
+        s->reverse_compute_inline(s.block("D"));
+      else
+        s->reverse_compute_at(s.block("D"), s.loop("B", 0));
+    });
+    EXPECT_TRUE(contains(sentence, "writes D[i], and `E` reads D[i]")) << sentence;
+  }
+}
+
+TEST(Dependences, CacheReadServesOnlyReadersBehindTheWriter) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[16, "float32"], D: T.Buffer[16, "float32"], E: T.Buffer[16, "float32"]) -> None:
+    for i in T.serial(16):
+        with T.block("M"):
+            vi = T.axis.spatial(16, i)
+            D[vi] = A[vi] * T.float32(2)
+    for i in T.serial(16):
+        with T.block("W"):
+            vi = T.axis.spatial(16, i)
+            A[vi] = T.float32(3)
+    for i in T.serial(16):
+        with T.block("N"):
+            vi = T.axis.spatial(16, i)
+            E[vi] = A[vi]
+)");
+  s->cache_read(s.block("N"), 0, "local");
+  EXPECT_TRUE(contains(s.script(), "D[vi] = A[vi] * T.float32(2)")) << s.script();
+  EXPECT_TRUE(contains(s.script(), "E[vi] = A_local[vi]")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Dependences, CacheWriteDoesNotPassALaterWriter) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
+    for i in T.serial(8):
+        with T.block("X"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[vi] * T.float32(2)
+    for i in T.serial(8):
+        with T.block("Y"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[vi] + T.float32(1)
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("X"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "writes C[i], and `C` writes C[i]")) << sentence;
+}
+
+TEST(Dependences, IterationsThatReadWhatLaterOnesWriteDoNotRunTogether) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[17, "float32"], B: T.Buffer[16, "float32"], C: T.Buffer[16, "float32"]) -> None:
+    for i in T.serial(16):
+        with T.block("X"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = A[vi]
+        with T.block("Y"):
+            vi = T.axis.spatial(16, i)
+            A[vi + 1] = C[vi]
+)");
+  const LoopRV loop = s.loop("X", 0);
+  for (const std::string& sentence :
+       {refusal([&] { s->parallel(loop); }), refusal([&] { s->vectorize(loop); }),
+        refusal([&] { s->bind(loop, "threadIdx.x"); })})
+    EXPECT_TRUE(contains(sentence, "reads A[i], and `A` writes A[(i + 1)]")) << sentence;
+}
+
+/// Iteration (i, j) reads what (i + 1, j + `distance`) writes.
+std::string diagonal(int distance) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[(9, 10), "float32"]) -> None:
+    for i, j in T.grid(8, 8):
+        with T.block("X"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            A[vi, vj + 1] = A[vi + 1, vj)" +
+         (distance < 0 ? "" : " + " + std::to_string(1 + distance)) + "] + T.float32(1)\n";
+}
+
+TEST(Dependences, ReorderAllowsDistancesThatStayForward) {
+  for (const int distance : {0, 1}) {
+    Scheduled s(diagonal(distance));
+    s->reorder({s.loop("X", 1), s.loop("X", 0)});
+    EXPECT_EQ(s.first_other(), "") << distance;
+  }
+}
+
+TEST(Dependences, ReorderRefusesDistancesThatTurnBackward) {
+  Scheduled s(diagonal(-1));
+  const LoopRV i = s.loop("X", 0), j = s.loop("X", 1);
+  const std::string sentence = refusal([&] { s->reorder({j, i}); });
+  EXPECT_TRUE(contains(sentence, "reads A[(i + 1), j]")) << sentence;
+  EXPECT_TRUE(contains(sentence, "writes A[i, (j + 1)]")) << sentence;
+}
+
+/// Each iteration of `r` sums anew; another block has filled the elements before.
+TEST(Dependences, ReorderDoesNotMoveARepetitionIntoTheSum) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[4, "float32"]) -> None:
+    for i in T.serial(4):
+        with T.block("F"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = T.float32(1)
+    for i, r, k in T.grid(4, 3, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  const LoopRV r = s.loop("C", 1), k = s.loop("C", 2);
+  EXPECT_TRUE(contains(refusal([&] { s->reorder({k, r}); }), "add them again"));
+}
+
+TEST(Dependences, ReorderDoesNotMixSumsOfTheSameElement) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[4, "float32"]) -> None:
+    for i, r, k in T.grid(4, 3, 8):
+        with T.block("C"):
+            vi, vr, vk = T.axis.remap("SSR", [i, r, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  const LoopRV r = s.loop("C", 1), k = s.loop("C", 2);
+  EXPECT_TRUE(contains(refusal([&] { s->reorder({k, r}); }), "writes C[i]"));
+}
+
+TEST(Dependences, DecomposedInitsDoNotPassReadersOfOldElements) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 4), "float32"], C: T.Buffer[8, "float32"], D: T.Buffer[8, "float32"]) -> None:
+    for i in T.serial(8):
+        with T.block("R"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = C[7 - vi]
+        for k in T.serial(4):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+)");
+  const std::string sentence =
+      refusal([&] { s->decompose_reduction(s.block("C"), s.loop("C", 0)); });
+  EXPECT_TRUE(contains(sentence, "writes C[i], and `D` reads C[(7 - i)]")) << sentence;
+  s->decompose_reduction(s.block("C"), s.loop("C", 1));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+// ---- buffers that are updated in place ----------------------------------------------------------
+
+const char* const kUpdatedInPlace = R"(
+@T.prim_func
+def main(X: T.Buffer[16, "float32"], C: T.Buffer[16, "float32"]) -> None:
+    A = T.alloc_buffer([16], dtype="float32")
+    for i in T.serial(16):
+        with T.block("I"):
+            vi = T.axis.spatial(16, i)
+            A[vi] = X[vi] + T.float32(1)
+    for i in T.serial(16):
+        with T.block("U"):
+            vi = T.axis.spatial(16, i)
+            A[vi] = A[vi] * T.float32(3)
+    for i in T.serial(16):
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = A[vi] - T.float32(4)
+)";
+
+TEST(UpdatesInPlace, AreCopiedBehindTheUpdate) {
+  Scheduled s(kUpdatedInPlace);
+  s->cache_read(s.block("C"), 0, "local");
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(UpdatesInPlace, AreWrittenThroughACache) {
+  Scheduled s(kUpdatedInPlace);
+  s->cache_write(s.block("U"), 0, "local");
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(UpdatesInPlace, AreNotCalledReductionsWhereTheyAreRefused) {
+  Scheduled s(kUpdatedInPlace);
+  const std::string sentence = refusal([&] { s->compute_inline(s.block("I")); });
+  EXPECT_TRUE(contains(sentence, "`A` is written by `U` as well")) << sentence;
+  EXPECT_FALSE(contains(sentence, "reduction")) << sentence;
+}
+
+// ---- what runs ----------------------------------------------------------------------------------
+
+TEST(PartialDomains, ComputeAtRunsTheInstancesThatTheLoopsRan) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "float32"], D: T.Buffer[8, "float32"]) -> None:
+    C = T.alloc_buffer([8], dtype="float32")
+    for i, k in T.grid(8, 4):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            vk = T.axis.reduce(8, k)
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+    for i in T.serial(8):
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = C[vi]
+)");
+  s->compute_at(s.block("C"), s.loop("D", 0));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+/// Rows of 1 to 8 elements. `domain`: what the iterator of the elements declares.
+std::string triangle(const std::string& domain) {
+  return R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "float32"], D: T.Buffer[8, "float32"]) -> None:
+    C = T.alloc_buffer([8], dtype="float32")
+    for i in T.serial(8):
+        for k in T.serial(i + 1):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                vk = T.axis.reduce()" +
+         domain + R"(, k)
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+    for i in T.serial(8):
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = C[vi]
+)";
+}
+
+TEST(PartialDomains, ComputeAtRunsATriangle) {
+  Scheduled s(triangle("8"));
+  s->compute_at(s.block("C"), s.loop("D", 0));
+  EXPECT_TRUE(contains(s.script(), "T.where")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(PartialDomains, ComputeAtRefusesDomainsThatDependOnALoop) {
+  Scheduled s(triangle("i + 1"));
+  const std::string sentence = refusal([&] { s->compute_at(s.block("C"), s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "`vk` of block `C` depends on loop `i`")) << sentence;
+}
+
+TEST(PartialDomains, ReverseComputeAtRefusesConditionsThatFailInOtherIterations) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "float32"], D: T.Buffer[4, "float32"]) -> None:
+    B = T.alloc_buffer([4], dtype="float32")
+    for i, j in T.grid(2, 4):
+        with T.block("B"):
+            vj = T.axis.spatial(4, j)
+            T.where(i < 1)
+            B[vj] = A[vj] * T.float32(2)
+    for j in T.serial(4):
+        with T.block("D"):
+            vj = T.axis.spatial(4, j)
+            D[vj] = B[vj] + T.float32(1)
+)");
+  const std::string sentence =
+      refusal([&] { s->reverse_compute_at(s.block("D"), s.loop("B", 1)); });
+  EXPECT_TRUE(contains(sentence, "before block `B` writes them")) << sentence;
+}
+
+TEST(PartialDomains, ReverseComputeAtRefusesUnfinishedSums) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 4), "float32"], S: T.Buffer[(8, 4), "float32"]) -> None:
+    E = T.alloc_buffer([8, 4], dtype="float32")
+    R = T.alloc_buffer([8], dtype="float32")
+    for j in T.serial(4):
+        for i in T.serial(8):
+            with T.block("E"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                E[vi, vj] = A[vi, vj] + T.float32(1)
+            with T.block("R"):
+                vi, vk = T.axis.remap("SR", [i, j])
+                with T.init():
+                    R[vi] = T.float32(0)
+                R[vi] = R[vi] + E[vi, vk]
+    for i, j in T.grid(8, 4):
+        with T.block("S"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            S[vi, vj] = E[vi, vj] / R[vi]
+)");
+  const std::string sentence =
+      refusal([&] { s->reverse_compute_at(s.block("S"), s.loop("R", 0)); });
+  EXPECT_TRUE(contains(sentence, "may read elements of `R` before block `R` writes them"))
+      << sentence;
+}
+
+TEST(PartialDomains, DecomposeRefusesAnInitThatNeverRan) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 4), "float32"], C: T.Buffer[8, "float32"]) -> None:
+    for i, k in T.grid(8, 3):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            vk = T.axis.reduce(4, k + 1)
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  EXPECT_NE(refusal([&] { s->decompose_reduction(s.block("C"), s.loop("C", 1)); }), "accepted");
+  EXPECT_NE(refusal([&] { s->rfactor(s.loop("C", 1), 0); }), "accepted");
+  EXPECT_NE(refusal([&] { s->blockize(s.loop("C", 1)); }), "accepted");
+}
+
+TEST(PartialDomains, BlockizeKeepsDomainsThatDoNotBeginAtZero) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 12), "float32"], B: T.Buffer[(4, 12), "float32"]) -> None:
+    for i, j in T.grid(4, 8):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            vj = T.axis.spatial((4, 12), j + 4)
+            B[vi, vj] = A[vi, vj] + T.float32(1)
+)");
+  s->blockize(s.loop("B", 1));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(DependentLoops, AreNotFusedWithTheLoopThatTheyDependOn) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 4, 4), "float32"], B: T.Buffer[(4, 4, 4), "float32"]) -> None:
+    for i in T.serial(4):
+        for j in T.serial(4):
+            for k in T.serial(i + 1):
+                with T.block("X"):
+                    vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                    B[vi, vj, vk] = A[vi, vj, vk]
+)");
+  const std::string sentence = refusal([&] {
+    s->fuse({s.loop("X", 0), s.loop("X", 1), s.loop("X", 2)});
+  });
+  EXPECT_TRUE(contains(sentence, "depends on loop `i`")) << sentence;
+}
+
+TEST(DependentLoops, AreSplitByAnOpenFactor) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"]) -> None:
+    for i in T.serial(8):
+        for k in T.serial(i + 1):
+            with T.block("X"):
+                vi, vk = T.axis.remap("SS", [i, k])
+                B[vi, vk] = A[vi, vk]
+)");
+  s->split(s.loop("X", 1), {std::nullopt, 4});
+  EXPECT_EQ(s.first_other(), "");
+}
+
+// ---- numbers of iterations ----------------------------------------------------------------------
+
+TEST(IterationCounts, BeyondTheLoopVariablesTypeAreRefused) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(50000, 50000), "int8"], B: T.Buffer[(50000, 50000), "int8"]) -> None:
+    for i, j in T.grid(50000, 50000):
+        with T.block("X"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+)");
+  const LoopRV i = s.loop("X", 0), j = s.loop("X", 1);
+  EXPECT_TRUE(contains(refusal([&] { s->fuse({i, j}); }), "2500000000"));
+  EXPECT_TRUE(contains(refusal([&] { s->split(i, {65536, 65537}); }), "4295032832"));
+  // 5 * 429497000 is 2147485000.
+  EXPECT_TRUE(contains(refusal([&] { s->split(i, {std::nullopt, 429497000, 5}); }), "2147485000"));
+}
+
+}  // namespace
+}  // namespace tenon::s_tir
