@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iostream>
 #include <mutex>
 
 #include "tune/line_file.h"
@@ -43,24 +44,40 @@ struct Database::State {
     return nullptr;
   }
 
-  void load() {
-    for (const std::string& line : read_lines(workload_file())) {
-      std::optional<WorkloadLine> parsed = parse_workload(line);
-      if (!parsed)
-        ++damaged;
-      else if (!find(parsed->workload, parsed->hash))  // two tuners may both have written it
-        workloads.push_back({parsed->hash, std::move(parsed->workload)});
-    }
-    for (const std::string& line : read_lines(record_file())) {
-      std::optional<RecordLine> parsed = parse_record(line);
-      const auto workload = std::find_if(workloads.begin(), workloads.end(), [&](const auto& own) {
-        return parsed && own.hash == parsed->workload;
-      });
+  using Warn = std::function<void(const std::string&)>;
+
+  /// Calls `take` with each line of the file. Warns of those that it throws for, the first ones one
+  /// by one.
+  void load(const std::filesystem::path& file, const Warn& warn,
+            const std::function<void(const std::string&)>& take) {
+    constexpr std::size_t kMaxWarnings = 10;
+    std::size_t skipped = 0;
+    for (const Line& line : read_lines(file)) try {
+        take(line.text);
+      } catch (const Error& error) {
+        if (++skipped <= kMaxWarnings)
+          warn(file.string() + ":" + std::to_string(line.number) +
+               ": this line is skipped: " + error.sentence());
+      }
+    if (skipped > kMaxWarnings)
+      warn(file.string() + ": " + std::to_string(skipped - kMaxWarnings) +
+           " more line(s) are skipped");
+    damaged += skipped;
+  }
+
+  void load(const Warn& warn) {
+    load(workload_file(), warn, [&](const std::string& line) {
+      WorkloadLine parsed = parse_workload(line);
+      if (!find(parsed.workload, parsed.hash))  // two tuners may both have written it
+        workloads.push_back({parsed.hash, std::move(parsed.workload)});
+    });
+    load(record_file(), warn, [&](const std::string& line) {
+      RecordLine parsed = parse_record(line);
+      const auto workload = std::ranges::find(workloads, parsed.workload, &Workload::hash);
       if (workload == workloads.end())
-        ++damaged;
-      else
-        workload->records.push_back(std::move(parsed->record));
-    }
+        throw TypeError("no program of the database has the hash that it names");
+      workload->records.push_back(std::move(parsed.record));
+    });
   }
 
   bool flush() {
@@ -74,14 +91,17 @@ struct Database::State {
 
 Database::Database() : state_(std::make_shared<State>()) {}
 
-Database::Database(const std::filesystem::path& folder) : Database() {
+Database::Database(const std::filesystem::path& folder,
+                   const std::function<void(const std::string&)>& warn)
+    : Database() {
   state_->folder = folder;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
     throw RuntimeError("the database's folder `" + folder.string() +
                        "` cannot be made: " + error.message());
-  state_->load();
+  state_->load(
+      warn ? warn : [](const std::string& text) { std::cerr << "warning: " << text << std::endl; });
 }
 
 void Database::add(const tir::IRModule& workload, const Record& record) {
@@ -89,9 +109,9 @@ void Database::add(const tir::IRModule& workload, const Record& record) {
   const std::uint64_t hash = structural_hash(workload);
   State::Workload* own = state_->find(workload, hash);
   if (!own) {
-    own = &state_->workloads.emplace_back(State::Workload{hash, workload});
     if (!state_->folder.empty())
       state_->pending.push_back({state_->workload_file(), to_line(workload, hash)});
+    own = &state_->workloads.emplace_back(State::Workload{hash, workload});
   }
   own->records.push_back(record);
   if (state_->folder.empty()) return;
@@ -136,13 +156,18 @@ std::vector<tir::IRModule> Database::workloads() const {
   return result;
 }
 
-std::optional<Record> Database::best(const tir::IRModule& workload, const Target& target) const {
-  std::optional<Record> result;
-  for (const Record& record : records(workload, target))
-    if (record.measurement.is_valid() &&
-        (!result || record.measurement.median() < result->measurement.median()))
-      result = record;
+std::vector<Record> Database::fastest_first(const tir::IRModule& workload,
+                                            const Target& target) const {
+  std::vector<Record> result = records(workload, target);
+  std::erase_if(result, [](const Record& record) { return !record.measurement.is_valid(); });
+  std::ranges::stable_sort(result, {}, [](const Record& r) { return r.measurement.median(); });
   return result;
+}
+
+std::optional<Record> Database::best(const tir::IRModule& workload, const Target& target) const {
+  std::vector<Record> all = fastest_first(workload, target);
+  if (all.empty()) return std::nullopt;
+  return std::move(all.front());
 }
 
 std::optional<s_tir::Schedule> apply_best(const tir::IRModule& mod, const Database& database,
@@ -152,11 +177,18 @@ std::optional<s_tir::Schedule> apply_best(const tir::IRModule& mod, const Databa
 
 std::optional<s_tir::Schedule> apply_best(const s_tir::Schedule& sch, const Database& database,
                                           const Target& target) {
-  const std::optional<Record> best = database.best(sch.mod(), target);
-  if (!best) return std::nullopt;
-  s_tir::Schedule result = sch;
-  result.apply_trace(best->trace);
-  return result;
+  std::exception_ptr refusal;
+  for (const Record& record : database.fastest_first(sch.mod(), target)) {
+    try {
+      s_tir::Schedule result = sch;
+      result.apply_trace(record.trace);
+      return result;
+    } catch (const Error&) {
+      if (!refusal) refusal = std::current_exception();
+    }
+  }
+  if (refusal) std::rethrow_exception(refusal);
+  return std::nullopt;
 }
 
 }  // namespace tenon::tune

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "tenon/driver/device_of.h"
 #include "tenon/s_tir/script.h"
@@ -69,7 +70,11 @@ class Writer {
           return std::string(digits);
         },
         [](const std::string& words) { return quoted(words); },
-        [&](const RV& rv) { return names_.at(rv.number); },
+        [&](const RV& rv) {
+          const auto name = names_.find(rv.number);
+          if (name != names_.end()) return name->second;
+          throw ScheduleError("the trace uses a sample that has no decision");
+        },
         [&](const TraceValue::List& list) {
           std::string items;
           for (const TraceValue& item : list) items += (items.empty() ? "" : ", ") + value(item);
@@ -122,14 +127,20 @@ class Writer {
   void note_decision(const Instruction& step) {
     if (!step.decision) return;
     if (step.kind == InstructionKind::SampleCategorical) {
-      const auto index = static_cast<std::size_t>(std::get<std::int64_t>(step.decision->value));
-      names_[step.outputs.front().number] =
-          value(std::get<TraceValue::List>(step.arguments[0].value)[index]);
+      const auto* index = std::get_if<std::int64_t>(&step.decision->value);
+      const auto* candidates = std::get_if<TraceValue::List>(&step.arguments[0].value);
+      const bool is_there =
+          index && candidates && *index >= 0 && std::cmp_less(*index, candidates->size());
+      if (!is_there) throw ScheduleError("sample_categorical: the decision is not a candidate");
+      names_[step.outputs.front().number] = value((*candidates)[static_cast<std::size_t>(*index)]);
       return;
     }
-    const auto& factors = std::get<TraceValue::List>(step.decision->value);
-    for (std::size_t n = 0; n < factors.size(); ++n)
-      names_[step.outputs[n].number] = value(factors[n]);
+    const auto* factors = std::get_if<TraceValue::List>(&step.decision->value);
+    if (!factors || factors->size() != step.outputs.size())
+      throw ScheduleError(
+          "sample_perfect_tile: the decision has not one factor for each name that the step gives");
+    for (std::size_t n = 0; n < factors->size(); ++n)
+      names_[step.outputs[n].number] = value((*factors)[n]);
   }
 
   std::string call_of(const Instruction& step) {

@@ -38,13 +38,13 @@ bool ends_in_a_line(int file, off_t size) {
 
 }  // namespace
 
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
+std::vector<Line> read_lines(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path)) return {};
   const std::string text = codegen::read_file(path);
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
+  std::vector<Line> lines;
+  for (std::size_t begin = 0, number = 1; begin < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) lines.push_back(text.substr(begin, end - begin));
+    if (end > begin) lines.push_back({number, text.substr(begin, end - begin)});
     begin = end + 1;
   }
   return lines;

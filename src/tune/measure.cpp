@@ -1,6 +1,7 @@
 #include "tenon/tune/measure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -111,8 +112,13 @@ std::string_view to_string(Outcome outcome) {
   internal_error("unknown outcome");
 }
 
+bool Measurement::is_valid() const {
+  return outcome == Outcome::Measured && !seconds.empty() &&
+         std::ranges::all_of(seconds, [](double s) { return s > 0 && std::isfinite(s); });
+}
+
 double Measurement::median() const {
-  internal_check(is_valid() && !seconds.empty(), "the median of what was not measured");
+  internal_check(is_valid(), "the median of what was not measured");
   return runtime::Timing::of(seconds).median;
 }
 
@@ -184,7 +190,7 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
   }
   const Measurement result = measurement_of(state_->run(recording), options.run_timeout_s);
   std::filesystem::remove(recording.library);
-  if (!result.is_valid())
+  if (result.outcome != Outcome::Measured)
     throw RuntimeError("tuning: the program before scheduling cannot be run: " + result.reason);
 }
 

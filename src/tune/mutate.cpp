@@ -71,7 +71,9 @@ bool mutate_categorical(Instruction& step, Random& random) {
 bool mutate_parallel(Instruction& step, Random& random) {
   auto* jobs = std::get_if<std::int64_t>(&step.arguments[2].value);
   if (!jobs) return false;
-  *jobs = random.below(2) == 0 && *jobs > 1 ? *jobs / 2 : *jobs * 2;
+  constexpr std::int64_t kMaxJobs = std::int64_t{1} << 30;
+  const bool is_halved = (random.below(2) == 0 && *jobs > 1) || *jobs > kMaxJobs;
+  *jobs = is_halved ? *jobs / 2 : *jobs * 2;
   return true;
 }
 

@@ -1,13 +1,13 @@
 // The lines of the database's two files.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "tenon/tune/database.h"
 
 namespace tenon::tune {
 
+/// TypeError: a name in the program is not UTF-8, which JSON cannot hold.
 std::string to_line(const tir::IRModule& workload, std::uint64_t hash);
 std::string to_line(const Record& record, std::uint64_t workload);
 
@@ -19,8 +19,8 @@ struct RecordLine {
   std::uint64_t workload;
   Record record;
 };
-/// nullopt for a line that is none, or is cut off.
-std::optional<WorkloadLine> parse_workload(const std::string& line);
-std::optional<RecordLine> parse_record(const std::string& line);
+/// TypeError for any line that is malformed or cut off: what is wrong with it.
+WorkloadLine parse_workload(const std::string& line);
+RecordLine parse_record(const std::string& line);
 
 }  // namespace tenon::tune

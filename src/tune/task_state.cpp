@@ -65,14 +65,35 @@ TaskState::TaskState(const Task& task, std::size_t index, const TuneOptions& opt
   row_ = {.name = task.name, .flops = estimate_flops(task.mod), .weight = task.weight};
 }
 
-void TaskState::recall(const Database& database) {
+std::string TaskState::recall(const Database& database) {
+  std::size_t refused = 0;
   for (const Record& record : database.records(task_.mod)) {
     if (!record.conditions.are_like(conditions_)) continue;
-    if (const auto candidate = maker_->replayed(record.trace))
-      search_->tell(*candidate, record.measurement.is_valid()
-                                    ? std::optional(record.measurement.median())
-                                    : std::nullopt);
+    std::optional<Candidate> candidate;
+    try {
+      candidate = maker_->replayed(record.trace);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the trace of a stranger
+    }
+    if (candidate)
+      count(*candidate, record.measurement.is_valid() ? std::optional(record.measurement.median())
+                                                      : std::nullopt);
+    else
+      ++refused;
   }
+  end_round();
+  if (row_.trials + static_cast<int>(refused) == 0) return "";
+  std::string text = std::to_string(row_.trials) + " record(s) of the database count as trials";
+  if (row_.seconds) text += ", the best with " + seconds_text(*row_.seconds * 1e6) + " us";
+  if (refused > 0)
+    text += "; " + std::to_string(refused) + " record(s) have traces that are refused";
+  return text;
+}
+
+void TaskState::count(const Candidate& candidate, std::optional<double> seconds) {
+  if (seconds) row_.seconds = std::min(row_.seconds.value_or(*seconds), *seconds);
+  ++row_.trials;
+  search_->tell(candidate, seconds);
+  told_.push_back({candidate.schedule.mod(), seconds});
 }
 
 void TaskState::measure(const std::vector<Candidate>& candidates, const Say& say,
@@ -137,10 +158,7 @@ void TaskState::tell(const Candidate& candidate, const Measurement& measurement,
                      Database& database) {
   std::optional<double> seconds;
   if (measurement.is_valid()) seconds = measurement.median();
-  if (seconds) row_.seconds = std::min(row_.seconds.value_or(*seconds), *seconds);
-  ++row_.trials;
-  search_->tell(candidate, seconds);
-  told_.push_back({candidate.schedule.mod(), seconds});
+  count(candidate, seconds);
   database.add(task_.mod, {.trace = candidate.schedule.trace(),
                            .measurement = measurement,
                            .conditions = conditions_,

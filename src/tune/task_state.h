@@ -20,8 +20,9 @@ class TaskState {
   /// Who measures, with processors; of a fleet.
   const std::vector<std::string>& fleet_notes() const { return fleet_task_.notes; }
 
-  /// What the database has of this task is not measured again.
-  void recall(const Database& database);
+  /// Counts what the database has of this task, measured under like conditions, as trials of this
+  /// run. Returns a line for the log about what it found; empty if there is nothing.
+  std::string recall(const Database& database);
   std::optional<std::vector<Candidate>> next(std::size_t count, CostModel& model) {
     return search_->next(count, model);
   }
@@ -35,7 +36,7 @@ class TaskState {
   /// Records what was measured of a candidate.
   void tell(const Candidate& candidate, const Measurement& measurement, Database& database);
   void end_round();
-  /// What the model may learn from: everything measured in this run.
+  /// What the model may learn from: everything measured, in this run or recalled.
   std::vector<Lesson> lessons() const;
 
   /// Seconds of the whole that another round may save: what the last rounds saved, and, as that may
@@ -49,6 +50,8 @@ class TaskState {
     std::optional<double> seconds;
   };
 
+  /// Counts a trial: a candidate and its time, if it has one.
+  void count(const Candidate& candidate, std::optional<double> seconds);
   bool measure_by_fleet(const std::vector<tir::IRModule>& mods, const Say& say,
                         const OnMeasured& on_measured, std::vector<std::size_t>& left);
   void measure_here(const std::vector<tir::IRModule>& mods, const std::vector<std::size_t>& which,

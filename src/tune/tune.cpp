@@ -9,6 +9,7 @@
 
 #include "tenon/support/progress.h"
 #include "tune/interrupt.h"
+#include "tune/record_json.h"
 #include "tune/structural_hash.h"
 #include "tune/task_state.h"
 
@@ -33,7 +34,7 @@ class Tuner {
                    .file = options.log ? kNowhere : STDERR_FILENO}) {
     if (!options.work_dir.empty()) {
       log_.info("Logging directory: " + (options.work_dir / "logs").string());
-      database_ = Database(options.work_dir);
+      database_ = Database(options.work_dir, [&](const std::string& text) { log_.warning(text); });
     }
     if (!options.fleet) {
       const int builders =
@@ -42,22 +43,30 @@ class Tuner {
       log_.info("LocalRunner: max_workers = 1");
     }
     choose_model();
+    // Names that the database cannot keep are refused before anything is measured.
+    for (const Task& task : tasks) to_line(task.mod, 0);
     for (const Task& task : tasks) {
       log_.info("[task_scheduler.cc:159] Initializing " + label(tasks_.size(), task.name));
       tasks_.emplace_back(task, tasks_.size(), options);
       for (const std::string& note : tasks_.back().fleet_notes()) log_.info(note);
-      tasks_.back().recall(database_);
+      const std::string found = tasks_.back().recall(database_);
+      if (!found.empty()) log_.info(name_of(tasks_.size() - 1) + ": " + found);
+      trials_ += tasks_.back().row().trials;
     }
+    if (trials_ > 0) learn();
     log_.debug("[task_scheduler.cc:318] \n" + table());
   }
 
   Database run() {
-    int trials = 0;
-    while (trials < options_.max_trials_global && !interrupt_.is_interrupted()) {
+    if (trials_ > 0 && trials_ >= options_.max_trials_global)
+      log_.info("the database has the " + std::to_string(options_.max_trials_global) +
+                " trial(s) of max_trials_global; with more, tuning goes on");
+    while (trials_ < options_.max_trials_global && !interrupt_.is_interrupted()) {
       const std::optional<std::size_t> picked = pick();
       if (!picked) break;
-      const int count = std::min(options_.num_trials_per_iter, options_.max_trials_global - trials);
-      trials += round(*picked, static_cast<std::size_t>(std::max(count, 1)));
+      const int count =
+          std::min(options_.num_trials_per_iter, options_.max_trials_global - trials_);
+      round(*picked, static_cast<std::size_t>(std::max(count, 1)));
     }
     if (interrupt_.is_interrupted())
       log_.warning("interrupted: what was measured is kept, and tuning can go on from there");
@@ -107,35 +116,35 @@ class Tuner {
 
   std::string name_of(std::size_t n) const { return label(n, tasks_[n].row().name); }
 
-  /// Candidates measured.
-  int round(std::size_t n, std::size_t count) {
+  void learn() {
+    for (const std::string& line : model_->learn(lessons())) log_.debug(line);
+  }
+
+  void round(std::size_t n, std::size_t count) {
     TaskState& task = tasks_[n];
     const std::optional<std::vector<Candidate>> candidates = task.next(count, *model_);
     if (!candidates) {
       finish(n);
-      return 0;
+      return;
     }
-    int measured = 0;
+    const int trials_before = trials_;
     std::vector<std::string> failures;
     task.measure(
         *candidates, [&](LogLevel level, const std::string& line) { log_.line(level, line); },
         [&](std::optional<std::size_t> c, const Measurement& measurement) {
           if (c) {
-            ++measured;
             task.tell((*candidates)[*c], measurement, database_);
             if (!measurement.is_valid()) failures.push_back(failure(*c, measurement));
-            progress_.set(++measured_, best_text(task.row().seconds));
+            progress_.set(++trials_, best_text(task.row().seconds));
           }
           return !interrupt_.is_interrupted();
         });
     progress_.hide();
     task.end_round();
     report(failures);
-    if (measured > 0)
-      for (const std::string& line : model_->learn(lessons())) log_.debug(line);
+    if (trials_ > trials_before) learn();
     log_.info("[task_scheduler.cc:237] [Updated] " + name_of(n));
     log_.debug("[task_scheduler.cc:318] \n" + table());
-    return measured;
   }
 
   static std::string best_text(std::optional<double> seconds) {
@@ -180,7 +189,8 @@ class Tuner {
   Database database_;
   std::deque<TaskState> tasks_;
   Progress progress_;
-  int measured_ = 0;
+  /// Candidates measured, those of earlier runs in the database included.
+  int trials_ = 0;
   std::set<std::size_t> was_picked_;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -112,6 +113,98 @@ TEST_F(Files, LinesOfRubbishArePassedOver) {
   const Database again(folder);
   EXPECT_EQ(again.damaged_lines(), 4u);
   EXPECT_EQ(again.records(product()).size(), 1u);
+}
+
+TEST_F(Files, ALineThatIsSkippedIsNamedInAWarning) {
+  Database(folder).add(product(), record(4, 1e-3));
+  std::ofstream(records, std::ios::app) << "\n{}\n";
+  std::vector<std::string> warnings;
+  const Database again(folder, [&](const std::string& text) { warnings.push_back(text); });
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings[0].starts_with(records.string() + ":3: this line is skipped: "))
+      << warnings[0];
+}
+
+TEST_F(Files, OfManyLinesThatAreSkippedTheFirstAreNamed) {
+  std::filesystem::create_directories(folder);
+  {
+    std::ofstream out(records);
+    for (int n = 0; n < 1000; ++n) out << "{}\n";
+  }
+  std::vector<std::string> warnings;
+  const Database again(folder, [&](const std::string& text) { warnings.push_back(text); });
+  ASSERT_EQ(warnings.size(), 11u);
+  EXPECT_EQ(warnings.back(), records.string() + ": 990 more line(s) are skipped");
+}
+
+/// The record file's only line with a part replaced.
+void replace_in_file(const std::filesystem::path& file, const std::string& what,
+                     const std::string& by) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  std::string line = text.str();
+  const std::size_t at = line.find(what);
+  ASSERT_NE(at, std::string::npos) << line;
+  std::ofstream(file) << line.replace(at, what.size(), by);
+}
+
+TEST_F(Files, ALineOfAStrangerCostsThatLineOnly) {
+  constexpr std::size_t kDeep = 300000;
+  const std::string deep = std::string(kDeep, '[') + std::string(kDeep, ']');
+  for (const auto& [what, by] :
+       std::vector<std::pair<std::string, std::string>>{{"0.001", "-0.001"},
+                                                        {"0.001", "0"},
+                                                        {"0.001", "1e400"},
+                                                        {"0.001", "null"},
+                                                        {"[0.001,0.001,0.001]", "[]"},
+                                                        {"\"threads\":1", "\"threads\":4294967297"},
+                                                        {"\"threads\":1", "\"threads\":1e300"},
+                                                        {"\"trace\":[", "\"trace\":[" + deep + ","},
+                                                        {"\"measured\"", "\"fast\""},
+                                                        {"0.5", "1e400"}}) {
+    std::filesystem::remove_all(folder);
+    Database(folder).add(product(), record(4, 1e-3));
+    replace_in_file(records, what, by);
+    const Database again(folder, [](const std::string&) {});
+    EXPECT_EQ(again.damaged_lines(), 1u) << by.substr(0, 40);
+    EXPECT_FALSE(again.best(product(), kOneCore));
+  }
+  std::filesystem::remove_all(folder);
+  Database(folder).add(product(), record(4, 1e-3));
+  std::string negated;
+  for (int n = 0; n < 400000; ++n) negated += '-';
+  replace_in_file(folder / "database_workload.json", "C[vi, vj] + ", negated + "C[vi, vj] + ");
+  EXPECT_EQ(Database(folder, [](const std::string&) {}).damaged_lines(), 2u);
+}
+
+TEST_F(Files, ATraceThatIsRefusedIsPassedOverForTheNextBest) {
+  Database database(folder);
+  database.add(product(), record(8, 2e-3));
+  Record strange = record(4, 1e-3);
+  strange.trace = s_tir::parse_trace("b0 = sch.get_block(name=\"other\", func_name=\"main\")");
+  database.add(product(), strange);
+  const auto best = apply_best(product(), Database(folder), kOneCore);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->trace().text(), record(8, 0).trace.text());
+}
+
+TEST_F(Files, OfNamesThatAreNotUtf8AreRefused) {
+  s_tir::Schedule sch(product());
+  tir::IRModule module = product();
+  tir::PrimFunc& func = module.functions.begin()->second;
+  func.attrs.global_symbol = "\xff\xfe";
+  Database database(folder);
+  EXPECT_THROW(database.add(module, record(4, 1e-3)), TypeError);
+  EXPECT_EQ(database.workloads().size(), 0u);
+}
+
+TEST(InMemory, ATimeThatIsNotPositiveIsNeverTheBest) {
+  Database database;
+  for (const double seconds : {-1.0, 0.0, std::nan(""), HUGE_VAL})
+    database.add(product(), record(4, seconds));
+  EXPECT_FALSE(database.best(product(), kOneCore));
+  database.add(product(), record(8, 1e-3));
+  EXPECT_EQ(database.best(product(), kOneCore)->measurement.median(), 1e-3);
 }
 
 TEST_F(Files, SeveralWritersLoseNothing) {

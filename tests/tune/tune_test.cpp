@@ -205,6 +205,41 @@ TEST_F(InAFolder, ASecondRunGoesOnFromTheFirst) {
   EXPECT_EQ(Database(folder).records(product(64)).size(), 5u);
 }
 
+TEST_F(InAFolder, RecordsThatAreThereCountAsTrials) {
+  TuneOptions options = quick(product(64));
+  options.work_dir = folder;
+  options.max_trials_global = 3;
+  tuned(options);
+  const Tuning second = tuned(options);
+  EXPECT_EQ(count(second.log, "sample(s) to builder"), 0) << second.log;
+  EXPECT_EQ(count(second.log, "the database has the 3 trial(s) of max_trials_global"), 1);
+  EXPECT_EQ(count(second.log, "3 record(s) of the database count as trials, the best with "), 1)
+      << second.log;
+  const std::optional<Record> best = Database(folder).best(product(64), options.target);
+  ASSERT_TRUE(best);
+  char latency[32];
+  std::snprintf(latency, sizeof latency, "%.4f", best->measurement.median() * 1e6);
+  EXPECT_GE(count(second.log, latency), 1) << "the table lacks " << latency << "\n" << second.log;
+  EXPECT_EQ(count(second.log, "Total trials: 3"), 2) << second.log;
+}
+
+TEST_F(InAFolder, ADamagedLineIsAWarningOfTheTuner) {
+  TuneOptions options = quick(product(64));
+  options.work_dir = folder;
+  options.max_trials_global = 1;
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "database_tuning_record.json") << "null\n";
+  EXPECT_EQ(count(tuned(options).log, "database_tuning_record.json:1: this line is skipped"), 1);
+}
+
+TEST_F(InAFolder, NamesThatTheDatabaseCannotKeepAreRefusedBeforeAnythingIsMeasured) {
+  TuneOptions options = quick(product(64));
+  options.work_dir = folder;
+  options.mod.functions.begin()->second.attrs.global_symbol = "\xff";
+  EXPECT_THROW(tuned(options), TypeError);
+  EXPECT_FALSE(std::filesystem::exists(folder / "database_tuning_record.json"));
+}
+
 // ---- planted faults -----------------------------------------------------------------------------
 
 /// The product of 60, with tiles of 16 and without the guard that they need.

@@ -7,11 +7,12 @@
 // Two files in the folder, of which each line is an object by itself: database_workload.json has
 // the programs (as scripts), database_tuning_record.json what was measured of them. Lines are
 // appended under a lock and with one write each, so that several tuners may share a folder; a line
-// that was cut off (the machine went down) is passed over, and the next one starts on a line of its
-// own.
+// that was cut off (the machine went down) or that is malformed is skipped with a warning, and the
+// next one starts on a line of its own.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,9 +58,11 @@ class Database {
  public:
   /// In memory.
   Database();
-  /// In a folder, which is made where it is not there. Lines that are none are passed over; see
-  /// damaged_lines. RuntimeError: a folder that cannot be made, files that cannot be read.
-  explicit Database(const std::filesystem::path& folder);
+  /// In a folder, which is made where it is not there. A line that cannot be read is skipped with a
+  /// warning that names its file, its number and the reason; without `warn` it goes to the standard
+  /// error. RuntimeError: a folder that cannot be made, files that cannot be read.
+  explicit Database(const std::filesystem::path& folder,
+                    const std::function<void(const std::string&)>& warn = {});
 
   /// Kept from now on, here and in the file. What the file does not take (a full disk) is kept here
   /// and tried again with the next: see unwritten.
@@ -79,6 +82,8 @@ class Database {
   std::vector<tir::IRModule> workloads() const;
   /// The record of the least median.
   std::optional<Record> best(const tir::IRModule& workload, const Target& target) const;
+  /// The measured records for the target, by median.
+  std::vector<Record> fastest_first(const tir::IRModule& workload, const Target& target) const;
 
  private:
   struct State;
@@ -86,8 +91,8 @@ class Database {
 };
 
 /// The module with the best trace that the database has for it and the target; nullopt: it has
-/// none. ScheduleError: the trace is refused, by a version of Tenon that proves less than the one
-/// that recorded it.
+/// none. A trace that is refused, for example because it was recorded by another version of Tenon,
+/// is passed over for the next best. ScheduleError: all of them are refused.
 std::optional<s_tir::Schedule> apply_best(const tir::IRModule& mod, const Database& database,
                                           const Target& target);
 /// The best steps behind those of the schedule, whose module is the program that was tuned.

@@ -45,7 +45,8 @@ struct Measurement {
   /// A sentence, unless measured.
   std::string reason = {};
 
-  bool is_valid() const { return outcome == Outcome::Measured; }
+  /// Whether it was measured, and all its times are positive numbers.
+  bool is_valid() const;
   /// The middle of the repeats. Precondition: is_valid().
   double median() const;
 };

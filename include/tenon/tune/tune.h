@@ -60,12 +60,13 @@ enum class LogLevel : unsigned char { Debug, Info, Warning };
 struct TuneOptions {
   tir::IRModule mod;
   Target target = Target("llvm");
-  /// Candidates measured in all.
+  /// Candidates measured in all, those of earlier runs in `work_dir` included.
   int max_trials_global = 64;
   int num_trials_per_iter = 64;
   Space space = post_order_apply();
-  /// The database's folder; `logs` in it has the log. Records that are there already count: tuning
-  /// goes on from them. Empty: nothing is kept on disk.
+  /// The database's folder; `logs` in it has the log. Records of the program that are there already
+  /// and were measured under like conditions count as trials: tuning goes on from them. Empty:
+  /// nothing is kept on disk.
   std::filesystem::path work_dir = {};
   std::string task_name = "main";
   std::uint64_t seed = 0;
