@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning] [--with-packages]
-#          [--with-aarch64]:
+#          [--with-aarch64] [--with-fuzzer]:
 # installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The
 # options add OpenCL's device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries
 # that benchmarks compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and
 # Graphviz, which also draws what --emit=dot prints; XGBoost, the learned cost model of the tuner, and
 # Boost.MPI on Open MPI, its way to other machines; what makes packages, and the roots to try them in; a C
-# compiler for AArch64 and its emulator, for the tests of code that is saved for it.
+# compiler for AArch64 and its emulator, for the tests of code that is saved for it; clang with libFuzzer.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
@@ -19,10 +19,11 @@ for argument in "$@"; do
     --with-docs) packages+=(doxygen graphviz) ;;
     --with-tuning) packages+=(libxgboost-dev libboost-mpi-dev libopenmpi-dev openmpi-bin) ;;
     --with-packages) packages+=(debootstrap dpkg-dev) ;;
+    --with-fuzzer) packages+=(clang-22 libclang-rt-22-dev) ;;
     --with-aarch64) packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) ;;
     *)
       echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers, --with-browser," \
-           "--with-docs, --with-tuning, --with-packages, --with-aarch64." >&2
+           "--with-docs, --with-tuning, --with-packages, --with-aarch64, --with-fuzzer." >&2
       exit 2
       ;;
   esac

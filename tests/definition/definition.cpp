@@ -15,6 +15,20 @@ using namespace tir;
 
 using Index = Definition::Index;
 
+namespace {
+
+/// -inf for a maximum and +inf for a minimum of floats, whose printed identities are finite;
+/// nullopt for other reducers.
+std::optional<Number> identity_of_extreme(const CommReducerNode& reducer) {
+  if (reducer.result.size() != 1 || !reducer.result[0].dtype().is_floating()) return std::nullopt;
+  const Binary* binary = reducer.result[0].as<Binary>();
+  if (!binary || (binary->op != BinaryOp::Max && binary->op != BinaryOp::Min)) return std::nullopt;
+  const double infinity = std::numeric_limits<double>::infinity();
+  return Number{0, binary->op == BinaryOp::Max ? -infinity : infinity};
+}
+
+}  // namespace
+
 class Definition::Evaluator : private ExpressionEvaluator {
  public:
   Evaluator(const std::vector<TensorMemory>& tensors, ScalarOf scalar_of)
@@ -107,6 +121,9 @@ class Definition::Evaluator : private ExpressionEvaluator {
   Numbers reduce(const ReduceNode& reduction, Bindings& values) {
     const CommReducerNode& reducer = *reduction.combiner;
     Numbers sum = all(reduction.init.empty() ? reducer.identity : reduction.init, values);
+    if (const std::optional<Number> identity = identity_of_extreme(reducer);
+        identity && reduction.init.empty())
+      sum = {*identity};
     add_points(reduction, 0, values, sum);
     return sum;
   }

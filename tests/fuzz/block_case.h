@@ -17,7 +17,8 @@ struct BlockCase {
   tir::IRModule before;
   s_tir::Schedule schedule;
   std::vector<Attempt> attempts = {};
-  int tried = 0;
+  /// The nests of the program, and then the steps.
+  int parts = 0;
   BlockPrograms programs = BlockPrograms::Graphs;
   std::vector<Note> notes = {};
 
@@ -26,12 +27,12 @@ struct BlockCase {
   unsigned seed = 0;
 };
 
-/// `keep`: which of the steps tried are done; empty for all. For a device, what they leave to the
-/// host is bound to threads in the end.
-/// Without `programs`, every other seed is a nest.
+/// A part for which keep[n] is false is left out. For a device, what the steps leave to the host is
+/// bound to threads in the end. `on_text` is called
+/// with the program, and with the trace before each step.
 BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep = {},
-                          bool for_device = false,
-                          std::optional<BlockPrograms> programs = std::nullopt);
+                          bool for_device = false, BlockPrograms programs = BlockPrograms::Graphs,
+                          const std::function<void(const std::string&)>& on_text = {});
 
 /// The first fault of it, against the program's definition where it has one; "" if there is none.
 /// With `compile`, the compiled function is asked as well as the interpreter; with a device's

@@ -12,7 +12,7 @@ TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
   std::set<std::string> primitives;
   int steps = 0;
   for (unsigned seed = 1; seed <= 1000; ++seed) {
-    const BlockCase c = make_block_case(seed, {}, false, BlockPrograms::Graphs);
+    const BlockCase c = make_block_case(seed);
     EXPECT_EQ(check_block_case(c, false), "") << c.describe();
     for (const Attempt& attempt : c.attempts) {
       if (!attempt.accepted) continue;
@@ -47,6 +47,16 @@ TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
                            "unroll",
                            "vectorize"})
     EXPECT_TRUE(primitives.contains(name)) << name << " was never possible";
+}
+
+TEST(RandomBlockPrograms, ThatOverwriteWhatTheyReadComputeTheirDefinitionAfterARandomTrace) {
+  int accepted = 0;
+  for (unsigned seed = 1; seed <= 360; ++seed) {
+    const BlockCase c = make_block_case(seed, {}, false, BlockPrograms::Nests);
+    EXPECT_EQ(check_block_case(c, seed % 4 == 0), "") << c.describe();
+    for (const Attempt& attempt : c.attempts) accepted += attempt.accepted;
+  }
+  EXPECT_GT(accepted, 400);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "tests/common/ways_to_run.h"
 #include "tests/definition/program.h"
+#include "tests/fuzz/kept.h"
 
 namespace tenon::fuzz {
 
@@ -20,9 +21,9 @@ struct Loop {
 /// The statements of one external operation: first every output in full, then a few nests of loops.
 class BodyWriter {
  public:
-  BodyWriter(Random& random, Notes& notes, const std::vector<bool>& keep,
-             std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs, int extent)
-      : random_(random), notes_(notes), keep_(keep), extent_(extent) {
+  BodyWriter(Random& random, Notes& notes, Kept& kept, std::span<const tir::Buffer> ins,
+             std::span<const tir::Buffer> outs, int extent)
+      : random_(random), notes_(notes), kept_(kept), extent_(extent) {
     for (const tir::Buffer& buffer : ins) ins_.push_back(ib_.buffer_ptr(buffer));
     for (const tir::Buffer& buffer : outs) outs_.push_back(ib_.buffer_ptr(buffer));
     // A condition on the bits of the indices only.
@@ -71,16 +72,11 @@ class BodyWriter {
 
   void noted(const char* what) { notes_.feature("builder", what); }
 
-  bool is_kept() {
-    const auto n = static_cast<std::size_t>(statements_++);
-    return n >= keep_.size() || keep_[n];
-  }
-
   void statement() {
     // What is drawn does not depend on what is kept.
     Random own(static_cast<unsigned>(random_.between(0, 1 << 30)));
     std::swap(own, random_);
-    if (is_kept()) kept_statement();
+    if (kept_.next()) kept_statement();
     std::swap(own, random_);
   }
 
@@ -190,19 +186,19 @@ class BodyWriter {
 
   Random& random_;
   Notes& notes_;
-  const std::vector<bool>& keep_;
+  Kept& kept_;
   int extent_;
   DataType type_;
   tir::IRBuilder ib_;
   std::vector<tir::BufferRef> ins_, outs_;
   std::vector<Loop> loops_;
-  int statements_ = 0;
 };
 
 }  // namespace
 
 BuilderCase make_builder_case(unsigned seed, const std::vector<bool>& keep) {
   Random random(seed);
+  Kept kept(keep);
   static const std::vector<DataType> kTypes = {Int(32), Int(32), Int(16),
                                                UInt(8), Int(64), Float(32)};
   const DataType type = random.pick(kTypes);
@@ -220,7 +216,7 @@ BuilderCase make_builder_case(unsigned seed, const std::vector<bool>& keep) {
       [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
         buffers.assign(ins.begin(), ins.end());
         buffers.insert(buffers.end(), outs.begin(), outs.end());
-        body = BodyWriter(random, notes, keep, ins, outs, extent).write();
+        body = BodyWriter(random, notes, kept, ins, outs, extent).write();
         return body;
       },
       "T", {.dtype = type});
@@ -233,6 +229,7 @@ BuilderCase make_builder_case(unsigned seed, const std::vector<bool>& keep) {
           .body = std::move(body),
           .target = Target("llvm"),
           .data = testing::Data::Unordered,
+          .parts = kept.count(),
           .notes = notes.all()};
 }
 
@@ -277,6 +274,11 @@ Verdict check_race(const BuilderCase& c, const std::string& racing, const Target
 }
 
 }  // namespace
+
+bool is_racing(const BuilderCase& c) {
+  testing::Arguments arrays = testing::make_arguments(c.args, {.data = c.data});
+  return !define(c, arrays).empty();
+}
 
 Verdict check(const BuilderCase& c, const CheckOptions& options) {
   try {

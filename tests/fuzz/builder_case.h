@@ -17,6 +17,8 @@ struct BuilderCase {
   tir::Stmt body;
   Target target;
   testing::Data data;
+  /// The statements that may be left out.
+  int parts;
   std::vector<Note> notes;
 
   std::string describe() const;
@@ -24,8 +26,8 @@ struct BuilderCase {
 
 /// A statement for which keep[n] is false is left out.
 BuilderCase make_builder_case(unsigned seed, const std::vector<bool>& keep = {});
-/// How many statements a case may leave out.
-inline constexpr int kBuilderSteps = 12;
+/// Whether two iterations of a parallel loop conflict.
+bool is_racing(const BuilderCase& c);
 
 /// What lower or build refuses with reason is `refused`.
 Verdict check(const BuilderCase& c, const CheckOptions& options);

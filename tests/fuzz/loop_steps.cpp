@@ -46,6 +46,21 @@ std::string ScheduleStep::tile(const NotedStage& stage) {
   return "tile(" + x.name() + ", " + y.name() + ", " + text_of(xf) + ", " + text_of(yf) + ")";
 }
 
+/// Splits the fused axis of the round before, exchanges its parts and fuses them again.
+std::string ScheduleStep::rounds(const NotedStage& stage) {
+  te::IterVar axis = leaf(stage);
+  const std::string name = axis.name();
+  const int rounds = random_.between(2, 5);
+  schedule_.note_together("rounds of split and fuse");
+  for (int n = 0; n < rounds; ++n) {
+    const auto [outer, inner] = stage.split(axis, random_.between(2, 5));
+    const bool exchanges = random_.one_in(2);
+    if (exchanges) stage.reorder({inner, outer});
+    axis = exchanges ? stage.fuse(inner, outer) : stage.fuse(outer, inner);
+  }
+  return std::to_string(rounds) + " rounds of split and fuse of " + name;
+}
+
 std::string ScheduleStep::fuse(const NotedStage& stage) {
   const auto& axes = stage.leaf_iter_vars();
   if (random_.one_in(12)) {

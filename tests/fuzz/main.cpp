@@ -2,6 +2,7 @@
 // schedules, one seed after the other, each in a process of its own with a limit, until the time is
 // over. A failure is shrunk and printed; the exit status is then 1.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <fstream>
@@ -20,12 +21,31 @@ namespace {
 using namespace tenon;
 using namespace tenon::fuzz;
 
+/// What a case is made of.
+enum class Kind : std::uint8_t { Small, Overflowing, Special, Blocks, Nests, Builder };
+constexpr std::array<const char*, 6> kKinds = {"small",  "overflowing", "special",
+                                               "blocks", "nests",       "builder"};
+
+std::optional<Kind> kind_of(std::string_view name) {
+  const auto found = std::ranges::find(kKinds, name);
+  if (found == kKinds.end()) return std::nullopt;
+  return static_cast<Kind>(found - kKinds.begin());
+}
+
+/// Of ten seeds, three have small data, one data that overflows and three special data; three are
+/// block programs and loops of the IR builder.
+Kind kind_of_seed(unsigned seed) {
+  static constexpr std::array kOfDigit = {
+      Kind::Small,   Kind::Small,   Kind::Small,  Kind::Overflowing, Kind::Special,
+      Kind::Special, Kind::Special, Kind::Blocks, Kind::Nests,       Kind::Builder};
+  return kOfDigit[seed % kOfDigit.size()];
+}
+
 struct Options {
   int seconds = 60;
   int count = 0;
   unsigned seed = std::random_device()() % 1'000'000'000;
   bool compile = false;
-  bool blocks = false, nests = false, builder = false;
   bool interpret = false;
   bool refusals = false;
   bool coverage_table = false;
@@ -39,8 +59,8 @@ struct Options {
   bool stop_at_first = false;
   /// Instead of the case's own.
   std::optional<Target> target;
-  /// Instead of those of the seed.
-  std::optional<Programs> programs;
+  /// Of every case, instead of each seed's own.
+  std::optional<Kind> kind;
   /// Only cases whose description has this text are run.
   std::string only;
   /// Where the tables of coverage are written; none: nowhere.
@@ -49,11 +69,11 @@ struct Options {
 
 constexpr const char* kKnown =
     "--seconds N (of running; 60), --count N (of seeds; any), --seed S (the first), --jobs J "
-    "(processes; one per processor), --blocks (block programs with traces instead of stages with "
-    "schedules), --nests (block programs alone that overwrite what they read, with partial and "
-    "triangular domains), --builder (programs of the IR builder), --compile (also run compiled code), --interpret (with "
-    "--compile: every case in the interpreter too, not one of five), --programs KIND (small, "
-    "overflowing or special, instead of those of each seed), --target T (with --compile: "
+    "(processes; one per processor), --kind K (of every case, instead of the seed's own: small, "
+    "overflowing and special are programs of te over such data, blocks and nests are block programs "
+    "with traces, builder are loops of the IR builder), --blocks (--kind blocks), --compile (also run "
+    "compiled code), --interpret (with --compile: every case in the interpreter too, not one of "
+    "five), --target T (with --compile: "
     "that of all cases, such as c; each its own; opencl: threads in every case, run on the device), --limit N (seconds of "
     "processor time for a build, or any other phase of a case; 20), --memory N (MiB of a process; "
     "6144, 0 for any), --thread-reductions (nothing by chance, but all of the reductions that up to "
@@ -68,9 +88,6 @@ std::optional<Options> parse(std::span<char*> args) {
   Options options;
   const std::map<std::string_view, bool*> switches = {
       {"--compile", &options.compile},
-      {"--blocks", &options.blocks},
-      {"--nests", &options.nests},
-      {"--builder", &options.builder},
       {"--interpret", &options.interpret},
       {"--refusals", &options.refusals},
       {"--describe", &options.describe},
@@ -97,15 +114,10 @@ std::optional<Options> parse(std::span<char*> args) {
       options.only = args[++n];
     } else if (arg == "--coverage-json" && has_value) {
       options.coverage_json = args[++n];
-    } else if (arg == "--programs" && has_value) {
-      const std::string_view kind = args[++n];
-      if (kind != "small" && kind != "overflowing" && kind != "special") {
-        std::cerr << "fuzz: --programs takes small, overflowing or special, not '" << kind << "'\n";
-        return std::nullopt;
-      }
-      options.programs = kind == "small"         ? Programs::Small
-                         : kind == "overflowing" ? Programs::Overflowing
-                                                 : Programs::Special;
+    } else if (arg == "--blocks") {
+      options.kind = Kind::Blocks;
+    } else if (arg == "--kind" && has_value && kind_of(args[n + 1])) {
+      options.kind = kind_of(args[++n]);
     } else if (arg == "--target" && has_value) {
       options.target = Target(args[++n]);
     } else if (arg.starts_with("--target=")) {
@@ -127,18 +139,25 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
+Programs programs_of(Kind kind) {
+  return kind == Kind::Special       ? Programs::Special
+         : kind == Kind::Overflowing ? Programs::Overflowing
+                                     : Programs::Small;
+}
+
 /// In a worker.
-Outcome run_block_case(const Options& options, const Job& job, const Reporter& reporter) {
+Outcome run_block_case(const Options& options, Kind kind, const Job& job,
+                       const Reporter& reporter) {
   Outcome outcome;
   const double begin = cpu_seconds();
   const bool for_device = options.target && options.target->facts().is_gpu();
-  const BlockCase c =
-      make_block_case(job.seed, job.keep, for_device,
-                      options.nests ? std::optional(BlockPrograms::Nests) : std::nullopt);
+  const BlockCase c = make_block_case(
+      job.seed, job.keep, for_device,
+      kind == Kind::Nests ? BlockPrograms::Nests : BlockPrograms::Graphs, reporter.on_description);
   reporter.on_description(c.describe());
   outcome.description = c.describe();
   outcome.attempts = c.attempts;
-  outcome.tried = c.tried;
+  outcome.parts = c.parts;
   outcome.notes = c.notes;
   reporter.on_phase("checking");
   try {
@@ -162,7 +181,7 @@ Outcome run_builder_case(const Options& options, const Job& job, const Reporter&
   const BuilderCase c = make_builder_case(job.seed, job.keep);
   outcome.description = c.describe();
   reporter.on_description(outcome.description);
-  outcome.tried = kBuilderSteps;
+  outcome.parts = c.parts;
   outcome.notes = c.notes;
   reporter.on_phase("checking");
   const Verdict verdict =
@@ -177,17 +196,20 @@ Outcome run_builder_case(const Options& options, const Job& job, const Reporter&
 
 /// In a worker.
 Outcome run_case(const Options& options, const Job& job, const Reporter& reporter) {
-  if (options.builder) return run_builder_case(options, job, reporter);
-  if (options.blocks || options.nests) return run_block_case(options, job, reporter);
+  const Kind kind = options.kind.value_or(kind_of_seed(job.seed));
+  const bool is_on_device = options.target && options.target->facts().is_gpu();
+  if (kind == Kind::Builder && !is_on_device) return run_builder_case(options, job, reporter);
+  if (kind == Kind::Blocks || kind == Kind::Nests)
+    return run_block_case(options, kind, job, reporter);
   Outcome outcome;
   std::string phase = "scheduling";
   double phase_start = cpu_seconds();
   const bool for_device = options.target && options.target->facts().is_gpu();
-  const Case c = make_case(job.seed, job.keep, for_device, options.programs);
+  const Case c = make_case(job.seed, job.keep, for_device, programs_of(kind));
   reporter.on_description(c.describe());
   outcome.description = c.describe();
   outcome.attempts = c.attempts;
-  outcome.tried = c.tried;
+  outcome.parts = c.parts;
   outcome.notes = c.notes;
   if (outcome.description.find(options.only) == std::string::npos) return outcome;
   auto enter = [&](const char* next) {
@@ -284,11 +306,11 @@ class Fuzzer {
                 << std::endl;
       return;
     }
-    // A case that ended its process could not say how many steps it had.
-    const int steps = outcome.tried > 0 ? outcome.tried : 16;
+    // A case that ended its process could not say how many parts it had.
+    const int parts = outcome.parts > 0 ? outcome.parts : 40;
     const std::string kind = Tally::kind_of_finding(again);
     const std::vector<bool> keep = shrink(
-        steps, std::chrono::seconds(options_.shrink_seconds), [&](const std::vector<bool>& kept) {
+        parts, std::chrono::seconds(options_.shrink_seconds), [&](const std::vector<bool>& kept) {
           return Tally::kind_of_finding(alone_.run_now({.seed = job.seed, .keep = kept})) == kind;
         });
     const Outcome smallest = alone_.run_now({.seed = job.seed, .keep = keep});
@@ -338,7 +360,7 @@ int run_proofs(const Options& options) {
   const double start = cpu_seconds();
   const unsigned count = options.count > 0 ? static_cast<unsigned>(options.count) : 100;
   for (unsigned seed = options.seed; seed - options.seed < count; ++seed) {
-    const Case c = make_case(seed, {}, false, options.programs);
+    const Case c = make_case(seed, {}, false, programs_of(options.kind.value_or(Kind::Small)));
     for (const Bounds bounds : {Bounds::Default, Bounds::Exact}) {
       Counts& sum = counts[bounds == Bounds::Exact];
       try {

@@ -279,6 +279,11 @@ std::string ScheduleStep::round_up(const NotedStage& stage) {
   return "round_up(" + axis.name() + ")";
 }
 
+std::string ScheduleStep::autotune_loops(const NotedStage& stage) {
+  stage.autotune_loops();
+  return "autotune_loops()";
+}
+
 /// The stage and all that it reads along all axes, where that is no output.
 std::string ScheduleStep::round_up_with_inputs(const NotedStage& stage) {
   std::string text;
@@ -308,9 +313,11 @@ std::string ScheduleStep::set_store_predicate(const NotedStage& stage) {
   if (!std::ranges::all_of(shape, [](const Expr& n) { return constant_int(n).value_or(0) > 0; }))
     return "";
   const Expr first = input(at);
-  // Inputs are never 0.
-  stage.set_store_predicate(first != make_const(type, 0) || axis.var() < 0);
-  return "set_store_predicate(" + input.name() + "(0...) != 0 || " + axis.name() + " < 0)";
+  // True of every number, and of NaN.
+  stage.set_store_predicate(!(first <= make_const(type, 3)) || first < make_const(type, 5) ||
+                            axis.var() < 0);
+  return "set_store_predicate(!(" + input.name() + "(0...) <= 3) || " + input.name() +
+         "(0...) < 5 || " + axis.name() + " < 0)";
 }
 
 /// A stage and all between it and what it reads, now and then also the other outputs of a reader.

@@ -221,6 +221,12 @@ NotedStage NotedStage::round_up(const te::IterVar& axis) const {
   return *this;
 }
 
+NotedStage NotedStage::autotune_loops() const {
+  note("autotune_loops");
+  stage_.autotune_loops();
+  return *this;
+}
+
 NotedStage NotedStage::rolling_buffer() const {
   note("rolling_buffer");
   stage_.rolling_buffer();

@@ -43,9 +43,10 @@ constexpr std::int64_t kStepLimit = 1'000'000;
 /// A few seconds: the interpreter evaluates some ten million expressions in one, in several ways.
 constexpr double kMostWork = 2e7, kMostCompiledWork = 5e9;
 
-Target random_target(Random& random, Notes& notes) {
+/// One in `one_in` is an older processor than this one.
+Target random_target(Random& random, int one_in, Notes& notes) {
   static const std::vector<const char*> kProcessors = {"x86-64", "x86-64-v2", "x86-64-v3"};
-  const bool other = random.one_in(6);
+  const bool other = random.one_in(one_in);
   if (!other || Target("llvm").facts().triple.find("x86_64") == std::string::npos) {
     notes.feature("target", "this processor");
     return Target("llvm");
@@ -67,6 +68,7 @@ BuildOptions random_build(Random& random, testing::Data data, Notes& notes) {
   notes.feature("opt_level", std::to_string(options.opt_level));
   // It assumes that there is no NaN and no infinity.
   options.fast_math = data == testing::Data::Small && one_in(10, "fast_math");
+  if (one_in(3, "autotune_loops")) options.autotune_loops = true;
   options.passes.disable_storage_rewrite = one_in(16, "disable_storage_rewrite");
   options.passes.disable_cse = one_in(16, "disable_cse");
   options.passes.disable_vectorize = one_in(24, "disable_vectorize");
@@ -122,6 +124,7 @@ std::string text_of(const Target& target, const BuildOptions& options) {
   for (const auto& [tensor, buffer] : options.binds)
     out << ", rows of " << tensor.name() << " apart";
   if (options.fast_math) out << ", fast_math";
+  if (options.autotune_loops.value_or(false)) out << ", autotune_loops";
   if (passes.disable_storage_rewrite) out << ", disable_storage_rewrite";
   if (passes.disable_cse) out << ", disable_cse";
   if (passes.disable_vectorize) out << ", disable_vectorize";
@@ -149,20 +152,14 @@ std::string Case::describe() const {
   return out.str();
 }
 
-Programs programs_of_seed(unsigned seed) {
-  const unsigned kind = seed % 5;
-  return kind < 2 ? Programs::Small : kind == 2 ? Programs::Overflowing : Programs::Special;
-}
-
-Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device,
-               std::optional<Programs> programs) {
+Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device, Programs programs) {
   Random random(seed);
-  const Programs kind = programs.value_or(programs_of_seed(seed));
+  Kept kept(keep);
   const RandomProgram program =
-      kind == Programs::Special
-          ? special_program(random)
-          : random_program(
-                random, kind == Programs::Small ? testing::Data::Small : testing::Data::Unordered);
+      programs == Programs::Special
+          ? special_program(random, kept)
+          : random_program(random, programs == Programs::Small ? testing::Data::Small
+                                                               : testing::Data::Unordered);
   const std::vector<te::Tensor> outputs = outputs_of(program);
   std::vector<LowerArgument> args;
   if (program.size) args.emplace_back(*program.size);
@@ -181,21 +178,28 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device,
   const int changes = random.between(1, random.one_in(2) ? kFewSteps : kMaxSteps);
   const int steps = changes + (random.one_in(3) ? random.between(1, kMaxIntrinsics) : 0);
   Notes notes = program.notes;
-  const Target target = random_target(random, notes);
+  const Target target = random_target(random, programs == Programs::Special ? 2 : 6, notes);
   BuildOptions build = random_build(random, program.data, notes);
   choose_arrays(random, schedule.schedule(), args, build, notes);
   for (int n = 0; n < steps; ++n) {
-    const bool kept =
-        static_cast<std::size_t>(n) >= keep.size() || keep[static_cast<std::size_t>(n)];
     // Each step has its own numbers, so that leaving one out does not change what the others would
     // like to do.
-    if (!kept) continue;
+    if (!kept.next()) continue;
     const Random own(seed * 1000003u + static_cast<unsigned>(n));
     if (n < changes) {
       schedule.step(own);
     } else {
       schedule.tensorize(own);
     }
+  }
+  // Values are the same inline and at root, by lanes and one by one, of constants and of data.
+  if (programs == Programs::Special) {
+    const auto n = static_cast<unsigned>(steps);
+    static constexpr std::array kFirst = {"compute_inline", "compute_inline", "split and vectorize",
+                                          "unroll"};
+    for (unsigned k = 0; k < kFirst.size(); ++k)
+      if (random.one_in(3) && kept.next())
+        schedule.step(Random(seed * 1000003u + n + k), kFirst[k]);
   }
   if (for_device) schedule.fit_for_device(Random(seed * 1000003u + 999u));
   const bool on_threads = with_threads && has_threads(schedule.schedule());
@@ -205,7 +209,7 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device,
           .args = std::move(args),
           .program = program.text,
           .attempts = schedule.attempts(),
-          .tried = steps,
+          .parts = kept.count(),
           .tolerance = program.tolerance,
           .has_threads = on_threads,
           .data = program.data,
@@ -220,7 +224,9 @@ Case make_case(unsigned seed, const std::vector<bool>& keep, bool for_device,
 Verdict check(const Case& c, const CheckOptions& options) {
   testing::WaysToRun ways;
   ways.compile = options.compile && !c.has_threads;
-  ways.compile_c = false;
+  // A C compiler takes longer than all else.
+  constexpr unsigned kOneInC = 12;
+  ways.compile_c = c.data == testing::Data::Special && c.seed % kOneInC == 0;
   ways.interpret = options.interpret || !ways.compile;
   ways.symbols = {7};
   if (std::holds_alternative<Var>(c.args.front())) ways.symbols = {1, 7, 17};
@@ -272,10 +278,10 @@ Verdict check(const Case& c, const CheckOptions& options) {
   }
 }
 
-std::vector<bool> shrink(int steps, std::chrono::seconds time,
+std::vector<bool> shrink(int parts, std::chrono::seconds time,
                          const std::function<bool(const std::vector<bool>& keep)>& fails) {
   const auto end = std::chrono::steady_clock::now() + time;
-  std::vector<bool> keep(static_cast<std::size_t>(steps), true);
+  std::vector<bool> keep(static_cast<std::size_t>(parts), true);
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t n = keep.size(); n-- > 0;) {

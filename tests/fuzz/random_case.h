@@ -23,8 +23,9 @@ struct Case {
   /// The program, and every primitive that was tried.
   std::vector<std::string> program;
   std::vector<Attempt> attempts;
-  /// How many steps there were, those that found nothing to do among them.
-  int tried;
+  /// The values of the program that may be left out, and then the steps, those that found nothing
+  /// to do among them.
+  int parts;
   double tolerance;
   /// Loops over threads of a device: nothing that a processor could run.
   bool has_threads;
@@ -46,13 +47,11 @@ struct Case {
 /// The programs of random_program with small data, the same programs with data that overflows, and
 /// those of special_program.
 enum class Programs : std::uint8_t { Small, Overflowing, Special };
-/// Two seeds of five are special programs, one is a program whose data overflows.
-Programs programs_of_seed(unsigned seed);
 
-/// A step for which keep[n] is false is left out; steps beyond its length are kept. For a device,
+/// A part for which keep[n] is false is left out; parts beyond its length are kept. For a device,
 /// every program has threads, and what no step has bound is bound in the end.
 Case make_case(unsigned seed, const std::vector<bool>& keep = {}, bool for_device = false,
-               std::optional<Programs> programs = std::nullopt);
+               Programs programs = Programs::Small);
 
 struct CheckOptions {
   /// Also compile, and run that.
@@ -76,9 +75,8 @@ struct Verdict {
 
 Verdict check(const Case& c, const CheckOptions& options = {});
 
-/// The steps that are still needed for a case to fail, of so many. Asks at most until the time is
-/// over.
-std::vector<bool> shrink(int steps, std::chrono::seconds time,
+/// The parts that a case needs to fail, of `parts`. Asks until the time is over.
+std::vector<bool> shrink(int parts, std::chrono::seconds time,
                          const std::function<bool(const std::vector<bool>& keep)>& fails);
 
 }  // namespace tenon::fuzz

@@ -33,39 +33,49 @@ Expr ExpressionMaker::noted(const char* kind, Expr e) {
 }
 
 Expr ExpressionMaker::constant(DataType type) {
-  std::mt19937 engine = engine_of(random_);
-  if (type.is_bool()) return tir::make_int(type, random_.between(0, 1));
-  if (random_.one_in(2)) return make_const(type, random_.between(type.is_uint() ? 0 : -8, 8));
+  std::mt19937 engine = engine_of(*random_);
+  if (type.is_bool()) return tir::make_int(type, random_->between(0, 1));
+  if (random_->one_in(2)) return make_const(type, random_->between(type.is_uint() ? 0 : -8, 8));
   return noted("a special constant",
                testing::constant_of(testing::special_number(type, engine), type));
 }
 
 Expr ExpressionMaker::leaf(DataType type) {
-  if (random_.one_in(4)) return constant(type);
+  if (random_->one_in(4)) return constant(type);
   if (const std::optional<Expr> e = leaf_(type)) return *e;
-  const DataType other = random_type(random_);
+  const DataType other = random_type(*random_);
   if (const std::optional<Expr> e = leaf_(other)) return cast(type, *e);
   return constant(type);
 }
 
 Expr ExpressionMaker::value(DataType type, int depth) {
-  if (!made_.empty() && random_.one_in(5)) {
-    const Expr& again = random_.pick(made_);
+  if (!made_.empty() && random_->one_in(5)) {
+    const Expr& again = random_->pick(made_);
     if (again.dtype() == type) return again;
   }
   if (depth == 0) return leaf(type);
-  const Expr e = compound(type, depth - 1);
+  Random own(static_cast<unsigned>(random_->between(0, 1 << 30)));
+  Random* const outer = std::exchange(random_, &own);
+  const bool is_kept = kept_.next();
+  const std::size_t first = made_.size();
+  Expr e = compound(type, depth - 1);
+  if (!is_kept) {
+    // Its parts were made, so that all others keep their numbers and their values.
+    for (std::size_t n = first; n < made_.size(); ++n) made_[n] = make_const(made_[n].dtype(), 1);
+    e = leaf(type);
+  }
+  random_ = outer;
   made_.push_back(e);
   return e;
 }
 
 Expr ExpressionMaker::compound(DataType type, int depth) {
-  if (random_.one_in(8)) return chosen(type, depth);
-  if (random_.one_in(8)) {
-    const DataType from = random_type(random_);
+  if (random_->one_in(8)) return chosen(type, depth);
+  if (random_->one_in(8)) {
+    const DataType from = random_type(*random_);
     if (from != type) return noted("a conversion", cast(type, value(from, depth)));
   }
-  if (random_.one_in(12))
+  if (random_->one_in(12))
     if (const std::optional<Expr> e = reinterpreted(type, depth)) return noted("the same bits", *e);
   if (type.is_bool()) return boolean(depth);
   return type.is_floating() ? floating(type, depth) : integer(type, depth);
@@ -77,7 +87,7 @@ std::optional<Expr> ExpressionMaker::reinterpreted(DataType type, int depth) {
   for (const DataType t : types())
     if (t.bits == type.bits && t != type && !t.is_bool()) from.push_back(t);
   if (from.empty() || type.is_bool()) return std::nullopt;
-  const DataType chosen = random_.pick(from);
+  const DataType chosen = random_->pick(from);
   if (!chosen.is_floating()) return reinterpret(type, value(chosen, depth));
   if (rules_.has_extremes) return std::nullopt;
   const std::optional<Expr> data = leaf_(chosen);
@@ -90,12 +100,12 @@ std::optional<Expr> ExpressionMaker::reinterpreted(DataType type, int depth) {
 /// which are leaves.
 Expr ExpressionMaker::chosen(DataType type, int depth) {
   const Expr condition = value(Bool(), depth), a = value(type, depth), b = value(type, depth);
-  if (random_.one_in(2)) return noted("select", select(condition, a, b));
+  if (random_->one_in(2)) return noted("select", select(condition, a, b));
   return noted("if_then_else", if_then_else(condition, a, b));
 }
 
 Expr ExpressionMaker::divided(const Expr& a, const Expr& b) {
-  switch (random_.between(0, 3)) {
+  switch (random_->between(0, 3)) {
     case 0:
       return noted("floordiv", floordiv(a, b));
     case 1:
@@ -110,9 +120,9 @@ Expr ExpressionMaker::divided(const Expr& a, const Expr& b) {
 /// By a constant, by data that cannot be 0, or by data where a condition protects the division.
 Expr ExpressionMaker::quotient(DataType type, int depth) {
   const Expr a = value(type, depth), one = make_const(type, 1), zero = make_const(type, 0);
-  if (random_.one_in(2)) return divided(a, not_zero_constant(constant(type)));
+  if (random_->one_in(2)) return divided(a, not_zero_constant(constant(type)));
   const Expr by = not_zero_constant(value(type, depth)), other = value(type, depth);
-  switch (random_.between(0, 3)) {
+  switch (random_->between(0, 3)) {
     case 0:
       return divided(a, by | one);
     case 1:
@@ -126,17 +136,17 @@ Expr ExpressionMaker::quotient(DataType type, int depth) {
 
 Expr ExpressionMaker::shifted(DataType type, int depth) {
   const Expr a = value(type, depth);
-  const Expr by = random_.one_in(2) ? make_const(type, random_.between(0, type.bits - 1))
-                                    : noted("a shift by data", value(type, depth));
+  const Expr by = random_->one_in(2) ? make_const(type, random_->between(0, type.bits - 1))
+                                     : noted("a shift by data", value(type, depth));
   // A constant amount that is out of range is refused.
   const Expr amount =
       tir::constant_int(by) ? make_const(type, *tir::constant_int(by) & (type.bits - 1)) : by;
-  return random_.one_in(2) ? noted("shift left", a << amount) : noted("shift right", a >> amount);
+  return random_->one_in(2) ? noted("shift left", a << amount) : noted("shift right", a >> amount);
 }
 
 Expr ExpressionMaker::bitwise(DataType type, int depth) {
   const Expr a = value(type, depth);
-  switch (random_.between(0, 5)) {
+  switch (random_->between(0, 5)) {
     case 0:
       return noted("bits", a & value(type, depth));
     case 1:
@@ -154,7 +164,7 @@ Expr ExpressionMaker::bitwise(DataType type, int depth) {
 
 Expr ExpressionMaker::integer(DataType type, int depth) {
   const Expr a = value(type, depth);
-  switch (random_.between(0, 12)) {
+  switch (random_->between(0, 12)) {
     case 0:
     case 1:
       return noted("+", a + value(type, depth));
@@ -174,7 +184,7 @@ Expr ExpressionMaker::integer(DataType type, int depth) {
     case 10:
       return shifted(type, depth);
     case 11:
-      return random_.one_in(2) ? noted("negation", -a) : noted("abs", abs(a));
+      return random_->one_in(2) ? noted("negation", -a) : noted("abs", abs(a));
     default:
       return cast(type, bitwise(type, depth));
   }
@@ -182,7 +192,7 @@ Expr ExpressionMaker::integer(DataType type, int depth) {
 
 Expr ExpressionMaker::floating(DataType type, int depth) {
   const Expr a = value(type, depth);
-  const int kind = random_.between(0, 11);
+  const int kind = random_->between(0, 11);
   if (kind <= 4) {
     if (rules_.has_products) return noted("*", a * value(type, depth));
     return kind <= 2 ? noted("+", a + value(type, depth)) : noted("-", a - value(type, depth));
@@ -190,9 +200,9 @@ Expr ExpressionMaker::floating(DataType type, int depth) {
   if (kind <= 6) {
     if (!rules_.has_extremes) return noted("/", a / value(type, depth));
     const Expr b = value(type, depth);
-    return noted("max and min", random_.one_in(2) ? max(a, b) : min(a, b));
+    return noted("max and min", random_->one_in(2) ? max(a, b) : min(a, b));
   }
-  if (kind == 7) return random_.one_in(2) ? noted("negation", -a) : noted("abs", abs(a));
+  if (kind == 7) return random_->one_in(2) ? noted("negation", -a) : noted("abs", abs(a));
   if (kind == 8) {
     if (type != Float(32) && type != Float(64)) return noted("abs", abs(a));
     if (!rules_.has_products) return noted("sqrt", sqrt(a));
@@ -204,7 +214,7 @@ Expr ExpressionMaker::floating(DataType type, int depth) {
     // The sign of a NaN that was computed is not determined.
     return noted("copysign", copysign(a, select(isnan(b), make_const(type, 1), b)));
   }
-  switch (random_.between(0, 4)) {
+  switch (random_->between(0, 4)) {
     case 0:
       return noted("floor and such", floor(a));
     case 1:
@@ -219,10 +229,10 @@ Expr ExpressionMaker::floating(DataType type, int depth) {
 }
 
 Expr ExpressionMaker::comparison(int depth) {
-  DataType type = random_type(random_);
+  DataType type = random_type(*random_);
   if (type.is_bool()) type = Int(32);
   const Expr a = value(type, depth), b = value(type, depth);
-  switch (random_.between(0, 5)) {
+  switch (random_->between(0, 5)) {
     case 0:
       return noted("comparison", a < b);
     case 1:
@@ -239,29 +249,29 @@ Expr ExpressionMaker::comparison(int depth) {
 }
 
 Expr ExpressionMaker::boolean(int depth) {
-  switch (random_.between(0, 8)) {
+  switch (random_->between(0, 8)) {
     case 0:
     case 1:
       return noted("!", !value(Bool(), depth));
     case 2:
     case 3: {
       const Expr a = value(Bool(), depth), b = value(Bool(), depth);
-      return random_.one_in(2) ? noted("&&", a && b) : noted("||", a || b);
+      return random_->one_in(2) ? noted("&&", a && b) : noted("||", a || b);
     }
     case 4: {
-      DataType type = random_type(random_);
+      DataType type = random_type(*random_);
       if (type.is_bool() || type.is_floating()) type = Int(16);
       const Expr by = not_zero_constant(value(type, depth));
       const Expr a = value(type, depth), b = value(type, depth);
       const Expr zero = make_const(type, 0), quotient = divided(a, by) <= b;
       return noted("a division protected by && or ||",
-                   random_.one_in(2) ? by != zero && quotient : by == zero || quotient);
+                   random_->one_in(2) ? by != zero && quotient : by == zero || quotient);
     }
     case 5: {
-      DataType type = random_type(random_);
+      DataType type = random_type(*random_);
       if (!type.is_floating()) type = Float(32);
       const Expr x = value(type, depth);
-      const int kind = random_.between(0, 2);
+      const int kind = random_->between(0, 2);
       return noted("isnan and such", kind == 0 ? isnan(x) : kind == 1 ? isinf(x) : isfinite(x));
     }
     default:

@@ -10,6 +10,7 @@
 #include <tenon/tenon.h>
 
 #include "tests/fuzz/coverage.h"
+#include "tests/fuzz/kept.h"
 #include "tests/fuzz/random.h"
 
 namespace tenon::fuzz {
@@ -27,8 +28,8 @@ class ExpressionMaker {
   /// An element of data of the type, or nullopt where there is none.
   using Leaf = std::function<std::optional<Expr>(DataType type)>;
 
-  ExpressionMaker(Random& random, Notes& notes, ExpressionRules rules, Leaf leaf)
-      : random_(random), notes_(notes), rules_(rules), leaf_(std::move(leaf)) {}
+  ExpressionMaker(Random& random, Notes& notes, ExpressionRules rules, Kept& kept, Leaf leaf)
+      : random_(&random), notes_(notes), rules_(rules), kept_(kept), leaf_(std::move(leaf)) {}
 
   /// Of at most `depth` nested operators; it may contain values that were made before.
   Expr value(DataType type, int depth);
@@ -51,9 +52,11 @@ class ExpressionMaker {
   std::optional<Expr> reinterpreted(DataType type, int depth);
   Expr noted(const char* kind, Expr e);
 
-  Random& random_;
+  /// That of the value that is being made: what is left out of one does not change another.
+  Random* random_;
   Notes& notes_;
   ExpressionRules rules_;
+  Kept& kept_;
   Leaf leaf_;
   std::vector<Expr> made_;
 };

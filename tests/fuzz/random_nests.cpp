@@ -25,7 +25,8 @@ struct Bounded {
 
 class NestWriter {
  public:
-  NestWriter(Random& random, Notes& notes) : random_(random), notes_(notes) {
+  NestWriter(Random& random, Notes& notes, Kept& kept)
+      : random_(random), notes_(notes), kept_(kept) {
     static const std::vector<std::string> kTypes = {"int32", "int32", "int16",
                                                     "uint8", "int64", "float32"};
     type_ = random_.pick(kTypes);
@@ -35,7 +36,11 @@ class NestWriter {
     const int params = random_.between(2, 4), allocated = random_.between(0, 2);
     for (int n = 0; n < params; ++n) arrays_.push_back({"P" + std::to_string(n), shape(), true});
     for (int n = 0; n < allocated; ++n) write_allocated({"B" + std::to_string(n), shape(), false});
-    for (int n = random_.between(1, 3); n > 0; --n) write_nest();
+    for (int n = random_.between(1, 3); n > 0; --n) {
+      const std::string before = body_;
+      write_nest();
+      if (!kept_.next() && n > 1) body_ = before;
+    }
     std::string head, allocations;
     for (const Array& array : arrays_) {
       const std::string shape = shape_text(array);
@@ -269,7 +274,7 @@ class NestWriter {
   void write_block(int depth) {
     line(depth, "with T.block(\"X" + std::to_string(blocks_++) + "\"):");
     ++depth;
-    const bool reduces = loops_.size() > 1 && random_.one_in(3);
+    const bool reduces = loops_.size() > 1 && random_.one_in(2);
     std::vector<Bounded> data = loops_, reduced, iters;
     if (reduces) {
       for (int n = random_.between(1, loops_.size() > 2 ? 2 : 1); n > 0; --n) {
@@ -287,7 +292,7 @@ class NestWriter {
     write_predicate(depth);
     const Array& to = random_.pick(arrays_);
     const std::string target = element(to, spatial);
-    if (reduces && random_.one_in(2)) {
+    if (reduces && !random_.one_in(3)) {
       noted("block", "a reduction with an init");
       line(depth, "with T.init():");
       line(depth + 1, target + " = " + number(random_.between(0, 2)));
@@ -362,6 +367,7 @@ class NestWriter {
 
   Random& random_;
   Notes& notes_;
+  Kept& kept_;
   std::string type_;
   std::vector<Array> arrays_;
   std::vector<Bounded> loops_;
@@ -372,8 +378,8 @@ class NestWriter {
 
 }  // namespace
 
-std::string random_nest_program(Random& random, Notes& notes) {
-  return NestWriter(random, notes).program();
+std::string random_nest_program(Random& random, Notes& notes, Kept& kept) {
+  return NestWriter(random, notes, kept).program();
 }
 
 }  // namespace tenon::fuzz

@@ -7,12 +7,14 @@
 #include <string>
 
 #include "tests/fuzz/coverage.h"
+#include "tests/fuzz/kept.h"
 #include "tests/fuzz/random.h"
 
 namespace tenon::fuzz {
 
 /// The script of a function `main`. Every parameter is a buffer, and every element that is read was
 /// written or is a parameter's.
-std::string random_nest_program(Random& random, Notes& notes);
+/// Nests that are not kept are left out.
+std::string random_nest_program(Random& random, Notes& notes, Kept& kept);
 
 }  // namespace tenon::fuzz

@@ -42,8 +42,13 @@ ProgramMaker::Reduction ProgramMaker::random_reduction(const Shape& shape) {
     if (symbolic || extent.plus == 0)
       program_.notes.feature("reduction over", symbolic ? "n" : "nothing");
     const Expr begin = random_begin(extent);
-    const te::IterVar k = te::reduce_axis(
-        Range::from_min_extent(begin, cast(begin.dtype(), value(extent))), "k" + std::to_string(n));
+    Expr count = value(extent);
+    if (symbolic && random_.one_in(4)) {
+      program_.notes.feature("reduction over", "n - 9");
+      count = count - 9;
+    }
+    const te::IterVar k = te::reduce_axis(Range::from_min_extent(begin, cast(begin.dtype(), count)),
+                                          "k" + std::to_string(n));
     r.axes.push_back(k);
     r.indices.push_back({is_zero(begin) ? Expr(k) : cast(Int(32), Expr(k) - begin), extent});
     r.points *= symbolic ? 32 : extent.plus;
@@ -57,8 +62,9 @@ Expr ProgramMaker::random_begin(const Size& extent) {
     program_.notes.feature("begin of a reduction", kind);
   };
   if (random_.one_in(5)) {
-    noted("1 to 3");
-    return random_.between(1, 3);
+    const bool is_negative = random_.one_in(3);
+    noted(is_negative ? "-3 to -1" : "1 to 3");
+    return is_negative ? random_.between(-3, -1) : random_.between(1, 3);
   }
   if (extent.times_n > 0 || !random_.one_in(12)) {
     noted("0");

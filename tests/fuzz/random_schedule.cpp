@@ -14,8 +14,8 @@ RandomSchedule::RandomSchedule(te::Schedule schedule, ScheduleOptions options)
   for (const char* tag : {"blockIdx.z", "threadIdx.z"}) threads_.push_back(te::thread_axis(tag));
 }
 
-void RandomSchedule::step(Random random) {
-  attempt([](ScheduleStep& step, Attempt& attempt) { step.run(attempt); }, random);
+void RandomSchedule::step(Random random, const char* primitive) {
+  attempt([=](ScheduleStep& step, Attempt& attempt) { step.run(attempt, primitive); }, random);
 }
 
 void RandomSchedule::tensorize(Random random) {

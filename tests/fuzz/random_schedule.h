@@ -44,7 +44,8 @@ class RandomSchedule {
  public:
   RandomSchedule(te::Schedule schedule, ScheduleOptions options = {});
 
-  void step(Random random);
+  /// One primitive on one stage, by chance or by its name.
+  void step(Random random, const char* primitive = nullptr);
   /// An intrinsic for some iterations of a stage. After the other steps: a stage with an intrinsic
   /// takes no more.
   void tensorize(Random random);

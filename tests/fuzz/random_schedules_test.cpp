@@ -7,20 +7,21 @@
 namespace tenon::fuzz {
 namespace {
 
-std::string smallest(const Case& failing, const CheckOptions& options) {
+std::string smallest(const Case& failing, Programs programs, const CheckOptions& options) {
   const std::vector<bool> keep =
-      shrink(failing.tried, std::chrono::seconds(60), [&](const std::vector<bool>& kept) {
-        return !check(make_case(failing.seed, kept, false, Programs::Small), options).wrong.empty();
+      shrink(failing.parts, std::chrono::seconds(60), [&](const std::vector<bool>& kept) {
+        return !check(make_case(failing.seed, kept, false, programs), options).wrong.empty();
       });
-  return make_case(failing.seed, keep, false, Programs::Small).describe();
+  return make_case(failing.seed, keep, false, programs).describe();
 }
 
-void expect_right(unsigned first, unsigned last, const CheckOptions& options) {
+void expect_right(unsigned first, unsigned last, const CheckOptions& options,
+                  Programs programs = Programs::Small) {
   int refused = 0;
   for (unsigned seed = first; seed < last; ++seed) {
-    const Case c = make_case(seed, {}, false, Programs::Small);
+    const Case c = make_case(seed, {}, false, programs);
     const Verdict verdict = check(c, options);
-    EXPECT_EQ(verdict.wrong, "") << smallest(c, options);
+    EXPECT_EQ(verdict.wrong, "") << smallest(c, programs, options);
     refused += !verdict.refused.empty();
   }
   // What is refused shows nothing.
@@ -35,6 +36,16 @@ TEST(RandomSchedulesTest, CompiledCodeComputesTheRightNumbers) {
 
 TEST(RandomSchedulesTest, CodeAsCComputesTheRightNumbers) {
   expect_right(300, 400, {.compile = true, .interpret = false, .target = Target("c")});
+}
+
+TEST(RandomSchedulesTest, ProgramsOverSpecialDataComputeTheirDefinition) {
+  expect_right(36, 400, {}, Programs::Special);
+  expect_right(400, 500, {.compile = true}, Programs::Special);
+}
+
+TEST(RandomSchedulesTest, ProgramsOverDataThatOverflowsComputeTheirDefinition) {
+  expect_right(0, 60, {}, Programs::Overflowing);
+  expect_right(60, 100, {.compile = true}, Programs::Overflowing);
 }
 
 TEST(RandomSchedulesTest, ASeedGivesTheSameCase) {

@@ -152,7 +152,7 @@ std::string check_rewrites(const std::vector<LowerArgument>& args,
   for (const te::Tensor& stage : stages)
     if (stage.value_index() == 0)
       if (std::string wrong = check.run(stage.op()); !wrong.empty())
-        return "rewriting " + stage.name() + ", symbol 7: " + wrong;
+        return "rewriting, symbol 7: " + stage.name() + ": " + wrong;
   return "";
 }
 

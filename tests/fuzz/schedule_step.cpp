@@ -1,5 +1,7 @@
 #include "tests/fuzz/schedule_step.h"
 
+#include <algorithm>
+
 #include "tests/common/random_intrinsic.h"
 
 namespace tenon::fuzz {
@@ -17,6 +19,7 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"split", 8, &ScheduleStep::split, On::Loops},
       {"tile", 3, &ScheduleStep::tile, On::Loops},
       {"fuse", 4, &ScheduleStep::fuse, On::Loops},
+      {"rounds of split and fuse", 1, &ScheduleStep::rounds, On::Loops},
       {"reorder", 4, &ScheduleStep::reorder, On::Loops},
       {"vectorize", 3, &ScheduleStep::vectorize, On::Loops},
       {"split and vectorize", 3, &ScheduleStep::split_and_vectorize, On::Loops},
@@ -45,6 +48,7 @@ const std::vector<ScheduleStep::Primitive>& ScheduleStep::primitives() {
       {"rolling_buffer", 2, &ScheduleStep::rolling_buffer, On::Producers},
       {"round_up", 4, &ScheduleStep::round_up, On::Producers},
       {"round_up with what is read", 4, &ScheduleStep::round_up_with_inputs, On::Producers},
+      {"autotune_loops", 2, &ScheduleStep::autotune_loops},
       {"set_store_predicate", 1, &ScheduleStep::set_store_predicate},
       {"create_group", 2, &ScheduleStep::group, On::Producers},
       {"normalize", 1, &ScheduleStep::normalize, On::Readers},
@@ -77,8 +81,12 @@ const ScheduleStep::Primitive& ScheduleStep::pick_primitive() {
   return primitives().front();
 }
 
-void ScheduleStep::run(Attempt& attempt) {
-  const Primitive& primitive = pick_primitive();
+const ScheduleStep::Primitive& ScheduleStep::primitive_of(std::string_view name) {
+  return *std::ranges::find(primitives(), name, &Primitive::name);
+}
+
+void ScheduleStep::run(Attempt& attempt, const char* name) {
+  const Primitive& primitive = name != nullptr ? primitive_of(name) : pick_primitive();
   const std::optional<NotedStage> stage = pick_stage(primitive.on);
   if (!stage) return;
   attempt.primitive = primitive.name;

@@ -14,7 +14,7 @@ class ScheduleStep {
       : schedule_(std::move(schedule)), options_(options), threads_(threads), random_(random) {}
 
   /// Fills in stage kind and primitive before it tries; the text is what was done.
-  void run(Attempt& attempt);
+  void run(Attempt& attempt, const char* name = nullptr);
   void tensorize(Attempt& attempt);
   /// With what was done: normalize makes another one.
   const te::Schedule& schedule() const { return schedule_.plain(); }
@@ -35,6 +35,7 @@ class ScheduleStep {
 
   // ---- schedule_step.cpp
   const Primitive& pick_primitive();
+  static const Primitive& primitive_of(std::string_view name);
   /// Those that have loops.
   std::vector<NotedStage> computed_stages() const;
   std::optional<NotedStage> pick_stage(On on);
@@ -52,6 +53,7 @@ class ScheduleStep {
   std::string split(const NotedStage& stage);
   std::string tile(const NotedStage& stage);
   std::string fuse(const NotedStage& stage);
+  std::string rounds(const NotedStage& stage);
   std::string reorder(const NotedStage& stage);
   std::string vectorize(const NotedStage& stage);
   std::string split_and_vectorize(const NotedStage& stage);
@@ -81,6 +83,7 @@ class ScheduleStep {
   std::string double_buffer(const NotedStage& stage);
   std::string rolling_buffer(const NotedStage& stage);
   std::string round_up(const NotedStage& stage);
+  std::string autotune_loops(const NotedStage& stage);
   std::string round_up_with_inputs(const NotedStage& stage);
   std::string set_store_predicate(const NotedStage& stage);
   std::string group(const NotedStage& stage);

@@ -32,8 +32,9 @@ double tolerance_of(DataType type) {
 
 class SpecialProgramMaker {
  public:
-  explicit SpecialProgramMaker(Random& random)
+  SpecialProgramMaker(Random& random, Kept& kept)
       : random_(random),
+        kept_(kept),
         rules_{.has_products = random.one_in(2), .has_extremes = random.one_in(2)},
         has_functions_(!rules_.has_extremes && random.one_in(4)) {
     program_.data = testing::Data::Special;
@@ -44,9 +45,14 @@ class SpecialProgramMaker {
   RandomProgram run() {
     shape_ = random_shape();
     const int inputs = random_.between(1, 4);
-    for (int n = 0; n < inputs; ++n) add_input(std::string(1, static_cast<char>('A' + n)));
+    const bool is_odd = random_.one_in(6);
+    program_.notes.feature("names", is_odd ? "odd" : "plain");
+    const auto name = [&](const std::string& plain) {
+      return is_odd && random_.one_in(2) ? odd_name() : plain;
+    };
+    for (int n = 0; n < inputs; ++n) add_input(name(std::string(1, static_cast<char>('A' + n))));
     const int stages = has_functions_ ? 1 : random_.between(1, 3);
-    for (int n = 0; n < stages; ++n) add_stage("T" + std::to_string(n));
+    for (int n = 0; n < stages; ++n) add_stage(name("T" + std::to_string(n)));
     return std::move(program_);
   }
 
@@ -61,6 +67,16 @@ class SpecialProgramMaker {
   std::vector<int> random_shape() {
     if (random_.one_in(3)) return {random_.between(1, 8), std::min(random_extent(), 40)};
     return {random_extent()};
+  }
+
+  /// Words of C and of generated code, and letters that C does not have.
+  std::string odd_name() {
+    static const std::vector<std::string> kNames = {
+        "max_of_rows", "abs_of_x", "__x", "_X",   "tenon_x", "for",      "int",
+        "main",        "float",    "x.y", "a b",  "é",       "über",     "_",
+        "A_1",         "min",      "if",  "NULL", "double",  "restrict", "memcpy",
+        "exp",         "x-y",      "1x",  "bool", "kernel",  "void",     "threadIdx.x"};
+    return random_.pick(kNames);
   }
 
   static std::vector<Expr> extents(const std::vector<int>& shape) {
@@ -90,7 +106,11 @@ class SpecialProgramMaker {
   void add_stage(const std::string& name) {
     const DataType type = next_type();
     const bool can_reduce = !type.is_floating() || rules_.has_extremes;
-    if (can_reduce && !has_functions_ && random_.one_in(4)) return add_reduction(name, type);
+    if (can_reduce && !has_functions_ && random_.one_in(4)) {
+      if (!type.is_floating() && !type.is_bool() && random_.one_in(2))
+        return add_own_reducer(name, type);
+      return add_reduction(name, type);
+    }
     const std::vector<int> shape = random_.one_in(4) ? random_shape() : shape_;
     add(name, shape, [&](const Axes& axes) {
       ExpressionMaker maker = maker_of(axes);
@@ -101,21 +121,33 @@ class SpecialProgramMaker {
     if (has_functions_ && type.is_floating()) program_.tolerance = tolerance_of(type);
   }
 
-  void add_reduction(const std::string& name, DataType type) {
-    const std::vector<int> shape =
-        random_.one_in(2) ? shape_ : std::vector<int>{random_.between(1, 8)};
+  struct Reduction {
+    std::vector<int> shape;
     std::vector<te::IterVar> over;
-    Axes inner;
+    /// Of the axes in `over`.
+    Axes axes;
+  };
+  Reduction random_reduction() {
+    Reduction r{random_.one_in(2) ? shape_ : std::vector<int>{random_.between(1, 8)}, {}, {}};
     const int rank = random_.between(1, 2);
     for (int n = 0; n < rank; ++n) {
       const int extent = random_.one_in(30) ? 0 : random_.between(1, rank == 1 ? 17 : 6);
-      over.push_back(te::reduce_axis({0, extent}, "k" + std::to_string(n)));
-      inner.push_back({over.back(), extent});
+      r.over.push_back(te::reduce_axis({0, extent}, "k" + std::to_string(n)));
+      r.axes.push_back({r.over.back(), extent});
     }
-    add(name, shape, [&](const Axes& axes) {
-      Axes all = axes;
-      all.insert(all.end(), inner.begin(), inner.end());
-      ExpressionMaker maker = maker_of(all);
+    return r;
+  }
+
+  static Axes joined(Axes a, const Axes& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+
+  void add_reduction(const std::string& name, DataType type) {
+    const Reduction r = random_reduction();
+    const std::vector<te::IterVar>& over = r.over;
+    add(name, r.shape, [&](const Axes& axes) {
+      ExpressionMaker maker = maker_of(joined(axes, r.axes));
       const Expr e = maker.value(type, random_.between(0, 2));
       te::ReduceOptions options;
       if (random_.one_in(3)) options.where = maker.condition(2);
@@ -135,25 +167,81 @@ class SpecialProgramMaker {
     });
   }
 
-  void add(const std::string& name, const std::vector<int>& shape,
-           const std::function<Expr(const Axes&)>& body) {
-    const te::Tensor t = te::compute(
-        extents(shape),
-        [&](std::span<const Var> vars) -> Expr {
-          Axes axes;
-          for (std::size_t d = 0; d < vars.size(); ++d) axes.push_back({vars[d], shape[d]});
-          return body(axes);
+  /// A reducer that is not associative, or not commutative.
+  void add_own_reducer(const std::string& name, DataType type) {
+    using Args = std::span<const Var>;
+    using Types = std::span<const DataType>;
+    using Exprs = std::vector<Expr>;
+    const Reduction r = random_reduction();
+    const auto constant = [](DataType t, int value) { return make_const(t, value); };
+    te::Reducer reducer = te::comm_reducer(
+        [&](Args x, Args y) {
+          return Exprs{max(min(x[0] + y[0], constant(type, 100)), constant(type, 0))};
+        },
+        [&](Types) { return Exprs{constant(type, 0)}; }, "saturating");
+    const int kind = random_.between(0, 3);
+    if (kind == 1)
+      reducer = te::comm_reducer([](Args x, Args y) { return Exprs{x[0] - y[0]}; },
+                                 [&](Types) { return Exprs{constant(type, 0)}; }, "difference");
+    if (kind == 2)
+      reducer = te::comm_reducer(
+          [&](Args x, Args y) {
+            const Expr is_marked = y[0] != constant(type, 0);
+            return Exprs{select(is_marked, y[0], x[0]), select(is_marked, y[1], x[1])};
+          },
+          [&](Types) {
+            return Exprs{constant(type, 0), constant(type, 0)};
+          },
+          "last");
+    if (kind == 3)
+      reducer = te::comm_reducer(
+          [](Args x, Args y) {
+            return Exprs{x[0] * y[0], x[1] * y[0] + y[1]};
+          },
+          [&](Types) {
+            return Exprs{constant(type, 1), constant(type, 0)};
+          },
+          "composition");
+    static const std::vector<const char*> kNames = {"saturating sum", "difference",
+                                                    "last of the marked", "composition of maps"};
+    program_.notes.operation(kNames[static_cast<std::size_t>(kind)], type);
+    const std::vector<te::Tensor> outputs = te::compute_multi(
+        extents(r.shape),
+        [&](std::span<const Var> vars) {
+          ExpressionMaker maker = maker_of(joined(axes_of(vars, r.shape), r.axes));
+          Exprs elements = {maker.value(type, random_.between(0, 1))};
+          if (kind >= 2) elements.push_back(maker.value(type, random_.between(0, 1)));
+          return reducer(elements, r.over, {});
         },
         name);
+    for (const te::Tensor& output : outputs) add(output, r.shape);
+  }
+
+  static Axes axes_of(std::span<const Var> vars, const std::vector<int>& shape) {
+    Axes axes;
+    for (std::size_t d = 0; d < vars.size(); ++d) axes.push_back({vars[d], shape[d]});
+    return axes;
+  }
+
+  void add(const std::string& name, const std::vector<int>& shape,
+           const std::function<Expr(const Axes&)>& body) {
+    add(te::compute(
+            extents(shape),
+            [&](std::span<const Var> vars) -> Expr { return body(axes_of(vars, shape)); }, name),
+        shape);
+  }
+
+  void add(const te::Tensor& t, const std::vector<int>& shape) {
     known_.push_back({t, shape});
     program_.stages.push_back(t);
+    if (t.value_index() > 0) return;
     std::ostringstream text;
     text << t.op() << " of " << t.dtype().str();
     program_.text.push_back(text.str());
   }
 
   ExpressionMaker maker_of(const Axes& axes) {
-    return {random_, program_.notes, rules_,
+    return {random_, program_.notes, rules_, kept_,
             [this, axes](DataType type) { return leaf(axes, type); }};
   }
 
@@ -338,6 +426,7 @@ class SpecialProgramMaker {
   }
 
   Random& random_;
+  Kept& kept_;
   ExpressionRules rules_;
   bool has_functions_;
   RandomProgram program_;
@@ -347,6 +436,8 @@ class SpecialProgramMaker {
 
 }  // namespace
 
-RandomProgram special_program(Random& random) { return SpecialProgramMaker(random).run(); }
+RandomProgram special_program(Random& random, Kept& kept) {
+  return SpecialProgramMaker(random, kept).run();
+}
 
 }  // namespace tenon::fuzz

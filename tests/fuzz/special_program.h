@@ -4,10 +4,12 @@
 // says so.
 #pragma once
 
+#include "tests/fuzz/kept.h"
 #include "tests/fuzz/random_program.h"
 
 namespace tenon::fuzz {
 
-RandomProgram special_program(Random& random);
+/// Values that are not kept are constants or elements.
+RandomProgram special_program(Random& random, Kept& kept);
 
 }  // namespace tenon::fuzz

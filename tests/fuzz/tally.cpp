@@ -28,11 +28,15 @@ std::string Tally::kind_of_finding(const Outcome& outcome) {
     default:
       break;
   }
+  if (outcome.text.find("a read of an element never written") != std::string::npos)
+    return "a read of an element that was never written";
   if (const auto symbol = outcome.text.find(", symbol "); symbol != std::string::npos) {
     const bool is_damage = outcome.text.ends_with("its end") || outcome.text.ends_with("its start");
     return (is_damage ? "written outside: " : "wrong numbers: ") + outcome.text.substr(0, symbol);
   }
-  return kind_of(outcome.text).substr(0, 160);
+  // Which buffer, and at which index, is not what tells findings apart.
+  const std::string kind = kind_of(outcome.text);
+  return kind.substr(0, std::min<std::size_t>(kind.find("`: "), 160));
 }
 
 int Tally::count_of(const Outcome& finding) const {

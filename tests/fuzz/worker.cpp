@@ -95,7 +95,7 @@ std::string packed(const Outcome& outcome) {
     append(bytes, phase);
     append_number(bytes, static_cast<std::uint32_t>(seconds * 1e6));
   }
-  append_number(bytes, static_cast<std::uint32_t>(outcome.tried));
+  append_number(bytes, static_cast<std::uint32_t>(outcome.parts));
   append_number(bytes, static_cast<std::uint32_t>(outcome.attempts.size()));
   for (const Attempt& attempt : outcome.attempts) {
     append(bytes, attempt.primitive);
@@ -119,7 +119,7 @@ Outcome unpacked(std::string_view bytes) {
     const std::string phase = in.text();
     outcome.phases[phase] = in.number() * 1e-6;
   }
-  outcome.tried = static_cast<int>(in.number());
+  outcome.parts = static_cast<int>(in.number());
   const std::uint32_t attempts = in.number();
   for (std::uint32_t n = 0; n < attempts; ++n) {
     Attempt a;
@@ -192,11 +192,18 @@ void Worker::serve(int jobs, int results) const {
     std::string body(length, '\0');
     if (!read_all(jobs, body.data(), length)) leave();
     Outcome outcome;
+    std::string description;
+    const Reporter noting{.on_phase = reporter.on_phase,
+                          .on_description = [&](const std::string& text) {
+                            description = text;
+                            reporter.on_description(text);
+                          }};
     try {
-      outcome = run_(unpacked_job(body), reporter);
+      outcome = run_(unpacked_job(body), noting);
     } catch (const std::exception& error) {
       outcome = {.kind = Outcome::Kind::Wrong,
-                 .text = std::string("while making the schedule: ") + error.what()};
+                 .text = std::string("while making the schedule: ") + error.what(),
+                 .description = description};
     }
     send(results, Tag::Result, packed(outcome));
   }

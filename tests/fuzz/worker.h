@@ -32,7 +32,7 @@ struct Outcome {
   std::string description = {};
   /// Seconds of processor time by phase.
   std::map<std::string, double> phases = {};
-  int tried = 0;
+  int parts = 0;
   std::vector<Attempt> attempts = {};
   /// Of the program and of how it is compiled.
   std::vector<Note> notes = {};

@@ -35,7 +35,7 @@ Outcome run(const Job& job, const Reporter& reporter) {
   return {.kind = Outcome::Kind::Refused,
           .text = std::to_string(job.keep.size()),
           .phases = {{"building", 0.5}},
-          .tried = 3,
+          .parts = 3,
           .attempts = {{"split", StageKind::Tuple, true, "split(i, 3)", {{0, 1, 2}}}},
           .notes = {{2, 3, 0}, {1, 0, 4}}};
 }
@@ -49,7 +49,7 @@ TEST(WorkerTest, AnOutcomeComesBackWhole) {
   const Outcome outcome = outcome_of(Return);
   EXPECT_EQ(outcome.kind, Outcome::Kind::Refused);
   EXPECT_EQ(outcome.text, "2");
-  EXPECT_EQ(outcome.tried, 3);
+  EXPECT_EQ(outcome.parts, 3);
   EXPECT_EQ(outcome.phases.at("building"), 0.5);
   ASSERT_EQ(outcome.attempts.size(), 1u);
   EXPECT_EQ(outcome.attempts[0].primitive, "split");
