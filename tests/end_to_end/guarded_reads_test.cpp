@@ -1,6 +1,8 @@
 // Reads that conditions keep inside of a tensor: the ends of loops that code generators take apart.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/common/processor_time.h"
 #include "tests/common/ways_to_run.h"
 
@@ -105,6 +107,88 @@ TEST(GuardedReads, OfMoreThanCanBeOptimisedAreCompiledInSeconds) {
   tir::evaluate(lower_to_loops(te::create_schedule(B), {A, B}), right.values);
   run_compiled(module["main"], actual);
   EXPECT_EQ(first_difference(right, actual, 0), "");
+}
+
+te::Tensor stencil(const te::Tensor& A, int h, int w,
+                   const std::function<Expr(Expr, int)>& position) {
+  return te::compute(
+      {h, w}, {"y", "x"},
+      [&](Var y, Var x) {
+        Expr sum = A(position(y, h), position(x, w)) * 2.0f;
+        for (int d : {-2, 1, 3}) sum = sum + A(position(y + d, h), position(x - d, w));
+        return sum;
+      },
+      "B");
+}
+
+/// Repeated edges, wrapped around, and each side alone.
+TEST(GuardedReads, ClampedAndWrappedIndicesReadTheSameInEverySchedule) {
+  const std::vector<std::function<Expr(Expr, int)>> positions = {
+      [](const Expr& x, int n) { return max(min(x, n - 1), 0); },
+      [](const Expr& x, int n) { return min(max(x, 0), n - 1); },
+      [](const Expr& x, int n) { return floormod(x, n); },
+      [](const Expr& x, int n) { return min(max(x, 2), n - 5); }};
+  const te::Tensor A = te::placeholder({13, 70}, "A");
+  for (const auto& position : positions) {
+    const te::Tensor B = stencil(A, 13, 70, position);
+    EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+    te::Schedule s = te::create_schedule(B);
+    auto [o, i] = s[B].split(s[B].axis(1), 8);
+    s[B].vectorize(i).parallel(s[B].axis(0));
+    EXPECT_EQ(compare_with_default(s, {A, B}), "");
+    te::Schedule fused = te::create_schedule(B);
+    auto [outer, inner] = fused[B].split(fused[B].fuse(fused[B].axis(0), fused[B].axis(1)), 10);
+    fused[B].unroll(inner);
+    EXPECT_EQ(compare_with_default(fused, {A, B}), "");
+  }
+}
+
+TEST(GuardedReads, ClampedIndicesOfSymbolicSizesReadTheSameInEverySchedule) {
+  const Var n = te::size_var("n"), m = te::size_var("m");
+  const te::Tensor A = te::placeholder({n, m}, "A");
+  const te::Tensor B = te::compute(
+      {n, m}, {"y", "x"},
+      [&](Var y, Var x) {
+        return A(max(min(y + 2, n - 1), 0), x) + A(y, max(min(x - 3, m - 1), 0));
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  auto [o, i] = s[B].split(s[B].axis(1), 4);
+  s[B].vectorize(i);
+  for (const te::Schedule& each : {te::create_schedule(B), s})
+    EXPECT_EQ(compare_with_default(each, {n, m, A, B}, {.symbols = {1, 2, 3, 4, 5, 21}}), "");
+}
+
+/// What is read where nothing was chosen would be uninitialized, or outside.
+TEST(GuardedReads, ReductionsWithAConditionReadWhereItHolds) {
+  const te::Tensor A = te::placeholder({40}, "A"), P = te::placeholder({40}, "P", Int(32));
+  te::IterVar k = te::reduce_axis({0, 9}, "k");
+  const te::Tensor B = te::compute(
+      {40}, {"i"},
+      [&](Var i) { return te::sum(A(i + k - 4), {k}, {.where = i + k >= 4 && i + k - 4 < 40}); },
+      "B");
+  const te::Tensor C = te::compute(
+      {40}, {"i"},
+      [&](Var i) {
+        return te::sum(select(P(i) >= 0 && P(i) + k < 40, A(P(i) + k), 1.0f), {k},
+                       {.where = P(floormod(i + k, 40)) > 0});
+      },
+      "C");
+  for (const te::Tensor& out : {B, C}) {
+    const std::vector<LowerArgument> args =
+        out.same_as(B) ? std::vector<LowerArgument>{A, B} : std::vector<LowerArgument>{A, P, C};
+    EXPECT_EQ(compare_with_default(te::create_schedule(out), args), "");
+    for (int factor : {8, 7}) {
+      te::Schedule s = te::create_schedule(out);
+      auto [o, i] = s[out].split(s[out].axis(0), factor);
+      s[out].reorder({o, s[out].reduce_axis(0), i}).vectorize(i);
+      EXPECT_EQ(compare_with_default(s, args), "") << factor;
+      te::Schedule unrolled = te::create_schedule(out);
+      auto [oo, ii] = unrolled[out].split(unrolled[out].axis(0), factor);
+      unrolled[out].unroll(ii);
+      EXPECT_EQ(compare_with_default(unrolled, args), "") << factor;
+    }
+  }
 }
 
 }  // namespace

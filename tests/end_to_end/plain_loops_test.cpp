@@ -141,5 +141,26 @@ TEST(PlainLoops, ArraysWhoseElementsAreApart) {
   }
 }
 
+/// The distance between neighbours' elements is the variable of a loop, inside or around.
+TEST(PlainLoops, TakeProductsOfTwoAxesAsIndices) {
+  te::Tensor A = te::placeholder({64}, "A"), B = te::placeholder({64, 64}, "B");
+  te::IterVar k = te::reduce_axis({0, 5}, "k"), l = te::reduce_axis({1, 4}, "l");
+  const std::vector<te::Tensor> all = {
+      te::compute({8}, {"i"}, [&](Var i) { return te::sum(A(i * k), {k}); }),
+      te::compute({8}, {"i"}, [&](Var i) { return te::sum(A(i * l + l), {l}); }),
+      te::compute({9}, {"i"},
+                  [&](Var i) {
+                    return te::sum(B(i * k, i * l), {k, l});
+                  }),
+      te::compute({4, 12}, {"j", "i"}, [&](Var j, Var i) { return A(i * j) * 2.0f; }),
+      te::compute({4, 12}, {"j", "i"}, [&](Var j, Var i) { return B(j * i, i * j + j); }),
+      te::compute({12}, {"i"}, [&](Var i) { return te::sum(A((Expr(4) - k) * i), {k}); }),
+      te::compute({4}, {"i"}, [&](Var i) {
+        return te::sum(A(i * k * l), {k, l});
+      })};
+  for (const te::Tensor& C : all)
+    EXPECT_EQ(compare_with_default(te::create_schedule(C), {C.op().inputs()[0], C}), "") << C.op();
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -208,5 +208,56 @@ TEST(SplitTest, ANestThatIsUnrolledIntoOneRowOfStoresIsBuiltInSeconds) {
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 20);
 }
 
+/// Rounds of split, reorder and fuse of one axis, of a stage that may have another one inside.
+struct Rounds {
+  te::Tensor A, B;
+  te::Schedule s;
+
+  Rounds(int count, bool has_producer) : A(te::placeholder({100}, "A")), B(A), s(of(has_producer)) {
+    te::IterVar axis = s[B].axis(0);
+    for (int k = 0; k < count; ++k) {
+      const auto [outer, inner] = s[B].split(axis, 2 + k % 5);
+      s[B].reorder({inner, outer});
+      axis = s[B].fuse(inner, outer);
+    }
+    if (has_producer) s[producer_].compute_at(s[B], axis);
+  }
+
+ private:
+  te::Schedule of(bool has_producer) {
+    producer_ = te::compute(
+        {100}, {"i"}, [&](Var i) { return A(i) * 2.0F; }, "P");
+    const te::Tensor& read = has_producer ? producer_ : A;
+    B = te::compute(
+        {100}, {"i"}, [&](Var i) { return read(i) + 1.0F; }, "B");
+    return te::create_schedule(B);
+  }
+
+  te::Tensor producer_ = A;
+};
+
+TEST(SplitTest, RoundsOfSplitAndFuseDoNotDoubleWithEach) {
+  for (const bool has_producer : {false, true}) {
+    const auto size_of = [&](int count) {
+      const Rounds rounds(count, has_producer);
+      return tir::print_module(lower(rounds.s, {rounds.A, rounds.B})).size();
+    };
+    const std::clock_t start = std::clock();
+    EXPECT_LT(size_of(20), 3 * size_of(10));
+    EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 5);
+  }
+}
+
+TEST(SplitTest, RoundsOfSplitAndFuseWriteEveryElementOnce) {
+  for (const bool has_producer : {false, true})
+    for (int count = 1; count <= 9; ++count) {
+      const Rounds rounds(count, has_producer);
+      EXPECT_EQ(written_once(lower(rounds.s, {rounds.A, rounds.B}).functions.at("main"),
+                             {rounds.A, rounds.B}),
+                "")
+          << count << " rounds";
+    }
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -147,29 +147,6 @@ TEST(Profile, CountsWhatIsComputedTwice) {
   EXPECT_DOUBLE_EQ(*work->recomputation, 8.0 * 9 / 65);
 }
 
-TEST(Profile, AStageThatIsStoredInAnotherOnesMemoryHasALineOfItsOwn) {
-  const int n = 256;
-  const te::Tensor A = te::placeholder({n, n}, "A");
-  const auto map = [&](const te::Tensor& x, float by, const char* name) {
-    return te::compute(
-        {n, n}, {"i", "j"}, [&](Var i, Var j) { return x(i, j) * by; }, name);
-  };
-  // R lies in P's memory, which nobody reads any more.
-  const te::Tensor P = map(A, 2, "P"), Q = map(P, 3, "Q"), R = map(Q, 4, "R"), O = map(R, 5, "O");
-  const runtime::Module module =
-      build(te::create_schedule({O}), {A, O}, Target("llvm"), {.profile = true});
-  runtime::NDArray o = empty({n, n});
-  module["main"](random({n, n}), o);
-  const Profile profile = profile_of(module);
-  for (const char* name : {"P", "Q", "R", "O"}) {
-    const StageProfile& stage = stage_of(profile, name);
-    EXPECT_EQ(stage.calls, 1) << name;
-    ASSERT_TRUE(stage.work) << name;
-    EXPECT_DOUBLE_EQ(stage.work->operations, double(n) * n) << name;
-    EXPECT_DOUBLE_EQ(stage.work->recomputation.value_or(0), 1) << name;
-  }
-}
-
 TEST(Profile, AShortStageInsideALoopIsCountedByItsParent) {
   const Profile profile = profile_of(overlapping_blocks(64, 8, 1));
   EXPECT_EQ(stage_of(profile, "B").counted_in, "D");

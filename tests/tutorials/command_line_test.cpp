@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"WordAfterDashes", "-- fast", "unknown option 'fast'"},
                     Misuse{"EmptyWord", "''", "unknown option ''"},
                     Misuse{"UnknownEmit", "--emit=llvm",
-                           "Known: simple, loops, outline, dot, ll, asm, source, svg, html."},
+                           "Known: simple, loops, final, outline, dot, ll, asm, source, svg, html."},
                     Misuse{"EmptyEmit", "--emit=", "--emit"},
                     Misuse{"EmitTwice", "--emit=ll --emit=asm", "more than once"},
                     Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},
@@ -77,7 +77,7 @@ TEST(CommandLine, EveryOptionSaysWhatItKnows) {
     EXPECT_NE(passes.find(pass), std::string::npos) << passes;
   const std::string options = run_tutorial("09_split", "--x").err;
   for (const char* option :
-       {"--emit=simple|loops|outline|dot|ll|asm", "--target=", "--size=", "--threads=", "--check",
+       {"--emit=simple|loops|final|outline|dot|ll|asm", "--target=", "--size=", "--threads=", "--check",
         "--time", "--dump-after=", "--time-passes", "--help"})
     EXPECT_NE(options.find(option), std::string::npos) << options;
 }

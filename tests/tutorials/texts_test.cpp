@@ -87,7 +87,7 @@ TEST(LadderText, OfTheCoursesStepsIsTheKnownOne) {
   const Outcome run = run_tutorial("matmul_ladder", "--emit=simple");
   ASSERT_EQ(run.status, 0) << run.err;
   const auto printed = sections(run.out);
-  EXPECT_EQ(printed.size(), 9u);
+  EXPECT_EQ(printed.size(), 10u);
   EXPECT_EQ(without_blanks(printed.at("naive")), without_blanks(known.at("003 naive 1024")));
   EXPECT_EQ(without_blanks(printed.at("reordered")), without_blanks(known.at("003 steps 1-3")));
   EXPECT_EQ(without_blanks(printed.at("unrolled")), without_blanks(known.at("003 steps 1-6")));
