@@ -228,7 +228,11 @@ TEST_F(Cycles, TheLeastThatIsLostInEachIsSeen) {
     build_run_destroy();
     lost.push_back(std::make_unique<char>());
   };
-  EXPECT_GE(least_growth_of_ten(20, cycle), 10 * 16);
+  // A stretch in which something kept is given back hides it, so the median counts.
+  std::vector<std::int64_t> growths;
+  for (int n = 0; n < 21; ++n) growths.push_back(growth_over(10, cycle));
+  std::ranges::nth_element(growths, growths.begin() + 10);
+  EXPECT_GE(growths[10], 10 * 16);
 }
 
 /// A function of one store, so that as many take less than a minute.

@@ -7,6 +7,8 @@
 
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace tenon {
 
 /// Levels of parentheses, operators, lists or statements inside each other.
@@ -46,3 +48,5 @@ inline bool is_json_too_deep(std::string_view text) {
 }
 
 }  // namespace tenon
+
+#pragma GCC visibility pop
