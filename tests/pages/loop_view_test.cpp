@@ -250,7 +250,7 @@ TEST(LoopView, BlockProgramsHaveTheirCode) {
   std::vector<std::string> stages;
   for (const LoopView::Stage& each : view.stages) stages.push_back(each.name + each.line);
   EXPECT_EQ(stages, (std::vector<std::string>{"Y", "C"}));
-  expect_all(view, "vcmpltps", "C[");
+  expect_all(view, "vmaxps", "C[");
   expect_all(view, "vaddps", "Y[");
   std::vector<std::string> buffers;
   for (const LoopView::Buffer& each : view.buffers)

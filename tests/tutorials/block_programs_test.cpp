@@ -149,7 +149,8 @@ TEST(ReplayTrace, SaysWhyAStepIsRefused) {
   const Outcome run = replay("0143", "");
   EXPECT_EQ(run.status, 1);
   EXPECT_EQ(run.out, "");
-  EXPECT_NE(run.err.find("cache_write: block `Pool` would write `Pool` too late"), std::string::npos)
+  EXPECT_NE(run.err.find("cache_write: block `Pool` would write `Pool` too late"),
+            std::string::npos)
       << run.err;
 }
 

@@ -35,40 +35,39 @@ TEST_P(CommandLineMisuse, ExitsWithTwoAndSaysWhatIsKnown) {
 
 INSTANTIATE_TEST_SUITE_P(
     Tutorials, CommandLineMisuse,
-    testing::Values(Misuse{"UnknownOption", "--emits=asm",
-                           "unknown option '--emits=asm'. Known: --help, --emit="},
-                    Misuse{"AbbreviatedOption", "--emi=asm", "unknown option '--emi=asm'"},
-                    Misuse{"ShortOption", "-x", "unknown option '-x'"},
-                    Misuse{"Word", "fast", "unknown option 'fast'"},
-                    Misuse{"WordAfterDashes", "-- fast", "unknown option 'fast'"},
-                    Misuse{"EmptyWord", "''", "unknown option ''"},
-                    Misuse{"UnknownEmit", "--emit=llvm",
-                           "Known: simple, loops, final, outline, dot, ll, asm, source, svg, html."},
-                    Misuse{"EmptyEmit", "--emit=", "--emit"},
-                    Misuse{"EmitTwice", "--emit=ll --emit=asm", "more than once"},
-                    Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},
-                    Misuse{"EmptyTarget", "--target=''", "--target"},
-                    Misuse{"UnknownTargetKey", "'--target=llvm -march=x'", "the keys are -mcpu"},
-                    Misuse{"UnknownProcessor", "'--target=llvm -mcpu=znver99'", "znver"},
-                    Misuse{"SizeOfZero", "--size=0", "a number from 1 to"},
-                    Misuse{"NegativeSize", "--size=-1", "a number from 1 to"},
-                    Misuse{"SizeOfABillion", "--size=1000000000", "a number from 1 to"},
-                    Misuse{"SizeBeyondAllIntegers", "--size=99999999999999999999",
-                           "a number from 1 to"},
-                    Misuse{"SizeAsAFloat", "--size=1e9", "not '1e9'"},
-                    Misuse{"SizeInWords", "--size=12k", "not '12k'"},
-                    Misuse{"EmptySize", "--size=", "--size"},
-                    Misuse{"SizeTwice", "--size=1 --size=2", "more than once"},
-                    Misuse{"NoValue", "--size", "required argument for option '--size' is missing"},
-                    Misuse{"ValueOfASwitch", "--check=yes", "does not take any arguments"},
-                    Misuse{"NoThreads", "--threads=0", "a number from 1 to"},
-                    Misuse{"NegativeThreads", "--threads=-1", "a number from 1 to"},
-                    Misuse{"ThreadsInWords", "--threads=all", "not 'all'"},
-                    Misuse{"ThreadsBeyondAllMachines", "--threads=1000000", "a number from 1 to"},
-                    Misuse{"UnknownPass", "--dump-after=flatten", "Known: all, "},
-                    Misuse{"EmptyPass", "--dump-after=", "--dump-after"},
-                    Misuse{"OneUnknownPassOfTwo", "--dump-after=flatten-storage --dump-after=x",
-                           "--dump-after='x'"}),
+    testing::Values(
+        Misuse{"UnknownOption", "--emits=asm",
+               "unknown option '--emits=asm'. Known: --help, --emit="},
+        Misuse{"AbbreviatedOption", "--emi=asm", "unknown option '--emi=asm'"},
+        Misuse{"ShortOption", "-x", "unknown option '-x'"},
+        Misuse{"Word", "fast", "unknown option 'fast'"},
+        Misuse{"WordAfterDashes", "-- fast", "unknown option 'fast'"},
+        Misuse{"EmptyWord", "''", "unknown option ''"},
+        Misuse{"UnknownEmit", "--emit=llvm",
+               "Known: simple, loops, final, outline, dot, ll, asm, source, svg, html."},
+        Misuse{"EmptyEmit", "--emit=", "--emit"},
+        Misuse{"EmitTwice", "--emit=ll --emit=asm", "more than once"},
+        Misuse{"UnknownTarget", "--target=quantum", "the kinds are llvm"},
+        Misuse{"EmptyTarget", "--target=''", "--target"},
+        Misuse{"UnknownTargetKey", "'--target=llvm -march=x'", "the keys are -mcpu"},
+        Misuse{"UnknownProcessor", "'--target=llvm -mcpu=znver99'", "znver"},
+        Misuse{"SizeOfZero", "--size=0", "a number from 1 to"},
+        Misuse{"NegativeSize", "--size=-1", "a number from 1 to"},
+        Misuse{"SizeOfABillion", "--size=1000000000", "a number from 1 to"},
+        Misuse{"SizeBeyondAllIntegers", "--size=99999999999999999999", "a number from 1 to"},
+        Misuse{"SizeAsAFloat", "--size=1e9", "not '1e9'"},
+        Misuse{"SizeInWords", "--size=12k", "not '12k'"}, Misuse{"EmptySize", "--size=", "--size"},
+        Misuse{"SizeTwice", "--size=1 --size=2", "more than once"},
+        Misuse{"NoValue", "--size", "required argument for option '--size' is missing"},
+        Misuse{"ValueOfASwitch", "--check=yes", "does not take any arguments"},
+        Misuse{"NoThreads", "--threads=0", "a number from 1 to"},
+        Misuse{"NegativeThreads", "--threads=-1", "a number from 1 to"},
+        Misuse{"ThreadsInWords", "--threads=all", "not 'all'"},
+        Misuse{"ThreadsBeyondAllMachines", "--threads=1000000", "a number from 1 to"},
+        Misuse{"UnknownPass", "--dump-after=flatten", "Known: all, "},
+        Misuse{"EmptyPass", "--dump-after=", "--dump-after"},
+        Misuse{"OneUnknownPassOfTwo", "--dump-after=flatten-storage --dump-after=x",
+               "--dump-after='x'"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(CommandLine, EveryOptionSaysWhatItKnows) {
@@ -76,9 +75,9 @@ TEST(CommandLine, EveryOptionSaysWhatItKnows) {
   for (const char* pass : {"flatten-storage", "unroll-loops", "lower-intrinsics"})
     EXPECT_NE(passes.find(pass), std::string::npos) << passes;
   const std::string options = run_tutorial("09_split", "--x").err;
-  for (const char* option :
-       {"--emit=simple|loops|final|outline|dot|ll|asm", "--target=", "--size=", "--threads=", "--check",
-        "--time", "--dump-after=", "--time-passes", "--help"})
+  for (const char* option : {"--emit=simple|loops|final|outline|dot|ll|asm",
+                             "--target=", "--size=", "--threads=", "--check", "--time",
+                             "--dump-after=", "--time-passes", "--help"})
     EXPECT_NE(options.find(option), std::string::npos) << options;
 }
 
