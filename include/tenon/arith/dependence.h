@@ -37,7 +37,7 @@ class WrittenMemory {
 
  private:
   std::unordered_set<const tir::ExprNode*> written_, ambiguous_;
-  /// By data pointer of a view, that of its source.
+  /// The data pointer of a view's source, by that of the view.
   std::unordered_map<const tir::ExprNode*, Var> source_of_;
 };
 
@@ -78,7 +78,7 @@ Access access_of(AccessKind kind, const tir::Buffer& buffer, const std::vector<E
 /// Every element of the region.
 Access access_of(AccessKind kind, const tir::BufferRegion& region);
 
-/// What a statement accesses.
+/// The accesses of a statement.
 struct Footprint {
   std::vector<Access> accesses;
   /// The statement may access memory that is not listed: it has too many accesses, or renames
@@ -91,7 +91,7 @@ struct Footprint {
 /// with all of each buffer whose address it is given. A call that is given no address accesses no
 /// buffer.
 Footprint footprint(const tir::Stmt& s, const WrittenMemory& memory);
-/// What evaluating the expression accesses.
+/// The accesses of evaluating the expression.
 Footprint footprint(const Expr& e, const WrittenMemory& memory);
 
 /// How the iterations of the two accesses are related. Variables that it does not mention have the

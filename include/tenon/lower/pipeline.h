@@ -51,7 +51,7 @@ struct PassOptions {
     int max_growth = 8;
   } partition = {};
   int double_buffer_split = 1;
-  /// Which serial loops a processor's passes may jam and vectorize. true: all that are provably
+  /// Serial loops that a processor's passes may jam and vectorize. true: all that are provably
   /// independent; false: none. Not given: those of stages without a schedule (StageLine).
   std::optional<bool> autotune_loops = std::nullopt;
   /// What passes for a processor count with. Not given: what the target has.
