@@ -66,7 +66,7 @@ tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
     named.attrs.global_symbol = name;
     if (named.form == tir::Form::MultiDimensional || named.form == tir::Form::Blocks)
       named = lower(named, passes, where).functions.at(name);
-    if (!options.allow_parallel_reduction_race) refuse_conflicts(named);
+    if (!options.allow_parallel_reduction_race) refuse_conflicts(named, options.passes);
     result.functions.emplace(name, std::move(named));
   }
   return result;
@@ -184,7 +184,7 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
                                      .passes = options.passes,
                                      .on_step = options.on_step};
       tir::PrimFunc loops = loops_of(graph, bounds, args, lowering, where);
-      if (!options.allow_parallel_reduction_race) refuse_conflicts(loops);
+      if (!options.allow_parallel_reduction_race) refuse_conflicts(loops, options.passes);
       return lower_loops(std::move(loops), lowering);
     });
   });

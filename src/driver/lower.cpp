@@ -67,7 +67,7 @@ tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
                                             .check_intrinsics = options.check_intrinsics},
                                            where);
     // The loops of data axes are independent by construction.
-    note_conflicts(loops, lowering::LoopsToProve::OfExternCode, race_of(graph));
+    note_conflicts(loops, lowering::LoopsToProve::OfExternCode, options.passes, race_of(graph));
     return loops;
   });
 }
@@ -119,7 +119,7 @@ tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& optio
           if (named.form == tir::Form::Blocks)
             named = lowering::run_passes(lowering::block_passes(), std::move(named),
                                          {.passes = options.passes});
-          note_conflicts(named, lowering::LoopsToProve::All);
+          note_conflicts(named, lowering::LoopsToProve::All, options.passes);
           return lowering::run_pipeline(std::move(named),
                                         {.simple_mode = options.simple_mode,
                                          .instrument_bounds = options.instrument_bounds,

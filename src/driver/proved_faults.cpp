@@ -17,8 +17,9 @@ std::optional<std::string> noted_conflict(const PrimFunc& func) {
   return found == func.attrs.others->end() ? std::nullopt : annotation_text(found->second);
 }
 
-std::string conflict_in(const PrimFunc& loops, lowering::LoopsToProve which) {
-  for (const lowering::LoopProof& proof : lowering::prove_loops(loops, which))
+std::string conflict_in(const PrimFunc& loops, lowering::LoopsToProve which,
+                        const lowering::PassOptions& options) {
+  for (const lowering::LoopProof& proof : lowering::prove_loops(loops, which, options))
     if (proof.conflict) return "build: " + lowering::conflict_text(loops, proof);
   return "";
 }
@@ -31,16 +32,17 @@ void refuse_wrong_accesses(const PrimFunc& loops) {
 }
 
 void note_conflicts(PrimFunc& loops, lowering::LoopsToProve which,
+                    const lowering::PassOptions& options,
                     const std::optional<std::string>& racing) {
   if (noted_conflict(loops)) return;
   Annotations notes = loops.attrs.others ? *loops.attrs.others : Annotations();
-  notes[kConflictNote] = {make_string(racing ? *racing : conflict_in(loops, which))};
+  notes[kConflictNote] = {make_string(racing ? *racing : conflict_in(loops, which, options))};
   loops.attrs.others = std::make_shared<const Annotations>(std::move(notes));
 }
 
-void refuse_conflicts(const PrimFunc& func) {
+void refuse_conflicts(const PrimFunc& func, const lowering::PassOptions& options) {
   const std::optional<std::string> noted = noted_conflict(func);
-  const std::string text = noted ? *noted : conflict_in(func, lowering::LoopsToProve::All);
+  const std::string text = noted ? *noted : conflict_in(func, lowering::LoopsToProve::All, options);
   if (!text.empty()) throw LowerError(text);
 }
 

@@ -12,10 +12,11 @@ void refuse_wrong_accesses(const tir::PrimFunc& loops);
 /// the result in the function, where it stays through all passes. A function that has the note is
 /// not looked at again. `racing` is the sentence of a schedule that is known to race.
 void note_conflicts(tir::PrimFunc& loops, lowering::LoopsToProve which,
+                    const lowering::PassOptions& options,
                     const std::optional<std::string>& racing = std::nullopt);
 
 /// Throws LowerError with both accesses for a parallel or vectorized loop whose iterations are not
 /// proved independent: as noted, or found now.
-void refuse_conflicts(const tir::PrimFunc& func);
+void refuse_conflicts(const tir::PrimFunc& func, const lowering::PassOptions& options);
 
 }  // namespace tenon

@@ -19,13 +19,20 @@ namespace {
 
 class RegionChecker {
  public:
-  explicit RegionChecker(const arith::WrittenMemory& memory) : memory_(memory) {}
+  RegionChecker(const PrimFunc& func, const arith::WrittenMemory& memory)
+      : func_(func), memory_(memory) {}
   void check(const Stmt& body) { stmt(body); }
 
  private:
+  /// A serial loop around, and which of two iterations of it is looked at.
+  struct Around {
+    const For* loop;
+    bool is_later;
+  };
   struct LoopUse {
     arith::Access use;
     const For* loop;
+    std::vector<Around> around;
   };
 
   void stmt(const Stmt& s) {
@@ -42,8 +49,12 @@ class RegionChecker {
   void loop(const For& n) {
     read(n.min), read(n.extent);
     if (n.kind == ForKind::Parallel) return shared_loop(n);
-    // The end of an iteration meets the begin of the next.
-    stmt(n.body), stmt(n.body);
+    // The end of an iteration meets the begin of a later one.
+    around_.push_back({&n, false});
+    stmt(n.body);
+    around_.back().is_later = true;
+    stmt(n.body);
+    around_.pop_back();
   }
 
   void shared_loop(const For& n) {
@@ -57,7 +68,7 @@ class RegionChecker {
                n.var.name() + "` would fill a part of it only; compute `" + name +
                "` outside of the region");
       check_order(use, &n);
-      since_barrier_.push_back({std::move(use), &n});
+      since_barrier_.push_back({std::move(use), &n, around_});
     }
   }
 
@@ -85,12 +96,9 @@ class RegionChecker {
   /// have finished.
   void check_order(const arith::Access& use, const For* loop) const {
     for (const LoopUse& earlier : since_barrier_) {
-      if (earlier.loop == loop) continue;
-      using Step = arith::Relation::Step;
-      arith::Relation any = arith::Relation().with(*earlier.loop, Step::Any);
-      if (loop) any = std::move(any).with(*loop, Step::Any);
-      arith::Facts facts;
-      if (arith::are_disjoint(earlier.use, use, any, facts)) continue;
+      arith::Facts facts = facts_of_arguments();
+      const auto related = relation(earlier, loop, facts);
+      if (!related || arith::are_disjoint(earlier.use, use, *related, facts)) continue;
       const std::string first = "the loop over `" + earlier.loop->var.name() + "`";
       refuse(first + (earlier.use.is_write() ? " may still fill `" : " may still read `") +
              use.buffer->name + "` when " +
@@ -100,14 +108,68 @@ class RegionChecker {
     }
   }
 
+  /// Sizes are not negative, and the elements of an argument are apart.
+  arith::Facts facts_of_arguments() const {
+    arith::Facts facts;
+    for (const BufferParam& param : func_.buffers) {
+      for (const Expr& extent : param.declared->shape)
+        if (extent.as<VarNode>()) facts.bind_bound(Var::of(extent), {0, std::nullopt});
+      for (const Expr& stride : param.declared->strides)
+        if (stride.as<VarNode>()) facts.bind_bound(Var::of(stride), {1, std::nullopt});
+    }
+    return facts;
+  }
+
+  /// How the iterations of an earlier use and of one in `loop`, in the serial loops that are
+  /// around now, are related; nullopt where the same task makes both, or the loop's own proof
+  /// covers them.
+  std::optional<arith::Relation> relation(const LoopUse& earlier, const For* loop,
+                                          arith::Facts& facts) const {
+    using Step = arith::Relation::Step;
+    arith::Relation result;
+    bool is_later = false;
+    std::size_t common = 0;
+    for (; common < around_.size() && common < earlier.around.size(); ++common) {
+      const Around &first = earlier.around[common], &second = around_[common];
+      if (first.loop != second.loop) break;
+      if (is_later) {
+        result = std::move(result).with(*second.loop, Step::Any);
+      } else if (first.is_later != second.is_later) {
+        is_later = true;
+        result = std::move(result).with(*second.loop, Step::Later);
+      } else {
+        facts.bind(second.loop->var, Range::from_min_extent(second.loop->min, second.loop->extent),
+                   true);
+      }
+    }
+    for (const auto* around : {&earlier.around, &around_})
+      for (std::size_t n = common; n < around->size(); ++n)
+        result = std::move(result).with(*(*around)[n].loop, Step::Any);
+    if (earlier.loop != loop) {
+      result = std::move(result).with(*earlier.loop, Step::Any);
+      return loop ? std::move(result).with(*loop, Step::Any) : std::move(result);
+    }
+    if (!is_later) return std::nullopt;
+    // The same iterations are the same task's, unless their number differs.
+    const auto changes = [&](const Expr& var) {
+      return std::ranges::any_of(
+          around_, [&](const Around& around) { return around.loop->var.same_as(var); });
+    };
+    const bool is_shared_alike = !uses_var(loop->min, changes) && !uses_var(loop->extent, changes);
+    return std::move(result).with(*loop, is_shared_alike ? Step::Other : Step::Any);
+  }
+
   bool is_private(const Expr& data) const {
     return std::ranges::any_of(private_, [&](const Expr& own) { return own.same_as(data); });
   }
 
+  const PrimFunc& func_;
   const arith::WrittenMemory& memory_;
   /// Memory that is made inside of the region.
   std::vector<Expr> private_;
   std::vector<LoopUse> since_barrier_;
+  /// The serial loops around, outermost first.
+  std::vector<Around> around_;
 };
 
 }  // namespace
@@ -117,7 +179,7 @@ void refuse_region_races(const PrimFunc& func) {
   walk(func.body, [&](const Attr& n) {
     if (!is_pragma(n, PragmaKey::ParallelLaunchPoint)) return;
     if (!memory) memory.emplace(func.body);
-    RegionChecker(*memory).check(n.body);
+    RegionChecker(func, *memory).check(n.body);
   });
 }
 

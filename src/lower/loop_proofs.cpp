@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "lower/filling.h"
 #include "lower/rewriting.h"
 #include "tenon/lower/access_proofs.h"
 #include "tenon/tir/ops.h"
@@ -20,8 +21,10 @@ bool has_concurrent_loops(const Stmt& s) {
 
 class LoopProver {
  public:
-  LoopProver(const PrimFunc& func, LoopsToProve which)
-      : memory_(func.body), is_asked_(which == LoopsToProve::All) {
+  LoopProver(const PrimFunc& func, LoopsToProve which, const PassOptions& options)
+      : memory_(func.body),
+        is_asked_(which == LoopsToProve::All),
+        moves_memory_(!options.disable_storage_rewrite) {
     for (const BufferParam& param : func.buffers) {
       arguments_.insert(&param.declared->data.node());
       for (const Expr& extent : param.declared->shape)
@@ -48,6 +51,7 @@ class LoopProver {
     if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index() && memory_.is_stable(n->value))
       facts_.bind(n->var, n->value, /*replace=*/true);
     if (s.as<BufferView>()) is_asked_ = true;
+    if (const Allocate* n = s.as<Allocate>()) allocated_.push_back(n);
     if (const Attr* n = s.as<Attr>()) enter(*n);
     if (const If* n = s.as<If>()) {
       branches(*n);
@@ -55,6 +59,7 @@ class LoopProver {
       for_each_child(
           s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
     }
+    if (s.as<Allocate>()) allocated_.pop_back();
     is_asked_ = was_asked;
     is_promised_ = was_promised;
   }
@@ -81,7 +86,12 @@ class LoopProver {
 
   void prove(const For& loop) {
     if (!is_asked_ || is_promised_) return;
-    const arith::Footprint body = arith::footprint(loop.body, memory_);
+    arith::Footprint body = arith::footprint(loop.body, memory_);
+    for (const Allocate* memory : allocated_)
+      if (loop.kind == ForKind::Parallel && is_own(*memory, loop))
+        std::erase_if(body.accesses, [&](const arith::Access& access) {
+          return access.memory_key() == &memory->data.node();
+        });
     LoopProof proof{loop.var, loop.kind, std::nullopt};
     const auto count = constant_int(loop.extent);
     if (count && *count >= 2)
@@ -94,6 +104,22 @@ class LoopProver {
       proof.conflict =
           arith::find_conflict(body, body, arith::Relation::other_iteration(loop), facts_);
     proofs_.push_back(std::move(proof));
+  }
+
+  /// Whether rewrite-storage moves the memory into the loop, and each iteration fills it anew.
+  bool is_own(const Allocate& memory, const For& loop) const {
+    return moves_memory_ && mentions_memory(loop.body, memory.data) && has_plain_uses(memory) &&
+           !is_used_beside(memory.body, loop, memory.data) && fills_first(loop.body, memory);
+  }
+
+  static bool is_used_beside(const Stmt& s, const For& loop, const Var& data) {
+    if (s.as<For>() == &loop) return false;
+    if (s.as<Store>() || s.as<Evaluate>()) return mentions_memory(s, data);
+    bool found = false;
+    for_each_child(
+        s, [&](const Expr& e) { found = found || mentions_memory(e, data); },
+        [&](const Stmt& child) { found = found || is_used_beside(child, loop, data); });
+    return found;
   }
 
   /// A write of the same elements of an argument in all iterations. Memory of the function's own
@@ -113,14 +139,18 @@ class LoopProver {
   arith::Facts facts_;
   /// Whether loops here are to be proved, and whether a pragma promises it.
   bool is_asked_, is_promised_ = false;
+  bool moves_memory_;
+  /// The allocations around, outermost first.
+  std::vector<const Allocate*> allocated_;
   std::vector<LoopProof> proofs_;
 };
 
 }  // namespace
 
-std::vector<LoopProof> prove_loops(const PrimFunc& func, LoopsToProve which) {
+std::vector<LoopProof> prove_loops(const PrimFunc& func, LoopsToProve which,
+                                   const PassOptions& options) {
   if (!has_concurrent_loops(func.body)) return {};
-  return LoopProver(func, which).take();
+  return LoopProver(func, which, options).take();
 }
 
 std::string conflict_text(const PrimFunc& func, const LoopProof& proof) {

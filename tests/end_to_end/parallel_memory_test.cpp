@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 
+#include "tests/common/refusal.h"
+
 namespace tenon::testing {
 namespace {
 
@@ -45,6 +47,32 @@ TEST(ParallelMemory, EachIterationHasItsOwn) {
     EXPECT_EQ(b.to_vector<float>(), expected) << threads << " threads";
   }
   runtime::set_num_threads(0);
+}
+
+/// A parallel loop that counts in memory from outside of it, which nobody fills in the loop.
+TEST(ParallelMemory, ThatNoIterationFillsIsRefused) {
+  const int count = 16;
+  te::Tensor A = te::placeholder({count}, "A");
+  te::Tensor B = te::extern_op(
+      {count}, {A},
+      [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto a = ib.buffer_ptr(ins[0]), b = ib.buffer_ptr(outs[0]);
+        auto own = ib.allocate(Float(32), {4}, "own");
+        ib.for_range(0, count, "i",
+                     [&](Var i) {
+                       own[floormod(i, 4)] = own[floormod(i, 4)] + a[i];
+                       b[i] = own[floormod(i, 4)];
+                     },
+                     {.kind = ForKind::Parallel});
+        return ib.get();
+      },
+      "B", {.dtype = Float(32)});
+  EXPECT_TRUE(refuses<LowerError>(
+      [&] {
+        build(te::create_schedule(B), {A, B}, Target("llvm"));
+      },
+      {"parallel loop over `i`", "own["}));
 }
 
 }  // namespace

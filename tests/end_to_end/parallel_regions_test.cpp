@@ -90,5 +90,36 @@ TEST_F(ParallelRegionTest, WhatANextIterationFillsMayStillBeRead) {
   EXPECT_EQ(compare_with_default(steps, {A, E}, {.symbols = {0, 1, 50}}), "");
 }
 
+/// A region of two rounds, in which the tasks share `i` of 8 iterations that store to B[i +
+/// shift*t].
+runtime::Module rounds_of_stores(int shift) {
+  te::Tensor B = te::extern_op(
+      {16}, {},
+      [&](std::span<const tir::Buffer>, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto b = ib.buffer_ptr(outs[0]);
+        ib.scope_attr("parallel_launch_point", 1);
+        ib.for_range(0, 2, "t", [&](Var t) {
+          ib.for_range(0, 8, "i", [&](Var i) { b[i + t * shift] = t; },
+                       {.kind = ForKind::Parallel});
+        });
+        return ib.get();
+      },
+      "B", {.dtype = Int(32)});
+  return build(te::create_schedule(B), {B}, Target("llvm"));
+}
+
+TEST(ParallelRegion, RoundsMayStoreWhatTheSameTaskStored) {
+  auto b = runtime::NDArray::zeros({16}, Int(32));
+  rounds_of_stores(0)["main"](b);
+  EXPECT_EQ(b.to_vector<std::int32_t>(),
+            (std::vector<std::int32_t>{1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST(ParallelRegion, RoundsThatStoreWhatAnotherTaskStoredAreNotBuilt) {
+  EXPECT_TRUE(refuses<LowerError>([] { rounds_of_stores(1); },
+                                  {"parallel_launch_point", "may still fill `B`"}));
+}
+
 }  // namespace
 }  // namespace tenon::testing

@@ -51,7 +51,7 @@ TEST(PlainLoops, AParallelLoopIsVectorsOfSeveralThreads) {
     te::Tensor B = te::compute(
         {extent}, {"i"}, [&](Var i) { return A(i) * 3.0F + 1.0F; }, "B");
     te::Schedule s = te::create_schedule(B);
-    s[B].parallel(s[B].axis(0));
+    s[B].parallel(s[B].axis(0)).autotune_loops();
     EXPECT_TRUE(has(compile(s, {A, B}, Target(kWithAvx512)).source("asm"), "zmm"));
     EXPECT_EQ(compare_with_default(s, {A, B}, {.symbols = {0, 1, 17, 700}}), "");
   }

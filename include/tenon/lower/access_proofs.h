@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tenon/arith/dependence.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/tir/function.h"
 
 #pragma GCC visibility push(default)
@@ -74,9 +75,11 @@ struct LoopProof {
 enum class LoopsToProve : std::uint8_t { All, OfExternCode };
 
 /// The parallel and vectorized loops in the order of the text, except those that the pragma
-/// independent_iterations covers.
+/// independent_iterations covers. Memory that a parallel loop alone uses, and that each iteration
+/// fills first, counts as the iteration's own, unless the options leave memory where it is.
 std::vector<LoopProof> prove_loops(const tir::PrimFunc& func,
-                                   LoopsToProve which = LoopsToProve::All);
+                                   LoopsToProve which = LoopsToProve::All,
+                                   const PassOptions& options = {});
 /// The sentence for the user about a loop with a conflict.
 std::string conflict_text(const tir::PrimFunc& func, const LoopProof& proof);
 

@@ -133,6 +133,19 @@ class Prover {
     if (!same_layout(first.buffer, second.buffer) && !same_flat_layout(first.buffer, second.buffer))
       return false;
     bind_inner(first), bind_inner(second);
+    for (std::size_t dim = 0; dim < first.indices.size(); ++dim)
+      if (const auto factor = common_factor(first.indices[dim], second.indices[dim])) {
+        Access by_first = first, by_second = second;
+        by_first.indices[dim] = factor->first, by_second.indices[dim] = factor->second;
+        return are_disjoint_in_indices(by_first, by_second);
+      }
+    return are_disjoint_in_indices(first, second);
+  }
+
+ private:
+  using Scopes = std::vector<Facts::Scope>;
+
+  bool are_disjoint_in_indices(const Access& first, const Access& second) {
     if (const std::optional<bool> apart = apart_in_sums(first, second)) return *apart;
     if (++proofs_ > kMaxProofs) return false;
     has_digits_ = is_symbolic_ = false;
@@ -141,8 +154,18 @@ class Prover {
            (has_digits_ && apart_by_proof(first, second, Order::LowestFirst));
   }
 
- private:
-  using Scopes = std::vector<Facts::Scope>;
+  /// i + 1 and j of (i + 1)*stride and j*stride, where the stride is known to be positive.
+  std::optional<std::pair<Expr, Expr>> common_factor(const Expr& a, const Expr& b) {
+    const Binary *in_a = as_binary(a, BinaryOp::Mul), *in_b = as_binary(b, BinaryOp::Mul);
+    if (!in_a || !in_b || !in_a->b.as<VarNode>() || !in_a->b.same_as(in_b->b)) return std::nullopt;
+    const bool is_loop = std::ranges::any_of(relation_.loops(), [&](const Relation::Loop& loop) {
+      return loop.loop.var.same_as(in_a->b);
+    });
+    if (is_loop || bound_.contains(&in_a->b.node()) ||
+        const_bound(in_a->b, facts_).min.value_or(0) < 1)
+      return std::nullopt;
+    return std::pair(in_a->a, in_b->a);
+  }
 
   void bind_inner(const Access& access) {
     for (const FreeVar& inner : access.inner)
