@@ -297,7 +297,7 @@ class BoundOf {
 }  // namespace
 
 Bound Bound::of_type(DataType type) {
-  if (type == Int(32))
+  if (type.is_int() && type.bits == 32)
     return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
   if (!type.is_integral()) return everything();
   if (type.bits == 64) return {type.is_uint() ? 0 : kMinus, kPlus};

@@ -375,7 +375,7 @@ namespace {
 
 /// What the first store inside goes to.
 std::optional<std::string> stored_in(const Stmt& s) {
-  if (const Store* n = s.as<Store>()) return n->buffer->name;
+  if (const Store* n = s.as<Store>()) return n->buffer->stage_name();
   std::optional<std::string> name;
   for_each_child(
       s, [](const Expr&) {},
@@ -400,7 +400,7 @@ void AccessWalk::add(AccessKind kind, const Buffer& buffer, const std::vector<Ex
   }
   AccessProof proof{kind, buffer,          indices,       room_of(buffer, indices.size()),
                     {},   conditions_ > 0, stage_buffer()};
-  if (proof.stage_buffer.empty()) proof.stage_buffer = buffer->name;
+  if (proof.stage_buffer.empty()) proof.stage_buffer = buffer->stage_name();
   for (std::size_t n = 0; n < proof.room.size(); ++n)
     proof.inside.push_back(inside_of(indices[n], proof.room[n]));
   if (proof.room.empty() && !indices.empty()) proof.inside.push_back(Inside::NotProved);

@@ -149,7 +149,10 @@ class LoopProver {
 
 std::vector<LoopProof> prove_loops(const PrimFunc& func, LoopsToProve which,
                                    const PassOptions& options) {
-  if (!has_concurrent_loops(func.body)) return {};
+  const bool has_any = has_concurrent_loops(func.body) &&
+                       (which == LoopsToProve::All || contains<BufferView>(func.body) ||
+                        contains(func.body, AttrKind::ExternScope));
+  if (!has_any) return {};
   return LoopProver(func, which, options).take();
 }
 

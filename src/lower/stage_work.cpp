@@ -135,7 +135,7 @@ class Counter {
   }
 
   void store(const Store& n) {
-    const std::optional<int> stage = stored_.stage_of(n.buffer->name);
+    const std::optional<int> stage = stored_.stage_of(n.buffer->stage_name());
     if (!stage) return;
     const auto index = static_cast<std::size_t>(*stage);
     is_stored_[index] = true;
@@ -143,7 +143,7 @@ class Counter {
     add(*stage, ValueWork(n.value), times);
     if (!times || !work_[index]) return;
     work_[index]->bytes_written += *times * bytes_of(n.value.dtype());
-    if (n.buffer->name == stored_.stages()[index].buffer)
+    if (n.buffer->stage_name() == stored_.stages()[index].buffer)
       work_[index]->stores += *times * n.value.dtype().lanes;
   }
 

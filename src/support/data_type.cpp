@@ -122,11 +122,10 @@ bool fits(std::int64_t value, DataType type) {
 
 std::int64_t wrap(std::int64_t value, DataType type) {
   internal_check(type.is_integral(), "wrap to a type that is no integer");
-  if (type.bits == 64) return value;
-  const std::uint64_t mask = (std::uint64_t{1} << type.bits) - 1;
-  std::uint64_t low = static_cast<std::uint64_t>(value) & mask;
-  const bool negative = type.is_int() && (low >> (type.bits - 1)) != 0;
-  return static_cast<std::int64_t>(negative ? low | ~mask : low);
+  const int unused = 64 - type.bits;
+  const std::uint64_t raised = static_cast<std::uint64_t>(value) << unused;
+  return type.is_int() ? static_cast<std::int64_t>(raised) >> unused
+                       : static_cast<std::int64_t>(raised >> unused);
 }
 
 }  // namespace tenon

@@ -56,7 +56,7 @@ StoredStages::StoredStages(const PrimFunc& func) {
       stages_.push_back({.name = name, .line = "", .buffer = name});
   };
   walk(
-      func.body, [&](const Store& n) { add(n.buffer->name); },
+      func.body, [&](const Store& n) { add(n.buffer->stage_name()); },
       [&](const Evaluate& n) {
         for (const std::string& name : written_by_calls(n)) add(name);
       });
@@ -74,7 +74,7 @@ const std::vector<int>& StoredStages::of(const Stmt& s) {
   const auto add = [&](const std::string& buffer) {
     if (const auto stage = stage_of(buffer)) append(stages, {*stage});
   };
-  if (const Store* n = s.as<Store>()) add(n->buffer->name);
+  if (const Store* n = s.as<Store>()) add(n->buffer->stage_name());
   if (const Evaluate* n = s.as<Evaluate>())
     for (const std::string& name : written_by_calls(*n)) add(name);
   for_each_child(

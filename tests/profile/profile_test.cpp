@@ -147,6 +147,29 @@ TEST(Profile, CountsWhatIsComputedTwice) {
   EXPECT_DOUBLE_EQ(*work->recomputation, 8.0 * 9 / 65);
 }
 
+TEST(Profile, StagesThatShareMemoryHaveLinesOfTheirOwn) {
+  // R is stored where P was, which nobody reads any more.
+  const int n = 4096;
+  te::Tensor A = te::placeholder({n}, "A");
+  const auto backwards = [n](const te::Tensor& source, float factor, const std::string& name) {
+    return te::compute(
+        {n}, {"i"}, [&](Var i) { return source(n - 1 - i) * factor; }, name);
+  };
+  te::Tensor P = backwards(A, 2.0f, "P"), Q = backwards(P, 3.0f, "Q"), R = backwards(Q, 5.0f, "R"),
+             O = backwards(R, 7.0f, "O");
+  const runtime::Module module =
+      build(te::create_schedule(O), {A, O}, Target("llvm"), {.profile = true});
+  module["main"](random({n}), empty({n}));
+  const Profile profile = profile_of(module);
+  for (const char* name : {"P", "Q", "R", "O"}) {
+    const StageProfile& stage = stage_of(profile, name);
+    EXPECT_EQ(stage.calls, 1) << name;
+    ASSERT_TRUE(stage.work) << name;
+    EXPECT_EQ(stage.work->operations, n) << name;
+    EXPECT_EQ(stage.work->recomputation, 1.0) << name;
+  }
+}
+
 TEST(Profile, AShortStageInsideALoopIsCountedByItsParent) {
   const Profile profile = profile_of(overlapping_blocks(64, 8, 1));
   EXPECT_EQ(stage_of(profile, "B").counted_in, "D");

@@ -15,7 +15,8 @@ namespace tenon::arith {
 class Facts;
 
 /// Inclusive; an absent end is infinite. An int32 variable of which nothing is known has its type's
-/// bounds, an int64 one none. Sums and products are not wrapped; their operands are.
+/// bounds, an int64 one none. What wraps (wraps.h) and may overflow
+/// has the bounds of its type.
 struct ConstBound {
   std::optional<std::int64_t> min;
   std::optional<std::int64_t> max;

@@ -29,11 +29,15 @@ struct BufferNode {
   /// elem_offset is a multiple of this; 0 elements of freedom is 1.
   int offset_factor = 1;
   BufferKind kind = BufferKind::Default;
+  /// The name that it had before it was moved into the memory `name`; empty where it was not.
+  std::string moved_from = {};
 
   static constexpr int kDefaultAlignment = 128;
 
   /// Of the data pointer; Global where the pointer says nothing.
   StorageScope scope() const;
+  /// The name by which stage_lines.h knows it.
+  const std::string& stage_name() const { return moved_from.empty() ? name : moved_from; }
   int rank() const { return static_cast<int>(shape.size()); }
 };
 

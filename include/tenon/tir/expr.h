@@ -6,11 +6,11 @@
 //   if (const Binary* b = e.as<Binary>()) ...        // one kind
 //   match(e.node().value, [](const IntImm&) {...}, ...);   // all kinds
 //
-// Ground rules, said once. Integer arithmetic wraps in the width of its type; but the simplifier
-// takes that of int32 and int64 not to overflow, of indices and of data, where the result is
-// divided, compared or widened, as C++ does: arithmetic that is meant to wrap is of unsigned types.
-// Evaluation order of operands is unspecified; only Call may have effects. A vector operation works
-// lane by lane. Division by zero is undefined and is never folded.
+// Ground rules, said once. Integer arithmetic wraps in the width of its type; but sums of loop
+// variables, sizes and constants in positions, bounds and guards may be taken not to overflow
+// (arith/wraps.h). Evaluation order of operands is unspecified; only Call may have effects. A
+// vector operation works lane by lane. Division by zero is undefined and is never folded.
+// interp/scalar.h has the value of each operator on each type.
 #pragma once
 
 #include <variant>
@@ -30,7 +30,7 @@ namespace tenon::tir {
 struct IntImm {
   std::int64_t value;
 };
-/// A constant of floating type, kept in double precision.
+/// A constant of floating type: always a value of its type.
 struct FloatImm {
   double value;
 };
@@ -43,15 +43,15 @@ struct VarNode {
   std::optional<PointerType> pointer;
   bool is_size = false;
 };
-/// Value conversion. Float to int truncates towards zero; to bool is `!= 0`; int to narrower int
-/// wraps.
+/// Value conversion. Float to int truncates towards zero and saturates, and NaN gives 0; to bool is
+/// `!= 0`; int to narrower int wraps.
 struct Cast {
   Expr value;
 };
 /// Div is on floats; the others' names say how they round: FloorDiv/FloorMod towards minus infinity
 /// (the remainder has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of
-/// the same lanes. And/Or on Bool; of scalars, the right side is not evaluated where the left
-/// decides (it may be an access that the left guards).
+/// the same lanes. Min and Max of a NaN are NaN. And/Or on Bool; the right side is not evaluated
+/// where the left decides, of vectors lane by lane (it may be an access that the left guards).
 enum class BinaryOp : std::uint8_t {
   Add,
   Sub,
@@ -80,7 +80,8 @@ struct Binary {
 struct Not {  // The other truth value, lane-wise.
   Expr a;
 };
-/// Evaluates both sides (if_then_else evaluates one).
+/// Lane by lane. Either side may be evaluated where it is not chosen, but never faults there
+/// (if_then_else evaluates one side).
 struct Select {
   Expr condition;
   Expr if_true;

@@ -122,7 +122,7 @@ Expr max(const Operand& a, const Operand& b);
 
 /// Evaluates one side. The condition must be a scalar Bool.
 Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b);
-/// Evaluates both sides.
+/// May evaluate both sides, but never faults in the one that is not chosen.
 Expr select(const Operand& condition, const Operand& a, const Operand& b);
 Expr likely(const Operand& condition);
 

@@ -51,7 +51,7 @@ class Offsets {
 
 Access element_access(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices,
                       Offsets& offsets) {
-  Access access{.kind = kind, .buffer = buffer, .indices = {}, .stage = buffer->name};
+  Access access{.kind = kind, .buffer = buffer, .indices = {}, .stage = buffer->stage_name()};
   const auto vector =
       std::ranges::find_if(indices, [](const Expr& index) { return index.dtype().is_vector(); });
   std::optional<Var> lane;
@@ -70,7 +70,8 @@ Access element_access(AccessKind kind, const Buffer& buffer, const std::vector<E
 }
 
 Access region_access(AccessKind kind, const BufferRegion& region, Offsets& offsets) {
-  Access access{.kind = kind, .buffer = region.buffer, .indices = {}, .stage = region.buffer->name};
+  Access access{
+      .kind = kind, .buffer = region.buffer, .indices = {}, .stage = region.buffer->stage_name()};
   for (std::size_t dim = 0; dim < region.region.size(); ++dim) {
     const Range& range = region.region[dim];
     if (constant_int(range.extent) == 1) {
@@ -349,7 +350,7 @@ class Reader {
       return;
     }
     if (!root->same_as(access.buffer->data)) access.memory = *root;
-    access.stage = stage_.empty() ? access.buffer->name : stage_;
+    access.stage = stage_.empty() ? access.buffer->stage_name() : stage_;
     const bool is_again = std::ranges::any_of(result_.accesses, [&](const Access& other) {
       return other.kind == access.kind && other.buffer.same_as(access.buffer) &&
              other.is_known == access.is_known &&

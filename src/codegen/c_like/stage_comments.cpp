@@ -48,7 +48,7 @@ StageComments::Stored StageComments::stored_by(const Stmt& s) {
   if (const auto found = known_.find(&s.node()); found != known_.end()) return found->second;
   if (is_stack_low()) return with_deep_stack([&] { return stored_by(s); });
   Stored stored;
-  if (const Store* n = s.as<Store>()) add(n->buffer->name, stored);
+  if (const Store* n = s.as<Store>()) add(n->buffer->stage_name(), stored);
   if (const Evaluate* n = s.as<Evaluate>())
     walk(n->value, [&](const Call& call) {
       // What is computed behind an address: by a tensor intrinsic, or a copy.

@@ -15,16 +15,26 @@ bool is_zero_float(const Expr& e) {
   return n && n->value == 0;
 }
 
+Expr folded(const Expr& e) {
+  if (!contains<FloatImm>(e)) return e;
+  Expr result = map_children(e, [](const Expr& child) { return folded(child); });
+  const Binary* n = as_binary(result, BinaryOp::Add);
+  if (!n) return result;
+  return is_zero_float(n->a) ? n->b : is_zero_float(n->b) ? n->a : result;
+}
+
+Stmt folded_in(const Stmt& s) {
+  if (!contains<FloatImm>(s)) return s;
+  return map_children(
+      s, [](const Expr& e) { return folded(e); },
+      [](const Stmt& child) { return folded_in(child); });
+}
+
 }  // namespace
 
 PrimFunc fold_added_zeros(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
-  result.body = rewrite(func.body, [](const Binary& n, const Expr&) -> std::optional<Expr> {
-    if (n.op != BinaryOp::Add || !n.a.dtype().is_floating()) return std::nullopt;
-    if (is_zero_float(n.a)) return n.b;
-    if (is_zero_float(n.b)) return n.a;
-    return std::nullopt;
-  });
+  result.body = folded_in(func.body);
   return result;
 }
 

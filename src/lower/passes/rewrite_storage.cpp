@@ -176,6 +176,7 @@ class StorageRewriter {
     const Allocation& allocation = timeline_.allocations[*timeline_.find(buffer->data)];
     BufferNode node = *buffer.get();
     node.data = block->data;
+    if (node.name != block->data.name()) node.moved_from = node.stage_name();
     node.name = block->data.name();
     // A size that was replaced by its bound is replaced in the view too.
     if (same_extents(node.shape, allocation.node.extents)) node.shape = allocation.extents;
