@@ -252,29 +252,6 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
   return is_sum && !uses_var(own.predicate, var) && has_affine_bindings(program, producer);
 }
 
-bool tells_writes_apart(const Block& block, const IterVar& iter) {
-  if (iter.dom() && is_one(iter.dom()->extent)) return true;
-  std::vector<LoopDomain> domains;
-  std::size_t position = 0;
-  for (const IterVar& other : block.iters) {
-    if (!other.dom()) return false;
-    if (other.same_as(iter)) position = domains.size();
-    domains.push_back({other.var(), other.dom()->min, other.dom()->extent});
-  }
-  return std::all_of(block.writes.begin(), block.writes.end(), [&](const BufferRegion& write) {
-    std::vector<Expr> begins;
-    for (const Range& range : write.region) begins.push_back(range.min);
-    const std::optional<IterMap> map = find_iter_map(begins, domains, make_true());
-    if (!map) return false;
-    for (std::size_t d = 0; d < begins.size(); ++d)
-      for (const Digit& digit : map->values[d].digits) {
-        const std::optional<std::int64_t> width = constant_int(write.region[d].extent);
-        if (!width || digit.scale < *width) return false;
-      }
-    return told_apart(*map)[position] == map->marks[position].extent;
-  });
-}
-
 namespace {
 
 /// What a block writes of a buffer in one iteration of the loops above `top`, when those instances

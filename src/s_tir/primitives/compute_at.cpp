@@ -239,7 +239,8 @@ void check_after(const Move& move, const Program& after) {
   }
   if (!move.is_producer()) require_all_instances(move, after, *n);
   require_order(move, after, *n);
-  if (const auto reason = sums_twice(after, *n)) refuse(move.caller, *reason);
+  if (const auto loop = outermost_reduction_loop(after, *n); loop && move.own().init)
+    require_init_passes(move.caller, after, *n, *loop);
   require_independent_around(move.caller, after, *n);
 }
 
