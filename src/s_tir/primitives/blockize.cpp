@@ -204,7 +204,9 @@ BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap
     const Range& own = region.region[d];
     const arith::Interval low = arith::values_of(own.min, relaxed, facts);
     const arith::Interval high =
-        is_one(own.extent) ? low : arith::values_of(own.min + own.extent - 1, relaxed, facts);
+        is_one(own.extent)
+            ? low
+            : arith::values_of(arith::simplify(own.min + own.extent) - 1, relaxed, facts);
     const Expr size = region.buffer->shape[d];
     const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
     if (low.min() && high.max())
