@@ -269,12 +269,11 @@ bool is_commutative_reduction(const Program& program, int n) {
   });
 }
 
-void require_begun(const Caller& caller, const Program& program, int n, int loop) {
+void require_begun(const Caller& caller, const Program& program, int n) {
   const Block& block = program.block(n);
   const std::optional<InstanceSet> all = instances_of(program, n, *program.scope(n));
   if (!all || !contains_instances(beginnings(*all, block), *all, block, {}))
     refuse(caller, "not every sum of " + describe(program, n) + " provably begins with its init");
-  require_init_passes(caller, program, n, loop);
 }
 
 void require_init_passes(const Caller& caller, const Program& program, int n, int loop) {

@@ -91,9 +91,8 @@ bool is_commutative_reduction(const Program& program, int block);
 /// writes its elements, other instances of the reduction included.
 void require_init_passes(const Caller& caller, const Program& program, int block, int loop);
 
-/// Refuses unless every sum of a reduction begins with its init, in front of the loop as well as
-/// where it is.
-void require_begun(const Caller& caller, const Program& program, int block, int loop);
+/// Refuses unless every sum of a reduction has an instance that runs its init.
+void require_begun(const Caller& caller, const Program& program, int block);
 
 /// Conflicts between instances that differ in a spatial iterator. Nullopt if there is provably
 /// none, else half a sentence.

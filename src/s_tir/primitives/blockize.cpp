@@ -241,7 +241,10 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
         refuse(caller,
                "the range of " + describe(program, n) + " depends on loop `" + var.name() + "`");
     }
-  if (b.own().init) require_begun(caller, program, b.block, loop);
+  if (b.own().init) {
+    require_begun(caller, program, b.block);
+    require_init_passes(caller, program, b.block, loop);
+  }
   return b;
 }
 

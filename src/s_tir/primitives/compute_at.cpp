@@ -36,6 +36,7 @@ void check(const Move& move) {
                             " is below a branch or a variable that is bound to a value");
   require_own_domains(move.caller, program, move.block, program.common(move.block, move.loop));
   require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
+  if (move.own().init) require_begun(move.caller, program, move.block);
   if (move.is_producer())
     for (const BufferRegion& write : move.own().writes)
       if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))

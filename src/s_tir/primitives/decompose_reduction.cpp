@@ -221,9 +221,10 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   PrimFunc result = after.with_body(without(after, init));
   const Program final(result);
   const int block = *final.find_block({merged.iters.front().var()});
+  require_begun(caller, final, block);
   for (const int loop : program.loops_of(update))
     if (loop > top) {
-      require_begun(caller, final, block, *final.find_loop(program.loop(loop).var));
+      require_init_passes(caller, final, block, *final.find_loop(program.loop(loop).var));
       break;
     }
   return result;

@@ -48,8 +48,10 @@ void require_independent(const Caller& caller, const Program& program, int loop,
     return is_reduced_by(n, buffer);
   };
   for (const int n : blocks)
-    if (threads && program.block(n).init && feeds_reduction(program, n, loop))
-      require_begun(caller, program, n, loop);
+    if (threads && program.block(n).init && feeds_reduction(program, n, loop)) {
+      require_begun(caller, program, n);
+      require_init_passes(caller, program, n, loop);
+    }
   if (const auto conflict = conflict_between_iterations(program, loop, is_exempt, is_unordered))
     refuse(caller, describe(program, loop) + ": its iterations would race: one " + *conflict +
                        " in another, which may be the same element");

@@ -425,8 +425,17 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
           }))
         refuse(caller, describe(program, n) + " " + arith::access_text(read) +
                            ", which the same instance does not write: its copy has no value there");
-  if (const auto loop = outermost_reduction_loop(program, n); loop && program.block(n).init)
-    require_begun(caller, program, n, *loop);
+  if (program.block(n).init) {
+    require_begun(caller, program, n);
+    // The sum is in the copy until it ends.
+    if (const auto loop = outermost_reduction_loop(program, n))
+      if (const auto conflict = Passing(program, n, *program.parent(*loop), Passing::Side::Before)
+                                    .as(accesses_as_stmt(program, n, buffer, false))
+                                    .comparing(Compared::ReadsWithWrites)
+                                    .find_conflict())
+        refuse(caller,
+               describe(program, n) + " adds to what others write meanwhile: it " + *conflict);
+  }
   Passing delayed(program, n, top_of(program, place.at), Passing::Side::After);
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
   const std::size_t own = *part_of(program, place.at, n) + 1;

@@ -51,7 +51,8 @@ void require_all_begun(const Factoring& f) {
         refuse(f.caller,
                "the range of loop `" + loop.var.name() + "` depends on loop `" + var.name() + "`");
     }
-  require_begun(f.caller, f.program, f.block, *outermost_reduction_loop(f.program, f.block));
+  require_begun(f.caller, f.program, f.block);
+  require_init_passes(f.caller, f.program, f.block, *outermost_reduction_loop(f.program, f.block));
 }
 
 Factoring check(const Caller& caller, const Program& program, int loop) {
