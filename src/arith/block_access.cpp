@@ -13,6 +13,9 @@ using namespace tir;
 
 namespace {
 
+/// How often the ends of a range are simplified until they stay as they are.
+constexpr int kMaxRounds = 4;
+
 /// All that is touched of one buffer.
 class Touched {
  public:
@@ -241,9 +244,14 @@ Block with_found_access(Block block, std::span<const Buffer> visible) {
 }
 
 Range range_by_ends(const Range& range) {
-  if (constant_int(range.extent)) return range;
-  const Expr end = simplify(range.min + range.extent);
-  return Range::from_min_extent(range.min, is_zero(range.min) ? end : simplify(end - range.min));
+  Range result = range;
+  for (int round = 0; round < kMaxRounds && !constant_int(result.extent); ++round) {
+    const Expr end = simplify(range.min + result.extent);
+    const Expr extent = is_zero(range.min) ? end : simplify(end - range.min);
+    if (structural_equal(extent, result.extent)) break;
+    result = Range::from_min_extent(range.min, extent);
+  }
+  return result;
 }
 
 }  // namespace tenon::arith

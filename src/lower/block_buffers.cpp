@@ -426,6 +426,14 @@ class Planner {
     return false;
   }
 
+  /// Whether a loop around the access has no iterations: the loops inside of it have any length.
+  bool never_runs(const Access& access) const {
+    for (std::size_t scope = access.scope; scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope); loop && constant_int(loop->extent).value_or(1) < 1)
+        return true;
+    return false;
+  }
+
   std::vector<Range> box(const Allocated& a, std::size_t place) const {
     const std::vector<Expr>& shape = a.buffer->shape;
     std::vector<Range> whole;
@@ -435,11 +443,12 @@ class Planner {
     const arith::Facts facts = facts_at(place);
     std::vector<std::vector<Interval>> touched(shape.size());
     for (const Access& access : a.accesses) {
-      if (access.is_of_header) continue;
+      if (access.is_of_header || never_runs(access)) continue;
       if (!access.first || access.first->size() != shape.size()) return whole;
       const std::vector<Interval> own = box_of(a, access, place, facts);
       for (std::size_t d = 0; d < shape.size(); ++d) touched[d].push_back(own[d]);
     }
+    if (touched.empty() || touched.front().empty()) return whole;
     std::vector<Range> result;
     for (std::size_t d = 0; d < shape.size(); ++d)
       result.push_back(within(arith::hull(touched[d], facts), whole[d], facts));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "s_tir/context.h"
+#include "s_tir/order_checks.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
@@ -252,29 +253,6 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
   return is_sum && !uses_var(own.predicate, var) && has_affine_bindings(program, producer);
 }
 
-bool tells_writes_apart(const Block& block, const IterVar& iter) {
-  if (iter.dom() && is_one(iter.dom()->extent)) return true;
-  std::vector<LoopDomain> domains;
-  std::size_t position = 0;
-  for (const IterVar& other : block.iters) {
-    if (!other.dom()) return false;
-    if (other.same_as(iter)) position = domains.size();
-    domains.push_back({other.var(), other.dom()->min, other.dom()->extent});
-  }
-  return std::all_of(block.writes.begin(), block.writes.end(), [&](const BufferRegion& write) {
-    std::vector<Expr> begins;
-    for (const Range& range : write.region) begins.push_back(range.min);
-    const std::optional<IterMap> map = find_iter_map(begins, domains, make_true());
-    if (!map) return false;
-    for (std::size_t d = 0; d < begins.size(); ++d)
-      for (const Digit& digit : map->values[d].digits) {
-        const std::optional<std::int64_t> width = constant_int(write.region[d].extent);
-        if (!width || digit.scale < *width) return false;
-      }
-    return told_apart(*map)[position] == map->marks[position].extent;
-  });
-}
-
 namespace {
 
 /// What a block writes of a buffer in one iteration of the loops above `top`, when those instances
@@ -283,7 +261,7 @@ class WrittenBox {
  public:
   WrittenBox(const Program& program, int block, int top, const BufferRegion& write,
              const Expr& reader_predicate)
-      : program_(program), realize_(program.realize(block)), write_(write) {
+      : program_(program), block_(block), realize_(program.realize(block)), write_(write) {
     for (const int loop : program.loops_of(block)) (loop > top ? below_ : loops_).push_back(loop);
     const VarMap bindings = bindings_of(realize_);
     for (const Range& range : write.region) {
@@ -296,7 +274,7 @@ class WrittenBox {
   /// Exactly this box, if any is known.
   std::optional<std::vector<Range>> find() const {
     const std::optional<Expr> predicate = inner_predicate();
-    if (!predicate || stores_under_condition(realize_.block->body)) return std::nullopt;
+    if (!predicate || !is_stored_in_full()) return std::nullopt;
     const auto map = find_iter_map(begins_, domains_of(program_, below_), *predicate);
     if (!map) return std::nullopt;
     std::vector<Range> box;
@@ -333,19 +311,56 @@ class WrittenBox {
     return result;
   }
 
-  /// Whether one instance may leave out a part of what its block's header lists.
-  bool stores_under_condition(const Stmt& s, bool is_conditional = false) const {
-    const Store* store = s.as<Store>();
-    if (store && is_conditional && store->buffer.same_as(write_.buffer)) return true;
-    const BlockRealize* inner = s.as<BlockRealize>();
-    const bool is_guarded = s.as<If>() || (inner && !is_true(inner->predicate));
-    bool result = false;
-    for_each_child(
-        s, [](const Expr&) {},
-        [&](const Stmt& child) {
-          result = result || stores_under_condition(child, is_conditional || is_guarded);
-        });
-    return result;
+  /// Whether one instance stores all that its block's header lists. What calls write is taken from
+  /// the header.
+  bool is_stored_in_full() const {
+    if (realize_.block->body.as<Store>()) return true;
+    bool is_stored = false;
+    walk(realize_.block->body,
+         [&](const Store& store) { is_stored = is_stored || store.buffer.same_as(write_.buffer); });
+    if (!is_stored) return true;
+    const std::vector<arith::Access> all = accesses_of(program_, block_);
+    return std::any_of(all.begin(), all.end(), [&](const arith::Access& access) {
+      return access.is_write() && access.buffer.same_as(write_.buffer) && covers_region(access);
+    });
+  }
+
+  /// Whether the access touches all of the region in each instance.
+  bool covers_region(const arith::Access& access) const {
+    if (!access.is_known) return false;
+    std::vector<LoopDomain> inner;
+    for (const arith::FreeVar& var : access.inner) {
+      if (!var.range) return false;
+      inner.push_back({var.var, var.range->min, var.range->extent});
+    }
+    const auto is_inner = [&](const Expr& e) {
+      return std::any_of(inner.begin(), inner.end(),
+                         [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
+    };
+    Expr predicate = make_true();
+    const std::vector<Expr> own = conjuncts(realize_.predicate);
+    for (const Expr& guard : access.guards) {
+      if (is_inner(guard))
+        predicate = both(predicate, guard);
+      else if (std::none_of(own.begin(), own.end(),
+                            [&](const Expr& part) { return structural_equal(part, guard); }))
+        return false;
+    }
+    const auto map = find_iter_map(access.indices, inner, predicate);
+    if (!map) return false;
+    for (std::size_t d = 0; d < begins_.size(); ++d) {
+      const DigitSum& value = map->values[d];
+      Expr length = make_int(begins_[d].dtype(), 1);
+      if (!value.digits.empty()) {
+        const Digit& digit = value.digits.front();
+        if (digit.scale != 1 || digit.extent == kUnknownExtent) return false;
+        length = make_int(begins_[d].dtype(), digit.extent);
+      }
+      if (!arith::can_prove(value.base <= begins_[d]) ||
+          !arith::can_prove(begins_[d] + extents_[d] <= value.base + length))
+        return false;
+    }
+    return true;
   }
 
   bool holds_for_reader(const Expr& part) const {
@@ -387,6 +402,7 @@ class WrittenBox {
   }
 
   const Program& program_;
+  int block_;
   const BlockRealize& realize_;
   const BufferRegion& write_;
   /// The loops around the block, outside of `top` and inside.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "s_tir/instances.h"
 #include "s_tir/reduction_body.h"
 #include "tenon/tir/combination.h"
 #include "tenon/tir/opaque_blocks.h"
@@ -15,13 +16,9 @@ using arith::Relation;
 
 namespace {
 
-bool feeds_reduction(const Program& program, int block, int loop) {
-  const BlockRealize& realize = program.realize(block);
-  for (std::size_t n = 0; n < realize.values.size(); ++n)
-    if (realize.block->iters[n].kind() == IterKind::Reduce &&
-        uses_var(realize.values[n], program.loop(loop).var))
-      return true;
-  return false;
+bool reduces(const Block& block) {
+  return std::any_of(block.iters.begin(), block.iters.end(),
+                     [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
 }
 
 /// Blocks as loops over what their bodies access. How loops run is no matter.
@@ -78,15 +75,48 @@ Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
       [&](const Stmt& child) { return child.same_as(part) ? with : child; });
 }
 
-/// The block with what is around it below node `top`, and without its neighbours.
-Stmt alone_below(const Program& program, int block, int top) {
-  Stmt own = program.stmt(block);
+/// A statement in the block's place, with what is around it below node `top` and without the
+/// block's neighbours.
+Stmt alone_below(const Program& program, int block, int top, Stmt own) {
   for (int at = block; *program.parent(at) != top; at = *program.parent(at))
     own = around(program.stmt(*program.parent(at)), program.stmt(at), own);
   return own;
 }
 
+/// The init of a reduction where the block stands, under the condition that its sum begins.
+Stmt init_of(const BlockRealize& realize) {
+  Expr runs = realize.predicate;
+  for (std::size_t i = 0; i < realize.values.size(); ++i) {
+    const IterVar& iter = realize.block->iters[i];
+    if (iter.kind() == IterKind::Reduce)
+      runs = both(runs, make_binary(BinaryOp::Eq, realize.values[i], iter.dom()->min));
+  }
+  return make_stmt(If{runs, substitute(*realize.block->init, bindings_of(realize)), std::nullopt});
+}
+
+/// The block without its init, where it stands.
+Stmt update_of(const BlockRealize& realize) {
+  Block update = *realize.block;
+  update.init = std::nullopt;
+  return make_block(realize.values, realize.predicate, std::move(update));
+}
+
 }  // namespace
+
+bool feeds_reduction(const Program& program, int block, int loop) {
+  const BlockRealize& realize = program.realize(block);
+  for (std::size_t n = 0; n < realize.values.size(); ++n)
+    if (realize.block->iters[n].kind() == IterKind::Reduce &&
+        uses_var(realize.values[n], program.loop(loop).var))
+      return true;
+  return false;
+}
+
+std::optional<int> outermost_reduction_loop(const Program& program, int block) {
+  for (const int loop : program.loops_of(block))
+    if (feeds_reduction(program, block, loop)) return loop;
+  return std::nullopt;
+}
 
 std::string conflict_text(const Conflict& conflict) {
   return arith::access_text(conflict.first) + ", and `" + conflict.second.stage + "` " +
@@ -172,8 +202,8 @@ std::optional<std::string> Passing::find_conflict() const {
         if (other == block_ ? !with_own_ : only_own_) continue;
         if (is_excepted_ && is_excepted_(other, parent)) continue;
         const bool is_repeated = except_readers_ && !depends_on(program_, other, parent);
-        compare(own, alone_below(program_, other, parent), &program_.loop(parent), parent,
-                is_repeated ? Compared::WithWrites : compared_);
+        compare(own, alone_below(program_, other, parent, program_.stmt(other)),
+                &program_.loop(parent), parent, is_repeated ? Compared::WithWrites : compared_);
       }
     }
     own = around(outer, program_.stmt(at), own);
@@ -204,27 +234,6 @@ std::vector<Stmt> parts_between(const Program& program, int top, int first, int 
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-std::optional<std::string> sums_twice(const Program& program, int block) {
-  const bool is_whole = program.block(block).init.has_value();
-  if (!is_whole && classify(program, block).block_class != BlockClass::ReductionUpdate)
-    return std::nullopt;
-  const std::vector<int> repeating = repeating_loops(program, block);
-  if (repeating.empty()) return std::nullopt;
-  std::optional<int> top;
-  if (is_whole) {
-    for (const int loop : program.loops_of(block))
-      if (!top && feeds_reduction(program, block, loop)) top = loop - 1;
-    if (!top) return std::nullopt;
-  } else {
-    top = program.common(*other_half(program, block), block);
-  }
-  for (const int loop : repeating)
-    if (loop > *top)
-      return "loop `" + program.loop(loop).var.name() + "` would run instances of block `" +
-             program.block(block).name + "` again and add them again";
-  return std::nullopt;
-}
-
 bool writes_same_again(const Program& program, int block, int loop) {
   const auto block_class = classify(program, block).block_class;
   if (block_class != BlockClass::Complete && block_class != BlockClass::Reduction) return false;
@@ -236,23 +245,42 @@ bool writes_same_again(const Program& program, int block, int loop) {
 }
 
 bool is_commutative_reduction(const Program& program, int n) {
+  std::vector<Expr> operands;
+  Block update = program.block(n);
+  update.init = std::nullopt;
+  if (const auto combination = find_update(update)) {
+    operands = {combination->value};
+  } else {
+    const std::optional<ReductionBody> body = find_reduction_body(program.block(n));
+    if (!body || broken_law(*body, {.reorders = true})) return false;
+    operands = body->values;
+  }
+  const Footprints footprints(program, program.stmt(n));
+  const std::vector<arith::Access> own = footprints.of(program.stmt(n)).accesses;
+  return std::none_of(operands.begin(), operands.end(), [&](const Expr& operand) {
+    const Footprint read = footprints.of(make_stmt(Evaluate{operand}));
+    return read.is_opaque || std::any_of(own.begin(), own.end(), [&](const arith::Access& write) {
+             return write.is_write() &&
+                    std::any_of(read.accesses.begin(), read.accesses.end(),
+                                [&](const arith::Access& access) {
+                                  return access.memory_key() == write.memory_key();
+                                });
+           });
+  });
+}
+
+void require_begun(const Caller& caller, const Program& program, int n) {
   const Block& block = program.block(n);
-  if (!block.init) return find_update(block).has_value();
-  if (find_combination(block)) return true;
-  const std::optional<ReductionBody> body = find_reduction_body(block);
-  return body &&
-         !arith::find_counterexample(*body->combiner, body->values, false, {.reorders = true});
+  const std::optional<InstanceSet> all = instances_of(program, n, *program.scope(n));
+  if (!all || !contains_instances(beginnings(*all, block), *all, block, {}))
+    refuse(caller, "not every sum of " + describe(program, n) + " provably begins with its init");
 }
 
 void require_init_passes(const Caller& caller, const Program& program, int n, int loop) {
-  const BlockRealize& realize = program.realize(n);
-  const auto conflict =
-      Passing(program, n, *program.parent(loop), Passing::Side::Before)
-          .as(make_stmt(If{realize.predicate,
-                           substitute(*realize.block->init, bindings_of(realize)), std::nullopt}))
-          .except([&](int, int at) { return feeds_reduction(program, n, at); })
-          .with_own_instances()
-          .find_conflict();
+  const auto conflict = Passing(program, n, *program.parent(loop), Passing::Side::Before)
+                            .as(init_of(program.realize(n)))
+                            .with_own_instances()
+                            .find_conflict();
   if (conflict)
     refuse(caller, "in front of " + describe(program, loop) + ", the init of " +
                        describe(program, n) + " would run too early: it " + *conflict);
@@ -276,18 +304,39 @@ bool reduces_in_order(const Program& program, int n) {
 
 }  // namespace
 
+std::optional<std::string> conflict_between_instances(const Program& program, int n) {
+  const Block& block = program.block(n);
+  std::vector<Expr> values;
+  for (const IterVar& iter : block.iters) values.emplace_back(iter.var());
+  const Stmt own = make_block(values, make_true(), block);
+  const Footprints footprints(program, own);
+  const Footprint accesses = footprints.of(own);
+  std::vector<IterVar> iters = block.iters;
+  std::stable_partition(iters.begin(), iters.end(),
+                        [](const IterVar& iter) { return iter.kind() != IterKind::Reduce; });
+  for (std::size_t first = 0; first < iters.size(); ++first) {
+    if (iters[first].kind() == IterKind::Reduce) break;
+    arith::Facts facts = footprints.facts_around(n);
+    bind_iters(facts, block);
+    Relation relation;
+    for (std::size_t d = first; d < iters.size(); ++d)
+      relation = std::move(relation).with(iters[d].var(), iters[d].dom(),
+                                          d == first ? Relation::Step::Other : Relation::Step::Any);
+    if (const auto found = arith::find_conflict(accesses, accesses, relation, facts))
+      return conflict_text(*found);
+  }
+  return std::nullopt;
+}
+
 void require_free_order(const Program& program, int block, const Caller& caller,
                         const std::string& step) {
   const Classified classified = classify(program, block);
   if (!classified.block_class)
     refuse(caller, step + ": block `" + program.block(block).name +
                        "` is neither complete nor a reduction: " + classified.reason);
-  for (const IterVar& iter : program.block(block).iters)
-    if (iter.kind() == IterKind::DataParallel && !tells_writes_apart(program.block(block), iter))
-      refuse(caller, step + ": spatial iterator `" + iter.name() + "` of block `" +
-                         program.block(block).name +
-                         "` does not tell apart the elements that the block writes, so that its "
-                         "instances depend on their order; declare it as a reduction if it is one");
+  if (const auto conflict = conflict_between_instances(program, block))
+    refuse(caller, step + ": the instances of block `" + program.block(block).name +
+                       "` depend on their order: one " + *conflict + " in another");
   const bool adds = classified.block_class == BlockClass::Reduction ||
                     classified.block_class == BlockClass::ReductionUpdate;
   if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))
@@ -332,8 +381,7 @@ bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
     if (!reads_own_values(program, buffer, loop, n)) return false;
     if (!mentions(block.writes, buffer)) continue;
     if (classify(program, n).block_class != BlockClass::Complete) return false;
-    for (const IterVar& iter : block.iters)
-      if (!tells_writes_apart(block, iter)) return false;
+    if (conflict_between_instances(program, n)) return false;
   }
   return true;
 }
@@ -354,37 +402,46 @@ bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
 
 namespace {
 
-using IsExempt = std::function<bool(int block, const Buffer& buffer)>;
-
 /// The first conflict between blocks below the innermost of the loops that is related so.
-/// `is_own`: accesses of two instances of one block that need no order.
+/// `needs_order`: whether the accesses of two instances of a block to a buffer need any order, and
+/// those of an init and an update.
 std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
                                            const Relation& relation, const IsExempt& is_exempt,
-                                           const IsExempt& is_own) {
+                                           const IsUnordered& is_unordered) {
   const Footprints footprints(program, program.stmt(outermost));
-  const std::vector<int> blocks = program.child_blocks(innermost);
-  std::vector<Footprint> all;
-  for (const int block : blocks) {
-    all.push_back(footprints.of(alone_below(program, block, innermost)));
-    std::erase_if(all.back().accesses,
-                  [&](const arith::Access& access) { return is_exempt(block, access.buffer); });
+  struct Part {
+    int block;
+    bool is_init;
+    Footprint footprint;
+  };
+  std::vector<Part> parts;
+  for (const int block : program.child_blocks(innermost)) {
+    const auto add = [&](bool is_init, const Stmt& own) {
+      parts.push_back({block, is_init, footprints.of(alone_below(program, block, innermost, own))});
+      std::erase_if(parts.back().footprint.accesses,
+                    [&](const arith::Access& access) { return is_exempt(block, access.buffer); });
+    };
+    const BlockRealize& realize = program.realize(block);
+    if (realize.block->init) add(true, init_of(realize));
+    add(false, update_of(realize));
   }
-  for (std::size_t a = 0; a < blocks.size(); ++a)
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      arith::Facts facts = footprints.facts_around(outermost);
-      if (a != b) {
-        if (auto found = arith::find_conflict(all[a], all[b], relation, facts)) return found;
-        continue;
-      }
-      Footprint own = all[a];
-      std::erase_if(own.accesses,
-                    [&](const arith::Access& access) { return is_own(blocks[a], access.buffer); });
-      if (auto found = arith::find_conflict(own, own, relation, facts)) return found;
+  for (const Part& a : parts)
+    for (const Part& b : parts) {
+      arith::Facts facts = footprints.facts_around(innermost);
+      const auto ordered = [&](Footprint own) {
+        std::erase_if(own.accesses, [&](const arith::Access& access) {
+          return is_unordered(a.block, access.buffer, a.is_init || b.is_init);
+        });
+        return own;
+      };
+      auto found =
+          a.block == b.block
+              ? arith::find_conflict(ordered(a.footprint), ordered(b.footprint), relation, facts)
+              : arith::find_conflict(a.footprint, b.footprint, relation, facts);
+      if (found) return found;
     }
   return std::nullopt;
 }
-
-bool never(int, const Buffer&) { return false; }
 
 }  // namespace
 
@@ -395,13 +452,11 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   const auto is_exempt = [&](int, const Buffer& buffer) {
     return has_own_memory(program, buffer, innermost, std::nullopt);
   };
-  // Values of one sum take each other's place; those of another sum of the same element do not.
-  const auto is_own = [&](int n, const Buffer& buffer) {
+  // Values of a sum take each other's place, and stay behind its init.
+  const auto is_unordered = [&](int n, const Buffer& buffer, bool is_with_init) {
     const Block& block = program.block(n);
-    return mentions(block.writes, buffer) && is_commutative_reduction(program, n) &&
-           std::all_of(block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
-             return iter.kind() == IterKind::Reduce || tells_writes_apart(block, iter);
-           });
+    return !is_with_init && mentions(block.writes, buffer) && reduces(block) &&
+           is_commutative_reduction(program, n);
   };
   const auto place = [](const std::vector<int>& order, int loop) {
     return std::find(order.begin(), order.end(), loop) - order.begin();
@@ -421,17 +476,18 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
                                                          : loop == second ? Relation::Step::Earlier
                                                                           : Relation::Step::Any);
       }
-      if (const auto found =
-              conflict_of_blocks(program, before.front(), innermost, relation, is_exempt, is_own))
+      if (const auto found = conflict_of_blocks(program, before.front(), innermost, relation,
+                                                is_exempt, is_unordered))
         return conflict_text(*found);
     }
   return std::nullopt;
 }
 
 std::optional<std::string> conflict_between_iterations(const Program& program, int loop,
-                                                       const IsExempt& is_exempt) {
+                                                       const IsExempt& is_exempt,
+                                                       const IsUnordered& is_unordered) {
   const auto found = conflict_of_blocks(
-      program, loop, loop, Relation::other_iteration(program.loop(loop)), is_exempt, never);
+      program, loop, loop, Relation::other_iteration(program.loop(loop)), is_exempt, is_unordered);
   if (!found) return std::nullopt;
   return conflict_text(*found);
 }

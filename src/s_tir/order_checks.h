@@ -73,22 +73,30 @@ std::vector<tir::Stmt> parts_between(const Program& program, int top, int first,
 /// "reads A[i], and block `W` writes A[j]".
 std::string conflict_text(const arith::Conflict& conflict);
 
-/// A reduction adds each of its values once behind its init: no loop runs instances again inside of
-/// a loop that counts an iterator that reduces, or, where the init is a block of its own, inside of
-/// what the two have around them in common. Nullopt if that is so, else half a sentence.
-std::optional<std::string> sums_twice(const Program& program, int block);
-
 /// Whether each iteration of the loop runs the same instances of the block, which write the same
 /// values again.
 bool writes_same_again(const Program& program, int block, int loop);
 
-/// Whether the instances of a reduction may combine their values in any order: it is a sum,
-/// product, minimum or maximum, or a registered reducer that is commutative.
+/// Whether the loop counts an iterator that the block reduces.
+bool feeds_reduction(const Program& program, int block, int loop);
+/// The outermost of these loops.
+std::optional<int> outermost_reduction_loop(const Program& program, int block);
+
+/// Whether the instances of a block may combine their values in any order: it is a sum, product,
+/// minimum or maximum, or a registered reducer that is commutative, and its operands do not read
+/// what it writes.
 bool is_commutative_reduction(const Program& program, int block);
 
 /// Refuses if the init of a reduction, moved in front of a loop around it, would pass what reads or
-/// writes its elements.
+/// writes its elements, other instances of the reduction included.
 void require_init_passes(const Caller& caller, const Program& program, int block, int loop);
+
+/// Refuses unless every sum of a reduction has an instance that runs its init.
+void require_begun(const Caller& caller, const Program& program, int block);
+
+/// Conflicts between instances that differ in a spatial iterator. Nullopt if there is provably
+/// none, else half a sentence.
+std::optional<std::string> conflict_between_instances(const Program& program, int block);
 
 /// Refuses unless the instances of the block may run in any order that keeps the init of a sum
 /// first: no two of them write one element, except those that add to it.
@@ -113,10 +121,16 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
                                                   const std::vector<int>& before,
                                                   const std::vector<int>& after);
 
-/// Conflicts between different iterations of a loop. `is_exempt`: buffers of which each iteration
-/// has its own memory. Nullopt if there is provably none, else half a sentence.
-std::optional<std::string> conflict_between_iterations(
-    const Program& program, int loop,
-    const std::function<bool(int block, const tir::Buffer&)>& is_exempt);
+/// Buffers that need no order: of which each iteration has its own memory.
+using IsExempt = std::function<bool(int block, const tir::Buffer&)>;
+/// Buffers that two instances of one block may access in any order. `is_with_init`: one of them is
+/// the block's init.
+using IsUnordered = std::function<bool(int block, const tir::Buffer&, bool is_with_init)>;
+
+/// Conflicts between different iterations of a loop. Nullopt if there is provably none, else half a
+/// sentence.
+std::optional<std::string> conflict_between_iterations(const Program& program, int loop,
+                                                       const IsExempt& is_exempt,
+                                                       const IsUnordered& is_unordered);
 
 }  // namespace tenon::s_tir

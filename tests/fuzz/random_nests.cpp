@@ -145,6 +145,9 @@ class NestWriter {
           noted("iterator", "of two loops");
         }
       } else if (random_.one_in(10)) {
+        value = std::to_string(loop.least + loop.most) + " - " + loop.name;
+        noted("iterator", "counting down");
+      } else if (random_.one_in(10)) {
         value = loop.name + (random_.one_in(2) ? " // 2" : " % 3");
         iter = {name, 0, loop.most};
         noted("iterator", "divided");
@@ -261,8 +264,9 @@ class NestWriter {
       case 3:
         if (a.most > kMaxExtent || b.most > kMaxExtent) return;
         noted("predicate", "of two loops");
-        return line(depth, "T.where(" + a.name + " + " + b.name + " < " +
-                               std::to_string(random_.between(1, a.most + b.most + 1)) + ")");
+        return line(depth,
+                    "T.where(" + a.name + " + " + b.name + " < " +
+                        std::to_string(random_.between(1, std::max(1, a.most + b.most + 1))) + ")");
       default:
         if (a.most > kMaxExtent || b.most > kMaxExtent) return;
         noted("predicate", "of two loops");
@@ -296,7 +300,17 @@ class NestWriter {
       noted("block", "a reduction with an init");
       line(depth, "with T.init():");
       line(depth + 1, target + " = " + number(random_.between(0, 2)));
-      return line(depth, target + " = " + target + " + " + value_without(to, iters));
+      const std::string operand = value_without(to, iters);
+      if (!random_.one_in(4)) return line(depth, target + " = " + target + " + " + operand);
+      noted("block", "another reduction");
+      switch (random_.between(0, 2)) {
+        case 0:
+          return line(depth, target + " = T.max(" + target + ", " + operand + ")");
+        case 1:
+          return line(depth, target + " = " + operand + " + " + target);
+        default:
+          return line(depth, target + " = " + target + " - " + operand);
+      }
     }
     if (random_.one_in(3)) {
       noted("block", "an update in place");
@@ -326,7 +340,20 @@ class NestWriter {
     const int count = random_.between(1, 3);
     int depth = 0;
     for (int n = 0; n < count; ++n) open_loop(depth++);
-    write_block(depth);
+    if (!is_never_run_ && random_.one_in(8)) {
+      const Bounded& loop = random_.pick(loops_);
+      noted("nest", "in a branch");
+      const bool is_before = random_.one_in(2);
+      line(depth, "if " + loop.name + (is_before ? " < " : " >= ") +
+                      std::to_string(loop.least + random_.between(0, kMaxExtent / 2)) + ":");
+      write_block(depth + 1);
+      if (random_.one_in(2)) {
+        line(depth, "else:");
+        write_block(depth + 1);
+      }
+    } else {
+      write_block(depth);
+    }
     if (random_.one_in(3)) {
       noted("nest", "of two blocks");
       write_block(depth);

@@ -199,7 +199,8 @@ def main(A: T.Buffer[(4, 8), "float32"], C: T.Buffer[4, "float32"]) -> None:
             C[vi] = C[vi] + A[vi, vk]
 )");
   const LoopRV r = s.loop("C", 1), k = s.loop("C", 2);
-  EXPECT_TRUE(contains(refusal([&] { s->reorder({k, r}); }), "add them again"));
+  const std::string sentence = refusal([&] { s->reorder({k, r}); });
+  EXPECT_TRUE(contains(sentence, "reads C[i], and `C` writes C[i]")) << sentence;
 }
 
 TEST(Dependences, ReorderDoesNotMixSumsOfTheSameElement) {
@@ -237,6 +238,140 @@ def main(A: T.Buffer[(8, 4), "float32"], C: T.Buffer[8, "float32"], D: T.Buffer[
   EXPECT_TRUE(contains(sentence, "writes C[i], and `D` reads C[(7 - i)]")) << sentence;
   s->decompose_reduction(s.block("C"), s.loop("C", 1));
   EXPECT_EQ(s.first_other(), "");
+}
+
+/// The operand reads elements that other instances of the sum have written.
+const char* const kReadsItsTarget = R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[16, "int32"]) -> None:
+    for i, j, k in T.grid(4, 6, 8):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SRR", [i, j, k])
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + (C[vj + 2] - A[vk])
+)";
+
+TEST(Sums, WhoseOperandsReadTheTargetAreNotReordered) {
+  Scheduled s(kReadsItsTarget);
+  const LoopRV j = s.loop("C", 1), k = s.loop("C", 2);
+  const std::string sentence = refusal([&] { s->reorder({k, j}); });
+  EXPECT_TRUE(contains(sentence, "`C` writes C[i] in one that would run on the other")) << sentence;
+}
+
+TEST(Sums, WhoseOperandsReadTheTargetAreNotSharedByThreads) {
+  Scheduled s(kReadsItsTarget);
+  const LoopRV k = s.loop("C", 2);
+  const std::string sentence = refusal([&] { s->bind(k, "threadIdx.x"); });
+  EXPECT_TRUE(contains(sentence, "would race")) << sentence;
+}
+
+TEST(Sums, WhoseOperandsReadTheTargetAreNotCached) {
+  Scheduled s(kReadsItsTarget);
+  const std::string sentence = refusal([&] { s->cache_write(s.block("C"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "reads C[(j + 2)]")) << sentence;
+}
+
+/// Each instance begins the same sum anew.
+const char* const kOneTarget = R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i, k in T.grid(8, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[3] = 0
+            C[3] = C[3] + A[vi, vk]
+)";
+
+TEST(Sums, ThatShareAnElementKeepTheirInits) {
+  for (const char* const step : {"blockize", "decompose_reduction"}) {
+    Scheduled s(kOneTarget);
+    const std::string sentence = refusal([&] {
+      if (std::string(step) == "blockize")
+        s->blockize(s.loop("C", 0));
+      else
+        s->decompose_reduction(s.block("C"), s.loop("C", 0));
+    });
+    EXPECT_TRUE(contains(sentence, "writes C[3], and `C` writes C[3]")) << sentence;
+  }
+}
+
+TEST(Sums, ThatShareAnElementAreNotFactored) {
+  Scheduled s(kOneTarget);
+  const std::string sentence = refusal([&] { s->rfactor(s.loop("C", 1), 0); });
+  EXPECT_TRUE(contains(sentence, "depend on their order")) << sentence;
+}
+
+/// The init runs in the last iteration: what was added before is lost.
+TEST(Sums, ThatBeginInTheLastIterationKeepTheirOrder) {
+  const char* const script = R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i, k, l in T.grid(8, 8, 4):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            vk = T.axis.reduce(8, 7 - k)
+            vl = T.axis.reduce(4, l)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vk]
+)";
+  const auto refused = [&](const std::function<void(Scheduled&)>& step) {
+    Scheduled s(script);
+    return refusal([&] { step(s); });
+  };
+  const std::vector<std::string> sentences = {
+      refused([](Scheduled& s) {
+        s->reorder({s.loop("C", 2), s.loop("C", 1)});
+      }),
+      refused([](Scheduled& s) { s->bind(s.loop("C", 1), "threadIdx.x"); }),
+      refused([](Scheduled& s) { s->blockize(s.loop("C", 1)); }),
+      refused([](Scheduled& s) { s->decompose_reduction(s.block("C"), s.loop("C", 1)); }),
+      refused([](Scheduled& s) { s->rfactor(s.loop("C", 1), 0); })};
+  for (const std::string& sentence : sentences) EXPECT_NE(sentence, "");
+}
+
+TEST(Sums, OfThreadsDoNotPassOtherWritersOfTheElement) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i, k in T.grid(8, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vk]
+        with T.block("D"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            C[vi] = A[vi] - A[vk]
+)");
+  const std::string sentence = refusal([&] { s->bind(s.loop("C", 1), "threadIdx.x"); });
+  EXPECT_TRUE(contains(sentence, "`C` writes C[i]")) << sentence;
+}
+
+TEST(Sums, AreMergedOnlyWithAnInitOfTheSameElements) {
+  for (const char* const count : {"8", "6"}) {
+    Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("F"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = 0
+    for i, k in T.grid()" +
+                std::string(count) + R"(, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            C[vi] = C[vi] + A[vk]
+)");
+    if (std::string(count) == "8") {
+      s->merge_reduction(s.block("F"), s.block("C"));
+      EXPECT_EQ(s.first_other(), "");
+    } else {
+      EXPECT_NE(refusal([&] { s->merge_reduction(s.block("F"), s.block("C")); }), "");
+    }
+  }
 }
 
 // ---- buffers that are updated in place ----------------------------------------------------------

@@ -154,8 +154,8 @@ const Pitfall kPitfalls[] = {
     // Each iteration has memory of its own: nothing outside of the loop uses it.
     {"ParallelIterationsThatRepeatASum", kSumForEachElement, "sch.parallel(loop=l2)"},
     {"ABlockOfRepetitionsOfASum", kRepeated, "b4 = sch.blockize(loop=l1)",
-     "blockize: loop `p` around block `Y`: with the init outside of it, loop `p` would run instances "
-     "of block `Y` again"},
+     "blockize: in front of loop `p` around block `Y`, the init of block `Y` would run too early: it "
+     "writes Y[i], and `Y` writes Y[i]"},
     {"OneThreadIndexTwice", kProduct,
      "sch.bind(loop=l1, thread_axis=\"threadIdx.x\")\nsch.bind(loop=l2, "
      "thread_axis=\"threadIdx.x\")"},

@@ -64,10 +64,6 @@ bool depends_on(const Program& program, int block, int loop);
 /// iterator of the block does not count run its instances again.
 bool runs_after_last(const Program& program, int block, int producer, int loop);
 
-/// Whether two instances that differ in this spatial iterator write different elements of every
-/// buffer that the block writes.
-bool tells_writes_apart(const tir::Block& block, const tir::IterVar& iter);
-
 /// The producer writes, before the consumer reads it, all that the consumer reads of the buffer in
 /// each iteration of the loops around both; both stand in one scope. False means not proved.
 bool covers_reads(const Program& program, int producer, int consumer, const tir::Buffer& buffer);

@@ -204,7 +204,9 @@ BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap
     const Range& own = region.region[d];
     const arith::Interval low = arith::values_of(own.min, relaxed, facts);
     const arith::Interval high =
-        is_one(own.extent) ? low : arith::values_of(own.min + own.extent - 1, relaxed, facts);
+        is_one(own.extent)
+            ? low
+            : arith::values_of(arith::simplify(own.min + own.extent) - 1, relaxed, facts);
     const Expr size = region.buffer->shape[d];
     const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
     if (low.min() && high.max())
@@ -240,21 +242,10 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
                "the range of " + describe(program, n) + " depends on loop `" + var.name() + "`");
     }
   if (b.own().init) {
-    const auto instances = instances_of(program, b.block, *program.scope(b.block));
-    if (!instances || !contains_instances(beginnings(*instances, b.own()), *instances, b.own(), {}))
-      refuse(caller,
-             "not every sum of " + describe(program, b.block) + " provably begins with its init");
+    require_begun(caller, program, b.block);
+    require_init_passes(caller, program, b.block, loop);
   }
   return b;
-}
-
-/// With the init outside of the inner block, nothing may run the block's instances again.
-void require_sums_once(const Caller& caller, const std::string& what, const PrimFunc& func,
-                       const BlockKey& inner) {
-  const Program after(func);
-  if (const std::optional<int> update = after.find_block(inner))
-    if (const auto reason = sums_twice(after, *update))
-      refuse(caller, what + ": with the init outside of it, " + *reason);
 }
 
 }  // namespace
@@ -339,9 +330,9 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   outer.body = nest;
   const BlockKey outer_key = outer.iters.empty() ? BlockKey{BlockKey::Plain{outer.name, 0}}
                                                  : BlockKey{outer.iters.front().var()};
-  PrimFunc func = program.with(loop, make_block(outer_values, divided.outer_predicate, outer));
-  if (own.init) require_sums_once(caller, describe(program, loop), func, inner_key);
-  return {std::move(func), outer_key, {{program.key_of(b.block), inner_key}}};
+  return {program.with(loop, make_block(outer_values, divided.outer_predicate, outer)),
+          outer_key,
+          {{program.key_of(b.block), inner_key}}};
 }
 
 }  // namespace tenon::s_tir

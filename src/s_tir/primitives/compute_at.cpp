@@ -36,6 +36,7 @@ void check(const Move& move) {
                             " is below a branch or a variable that is bound to a value");
   require_own_domains(move.caller, program, move.block, program.common(move.block, move.loop));
   require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
+  if (move.own().init) require_begun(move.caller, program, move.block);
   if (move.is_producer())
     for (const BufferRegion& write : move.own().writes)
       if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
@@ -239,7 +240,8 @@ void check_after(const Move& move, const Program& after) {
   }
   if (!move.is_producer()) require_all_instances(move, after, *n);
   require_order(move, after, *n);
-  if (const auto reason = sums_twice(after, *n)) refuse(move.caller, *reason);
+  if (const auto loop = outermost_reduction_loop(after, *n); loop && move.own().init)
+    require_init_passes(move.caller, after, *n, *loop);
   require_independent_around(move.caller, after, *n);
 }
 

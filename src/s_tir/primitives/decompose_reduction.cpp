@@ -161,11 +161,6 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
                                    make_block(realize.values, realize.predicate, update));
   PrimFunc func = program.with(loop, make_seq({nest, rest}));
   const Program after(func);
-  const std::optional<int> own =
-      block.iters.empty() ? std::nullopt : after.find_block({block.iters.front().var()});
-  if (own)
-    if (const auto reason = sums_twice(after, *own))
-      refuse(caller, describe(program, loop) + ": with the init outside of it, " + *reason);
   const std::optional<int> at = after.find_block(key);
   if (!at || !begins_same_sums(after, *at, program, n, *program.parent(loop)))
     refuse(caller, describe(program, loop) + ": outside of it, the init would not run for " +
@@ -174,18 +169,6 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   require_init_passes(caller, program, n, loop);
   return {std::move(func), key};
 }
-
-namespace {
-
-/// The iterators of an init as the values that the update's iterators have.
-VarMap merged_iters(const BlockRealize& update, const VarMap& iters) {
-  const VarMap values = bindings_of(update);
-  VarMap result;
-  for (const auto& [iter, own] : iters) result.emplace(iter, substitute(own, values));
-  return result;
-}
-
-}  // namespace
 
 PrimFunc merge_reduction(const Program& program, int init, int update, SourceLocation where) {
   const Caller caller{"merge_reduction", where};
@@ -216,22 +199,15 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
         refuse(caller, describe(program, init) + " and " + describe(program, update) +
                            " do not write the same elements in the same order of iterators");
     }
-  for (const Buffer& buffer : buffers_of(second.block->writes))
-    if (!covers_reads(program, init, update, buffer))
-      refuse(caller, "not all that " + describe(program, update) + " adds to is filled by " +
-                         describe(program, init) + " in the same iteration");
   const int top = program.common(init, update);
-  const auto refuse_on = [&](const std::optional<std::string>& conflict) {
-    if (conflict)
-      refuse(caller, describe(program, init) + " would pass what is done with what it writes: it " +
-                         *conflict);
-  };
-  refuse_on(Passing(program, init, top, Passing::Side::After)
-                .over(parts_between(program, top, init, update))
-                .find_conflict());
-  const Stmt begun = make_stmt(
-      If{second.predicate, substitute(first.block->body, merged_iters(second, map)), std::nullopt});
-  refuse_on(Passing(program, update, top, Passing::Side::Before).as(begun).find_conflict());
+  if (!begins_same_sums(program, init, program, update, top))
+    refuse(caller, "not provably the same elements are filled by " + describe(program, init) +
+                       " and added to by " + describe(program, update) + " in the same iteration");
+  if (const auto conflict = Passing(program, init, top, Passing::Side::After)
+                                .over(parts_between(program, top, init, update))
+                                .find_conflict())
+    refuse(caller, describe(program, init) + " would pass what is done with what it writes: it " +
+                       *conflict);
   Block merged = *second.block;
   merged.init = fresh_copy(first.block->body, map);
   const std::string suffix = "_update";
@@ -244,10 +220,13 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   const Program after(func);
   PrimFunc result = after.with_body(without(after, init));
   const Program final(result);
-  if (const auto block =
-          merged.iters.empty() ? std::nullopt : final.find_block({merged.iters.front().var()}))
-    if (const auto reason = sums_twice(final, *block))
-      refuse(caller, "with the init inside of " + describe(program, update) + ", " + *reason);
+  const int block = *final.find_block({merged.iters.front().var()});
+  require_begun(caller, final, block);
+  for (const int loop : program.loops_of(update))
+    if (loop > top) {
+      require_init_passes(caller, final, block, *final.find_loop(program.loop(loop).var));
+      break;
+    }
   return result;
 }
 

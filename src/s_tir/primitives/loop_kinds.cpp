@@ -10,16 +10,6 @@ using namespace tir;
 
 namespace {
 
-/// Whether the loop counts an iterator that the block reduces.
-bool reduces_over(const Program& program, int loop, int n) {
-  const BlockRealize& realize = program.realize(n);
-  for (std::size_t i = 0; i < realize.values.size(); ++i)
-    if (realize.block->iters[i].kind() == IterKind::Reduce &&
-        uses_var(realize.values[i], program.loop(loop).var))
-      return true;
-  return false;
-}
-
 /// The iterations of the loop may run at the same time. As `threadIdx`, those of a reduction may as
 /// well: the threads reduce together.
 void require_independent(const Caller& caller, const Program& program, int loop,
@@ -40,13 +30,29 @@ void require_independent(const Caller& caller, const Program& program, int loop,
     }
   }
   if (is_one(own.extent)) return;
+  const std::vector<int> blocks = program.child_blocks(loop);
+  const auto is_reduced_by = [&](int n, const Buffer& buffer) {
+    return threads && feeds_reduction(program, n, loop) &&
+           mentions(program.block(n).writes, buffer) && is_commutative_reduction(program, n);
+  };
   const auto is_exempt = [&](int n, const Buffer& buffer) {
     if (has_own_memory(program, buffer, loop, thread)) return true;
     if (thread && is_written_alike(program, buffer, loop)) return true;
-    if (!mentions(program.block(n).writes, buffer)) return false;
-    return threads && reduces_over(program, loop, n);
+    // A reader that every iteration repeats finds the finished sum in the last one.
+    return !mentions(program.block(n).writes, buffer) && !depends_on(program, n, loop) &&
+           std::any_of(blocks.begin(), blocks.end(),
+                       [&](int other) { return is_reduced_by(other, buffer); });
   };
-  if (const auto conflict = conflict_between_iterations(program, loop, is_exempt))
+  // Threads that reduce together begin their sums together.
+  const auto is_unordered = [&](int n, const Buffer& buffer, bool) {
+    return is_reduced_by(n, buffer);
+  };
+  for (const int n : blocks)
+    if (threads && program.block(n).init && feeds_reduction(program, n, loop)) {
+      require_begun(caller, program, n);
+      require_init_passes(caller, program, n, loop);
+    }
+  if (const auto conflict = conflict_between_iterations(program, loop, is_exempt, is_unordered))
     refuse(caller, describe(program, loop) + ": its iterations would race: one " + *conflict +
                        " in another, which may be the same element");
 }

@@ -7,6 +7,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/tir/compare.h"
 
 namespace tenon::s_tir {
 
@@ -412,6 +413,29 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     refuse(caller, describe(program, n) + " updates `" + buffer->name +
                        "`, which is begun elsewhere, in several steps, of which each needs the one "
                        "before; cache it before its reduction is decomposed");
+  const std::vector<arith::Access> accesses = accesses_of(program, n);
+  if (!is_update)
+    for (const arith::Access& read : accesses)
+      if (!read.is_write() && read.buffer.same_as(buffer) &&
+          std::none_of(accesses.begin(), accesses.end(), [&](const arith::Access& written) {
+            return written.is_write() && written.buffer.same_as(buffer) &&
+                   std::equal(read.indices.begin(), read.indices.end(), written.indices.begin(),
+                              written.indices.end(),
+                              [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
+          }))
+        refuse(caller, describe(program, n) + " " + arith::access_text(read) +
+                           ", which the same instance does not write: its copy has no value there");
+  if (program.block(n).init) {
+    require_begun(caller, program, n);
+    // The sum is in the copy until it ends.
+    if (const auto loop = outermost_reduction_loop(program, n))
+      if (const auto conflict = Passing(program, n, *program.parent(*loop), Passing::Side::Before)
+                                    .as(accesses_as_stmt(program, n, buffer, false))
+                                    .comparing(Compared::ReadsWithWrites)
+                                    .find_conflict())
+        refuse(caller,
+               describe(program, n) + " adds to what others write meanwhile: it " + *conflict);
+  }
   Passing delayed(program, n, top_of(program, place.at), Passing::Side::After);
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
   const std::size_t own = *part_of(program, place.at, n) + 1;

@@ -73,9 +73,6 @@ PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLo
   }
   PrimFunc result = program.with(chain.front(), body);
   const Program after(result);
-  for (const int block : after.child_blocks(chain.front()))
-    if (const auto reason = sums_twice(after, block))
-      refuse(caller, describe(program, chain.front()) + ": in that order, " + *reason);
   // A loop whose iterations run at the same time may be around more of them now.
   require_independent_around(caller, after, chain.front());
   return result;

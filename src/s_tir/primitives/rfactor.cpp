@@ -51,9 +51,8 @@ void require_all_begun(const Factoring& f) {
         refuse(f.caller,
                "the range of loop `" + loop.var.name() + "` depends on loop `" + var.name() + "`");
     }
-  const auto instances = instances_of(f.program, f.block, scope);
-  if (!instances || !contains_instances(beginnings(*instances, f.own()), *instances, f.own(), {}))
-    refuse(f.caller, "not every sum of " + what + " provably begins with its init");
+  require_begun(f.caller, f.program, f.block);
+  require_init_passes(f.caller, f.program, f.block, *outermost_reduction_loop(f.program, f.block));
 }
 
 Factoring check(const Caller& caller, const Program& program, int loop) {
@@ -108,6 +107,9 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   if (const auto law = broken_law(*body, {.regroups = true, .reorders = !is_outermost}))
     refuse(caller, "the reducer of " + what + " depends on the order of its terms: " + *law);
   f.body = std::move(*body);
+  if (const auto conflict = conflict_between_instances(program, f.block))
+    refuse(caller,
+           "the instances of " + what + " depend on their order: one " + *conflict + " in another");
   // The partial results are computed before anything else below the loops.
   const Passing::Side before = Passing::Side::Before;
   if (const auto conflict = Passing(program, f.block, *program.parent(f.loops.front()), before)

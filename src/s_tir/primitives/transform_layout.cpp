@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "s_tir/primitives/buffers.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
@@ -162,7 +163,8 @@ class Relayout {
       const Range box = arith::values_of(map_.to()[n], relaxed, facts_).to_range(whole, facts_);
       const bool is_inside = arith::can_prove(box.min >= 0, facts_) &&
                              arith::can_prove(box.min + box.extent <= size, facts_);
-      result.region.push_back(is_inside ? arith::simplify(box, facts_) : whole);
+      result.region.push_back(
+          arith::range_by_ends(is_inside ? arith::simplify(box, facts_) : whole));
     }
     return result;
   }
