@@ -60,10 +60,8 @@ class StageBuilder {
   Stmt provide_extern(StageId stage);
   Stmt provide_scan(StageId stage);
 
-  /// The loops in this order of leaves. What is attached at a leaf stands inside all leaves that
-  /// came before it.
-  std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest,
-                                           const std::vector<std::size_t>& order);
+  /// The loops in their order. What is attached at a leaf stands inside all leaves that came before
+  /// it.
   std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest);
   /// What the first `depth` loops contain.
   Stmt inside(const NestedBody& body, std::size_t depth);
