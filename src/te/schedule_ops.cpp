@@ -284,9 +284,7 @@ class FunctionMaker {
       if (!given.contains(&var.node()))
         throw LowerError(
             "variable `" + var.name() + "`" + user_of(var) +
-                " is neither an argument nor in the shape of one; add it to the arguments, or, if it "
-                "is a reduction axis, reduce over it: te::sum(..., {" +
-                var.name() + "})",
+                " is neither an argument nor in the shape of one; add it to the arguments",
             where_);
   }
 
