@@ -39,8 +39,11 @@ class Opening {
 
 }  // namespace
 
-StageBuilder::StageBuilder(Program& program)
-    : program_(program), read_conditions_(read_conditions(program.graph)) {
+StageBuilder::StageBuilder(Program& program, Unread unread)
+    : program_(program),
+      read_conditions_(unread == Unread::Skipped
+                           ? read_conditions(program.graph)
+                           : std::vector<std::optional<Expr>>(program.graph.size())) {
   const StageGraph& graph = program.graph;
   for (StageId id : graph.ids())
     for (const auto& [axis, attributes] : graph.stage(id).attributes)

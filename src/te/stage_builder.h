@@ -38,9 +38,12 @@ struct NestedBody {
   std::size_t with_depth = 0;
 };
 
+/// What becomes of a stage in a call in which nothing reads it.
+enum class Unread : std::uint8_t { Skipped, Computed };
+
 class StageBuilder {
  public:
-  explicit StageBuilder(Program& program);
+  StageBuilder(Program& program, Unread unread);
 
   /// The whole program: stages at root one after the other, each in the scope of the memory of
   /// those before.
