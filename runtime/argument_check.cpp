@@ -338,9 +338,11 @@ class CallCheck {
       if (earlier == nullptr || earlier->device != spec.device) continue;
       if (spec.access == Access::Read && earlier->access == Access::Read) continue;
       if (overlap(memory_[param_], memory_[other]))
-        refuse("expected memory apart from that of " + name_of_argument(other) + ", because `" +
-               params_[spec.access == Access::Read ? other : param_].name +
-               "` is written; got memory that overlaps it");
+        refuse(
+            "expected memory apart from that of " + name_of_argument(other) + ", because `" +
+            params_[spec.access == Access::Read ? other : param_].name +
+            "` is written; got memory that overlaps it (to compute in place, build with one buffer "
+            "for both tensors: option `binds`)");
     }
   }
 

@@ -342,11 +342,14 @@ void Facts::bind(const Var& var, const Expr& value, bool replace) {
   const Bound bound = bound_of(simple, *state_);
   const ModularSet modular = modular_set_of(simple, *state_);
   const bool is_data = wraps(simple, *state_);
+  // Put in its place, a large value would double with each that uses it twice.
+  constexpr std::size_t kMaxInlined = 64;
+  const bool is_small = node_count(simple) <= kMaxInlined;
   state_->change(var, [&](State::OfVar& known) {
     check_rebinding(replace || !known.value || structural_equal(*known.value, simple), var);
     known.bound = bound;
     known.modular = modular;
-    known.value = simple;
+    known.value = is_small ? std::optional(simple) : std::nullopt;
     known.is_data = is_data;
   });
 }

@@ -33,15 +33,11 @@ bool is_without_effect(const Store& store) {
          are_equal(load->indices, store.indices);
 }
 
-/// Larger values would double with each that uses one twice.
-constexpr std::size_t kMaxInlined = 64;
-
-/// Integers of no effect are worth repeating: what they are added to becomes simpler. Others stay
-/// shared.
-bool is_inlined(const Expr& value) {
+/// Whether the value may take the place of its variable: what integers without effect are added to
+/// becomes simpler. Other values stay shared.
+bool may_inline(const Expr& value) {
   if (is_constant(value) || value.as<VarNode>()) return true;
-  return value.dtype().is_int() && effect_of(value) == Effect::Pure &&
-         node_count(value) <= kMaxInlined;
+  return value.dtype().is_int() && effect_of(value) == Effect::Pure;
 }
 
 class StmtSimplifier {
@@ -103,11 +99,11 @@ class StmtSimplifier {
 
   Stmt let(const Stmt& s, const Let& n) {
     const Expr value = simple(n.value);
-    if (is_inlined(value)) {
+    if (may_inline(value)) {
       facts_.bind(n.var, value, true);
-      return (*this)(n.body);
-    }
-    if (value.dtype().is_integral()) {
+      const bool is_substituted = facts_.state().find(n.var)->value.has_value();
+      if (is_substituted) return (*this)(n.body);
+    } else if (value.dtype().is_integral()) {
       facts_.bind_bound(n.var, const_bound(value, facts_));
       if (wraps(value, facts_.state())) bind_data(n.var, facts_);
     }

@@ -12,6 +12,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
+#include "tenon/te/schedule_ops_as_text.h"
 #include "tenon/te/warnings.h"
 
 namespace tenon {
@@ -61,11 +62,11 @@ tir::PrimFunc loops_of(const te::StageGraph& graph, const te::Bounds& bounds,
                        const std::vector<LowerArgument>& args, const LowerOptions& options,
                        const SourceLocation& where) {
   return timed(options.on_step, "schedule-ops", [&] {
-    tir::PrimFunc loops = te::schedule_ops(graph, bounds, args,
-                                           {.name = options.name,
-                                            .binds = options.binds,
-                                            .check_intrinsics = options.check_intrinsics},
-                                           where);
+    const te::FunctionOptions function{
+        .name = options.name, .binds = options.binds, .check_intrinsics = options.check_intrinsics};
+    tir::PrimFunc loops = options.simple_mode
+                              ? te::schedule_ops_as_text(graph, bounds, args, function, where)
+                              : te::schedule_ops(graph, bounds, args, function, where);
     // The loops of data axes are independent by construction.
     note_conflicts(loops, lowering::LoopsToProve::OfExternCode, options.passes, race_of(graph));
     return loops;

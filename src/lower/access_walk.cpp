@@ -117,15 +117,7 @@ void AccessWalk::enter(const Var& var, const Range& range) {
 
 void AccessWalk::enter_let(const Var& var, const Expr& value) {
   if (!value.dtype().is_index() || !memory_.is_stable(value)) return;
-  // Put in its place, a large value would double with each that uses it twice.
-  constexpr std::size_t kMaxInlined = 64;
-  const Expr simple = arith::simplify(value, facts_);
-  if (node_count(simple) <= kMaxInlined) {
-    facts_.bind(var, simple, /*replace=*/true);
-  } else {
-    facts_.bind_bound(var, arith::const_bound(simple, facts_));
-    if (arith::wraps(simple, facts_)) arith::bind_data(var, facts_);
-  }
+  facts_.bind(var, value, /*replace=*/true);
   if (effort_ == Effort::WrongOnly) first_.enter(var, value);
 }
 

@@ -1,4 +1,4 @@
-#include "tenon/te/schedule_ops.h"
+#include "tenon/te/schedule_ops_as_text.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -8,6 +8,7 @@
 #include "te/loops/check_factors.h"
 #include "te/loops/check_launches.h"
 #include "te/operations/collect_reads.h"
+#include "te/operations/count.h"
 #include "te/operations/declare.h"
 #include "te/stage_builder.h"
 #include "tenon/support/match.h"
@@ -24,19 +25,16 @@ using namespace tir;
 namespace {
 
 /// How many elements an operation stores if every one is computed once.
-std::optional<std::int64_t> stores_of(const Operation& op) {
+Count stores_of(const Operation& op) {
   if (!op.as<Compute>()) return std::nullopt;
-  const auto product = [](const std::vector<IterVar>& axes) -> std::optional<std::int64_t> {
-    std::int64_t result = 1;
-    for (const IterVar& axis : axes) {
-      const auto extent = axis.dom() ? constant_int(axis.dom()->extent) : std::nullopt;
-      if (!extent || __builtin_mul_overflow(result, *extent, &result)) return std::nullopt;
-    }
+  const auto number = [](const std::vector<IterVar>& axes) {
+    Count result = 1;
+    for (const IterVar& axis : axes)
+      result = product(result, axis.dom() ? constant_int(axis.dom()->extent) : std::nullopt);
     return result;
   };
-  const auto elements = product(op.axis()), steps = product(op.reduce_axis());
-  if (!elements || !steps) return std::nullopt;
-  return *elements * (op.reduce_axis().empty() ? 1 : 1 + *steps);
+  const Count steps = op.reduce_axis().empty() ? 0 : number(op.reduce_axis());
+  return product(number(op.axis()), sum(1, steps));
 }
 
 /// Whether the user arranged the loops of the stage or attached it, and did not hand the loops over
@@ -60,8 +58,8 @@ Buffer make_argument_buffer(const Tensor& tensor, bool compact) {
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
 }
 
-Stmt build_loops(Program& program) {
-  Stmt loops = StageBuilder(program).build();
+Stmt build_loops(Program& program, Unread unread) {
+  Stmt loops = StageBuilder(program, unread).build();
   check_launches(program, loops);
   return loops;
 }
@@ -122,7 +120,7 @@ class FunctionMaker {
   PrimFunc apply(PrimFunc func) { return apply_layouts(std::move(func), stored_layouts()); }
 
   /// Every tensor in its operation's layout.
-  PrimFunc finish(const Bounds& bounds) {
+  PrimFunc finish(const Bounds& bounds, Unread unread) {
     for (const auto& [tensor, buffer] : options_.binds) {
       if (!is_parameter(buffer))
         throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
@@ -135,7 +133,7 @@ class FunctionMaker {
     check_reads(graph_, bounds, Outside::Wholly);
     Program program(graph_, bounds, buffers_);
     program.check_intrinsics = options_.check_intrinsics;
-    func_.body = check_factors(program, build_loops(program));
+    func_.body = check_factors(program, build_loops(program, unread));
     func_.attrs.global_symbol = options_.name;
     note_stage_lines(func_.attrs, lines());
     check_variables(bounds);
@@ -284,9 +282,7 @@ class FunctionMaker {
       if (!given.contains(&var.node()))
         throw LowerError(
             "variable `" + var.name() + "`" + user_of(var) +
-                " is neither an argument nor in the shape of one; add it to the arguments, or, if it "
-                "is a reduction axis, reduce over it: te::sum(..., {" +
-                var.name() + "})",
+                " is neither an argument nor in the shape of one; add it to the arguments",
             where_);
   }
 
@@ -309,12 +305,28 @@ class FunctionMaker {
 
 }  // namespace
 
+namespace {
+
+PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
+                      const std::vector<FunctionArgument>& arguments,
+                      const FunctionOptions& options, Unread unread, SourceLocation where) {
+  FunctionMaker maker(graph, options, where);
+  for (const FunctionArgument& argument : arguments) maker.add(argument);
+  return maker.apply(maker.finish(bounds, unread));
+}
+
+}  // namespace
+
 PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
                       const std::vector<FunctionArgument>& arguments,
                       const FunctionOptions& options, SourceLocation where) {
-  FunctionMaker maker(graph, options, where);
-  for (const FunctionArgument& argument : arguments) maker.add(argument);
-  return maker.apply(maker.finish(bounds));
+  return schedule_ops(graph, bounds, arguments, options, Unread::Skipped, where);
+}
+
+PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds,
+                              const std::vector<FunctionArgument>& arguments,
+                              const FunctionOptions& options, SourceLocation where) {
+  return schedule_ops(graph, bounds, arguments, options, Unread::Computed, where);
 }
 
 LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
@@ -323,14 +335,14 @@ LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
   const FunctionOptions options;
   FunctionMaker maker(graph, options, where);
   for (const FunctionArgument& argument : arguments) maker.add(argument);
-  PrimFunc func = maker.finish(bounds);
+  PrimFunc func = maker.finish(bounds, Unread::Skipped);
   return {std::move(func), maker.memory()};
 }
 
 Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds) {
   BufferTable buffers(graph);
   Program program(graph, bounds, buffers);
-  return build_loops(program);
+  return build_loops(program, Unread::Skipped);
 }
 
 Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds, SourceLocation where) {

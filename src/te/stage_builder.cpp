@@ -1,7 +1,6 @@
 #include "te/stage_builder.h"
 
 #include <algorithm>
-#include <numeric>
 #include <ranges>
 
 #include "te/graph/read_conditions.h"
@@ -40,8 +39,11 @@ class Opening {
 
 }  // namespace
 
-StageBuilder::StageBuilder(Program& program)
-    : program_(program), read_conditions_(read_conditions(program.graph)) {
+StageBuilder::StageBuilder(Program& program, Unread unread)
+    : program_(program),
+      read_conditions_(unread == Unread::Skipped
+                           ? read_conditions(program.graph)
+                           : std::vector<std::optional<Expr>>(program.graph.size())) {
   const StageGraph& graph = program.graph;
   for (StageId id : graph.ids())
     for (const auto& [axis, attributes] : graph.stage(id).attributes)
@@ -214,15 +216,16 @@ Stmt StageBuilder::provide_intrinsic(StageId id) {
 }
 
 Stmt StageBuilder::provide_thread_reduction(StageId id) {
-  const LoopNest nest = make_loop_nest(id, program_);
+  auto [order, own] = leaves_of_thread_reduction(program_.graph.stage(id));
+  const std::size_t common = order.size();
+  order.insert(order.end(), own.begin(), own.end());
+  const LoopNest nest = make_loop_nest(id, program_, {.order = std::move(order)});
   program_.define(nest.defines);
   const ThreadReduction reduction = make_thread_reduction(id, program_, nest);
-  std::vector<std::size_t> order = reduction.common;
-  order.insert(order.end(), reduction.own.begin(), reduction.own.end());
-  NestedBody body{levels_of(id, nest, order)};
+  NestedBody body{levels_of(id, nest)};
   body.innermost = reduction.update;
   body.with = &reduction;
-  body.with_depth = reduction.common.size();
+  body.with_depth = common;
   return inside(body, 0);
 }
 
@@ -270,8 +273,8 @@ Stmt StageBuilder::provide_scan(StageId id) {
 
 // ---- loops around statements --------------------------------------------------------------------
 
-std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNest& nest,
-                                                       const std::vector<std::size_t>& order) {
+std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNest& nest) {
+  const std::vector<std::size_t>& order = nest.order;
   std::vector<NestedBody::Level> levels;
   std::vector<std::size_t> depth_of(order.size());
   for (std::size_t depth = 0; depth < order.size(); ++depth) {
@@ -286,12 +289,6 @@ std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNes
   }
   for (NestedBody::Level& level : levels) std::sort(level.attached.begin(), level.attached.end());
   return levels;
-}
-
-std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNest& nest) {
-  std::vector<std::size_t> order(nest.levels.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  return levels_of(id, nest, order);
 }
 
 Stmt StageBuilder::inside(const NestedBody& body, std::size_t depth) {

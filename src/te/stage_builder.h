@@ -38,9 +38,12 @@ struct NestedBody {
   std::size_t with_depth = 0;
 };
 
+/// What becomes of a stage in a call in which nothing reads it.
+enum class Unread : std::uint8_t { Skipped, Computed };
+
 class StageBuilder {
  public:
-  explicit StageBuilder(Program& program);
+  StageBuilder(Program& program, Unread unread);
 
   /// The whole program: stages at root one after the other, each in the scope of the memory of
   /// those before.
@@ -60,10 +63,8 @@ class StageBuilder {
   Stmt provide_extern(StageId stage);
   Stmt provide_scan(StageId stage);
 
-  /// The loops in this order of leaves. What is attached at a leaf stands inside all leaves that
-  /// came before it.
-  std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest,
-                                           const std::vector<std::size_t>& order);
+  /// The loops in their order. What is attached at a leaf stands inside all leaves that came before
+  /// it.
   std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest);
   /// What the first `depth` loops contain.
   Stmt inside(const NestedBody& body, std::size_t depth);

@@ -35,7 +35,12 @@ class PartDeclarer {
       if (is_kept_.back()) shape.emplace_back(extents_[d]);
     }
     const auto outputs = te::compute_multi(
-        shape, [&](std::span<const tir::Var> vars) { return bodies(vars); }, "part");
+        shape,
+        [&](std::span<const tir::Var> vars) {
+          const std::vector<tir::Expr> all = bodies(vars);
+          return is_possible_ ? all : std::vector<tir::Expr>{0};
+        },
+        "part");
     if (!is_possible_) return std::nullopt;
     return outputs;
   }

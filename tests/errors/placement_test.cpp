@@ -149,6 +149,22 @@ TEST(Skipping, AStageThatIsReadUnderAConditionOfTheCallIsGuardedByIt) {
   EXPECT_EQ(tenon::testing::compare_with_default(create_schedule(B), {n, A, B}), "");
 }
 
+TEST(Skipping, IsNotPartOfTvmText) {
+  Var flag("flag", Bool());
+  Tensor A = placeholder({8}, "A");
+  Tensor X = compute(
+      {8}, {"i"}, [&](Var i) { return exp(A(i)); }, "X");
+  Tensor B = compute(
+      {8}, {"i"}, [&](Var i) { return if_then_else(flag, X(i), A(i)); }, "B");
+  const auto text_of = [&](bool simple_mode) {
+    std::ostringstream text;
+    text << lower(create_schedule(B), {flag, A, B}, {.simple_mode = simple_mode});
+    return text.str();
+  };
+  EXPECT_NE(text_of(false).find("if flag"), std::string::npos);
+  EXPECT_EQ(text_of(true).find("if flag"), std::string::npos);
+}
+
 TEST(Skipping, AStageThatIsReadOtherwiseTooIsAlwaysComputed) {
   Var flag("flag", Bool());
   Tensor A = placeholder({8}, "A");

@@ -90,8 +90,8 @@ TEST_F(WrongMatmul, Alias) {
   EXPECT_EQ(
       message(a, b, b),
       "argument 3 `C` of `matmul`: expected memory apart from that of argument 2 `B`, because `C` is "
-      "written; "
-      "got memory that overlaps it");
+      "written; got memory that overlaps it (to compute in place, build with one buffer for both "
+      "tensors: option `binds`)");
   // One element in common is enough.
   NDArray memory = array({2 * 1024 * 512 - 1});
   EXPECT_THROW(matmul()(a, memory.view({1024, 512}, {512, 1}),
@@ -254,7 +254,8 @@ TEST(ArgumentCheck, AnArrayThatIsWrittenFirstOverlapsAsWell) {
         make("f", {{"C", floats({4}, Access::ReadWrite)}, {"A", floats({4})}})(a, a);
       }),
       "argument 2 `A` of `f`: expected memory apart from that of argument 1 `C`, because `C` is written; got "
-      "memory that overlaps it");
+      "memory that overlaps it (to compute in place, build with one buffer for both tensors: option "
+      "`binds`)");
 }
 
 TEST(ArgumentCheck, ArraysWithoutElementsNeedNoMemory) {

@@ -34,8 +34,8 @@ class Facts {
   /// The variable ranges over [min, min + extent). Re-binding with an equal range is allowed;
   /// another range replaces it only with `replace` (loops that reuse a variable).
   void bind(const Var& var, const Range& range, bool replace = false);
-  /// The variable equals the expression: simplification puts it in its place (extent-1 ranges do
-  /// this too).
+  /// The variable equals the expression: simplification puts it in its place unless it is large
+  /// (extent-1 ranges do this too).
   void bind(const Var& var, const Expr& value, bool replace = false);
   /// The constant bounds of a variable directly.
   void bind_bound(const Var& var, ConstBound bound);

@@ -31,14 +31,10 @@ class ChoiceGuard {
 
  private:
   void let(const Let& n) {
-    // Put in its place, a large value would double with each that uses it twice.
-    constexpr std::size_t kMaxInlined = 64;
     if (arith::wraps(n.value, facts_))
       arith::bind_data(n.var, facts_);
-    else if (node_count(n.value) <= kMaxInlined)
-      facts_.bind(n.var, arith::simplify(n.value, facts_), true);
     else
-      facts_.bind_bound(n.var, arith::const_bound(n.value, facts_));
+      facts_.bind(n.var, n.value, true);
   }
 
   Stmt store(const Store& n, const Stmt& self) {

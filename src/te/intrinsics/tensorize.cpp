@@ -36,6 +36,9 @@ arith::Interval values_inside(const Expr& e, const FrozenStage& stage, std::size
     if (value && value->as<VarNode>())
       loops.set(Var::of(*value),
                 Interval::from_range(program.lower(program.bounds[leaf], nest.vars)));
+    for (const Shell& shell : nest.levels[n])
+      if (const LetShell* let = std::get_if<LetShell>(&shell))
+        loops.set(let->var, values_of(let->value, loops, program.facts));
   }
   return values_of(e, loops, program.facts);
 }
@@ -63,11 +66,9 @@ class GuardSplitter {
 
  private:
   bool is_inside(const Expr& var) const {
-    for (std::size_t n = call_.depth; n < stage_.leaf_iter_vars.size(); ++n) {
-      const Expr* value = nest_.values.find(stage_.leaf_iter_vars[n]);
-      if (value && var.same_as(*value)) return true;
-    }
-    return false;
+    return std::any_of(nest_.levels.begin() + static_cast<std::ptrdiff_t>(call_.depth),
+                       nest_.levels.end(),
+                       [&](const Shells& level) { return defines(level, var); });
   }
 
   /// That the condition holds for all iterations inside, in terms of the loops around.
@@ -184,7 +185,8 @@ class BodyMaker {
       const Range range = program_.lower(program_.bounds[axis], nest_.main.vars);
       if (is_one(range.extent)) continue;
       const Expr at =
-          substitute_folding(program_.lower(axis.var(), nest_.main.vars), first_inside());
+          substitute_folding(program_.lower(axis.var(), nest_.main.vars),
+                             first_of([&](std::size_t leaf) { return leaf >= call_.depth; }));
       const Expr is_later = make_binary(BinaryOp::Lt, range.min, at);
       later = later ? *later || is_later : is_later;
     }
@@ -192,22 +194,28 @@ class BodyMaker {
     return later;
   }
 
-  /// The loops that the intrinsic replaces, at their begin.
-  VarMap first_inside() const {
+  /// The values of variables in the first iteration of some of the loops.
+  template <class F>
+  VarMap first_of(const F& is_of_them) const {
     VarMap first;
-    for (std::size_t n = call_.depth; n < stage_.leaf_iter_vars.size(); ++n) {
+    for (std::size_t n = 0; n < stage_.leaf_iter_vars.size(); ++n) {
       const IterVar& leaf = stage_.leaf_iter_vars[n];
-      set(first, leaf.var(), program_.lower(program_.bounds[leaf].min, nest_.main.vars));
+      if (is_of_them(n))
+        set(first, leaf.var(), program_.lower(program_.bounds[leaf].min, nest_.main.vars));
+      for (const Shell& shell : nest_.main.levels[n]) {
+        const LetShell* let = std::get_if<LetShell>(&shell);
+        if (!let) continue;
+        const Expr value = substitute_folding(let->value, first);
+        if (!value.same_as(let->value)) set(first, let->var, value);
+      }
     }
     return first;
   }
 
   /// The first iteration must not be one that a guard leaves out.
   void check_begins() const {
-    VarMap first;
-    for (const IterVar& leaf : stage_.leaf_iter_vars)
-      if (leaf.kind() == IterKind::Reduce)
-        set(first, leaf.var(), program_.lower(program_.bounds[leaf].min, nest_.main.vars));
+    const VarMap first = first_of(
+        [&](std::size_t leaf) { return stage_.leaf_iter_vars[leaf].kind() == IterKind::Reduce; });
     const auto is_reduced = [&](const Expr& var) { return first.contains(&var.node()); };
     for (const Shell& shell : main_.outside) {
       const GuardShell* guard = std::get_if<GuardShell>(&shell);
@@ -367,11 +375,14 @@ class BodyMaker {
 
   /// In the loops of the update, where the reduction begins.
   Stmt first_loops_of_init() const {
+    const auto first_own = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(nest_.common);
+    const auto first_inside = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(call_.depth);
     VarMap around;
-    for (std::size_t n = nest_.common; n < call_.depth; ++n) {
-      const IterVar& leaf = stage_.leaf_iter_vars[n];
-      const Expr* value = nest_.init->values.find(leaf);
-      if (value && value->as<VarNode>()) set(around, Var::of(*value), nest_.main.values.at(leaf));
+    for (const IterVar& axis : stage_.all_iter_vars) {
+      const Expr* value = nest_.init->values.find(axis);
+      const auto defines_it = [&](const Shells& level) { return defines(level, *value); };
+      if (value && std::any_of(first_own, first_inside, defines_it))
+        set(around, Var::of(*value), nest_.main.values.at(axis));
     }
     const Stmt init = substitute(wrap(init_->outside, loops_of_init()), around);
     const std::optional<Expr> is_later = is_later_iteration();

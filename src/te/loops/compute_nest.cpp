@@ -38,13 +38,6 @@ bool reads(const Shell& shell) {
   return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
 }
 
-bool defines(const Shell& shell, const Expr& var) {
-  if (const LoopShell* loop = std::get_if<LoopShell>(&shell)) return loop->var.same_as(var);
-  if (const LetShell* let = std::get_if<LetShell>(&shell)) return let->var.same_as(var);
-  const AttrShell* attr = std::get_if<AttrShell>(&shell);
-  return attr && attr->kind != AttrKind::Pragma && attr->subject.var().same_as(var);
-}
-
 /// A loop whose range is read from a tensor reads it by the axes around: their guards stand around
 /// the loop.
 void guard_loops_that_read(LoopNest& nest, Shells& guards) {
@@ -52,10 +45,7 @@ void guard_loops_that_read(LoopNest& nest, Shells& guards) {
     if (std::ranges::none_of(nest.levels[i], reads)) continue;
     auto is_defined_later = [&](const Expr& var) {
       return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(i), nest.levels.end(),
-                         [&](const Shells& level) {
-                           return std::ranges::any_of(
-                               level, [&](const Shell& s) { return defines(s, var); });
-                         });
+                         [&](const Shells& level) { return defines(level, var); });
     };
     const auto kept = std::stable_partition(guards.begin(), guards.end(), [&](const Shell& guard) {
       return uses_var(std::get<GuardShell>(guard).condition, is_defined_later);

@@ -1,6 +1,7 @@
 #include "te/loops/loop_nest.h"
 
 #include <algorithm>
+#include <numeric>
 #include <ranges>
 
 #include "te/graph/thread_scope.h"
@@ -39,12 +40,21 @@ Stmt wrap(const Shells& shells, Stmt body) {
   return body;
 }
 
+bool defines(const Shells& shells, const Expr& var) {
+  return std::ranges::any_of(shells, [&](const Shell& shell) {
+    if (const LoopShell* loop = std::get_if<LoopShell>(&shell)) return loop->var.same_as(var);
+    if (const LetShell* let = std::get_if<LetShell>(&shell)) return let->var.same_as(var);
+    const AttrShell* attr = std::get_if<AttrShell>(&shell);
+    return attr && attr->kind != AttrKind::Pragma && attr->subject.var().same_as(var);
+  });
+}
+
 // ---- loops --------------------------------------------------------------------------------------
 
 namespace {
 
 /// Nodes of a value that is used in place of its axis.
-constexpr std::size_t kMaxInlined = 1024;
+constexpr std::size_t kMaxInlined = 64;
 
 ForKind loop_kind(const AxisAttributes* attributes) {
   if (!attributes || !attributes->run) return ForKind::Serial;
@@ -76,6 +86,11 @@ class NestMaker {
       }
     const std::vector<IterVar>& leaves = stage_.leaf_iter_vars;
     nest_.levels.resize(leaves.size());
+    nest_.order = options_.order;
+    if (nest_.order.empty()) {
+      nest_.order.resize(leaves.size());
+      std::iota(nest_.order.begin(), nest_.order.end(), std::size_t{0});
+    }
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       if (i < options_.begin) {
         nest_.values.set(leaves[i], options_.around->values.at(leaves[i]));
@@ -98,32 +113,29 @@ class NestMaker {
   }
 
   /// A fused axis is used twice, as quotient and remainder, so that rounds of split and fuse double
-  /// the index with each: large ones get a variable.
+  /// the index with each: large ones get a variable, in the innermost loop that they depend on.
   void pass_values_up() {
+    AxisMarks depths;
+    for (unsigned depth = 0; depth < nest_.order.size(); ++depth) {
+      const IterVar& leaf = stage_.leaf_iter_vars[nest_.order[depth]];
+      depths.set(leaf, is_constant(nest_.values.at(leaf)) ? 0 : depth);
+    }
     for (const Relation& relation : std::views::reverse(stage_.relations)) {
-      const Fuse* fuse = std::get_if<Fuse>(&relation);
-      const Expr* index = fuse ? nest_.values.find(fuse->fused) : nullptr;
-      if (index && node_count(*index) > kMaxInlined) name_value(fuse->fused, *index);
+      unsigned depth = 0;
+      for (const IterVar& child : children_of(relation))
+        depth = std::max(depth, depths.value_or(child, 0));
+      for (const IterVar& parent : parents_of(relation)) depths.set(parent, depth);
+      if (const Fuse* fuse = std::get_if<Fuse>(&relation); fuse && !is_skipped(fuse->fused)) {
+        const Expr* index = nest_.values.find(fuse->fused);
+        if (index && node_count(*index) > kMaxInlined) name_value(fuse->fused, *index, depth);
+      }
       pass_index_up({&relation, 1}, ranges(), nest_.values);
     }
   }
 
-  void name_value(const IterVar& axis, const Expr& index) {
-    // Inside the loops, and the values, that it is computed from.
-    std::size_t level = 0;
-    for (std::size_t i = options_.begin; i < nest_.levels.size(); ++i) {
-      const Expr& leaf = nest_.values.at(stage_.leaf_iter_vars[i]);
-      const auto is_of_level = [&](const Expr& var) {
-        return uses_var(leaf, Var::of(var)) ||
-               std::ranges::any_of(nest_.levels[i], [&](const Shell& shell) {
-                 const LetShell* let = std::get_if<LetShell>(&shell);
-                 return let && let->var.same_as(var);
-               });
-      };
-      if (uses_var(index, is_of_level)) level = i;
-    }
+  void name_value(const IterVar& axis, const Expr& index, std::size_t depth) {
     const Var var = axis.var().fresh(options_.is_init ? axis.name() + ".init" : axis.name());
-    nest_.levels[level].push_back(LetShell{var, index});
+    nest_.levels[nest_.order[std::max(depth, options_.begin)]].push_back(LetShell{var, index});
     nest_.values.set(axis, var);
   }
 

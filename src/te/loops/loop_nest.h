@@ -32,7 +32,7 @@ struct PrefetchShell {
 struct GuardShell {
   Expr condition;
 };
-/// The value of an axis that others are computed from more than once.
+/// The value of a fused axis, where it is large.
 struct LetShell {
   Var var;
   Expr value;
@@ -44,8 +44,12 @@ using Shells = std::vector<Shell>;
 
 Stmt wrap(const Shell& shell, Stmt body);
 Stmt wrap(const Shells& shells, Stmt body);
+/// Whether one of the shells gives the variable its value.
+bool defines(const Shells& shells, const Expr& var);
 
 struct LoopNest {
+  /// The positions of the leaves in the order of their loops, outermost first.
+  std::vector<std::size_t> order;
   /// Per leaf axis.
   std::vector<Shells> levels;
   /// The values of all axes of the stage.
@@ -58,6 +62,8 @@ struct LoopNest {
 };
 
 struct NestOptions {
+  /// As LoopNest::order; empty: the order of the leaves.
+  std::vector<std::size_t> order = {};
   /// Leaves before this one get no loops: `around` has their values.
   std::size_t begin = 0;
   const LoopNest* around = nullptr;

@@ -84,6 +84,7 @@ class Maker {
         program_(program),
         nest_(nest),
         reduction_(*stage_.op.as<Compute>()->reduction()),
+        own_(leaves_of_thread_reduction(stage_).own),
         guards_(make_guards(id, nest, program)) {
     const Expr condition = program.lower(reduction_.condition, nest.vars);
     has_condition_ = !is_true(condition);
@@ -101,30 +102,22 @@ class Maker {
   ThreadReduction make() {
     for (const Expr& source : reduction_.source)
       sources_.push_back(program_.lower(source, nest_.vars));
-    std::vector<std::size_t> common, own;
-    for (std::size_t i = 0; i < stage_.leaf_iter_vars.size(); ++i) {
-      const IterVar& leaf = stage_.leaf_iter_vars[i];
-      const bool is_own = leaf.kind() == IterKind::Reduce && !is_bound(stage_, leaf);
-      (is_own ? own : common).push_back(i);
-    }
     const std::vector<Buffer> totals = temporaries("reduce_temp");
     std::vector<Buffer> parts;
     std::vector<Stmt> start_parts;
     Stmt update = make_nop();
-    if (!own.empty()) {
+    if (!own_.empty()) {
       parts = temporaries("normal_reduce_temp");
       for (std::size_t k = 0; k < parts.size(); ++k)
         start_parts.push_back(make_store(parts[k], reduction_.combiner->identity[k], {Expr(0)}));
       update = guarded(guards_, update_parts(parts));
     }
-    return {std::move(common),
-            std::move(own),
-            totals,
+    return {totals,
             parts,
             std::move(start_parts),
             std::move(update),
             all_reduce(totals, parts),
-            store_result(totals, !own.empty())};
+            store_result(totals, !own_.empty())};
   }
 
  private:
@@ -223,9 +216,10 @@ class Maker {
 
   /// The result is stored once, behind the loops that each thread has for itself.
   void check_known_behind_loops(const Expr& predicate) const {
-    for (const IterVar& leaf : stage_.leaf_iter_vars) {
-      const bool is_own = leaf.kind() == IterKind::Reduce && !is_bound(stage_, leaf);
-      if (!is_own || !uses_var(predicate, leaf.var())) continue;
+    for (const std::size_t n : own_) {
+      const auto is_defined = [&](const Expr& var) { return defines(nest_.levels[n], var); };
+      if (!uses_var(predicate, is_defined)) continue;
+      const IterVar& leaf = stage_.leaf_iter_vars[n];
       throw ScheduleError("set_store_predicate of " + describe(stage_) +
                               ": the condition uses reduction loop `" + leaf.name() +
                               "`, but what threads reduce together is stored once, behind that "
@@ -238,6 +232,7 @@ class Maker {
   const Program& program_;
   const LoopNest& nest_;
   const ReduceNode& reduction_;
+  const std::vector<std::size_t> own_;
   /// What must hold for the current iteration of the reduction to count; the reduction's own
   /// condition is the last, if it has one.
   std::vector<Expr> guards_;
@@ -248,6 +243,16 @@ class Maker {
 };
 
 }  // namespace
+
+ThreadReductionLeaves leaves_of_thread_reduction(const FrozenStage& stage) {
+  ThreadReductionLeaves leaves;
+  for (std::size_t i = 0; i < stage.leaf_iter_vars.size(); ++i) {
+    const IterVar& leaf = stage.leaf_iter_vars[i];
+    const bool is_own = leaf.kind() == IterKind::Reduce && !is_bound(stage, leaf);
+    (is_own ? leaves.own : leaves.common).push_back(i);
+  }
+  return leaves;
+}
 
 namespace {
 

@@ -15,9 +15,13 @@ namespace tenon::te {
 /// inside of one.
 bool reduces_across_threads(const FrozenStage& stage);
 
-struct ThreadReduction {
-  /// The leaves around everything, then those of the reduction that each thread runs by itself.
+/// The leaves around everything, then those of the reduction that each thread runs by itself.
+struct ThreadReductionLeaves {
   std::vector<std::size_t> common, own;
+};
+ThreadReductionLeaves leaves_of_thread_reduction(const FrozenStage& stage);
+
+struct ThreadReduction {
   /// Elements of one: the totals, and what each thread has reduced by itself, if it does.
   std::vector<tir::Buffer> totals, parts;
   /// The begin of a thread's own part, and one step of it; nothing if there is none.

@@ -1,4 +1,6 @@
 // Placeholders, computes and axes, with the checks of what users give.
+#include <algorithm>
+
 #include "te/operations/body.h"
 #include "te/operations/declare.h"
 #include "te/operations/tag_scope.h"
@@ -74,6 +76,38 @@ void check_reduce_axes(const std::string& what, const std::vector<IterVar>& axes
                         where);
 }
 
+/// Marks the variables of reduction axes, and so all expressions with one. No kind of node has the
+/// number.
+constexpr tir::Content kReductionAxis{31};
+static_assert(16 + std::variant_size_v<tir::StmtNode::Value> <= 31);
+
+Var reduction_var(Name name, DataType type) {
+  Var var(std::move(name), type);
+  // Nobody else knows the node yet.
+  const_cast<tir::ExprNode&>(var.node()).contents.add(kReductionAxis);
+  return var;
+}
+
+/// The axes of a reduction have values inside of it only.
+void check_is_reduced(const std::string& what, const std::vector<IterVar>& axes,
+                      std::span<const Expr> bodies, const SourceLocation& where) {
+  for (const Expr& body : bodies) {
+    if (body.is_moved_from() || !body.node().contents.has(kReductionAxis)) continue;
+    for (const Var& var : tir::free_vars(body)) {
+      const bool is_axis =
+          std::ranges::any_of(axes, [&](const IterVar& axis) { return axis.var().same_as(var); });
+      if (var.node().contents.has(kReductionAxis) && !is_axis)
+        throw TypeError(
+            what + ": the body uses reduction axis `" + var.name() + "`, over which " +
+                (body.as<tir::Reduce>()
+                     ? "its reduction does not run; list it among the "
+                       "axes of the reduction"
+                     : "nothing reduces; reduce over it: te::sum(..., {" + var.name() + "})"),
+            where);
+    }
+  }
+}
+
 template <class Result>
 std::pair<std::vector<IterVar>, Result> call_body(std::vector<Expr> shape,
                                                   std::vector<std::string> names, bool named,
@@ -94,6 +128,7 @@ Tensor compute_one(std::vector<Expr> shape, std::vector<std::string> names, bool
                    const SourceLocation& where) {
   const std::string what = "compute `" + name + "`";
   auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
+  check_is_reduced(what, axes, {&result, 1}, where);
   options.tag = declared_tag(std::move(options.tag));
   return make_compute(std::move(name), std::move(axes), {std::move(result)}, std::move(options),
                       where)
@@ -105,6 +140,7 @@ std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::strin
                                  ComputeOptions options, const SourceLocation& where) {
   const std::string what = "compute_multi `" + name + "`";
   auto [axes, result] = call_body(std::move(shape), std::move(names), named, body, what, where);
+  check_is_reduced(what, axes, result, where);
   options.tag = declared_tag(std::move(options.tag));
   return outputs_of(
       make_compute(std::move(name), std::move(axes), std::move(result), std::move(options), where));
@@ -185,7 +221,7 @@ IterVar reduce_axis(Range range, Name name, SourceLocation where) {
   const DataType type = range.extent.dtype().bits >= range.min.dtype().bits ? range.extent.dtype()
                                                                             : range.min.dtype();
   Range typed = Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));
-  return IterVar(std::move(typed), Var(std::move(name), type), IterKind::Reduce);
+  return IterVar(std::move(typed), reduction_var(std::move(name), type), IterKind::Reduce);
 }
 
 namespace {

@@ -1,0 +1,21 @@
+// Numbers of elements and iterations, which need not be known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace tenon::te {
+
+/// Nullopt: not known, or beyond int64.
+using Count = std::optional<std::int64_t>;
+
+inline Count product(const Count& a, const Count& b) {
+  std::int64_t result = 0;
+  return a && b && !__builtin_mul_overflow(*a, *b, &result) ? Count(result) : std::nullopt;
+}
+inline Count sum(const Count& a, const Count& b) {
+  std::int64_t result = 0;
+  return a && b && !__builtin_add_overflow(*a, *b, &result) ? Count(result) : std::nullopt;
+}
+
+}  // namespace tenon::te
