@@ -90,11 +90,12 @@ const std::int64_t* coordinate(const Thread& thread, ThreadTag tag) {
 }  // namespace
 
 void Machine::blocks(const Launch& n, const Active& active) {
+  const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
   if (const std::int64_t* at = coordinate(threads_[active.front()], n.tag)) {
+    if (*at >= extent) return;
     for (std::size_t id : active) set_coordinate(n, threads_[id], *at);
     return exec(n.body, active);
   }
-  const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
   for (std::int64_t b = 0; b < extent; ++b) {
     for (std::size_t id : active) {
       set_coordinate(n, threads_[id], b);

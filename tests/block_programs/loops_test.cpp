@@ -11,6 +11,7 @@
 
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
+#include "tenon/tir/walk.h"
 #include "tenon_test_paths.h"
 
 namespace tenon::s_tir {
@@ -137,6 +138,31 @@ std::vector<std::string> numbers() {
 
 INSTANTIATE_TEST_SUITE_P(All, BlockLoops, testing::ValuesIn(numbers()),
                          [](const auto& info) { return info.param; });
+
+TEST(BlockBuffers, AreAsLargeAsTheirShapeWhereLoopsNeverRun) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[17, "int32"], C: T.Buffer[17, "int32"]) -> None:
+    T.func_attr({"global_symbol": "main"})
+    B = T.alloc_buffer([17], dtype="int32")
+    for i in T.serial(17):
+        with T.block("B"):
+            vi = T.axis.spatial(17, i)
+            B[vi] = A[vi]
+    for i in T.serial(2):
+        with T.block("C"):
+            vi = T.axis.spatial(2, i)
+            C[vi] = B[vi]
+    for i, k in T.grid(0, 2147483647):
+        with T.block("D"):
+            vi = T.axis.spatial(1, i)
+            vk = T.axis.spatial(12, k)
+            C[vi] = B[vk + 1]
+)");
+  const tir::PrimFunc& func = mod.functions.at("main");
+  tir::walk(lower(func).functions.at("main").body,
+            [](const tir::Allocate& n) { EXPECT_EQ(constant_int(n.extents.front()), 17); });
+}
 
 }  // namespace
 }  // namespace tenon::s_tir

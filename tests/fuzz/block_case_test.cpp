@@ -51,7 +51,7 @@ TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
 
 TEST(RandomBlockPrograms, ThatOverwriteWhatTheyReadComputeTheirDefinitionAfterARandomTrace) {
   int accepted = 0;
-  for (unsigned seed = 1; seed <= 360; ++seed) {
+  for (unsigned seed = 1; seed <= 400; ++seed) {
     const BlockCase c = make_block_case(seed, {}, false, BlockPrograms::Nests);
     EXPECT_EQ(check_block_case(c, seed % 4 == 0), "") << c.describe();
     for (const Attempt& attempt : c.attempts) accepted += attempt.accepted;

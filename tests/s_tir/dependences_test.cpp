@@ -4,6 +4,7 @@
 
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
+#include "tenon/tir/compare.h"
 #include "tests/s_tir/interpreted.h"
 #include "tests/s_tir/refusal.h"
 
@@ -362,7 +363,9 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
     for i, k in T.grid()" +
                 std::string(count) + R"(, 8):
         with T.block("C"):
-            vi, vk = T.axis.remap("SR", [i, k])
+            vi = T.axis.spatial()" +
+                std::string(count) + R"(, i)
+            vk = T.axis.reduce(8, k)
             C[vi] = C[vi] + A[vk]
 )");
     if (std::string(count) == "8") {
@@ -372,6 +375,108 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
       EXPECT_NE(refusal([&] { s->merge_reduction(s.block("F"), s.block("C")); }), "");
     }
   }
+}
+
+TEST(Sums, WithoutAnInitInstanceAreNotMoved) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[4, "int32"], D: T.Buffer[4, "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = A[vi]
+    for i, j in T.grid(4, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            T.where(j != 0)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vj]
+)");
+  const std::string sentence =
+      refusal([&] { s->reverse_compute_at(s.block("C"), s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "provably begins with its init")) << sentence;
+  EXPECT_NE(refusal([&] { s->cache_write(s.block("C"), 0, "local"); }), "");
+}
+
+TEST(Sums, ThatOthersChangeMeanwhileAreNotCached) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[4, "int32"]) -> None:
+    for i, j in T.grid(4, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vj]
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = C[vi] - A[0]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("C"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "reads C[i], and `C` writes C[i]")) << sentence;
+}
+
+/// The header lists a box around two elements of a row.
+TEST(CachedBoxes, AreRefusedWhereTheyAreWrittenInPart) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 8), "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi, 0] = A[vi]
+            C[vi, 5] = A[vi + 1]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("C"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "provably writes not all elements")) << sentence;
+}
+
+TEST(CachedBoxes, AreCopiedWhereABlockOfBlocksWritesThem) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "int32"], C: T.Buffer[(8, 8), "int32"]) -> None:
+    for i, j, k in T.grid(8, 2, 4):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            vj = T.axis.spatial(8, j * 4 + k)
+            C[vi, vj] = A[vi, vj] + 1
+)");
+  s->blockize(s.loop("C", 2));
+  s->cache_write(s.block("C_o"), 0, "local");
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(BlockizedLoops, HaveIterations) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(4):
+        for j in T.serial(1, 1):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                vj = T.axis.spatial((1, 2), j)
+                C[vi - vj + 1] = A[vi]
+)");
+  const std::string sentence = refusal([&] { s->blockize(s.loop("C", 1)); });
+  EXPECT_TRUE(contains(sentence, "loop `j` around block `C` has no iterations")) << sentence;
+}
+
+TEST(BlockizedScripts, OfRegionsBelowTrianglesParseToThemselves) {
+  Scheduled s(R"(
+@T.prim_func
+def main(C: T.Buffer[8, "int32"], A: T.Buffer[17, "int32"]) -> None:
+    for i in T.serial(5):
+        for j, k in T.grid(i + 1, 7):
+            with T.block("C"):
+                v0 = T.axis.spatial(9, k + 2)
+                v1 = T.axis.spatial(5, j)
+                C[v0 % 8] = C[v0 % 8] - T.min(T.max(A[v1], A[v0]), A[v0 - 1])
+)");
+  s->blockize(s.loop("C", 2));
+  const tir::IRModule read = parse_script(s.script());
+  EXPECT_TRUE(tir::structural_equal(read.functions.at("main"), s->mod().functions.at("main")))
+      << s.script();
 }
 
 // ---- buffers that are updated in place ----------------------------------------------------------

@@ -228,6 +228,8 @@ Blockizing collect(const Caller& caller, const Program& program, int loop) {
     (n < loop ? b.outer : b.inner).push_back(n);
     if (n >= loop && parts_of(program.loop(n).body).size() != 1)
       refuse(caller, describe(program, n) + " is around other statements as well");
+    if (n >= loop && constant_int(program.loop(n).extent).value_or(1) < 1)
+      refuse(caller, describe(program, n) + " has no iterations, so that no block would run");
   }
   require_own_domains(caller, program, b.block, *program.scope(b.block));
   if (!is_unconditional_below(program, b.block, loop))

@@ -3,6 +3,7 @@
 #include "s_tir/instances.h"
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/loops.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
 
@@ -184,7 +185,12 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   std::vector<const IterVar*> spatial;
   for (const IterVar& iter : second.block->iters)
     if (iter.kind() == IterKind::DataParallel) spatial.push_back(&iter);
-  if (spatial.size() != first.block->iters.size())
+  const auto has_same_domain = [](const IterVar* own, const IterVar& other) {
+    return arith::can_prove_equal(own->dom()->min, other.dom()->min) &&
+           arith::can_prove_equal(own->dom()->extent, other.dom()->extent);
+  };
+  if (spatial.size() != first.block->iters.size() ||
+      !std::equal(spatial.begin(), spatial.end(), first.block->iters.begin(), has_same_domain))
     refuse(caller, describe(program, init) + " and " + describe(program, update) +
                        " do not have the same spatial iterators");
   VarMap map;
