@@ -284,8 +284,11 @@ class BoundOf {
         const bool is_within = b.min >= 0 && b.max < e.dtype().bits;
         return at_corners(a, is_within ? b : Bound{0, e.dtype().bits - 1}, shift_right_ends);
       }
-      if (a.min < 0 || b.min < 0) return Bound::of_type(e.dtype());
-      return of_result(at_corners(a, b, shift_left_ends), e);
+      // Bits are shifted out of positions as well.
+      const Bound type = Bound::of_type(e.dtype());
+      if (a.min < 0 || b.min < 0 || b.max >= e.dtype().bits) return type;
+      const Bound shifted = at_corners(a, b, shift_left_ends);
+      return shifted.max <= type.max ? shifted : type;
     }
     return Bound::of_type(e.dtype());
   }

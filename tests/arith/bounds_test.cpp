@@ -5,6 +5,7 @@
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 #include "tests/tables/table.h"
 
 namespace tenon::arith {
@@ -64,6 +65,30 @@ TEST(Bounds, OfUint64AsInt64AreOfEitherSign) {
   Facts facts;
   facts.bind(w, Range::from_min_extent(make_int(UInt(64), 0), make_int(UInt(64), 16)));
   EXPECT_EQ(print_expr(simplify(kept, facts)), "cast(int64, w)");
+}
+
+TEST(Bounds, OfALeftShiftThatLosesBitsAreThoseOfItsType) {
+  const Var i("i");
+  Facts facts;
+  facts.bind(i, Range(0, 8));
+  EXPECT_EQ(const_bound(i << 3, facts), (ConstBound{0, 56}));
+  const ConstBound all{integer_min(Int(32)), integer_max(Int(32))};
+  EXPECT_EQ(const_bound(i << 31, facts), all);
+  EXPECT_EQ(const_bound(i << i * 9, facts), all);
+}
+
+TEST(Facts, SubstituteSmallValuesOnly) {
+  const Var i("i");
+  Facts facts;
+  facts.bind(i, Range(0, 1 << 20));
+  const auto mixed = [](const Expr& e) { return floormod(e, 1000) * 7 + floordiv(e, 13); };
+  Expr last = i;
+  for (int n = 0; n < 40; ++n) {
+    const Var next("next");
+    facts.bind(next, mixed(last));
+    last = next;
+  }
+  EXPECT_LT(node_count(simplify(mixed(last), facts)), 200u);
 }
 
 TEST(Bounds, ModularSetsOfTheTable) {

@@ -1,5 +1,6 @@
 #include "tests/fuzz/random_expression.h"
 
+#include "tenon/arith/wraps.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/make.h"
@@ -18,6 +19,21 @@ const std::vector<DataType>& types() {
 
 std::mt19937 engine_of(Random& random) {
   return std::mt19937(static_cast<unsigned>(random.between(0, 1 << 30)));
+}
+
+/// The operation on integers. Of positions, which may be taken not to overflow, it is on small
+/// ones.
+template <class F>
+Expr without_overflow(const Expr& a, const Expr& b, const F& operation) {
+  Expr result = operation(a, b);
+  if (!result.dtype().is_index() || arith::wraps(result)) return result;
+  constexpr std::int64_t kMost = 1000;
+  const auto small = [](const Expr& e) {
+    const std::optional<std::int64_t> value = tir::constant_int(e);
+    const bool is_small = value ? std::abs(*value) <= kMost : e.as<tir::VarNode>() != nullptr;
+    return is_small ? e : max(min(e, make_const(e.dtype(), kMost)), make_const(e.dtype(), -kMost));
+  };
+  return operation(small(a), small(b));
 }
 
 /// A division by the constant 0 is refused.
@@ -167,13 +183,16 @@ Expr ExpressionMaker::integer(DataType type, int depth) {
   switch (random_->between(0, 12)) {
     case 0:
     case 1:
-      return noted("+", a + value(type, depth));
+      return noted("+",
+                   without_overflow(a, value(type, depth), [](auto x, auto y) { return x + y; }));
     case 2:
     case 3:
-      return noted("-", a - value(type, depth));
+      return noted("-",
+                   without_overflow(a, value(type, depth), [](auto x, auto y) { return x - y; }));
     case 4:
     case 5:
-      return noted("*", a * value(type, depth));
+      return noted("*",
+                   without_overflow(a, value(type, depth), [](auto x, auto y) { return x * y; }));
     case 6:
     case 7:
       return quotient(type, depth);
@@ -184,7 +203,9 @@ Expr ExpressionMaker::integer(DataType type, int depth) {
     case 10:
       return shifted(type, depth);
     case 11:
-      return random_->one_in(2) ? noted("negation", -a) : noted("abs", abs(a));
+      return random_->one_in(2)
+                 ? noted("negation", without_overflow(a, a, [](auto x, auto) { return -x; }))
+                 : noted("abs", abs(a));
     default:
       return cast(type, bitwise(type, depth));
   }

@@ -73,20 +73,27 @@ class RewriteCheck {
     return point;
   }
 
-  /// Replaces some loads by variables, and gives these the elements' values.
+  /// Replaces some loads by variables, and gives these the elements' values. Beside axes, constants
+  /// are positions, which may be taken not to overflow: large elements stay loads there.
   Expr with_variables(const Expr& e, const std::vector<te::IterVar>& axes,
-                      const Definition::Index& point, int one_in, tir::VarMap& values) {
+                      const Definition::Index& point, int one_in, bool has_axes,
+                      tir::VarMap& values) {
     if (e.as<tir::ProducerLoad>() && one_in > 0 && random_.one_in(one_in)) {
       try {
-        const Number value = definition_.value(e, axes, point);
-        const Var var("element", e.dtype());
-        tir::set(values, var, testing::constant_of(value, e.dtype()));
-        return var;
+        const Expr value = testing::constant_of(definition_.value(e, axes, point), e.dtype());
+        constexpr std::int64_t kMostOfPosition = 1000;
+        const std::int64_t number = tir::constant_int(value).value_or(0);
+        if (!has_axes || !e.dtype().is_index() ||
+            (number <= kMostOfPosition && number >= -kMostOfPosition)) {
+          const Var var("element", e.dtype());
+          tir::set(values, var, value);
+          return var;
+        }
       } catch (const NoOpinion&) {  // An element that is not evaluated.
       }
     }
     return tir::map_children(
-        e, [&](const Expr& c) { return with_variables(c, axes, point, one_in, values); });
+        e, [&](const Expr& c) { return with_variables(c, axes, point, one_in, has_axes, values); });
   }
 
   std::string run(const Expr& body, const std::vector<te::IterVar>& axes) {
@@ -101,7 +108,7 @@ class RewriteCheck {
       facts.bind(var, *axes[d].dom());
     }
     const int one_in = is_constant ? random_.between(1, 2) : random_.between(0, 3);
-    const Expr mixed = with_variables(body, axes, *point, one_in, values);
+    const Expr mixed = with_variables(body, axes, *point, one_in, !is_constant, values);
     try {
       const Number expected = definition_.value(body, axes, *point);
       const Expr folded = tir::substitute_folding(mixed, values);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ranges>
 
-#include "te/relations/large_value.h"
 #include "tenon/arith/compute.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/arith/simplify.h"

@@ -52,7 +52,7 @@ arith::Interval clamped(const arith::Interval& set, const arith::Interval& domai
 
 /// The index of every axis in terms of the leaves, simplified. An axis that was split and fused
 /// together again is the fused one, with no quotients and remainders in between. Axes whose index
-/// is large (large_value.h) have none.
+/// is large (is_large) have none.
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
                           AxisValues leaves, const arith::Facts& facts);
 

@@ -4,6 +4,7 @@
 
 #include "te/graph/thread_scope.h"
 #include "te/operations/collect_reads.h"
+#include "te/operations/count.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
@@ -26,20 +27,9 @@ bool is_data(const Expr& index) {
   return found;
 }
 
-std::optional<std::int64_t> count(const Bounds& bounds, const IterVar& axis) {
+Count count(const Bounds& bounds, const IterVar& axis) {
   const Range* range = bounds.find(axis);
   return range ? constant_int(range->extent) : std::nullopt;
-}
-
-using Count = std::optional<std::int64_t>;
-
-Count product(const Count& a, const Count& b) {
-  std::int64_t result = 0;
-  return a && b && !__builtin_mul_overflow(*a, *b, &result) ? Count(result) : std::nullopt;
-}
-Count sum(const Count& a, const Count& b) {
-  std::int64_t result = 0;
-  return a && b && !__builtin_add_overflow(*a, *b, &result) ? Count(result) : std::nullopt;
 }
 
 /// Recomputation below that is the ordinary overlap of tiles.
@@ -52,12 +42,9 @@ std::string times(std::int64_t evaluations, std::int64_t elements) {
 }
 
 /// Of what is computed at a time; nullopt where that is not known.
-std::optional<std::int64_t> bytes_of(const FrozenStage& stage, const Bounds& bounds) {
-  std::int64_t bytes = stage.op.output(0).dtype().bytes();
-  for (const IterVar& axis : stage.op.axis()) {
-    const std::optional<std::int64_t> extent = count(bounds, axis);
-    if (!extent || __builtin_mul_overflow(bytes, *extent, &bytes)) return std::nullopt;
-  }
+Count bytes_of(const FrozenStage& stage, const Bounds& bounds) {
+  Count bytes = stage.op.output(0).dtype().bytes();
+  for (const IterVar& axis : stage.op.axis()) bytes = product(bytes, count(bounds, axis));
   return bytes;
 }
 
@@ -95,12 +82,12 @@ class Finder {
   void look_at_gathers(StageId id) {
     const FrozenStage& stage = graph_.stage(id);
     if (!stage.place || !stage.op.as<Compute>()) return;
-    const std::optional<std::int64_t> bytes = bytes_of(stage, bounds_);
+    const Count bytes = bytes_of(stage, bounds_);
     if (!bytes || *bytes < kWorthAWord) return;
-    std::int64_t times = 1;
+    Count times = 1;
     for (const AttachPoint& loop : graph_.attach_path(id))
-      if (__builtin_mul_overflow(times, count(bounds_, loop.axis).value_or(2), &times)) return;
-    if (times < 2) return;
+      times = product(times, count(bounds_, loop.axis).value_or(2));
+    if (times.value_or(0) < 2) return;
     for (StageId reader : graph_.readers(id))
       if (const std::optional<std::size_t> dim = gathered_dimension(id, reader))
         return tell_of_gather(id, reader, *dim, *bytes);

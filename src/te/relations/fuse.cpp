@@ -1,7 +1,6 @@
 // Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)), so both come back by
 // division and remainder. The extents multiply exactly: fusing by itself never needs a guard.
 
-#include "te/relations/large_value.h"
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/expr.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "te/operations/count.h"
 #include "tenon/tir/expr.h"
 
 namespace tenon::te {
@@ -22,13 +23,6 @@ struct Digit {
 
 /// By ascending scale; each digit's scale is at least what all before it can sum up to, plus one.
 using Digits = std::vector<Digit>;
-
-/// Nullopt beyond int64.
-std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
-  return result;
-}
 
 bool is_mixed_radix(const Digits& digits) {
   for (std::size_t n = 0; n + 1 < digits.size(); ++n) {

@@ -1,5 +1,6 @@
 #include "te/relations/rules.h"
 
+#include "te/operations/body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
@@ -14,6 +15,11 @@ void RangeSweep::set(const IterVar& axis, Expr extent) {
   Range range = Range::from_min_extent(make_int(type, 0), std::move(extent));
   facts.bind(axis.var(), range, /*replace=*/true);
   ranges.set(axis, std::move(range));
+}
+
+bool is_large(const Expr& value) {
+  constexpr std::size_t kMaxNodes = 256;
+  return tree_size(value, kMaxNodes + 1) > kMaxNodes;
 }
 
 bool covers(const Interval& domain, const Range& range) {

@@ -88,6 +88,9 @@ std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
 
 // ---- what several pages need --------------------------------------------------------------------
 
+/// Whether a value has more nodes than bounds are computed with: a fused axis is used twice, as
+/// quotient and remainder, so that rounds of split and fuse double the values of axes with each.
+bool is_large(const Expr& value);
 /// Whether the domain is the whole range.
 bool covers(const Interval& domain, const Range& range);
 /// Whether the two are provably equal, whatever the variables in them are.

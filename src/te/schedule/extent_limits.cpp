@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "te/operations/count.h"
 #include "tenon/support/match.h"
 #include "tenon/te/axis_map.h"
 
@@ -9,19 +10,11 @@ namespace tenon::te {
 
 namespace {
 
-using Limit = std::optional<std::int64_t>;
-
-Limit constant_extent(const IterVar& axis) {
+Count constant_extent(const IterVar& axis) {
   return axis.dom() ? tir::constant_int(axis.dom()->extent) : std::nullopt;
 }
 
-Limit product(const Limit& a, const Limit& b) {
-  std::int64_t result = 0;
-  if (!a || !b || __builtin_mul_overflow(*a, *b, &result)) return std::nullopt;
-  return result;
-}
-
-Limit rounded_up_quotient(const Limit& a, const Limit& b) {
+Count rounded_up_quotient(const Count& a, const Count& b) {
   if (!a || !b || *b <= 0) return std::nullopt;
   return *a / *b + (*a % *b > 0 ? 1 : 0);
 }
@@ -31,7 +24,7 @@ class Limits {
  public:
   explicit Limits(const StageSpec& stage) : stage_(stage) {}
 
-  Limit of(const IterVar& axis) {
+  Count of(const IterVar& axis) {
     AxisMap<bool> wanted;
     wanted.set(axis, true);
     for (auto relation = stage_.relations.rbegin(); relation != stage_.relations.rend();
@@ -50,22 +43,22 @@ class Limits {
   }
 
  private:
-  Limit known(const IterVar& axis) const {
-    const Limit* limit = limits_.find(axis);
+  Count known(const IterVar& axis) const {
+    const Count* limit = limits_.find(axis);
     return limit ? *limit : constant_extent(axis);
   }
 
   void pass(const Split& split) {
-    const Limit parent = known(split.parent);
+    const Count parent = known(split.parent);
     match(
         split.size,
         [&](const Split::ByFactor& by) {
-          const Limit factor = tir::constant_int(by.factor);
+          const Count factor = tir::constant_int(by.factor);
           limits_.set(split.inner, factor);
           limits_.set(split.outer, rounded_up_quotient(parent, factor));
         },
         [&](const Split::ByParts& by) {
-          const Limit parts = tir::constant_int(by.parts);
+          const Count parts = tir::constant_int(by.parts);
           limits_.set(split.outer, parts);
           limits_.set(split.inner, rounded_up_quotient(parent, parts));
         });
@@ -78,7 +71,7 @@ class Limits {
   void pass(const Transform&) {}
 
   const StageSpec& stage_;
-  AxisMap<Limit> limits_;
+  AxisMap<Count> limits_;
 };
 
 DataType widened(DataType type, std::int64_t extent) {
@@ -95,10 +88,10 @@ std::optional<std::int64_t> greatest_extent(const StageSpec& stage, const IterVa
 DataType type_of_fused(const StageEdit& edit, const IterVar& outer, const IterVar& inner) {
   const DataType a = outer.var().dtype(), b = inner.var().dtype();
   const DataType type = a.bits >= b.bits ? a : b;
-  const Limit rows = greatest_extent(edit.stage(), outer),
+  const Count rows = greatest_extent(edit.stage(), outer),
               columns = greatest_extent(edit.stage(), inner);
   if (!rows || !columns) return type;
-  const Limit extent = product(rows, columns);
+  const Count extent = product(rows, columns);
   if (!extent)
     edit.fail(outer, "the fusion with `" + inner.name() + "` would have " + std::to_string(*rows) +
                          " * " + std::to_string(*columns) +
@@ -108,9 +101,9 @@ DataType type_of_fused(const StageEdit& edit, const IterVar& outer, const IterVa
 
 DataType type_of_split(const StageEdit& edit, const IterVar& parent, const Expr& count) {
   const DataType type = parent.var().dtype();
-  const Limit extent = greatest_extent(edit.stage(), parent), size = tir::constant_int(count);
+  const Count extent = greatest_extent(edit.stage(), parent), size = tir::constant_int(count);
   if (!extent || !size) return type;
-  const Limit reached = product(rounded_up_quotient(extent, size), size);
+  const Count reached = product(rounded_up_quotient(extent, size), size);
   if (!reached)
     edit.fail(parent, "rounded up to a multiple of " + std::to_string(*size) + ", its " +
                           std::to_string(*extent) +
