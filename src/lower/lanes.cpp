@@ -34,6 +34,8 @@ bool is_lane_wise(Intrin intrin) {
 
 namespace {
 
+constexpr std::string_view kSerial = ".s";
+
 /// Accesses of one allocation, each element of which becomes `lanes` neighbours: index * lanes +
 /// var.
 Stmt spread_allocation(const Stmt& body, const Var& data, const Var& var, int lanes) {
@@ -70,6 +72,10 @@ bool reads(const Expr& e, const Var& data) {
 }
 
 }  // namespace
+
+bool is_serial_lanes(const For& loop) {
+  return loop.kind == ForKind::Serial && loop.var.name().ends_with(kSerial);
+}
 
 Lanes::Lanes(Var var, Expr min, int lanes, LaneChoice choice)
     : var_(std::move(var)),
@@ -358,7 +364,7 @@ Stmt Lanes::serial(const Stmt& s) {
   // A let around has a vector of values here; then it has to become serial as a whole.
   if (!lets_.empty() && uses_var(s, [&](const Expr& var) { return lets_.contains(&var.node()); }))
     return refuse(s);
-  const Var index(var_.name() + ".s", var_.dtype());
+  const Var index(var_.name() + std::string(kSerial), var_.dtype());
   VarMap replaced;
   set(replaced, var_, index);
   return make_stmt(

@@ -31,7 +31,7 @@ class LaneWriter {
     }
     if (const If* n = s.as<If>()) {
       const Stmt then_case = stmt(n->then_case);
-      return make_stmt(If{n->condition, then_case,
+      return make_stmt(If{varies(n->condition) ? wide(n->condition) : n->condition, then_case,
                           n->else_case ? std::optional(stmt(*n->else_case)) : std::nullopt});
     }
     const For* n = s.as<For>();
