@@ -1,4 +1,4 @@
-// One lane of a vector expression, as a scalar.
+// Some lanes of a vector expression, or one as a scalar.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,16 @@
 #include "tenon/tir/expr.h"
 
 namespace tenon::lowering {
+
+/// Lanes first, ..., first + count - 1 of vectors of `lanes` lanes.
+struct LanePart {
+  int lanes;
+  tir::Expr first;
+  int count;
+};
+
+/// These lanes of a vector; nullopt where they cannot be computed alone.
+std::optional<tir::Expr> part_of(const tir::Expr& e, const LanePart& part);
 
 /// As a function of the lane's number; nullopt for what is not computed by lanes.
 std::optional<tir::Expr> lane_value(const tir::Expr& e, const tir::Var& lane);

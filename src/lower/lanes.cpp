@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/accumulation.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
@@ -11,25 +12,8 @@ namespace tenon::lowering {
 using namespace tir;
 
 bool is_lane_wise(Intrin intrin) {
-  switch (intrin) {
-    case Intrin::isnan:
-    case Intrin::isinf:
-    case Intrin::isfinite:
-    case Intrin::popcount:
-    case Intrin::clz:
-    case Intrin::shift_left:
-    case Intrin::shift_right:
-    case Intrin::bitwise_and:
-    case Intrin::bitwise_or:
-    case Intrin::bitwise_xor:
-    case Intrin::bitwise_not:
-    case Intrin::q_multiply_shift:
-    case Intrin::likely:
-    case Intrin::reinterpret:
-      return true;
-    default:
-      return intrin <= Intrin::ldexp;
-  }
+  return intrin <= Intrin::q_multiply_shift || intrin == Intrin::likely ||
+         intrin == Intrin::reinterpret;
 }
 
 namespace {
@@ -63,12 +47,6 @@ Stmt spread_allocation(const Stmt& body, const Var& data, const Var& var, int la
         if (!store.buffer->data.same_as(data)) return std::nullopt;
         return make_store(buffer_of(store.buffer), store.value, index_of(store.indices));
       });
-}
-
-bool reads(const Expr& e, const Var& data) {
-  bool result = false;
-  walk(e, [&](const Load& load) { result |= load.buffer->data.same_as(data); });
-  return result;
 }
 
 }  // namespace

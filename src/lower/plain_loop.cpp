@@ -312,9 +312,7 @@ std::optional<Expr> step_of(const Expr& index, const Var& var) {
   set(next, var, var + make_int(var.dtype(), 1));
   const Expr step = arith::simplify(substitute(index, next) - index);
   if (uses_var(step, var)) return std::nullopt;
-  bool reads_memory = false;
-  walk(step, [&](const Load&) { reads_memory = true; });
-  return reads_memory ? std::nullopt : std::optional(step);
+  return contains<Load>(step) ? std::nullopt : std::optional(step);
 }
 
 bool has_vector_form(const Call& call) {
@@ -348,22 +346,11 @@ bool has_vector_form(const Call& call) {
     case Intrin::fabs:
     case Intrin::fma:
     case Intrin::copysign:
-    case Intrin::isnan:
-    case Intrin::isinf:
-    case Intrin::isfinite:
-    case Intrin::popcount:
-    case Intrin::clz:
-    case Intrin::shift_left:
-    case Intrin::shift_right:
-    case Intrin::bitwise_and:
-    case Intrin::bitwise_or:
-    case Intrin::bitwise_xor:
-    case Intrin::bitwise_not:
     case Intrin::likely:
     case Intrin::reinterpret:
       return true;
     default:
-      return false;
+      return *intrin >= Intrin::isnan && *intrin <= Intrin::bitwise_not;
   }
 }
 

@@ -110,12 +110,7 @@ class LoopVectorizer {
     return found;
   }
 
-  static bool reads_memory(const Expr& e) {
-    bool found = false;
-    walk(
-        e, [&](const Load&) { found = true; }, [&](const Call&) { found = true; });
-    return found;
-  }
+  static bool reads_memory(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
 
   std::optional<Stmt> vectorized(const For& loop, int parted = 0) {
     const bool is_parallel = loop.kind == ForKind::Parallel && !in_parallel_region_;

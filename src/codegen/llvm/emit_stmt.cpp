@@ -100,10 +100,7 @@ namespace {
 /// Whether the loop's body has vectors of its own: the schedule has said what is a vector there and
 /// what is not.
 bool has_explicit_vectors(const Stmt& body) {
-  bool found = false;
-  walk(
-      body, [&](const Ramp&) { found = true; }, [&](const Broadcast&) { found = true; });
-  return found;
+  return contains<Ramp>(body) || contains<Broadcast>(body);
 }
 
 struct LoopHints {

@@ -1,5 +1,6 @@
 #include "lower/passes/privatize_buffers.h"
 
+#include "lower/accumulation.h"
 #include "lower/vector_body.h"
 #include "tenon/arith/index_terms.h"
 
@@ -22,11 +23,7 @@ bool mentions(const Stmt& s, const Var& data) {
   return found;
 }
 
-bool mentions(const Expr& e, const Var& data) {
-  bool found = uses_var(e, data);
-  walk(e, [&](const Load& load) { found = found || load.buffer->data.same_as(data); });
-  return found;
-}
+bool mentions(const Expr& e, const Var& data) { return uses_var(e, data) || reads(e, data); }
 
 /// Follows a statement from its beginning until it has stored every element of the memory, or
 /// loads one that it has not stored.
