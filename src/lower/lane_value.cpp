@@ -9,16 +9,6 @@ using namespace tir;
 
 namespace {
 
-std::optional<std::vector<Expr>> parts_of(const std::vector<Expr>& list, const LanePart& part) {
-  std::vector<Expr> result;
-  for (const Expr& e : list) {
-    std::optional<Expr> one = part_of(e, part);
-    if (!one) return std::nullopt;
-    result.push_back(std::move(*one));
-  }
-  return result;
-}
-
 std::optional<Expr> part_of_ramp(const Ramp& n, const LanePart& part) {
   const DataType type = n.base.dtype();
   const Expr first = n.base + cast(type, part.first) * n.stride;
@@ -60,23 +50,25 @@ std::optional<Expr> part_of(const Expr& e, const LanePart& part) {
     return index ? std::optional(make_load(n->buffer, {*index})) : std::nullopt;
   }
   if (const Call* n = e.as<Call>()) return part_of_call(*n, type, part);
-  std::vector<Expr> children;
-  if (const Binary* n = e.as<Binary>())
-    children = {n->a, n->b};
-  else if (const Cast* n = e.as<Cast>())
-    children = {n->value};
-  else if (const Not* n = e.as<Not>())
-    children = {n->a};
-  else if (const Select* n = e.as<Select>())
-    children = {n->condition, n->if_true, n->if_false};
-  else
-    return std::nullopt;
-  const std::optional<std::vector<Expr>> parts = parts_of(children, part);
-  if (!parts) return std::nullopt;
-  if (const Binary* n = e.as<Binary>()) return make_binary(n->op, (*parts)[0], (*parts)[1]);
-  if (e.as<Cast>()) return make_cast(type, (*parts)[0]);
-  if (e.as<Not>()) return make_not((*parts)[0]);
-  return make_select((*parts)[0], (*parts)[1], (*parts)[2]);
+  return lane_wise(e, [&](const Expr& operand) { return part_of(operand, part); });
+}
+
+std::optional<Expr> lane_wise(const Expr& e,
+                              FunctionRef<std::optional<Expr>(const Expr&)> operand) {
+  const Binary* binary = e.as<Binary>();
+  const Cast* cast = e.as<Cast>();
+  if (!binary && !cast && !e.as<Not>() && !e.as<Select>()) return std::nullopt;
+  std::vector<Expr> own;
+  bool is_known = true;
+  for_each_child(e, [&](const Expr& child) {
+    const std::optional<Expr> one = is_known ? operand(child) : std::nullopt;
+    is_known = one.has_value();
+    if (one) own.push_back(*one);
+  });
+  if (!is_known) return std::nullopt;
+  if (binary) return make_binary(binary->op, own[0], own[1]);
+  if (cast) return make_cast(e.dtype().with_lanes(own[0].dtype().lanes), own[0]);
+  return own.size() == 1 ? make_not(own[0]) : make_select(own[0], own[1], own[2]);
 }
 
 std::optional<Expr> lane_value(const Expr& e, const Var& lane) {

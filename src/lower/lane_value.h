@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "tenon/tir/expr.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -16,6 +16,11 @@ struct LanePart {
 
 /// These lanes of a vector; nullopt where they cannot be computed alone.
 std::optional<tir::Expr> part_of(const tir::Expr& e, const LanePart& part);
+
+/// The operation on what is made of each operand; nullopt where that is for one, or if it is no
+/// arithmetic, test, cast or select.
+std::optional<tir::Expr> lane_wise(const tir::Expr& e,
+                                   FunctionRef<std::optional<tir::Expr>(const tir::Expr&)> operand);
 
 /// As a function of the lane's number; nullopt for what is not computed by lanes.
 std::optional<tir::Expr> lane_value(const tir::Expr& e, const tir::Var& lane);
