@@ -30,20 +30,6 @@ Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : 
 
 }  // namespace
 
-/// The lanes of a choice in which a side is evaluated.
-class Machine::LaneMask {
- public:
-  LaneMask(Machine& machine, std::vector<bool> lanes)
-      : machine_(machine), outer_(std::exchange(machine.lanes_, std::move(lanes))) {}
-  ~LaneMask() { machine_.lanes_ = std::move(outer_); }
-  LaneMask(const LaneMask&) = delete;
-  LaneMask& operator=(const LaneMask&) = delete;
-
- private:
-  Machine& machine_;
-  std::vector<bool> outer_;
-};
-
 /// What is not a vector of the masked lanes is evaluated as a whole, if any lane is.
 Value Machine::eval_unmasked(const Expr& e, Thread& t) {
   const bool is_needed = std::ranges::find(lanes_, true) != lanes_.end();
@@ -52,20 +38,21 @@ Value Machine::eval_unmasked(const Expr& e, Thread& t) {
   return lanewise(e.dtype().lanes, [](std::size_t) { return integer(0); });
 }
 
+std::vector<bool> Machine::lanes_where(const Value& condition, bool wanted) const {
+  std::vector<bool> result(condition.size());
+  for (std::size_t l = 0; l < result.size(); ++l)
+    result[l] = (lanes_.empty() || lanes_[l]) && (condition[l].i != 0) == wanted;
+  return result;
+}
+
 /// The vector `condition ? if_true : if_false`, each side in the lanes where it is chosen.
 Value Machine::choose_lanes(const Value& condition, const Expr& if_true, const Expr& if_false,
                             Thread& t) {
-  std::vector<bool> first(condition.size()), second(condition.size());
-  for (std::size_t l = 0; l < condition.size(); ++l) {
-    const bool is_evaluated = lanes_.empty() || lanes_[l];
-    first[l] = is_evaluated && condition[l].i != 0;
-    second[l] = is_evaluated && condition[l].i == 0;
-  }
-  const auto side = [&](const Expr& e, std::vector<bool> lanes) {
-    const LaneMask mask(*this, std::move(lanes));
+  const auto side = [&](const Expr& e, bool wanted) {
+    const LaneMask mask(*this, lanes_where(condition, wanted));
     return eval(e, t);
   };
-  const Value a = side(if_true, first), b = side(if_false, second);
+  const Value a = side(if_true, true), b = side(if_false, false);
   return lanewise(static_cast<int>(condition.size()),
                   [&](std::size_t l) { return condition[l].i != 0 ? a[l] : b[l]; });
 }
@@ -330,6 +317,7 @@ void Machine::store(const Store& n, const Value& value, Thread& t) {
   std::vector<std::int64_t> offsets;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
     for (Scalar& element : elements) element = value[lane++];
+    if (!lanes_.empty() && !lanes_[lane - 1]) return;
     const Place place = locate(n.buffer, at, t, true);
     offsets.push_back(place.offset);
     write(place, elements, n.buffer, at, t);

@@ -114,11 +114,23 @@ class Machine {
 
  private:
   using Active = std::vector<std::size_t>;
-  class LaneMask;
+  /// Evaluates and executes in these lanes only.
+  class LaneMask {
+   public:
+    LaneMask(Machine& machine, std::vector<bool> lanes)
+        : machine_(machine), outer_(std::exchange(machine.lanes_, std::move(lanes))) {}
+    ~LaneMask() { machine_.lanes_ = std::move(outer_); }
+    LaneMask(const LaneMask&) = delete;
+    LaneMask& operator=(const LaneMask&) = delete;
+
+   private:
+    Machine& machine_;
+    std::vector<bool> outer_;
+  };
 
   const EvaluateOptions& options_;
-  /// The lanes in which the expression at hand is evaluated; empty: in all of them. The others have
-  /// the value 0.
+  /// The lanes in which the expression or statement at hand is evaluated; empty: in all of them.
+  /// The others have the value 0 and store nothing.
   std::vector<bool> lanes_;
   std::vector<Thread> threads_;
   std::unordered_map<const void*, std::shared_ptr<Storage>> storages_;
@@ -143,6 +155,8 @@ class Machine {
   Value eval_unmasked(const Expr& e, Thread& t);
   /// The side that is chosen, and of vectors each lane's.
   Value choose(const Expr& condition, const Expr& if_true, const Expr& if_false, Thread& t);
+  /// The lanes that are evaluated and where the condition is as wanted.
+  std::vector<bool> lanes_where(const Value& condition, bool wanted) const;
   Value choose_lanes(const Value& condition, const Expr& if_true, const Expr& if_false, Thread& t);
   Value binary(const Expr& e, const Binary& n, Thread& t);
   Value call(const Expr& e, const Call& n, Thread& t);
@@ -183,6 +197,7 @@ class Machine {
   void exec(const Stmt& s, const Active& active);
   void loop(const For& n, const Active& active);
   void branch(const If& n, const Active& active);
+  void branch_by_lanes(const If& n, const Active& active);
   void while_loop(const While& n, Active active);
   void attr(const Attr& n, const Active& active);
   /// A body that the coordinates of a launch dimension run, each with its own value of `var`: the

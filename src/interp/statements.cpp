@@ -51,11 +51,26 @@ Machine::Active Machine::where(const Expr& condition, const Active& active, bool
 }
 
 void Machine::branch(const If& n, const Active& active) {
+  if (n.condition.dtype().is_vector()) return branch_by_lanes(n, active);
   const Active yes = where(n.condition, active, true);
   Active no;
   std::set_difference(active.begin(), active.end(), yes.begin(), yes.end(), std::back_inserter(no));
   exec(n.then_case, yes);
   if (n.else_case) exec(*n.else_case, no);
+}
+
+void Machine::branch_by_lanes(const If& n, const Active& active) {
+  for (const std::size_t id : active) {
+    const Value condition = eval(n.condition, threads_[id]);
+    const auto side = [&](const Stmt& s, bool wanted) {
+      std::vector<bool> lanes = lanes_where(condition, wanted);
+      if (std::ranges::find(lanes, true) == lanes.end()) return;
+      const LaneMask mask(*this, std::move(lanes));
+      exec(s, {id});
+    };
+    side(n.then_case, true);
+    if (n.else_case) side(*n.else_case, false);
+  }
 }
 
 void Machine::while_loop(const While& n, Active active) {

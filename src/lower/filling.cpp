@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/accumulation.h"
 #include "tenon/arith/index_terms.h"
 #include "tenon/tir/ops.h"
 
@@ -124,9 +125,7 @@ bool mentions_memory(const Stmt& s, const Var& data) {
 }
 
 bool mentions_memory(const Expr& e, const Var& data) {
-  bool found = uses_var(e, data);
-  walk(e, [&](const Load& load) { found = found || load.buffer->data.same_as(data); });
-  return found;
+  return uses_var(e, data) || reads(e, data);
 }
 
 std::optional<std::int64_t> constant_elements(const Allocate& memory) {

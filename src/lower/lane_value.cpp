@@ -1,24 +1,78 @@
 #include "lower/lane_value.h"
 
+#include "tenon/tir/buffer.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::lowering {
 
 using namespace tir;
 
-std::optional<Expr> lane_value(const Expr& e, const Var& lane) {
-  if (e.dtype().is_scalar()) return e;
-  if (const Broadcast* n = e.as<Broadcast>())
-    return n->value.dtype().is_scalar() ? std::optional(n->value) : std::nullopt;
-  if (const Ramp* n = e.as<Ramp>()) return n->base + cast(n->base.dtype(), lane) * n->stride;
-  if (const Cast* n = e.as<Cast>()) {
-    const std::optional<Expr> value = lane_value(n->value, lane);
-    return value ? std::optional(cast(e.dtype().element(), *value)) : std::nullopt;
+namespace {
+
+std::optional<Expr> part_of_ramp(const Ramp& n, const LanePart& part) {
+  const DataType type = n.base.dtype();
+  const Expr first = n.base + cast(type, part.first) * n.stride;
+  return part.count == 1 ? first : make_ramp(first, n.stride, part.count);
+}
+
+std::optional<Expr> part_of_call(const Call& n, DataType type, const LanePart& part) {
+  const Intrin* intrin = std::get_if<Intrin>(&n.callee);
+  if (!intrin || effect_of(*intrin) != Effect::Pure) return std::nullopt;
+  const bool is_choice = n.is(Intrin::if_then_else);
+  std::vector<Expr> args;
+  for (std::size_t a = 0; a < n.args.size(); ++a) {
+    if (a == 0 && is_choice && n.args[a].dtype().is_scalar()) {
+      args.push_back(n.args[a]);
+      continue;
+    }
+    // Anything else than one value per lane is no function of lanes.
+    if (n.args[a].dtype().lanes != part.lanes) return std::nullopt;
+    std::optional<Expr> arg = part_of(n.args[a], part);
+    if (!arg) return std::nullopt;
+    args.push_back(std::move(*arg));
   }
-  const Binary* n = e.as<Binary>();
-  const std::optional<Expr> a = n ? lane_value(n->a, lane) : std::nullopt;
-  const std::optional<Expr> b = a ? lane_value(n->b, lane) : std::nullopt;
-  return b ? std::optional(make_binary(n->op, *a, *b)) : std::nullopt;
+  return make_call(type, n.callee, std::move(args));
+}
+
+}  // namespace
+
+std::optional<Expr> part_of(const Expr& e, const LanePart& part) {
+  const DataType type = e.dtype().with_lanes(part.count);
+  if (e.dtype().lanes != part.lanes) return std::nullopt;
+  if (const Ramp* n = e.as<Ramp>()) return part_of_ramp(*n, part);
+  if (const Broadcast* n = e.as<Broadcast>()) {
+    if (n->value.dtype().is_vector()) return std::nullopt;
+    return part.count == 1 ? n->value : make_broadcast(n->value, part.count);
+  }
+  if (const Load* n = e.as<Load>()) {
+    if (n->indices.size() != 1 || n->buffer->dtype.lanes != 1) return std::nullopt;
+    const std::optional<Expr> index = part_of(n->indices[0], part);
+    return index ? std::optional(make_load(n->buffer, {*index})) : std::nullopt;
+  }
+  if (const Call* n = e.as<Call>()) return part_of_call(*n, type, part);
+  return lane_wise(e, [&](const Expr& operand) { return part_of(operand, part); });
+}
+
+std::optional<Expr> lane_wise(const Expr& e,
+                              FunctionRef<std::optional<Expr>(const Expr&)> operand) {
+  const Binary* binary = e.as<Binary>();
+  const Cast* cast = e.as<Cast>();
+  if (!binary && !cast && !e.as<Not>() && !e.as<Select>()) return std::nullopt;
+  std::vector<Expr> own;
+  bool is_known = true;
+  for_each_child(e, [&](const Expr& child) {
+    const std::optional<Expr> one = is_known ? operand(child) : std::nullopt;
+    is_known = one.has_value();
+    if (one) own.push_back(*one);
+  });
+  if (!is_known) return std::nullopt;
+  if (binary) return make_binary(binary->op, own[0], own[1]);
+  if (cast) return make_cast(e.dtype().with_lanes(own[0].dtype().lanes), own[0]);
+  return own.size() == 1 ? make_not(own[0]) : make_select(own[0], own[1], own[2]);
+}
+
+std::optional<Expr> lane_value(const Expr& e, const Var& lane) {
+  return e.dtype().is_scalar() ? std::optional(e) : part_of(e, {e.dtype().lanes, lane, 1});
 }
 
 }  // namespace tenon::lowering

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/accumulation.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
@@ -11,28 +12,13 @@ namespace tenon::lowering {
 using namespace tir;
 
 bool is_lane_wise(Intrin intrin) {
-  switch (intrin) {
-    case Intrin::isnan:
-    case Intrin::isinf:
-    case Intrin::isfinite:
-    case Intrin::popcount:
-    case Intrin::clz:
-    case Intrin::shift_left:
-    case Intrin::shift_right:
-    case Intrin::bitwise_and:
-    case Intrin::bitwise_or:
-    case Intrin::bitwise_xor:
-    case Intrin::bitwise_not:
-    case Intrin::q_multiply_shift:
-    case Intrin::likely:
-    case Intrin::reinterpret:
-      return true;
-    default:
-      return intrin <= Intrin::ldexp;
-  }
+  return intrin <= Intrin::q_multiply_shift || intrin == Intrin::likely ||
+         intrin == Intrin::reinterpret;
 }
 
 namespace {
+
+constexpr std::string_view kSerial = ".s";
 
 /// Accesses of one allocation, each element of which becomes `lanes` neighbours: index * lanes +
 /// var.
@@ -63,13 +49,11 @@ Stmt spread_allocation(const Stmt& body, const Var& data, const Var& var, int la
       });
 }
 
-bool reads(const Expr& e, const Var& data) {
-  bool result = false;
-  walk(e, [&](const Load& load) { result |= load.buffer->data.same_as(data); });
-  return result;
-}
-
 }  // namespace
+
+bool is_serial_lanes(const For& loop) {
+  return loop.kind == ForKind::Serial && loop.var.name().ends_with(kSerial);
+}
 
 Lanes::Lanes(Var var, Expr min, int lanes, LaneChoice choice)
     : var_(std::move(var)),
@@ -358,7 +342,7 @@ Stmt Lanes::serial(const Stmt& s) {
   // A let around has a vector of values here; then it has to become serial as a whole.
   if (!lets_.empty() && uses_var(s, [&](const Expr& var) { return lets_.contains(&var.node()); }))
     return refuse(s);
-  const Var index(var_.name() + ".s", var_.dtype());
+  const Var index(var_.name() + std::string(kSerial), var_.dtype());
   VarMap replaced;
   set(replaced, var_, index);
   return make_stmt(

@@ -14,6 +14,9 @@ bool is_lane_wise(tir::Intrin intrin);
 /// a loop, as in TVM 0.9 text, or a select, whose lanes evaluate the side that they choose.
 enum class LaneChoice : std::uint8_t { Serial, Select };
 
+/// Whether the loop does in order what could not be done by lanes; known by its variable's name.
+bool is_serial_lanes(const tir::For& loop);
+
 class Lanes {
  public:
   /// Lane n is the iteration min + n.

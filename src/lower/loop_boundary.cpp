@@ -85,11 +85,8 @@ class BoundaryFinder {
   }
 
   bool is_fixed(const Expr& e) const {
-    bool fixed = !uses_var(e, var_);
-    for (const Var& var : inner_) fixed = fixed && !uses_var(e, var);
-    walk(
-        e, [&](const Load&) { fixed = false; }, [&](const Call&) { fixed = false; });
-    return fixed;
+    return !contains<Load>(e) && !contains<Call>(e) && !uses_var(e, var_) &&
+           std::ranges::none_of(inner_, [&](const Var& var) { return uses_var(e, var); });
   }
 
   Var var_;

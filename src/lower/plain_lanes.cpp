@@ -31,7 +31,7 @@ class LaneWriter {
     }
     if (const If* n = s.as<If>()) {
       const Stmt then_case = stmt(n->then_case);
-      return make_stmt(If{n->condition, then_case,
+      return make_stmt(If{varies(n->condition) ? wide(n->condition) : n->condition, then_case,
                           n->else_case ? std::optional(stmt(*n->else_case)) : std::nullopt});
     }
     const For* n = s.as<For>();
@@ -79,26 +79,19 @@ class LaneWriter {
   /// A vector: the lanes' values.
   Expr wide(const Expr& e) const {
     if (!varies(e)) return make_broadcast(e, lanes_);
-    auto unexpected = [&]() -> Expr { internal_error("an expression that lanes cannot do"); };
     return match(
-        e.node().value, [&](const IntImm&) { return unexpected(); },
-        [&](const FloatImm&) { return unexpected(); },
-        [&](const StringImm&) { return unexpected(); },
-        [&](const VarNode&) { return vectors_.at(&e.node()); },
+        e.node().value, [&](const VarNode&) { return vectors_.at(&e.node()); },
         [&](const Cast& n) { return make_cast(e.dtype().with_lanes(lanes_), wide(n.value)); },
         [&](const Binary& n) { return make_binary(n.op, wide(n.a), wide(n.b)); },
         [&](const Not& n) { return make_not(wide(n.a)); },
         [&](const Select& n) {
           return make_select(wide(n.condition), wide(n.if_true), wide(n.if_false));
         },
-        [&](const Ramp&) { return unexpected(); }, [&](const Broadcast&) { return unexpected(); },
-        [&](const Shuffle&) { return unexpected(); }, [&](const LetExpr&) { return unexpected(); },
         [&](const Call& n) { return call(n, e); },
         [&](const Load& n) {
           return make_load(n.buffer, {positions(substitute(n.indices[0], lets_))});
         },
-        [&](const ProducerLoad&) { return unexpected(); },
-        [&](const Reduce&) { return unexpected(); });
+        [](const auto&) -> Expr { internal_error("an expression that lanes cannot do"); });
   }
 
   Expr call(const Call& n, const Expr& e) const {

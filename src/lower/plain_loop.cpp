@@ -50,11 +50,14 @@ class LoopReader {
       return stmt(n->body);
     }
     if (const If* n = s.as<If>()) {
-      // Lanes of which some take a branch are no vectors.
-      if (varies(n->condition) || !value(n->condition)) return false;
+      if (!value(n->condition)) return false;
+      count_operations(n->condition);
+      const Evaluated outer = when_;
+      if (varies(n->condition)) when_ = Evaluated::Sometimes;
       ++conditions_;
       const bool fine = stmt(n->then_case) && (!n->else_case || stmt(*n->else_case));
       --conditions_;
+      when_ = outer;
       return fine;
     }
     const For* n = s.as<For>();
@@ -76,6 +79,7 @@ class LoopReader {
     if (!value(n.value)) return false;
     count_operations(n.value);
     measure(n.value.dtype());
+    if (when_ == Evaluated::Sometimes) note_masked(n.buffer);
     add(arith::AccessKind::Write, n.buffer, index);
     return count_access(index, true);
   }
@@ -103,11 +107,11 @@ class LoopReader {
   bool value(const Expr& e) {
     if (nodes_ += node_count(e); nodes_ > kMostNodes) return false;
     certain_.clear();
-    note_certain(e);
-    return can_be_lanes(e, Evaluated::Always);
+    if (when_ == Evaluated::Always) note_certain(e);
+    return can_be_lanes(e, when_);
   }
 
-  /// A side of a choice is evaluated in the lanes that choose it.
+  /// A side of a choice or a branch is evaluated in the lanes that choose it.
   enum class Evaluated : std::uint8_t { Always, Sometimes };
 
   void note_certain(const Expr& e) {
@@ -152,15 +156,17 @@ class LoopReader {
   bool load(const Load& n, Evaluated when) {
     if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return false;
     const Expr index = substitute(n.indices[0], lets_);
-    if (when == Evaluated::Sometimes && !is_there(n.buffer, index)) {
-      const int bits = std::max<int>(n.buffer->dtype.bits, 8);
-      result_.masked_bits = std::min(result_.masked_bits.value_or(bits), bits);
-    }
+    if (when == Evaluated::Sometimes && !is_there(n.buffer, index)) note_masked(n.buffer);
     if (!stands_still(index)) return false;
     add(arith::AccessKind::Read, n.buffer, index);
     if (!varies(n.indices[0])) return true;
     measure(n.buffer->dtype);
     return count_access(index, false);
+  }
+
+  void note_masked(const Buffer& buffer) {
+    const int bits = std::max<int>(buffer->dtype.bits, 8);
+    result_.masked_bits = std::min(result_.masked_bits.value_or(bits), bits);
   }
 
   /// Whether the position does not depend on memory that the body writes.
@@ -279,8 +285,9 @@ class LoopReader {
   std::vector<std::pair<Buffer, Expr>> certain_;
   /// The loops inside.
   std::vector<const For*> loops_;
-  /// How many conditions are around the current place.
+  /// How many conditions are around the current place, and whether lanes differ in one of them.
   int conditions_ = 0;
+  Evaluated when_ = Evaluated::Always;
   std::size_t nodes_ = 0;
   /// The loop's variable, and lets whose values differ between iterations.
   std::unordered_set<const ExprNode*> varying_;
@@ -305,9 +312,7 @@ std::optional<Expr> step_of(const Expr& index, const Var& var) {
   set(next, var, var + make_int(var.dtype(), 1));
   const Expr step = arith::simplify(substitute(index, next) - index);
   if (uses_var(step, var)) return std::nullopt;
-  bool reads_memory = false;
-  walk(step, [&](const Load&) { reads_memory = true; });
-  return reads_memory ? std::nullopt : std::optional(step);
+  return contains<Load>(step) ? std::nullopt : std::optional(step);
 }
 
 bool has_vector_form(const Call& call) {
@@ -341,22 +346,11 @@ bool has_vector_form(const Call& call) {
     case Intrin::fabs:
     case Intrin::fma:
     case Intrin::copysign:
-    case Intrin::isnan:
-    case Intrin::isinf:
-    case Intrin::isfinite:
-    case Intrin::popcount:
-    case Intrin::clz:
-    case Intrin::shift_left:
-    case Intrin::shift_right:
-    case Intrin::bitwise_and:
-    case Intrin::bitwise_or:
-    case Intrin::bitwise_xor:
-    case Intrin::bitwise_not:
     case Intrin::likely:
     case Intrin::reinterpret:
       return true;
     default:
-      return false;
+      return *intrin >= Intrin::isnan && *intrin <= Intrin::bitwise_not;
   }
 }
 

@@ -28,7 +28,8 @@ struct PlainLoop {
   int scattered = 0;
   /// Stores that lie two to four elements apart and fill each other's gaps.
   int interleaved = 0;
-  /// The narrowest element that lanes may only read where a condition holds; nullopt: none.
+  /// The narrowest element that lanes may only read or store where a condition holds; nullopt:
+  /// none.
   std::optional<int> masked_bits;
   bool has_loops = false;
 };

@@ -4,6 +4,7 @@
 
 #include "lower/autotuned_loops.h"
 #include "lower/chosen_terms.h"
+#include "lower/lanes.h"
 #include "lower/loop_boundary.h"
 #include "lower/plain_lanes.h"
 #include "lower/vector_body.h"
@@ -27,6 +28,9 @@ constexpr int kMostVectors = 4;
 constexpr int kMostBoundaries = 3;
 /// Values in a gathered or scattered vector are moved one by one. So many operations pay for one.
 constexpr int kOperationsPerGather = 4;
+/// Without masks lanes are stored under branches, one each. So many operations pay for them where
+/// the schedule asks for vectors.
+constexpr int kOperationsPerBranch = 8;
 
 /// A run of whole vectors: `count` of them from `begin` on.
 struct Stretch {
@@ -66,8 +70,8 @@ class LoopVectorizer {
     const bool is_region = attr && attr->key == "parallel_launch_point";
     const bool was_in_region = std::exchange(in_parallel_region_, in_parallel_region_ || is_region);
     const bool outer = std::exchange(found_vectors_, false);
-    const bool is_autotuned = s.as<For>() && autotuned_.contains(s);
     const For* loop_around = s.as<For>();
+    const bool is_wanted = loop_around && (autotuned_.contains(s) || is_serial_lanes(*loop_around));
     const bool begins_task = is_region || (attr && attr->kind == AttrKind::ThreadExtent) ||
                              (loop_around && loop_around->kind == ForKind::Parallel);
     const StoredByTask of_outer_task = begins_task ? std::exchange(own_, {}) : StoredByTask();
@@ -86,7 +90,7 @@ class LoopVectorizer {
           return result;
         });
     Stmt result = inside;
-    if (const For* loop = inside.as<For>(); loop && is_autotuned && !found_vectors_) {
+    if (const For* loop = inside.as<For>(); loop && is_wanted && !found_vectors_) {
       if (std::optional<Stmt> vectors = vectorized(*loop)) {
         result = std::move(*vectors);
         found_vectors_ = true;
@@ -106,12 +110,7 @@ class LoopVectorizer {
     return found;
   }
 
-  static bool reads_memory(const Expr& e) {
-    bool found = false;
-    walk(
-        e, [&](const Load&) { found = true; }, [&](const Call&) { found = true; });
-    return found;
-  }
+  static bool reads_memory(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
 
   std::optional<Stmt> vectorized(const For& loop, int parted = 0) {
     const bool is_parallel = loop.kind == ForKind::Parallel && !in_parallel_region_;
@@ -120,8 +119,10 @@ class LoopVectorizer {
     if (extent && *extent < kLeastLanes) return std::nullopt;
     if (const std::vector<Var> strides = strides_of(loop); !strides.empty())
       return where_compact(loop, strides, parted);
-    // No condition at all is better than one that picks lanes.
-    if (parted < kMostBoundaries && !is_parallel)
+    // No condition at all is better than one that picks lanes, unless these are a vector of which
+    // registers have masks.
+    const bool is_lanes = is_serial_lanes(loop);
+    if (!(is_lanes && vector_bits_ >= 512) && parted < kMostBoundaries && !is_parallel)
       if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
     const For chosen{loop.var,
                      loop.min,
@@ -130,7 +131,7 @@ class LoopVectorizer {
                      with_chosen_terms(with_unrolled_channels(loop), facts_, own_),
                      loop.traits};
     const std::optional<PlainLoop> plain = read_plain_loop(chosen, facts_, may_reassociate_);
-    if (!plain || !gains(*plain)) return std::nullopt;
+    if (!plain || !gains(*plain, is_lanes)) return std::nullopt;
     // Whole loops as lanes would leave too few iterations for the threads.
     if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
     const int lanes = lanes_for(*plain, extent);
@@ -218,14 +219,15 @@ class LoopVectorizer {
     return has_vectors ? std::optional(make_seq(std::move(parts))) : std::nullopt;
   }
 
-  /// Masked loads are instructions for registers of 256 bits and elements of 32, and for any from
-  /// 512 bits on; without them they are branches, one a lane.
-  bool has_masked_loads(int bits) const {
+  /// Masked loads and stores are instructions for registers of 256 bits and elements of 32, and for
+  /// any from 512 bits on; without them they are branches, one a lane.
+  bool has_masks(int bits) const {
     return vector_bits_ >= 512 || (vector_bits_ >= 256 && bits >= 32);
   }
 
-  bool gains(const PlainLoop& plain) const {
-    if (plain.masked_bits && !has_masked_loads(*plain.masked_bits)) return false;
+  bool gains(const PlainLoop& plain, bool is_lanes) const {
+    if (plain.masked_bits && !has_masks(*plain.masked_bits))
+      return is_lanes && plain.operations >= kOperationsPerBranch;
     if (plain.contiguous + plain.strided == 0 && plain.operations == 0) return false;
     return plain.operations >= kOperationsPerGather * (plain.gathered + plain.scattered);
   }

@@ -122,16 +122,10 @@ class Counter {
   void let(const Let& n) {
     values_.push_back({n.var, n.value});
     const std::vector<int>& stages = stored_.of(n.body);
-    if (!stages.empty() && (n.value.dtype().is_floating() || reads_memory(n.value)))
+    if (!stages.empty() && (n.value.dtype().is_floating() || contains<Load>(n.value)))
       add(stages.back(), ValueWork(n.value), iterations());
     stmt(n.body);
     values_.pop_back();
-  }
-
-  static bool reads_memory(const Expr& e) {
-    bool found = false;
-    walk(e, [&](const Load&) { found = true; });
-    return found;
   }
 
   void store(const Store& n) {

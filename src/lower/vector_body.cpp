@@ -97,16 +97,7 @@ class BodyReader {
 
   /// No call that does more than compute, and nothing that defines a variable.
   static bool is_plain(const Expr& e) {
-    bool plain = true;
-    walk(
-        e, [&](const Call& n) { plain &= is_pure(n); }, [&](const LetExpr&) { plain = false; });
-    return plain;
-  }
-
-  static bool is_pure(const Call& call) {
-    return match(
-        call.callee, [](Intrin intrin) { return effect_of(intrin) == Effect::Pure; },
-        [](const ExternCallee& callee) { return callee.pure; });
+    return !contains<LetExpr>(e) && effect_of(e) != Effect::UpdateState;
   }
 
   /// `flat`: the position, with the lets inside.

@@ -60,6 +60,8 @@ class Verifier {
 
  private:
   Form form_;
+  /// Of the condition by lanes around; 1: there is none.
+  int masked_lanes_ = 1;
   bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
 
   /// Of variables and buffers.
@@ -178,6 +180,10 @@ class Verifier {
           const DataType element = n.buffer->dtype;
           if (n.value.dtype() != element.with_lanes(element.lanes * lanes))
             report("a store of " + n.value.dtype().str() + " into " + element.str(), s);
+          if (masked_lanes_ != 1 && lanes != masked_lanes_)
+            report("a store of " + std::to_string(lanes) + " lanes is under a condition of " +
+                       std::to_string(masked_lanes_),
+                   s);
           expr(n.value);
           for (const Expr& i : n.indices) expr(i);
         },
@@ -217,13 +223,26 @@ class Verifier {
           if (form_ == Form::Lowered && n.kind == ForKind::Vectorized)
             report("a vectorized loop is left", s);
           traits(n, s);
+          if (masked_lanes_ != 1 && n.kind == ForKind::Parallel)
+            report("a parallel loop is under a condition by lanes", s);
           expr(n.min), expr(n.extent);
           with_var(n.var, s, [&] { stmt(n.body); });
         },
         [&](const While& n) { condition(n.condition, s), stmt(n.body); },
         [&](const If& n) {
-          condition(n.condition, s), stmt(n.then_case);
+          const int outer = masked_lanes_;
+          if (n.condition.dtype().is_vector() && !has_dimensions()) {
+            masked_lanes_ = n.condition.dtype().lanes;
+            if (!n.condition.dtype().is_bool() || (outer != 1 && outer != masked_lanes_))
+              report("a condition by lanes must be a vector of bools, as long as those around it",
+                     s);
+            expr(n.condition);
+          } else {
+            condition(n.condition, s);
+          }
+          stmt(n.then_case);
           if (n.else_case) stmt(*n.else_case);
+          masked_lanes_ = outer;
         },
         [&](const Let& n) {
           expr(n.value);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "pass_text.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
@@ -16,10 +18,15 @@ constexpr int kLanes = 4;
 /// Four sums, of which each row adds up `steps` products of A's own element and a vector of B, one
 /// after the other.
 struct Products {
-  DataType of_a, of_b, sum;
+  DataType of_a = Int(8), of_b = Int(8), sum = Int(32);
   int rows = 1, steps = 4, stride = 4;
   bool has_pragma = true;
   std::optional<Buffer> b = std::nullopt;
+  Expr extent = Expr(4);
+  /// How far the sums of one iteration lie from those of the one before.
+  int apart = 0;
+  /// A statement at the end of each iteration, which is given A and S.
+  std::function<Stmt(const Buffer& a, const Buffer& s)> last = {};
 
   PrimFunc func() const {
     const Buffer a = flat("A", of_a, 64), s = flat("S", sum, 64);
@@ -28,7 +35,7 @@ struct Products {
     std::vector<Stmt> stores;
     for (int row = 0; row < rows; ++row)
       for (int step = 0; step < steps; ++step) {
-        const Expr at = make_ramp(row * kLanes, 1, kLanes);
+        const Expr at = make_ramp(k * apart + row * kLanes, 1, kLanes);
         const Expr x = make_load(a, {k * 4 + row * 16 + step});
         const Expr y = make_load(from, {make_ramp(k * 16 + step, stride, kLanes)});
         stores.push_back(make_store(s,
@@ -36,7 +43,8 @@ struct Products {
                                                              make_cast(sum.with_lanes(kLanes), y),
                                     {at}));
       }
-    Stmt body = make_stmt(For{k, 0, 4, ForKind::Serial, make_seq(std::move(stores))});
+    if (last) stores.push_back(last(a, s));
+    Stmt body = make_stmt(For{k, 0, extent, ForKind::Serial, make_seq(std::move(stores))});
     if (has_pragma)
       body = make_stmt(Attr{AttrKind::Pragma, Expr(0), "dot_products", Expr(1), body});
     return {{}, {}, body};
@@ -106,6 +114,36 @@ TEST(CombineProducts, WhatIsTakenBackIsAddedUpOnceForAllTiles) {
   EXPECT_TRUE(tiles(b, copied).as<Allocate>());
   EXPECT_TRUE(tiles(b, make_store(b, make_int(Int(8), 1), {Expr(0)})).as<For>());
   EXPECT_TRUE(tiles(b, copied, Var("n")).as<For>());
+}
+
+/// Whether the products of three rows share what is taken back.
+bool share(Products products) {
+  products.rows = 3;
+  return combined(products.func()) == 4;
+}
+
+TEST(CombineProducts, SumsThatMoveWithTheLoopShareNothing) {
+  EXPECT_TRUE(share({}));
+  EXPECT_FALSE(share({.apart = 12}));
+}
+
+TEST(CombineProducts, SumsThatTheLoopReadsOrClearsShareNothing) {
+  const Expr first = make_ramp(0, 1, kLanes);
+  EXPECT_FALSE(share({.last = [&](const Buffer& a, const Buffer& s) {
+    return make_store(a, make_cast(Int(8, kLanes), make_load(s, {first})), {first});
+  }}));
+  EXPECT_FALSE(share({.last = [&](const Buffer&, const Buffer& s) {
+    return make_store(s, make_int(Int(32, kLanes), 0), {first});
+  }}));
+}
+
+TEST(CombineProducts, NothingIsTakenBackBehindALoopOfNoIterations) {
+  Products products{Int(8), Int(8), Int(32), 3};
+  products.extent = Var("n");
+  bool is_guarded = false;
+  walk(combine_products(products.func(), {.has_dp4a = true}).body,
+       [&](const If& n) { is_guarded = is_guarded || contains<Store>(n.then_case); });
+  EXPECT_TRUE(is_guarded);
 }
 
 }  // namespace

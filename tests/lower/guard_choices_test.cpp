@@ -7,6 +7,9 @@
 namespace tenon::lowering {
 namespace {
 
+using test::function_text;
+using test::normalized;
+using test::run;
 using test::unchanged;
 
 std::string guarded(std::string_view body) {
@@ -68,6 +71,42 @@ TEST(GuardChoices, AScalarSelectAroundAChoiceIsGuarded) {
   B[o] = @tir.if_then_else((1 <= o), @tir.if_then_else((A[0] < 1f32), A[(o - 1)], 0f32, dtype=float32), 0f32, dtype=float32)
 }
 )");
+}
+
+TEST(GuardChoices, ABranchByLanesLeavesLoadsOutThatMayFault) {
+  EXPECT_EQ(run(guard_choices, function_text(R"(
+  for (o: int32, 0, 200) {
+    if (ramp((o*8), 1, 8) < broadcast(1024, 8)) {
+      B[ramp((o*8), 1, 8)] = (A[ramp((o*8), 1, 8)] + A[ramp(0, 1, 8)])
+    }
+  }
+)")),
+            normalized(R"(
+for (o: int32, 0, 200) {
+  let taken: boolx8 = (ramp((o*8), 1, 8) < broadcast(1024, 8))
+  if taken {
+    B[ramp((o*8), 1, 8)] = (@tir.if_then_else(taken, A[ramp((o*8), 1, 8)], broadcast(0f32, 8), dtype=float32x8) + A[ramp(0, 1, 8)])
+  }
+}
+)"));
+}
+
+TEST(GuardChoices, WhatTheConditionOfABranchByLanesReadsCanBeReadInAllLanes) {
+  EXPECT_EQ(run(guard_choices, function_text(R"(
+  for (o: int32, 0, 200) {
+    if (A[ramp((o*8), 1, 8)] < broadcast(0f32, 8)) {
+      B[ramp((o*8), 1, 8)] = (A[ramp((o*8), 1, 8)]*B[ramp((o*8), 1, 8)])
+    }
+  }
+)")),
+            normalized(R"(
+for (o: int32, 0, 200) {
+  let taken: boolx8 = (A[ramp((o*8), 1, 8)] < broadcast(0f32, 8))
+  if taken {
+    B[ramp((o*8), 1, 8)] = (A[ramp((o*8), 1, 8)]*@tir.if_then_else(taken, B[ramp((o*8), 1, 8)], broadcast(0f32, 8), dtype=float32x8))
+  }
+}
+)"));
 }
 
 }  // namespace

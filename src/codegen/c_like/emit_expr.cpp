@@ -122,9 +122,7 @@ Text CFunctionEmitter::emit(const Shuffle& n, const Lane& lane) {
 
 Text CFunctionEmitter::emit(const LetExpr& n, const Lane& lane) {
   const DataType t = n.value.dtype();
-  bool picks_lanes = false;
-  walk(n.body, [&](const Shuffle&) { picks_lanes = true; });
-  if (t.is_vector() && picks_lanes) {
+  if (t.is_vector() && contains<Shuffle>(n.body)) {
     const std::string name = names_.take(n.var.name());
     keep_lanes(name, n.value);
     define(n.var, {.name = name, .is_lanes = true});

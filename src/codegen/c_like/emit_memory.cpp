@@ -72,11 +72,7 @@ Text CFunctionEmitter::in_memory(const Text& value, DataType t) {
 namespace {
 
 /// Whether the expression picks lanes by their numbers.
-bool picks_lanes(const Expr& e) {
-  bool found = false;
-  walk(e, [&](const Shuffle&) { found = true; });
-  return found;
-}
+bool picks_lanes(const Expr& e) { return contains<Shuffle>(e); }
 
 /// Whether every lane of the position is another element.
 bool names_different_elements(const Expr& position) {

@@ -154,22 +154,30 @@ llvm::Value* FunctionEmitter::choose(llvm::Value* condition, const Expr& if_true
     llvm::Value* a = expr(if_true);
     return builder_.CreateSelect(condition, a, expr(if_false));
   }
-  llvm::BasicBlock* on_true = new_block("choice_true");
-  llvm::BasicBlock* on_false = new_block("choice_false");
+  return branched(
+      condition, [&] { return expr(if_true); }, [&] { return expr(if_false); });
+}
+
+llvm::Value* FunctionEmitter::branched(llvm::Value* condition, FunctionRef<llvm::Value*()> on_true,
+                                       FunctionRef<llvm::Value*()> on_false) {
+  llvm::BasicBlock* true_block = new_block("choice_true");
+  llvm::BasicBlock* false_block = new_block("choice_false");
   llvm::BasicBlock* after = new_block("choice_end");
-  builder_.CreateCondBr(condition, on_true, on_false);
-  builder_.SetInsertPoint(on_true);
-  llvm::Value* a = expr(if_true);
-  on_true = builder_.GetInsertBlock();
-  builder_.CreateBr(after);
-  builder_.SetInsertPoint(on_false);
-  llvm::Value* b = expr(if_false);
-  on_false = builder_.GetInsertBlock();
-  builder_.CreateBr(after);
+  builder_.CreateCondBr(condition, true_block, false_block);
+  const auto side = [&](llvm::BasicBlock*& block, FunctionRef<llvm::Value*()> value_of) {
+    builder_.SetInsertPoint(block);
+    llvm::Value* value = value_of();
+    block = builder_.GetInsertBlock();
+    builder_.CreateBr(after);
+    return value;
+  };
+  llvm::Value* a = side(true_block, on_true);
+  llvm::Value* b = side(false_block, on_false);
   builder_.SetInsertPoint(after);
+  if (!a) return nullptr;
   llvm::PHINode* result = builder_.CreatePHI(a->getType(), 2);
-  result->addIncoming(a, on_true);
-  result->addIncoming(b, on_false);
+  result->addIncoming(a, true_block);
+  result->addIncoming(b, false_block);
   return result;
 }
 
@@ -189,18 +197,9 @@ llvm::Value* FunctionEmitter::choose_lanes(llvm::Value* condition, const Expr& i
 
 llvm::Value* FunctionEmitter::evaluate_for_any_lane(const Expr& e) {
   llvm::Value* mask = std::exchange(lanes_, nullptr);
-  llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* on_any = new_block("any_lane");
-  llvm::BasicBlock* after = new_block("any_lane_end");
-  builder_.CreateCondBr(builder_.CreateOrReduce(mask), on_any, after);
-  builder_.SetInsertPoint(on_any);
-  llvm::Value* value = expr(e);
-  on_any = builder_.GetInsertBlock();
-  builder_.CreateBr(after);
-  builder_.SetInsertPoint(after);
-  llvm::PHINode* result = builder_.CreatePHI(value->getType(), 2);
-  result->addIncoming(value, on_any);
-  result->addIncoming(llvm::Constant::getNullValue(value->getType()), before);
+  llvm::Value* result = branched(
+      builder_.CreateOrReduce(mask), [&] { return expr(e); },
+      [&] { return llvm::Constant::getNullValue(type(e.dtype())); });
   lanes_ = mask;
   return result;
 }

@@ -120,18 +120,21 @@ llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element,
 
 // ---- masked loads ----
 
+llvm::Value* FunctionEmitter::address_outside(const Buffer& buffer, llvm::Value* index) {
+  const DataType element = buffer->dtype;
+  if (element.lanes > 1)
+    index = builder_.CreateMul(
+        index, splat(int64(element.lanes), index->getType()->isVectorTy() ? lane_count(index) : 1));
+  return builder_.CreateGEP(lane_type_in_memory(module_.context(), element), variable(buffer->data),
+                            index);
+}
+
 llvm::Value* FunctionEmitter::load_masked(const Buffer& buffer, const Expr& position,
                                           llvm::Value* mask) {
   const DataType element = buffer->dtype;
   const int lanes = position.dtype().lanes;
   llvm::Type* lane = lane_type_in_memory(module_.context(), element);
-  // Where no lane is read, the address may lie outside.
-  const auto at = [&](llvm::Value* i) {
-    if (element.lanes > 1)
-      i = builder_.CreateMul(i,
-                             splat(int64(element.lanes), i->getType()->isVectorTy() ? lanes : 1));
-    return builder_.CreateGEP(lane, variable(buffer->data), i);
-  };
+  const auto at = [&](llvm::Value* i) { return address_outside(buffer, i); };
   if (lanes == 1) return load_masked_lanes(at(index(position)), element, mask);
   if (const Broadcast* same = position.as<Broadcast>();
       same && same->value.dtype().is_scalar() && element.is_scalar())
@@ -238,6 +241,7 @@ void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indic
   const Expr position = flat_index(buffer, indices);
   const DataType element = buffer->dtype;
   const int lanes = position.dtype().lanes;
+  if (stored_lanes_) return store_masked(buffer, position, value);
   if (lanes == 1) return store_lanes(address(buffer, index(position)), element, value);
   if (const Ramp* ramp = position.as<Ramp>()) {
     const auto stride = constant_int(ramp->stride);
@@ -254,13 +258,36 @@ void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indic
                 lanes_of(value, lane++ * element.lanes, element.lanes));
 }
 
-void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::Value* value) {
-  if (element.is_bool()) {
-    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-    value = builder_.CreateZExt(
-        value,
-        with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
+void FunctionEmitter::store_masked(const Buffer& buffer, const Expr& position, llvm::Value* value) {
+  const llvm::Align alignment(static_cast<std::uint64_t>(lane_bytes(buffer->dtype)));
+  const int lanes = position.dtype().lanes;
+  value = bools_as_bytes(value, buffer->dtype);
+  const Ramp* ramp = position.as<Ramp>();
+  const auto stride = ramp ? constant_int(ramp->stride) : std::nullopt;
+  if (stride == 1) {
+    builder_.CreateMaskedStore(value, address_outside(buffer, index(ramp->base)), alignment,
+                               stored_lanes_);
+  } else if (stride == -1) {
+    llvm::Value* last = builder_.CreateSub(index(ramp->base), int64(lanes - 1));
+    builder_.CreateMaskedStore(reversed(value, 1), address_outside(buffer, last), alignment,
+                               reversed(stored_lanes_, 1));
+  } else {
+    // In the order of the lanes: where two lanes name one element, the later one stays.
+    builder_.CreateMaskedScatter(value, address_outside(buffer, index(position)), alignment,
+                                 stored_lanes_);
   }
+}
+
+llvm::Value* FunctionEmitter::bools_as_bytes(llvm::Value* value, DataType element) {
+  if (!element.is_bool()) return value;
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return builder_.CreateZExt(
+      value,
+      with_lanes(builder_.getInt8Ty(), vector ? static_cast<int>(vector->getNumElements()) : 1));
+}
+
+void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::Value* value) {
+  value = bools_as_bytes(value, element);
   llvm::StoreInst* store = builder_.CreateAlignedStore(
       value, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
   // Of single elements each would take a line's way to memory for itself.

@@ -29,9 +29,9 @@ constexpr std::size_t kMostCalls = 64;
 void FunctionEmitter::emit(const Seq& n) {
   const std::int64_t nodes = computation_.sizes.nodes_that_fit(n.stmts, kLongest);
   // The tasks of a region share loops and meet at barriers: they stay in one function. So do
-  // launches, which know the device.
-  const bool divides =
-      nodes > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ && !device_id_;
+  // launches, which know the device, and stores of some lanes.
+  const bool divides = nodes > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ &&
+                       !device_id_ && !stored_lanes_;
   if (divides) return divide(n.stmts);
   for (const Stmt& s : n.stmts) stmt(s);
 }

@@ -100,10 +100,7 @@ namespace {
 /// Whether the loop's body has vectors of its own: the schedule has said what is a vector there and
 /// what is not.
 bool has_explicit_vectors(const Stmt& body) {
-  bool found = false;
-  walk(
-      body, [&](const Ramp&) { found = true; }, [&](const Broadcast&) { found = true; });
-  return found;
+  return contains<Ramp>(body) || contains<Broadcast>(body);
 }
 
 struct LoopHints {
@@ -226,6 +223,7 @@ void FunctionEmitter::emit(const While& n) {
 // ---- branches ----
 
 void FunctionEmitter::emit(const If& n) {
+  if (n.condition.dtype().is_vector()) return branch_by_lanes(n);
   llvm::BasicBlock* then_block = new_block("then");
   llvm::BasicBlock* after = new_block("if_end");
   llvm::BasicBlock* else_block = n.else_case ? new_block("else") : after;
@@ -242,6 +240,23 @@ void FunctionEmitter::emit(const If& n) {
     builder_.CreateBr(after);
   }
   builder_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::branch_by_lanes(const If& n) {
+  llvm::Value* condition = in_index_mode(n.condition);
+  // Scalars are evaluated where any lane is, as in a loop over the lanes.
+  const auto side = [&](const Stmt& s, llvm::Value* lanes) {
+    llvm::Value* outer = stored_lanes_;
+    stored_lanes_ = outer ? builder_.CreateAnd(outer, lanes) : lanes;
+    const auto store_lanes = [&]() -> llvm::Value* {
+      stmt(s);
+      return nullptr;
+    };
+    branched(builder_.CreateOrReduce(stored_lanes_), store_lanes, [] { return nullptr; });
+    stored_lanes_ = outer;
+  };
+  side(n.then_case, condition);
+  if (n.else_case) side(*n.else_case, builder_.CreateNot(condition));
 }
 
 void FunctionEmitter::emit(const Assert& n) {

@@ -51,6 +51,8 @@ class FunctionEmitter {
   void emit(const tir::For& n);
   void emit(const tir::While& n);
   void emit(const tir::If& n);
+  /// A branch that each lane takes for itself: its stores are masked.
+  void branch_by_lanes(const tir::If& n);
   void emit(const tir::Let& n);
   void emit(const tir::Assert& n);
   void emit(const tir::Attr& n);
@@ -82,7 +84,11 @@ class FunctionEmitter {
   llvm::Value* emit(const tir::Shuffle& n);
   llvm::Value* emit(const tir::LetExpr& n);
   llvm::Value* emit(const tir::Call& n, DataType type);
-  /// One side or the other, with control flow.
+  /// One side or the other, with control flow, and the value of the side that ran; null if they
+  /// have none.
+  llvm::Value* branched(llvm::Value* condition, FunctionRef<llvm::Value*()> on_true,
+                        FunctionRef<llvm::Value*()> on_false);
+  /// One side or the other: what might fault is evaluated only where it is chosen.
   llvm::Value* choose(llvm::Value* condition, const tir::Expr& if_true, const tir::Expr& if_false);
   /// One side or the other in each lane: what might fault is evaluated only in lanes of its side.
   llvm::Value* choose_lanes(llvm::Value* condition, const tir::Expr& if_true,
@@ -137,6 +143,12 @@ class FunctionEmitter {
                                    llvm::Value* mask);
   llvm::Value* gather(llvm::Value* addresses, DataType element, llvm::Value* mask);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
+  /// The stores of the lanes that take the branch around.
+  void store_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* value);
+  /// The addresses of elements of which some may not be there.
+  llvm::Value* address_outside(const tir::Buffer& buffer, llvm::Value* index);
+  /// Bools as the bytes that they are in memory.
+  llvm::Value* bools_as_bytes(llvm::Value* value, DataType element);
   /// The body with its stores of vectors past the caches, all of them done where it ends.
   void stream_stores(const tir::Stmt& body);
   /// The body with products by reciprocals in place of divisions, where LLVM finds that faster.
@@ -220,6 +232,9 @@ class FunctionEmitter {
   /// Inside a side of a choice by lanes: a vector of bools, the lanes in which it is evaluated.
   /// Null for all.
   llvm::Value* lanes_ = nullptr;
+  /// Inside a branch by lanes: a vector of bools, the lanes that take it, which alone are stored.
+  /// Null for all.
+  llvm::Value* stored_lanes_ = nullptr;
   /// Shared with the parts that are called from here, whose temporaries are on the stack as well.
   std::shared_ptr<const StackPlan> stack_;
   WorkspaceScopes workspaces_;

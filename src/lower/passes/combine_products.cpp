@@ -30,6 +30,37 @@ class Excess {
     Member& member = members_[place_of(sum)];
     if (member.factors.empty()) order_.push_back(sum);
     member.factors += print_expr(neighbours_of(sum.b, sum)) + ";";
+    factors_.insert(&sum.b.buffer->data.node());
+    targets_.insert(&sum.target.buffer->data.node());
+    products_ += sum.neighbours();
+  }
+
+  /// Whether the loop's sums stand still and are only added to, and their factors only read: else
+  /// what is behind the loop is not what its iterations left.
+  bool has_only_sums(const For& loop) const {
+    int accesses = 0;
+    bool fine = true;
+    const auto note_access = [&](const Buffer& buffer) {
+      if (targets_.contains(&buffer->data.node())) ++accesses;
+    };
+    const auto is_in_target = [&](const Var& var) {
+      return std::ranges::any_of(
+          order_, [&](const Sum& sum) { return uses_var(self_of(sum.target), var); });
+    };
+    walk(
+        loop.body, [&](const Load& n) { note_access(n.buffer); },
+        [&](const Let& n) { fine = fine && !is_in_target(n.var); },
+        [&](const Store& n) {
+          note_access(n.buffer);
+          fine = fine && !factors_.contains(&n.buffer->data.node());
+        },
+        // Whoever is given memory may write there.
+        [&](const Evaluate& n) {
+          fine = fine && !uses_var(n.value, [&](const Expr& var) {
+                   return factors_.contains(&var.node()) || targets_.contains(&var.node());
+                 });
+        });
+    return fine && accesses == 2 * products_ && !is_in_target(loop.var);
   }
 
   /// After all have been noted: sums of the same factors share their excess.
@@ -110,8 +141,10 @@ class Excess {
   std::map<std::string, Member> members_;
   /// The first product of each sum.
   std::vector<Sum> order_;
+  /// The memory of the vectors that are multiplied, and of the sums.
+  std::unordered_set<const ExprNode*> factors_, targets_;
   std::optional<Buffer> buffer_;
-  int lanes_ = 0, count_ = 0;
+  int products_ = 0, lanes_ = 0, count_ = 0;
 };
 
 /// Without the indices that nobody uses any more.
@@ -224,19 +257,24 @@ class Combiner {
     waiting_ = outer_waiting;
     excess.share();
     noted_ = nullptr;
-    if (excess.is_shared()) taken_ = &excess;
+    const bool is_shared = excess.is_shared() && excess.has_only_sums(*loop);
+    if (is_shared) taken_ = &excess;
     For own = *loop;
     own.body = stmt(loop->body);
     result.body = make_stmt(own);
     std::vector<Stmt> all{make_stmt(std::move(result))};
-    if (excess.is_shared()) {
+    if (is_shared) {
       only_excess_ = true;
       own.body = without_idle_lets(stmt(loop->body));
       only_excess_ = false;
       std::vector<Stmt> sums = excess.begun();
       sums.push_back(fresh_copy(make_stmt(own), {}));
       waiting_.push_back({excess.buffer(), make_seq(std::move(sums))});
-      for (Stmt& back : excess.taken_back()) all.push_back(std::move(back));
+      Stmt back = make_seq(excess.taken_back());
+      // A loop of no iterations leaves memory alone.
+      if (constant_int(own.extent).value_or(0) < 1)
+        back = make_stmt(If{own.extent > 0, std::move(back), std::nullopt});
+      all.push_back(std::move(back));
     }
     noted_ = outer_noted;
     taken_ = outer_taken;

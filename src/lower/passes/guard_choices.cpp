@@ -8,6 +8,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
 
 namespace tenon::lowering {
 
@@ -39,17 +40,18 @@ class ChoiceGuard {
 
   Stmt store(const Store& n, const Stmt& self) {
     if (!has_choices(n.value) && std::ranges::none_of(n.indices, has_choices)) return self;
-    certain_.clear();
+    begin();
     for (const Expr& index : n.indices) note_certain(index);
     note_certain(n.value);
     // What is stored to can be read.
-    if (n.indices.size() == 1) certain_.emplace_back(n.buffer, n.indices[0]);
+    if (n.indices.size() == 1 && !chosen_) certain_.emplace_back(n.buffer, n.indices[0]);
     return make_store(n.buffer, expr(n.value),
                       mapped(n.indices, [&](const Expr& index) { return expr(index); }));
   }
 
   Stmt branch(const If& n) {
     const Expr condition = whole(n.condition);
+    if (condition.dtype().is_vector()) return branch_by_lanes(condition, n);
     // What a condition says of memory may not hold any more after a store.
     const bool is_fact = effect_of(n.condition) == Effect::Pure;
     const auto under = [&](const Expr& fact, const Stmt& s) {
@@ -61,11 +63,42 @@ class ChoiceGuard {
     return make_stmt(If{condition, then_case, under(make_not(n.condition), *n.else_case)});
   }
 
+  /// Lanes that do not take a side store nothing there, but compute what the others do.
+  Stmt branch_by_lanes(const Expr& condition, const If& n) {
+    const Var taken("taken", condition.dtype());
+    const auto side = [&](const Expr& taking, const Stmt& s) {
+      const std::optional<Expr> outer = chosen_;
+      chosen_ = outer ? make_binary(BinaryOp::And, *outer, taking) : taking;
+      // What the condition reads is read in all lanes, and inside of another branch where that one
+      // is taken.
+      const std::size_t read_outside = read_before_.size();
+      certain_.clear();
+      note_loads(n.condition);
+      // An index that is read may be another one after a store.
+      if (!outer)
+        std::ranges::copy_if(certain_, std::back_inserter(read_before_), [](const auto& element) {
+          return effect_of(element.second) == Effect::Pure;
+        });
+      const Stmt result = stmt(s);
+      read_before_.erase(read_before_.begin() + static_cast<std::ptrdiff_t>(read_outside),
+                         read_before_.end());
+      chosen_ = outer;
+      return result;
+    };
+    const Stmt then_case = side(taken, n.then_case);
+    std::optional<Stmt> else_case;
+    if (n.else_case) else_case = side(make_not(taken), *n.else_case);
+    return make_stmt(Let{taken, condition, make_stmt(If{taken, then_case, else_case})});
+  }
+
+  /// Begins a statement.
+  void begin() { certain_ = read_before_; }
+
   static bool has_choices(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
 
   Expr whole(const Expr& e) {
     if (!has_choices(e)) return e;
-    certain_.clear();
+    begin();
     note_certain(e);
     return expr(e);
   }
@@ -77,18 +110,25 @@ class ChoiceGuard {
 
   /// Notes the elements that the expression reads whatever is chosen.
   void note_certain(const Expr& e) {
+    if (!chosen_) note_loads(e);
+  }
+
+  void note_loads(const Expr& e) {
     if (const Load* n = e.as<Load>(); n && n->indices.size() == 1)
       certain_.emplace_back(n->buffer, n->indices[0]);
-    if (const Call* n = as_call(e, Intrin::if_then_else)) return note_certain(n->args[0]);
-    if (const Select* n = e.as<Select>()) return note_certain(n->condition);
-    if (const Binary* n = as_logic(e)) return note_certain(n->a);
+    if (const Call* n = as_call(e, Intrin::if_then_else)) return note_loads(n->args[0]);
+    if (const Select* n = e.as<Select>()) return note_loads(n->condition);
+    if (const Binary* n = as_logic(e)) return note_loads(n->a);
     if (e.as<LetExpr>()) return;
-    for_each_child(e, [&](const Expr& child) { note_certain(child); });
+    for_each_child(e, [&](const Expr& child) { note_loads(child); });
   }
 
   Expr expr(const Expr& e) {
     if (!has_choices(e)) return e;
     const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
+    if (const Load* n = e.as<Load>(); n && is_left_out(*n))
+      return make_call(e.dtype(), Intrin::if_then_else,
+                       {*chosen_, result, make_const(e.dtype(), 0)});
     if (const Select* n = result.as<Select>()) {
       if (!may_fault(n->if_true) && !may_fault(n->if_false)) return result;
       return make_call(e.dtype(), Intrin::if_then_else, {n->condition, n->if_true, n->if_false});
@@ -129,9 +169,19 @@ class ChoiceGuard {
     return one && is_inside(n.buffer, *one, facts_);
   }
 
+  /// Whether lanes of the load are left out, where it might fault.
+  bool is_left_out(const Load& n) {
+    return chosen_ && n.indices.back().dtype().lanes == chosen_->dtype().lanes && !is_readable(n);
+  }
+
+  using Elements = std::vector<std::pair<Buffer, Expr>>;
+
   arith::Facts facts_;
   /// What the expression at hand reads or stores to in any case.
-  std::vector<std::pair<Buffer, Expr>> certain_;
+  Elements certain_;
+  /// Inside of branches by lanes: the lanes that take them, and what all lanes have read before.
+  std::optional<Expr> chosen_;
+  Elements read_before_;
 };
 
 }  // namespace

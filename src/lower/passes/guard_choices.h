@@ -4,6 +4,10 @@
 //
 //   select(c, A[ramp(i - 1, 1, 8)], z)   =>   @tir.if_then_else(c, A[ramp(i - 1, 1, 8)], z)
 //   c && A[ramp(i - 1, 1, 8)] > z        =>   @tir.if_then_else(c, A[...] > z, broadcast(False, 8))
+// In a branch by lanes, loads that might fault are left out where the lane does not take it:
+//
+//   if c { B[...] = A[...] }             =>   let taken = c
+//                                             if taken { B[...] = @tir.if_then_else(taken, A[...], 0) }
 #pragma once
 
 #include "tenon/lower/pipeline.h"

@@ -43,6 +43,15 @@ Stmt prefetch_of(const Buffer& buffer, const std::vector<Expr>& indices) {
 
 Expr lines(const Range& range, int step) { return truncdiv(range.extent - 1, step) + 1; }
 
+Stmt loops_around(Stmt s, const std::vector<Var>& vars, const Walk& walk,
+                  const std::vector<Range>& region) {
+  for (int dim = walk.inner; dim >= 0; --dim)
+    s = make_stmt(For{vars[dim], 0,
+                      dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
+                      ForKind::Serial, s});
+  return s;
+}
+
 Stmt loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   const Walk walk = walk_of(buffer);
   std::vector<Expr> indices;
@@ -54,12 +63,7 @@ Stmt loops_of(const Buffer& buffer, const std::vector<Range>& region) {
                       : dim == walk.inner ? vars[dim] * walk.step + min
                                           : min);
   }
-  Stmt s = prefetch_of(buffer, indices);
-  for (int dim = walk.inner; dim >= 0; --dim)
-    s = make_stmt(For{vars[dim], 0,
-                      dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
-                      ForKind::Serial, s});
-  return s;
+  return loops_around(prefetch_of(buffer, indices), vars, walk, region);
 }
 
 /// The reference's loops: indices in reverse order, and each loop with the variable of the
@@ -74,12 +78,7 @@ Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
     indices.push_back(dim == walk.inner ? region[dim].min + walk.step * vars.back()
                                         : vars.back() + region[dim].min);
   }
-  Stmt s = prefetch_of(buffer, indices);
-  for (int dim = walk.inner; dim >= 0; --dim)
-    s = make_stmt(For{vars[dim], 0,
-                      dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
-                      ForKind::Serial, s});
-  return s;
+  return loops_around(prefetch_of(buffer, indices), vars, walk, region);
 }
 
 class Injector {

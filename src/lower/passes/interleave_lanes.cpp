@@ -89,7 +89,9 @@ std::optional<Positions> positions_of(const Expr& e) {
 class Interleaver {
  public:
   Stmt stmt(const Stmt& s) {
+    // What lanes leave out has no dense form.
     if (!contains<Ramp>(s)) return s;
+    if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
     if (const For* n = s.as<For>())
       facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
     if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int()) let(*n);

@@ -14,6 +14,10 @@
 // accumulated by lanes and combined after the loop; those of floats only by
 // reassociate_accumulations.
 //
+// A condition that differs between iterations becomes a vector, whose lanes each take the branch or
+// not, where the processor has masked stores. So does one in a loop that vectorize_loops left
+// serial for its sake, whatever the stage.
+//
 // What is left of an extent takes narrower vectors, and at last single iterations.
 #pragma once
 

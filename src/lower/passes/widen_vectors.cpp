@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/lane_value.h"
 #include "lower/lanes.h"
 #include "lower/vector_body.h"
 #include "tenon/arith/simplify.h"
@@ -109,10 +110,6 @@ class Widener {
       return found->second;
     if (const Call* n = e.as<Call>())
       return call(*n, e.dtype().with_lanes(e.dtype().lanes * factor_));
-    if (const Not* n = e.as<Not>()) {
-      const std::optional<Expr> a = vector(n->a);
-      return a ? std::optional(make_not(*a)) : std::nullopt;
-    }
     if (const Broadcast* n = e.as<Broadcast>()) {
       if (moves(n->value) || reads_own(n->value)) return std::nullopt;
       return make_broadcast(n->value, n->lanes * factor_);
@@ -127,23 +124,7 @@ class Widener {
       if (!index) return std::nullopt;
       return make_load(wide(n->buffer), {*index});
     }
-    if (const Binary* n = e.as<Binary>()) {
-      const std::optional<Expr> a = vector(n->a), b = vector(n->b);
-      if (!a || !b) return std::nullopt;
-      return make_binary(n->op, *a, *b);
-    }
-    if (const Cast* n = e.as<Cast>()) {
-      const std::optional<Expr> value = vector(n->value);
-      if (!value) return std::nullopt;
-      return make_cast(e.dtype().with_lanes(value->dtype().lanes), *value);
-    }
-    if (const Select* n = e.as<Select>()) {
-      const std::optional<Expr> condition = vector(n->condition), a = vector(n->if_true),
-                                b = vector(n->if_false);
-      if (!condition || !a || !b) return std::nullopt;
-      return make_select(*condition, *a, *b);
-    }
-    return std::nullopt;
+    return lane_wise(e, [&](const Expr& operand) { return vector(operand); });
   }
 
   /// Where the vectors of all iterations are, side by side. Memory that the body allocates has a
