@@ -21,8 +21,8 @@ namespace {
 constexpr std::string_view kSerial = ".s";
 
 /// Accesses of one allocation, each element of which becomes `lanes` neighbours: index * lanes +
-/// var.
-Stmt spread_allocation(const Stmt& body, const Var& data, const Var& var, int lanes) {
+/// lane.
+Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes) {
   const arith::Facts nothing;
   std::unordered_map<const BufferNode*, Buffer> spread;
   auto buffer_of = [&](const Buffer& buffer) {
@@ -34,7 +34,7 @@ Stmt spread_allocation(const Stmt& body, const Var& data, const Var& var, int la
     return spread.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
   };
   auto index_of = [&](std::vector<Expr> indices) {
-    indices.back() = arith::simplify(indices.back() * lanes + var, nothing);
+    indices.back() = arith::simplify(indices.back() * lanes + lane, nothing);
     return indices;
   };
   return rewrite(
@@ -334,7 +334,7 @@ Stmt Lanes::allocate(const Allocate& allocate, const Stmt& self) {
   if (is_refused_ || result.condition.dtype().is_vector()) return refuse(self);
   // Each lane has memory of its own.
   result.extents.back() = result.extents.back() * lanes_;
-  result.body = stmt(spread_allocation(allocate.body, allocate.data, var_, lanes_));
+  result.body = stmt(spread_allocation(allocate.body, allocate.data, var_ - min_, lanes_));
   return make_stmt(std::move(result));
 }
 

@@ -178,47 +178,12 @@ std::optional<int> allocated_by(const Program& program, const Buffer& buffer, in
   return std::nullopt;
 }
 
-namespace {
-std::optional<IterMap> binding_digits(const Program& program, int block) {
+bool has_affine_bindings(const Program& program, int block) {
   const BlockRealize& realize = program.realize(block);
   const std::vector<LoopDomain> loops = domains_around(program, block);
-  std::optional<IterMap> map = find_iter_map(realize.values, loops, realize.predicate);
   // A condition on several iterators at once leaves some iterations out, and makes no two the same.
-  return map ? map : find_iter_map(realize.values, loops, make_true());
-}
-/// Whether the predicate leaves only the first iteration of a loop.
-bool runs_once(const Program& program, int block, int loop) {
-  const For& own = program.loop(loop);
-  arith::Facts rest;
-  for (const LoopDomain& domain : domains_around(program, block)) {
-    const Range range = domain.var.same_as(own.var)
-                            ? Range::from_min_extent(own.min + 1, own.extent - 1)
-                            : Range::from_min_extent(domain.min, domain.extent);
-    rest.bind(domain.var, range, true);
-  }
-  const std::vector<Expr> parts = conjuncts(program.realize(block).predicate);
-  return std::any_of(parts.begin(), parts.end(), [&](const Expr& part) {
-    return uses_var(part, own.var) && arith::can_prove(make_not(part), rest);
-  });
-}
-}  // namespace
-
-bool has_affine_bindings(const Program& program, int block) {
-  return binding_digits(program, block).has_value();
-}
-
-std::vector<int> repeating_loops(const Program& program, int block) {
-  const std::vector<int> loops = program.loops_of(block);
-  const std::optional<IterMap> map = binding_digits(program, block);
-  std::vector<int> result;
-  // The marks of the loops are the first ones, in the order of the loops.
-  const std::vector<std::int64_t> count = map ? told_apart(*map) : std::vector<std::int64_t>();
-  for (std::size_t n = 0; n < loops.size(); ++n) {
-    if (is_one(program.loop(loops[n]).extent)) continue;
-    const bool is_told_apart = map && count[n] == map->marks[n].extent;
-    if (!is_told_apart && !runs_once(program, block, loops[n])) result.push_back(loops[n]);
-  }
-  return result;
+  return find_iter_map(realize.values, loops, realize.predicate) ||
+         find_iter_map(realize.values, loops, make_true());
 }
 
 bool depends_on(const Program& program, int block, int loop) {

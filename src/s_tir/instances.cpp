@@ -147,7 +147,12 @@ class Finder {
         result_.push_back(substitute(part, of_iters_));
         continue;
       }
-      if (uses_var(part, [&](const Expr& var) { return of_iters_.contains(&var.node()); }))
+      // A loop that an iterator counts in part decides which instances run.
+      if (uses_var(part, [&](const Expr& var) {
+            return of_iters_.contains(&var.node()) ||
+                   std::any_of(realize_.values.begin(), realize_.values.end(),
+                               [&](const Expr& value) { return uses_var(value, Var::of(var)); });
+          }))
         return false;
       free = both(free, part);
     }

@@ -164,5 +164,28 @@ def main(A: T.Buffer[17, "int32"], C: T.Buffer[17, "int32"]) -> None:
             [](const tir::Allocate& n) { EXPECT_EQ(constant_int(n.extents.front()), 17); });
 }
 
+/// Each lane has an element, counted from the beginning of the loop.
+TEST(BlockBuffers, OfLanesAreCountedFromTheBeginningOfTheLoop) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[16, "int32"], C: T.Buffer[16, "int32"]) -> None:
+    T.func_attr({"global_symbol": "main"})
+    B = T.alloc_buffer([16], dtype="int32", scope="local")
+    for i in T.vectorized(3, 11):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[vi] = A[vi] + 1
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = B[vi] * 2
+)");
+  const tir::IRModule lowered = lower(mod.functions.at("main"));
+  tir::walk(lowered.functions.at("main").body, [](const tir::Store& store) {
+    if (store.buffer->name != "B") return;
+    const tir::Ramp* lanes = store.indices.front().as<tir::Ramp>();
+    EXPECT_EQ(constant_int(lanes ? lanes->base : store.indices.front()), 0);
+  });
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -541,6 +541,25 @@ def main(A: T.Buffer[(8, 8), "float32"], D: T.Buffer[8, "float32"]) -> None:
   EXPECT_EQ(s.first_other(), "");
 }
 
+/// Of i // 2, i < 1 leaves 0 alone.
+TEST(PartialDomains, OfQuotientsAreKeptOrRefused) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"], D: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = A[vi]
+    for i in T.serial(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i // 2)
+            T.where(i * 4 + i < 3)
+            C[vi + 2] = 2
+)");
+  refusal([&] { s->reverse_compute_at(s.block("C"), s.loop("D", 0)); });
+  EXPECT_EQ(s.first_other(), "");
+}
+
 /// Rows of 1 to 8 elements. `domain`: what the iterator of the elements declares.
 std::string triangle(const std::string& domain) {
   return R"(

@@ -51,10 +51,6 @@ std::optional<int> allocated_by(const Program& program, const tir::Buffer& buffe
 /// scope (A1 of quasi-affine bindings).
 bool has_affine_bindings(const Program& program, int block);
 
-/// Loops around the block, within its scope, of which not all iterations are told apart by the
-/// block's iterators: they run the same instances again. Loops of one iteration never do.
-std::vector<int> repeating_loops(const Program& program, int block);
-
 /// Whether the loop has a part in which instances of the block run: its iterations may run
 /// different ones.
 bool depends_on(const Program& program, int block, int loop);

@@ -92,10 +92,6 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
       refuse(caller, what + " is not the first block below " + describe(program, f.loops.front()) +
                          ", in front of which its partial results would be computed");
   }
-  const std::vector<int> repeating = repeating_loops(program, f.block);
-  if (!repeating.empty())
-    refuse(caller, "loop `" + program.loop(repeating.front()).var.name() + "` runs instances of " +
-                       what + " more than once");
   std::optional<ReductionBody> body = find_reduction_body(f.own());
   if (!body)
     refuse(caller, what +
