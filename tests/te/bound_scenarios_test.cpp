@@ -290,5 +290,22 @@ TEST(BoundScenarios, OfFourElementsThatLieApartTheHullIsKept) {
   EXPECT_EQ(testing::run(s, {A, C}), testing::run(create_schedule(C), {A, C}));
 }
 
+TEST(ExactBounds, HoldNoDistanceBetweenAnElementAndAnotherIndex) {
+  const Tensor I = placeholder({6}, "I", Int(32)), A = placeholder({6, 40}, "A");
+  const Tensor B = compute(
+      {6}, {"i"},
+      [&](Var i) {
+        const Expr is_inside = I(i) >= 0 && I(i) < 40;
+        return if_then_else(is_inside, A(i, I(i)), 0.0f) + A(i, i * 2);
+      },
+      "B");
+  Schedule s = create_schedule(B);
+  const Tensor cache = s.cache_read(A, "local", {B});
+  s[cache].compute_at(s[B], s[B].axis(0));
+  const StageGraph graph = freeze(s);
+  const IterVar column = graph.stage(*graph.find(cache.op())).op.axis()[1];
+  EXPECT_EQ(tir::constant_int(infer_exact_bound(graph)[column].extent), 40);
+}
+
 }  // namespace
 }  // namespace tenon::te

@@ -20,8 +20,19 @@ constexpr std::size_t kReadable = 48;
 /// Who asks for exact bounds reads more for less memory.
 constexpr std::size_t kExactReadable = 256;
 
-bool is_readable(const Range& range, std::size_t most = kReadable) {
-  return node_count(range.min) + node_count(range.extent) <= most;
+/// Whether the extent reaches from an element to another index, which a guard may keep apart: the
+/// element may be anything then, and so may the distance.
+bool is_distance_of_data(const Expr& extent) {
+  if (!contains<ProducerLoad>(extent)) return false;
+  bool found = false;
+  walk(extent,
+       [&](const Binary& n) { found = found || n.op == BinaryOp::Max || n.op == BinaryOp::Min; });
+  return found;
+}
+
+bool is_usable(const Range& range, std::size_t most = kReadable) {
+  return node_count(range.min) + node_count(range.extent) <= most &&
+         !is_distance_of_data(range.extent);
 }
 
 enum class End { Min, Max };
@@ -89,16 +100,16 @@ Range cover(const std::vector<Interval>& sets, const Range& declared, const Fact
   const Range tight = hull(sets, nothing).to_range(declared, nothing);
   if (is_constant(tight)) return tight;
   if (has_all(sets, declared, facts)) return declared;
-  if (is_readable(tight)) return tight;
+  if (is_usable(tight)) return tight;
   const Range loose = loose_hull(sets, facts).to_range(declared, facts);
-  const bool is_better = is_readable(loose) && !can_prove(declared.extent <= loose.extent, facts);
+  const bool is_better = is_usable(loose) && !can_prove(declared.extent <= loose.extent, facts);
   return is_better ? loose : declared;
 }
 
 Range exact_cover(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
   if (has_all(sets, declared, facts)) return declared;
   const Range tight = arith::simplify(hull(sets, facts).to_range(declared, facts), facts);
-  const Range range = is_readable(tight, kExactReadable) ? tight : cover(sets, declared, facts);
+  const Range range = is_usable(tight, kExactReadable) ? tight : cover(sets, declared, facts);
   const auto extent = constant_int(range.extent), most = constant_int(declared.extent);
   return extent && most && *extent > *most ? declared : range;
 }
