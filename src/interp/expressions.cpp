@@ -45,6 +45,19 @@ std::vector<bool> Machine::lanes_where(const Value& condition, bool wanted) cons
   return result;
 }
 
+/// Of a vector whose lanes begin at `begin` among those that a shuffle picks from: the lanes that
+/// are picked by one that is evaluated. Empty, all, where all are evaluated.
+std::vector<bool> Machine::lanes_picked(const std::vector<std::int64_t>& picks, std::size_t begin,
+                                        int lanes) const {
+  if (lanes_.empty()) return {};
+  std::vector<bool> result(static_cast<std::size_t>(lanes));
+  for (std::size_t l = 0; l < picks.size(); ++l) {
+    const std::int64_t lane = picks[l] - static_cast<std::int64_t>(begin);
+    if (lanes_[l] && lane >= 0 && lane < lanes) result[static_cast<std::size_t>(lane)] = true;
+  }
+  return result;
+}
+
 /// The vector `condition ? if_true : if_false`, each side in the lanes where it is chosen.
 Value Machine::choose_lanes(const Value& condition, const Expr& if_true, const Expr& if_false,
                             Thread& t) {
@@ -104,13 +117,15 @@ Value Machine::eval(const Expr& e, Thread& t) {
         return lanewise(n.lanes, [&](std::size_t) { return v[0]; });
       },
       [&](const Shuffle& n) {
+        std::vector<std::int64_t> picks;
+        for (const Expr& index : n.indices) picks.push_back(eval_int(index, t));
         std::vector<Scalar> pool, picked;
         for (const Expr& vector : n.vectors) {
+          const LaneMask mask(*this, lanes_picked(picks, pool.size(), vector.dtype().lanes));
           const Value v = eval(vector, t);
           for (std::size_t l = 0; l < v.size(); ++l) pool.push_back(v[l]);
         }
-        for (const Expr& index : n.indices) {
-          const std::int64_t lane = eval_int(index, t);
+        for (const std::int64_t lane : picks) {
           if (lane < 0 || static_cast<std::size_t>(lane) >= pool.size())
             throw RuntimeError("a shuffle picks lane " + std::to_string(lane) + " of " +
                                std::to_string(pool.size()));

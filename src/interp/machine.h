@@ -157,6 +157,8 @@ class Machine {
   Value choose(const Expr& condition, const Expr& if_true, const Expr& if_false, Thread& t);
   /// The lanes that are evaluated and where the condition is as wanted.
   std::vector<bool> lanes_where(const Value& condition, bool wanted) const;
+  std::vector<bool> lanes_picked(const std::vector<std::int64_t>& picks, std::size_t begin,
+                                 int lanes) const;
   Value choose_lanes(const Value& condition, const Expr& if_true, const Expr& if_false, Thread& t);
   Value binary(const Expr& e, const Binary& n, Thread& t);
   Value call(const Expr& e, const Call& n, Thread& t);

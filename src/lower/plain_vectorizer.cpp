@@ -171,9 +171,14 @@ class LoopVectorizer {
   std::vector<Var> strides_of(const For& loop) const {
     std::vector<Var> strides;
     VarMap lets;
+    // Copies have loops of their own.
+    std::unordered_set<const ExprNode*> inner;
+    walk(loop.body, [&](const For& n) { inner.insert(&n.var.node()); });
     const auto note = [&](const Expr& index) {
       const std::optional<Expr> step = step_of(substitute(index, lets), loop.var);
-      if (!step || !step->as<VarNode>() || defined_.contains(&step->node())) return;
+      if (!step || !step->as<VarNode>() || defined_.contains(&step->node()) ||
+          inner.contains(&step->node()))
+        return;
       const bool is_known = std::any_of(strides.begin(), strides.end(),
                                         [&](const Var& other) { return other.same_as(*step); });
       if (!is_known) strides.push_back(Var::of(*step));

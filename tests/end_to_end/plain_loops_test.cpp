@@ -57,6 +57,26 @@ TEST(PlainLoops, AParallelLoopIsVectorsOfSeveralThreads) {
   }
 }
 
+TEST(PlainLoops, RowsThatLieApartAreNotTakenForLoops) {
+  // A[i * j] has steps of j in the loop over i, which is copied for rows that lie side by side.
+  te::Tensor A = te::placeholder({16}, "A");
+  te::Tensor B = te::compute(
+      {4, 40}, {"i", "j"},
+      [&](Var i, Var j) { return if_then_else(i * j < 16, A(i * j), 0.0f) - A(min(j, 2)); }, "B");
+  const Var row("row");
+  const tir::Buffer b = tir::decl_buffer({4, 40}, Float(32), {.name = "B", .strides = {row, 1}});
+  const runtime::Module module =
+      build(te::create_schedule(B), {A, b}, Target("llvm"), {.binds = {{B, b}}});
+  const auto a = runtime::NDArray::zeros({16}, Float(32)),
+             result = runtime::NDArray::zeros({4, 40}, Float(32));
+  for (int n = 0; n < 16; ++n) a.data<float>()[n] = static_cast<float>(n + 1);
+  module["main"](a, result);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 40; ++j)
+      EXPECT_EQ(result.data<float>()[i * 40 + j],
+                static_cast<float>((i * j < 16 ? i * j + 1 : 0) - (std::min(j, 2) + 1)));
+}
+
 struct EveryType : ::testing::TestWithParam<DataType> {};
 
 TEST_P(EveryType, InLoopsOfOddExtents) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/walk.h"
@@ -19,6 +20,38 @@ namespace {
 
 constexpr std::int64_t kSize = 7;
 constexpr int kTrials = 4;
+
+// ---- positions are whole numbers: what code computes wide enough --------------------------------
+
+bool is_position(const Expr& e) {
+  return e.dtype().element() == Int(32) && !arith::wraps(e);
+}
+
+Expr as_whole_numbers(const Expr& e);
+
+Expr widened(const Expr& e) {
+  const DataType type = Int(64, e.dtype().lanes);
+  const tir::Binary* n = e.as<tir::Binary>();
+  if (n && is_position(e)) return tir::make_binary(n->op, widened(n->a), widened(n->b));
+  return tir::cast(type, as_whole_numbers(e));
+}
+
+/// The expression with the sums and products of positions in 64 bits: a rewritten one may have
+/// other intermediate results.
+Expr as_whole_numbers(const Expr& e) {
+  if (const tir::Binary* n = e.as<tir::Binary>(); n && is_position(n->a) && is_position(n->b)) {
+    const Expr result = tir::make_binary(n->op, widened(n->a), widened(n->b));
+    return tir::is_comparison(n->op) ? result : tir::cast(e.dtype(), result);
+  }
+  return tir::map_children(e, [](const Expr& child) { return as_whole_numbers(child); });
+}
+
+/// Whether an element that is a float becomes an integer.
+bool converts_floats(const Expr& e) {
+  bool found = false;
+  tir::walk(e, [&](const tir::Cast& n) { found = found || n.value.dtype().is_floating(); });
+  return found;
+}
 
 class RewriteCheck {
  public:
@@ -81,10 +114,7 @@ class RewriteCheck {
     if (e.as<tir::ProducerLoad>() && one_in > 0 && random_.one_in(one_in)) {
       try {
         const Expr value = testing::constant_of(definition_.value(e, axes, point), e.dtype());
-        constexpr std::int64_t kMostOfPosition = 1000;
-        const std::int64_t number = tir::constant_int(value).value_or(0);
-        if (!has_axes || !e.dtype().is_index() ||
-            (number <= kMostOfPosition && number >= -kMostOfPosition)) {
+        if (!has_axes || may_stand_beside_axes(value)) {
           const Var var("element", e.dtype());
           tir::set(values, var, value);
           return var;
@@ -94,6 +124,14 @@ class RewriteCheck {
     }
     return tir::map_children(
         e, [&](const Expr& c) { return with_variables(c, axes, point, one_in, has_axes, values); });
+  }
+
+  bool may_stand_beside_axes(const Expr& value) const {
+    constexpr std::int64_t kMostOfPosition = 1000;
+    if (const tir::FloatImm* n = value.as<tir::FloatImm>())
+      return !converts_floats_ || std::fabs(n->value) <= kMostOfPosition;
+    const std::int64_t number = tir::constant_int(value).value_or(0);
+    return !value.dtype().is_index() || (number <= kMostOfPosition && number >= -kMostOfPosition);
   }
 
   std::string run(const Expr& body, const std::vector<te::IterVar>& axes) {
@@ -108,6 +146,7 @@ class RewriteCheck {
       facts.bind(var, *axes[d].dom());
     }
     const int one_in = is_constant ? random_.between(1, 2) : random_.between(0, 3);
+    converts_floats_ = converts_floats(body);
     const Expr mixed = with_variables(body, axes, *point, one_in, !is_constant, values);
     try {
       const Number expected = definition_.value(body, axes, *point);
@@ -128,7 +167,7 @@ class RewriteCheck {
     const DataType type = before.dtype();
     std::string found;
     try {
-      const Number value = definition_.value(after, axes, point);
+      const Number value = definition_.value(as_whole_numbers(after), axes, point);
       if (testing::same(expected, value, type, options_.zeros)) return "";
       if (std::isfinite(expected.real) &&
           std::fabs(value.real - expected.real) <=
@@ -148,6 +187,8 @@ class RewriteCheck {
   Random& random_;
   testing::Arguments arrays_;
   Definition definition_;
+  /// Whether elements that are floats become integers, which then are positions beside axes.
+  bool converts_floats_ = false;
 };
 
 }  // namespace

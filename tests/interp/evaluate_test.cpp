@@ -65,6 +65,14 @@ TEST(Evaluate, OneSideOfIfThenElseOnly) {
   EXPECT_EQ(run(func, counting(8), 8), (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
+TEST(Evaluate, AShuffleOfAChosenSideReadsTheLanesThatItPicks) {
+  const PrimFunc func = function(
+      "B[ramp(0, 1, 4)] = select((ramp(0, 1, 4) == broadcast(3, 4)), shuffle([A[ramp(0, 1, 4)]], [3, 2, "
+      "1, 0]), broadcast(9f32, 4))",
+      4, 4);
+  EXPECT_EQ(run(func, counting(4), 4), (std::vector<float>{9, 9, 9, 1}));
+}
+
 TEST(Evaluate, AccessOutsideIsAnErrorThatNamesIt) {
   const PrimFunc func = function("B[0] = A[8]");
   try {

@@ -458,10 +458,9 @@ class Prover {
     // Digits are those of a loop that counts from 0.
     if (!loop.loop.range || !is_zero(loop.loop.range->min)) return {one};
     Digits digits(loop.loop.var);
-    for (const Access* access : {&first, &second}) {
-      for (const Expr& index : access->indices) digits.add(index);
-      for (const Expr& guard : access->guards) digits.add(guard);
-    }
+    for (const Access* access : {&first, &second})
+      for (const auto* list : {&access->indices, &access->guards})
+        for (const Expr& e : *list) digits.add(simplify(e, facts_));
     std::vector<Expr> positions = digits.positions();
     const auto differs = [&](const Expr& var) {
       return related(var, first, second).kind != Kind::Same;
