@@ -201,7 +201,11 @@ class BoundOf {
 
   /// The same after it: what wraps and may leave the type may be anything.
   Bound of_result(const Bound& value, const Expr& e) const {
-    const Bound all = Bound::of_type(e.dtype());
+    constexpr std::int64_t kSmall = std::int64_t{1} << 30;
+    const DataType type = e.dtype();
+    if (type.is_int() && type.bits >= 32 && value.min >= -kSmall && value.max <= kSmall)
+      return value;
+    const Bound all = Bound::of_type(type);
     // Past the ends of 64 bits an end is infinite, as those ends themselves are.
     const bool fits = value.min >= all.min && value.max <= all.max && !is_infinite(value.min) &&
                       !is_infinite(value.max);
@@ -288,7 +292,7 @@ class BoundOf {
       const Bound type = Bound::of_type(e.dtype());
       if (a.min < 0 || b.min < 0 || b.max >= e.dtype().bits) return type;
       const Bound shifted = at_corners(a, b, shift_left_ends);
-      return shifted.max <= type.max ? shifted : type;
+      return shifted.max <= type.max && !is_infinite(shifted.max) ? shifted : type;
     }
     return Bound::of_type(e.dtype());
   }

@@ -31,6 +31,7 @@
 #include "lower/passes/part_lane_buffers.h"
 #include "lower/passes/partition_loops.h"
 #include "lower/passes/privatize_buffers.h"
+#include "lower/passes/rebase_loops.h"
 #include "lower/passes/remove_no_ops.h"
 #include "lower/passes/renormalize_splits.h"
 #include "lower/passes/rewrite_storage.h"
@@ -89,6 +90,10 @@ constexpr std::array kLowering = {
         "inject-prefetch", inject_prefetch, Form::MultiDimensional, Form::MultiDimensional,
         "addresses to fetch are of multi-dimensional elements; flattening then places them like any other",
         nullptr, has<kContentOf<tir::Prefetch>>},
+    Pass{"rebase-loops", rebase_loops, Form::MultiDimensional, Form::MultiDimensional,
+         "before indices are flattened and simplified, which adds their constants up; not for the "
+         "text that readers know",
+         [](const PipelineOptions& options) { return !options.simple_mode; }},
     Pass{"flatten-storage", flatten_storage, Form::MultiDimensional, Form::Flat,
          "all that follows sees memory and flat indices; only schedules think in dimensions"},
     Pass{

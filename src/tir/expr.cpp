@@ -179,7 +179,7 @@ const std::optional<ThreadTag>& IterVar::thread() const { return node_->thread; 
 Expr make_int(DataType type, std::int64_t value) {
   if (type.is_vector()) return make_broadcast(make_int(type.element(), value), type.lanes);
   internal_check(type.is_integral(), "an integer constant of a type that is no integer");
-  value = interp::fit(interp::integer(value), type).i;
+  value = type.is_bool() ? value != 0 : wrap(value, type);
   if (const ExprNode* known = find_small_integer(type, value))
     return Expr(Shared<const ExprNode>::of_static(*known));
   return make(type, IntImm{value});

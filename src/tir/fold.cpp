@@ -80,8 +80,10 @@ std::optional<Expr> fold_identities(BinaryOp op, const Expr& a, const Expr& b) {
 }  // namespace
 
 std::optional<Expr> fold_constants(BinaryOp op, const Expr& a, const Expr& b) {
-  const auto x = value_of(a), y = value_of(b);
-  if (!x || !y) return std::nullopt;
+  const auto x = value_of(a);
+  if (!x) return std::nullopt;
+  const auto y = value_of(b);
+  if (!y) return std::nullopt;
   const auto result = interp::try_apply(op, *x, *y, a.dtype());
   if (!result) return std::nullopt;
   return constant(is_comparison(op) ? Bool() : a.dtype(), *result);

@@ -24,6 +24,19 @@ bool fits_in_int32(const arith::ConstBound& bound) {
          bound.is_at_most(std::numeric_limits<std::int32_t>::max());
 }
 
+/// Whether some size, stride, offset or argument has a value that only the call knows.
+bool has_symbols(const PrimFunc& func) {
+  for (const Var& param : func.params)
+    if (!func.buffer_of(param) && param.dtype().is_integral()) return true;
+  for (const BufferParam& param : func.buffers) {
+    if (!constant_int(param.declared->elem_offset)) return true;
+    for (const auto* sizes : {&param.declared->shape, &param.declared->strides})
+      for (const Expr& size : *sizes)
+        if (!constant_int(size)) return true;
+  }
+  return false;
+}
+
 class Widener {
  public:
   Stmt stmt(const Stmt& s) {
@@ -248,6 +261,7 @@ class Widener {
 }  // namespace
 
 PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
+  if (!has_symbols(func)) return func;
   PrimFunc result = func;
   result.body = Widener().stmt(func.body);
   return result;

@@ -132,24 +132,29 @@ class Finder {
     return loops;
   }
 
-  /// How many elements of the axis the stage computes while the loops run; nullopt if that is not
-  /// known.
-  Count extent_over(const IterVar& axis, std::span<const AttachPoint> loops) const {
-    arith::IntervalMap values;
-    for (const AttachPoint& loop : loops)
-      values.set(
-          loop.axis.var(),
-          arith::values_of(arith::Interval::from_range(bounds_.at(loop.axis)), values, facts_));
+  /// How many elements of the axis the stage computes while loops with these values run; nullopt if
+  /// that is not known.
+  Count extent_over(const IterVar& axis, std::span<const AttachPoint> loops,
+                    const arith::IntervalMap& values) const {
+    const Range& range = bounds_.at(axis);
+    const bool moves = std::ranges::any_of(
+        loops, [&](const AttachPoint& loop) { return uses_var(range.min, loop.axis.var()); });
+    if (const Count extent = constant_int(range.extent); extent && !moves) return extent;
     const arith::Interval all =
-        arith::values_of(arith::Interval::from_range(bounds_.at(axis)), values, facts_);
+        arith::values_of(arith::Interval::from_range(range), values, facts_);
     if (!all.is_bounded()) return std::nullopt;
     return constant_int(arith::simplify(*all.max() - *all.min() + 1));
   }
 
   Count elements_over(std::span<const IterVar> axes, std::span<const AttachPoint> loops) const {
+    arith::IntervalMap values;
+    for (const AttachPoint& loop : loops)
+      values.set(
+          loop.axis.var(),
+          arith::values_of(arith::Interval::from_range(bounds_.at(loop.axis)), values, facts_));
     Count total = 1;
     for (const IterVar& axis : axes) {
-      Count extent = extent_over(axis, loops);
+      Count extent = extent_over(axis, loops, values);
       const Count declared = constant_int(axis.dom()->extent);
       if (extent && declared) extent = std::min(*extent, *declared);
       total = product(total, extent);

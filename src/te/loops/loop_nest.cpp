@@ -115,6 +115,10 @@ class NestMaker {
   /// A fused axis is used twice, as quotient and remainder, so that rounds of split and fuse double
   /// the index with each: large ones get a variable, in the innermost loop that they depend on.
   void pass_values_up() {
+    const bool has_fused = std::ranges::any_of(stage_.relations, [](const Relation& relation) {
+      return std::holds_alternative<Fuse>(relation);
+    });
+    if (!has_fused) return pass_index_up(stage_.relations, ranges(), nest_.values);
     AxisMarks depths;
     for (unsigned depth = 0; depth < nest_.order.size(); ++depth) {
       const IterVar& leaf = stage_.leaf_iter_vars[nest_.order[depth]];

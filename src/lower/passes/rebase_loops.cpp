@@ -1,0 +1,36 @@
+#include "lower/passes/rebase_loops.h"
+
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// Small multiples of nearer ones fit int32.
+constexpr std::int64_t kFar = std::int64_t{1} << 24;
+
+std::optional<Stmt> rebased(const For& n) {
+  const std::int64_t begin = constant_int(n.min).value_or(0);
+  if (begin < kFar && begin > -kFar) return std::nullopt;
+  const Var var = n.var.fresh();
+  VarMap values;
+  set(values, n.var, var + n.min);
+  For loop = n;
+  loop.var = var;
+  loop.min = make_int(n.min.dtype(), 0);
+  loop.body = substitute(n.body, values);
+  return make_stmt(std::move(loop));
+}
+
+}  // namespace
+
+PrimFunc rebase_loops(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = rewrite(func.body, [](const For& n, const Stmt&) { return rebased(n); });
+  return result;
+}
+
+}  // namespace tenon::lowering
