@@ -124,9 +124,7 @@ bool mentions_memory(const Stmt& s, const Var& data) {
   return found;
 }
 
-bool mentions_memory(const Expr& e, const Var& data) {
-  return uses_var(e, data) || reads(e, data);
-}
+bool mentions_memory(const Expr& e, const Var& data) { return uses_var(e, data) || reads(e, data); }
 
 std::optional<std::int64_t> constant_elements(const Allocate& memory) {
   std::int64_t elements = 1;
