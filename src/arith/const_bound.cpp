@@ -222,7 +222,7 @@ class BoundOf {
     return may_leave ? of_result(quotient, e) : quotient;
   }
 
-  /// What does not fit wraps, and may then be anything; so may what a float rounds.
+  /// Bounds a cast. A result that wraps or is rounded to a float may be anything.
   static Bound of_cast(const Bound& value, DataType from, DataType type) {
     if (type.is_floating()) {
       const int digits = type.is_bfloat() ? 8 : type.bits == 16 ? 11 : type.bits == 32 ? 24 : 53;

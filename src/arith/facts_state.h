@@ -168,7 +168,7 @@ class __attribute__((visibility("hidden"))) InData {
  public:
   InData(const Facts::State& state, bool in_data)
       : state_(state), before_(std::exchange(state.in_data, in_data)) {}
-  /// Of what has data in it, all is data.
+  /// Treats all of `e` as data if any part of it is data.
   InData(const Facts::State& state, const Expr& e) : InData(state, wraps(e, state)) {}
   ~InData() { state_.in_data = before_; }
   InData(const InData&) = delete;

@@ -124,7 +124,7 @@ void add_floats(DataType type, const std::set<double>& thresholds, Tuple& values
   for (double value : {1.0, -1.0}) add(value * std::numeric_limits<double>::infinity());
 }
 
-/// What a component of a term can be.
+/// The kind of one component of a term, and the values to draw for it.
 struct Samples {
   enum class Kind { Constant, Position, Data };
   Kind kind;
@@ -346,7 +346,7 @@ class Trial {
   std::vector<Samples> samples_;
   Numbers numbers_;
   Tuple start_;
-  /// Of the floats among the terms.
+  /// The largest magnitude of a finite float in the terms and the start; at least 1.
   double largest_ = 1;
 };
 

@@ -20,7 +20,7 @@ bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state
   return !sum || sum->op != BinaryOp::Add || !sum->b.as<IntImm>();
 }
 
-/// What the bounds and the modular set of a difference tell of its sign.
+/// Returns the order of two operands that the bounds and modular set of their difference prove.
 Order order_by_difference(const Expr& difference, const Facts::State& state) {
   const Bound bound = bound_of(difference, state);
   if (bound.is_exactly(0)) return Order::Equal;

@@ -152,7 +152,7 @@ std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
   return make_float(e.dtype(), std::ceil(std::log2(n->value)));
 }
 
-/// Of constants. Unlike that of a user's shift, the amount may be any number.
+/// Folds a shift of constants. Unlike the amount of a user's shift, this one may be any number.
 std::optional<Expr> rewrite_shift(const Expr& e, const Call& n) {
   const IntImm* value = n.args[0].as<IntImm>();
   const IntImm* amount = n.args[1].as<IntImm>();

@@ -236,7 +236,7 @@ constexpr auto kReservedBeginnings = std::to_array<std::string_view>(
      "SIZE_",  "UCHAR_",  "UINT16_",  "UINT32_", "UINT64_",  "UINT8_",  "UINTMAX_", "UINTPTR_",
      "UINT_",  "ULLONG_", "ULONG_",   "USHRT_",  "WCHAR_",   "WINT_"});
 
-/// Of each there may be one that ends in f and one that ends in l.
+/// Math functions. Each may also exist with the suffix f and with the suffix l.
 constexpr auto kMath = std::to_array<std::string_view>({"acos",
                                                         "acosh",
                                                         "asin",
@@ -322,7 +322,7 @@ constexpr auto kMath = std::to_array<std::string_view>({"acos",
 
 bool is_math(std::string_view name) { return std::ranges::find(kMath, name) != kMath.end(); }
 
-/// As macros are written; their number has no end.
+/// True if the name is written like a macro's. There is no complete list of macros.
 bool is_like_a_macro(std::string_view name) {
   constexpr int kMinLetters = 3;
   return std::ranges::count_if(name, is_upper) >= kMinLetters &&

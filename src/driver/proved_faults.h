@@ -1,4 +1,4 @@
-// What is proved wrong, or not proved right, of the loops that a schedule or a user makes.
+// Checks loops of schedules and users: accesses proved wrong, iterations not proved independent.
 #pragma once
 
 #include "tenon/lower/access_proofs.h"

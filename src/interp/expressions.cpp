@@ -30,7 +30,7 @@ Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : 
 
 }  // namespace
 
-/// What is not a vector of the masked lanes is evaluated as a whole, if any lane is.
+/// Evaluates all of `e`, whose lanes are not those of the mask, if the mask enables any lane.
 Value Machine::eval_unmasked(const Expr& e, Thread& t) {
   const bool is_needed = std::ranges::find(lanes_, true) != lanes_.end();
   const LaneMask all(*this, {});
@@ -45,8 +45,8 @@ std::vector<bool> Machine::lanes_where(const Value& condition, bool wanted) cons
   return result;
 }
 
-/// Of a vector whose lanes begin at `begin` among those that a shuffle picks from: the lanes that
-/// are picked by one that is evaluated. Empty, all, where all are evaluated.
+/// The lanes of one operand of a shuffle that an evaluated lane of the result picks. `begin`: the
+/// number in `picks` of the operand's first lane. Empty, for all lanes, if all are evaluated.
 std::vector<bool> Machine::lanes_picked(const std::vector<std::int64_t>& picks, std::size_t begin,
                                         int lanes) const {
   if (lanes_.empty()) return {};

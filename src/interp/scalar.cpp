@@ -267,8 +267,8 @@ Scalar shift(Intrin intrin, Scalar x, Scalar y, DataType t) {
   return integer(x.i >> amount);
 }
 
-/// What is wider than a double's 53 bits loses its last 12 bits, of which one remains that tells
-/// whether there were any: rounded to any float, it gives what the integer does.
+/// Rounds to odd: an integer wider than a double's 53 bits loses its last 12 bits, and a sticky bit
+/// records whether any was set. Rounded to a narrower float, the result equals the rounded integer.
 double to_odd_double(Wide x) {
   const Wide magnitude = x < 0 ? -x : x;
   if (magnitude < Wide{1} << 53) return static_cast<double>(x);

@@ -1,4 +1,4 @@
-// Which serial loops the compiler may rearrange: jam and vectorize, beyond what the schedule says.
+// The serial loops that the compiler may jam and vectorize in addition to what the schedule says.
 #pragma once
 
 #include <algorithm>

@@ -41,7 +41,7 @@ struct Access {
   /// The first and the last element of a box; nothing is known of accesses through pointers.
   std::optional<std::vector<Expr>> first, last;
   Use use;
-  /// Those of the branches and blocks around it, outermost first.
+  /// The conditions of the branches and blocks around the access, outermost first.
   std::vector<Condition> conditions = {};
   /// It is only listed by a block's header, for what is accessed through pointers.
   bool is_of_header = false;

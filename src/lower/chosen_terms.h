@@ -24,7 +24,7 @@ class StoredByTask {
   Mark mark() const { return {stores_.size(), memories_.size(), loops_.size()}; }
   void leave(const Mark& mark);
 
-  /// What the statement stores in any case has been stored.
+  /// Adds the elements that the statement stores unconditionally.
   void add_stores_of(const tir::Stmt& s);
   void add_memory(const tir::Var& data) { memories_.push_back(data); }
   /// The current place is inside of the loop.

@@ -21,7 +21,7 @@ struct GuardSpan {
   std::unordered_map<const tir::ExprNode*, tir::Expr> settled;
 };
 
-/// What is looked for in addition to `likely` conditions.
+/// The kinds of guards to find in addition to `likely` conditions.
 struct GuardKinds {
   /// Conditions that are not marked `likely`.
   bool every_condition = false;

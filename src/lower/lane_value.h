@@ -22,7 +22,7 @@ std::optional<tir::Expr> part_of(const tir::Expr& e, const LanePart& part);
 std::optional<tir::Expr> lane_wise(const tir::Expr& e,
                                    FunctionRef<std::optional<tir::Expr>(const tir::Expr&)> operand);
 
-/// As a function of the lane's number; nullopt for what is not computed by lanes.
+/// The value of `e` in lane number `lane`; nullopt if that lane cannot be computed alone.
 std::optional<tir::Expr> lane_value(const tir::Expr& e, const tir::Var& lane);
 
 }  // namespace tenon::lowering

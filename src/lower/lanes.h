@@ -10,8 +10,8 @@ namespace tenon::lowering {
 /// Whether an intrinsic works lane by lane when its arguments are vectors.
 bool is_lane_wise(tir::Intrin intrin);
 
-/// What becomes of an if_then_else whose condition differs between lanes, and of a test of floats:
-/// a loop, as in TVM 0.9 text, or a select, whose lanes evaluate the side that they choose.
+/// The lowering of an if_then_else whose condition differs between lanes: a serial loop, as in TVM
+/// 0.9 text (so are isnan, isinf, isfinite), or a select, whose lanes evaluate their side only.
 enum class LaneChoice : std::uint8_t { Serial, Select };
 
 /// Whether the loop does in order what could not be done by lanes; known by its variable's name.

@@ -270,7 +270,7 @@ class LoopReader {
   }
 
   const For& loop_;
-  /// What the body writes; made where an index reads memory.
+  /// The memory that the body writes; computed at the first index that reads memory.
   std::optional<arith::WrittenMemory> memory_;
   arith::Facts& facts_;
   bool may_reassociate_;

@@ -33,7 +33,7 @@ Stmt opened(const Stmt& s) {
   return loops_of_blocks(serial(s));
 }
 
-/// What statements of one program access. `whole` contains them all.
+/// The accesses of statements of one program. `whole` contains all these statements.
 class Footprints {
  public:
   Footprints(const Program& program, const Stmt& whole)
@@ -67,7 +67,7 @@ Footprint only(const Footprint& all, arith::AccessKind kind) {
   return result;
 }
 
-/// What is around a part of a statement, without the other parts of a sequence.
+/// Returns `parent` with `with` in place of `part`; only `with` if `parent` is a sequence.
 Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
   if (parent.as<Seq>()) return with;
   return map_children(

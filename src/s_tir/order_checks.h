@@ -11,7 +11,7 @@
 
 namespace tenon::s_tir {
 
-/// Which accesses of the block are compared with those around it.
+/// The accesses of the block to compare, and the accesses around it to compare them with.
 enum class Compared : unsigned char {
   /// Its reads and writes.
   All,
@@ -24,7 +24,7 @@ enum class Compared : unsigned char {
   WritesWithReads,
 };
 
-/// What runs on one side of a block's instances.
+/// The statements that run on one side of a block's instances, which the block passes.
 class Passing {
  public:
   enum class Side : unsigned char { Before, After };
@@ -63,7 +63,7 @@ class Passing {
   std::vector<tir::Stmt> over_;
 };
 
-/// What one instance of a block accesses, in terms of the loops around it.
+/// The accesses of one instance of a block, in terms of the loops around it.
 std::vector<arith::Access> accesses_of(const Program& program, int block);
 
 /// The parts of the sequence `top` between the parts that contain two statements; none if `top` is

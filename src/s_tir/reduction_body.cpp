@@ -39,7 +39,7 @@ Registered best_of(Expr (*first)(const Expr& x, const Expr& y), bool is_max) {
 
 struct Registry {
   std::mutex mutex;
-  /// What broken_law has found, by reducer, types and change.
+  /// The memoized results of broken_law, by reducer, types and change.
   std::map<std::string, std::optional<std::string>> laws = {};
   std::map<std::string, Registered> reducers = {
       {"argmax", best_of([](const Expr& x, const Expr& y) { return x >= y; }, true)},

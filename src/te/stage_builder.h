@@ -38,7 +38,7 @@ struct NestedBody {
   std::size_t with_depth = 0;
 };
 
-/// What becomes of a stage in a call in which nothing reads it.
+/// Whether a stage is computed in a call in which nothing reads it.
 enum class Unread : std::uint8_t { Skipped, Computed };
 
 class StageBuilder {
@@ -54,7 +54,7 @@ class StageBuilder {
   Stmt pipeline(StageId stage, const std::optional<Stmt>& consumer);
   Stmt realize(StageId stage, Stmt body);
   Stmt provide(StageId stage);
-  /// What must hold for the stage to be computed at all; nullopt if it always is.
+  /// The condition under which the stage is computed; nullopt if it always is.
   std::optional<Expr> skip_condition(StageId stage) const;
 
   Stmt provide_compute(StageId stage);

@@ -60,7 +60,7 @@ class Verifier {
 
  private:
   Form form_;
-  /// Of the condition by lanes around; 1: there is none.
+  /// The number of lanes of the enclosing condition by lanes; 1 if there is none.
   int masked_lanes_ = 1;
   bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
 

@@ -36,7 +36,7 @@ class TaskState {
   /// Records what was measured of a candidate.
   void tell(const Candidate& candidate, const Measurement& measurement, Database& database);
   void end_round();
-  /// What the model may learn from: everything measured, in this run or recalled.
+  /// The data that the model may learn from: all measurements, of this run or recalled.
   std::vector<Lesson> lessons() const;
 
   /// Seconds of the whole that another round may save: what the last rounds saved, and, as that may

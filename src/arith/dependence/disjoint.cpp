@@ -434,7 +434,7 @@ class Prover {
       // Whoever divides by it does so in an iteration, so it is not 0.
       if (!constant_int(positions.back()))
         scopes.push_back(facts_.assume(make_int(var.dtype(), 1) <= positions.back()));
-      // Which digit differs first from below does not say which iteration is the later one.
+      // The lowest digit that differs does not show which of the two iterations is the later one.
       const bool is_both =
           loop.step == Step::Other || (order == Order::LowestFirst && positions.size() > 1);
       std::vector<Case> next;

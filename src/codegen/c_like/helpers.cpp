@@ -83,8 +83,8 @@ std::string power_of_two(int exponent, bool is_double) {
   return text.data();
 }
 
-/// Of the conversion of a float to an integer: `$V` is the float's type, `$L` the least integer as
-/// a float, `$E` the float that follows the greatest integer, `$I` and `$A` both ends as integers.
+/// Fills in a float-to-integer conversion: `$V` is the float's type, `$L` the least integer as a
+/// float, `$E` the float after the greatest integer, `$I` and `$A` the least and greatest integer.
 void fill_limits(std::string& text, Helper helper, const Dialect& dialect, DataType t) {
   const bool is_double = helper == Helper::OfFloat64;
   const int bits = t.is_int() ? t.bits - 1 : t.bits;

@@ -36,7 +36,7 @@ llvm::Value* FunctionEmitter::extremum(BinaryOp op, llvm::Value* a, llvm::Value*
     return builder_.CreateSelect(
         builder_.CreateFCmp(is_min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT, b, a), b,
         a);
-  // Which zero it is does not matter.
+  // The sign of a zero result does not matter.
   const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
   llvm::FastMathFlags flags = builder_.getFastMathFlags();
   flags.setNoSignedZeros();

@@ -115,7 +115,7 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
     llvm::Value* greatest = number(greatest_plus_one - 1);
     bounded = builder_.CreateSelect(builder_.CreateFCmpOLT(bounded, greatest), bounded, greatest);
   }
-  // What the conversion of other numbers gives is undefined, and must be the same at every use.
+  // Converting NaN or an out-of-range number gives poison; freeze gives every use the same value.
   const DataType wide = is_narrow ? Int(32, to.lanes) : to;
   llvm::Value* result =
       builder_.CreateFreeze(wide.is_int() ? builder_.CreateFPToSI(bounded, type(wide))

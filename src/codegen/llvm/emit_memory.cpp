@@ -180,7 +180,7 @@ llvm::Value* FunctionEmitter::gather(llvm::Value* addresses, DataType element, l
   return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
 }
 
-/// As load_strided, in pieces of which only the masked lanes' elements are read.
+/// Loads strided lanes in pieces, which read only the elements of the lanes that `mask` enables.
 llvm::Value* FunctionEmitter::load_masked_strided(llvm::Value* first, DataType element, int stride,
                                                   llvm::Value* mask) {
   const int lanes = lane_count(mask);

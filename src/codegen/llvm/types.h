@@ -21,7 +21,7 @@ int lane_bytes(DataType type);
 
 /// `type`, or a vector of it if there is more than one lane.
 llvm::Type* with_lanes(llvm::Type* type, int lanes);
-/// Of a vector.
+/// The number of lanes of a vector.
 int lane_count(const llvm::Value* vector);
 
 }  // namespace tenon::codegen

@@ -43,7 +43,7 @@ class ChoiceGuard {
     begin();
     for (const Expr& index : n.indices) note_certain(index);
     note_certain(n.value);
-    // What is stored to can be read.
+    // An element that the statement stores to can be read.
     if (n.indices.size() == 1 && !chosen_) certain_.emplace_back(n.buffer, n.indices[0]);
     return make_store(n.buffer, expr(n.value),
                       mapped(n.indices, [&](const Expr& index) { return expr(index); }));
@@ -52,7 +52,7 @@ class ChoiceGuard {
   Stmt branch(const If& n) {
     const Expr condition = whole(n.condition);
     if (condition.dtype().is_vector()) return branch_by_lanes(condition, n);
-    // What a condition says of memory may not hold any more after a store.
+    // A condition that reads memory may no longer hold after a store.
     const bool is_fact = effect_of(n.condition) == Effect::Pure;
     const auto under = [&](const Expr& fact, const Stmt& s) {
       const auto scope = facts_.assume(is_fact ? fact : make_true());
@@ -69,8 +69,8 @@ class ChoiceGuard {
     const auto side = [&](const Expr& taking, const Stmt& s) {
       const std::optional<Expr> outer = chosen_;
       chosen_ = outer ? make_binary(BinaryOp::And, *outer, taking) : taking;
-      // What the condition reads is read in all lanes, and inside of another branch where that one
-      // is taken.
+      // All lanes perform the loads of the condition; inside of another branch, only the lanes that
+      // take that branch do.
       const std::size_t read_outside = read_before_.size();
       certain_.clear();
       note_loads(n.condition);
@@ -177,7 +177,7 @@ class ChoiceGuard {
   using Elements = std::vector<std::pair<Buffer, Expr>>;
 
   arith::Facts facts_;
-  /// What the expression at hand reads or stores to in any case.
+  /// The elements that the current expression reads or stores to unconditionally.
   Elements certain_;
   /// Inside of branches by lanes: the lanes that take them, and what all lanes have read before.
   std::optional<Expr> chosen_;

@@ -14,8 +14,8 @@
 
 namespace tenon::lowering {
 
-/// What stays a select may be evaluated on both sides. Division by zero does not fault: generated
-/// code does not trap.
+/// A select that remains may evaluate both of its sides. Division by zero does not fault, because
+/// generated code does not trap.
 tir::PrimFunc guard_choices(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

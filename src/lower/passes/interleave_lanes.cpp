@@ -89,7 +89,7 @@ std::optional<Positions> positions_of(const Expr& e) {
 class Interleaver {
  public:
   Stmt stmt(const Stmt& s) {
-    // What lanes leave out has no dense form.
+    // A branch by lanes skips elements, so its accesses have no dense form.
     if (!contains<Ramp>(s)) return s;
     if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
     if (const For* n = s.as<For>())

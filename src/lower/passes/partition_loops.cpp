@@ -141,8 +141,8 @@ class Partitioner {
     return true;
   }
 
-  /// What `make` makes of the first or the last iterations. Inside of several such edges, loops are
-  /// not split at clamps any more: that keeps the number of parts below 3 to the number of loops.
+  /// Returns the result of `make` for the first or last iterations of a loop. Loops inside several
+  /// such edges are not split at clamps, which keeps the number of parts below 3^(number of loops).
   template <class F>
   Stmt edge(const For& loop, const Expr& iterations, const F& make) {
     constexpr std::int64_t kMaxFractionOfFew = 8;

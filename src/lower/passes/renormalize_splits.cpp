@@ -164,7 +164,7 @@ class Renormalizer {
 
   bool wraps(const Expr& e) const { return arith::wraps(e, facts_); }
 
-  /// Which variables hold data.
+  /// Records the variables that hold data.
   arith::Facts facts_;
   int depth_ = 0;
 };

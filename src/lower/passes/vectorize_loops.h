@@ -18,7 +18,7 @@ namespace tenon::lowering {
 /// innermost is done by lanes, the others serially. A loop of symbolic extent: see loop_extent.h.
 /// Throws LowerError for it.
 tir::PrimFunc vectorize_loops(const tir::PrimFunc& func, const PassOptions& options);
-/// As TVM 0.9 text has it: an if_then_else that differs between lanes is serial as well.
+/// Vectorizes as in TVM 0.9 text: an if_then_else that differs between lanes is serial as well.
 tir::PrimFunc vectorize_loops_as_text(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

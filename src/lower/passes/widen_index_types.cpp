@@ -177,7 +177,7 @@ class Widener {
     return is_data(e) && !(n && is_ring_operation(n->op));
   }
 
-  /// Of an operation, as if nothing wrapped.
+  /// The bound of an operation, as if nothing wrapped.
   arith::ConstBound bound_of(const Binary& n, const Expr& e) const {
     if (!is_data(e)) return arith::const_bound(e, facts_);
     const DataType type = widened(e.dtype());

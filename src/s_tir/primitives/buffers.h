@@ -8,7 +8,7 @@ namespace tenon::s_tir {
 /// A buffer like this one under another name, in a scope.
 tir::Buffer in_scope(const tir::Buffer& buffer, const std::string& name, tir::StorageScope scope);
 
-/// Which accesses of a buffer become accesses of another.
+/// The accesses of a buffer to replace by accesses of another.
 enum class Replaced : bool { All, Writes };
 
 /// Every access, region, matched and allocated buffer of one as of the other.

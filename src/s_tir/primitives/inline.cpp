@@ -120,7 +120,7 @@ Stmt evaluated(const arith::Access& access, const Expr& value) {
   return result;
 }
 
-/// What an inlined block computes, and what it replaces.
+/// A block to inline, and the store whose value replaces reads of its buffer.
 struct Inlining {
   const Program& program;
   const Caller& caller;
@@ -146,7 +146,7 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
   for (const arith::FreeVar& inner : access.inner)
     if (inner.range) facts.bind(inner.var, *inner.range, true);
   for (const Expr& guard : access.guards) known.push_back(facts.assume(guard));
-  // What is read is inside of the buffer.
+  // Every element that is read is in bounds.
   for (std::size_t d = 0; d < access.indices.size(); ++d)
     known.push_back(
         facts.assume(access.indices[d] >= 0 && access.indices[d] < i.store.buffer->shape[d]));
@@ -290,7 +290,7 @@ bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& i
   });
 }
 
-/// What holds in the instances of a block that run.
+/// The instances of a block that run, and the facts that hold in them.
 struct RunningInstances {
   InstanceSet set;
   std::unique_ptr<arith::Facts> facts = std::make_unique<arith::Facts>();

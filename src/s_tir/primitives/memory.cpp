@@ -297,8 +297,8 @@ std::optional<std::size_t> part_of(const Program& program, int at, int n) {
   return std::nullopt;
 }
 
-/// What a reader finds in the buffer and no longer in its copy, if something writes it in between:
-/// half a sentence.
+/// Half a sentence about a write between the copy and the reader, whose value the reader finds in
+/// the buffer but not in the copy; nullopt if there is provably none.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           const Buffer& buffer) {
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));

@@ -11,7 +11,7 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_name_part(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
 
-/// Of Python and of scripts, which a variable cannot be called.
+/// Reserved words of Python and of scripts, which cannot be a variable's name.
 constexpr auto kKeywords = std::to_array<std::string_view>(
     {"False",   "None",   "True",     "and",      "as",   "assert", "async", "await",
      "break",   "class",  "continue", "def",      "del",  "elif",   "else",  "except",

@@ -62,7 +62,7 @@ struct LoopNest {
 };
 
 struct NestOptions {
-  /// As LoopNest::order; empty: the order of the leaves.
+  /// The order of the loops, as in LoopNest::order; empty: the order of the leaves.
   std::vector<std::size_t> order = {};
   /// Leaves before this one get no loops: `around` has their values.
   std::size_t begin = 0;

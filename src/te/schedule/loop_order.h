@@ -1,6 +1,6 @@
-// What the order of a stage's loops must respect: a loop lies inside of the loops that its range
-// depends on, and reducers that depend on the order of their terms keep the declared one, the
-// reduction axes as listed with the first one outermost.
+// Constraints on the order of a stage's loops: a loop lies inside of the loops that its range
+// depends on, and a reducer that depends on the order of its terms keeps the declared order, in
+// which the reduction axes are nested as listed, the first one outermost.
 #pragma once
 
 #include "te/schedule/stage_edit.h"
@@ -20,8 +20,8 @@ enum class Grouping : std::uint8_t { OneByOne, PartialResults };
 void check_reduction_order(const StageEdit& edit, const IterVar& axis,
                            std::span<const IterVar> loops, Grouping grouping);
 
-/// Those of the loops that carry a reduction, in the order in which they combine terms: threads
-/// combine what their own loops reduced. `bound`: counts as bound to a thread too.
+/// The loops that carry a reduction, in the order in which they combine terms. Thread loops come
+/// first: threads combine the results of their own loops. `bound` counts as a thread loop too.
 std::vector<IterVar> reduction_loops(const StageSpec& stage, std::span<const IterVar> loops,
                                      const IterVar* bound = nullptr);
 

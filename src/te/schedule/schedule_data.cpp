@@ -24,7 +24,7 @@ StageNumber ScheduleData::require(const Operation& op, std::string_view primitiv
                       where);
 }
 
-/// What the schedule has instead of an operation that is not part of it.
+/// Describes the operations that the schedule has, for a message about one that it does not have.
 std::string ScheduleData::hint_for_stranger(const Operation& op) const {
   for (const StageNumber number : order) {
     const Operation& own = stage(number).origin_op;
