@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "tenon/arith/wraps.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/ops.h"
@@ -144,10 +145,7 @@ Samples samples_of(const Expr& source, const std::set<double>& thresholds) {
     add_floats(type, thresholds, samples.values);
     return samples;
   }
-  bool is_data = false;
-  walk(source, [&](const ProducerLoad&) { is_data = true; });
-  walk(source, [&](const Load&) { is_data = true; });
-  if (!is_data) return {Samples::Kind::Position, type, {}};
+  if (!wraps(source)) return {Samples::Kind::Position, type, {}};
   add_integers(type, thresholds, samples.values);
   return samples;
 }

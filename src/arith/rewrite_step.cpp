@@ -152,12 +152,13 @@ std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
   return make_float(e.dtype(), std::ceil(std::log2(n->value)));
 }
 
-/// Folds a shift of constants. Unlike the amount of a user's shift, this one may be any number.
-std::optional<Expr> rewrite_shift(const Expr& e, const Call& n) {
-  const IntImm* value = n.args[0].as<IntImm>();
-  const IntImm* amount = n.args[1].as<IntImm>();
-  if (!value || !amount) return std::nullopt;
-  const interp::Scalar args[] = {interp::integer(value->value), interp::integer(amount->value)};
+/// Folds an operation on the bits of constants. Unlike the amount of a user's shift, that of a
+/// shift may be any number here.
+std::optional<Expr> rewrite_bits(const Expr& e, const Call& n) {
+  const IntImm* a = n.args[0].as<IntImm>();
+  const IntImm* b = n.args[1].as<IntImm>();
+  if (!a || !b) return std::nullopt;
+  const interp::Scalar args[] = {interp::integer(a->value), interp::integer(b->value)};
   const interp::Scalar result =
       interp::apply(std::get<Intrin>(n.callee), args, n.args[0].dtype(), e.dtype());
   return make_int(e.dtype(), result.i);
@@ -172,8 +173,10 @@ Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
     if (is_constant(hinted)) return hinted;
     if (const auto holds = decide(hinted, context)) return *holds ? make_true() : make_false();
   }
-  if (call.is(Intrin::shift_left) || call.is(Intrin::shift_right))
-    if (std::optional<Expr> constant = rewrite_shift(node, call)) return *constant;
+  for (const Intrin bits : {Intrin::shift_left, Intrin::shift_right, Intrin::bitwise_and,
+                            Intrin::bitwise_or, Intrin::bitwise_xor})
+    if (call.is(bits))
+      if (std::optional<Expr> constant = rewrite_bits(node, call)) return *constant;
   if (call.is(Intrin::ceil))
     if (std::optional<Expr> constant = rewrite_ceil(node, call.args[0])) return *constant;
   return node;

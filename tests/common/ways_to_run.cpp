@@ -154,6 +154,8 @@ std::string compare_with(const te::Schedule& expected, const te::Schedule& sched
   if (ways.interpret) {
     interpreted.emplace_back("loops", lower_to_loops(schedule, args, {.binds = binds}));
     for (bool simple_mode : {true, false}) {
+      // TVM 0.9 text drops zeros that are added, and the payload of NaN.
+      if (simple_mode && ways.data == Data::Special) continue;
       const tir::IRModule module =
           lower(schedule, args, {.simple_mode = simple_mode, .binds = binds, .passes = strict});
       interpreted.emplace_back(simple_mode ? "lowered, simple" : "lowered",

@@ -129,7 +129,7 @@ class RewriteCheck {
     if (const tir::FloatImm* n = value.as<tir::FloatImm>())
       return !converts_floats_ || std::fabs(n->value) <= kMostOfPosition;
     const std::int64_t number = tir::constant_int(value).value_or(0);
-    return !value.dtype().is_index() || (number <= kMostOfPosition && number >= -kMostOfPosition);
+    return number <= kMostOfPosition && number >= -kMostOfPosition;
   }
 
   std::string run(const Expr& body, const std::vector<te::IterVar>& axes) {

@@ -143,15 +143,16 @@ bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
 }
 
 void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
-  if (store_vector(n, position)) return;
+  if (stored_lanes_.empty() && store_vector(n, position)) return;
   const DataType t = n.value.dtype();
   LaneOrder order = std::max(order_of(n.value), order_of(position));
   // Where lanes name one element, the last one stays.
   if (!names_different_elements(position)) order = std::max(order, LaneOrder::Ascending);
   const bool moves = may_change(position, n.buffer, position);
   if (!moves && !may_change(n.value, n.buffer, position))
-    return for_lanes(t.lanes, order,
-                     [&](const Lane& lane) { put(n.buffer, position, lane, expr(n.value, lane)); });
+    return for_lanes(t.lanes, order, [&](const Lane& lane) {
+      where_stored(lane, [&] { put(n.buffer, position, lane, expr(n.value, lane)); });
+    });
   // All lanes are computed before the first is stored.
   block("", [&] {
     const std::string values = names_.take("values");
@@ -165,9 +166,15 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
       at = positions;
     }
     for_lanes(t.lanes, order, [&](const Lane& lane) {
-      put(n.buffer, at, lane, {values + "[" + lane.text.text + "]"});
+      where_stored(lane, [&] { put(n.buffer, at, lane, {values + "[" + lane.text.text + "]"}); });
     });
   });
+}
+
+/// The statement in the lanes that take the branch around.
+void CFunctionEmitter::where_stored(const Lane& lane, const std::function<void()>& statement) {
+  if (stored_lanes_.empty()) return statement();
+  block("if (" + stored_lanes_ + "[" + lane.text.text + "])", statement);
 }
 
 }  // namespace tenon::codegen

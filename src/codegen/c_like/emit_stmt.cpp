@@ -188,11 +188,32 @@ void CFunctionEmitter::emit(const While& n) {
 // ---- branches ----
 
 void CFunctionEmitter::emit(const If& n) {
+  if (n.condition.dtype().is_vector()) return branch_by_lanes(n);
   const bool outer = std::exchange(index_mode_, true);
   const Text condition = expr(n.condition);
   index_mode_ = outer;
   block("if (" + condition.text + ")", [&] { stmt(n.then_case); });
   if (n.else_case) block("else", [&] { stmt(*n.else_case); });
+}
+
+/// Stores in the branch ask in each lane whether it takes the branch.
+void CFunctionEmitter::branch_by_lanes(const If& n) {
+  const auto side = [&](const Expr& condition, const Stmt& s) {
+    block("", [&] {
+      const std::string lanes = names_.take("lanes");
+      keep_lanes(lanes, condition);
+      if (!stored_lanes_.empty())
+        for_lanes(condition.dtype().lanes, LaneOrder::Any, [&](const Lane& lane) {
+          const std::string at = "[" + lane.text.text + "]";
+          out_.add(lanes + at + " = " + lanes + at + " && " + stored_lanes_ + at + ";");
+        });
+      const std::string outer = std::exchange(stored_lanes_, lanes);
+      stmt(s);
+      stored_lanes_ = outer;
+    });
+  };
+  side(n.condition, n.then_case);
+  if (n.else_case) side(make_not(n.condition), *n.else_case);
 }
 
 void CFunctionEmitter::emit(const Assert& n) {

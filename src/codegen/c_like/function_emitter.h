@@ -91,6 +91,7 @@ class CFunctionEmitter {
   void emit(const tir::For& n);
   void emit(const tir::While& n);
   void emit(const tir::If& n);
+  void branch_by_lanes(const tir::If& n);
   void emit(const tir::Let& n);
   void emit(const tir::Assert& n);
   void emit(const tir::Attr& n);
@@ -188,6 +189,7 @@ class CFunctionEmitter {
   /// Emits `statement(lane)` for every lane.
   void for_lanes(int lanes, LaneOrder order, const std::function<void(const Lane&)>& statement);
   void store_lanes(const tir::Store& n, const tir::Expr& position);
+  void where_stored(const Lane& lane, const std::function<void()>& statement);
   /// The lanes of a vector, in an array of this name.
   void keep_lanes(const std::string& name, const tir::Expr& value);
   bool may_change(const tir::Expr& read, const tir::Buffer& stored,
@@ -248,6 +250,9 @@ class CFunctionEmitter {
   std::vector<Workspace> workspaces_;
   /// Inside a persistent parallel region.
   bool in_region_ = false;
+  /// The array that says of each lane whether it takes the branches by lanes around; empty: none
+  /// is.
+  std::string stored_lanes_;
   /// The variables of a task: its number, and of how many it is.
   std::string task_, num_tasks_;
   bool strided_tasks_ = false;

@@ -183,6 +183,8 @@ class LoopWidener {
   explicit LoopWidener(int vector_bits) : vector_bits_(vector_bits) {}
 
   Stmt stmt(const Stmt& s) const {
+    // The lanes of a branch are those of its condition.
+    if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
     Stmt inside = map_children(
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
     if (const For* loop = inside.as<For>()) {
