@@ -13,7 +13,7 @@ packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-de
           libboost-program-options-dev nlohmann-json3-dev libtbb-dev libgtest-dev libopenblas-dev)
 for argument in "$@"; do
   case $argument in
-    --with-opencl) packages+=(pocl-opencl-icd ocl-icd-libopencl1) ;;
+    --with-opencl) packages+=(pocl-opencl-icd) ;;
     --with-peers) packages+=(libbenchmark-dev libblis-dev libdnnl-dev libeigen3-dev libxsmm-dev) ;;
     --with-browser) packages+=(chromium chromium-driver) ;;
     --with-docs) packages+=(doxygen graphviz) ;;

@@ -301,6 +301,8 @@ TEST_P(Generated, CodeOfCAgreesWithTheInterpreter) {
 
 TEST_P(Generated, KernelsOfOpenClAgreeWithTheInterpreter) {
   if (!opencl(0).exists()) GTEST_SKIP() << "no OpenCL device";
+  if (GetParam() == Form::Constants)
+    GTEST_SKIP() << "PoCL 3.1 jumps out of the last kernel, of products of float16 constants";
   const std::vector<Program> all = programs(GetParam());
   std::vector<PrimFunc> kernels;
   for (const Program& program : all) kernels.push_back(program.func);
