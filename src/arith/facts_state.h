@@ -162,8 +162,8 @@ inline bool wraps(const Expr& e, const Facts::State& state) {
   return wraps_by_walk(e, state);
 }
 
-/// For its life, what is looked at is an operand of arithmetic that wraps, or is none: an index, a
-/// guard.
+/// Says, while it lives, whether the visited expression is an operand of arithmetic that wraps.
+/// Indices and guards are not.
 class __attribute__((visibility("hidden"))) InData {
  public:
   InData(const Facts::State& state, bool in_data)

@@ -8,7 +8,7 @@ using namespace tir;
 
 namespace {
 
-/// The sentence about a conflict; empty where there is none.
+/// The annotation with the sentence about a conflict, or with an empty text if none was found.
 constexpr const char* kConflictNote = "tenon.conflict";
 
 std::optional<std::string> noted_conflict(const PrimFunc& func) {

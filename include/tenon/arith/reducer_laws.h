@@ -17,15 +17,15 @@
 
 namespace tenon::arith {
 
-/// What a transformation does to the sequence of terms, and so which laws it relies on.
+/// The changes of a transformation to the sequence of terms. Each relies on laws of the reducer.
 struct ReductionChange {
   /// Consecutive terms are combined first, each group starting from the identity; a group may be
   /// empty. Relies on associativity and on the identity being neutral.
   bool regroups = false;
   /// Terms take each other's place. Relies on commutativity.
   bool reorders = false;
-  /// Which of several equal values wins is left open: terms that agree in a component are not
-  /// tried.
+  /// Any of several equal values may win: terms that agree in a component are not tried. argmax
+  /// may then return any of the greatest elements.
   bool ignores_ties = false;
 };
 

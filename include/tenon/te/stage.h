@@ -190,7 +190,7 @@ class Stage {
   /// do, so that whole tiles need no rest; where nothing is to be read, elements are 0. (Halide has
   /// TailStrategy::RoundUp.)
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// Of a compute that is not an output: covers `range` of the axis whatever its readers need, so
+  /// Makes a compute that is no output cover `range` of the axis, whatever its readers need, so
   /// that the loop has a known extent and can be unrolled or vectorized. BoundError when the bounds
   /// are inferred, unless the readers provably stay inside. (Halide: `bound`.)
   Stage bound(const IterVar& axis, const Range& range,

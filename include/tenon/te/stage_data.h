@@ -91,7 +91,7 @@ struct AxisAttributes {
   std::optional<StorageAlign> align = std::nullopt;
   /// Of an axis of the operation: see Stage::round_up.
   bool rounds_up = false;
-  /// Of an axis of the operation.
+  /// The range of Stage::bound; only axes of the operation have one.
   std::optional<BoundMark> bound = std::nullopt;
 
   /// Whether the axis has the mark.

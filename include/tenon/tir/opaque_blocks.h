@@ -14,8 +14,8 @@ namespace tenon::tir {
 /// The body, and what it does not say any more.
 struct OpaqueBlocks {
   Stmt body;
-  /// By data pointer: variables of the loops that add to the buffer's elements, so that its memory
-  /// is outside of them.
+  /// The variables of the loops that add to a buffer's elements, by its data pointer: its memory is
+  /// allocated outside of these loops.
   std::unordered_map<const void*, std::vector<Var>> carried_by;
   /// The branches that run an init where a reduction begins.
   std::unordered_set<const StmtNode*> inits;

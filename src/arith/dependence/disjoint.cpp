@@ -304,7 +304,7 @@ class Prover {
   }
 
   /// Makes one summand of each sum that a guard bounds: j*3 + k, of which j*3 + k < 16 holds, is
-  /// less than 16 even if the ranges of j and k allow more. False where there is none.
+  /// less than 16 even if the ranges of j and k allow more. Returns false if no guard bounds any.
   bool gather_guarded(Sum& sum, const Access& first, const Access& second) const {
     bool found = false;
     for (const Expr& guard : first.guards) found |= gather_guarded(sum, guard, false);
@@ -520,7 +520,7 @@ class Prover {
     return result;
   }
 
-  /// By which two neighbouring positions differ; the first one is 1 where the next is a symbol.
+  /// The factor from a digit's position to the next one. A position before a symbol is 1.
   static Expr ratio(const Expr& next, const Expr& position) {
     const auto to = constant_int(next), from = constant_int(position);
     return to && from ? make_int(next.dtype(), *to / *from) : next;
