@@ -402,8 +402,14 @@ run_step() {
     status=stopped what="no time left"
   else
     pick_kernels "$(device_field capability)"
+    export TENON_STAND_IN_LOG=$out/logs/stand_in.$step.log
+    rm -f "$TENON_STAND_IN_LOG"
     "step_$step" >>"$out/logs/$step.log" 2>&1
     [ $status != stopped ] || kill_leftovers
+    if grep -qs '^fault:' "$TENON_STAND_IN_LOG"; then
+      judge 1
+      note "$(grep -c '^fault:' "$TENON_STAND_IN_LOG") faults: $(grep -m 1 '^fault:' "$TENON_STAND_IN_LOG")"
+    fi
     # Of the step's cases and values.
     local counted
     counted=$(count_lines "$out/$step"*.jsonl)
