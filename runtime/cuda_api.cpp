@@ -134,6 +134,8 @@ StreamHandle stream_handle(int id) {
   return stream == nullptr ? nullptr : stream->handle();
 }
 
+/// Machine code of another architecture.
+constexpr Result kNoBinaryForDevice = 209;
 constexpr int kMostDynamicShared = 8;
 /// More than so many bytes of dynamic shared memory are only given to kernels that ask for them.
 constexpr std::size_t kPlainDynamicShared = 48 * 1024;
@@ -147,11 +149,15 @@ class CudaKernels : public LoadedKernels {
         id_(id),
         specs_(image.kernels.begin(), image.kernels.end()),
         most_dynamic_(specs_.size(), kPlainDynamicShared) {
-    if (image.binary.empty())
+    if (image.binary.empty() && image.portable.empty())
       throw RuntimeError(
           "CUDA: these kernels are there as text only, because the compiler of CUDA C, NVRTC, was "
           "not found, or did not know the architecture, where they were built");
-    driver_.check(driver_.module_load_data(&module_, image.binary.data()), "loading kernels");
+    Result loaded = kNoBinaryForDevice;
+    if (!image.binary.empty()) loaded = driver_.module_load_data(&module_, image.binary.data());
+    if (loaded == kNoBinaryForDevice && !image.portable.empty())
+      loaded = driver_.module_load_data(&module_, image.portable.data());
+    driver_.check(loaded, "loading kernels");
     for (const KernelSpec& spec : specs_) {
       Function function = nullptr;
       const Result result = driver_.module_get_function(&function, module_, spec.name.c_str());

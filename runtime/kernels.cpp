@@ -42,7 +42,8 @@ class KernelsOfModule {
                    .load_kernels(device_id, {.kernels = specs_,
                                              .source = {data_.source, data_.source_bytes},
                                              .binary = {static_cast<const std::byte*>(data_.binary),
-                                                        data_.binary_bytes}});
+                                                        data_.binary_bytes},
+                                             .portable = {data_.portable, data_.portable_bytes}});
     return *loaded;
   }
 

@@ -11,7 +11,9 @@ namespace tenon {
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments,
                                 BuildWatcher* watcher) {
-  codegen::CompileUnit unit{.module = {}, .target = Target("llvm").facts()};
+  // The host does nothing but launch: its code runs on any processor of this kind, so that a saved
+  // module may be loaded beside the device.
+  codegen::CompileUnit unit{.module = {}, .target = Target("llvm -mcpu=generic").facts()};
   lowering::PassOptions on_device = options;
   // OpenCL's sub-groups exchange values by extensions, which the target must name.
   on_device.warp_size =

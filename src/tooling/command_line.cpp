@@ -51,7 +51,7 @@ struct OptionText {
   const char* help;
 };
 
-constexpr std::array<OptionText, 11> kOptions = {{
+constexpr std::array<OptionText, 12> kOptions = {{
     {"help", Takes::Nothing, "", "print this and stop"},
     {"emit", Takes::Value, "simple|loops|final|outline|dot|ll|asm|source|svg|html",
      "print the loops, the loops before any pass, the loops that code is generated from, with what the "
@@ -68,6 +68,8 @@ constexpr std::array<OptionText, 11> kOptions = {{
     {"profile", Takes::ValueOrNothing, "table|json|trace",
      "run every schedule and print where its time goes, stage by stage; as a table unless said, JSON, "
      "or a trace for browsers. With --emit=html the page shows it"},
+    {"save", Takes::Value, "FOLDER",
+     "write the code of every schedule there, as numbered libraries that Module::load takes"},
     {"dump-after", Takes::Values, "PASS|all",
      "print the function after a pass of lowering, on the standard error; may be repeated"},
     {"time-passes", Takes::Nothing, "",
@@ -200,6 +202,7 @@ std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv,
     options.threads = parse_number("threads", text("threads"), 1, runtime::kMaxThreads);
   options.check = values.contains("check");
   options.time = values.contains("time");
+  if (values.contains("save")) options.save = text("save");
   if (values.contains("profile")) options.profile = parse_profile(text("profile"));
   if (values.contains("dump-after"))
     options.dump_after = parse_passes(values["dump-after"].as<std::vector<std::string>>());

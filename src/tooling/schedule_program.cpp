@@ -1,6 +1,7 @@
 #include "tenon/tooling/schedule_program.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 
 #include "tenon/runtime/threads.h"
@@ -56,6 +57,7 @@ void ScheduleProgram::show(const std::string& name, const te::Schedule& schedule
   try {
     if (phase_ == Phase::Check) return check(name, schedule, args, options, where);
     if (prints_texts()) emit(name, schedule, args, options, where);
+    if (options_.save) save(name, schedule, args, options, where);
     if (profiles_) profile(name, schedule, args, options, where);
     if (options_.time) time(name, schedule, args, options, where);
   } catch (const InternalError&) {
@@ -155,6 +157,19 @@ void ScheduleProgram::check_refused(const std::string& name, const te::Schedule&
                   *options.refused_for + "': " + reason);
     out_ << "check " << name << ": refused; " << reason << std::endl;
   }
+}
+
+void ScheduleProgram::save(const std::string& name, const te::Schedule& schedule,
+                           const std::vector<LowerArgument>& args, const ShowOptions& options,
+                           const SourceLocation& where) {
+  if (options.refused_for) return;
+  std::filesystem::create_directories(*options_.save);
+  ++saved_;
+  // Alphabetical order is then that of the schedules.
+  const std::string path = *options_.save + "/" + options_.program + (saved_ < 10 ? "_0" : "_") +
+                           std::to_string(saved_) + ".so";
+  compile(schedule, args, target(), build_options(name, options), where).save(path);
+  out_ << "save " << name << ": " << path << std::endl;
 }
 
 void ScheduleProgram::time(const std::string& name, const te::Schedule& schedule,

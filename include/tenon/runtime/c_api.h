@@ -142,14 +142,16 @@ int32_t tenon_workspace_free(int32_t device_type, int32_t device_id, void* data)
 
 /* The kernels of a module, as data of its own. All but `loaded` stays as it is. */
 typedef struct {
-  uint32_t version;      /* kTenonAbiVersion */
-  int32_t device_type;   /* a DLDeviceType */
-  const char* manifest;  /* what the kernels take (tenon/runtime/kernel_spec.h) */
-  const char* source;    /* in the language of the device, ends in 0 */
-  uint64_t source_bytes; /* without the 0 */
-  const void* binary;    /* what the driver loads; without it the driver compiles the source */
-  uint64_t binary_bytes; /* 0 without one */
-  void* loaded;          /* the runtime's: NULL at first */
+  uint32_t version;        /* kTenonAbiVersion */
+  int32_t device_type;     /* a DLDeviceType */
+  const char* manifest;    /* what the kernels take (tenon/runtime/kernel_spec.h) */
+  const char* source;      /* in the language of the device, ends in 0 */
+  uint64_t source_bytes;   /* without the 0 */
+  const void* binary;      /* machine code of one architecture, or NULL */
+  uint64_t binary_bytes;   /* 0 without one */
+  const char* portable;    /* PTX, which the driver compiles for other architectures, or NULL */
+  uint64_t portable_bytes; /* without the 0 that it ends in */
+  void* loaded;            /* the runtime's: NULL at first */
 } TenonKernels;
 
 /* Starts kernel number `kernel` on the device: `launch` has the extents of blockIdx.x, .y and .z,
@@ -201,7 +203,7 @@ typedef struct {
                            const TenonValue* args, int32_t num_args, const int64_t* launch);
 } TenonRuntimeApi;
 
-enum { kTenonAbiVersion = 2 };
+enum { kTenonAbiVersion = 3 };
 
 const TenonRuntimeApi* tenon_runtime_api(void);
 

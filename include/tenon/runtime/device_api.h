@@ -32,8 +32,10 @@ struct MemoryPlace {
 struct KernelImage {
   std::span<const KernelSpec> kernels;
   std::string_view source;
-  /// Empty: the driver compiles the source.
+  /// Machine code of one architecture; empty where no compiler was found.
   std::span<const std::byte> binary;
+  /// PTX, with a zero behind it, for architectures that the machine code is not of.
+  std::string_view portable;
 };
 
 /// Extents of a launch; all positive.

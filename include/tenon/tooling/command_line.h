@@ -53,6 +53,8 @@ struct CommandLineOptions {
   /// How to print where the time of a run goes; absent: not asked for. With a page, it is shown
   /// there.
   std::optional<ProfileForm> profile;
+  /// The folder to write code into.
+  std::optional<std::string> save = std::nullopt;
   /// Names of passes, each once.
   std::vector<std::string> dump_after;
   bool time_passes = false;

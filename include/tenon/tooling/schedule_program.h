@@ -83,7 +83,9 @@ class ScheduleProgram {
   void finish();
 
  private:
-  bool prints_texts() const { return phase_ == Phase::Show && (options_.emit || !options_.runs()); }
+  bool prints_texts() const {
+    return phase_ == Phase::Show && (options_.emit || !(options_.runs() || options_.save));
+  }
   void emit(const std::string& name, const te::Schedule& schedule,
             const std::vector<LowerArgument>& args, const ShowOptions& options,
             const SourceLocation& where);
@@ -102,6 +104,9 @@ class ScheduleProgram {
   LoopView view(const std::string& name, const te::Schedule& schedule,
                 const std::vector<LowerArgument>& args, const ShowOptions& options,
                 const SourceLocation& where);
+  void save(const std::string& name, const te::Schedule& schedule,
+            const std::vector<LowerArgument>& args, const ShowOptions& options,
+            const SourceLocation& where);
   void time(const std::string& name, const te::Schedule& schedule,
             const std::vector<LowerArgument>& args, const ShowOptions& options,
             const SourceLocation& where);
@@ -116,6 +121,8 @@ class ScheduleProgram {
   std::ostream& err_;
   PassReports reports_;
   std::set<std::string> warned_;
+  /// Libraries that have been written.
+  int saved_ = 0;
   /// Drawn in one document at the end.
   std::vector<te::NamedSchedule> drawings_;
   /// Of the page that is printed in the end.

@@ -145,7 +145,6 @@ void compile_cuda(KernelCode& code, const std::string& arch, std::optional<int> 
   if (compiled == 0) {
     code.ptx = bytes_of(program, library.ptx_size, library.ptx);
     code.binary = bytes_of(program, library.cubin_size, library.cubin);
-    if (code.binary.empty()) code.binary = code.ptx;  // with the zero at its end
     while (code.ptx.ends_with('\0')) code.ptx.pop_back();
   } else if (compiled != kCompilationFailed) {
     code.why_no_binary = "NVRTC does not compile for " + arch + ": " +

@@ -39,6 +39,8 @@ void ModuleEmitter::add_kernels(const KernelCode& code) {
       builder.getInt64(code.text.size()),
       code.binary.empty() ? none : data_of(module_, code.binary, "kernel_binary"),
       builder.getInt64(code.binary.size()),
+      code.ptx.empty() ? none : data_of(module_, code.ptx, "kernel_ptx"),
+      builder.getInt64(code.ptx.size()),
       none};
   llvm::Constant* table = llvm::ConstantStruct::getAnon(fields);
   KernelTable kernels{

@@ -1,0 +1,220 @@
+#include "tests/device_kit/check.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "tenon/runtime/device_api.h"
+#include "tenon/runtime/module.h"
+#include "tests/device_kit/case_file.h"
+#include "tests/device_kit/elements.h"
+#include "tests/device_kit/results.h"
+
+namespace tenon::device_kit {
+
+namespace {
+
+using runtime::NDArray;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kNoDevice = 3;
+/// Of a case. OpenCL's driver compiles the kernels in them, for minutes where loops are unrolled.
+constexpr unsigned kSeconds = 20, kSecondsOfOpenCl = 300;
+/// Bytes behind an array that nobody may write.
+constexpr std::size_t kGuard = 256;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::byte guard_byte(std::size_t n) { return std::byte(static_cast<unsigned char>(n * 37 + 11)); }
+
+/// An array on the device, with a guard behind it.
+class Array {
+ public:
+  Array(const CaseArgument& argument, const std::vector<std::byte>& bytes, Device device)
+      : argument_(argument), type_(DataType::parse(argument.dtype)), device_(device) {
+    const auto* first = bytes.data() + argument.offset;
+    const auto size = static_cast<std::size_t>(argument.bytes);
+    here_.assign(first, first + size);
+    expected_.assign(first + size, first + 2 * size);
+    for (std::size_t n = 0; n < kGuard; ++n) here_.push_back(guard_byte(n));
+    data_ = api().allocate(device.id, here_.size(), 0);
+    api().copy({cpu(0), here_.data()}, there(), here_.size());
+    tensor_ = {.data = data_,
+               .device = {static_cast<DLDeviceType>(device.type), device.id},
+               .ndim = static_cast<std::int32_t>(argument.shape.size()),
+               .dtype = runtime::to_dlpack(type_),
+               .shape = const_cast<std::int64_t*>(argument.shape.data()),
+               .strides = argument.strides.empty()
+                              ? nullptr
+                              : const_cast<std::int64_t*>(argument.strides.data()),
+               .byte_offset = 0};
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() {
+    try {
+      api().release(device_.id, data_);
+    } catch (const RuntimeError&) {  // A kernel broke the context, which an error has said.
+    }
+  }
+
+  const DLTensor* tensor() const { return &tensor_; }
+
+  std::string difference(const CaseSpec& spec, bool compare_numbers) {
+    api().copy(there(), {cpu(0), here_.data()}, here_.size());
+    for (std::size_t n = 0; n < kGuard; ++n)
+      if (here_[expected_.size() + n] != guard_byte(n))
+        return argument_.name + ": written " + std::to_string(n) + " bytes behind its end";
+    if (!compare_numbers) return "";
+    const DataType element = type_.element();
+    const auto size = static_cast<std::size_t>(element.bytes());
+    for (std::size_t n = 0; n * size < expected_.size(); ++n) {
+      const std::byte *right = &expected_[n * size], *found = &here_[n * size];
+      if (!same(right, found, element, spec.tolerance, spec.zeros_alike))
+        return argument_.name + "[" + std::to_string(n) + "]: expected " + text(right, element) +
+               ", got " + text(found, element);
+    }
+    return "";
+  }
+
+ private:
+  runtime::DeviceApi& api() const { return runtime::device_api(device_.type); }
+  runtime::MemoryPlace there() const { return {device_, data_}; }
+
+  const CaseArgument& argument_;
+  DataType type_;
+  Device device_;
+  std::vector<std::byte> here_, expected_;
+  void* data_ = nullptr;
+  DLTensor tensor_ = {};
+};
+
+struct Item {
+  std::string name, group;
+};
+
+std::vector<Item> items(const CheckOptions& options) {
+  std::vector<Item> all;
+  const auto add = [&](const std::string& name, const std::string& group) {
+    const bool is_chosen =
+        (!options.group || *options.group == group) && name.find(options.only) != std::string::npos;
+    if (is_chosen) all.push_back({name, group});
+  };
+  for (const std::string& name : runtime_checks()) add(name, "runtime");
+  if (options.group == "runtime") return all;
+  for (const std::string& name : case_names(options.kernels))
+    add(name, read_case(options.kernels, name).group);
+  return all;
+}
+
+/// In a process of its own, up to the first case that it does not survive.
+void run_items(const CheckOptions& options, const std::vector<Item>& todo, Results& results) {
+  for (const Item& item : todo) {
+    results.add({{"case", item.name}, {"group", item.group}, {"status", "started"}});
+    alarm(options.device.type == DeviceType::Cuda ? kSeconds : kSecondsOfOpenCl);
+    const auto start = Clock::now();
+    std::string status = "right", what;
+    try {
+      what = item.group == "runtime" ? run_runtime_check(options, item.name)
+                                     : run_case(options, item.name);
+      if (!what.empty()) status = "wrong";
+    } catch (const std::exception& error) {
+      status = "error", what = error.what();
+    }
+    alarm(0);
+    results.add({{"case", item.name},
+                 {"group", item.group},
+                 {"status", status},
+                 {"seconds", since(start)},
+                 {"what", what}});
+    // An address that a kernel may not use breaks the context for all that follow.
+    if (status == "error") _exit(0);
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+std::string run_case(const CheckOptions& options, const std::string& name) {
+  const CaseSpec spec = read_case(options.kernels, name);
+  const std::vector<std::byte> bytes = read_case_bytes(options.kernels, name);
+  const runtime::Module module = runtime::Module::load(options.kernels + "/" + name + ".so");
+  const runtime::Function function = module["main"];
+  for (const CaseCall& call : spec.calls) {
+    std::vector<std::unique_ptr<Array>> arrays;
+    std::vector<runtime::Argument> args;
+    for (const CaseArgument& argument : call.arguments) {
+      if (argument.is_array) {
+        arrays.push_back(std::make_unique<Array>(argument, bytes, options.device));
+        args.emplace_back(arrays.back()->tensor());
+      } else if (DataType::parse(argument.dtype).is_floating()) {
+        args.emplace_back(argument.real);
+      } else {
+        args.emplace_back(argument.integer);
+      }
+    }
+    function.call(args);
+    runtime::device_api(options.device.type).synchronize(options.device.id);
+    for (const auto& array : arrays)
+      if (std::string wrong = array->difference(spec, options.numbers); !wrong.empty())
+        return wrong;
+  }
+  return "";
+}
+
+int check(const CheckOptions& options) {
+  const auto start = Clock::now();
+  const std::vector<Item> all = items(options);
+  for (;;) {
+    Results results(options.results);
+    std::map<std::string, std::string> status;
+    for (const nlohmann::json& line : results.lines()) status[line["case"]] = line["status"];
+    std::vector<Item> todo;
+    for (const Item& item : all) {
+      const auto found = status.find(item.name);
+      if (found == status.end()) {
+        todo.push_back(item);
+      } else if (found->second == "started") {
+        results.add({{"case", item.name},
+                     {"group", item.group},
+                     {"status", "crashed"},
+                     {"what", "the process ended or was stopped in it"}});
+        status[item.name] = "crashed";
+      }
+    }
+    if (todo.empty() || since(start) > options.seconds) {
+      const bool is_right = std::ranges::all_of(
+          status, [](const auto& s) { return s.second == "right" || s.second == "skipped"; });
+      return is_right && todo.empty() ? 0 : 1;
+    }
+    // The parent never starts the driver, whose state no child could go on with.
+    const pid_t child = fork();
+    if (child < 0) throw RuntimeError("no process can be started");
+    if (child == 0) {
+      if (std::string missing = options.device.why_missing(); !missing.empty()) {
+        std::fprintf(stderr, "%s\n", missing.c_str());
+        _exit(kNoDevice);
+      }
+      run_items(options, todo, results);
+    }
+    int ended = 0;
+    bool is_over = false;
+    while (!is_over) {
+      is_over = waitpid(child, &ended, WNOHANG) == child;
+      if (!is_over && since(start) > options.seconds) kill(child, SIGKILL);
+      if (!is_over) usleep(20'000);
+    }
+    if (WIFEXITED(ended) && WEXITSTATUS(ended) == kNoDevice) return kNoDevice;
+  }
+}
+
+}  // namespace tenon::device_kit

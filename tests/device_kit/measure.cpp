@@ -1,0 +1,382 @@
+#include "tests/device_kit/measure.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <random>
+
+#include "tenon/runtime/device_api.h"
+#include "tenon/runtime/module.h"
+#include "tenon/runtime/spec.h"
+#include "tenon/support/float16.h"
+#include "tests/device_kit/cublas.h"
+#include "tests/device_kit/elements.h"
+#include "tests/device_kit/results.h"
+#include "tests/device_kit/table_rows.h"
+
+namespace tenon::device_kit {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using runtime::NDArray;
+
+constexpr int kNoDevice = 3;
+
+/// Attributes of the driver's interface, by their numbers there; 0 for what it does not say.
+int attribute(int number) {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == nullptr) return 0;
+  const auto get = reinterpret_cast<int (*)(int*, int, int)>(dlsym(driver, "cuDeviceGetAttribute"));
+  int value = 0;
+  if (get == nullptr || get(&value, number, 0) != 0) return 0;
+  return value;
+}
+
+int driver_version() {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == nullptr) return 0;
+  const auto get = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+  int value = 0;
+  return get != nullptr && get(&value) == 0 ? value : 0;
+}
+
+/// An array here and its copy on the device. Numbers of [-1, 1), or -10 to 10.
+struct Input {
+  Input(const std::vector<std::int64_t>& shape, DataType type, unsigned seed, Device device)
+      : here(NDArray::empty(shape, type)), there(here) {
+    constexpr std::size_t kDifferent = 1 << 16;
+    const auto size = static_cast<std::size_t>(type.bytes());
+    std::vector<std::byte> some(kDifferent * size);
+    std::mt19937 random(seed);
+    for (std::size_t n = 0; n < kDifferent; ++n) {
+      const float x = std::uniform_real_distribution<float>(-1, 1)(random);
+      const Float16 half(x);
+      const BFloat16 brain(x);
+      const std::int8_t whole = static_cast<std::int8_t>(std::lround(x * 10));
+      const void* bits = type == Float(16)    ? static_cast<const void*>(&half)
+                         : type == BFloat(16) ? static_cast<const void*>(&brain)
+                         : type == Int(8)     ? static_cast<const void*>(&whole)
+                                              : &x;
+      std::memcpy(&some[n * size], bits, size);
+    }
+    auto* to = static_cast<std::byte*>(here.dl_tensor().data);
+    std::uint64_t state = seed;
+    for (std::int64_t n = 0; n < here.num_elements(); ++n, to += size) {
+      state = state * 6364136223846793005ull + 1442695040888963407ull;
+      std::memcpy(to, &some[(state >> 40) % kDifferent * size], size);
+    }
+    there = here.copy_to(device);
+  }
+  double operator()(std::int64_t n) const {
+    return value(static_cast<const std::byte*>(here.dl_tensor().data) + n * here.dtype().bytes(),
+                 here.dtype());
+  }
+  NDArray here, there;
+};
+
+/// A row's arrays, what it does, and each element of its result by plain C++.
+struct Program {
+  std::vector<Input> inputs;
+  std::vector<std::int64_t> shape;
+  DataType type = Float(32);
+  /// Of a call: operations, or bytes that are moved.
+  double operations = 0, bytes = 0;
+  std::function<double(const Program& program, std::int64_t)> element;
+};
+
+Program program_of(const Row& row, Device device) {
+  Program p;
+  const auto input = [&](const std::vector<std::int64_t>& shape, DataType type) {
+    p.inputs.emplace_back(shape, type, static_cast<unsigned>(p.inputs.size() + 1), device);
+  };
+  const std::int64_t n = row.n, channels = row.channels, size = row.size;
+  const double matrix = static_cast<double>(kRows) * kColumns * 4;
+  switch (row.kind) {
+    case RowKind::Add:
+    case RowKind::MultiplyAdds:
+      input({n}, Float(32)), input({n}, Float(32));
+      p.shape = {n};
+      if (row.kind == RowKind::Add) {
+        p.bytes = static_cast<double>(n) * 12;
+        p.element = [](const Program& p, std::int64_t i) {
+          return p.inputs[0](i) + p.inputs[1](i);
+        };
+      } else {
+        p.operations = 2.0 * kChain * static_cast<double>(n);
+        p.element = [](const Program& p, std::int64_t i) {
+          return kChain * p.inputs[0](i) * p.inputs[1](i);
+        };
+      }
+      break;
+    case RowKind::Product:
+      input({n, n}, row.type), input({n, n}, row.type);
+      p.shape = {n, n};
+      p.type = row.type == Int(8) ? Int(32) : Float(32);
+      p.operations = 2.0 * std::pow(static_cast<double>(n), 3);
+      p.element = [n](const Program& p, std::int64_t i) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < n; ++k)
+          sum += p.inputs[0](i / n * n + k) * p.inputs[1](k * n + i % n);
+        return sum;
+      };
+      break;
+    case RowKind::Convolution:
+      input({n, channels, size, size}, Float(32)), input({channels, channels, 3, 3}, Float(32));
+      p.shape = {n, channels, size, size};
+      p.operations = 2.0 * 9 * static_cast<double>(n * channels * channels * size * size);
+      p.element = [channels, size](const Program& p, std::int64_t i) {
+        const std::int64_t x = i % size, y = i / size % size, f = i / size / size % channels,
+                           image = i / size / size / channels;
+        double sum = 0;
+        for (std::int64_t c = 0; c < channels; ++c)
+          for (std::int64_t ky = 0; ky < 3; ++ky)
+            for (std::int64_t kx = 0; kx < 3; ++kx) {
+              const std::int64_t row = y + ky - 1, column = x + kx - 1;
+              if (row < 0 || row >= size || column < 0 || column >= size) continue;
+              sum += p.inputs[0](((image * channels + c) * size + row) * size + column) *
+                     p.inputs[1](((f * channels + c) * 3 + ky) * 3 + kx);
+            }
+        return sum;
+      };
+      break;
+    default:
+      input({kRows, kColumns}, Float(32));
+      p.shape = {kRows, kColumns};
+      p.bytes = 2 * matrix;
+  }
+  if (row.kind == RowKind::Relu)
+    p.element = [](const Program& p, std::int64_t i) { return std::max(p.inputs[0](i), 0.0); };
+  if (row.kind == RowKind::Transpose) {
+    p.shape = {kColumns, kRows};
+    p.element = [](const Program& p, std::int64_t i) {
+      return p.inputs[0](i % kRows * kColumns + i / kRows);
+    };
+  }
+  if (row.kind == RowKind::Softmax)
+    p.element = [](const Program& p, std::int64_t i) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < kColumns; ++k)
+        sum += std::exp(p.inputs[0](i / kColumns * kColumns + k));
+      return std::exp(p.inputs[0](i)) / sum;
+    };
+  if (row.kind == RowKind::SumsOfRows) {
+    p.shape = {kRows};
+    p.bytes = matrix + kRows * 4.0;
+    p.element = [](const Program& p, std::int64_t i) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < kColumns; ++k) sum += p.inputs[0](i * kColumns + k);
+      return sum;
+    };
+  }
+  if (row.kind == RowKind::SumsOfColumns) {
+    p.shape = {kColumns};
+    p.bytes = matrix + kColumns * 4.0;
+    p.element = [](const Program& p, std::int64_t i) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < kRows; ++k) sum += p.inputs[0](k * kColumns + i);
+      return sum;
+    };
+  }
+  return p;
+}
+
+/// Elements of the first and the last rows, and some by chance, beside plain C++.
+std::string difference(const Program& p, const NDArray& result) {
+  const NDArray here = result.copy_to(cpu(0));
+  const auto* data = static_cast<const std::byte*>(here.dl_tensor().data);
+  std::mt19937_64 random(7);
+  const std::int64_t count = here.num_elements();
+  constexpr int kSome = 300;
+  for (int n = 0; n < kSome; ++n) {
+    const std::int64_t i =
+        n < 40   ? n % count
+        : n < 80 ? count - 1 - n % count
+                 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count));
+    const double right = p.element(p, i), found = value(data + i * p.type.bytes(), p.type);
+    // Sums of thousands of numbers about 0, in float32.
+    if (!(std::fabs(right - found) <= 2e-3 * std::max(1.0, std::fabs(right))))
+      return "element " + std::to_string(i) + " is " + std::to_string(found) + ", not " +
+             std::to_string(right);
+  }
+  return "";
+}
+
+/// Seconds of a call, the median of several runs by the device's clock.
+double seconds_of(runtime::DeviceApi& api, const std::function<void()>& call) {
+  call();
+  api.synchronize(0);
+  int number = 1;
+  std::vector<double> results;
+  constexpr double kLeast = 0.01;
+  constexpr std::size_t kRepeats = 7;
+  while (results.size() < kRepeats) {
+    const auto timer = api.make_timer(0);
+    timer->start();
+    for (int n = 0; n < number; ++n) call();
+    const double time = timer->stop();
+    if (time < kLeast && results.empty() && number < (1 << 20)) {
+      number *= 2;
+      continue;
+    }
+    results.push_back(time / number);
+  }
+  return runtime::Timing::of(results).median;
+}
+
+struct Measured {
+  double seconds = 0;
+  std::string wrong;
+};
+
+Measured measured(const CheckOptions& options, const Row& row, const Program& p,
+                  const NDArray& out) {
+  const runtime::Function f =
+      runtime::Module::load(options.kernels + "/" + row.name + ".so")["main"];
+  std::vector<runtime::Argument> args;
+  for (const Input& input : p.inputs) args.emplace_back(input.there);
+  args.emplace_back(out);
+  runtime::DeviceApi& api = runtime::device_api(options.device.type);
+  Measured result;
+  result.seconds = seconds_of(api, [&] { f.call(args); });
+  if (options.numbers) result.wrong = difference(p, out);
+  return result;
+}
+
+/// Bytes a second that a copy on the device moves, both ways.
+double copy_speed(const CheckOptions& options) {
+  constexpr std::int64_t kBytes = std::int64_t{kRows} * kColumns * 4;
+  const NDArray from = NDArray::zeros({kBytes}, Int(8), options.device),
+                to = from.copy_to(options.device);
+  runtime::DeviceApi& api = runtime::device_api(options.device.type);
+  const runtime::MemoryPlace source{options.device, from.dl_tensor().data},
+      target{options.device, to.dl_tensor().data};
+  // By the host's clock: each copy waits for its end. Large, so that the waiting is small.
+  constexpr int kCopies = 20;
+  api.copy(source, target, kBytes);
+  const auto start = std::chrono::steady_clock::now();
+  for (int n = 0; n < kCopies; ++n) api.copy(source, target, kBytes);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  return 2.0 * kBytes * kCopies / time.count();
+}
+
+/// The steps of the tutorial gpu_matmul, of which only the kernels know the size.
+std::vector<Row> ladder_rows(const std::string& kernels) {
+  std::vector<Row> rows;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(fs::path(kernels) / "gpu_matmul", missing)) {
+    const runtime::Module module = runtime::Module::load(entry.path());
+    const auto& a = std::get<runtime::ArraySpec>(module["main"].spec().params[0].type);
+    rows.push_back({"gpu_matmul/" + entry.path().stem().string(), RowKind::Product,
+                    static_cast<int>(std::get<std::int64_t>(a.shape[0])), a.dtype});
+  }
+  std::ranges::sort(rows, {}, &Row::name);
+  return rows;
+}
+
+NDArray result_of(const Program& p, Device device) {
+  // Nothing that the program does not write goes unseen.
+  return NDArray::full(p.shape, p.type, p.type.is_floating() ? NAN : -1, device);
+}
+
+}  // namespace
+
+int probe(const CheckOptions& options) {
+  if (std::string missing = options.device.why_missing(); !missing.empty()) {
+    std::fprintf(stderr, "%s\n", missing.c_str());
+    return kNoDevice;
+  }
+  Results results(options.results);
+  json line = {{"case", "probe"},
+               {"device", runtime::device_api(options.device.type).device_name(options.device.id)},
+               {"status", "right"}};
+  if (options.device.type == DeviceType::Cuda) {
+    // CU_DEVICE_ATTRIBUTE_...
+    constexpr int kMajor = 75, kMinor = 76, kMultiprocessors = 16, kClock = 13, kMemoryClock = 36,
+                  kL2Bytes = 38, kMostShared = 97;
+    line["capability"] =
+        std::to_string(attribute(kMajor)) + "." + std::to_string(attribute(kMinor));
+    line["multiprocessors"] = attribute(kMultiprocessors);
+    line["clock_khz"] = attribute(kClock);
+    line["memory_clock_khz"] = attribute(kMemoryClock);
+    line["l2_bytes"] = attribute(kL2Bytes);
+    line["shared_bytes"] = attribute(kMostShared);
+    line["driver"] = driver_version();
+  }
+  const auto start = std::chrono::steady_clock::now();
+  for (const Row& row : table_rows()) {
+    if (row.kind != RowKind::Add && row.kind != RowKind::MultiplyAdds) continue;
+    const Program p = program_of(row, options.device);
+    const NDArray out = result_of(p, options.device);
+    const Measured m = measured(options, row, p, out);
+    if (!m.wrong.empty()) line["status"] = "wrong", line["what"] = row.name + ": " + m.wrong;
+    if (p.bytes > 0) line["bytes_per_second"] = p.bytes / m.seconds;
+    if (p.operations > 0) line["operations_per_second"] = p.operations / m.seconds;
+  }
+  line["copy_bytes_per_second"] = copy_speed(options);
+  line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("%s\n", line.dump().c_str());
+  const bool is_right = line["status"] == "right";
+  results.add(line);
+  return is_right ? 0 : 1;
+}
+
+int measure(const CheckOptions& options) {
+  if (!options.device.exists()) return kNoDevice;
+  Results results(options.results);
+  const CuBlas blas;
+  runtime::DeviceApi& api = runtime::device_api(options.device.type);
+  const double copied = copy_speed(options);
+  int status = 0;
+  std::vector<Row> rows = table_rows();
+  const std::vector<Row> ladder = ladder_rows(options.kernels);
+  rows.insert(rows.end(), ladder.begin(), ladder.end());
+  for (const Row& row : rows) {
+    const bool is_known = std::ranges::any_of(
+        results.lines(), [&](const json& line) { return line.value("case", "") == row.name; });
+    if (is_known || row.name.find(options.only) == std::string::npos) continue;
+    if (options.device.type != DeviceType::Cuda && row.type != Float(32)) continue;
+    json line = {{"case", row.name}, {"status", "right"}};
+    try {
+      const Program p = program_of(row, options.device);
+      const NDArray out = result_of(p, options.device);
+      const Measured m = measured(options, row, p, out);
+      if (!m.wrong.empty()) line["status"] = "wrong", line["what"] = m.wrong;
+      const bool is_memory = p.bytes > 0;
+      const double speed = (is_memory ? p.bytes : p.operations) / m.seconds;
+      line["table"] = row.name.starts_with("gpu_matmul/") ? "ladder"
+                      : is_memory                         ? "memory"
+                                                          : "arithmetic";
+      line["value"] = speed * 1e-9;
+      line["unit"] = is_memory ? "GB/s" : "GFLOP/s";
+      line["microseconds"] = m.seconds * 1e6;
+      double peer = 0;
+      if (is_memory) line["peer"] = "copy", peer = copied;
+      const int n = row.n;
+      if (row.kind == RowKind::Product && blas.exists() &&
+          blas.multiply(n, p.inputs[0].there, p.inputs[1].there, out)) {
+        line["peer"] = "cuBLAS";
+        peer = p.operations / seconds_of(api, [&] {
+                 blas.multiply(n, p.inputs[0].there, p.inputs[1].there, out);
+               });
+        if (std::string wrong = options.numbers ? difference(p, out) : ""; !wrong.empty())
+          line["peer_wrong"] = wrong;
+      }
+      if (peer > 0) line["peer_value"] = peer * 1e-9, line["ratio"] = speed / peer;
+    } catch (const RuntimeError& error) {
+      line["status"] = "error", line["what"] = error.what();
+    }
+    if (line["status"] != "right") status = 1;
+    results.add(line);
+  }
+  return status;
+}
+
+}  // namespace tenon::device_kit

@@ -1,0 +1,18 @@
+// The programs of the tables.
+#pragma once
+
+#include <tenon/tenon.h>
+
+#include "tests/device_kit/table_rows.h"
+
+namespace tenon::device_kit {
+
+struct TableProgram {
+  te::Schedule schedule;
+  std::vector<LowerArgument> args;
+};
+
+/// By the library's schedule for the target.
+TableProgram table_program(const Row& row, const tir::TargetFacts& target);
+
+}  // namespace tenon::device_kit
