@@ -3,47 +3,25 @@
 # named, and prints their tables. The first option and all that follows it go to the programs that compare
 # Tenon with libraries (--threads 2, --filter 512, --json after.json, --compare before.json; --help says
 # more), and only these are run then unless others are named.
-# bench.sh --device=cuda: all that waits for a CUDA device. The tests of the label gpu, the same under
-# compute-sanitizer where it is installed, and the tables beside cuBLAS and beside a copy. Ends with 3 where
-# there is no device.
+# bench.sh --device=cuda [option...]: prepares the device kit here and runs it here; the options are those of
+# tests/device_kit/run.sh. Ends with 3 where there is no device.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The first tool of the name on the path or where CUDA is installed.
-find_tool() {
-  command -v "$1" || ls "/usr/local/cuda/bin/$1" /usr/local/cuda-*/bin/"$1" 2>/dev/null | head -n 1 || true
-}
-
-run_on_cuda() {
-  scripts/setup.sh
-  { cmake --preset release && cmake --build --preset release --target bench_cuda_device; } >&2
-  local status=0 tables=0
-  build/bench/cuda_device --probe || exit $?
-  { cmake --build --preset release --target test_cuda; } >&2
-  echo "== tests"
-  ctest --preset release -L gpu || status=1
-  local sanitizer
-  sanitizer=$(find_tool compute-sanitizer)
-  if [ -n "$sanitizer" ]; then
-    for tool in memcheck racecheck; do
-      echo "== $tool"
-      "$sanitizer" --tool "$tool" --error-exitcode 1 build/tests/test_cuda --gtest_filter='Gpu*' || status=1
-    done
-  else
-    echo "compute-sanitizer is not installed: memcheck and racecheck are left out."
+if [ "${1:-}" = --device=cuda ]; then
+  shift
+  # Preparing takes minutes.
+  if ! compgen -G '/dev/nvidia[0-9]*' >/dev/null && [ ! -e /dev/dxg ]; then
+    echo "bench.sh: there is no CUDA device on this machine." >&2
+    exit 3
   fi
-  echo "== tables"
-  build/bench/cuda_device || tables=$?
-  [ $tables -eq 0 ] || status=$tables
-  exit $status
-}
-
-if [ "${1:-}" = --device=cuda ] && [ $# -eq 1 ]; then run_on_cuda; fi
+  scripts/device_kit.sh
+  rm -rf build/device_kit/results
+  exec build/device_kit/tenon-device-kit/run.sh --out build/device_kit/results "$@"
+fi
 known=()
 for source in tests/bench/*.cpp; do
-  # Only for a device: see above.
-  [ "$source" = tests/bench/cuda_device.cpp ] && continue
   [ -f "$source" ] && known+=("$(basename "$source" .cpp)")
 done
 
