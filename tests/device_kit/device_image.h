@@ -23,9 +23,10 @@ struct KernelParameter {
   enum class Kind { Unknown, Pointer, Scalar };
 
   std::size_t offset = 0, bytes = 0;
-  /// Cubins do not distinguish pointers from integers of 64 bits.
+  /// Cubins do not distinguish pointers from other values of 64 bits, and PTX only where it
+  /// converts them to addresses.
   Kind kind = Kind::Unknown;
-  /// In bytes. If it is a pointer, every access through it needs a multiple of this.
+  /// In bytes. If it is a pointer, the widest access through it needs a multiple of this.
   std::size_t alignment = 1;
   /// If it is a pointer, whether the kernel may write through it.
   bool is_written = true;

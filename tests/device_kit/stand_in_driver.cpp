@@ -548,7 +548,7 @@ void copy_now(Driver& all, Context& context, const char* call, Address to, Addre
 
 void check_suits(const Driver& all, const DeviceImage& image) {
   const Architecture &code = image.architecture, &device = all.architecture;
-  const std::string both = code.str() + ", the device is a " + device.str();
+  const std::string both = code.str() + ", the device is " + device.str();
   const bool is_same = code.major == device.major && code.minor == device.minor;
   if (image.is_ptx) {
     if (image.ptx_version > kPtxVersionOfDriver)

@@ -10,6 +10,7 @@
 #include <regex>
 #include <thread>
 
+#include "tenon/codegen/c_like/nvrtc.h"
 #include "tenon/runtime/device_api.h"
 #include "tenon/runtime/stream.h"
 #include "tenon_test_paths.h"
@@ -386,11 +387,11 @@ TEST_F(StandIn, ReportsImagesThatDoNotSuitTheDevice) {
   EXPECT_EQ(faults(), "");
   EXPECT_EQ(load(with("sm_80", "sm_100")), kInvalidPtx);
   EXPECT_EQ(faults(),
-            "cuModuleLoadData: the PTX is for sm_100, the device is a sm_90 "
+            "cuModuleLoadData: the PTX is for sm_100, the device is sm_90 "
             "[CUDA_ERROR_INVALID_PTX]\n");
   EXPECT_EQ(load(with("sm_80", "sm_80a")), kInvalidPtx);
   EXPECT_EQ(faults(),
-            "cuModuleLoadData: the PTX is for sm_80a, the device is a sm_90 "
+            "cuModuleLoadData: the PTX is for sm_80a, the device is sm_90 "
             "[CUDA_ERROR_INVALID_PTX]\n");
   EXPECT_EQ(load(with("8.0", "9.1")), kPtxVersion);
   EXPECT_EQ(faults(),
@@ -462,6 +463,117 @@ TEST_F(StandInDeathTestF, ReportsAtTheEndWhatIsLeft) {
       << text;
   EXPECT_NE(text.find(" cuMemAlloc_v2 "), std::string::npos) << text;
   faults();
+}
+
+// ---- Machine code ---------------------------------------------------------------------------
+
+/// What NVRTC compiles for the architecture. Nullopt where it is not found.
+std::optional<std::string> compiled(const std::string& arch, bool as_ptx) {
+  codegen::KernelCode code{.device = DeviceType::Cuda, .text = R"(
+extern "C" __global__ void __launch_bounds__(128)
+mix(const float4* __restrict__ a, const float* b, float* c, long long n, unsigned char m) {
+  __shared__ float4 tile[64];
+  tile[threadIdx.x & 63] = a[threadIdx.x];
+  __syncthreads();
+  const float4 t = tile[(threadIdx.x ^ m) & 63];
+  for (long long i = 0; i < n; ++i)
+    c[threadIdx.x * n + i] = t.x + t.y + t.z + t.w + b[threadIdx.x + i];
+})"};
+  codegen::compile_cuda(code, arch);
+  if (code.binary.empty()) return std::nullopt;
+  return as_ptx ? code.ptx : code.binary;
+}
+
+/// The kernel `mix`, in place of `add`.
+class MachineCodeOnStandIn : public StandIn, public ::testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    StandIn::SetUp();
+    const auto image = compiled("sm_90", GetParam());
+    if (!image) GTEST_SKIP() << "libnvrtc.so is not here";
+    EXPECT_EQ(call("cuModuleUnload", module), kSuccess);
+    EXPECT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(image->c_str())),
+              kSuccess);
+    EXPECT_EQ(call("cuModuleGetFunction", &add, module, "mix"), kSuccess);
+  }
+  int run(Address first, Address second, Address third, void* stream = nullptr) {
+    std::int64_t n = 4;
+    unsigned char m = 1;
+    void* parameters[] = {&first, &second, &third, &n, &m};
+    return launch_with(parameters, {}, stream);
+  }
+  int attribute(int number) {
+    int value = -1;
+    EXPECT_EQ(call("cuFuncGetAttribute", &value, number, add), kSuccess);
+    return value;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Cubin, MachineCodeOnStandIn, ::testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(Ptx, MachineCodeOnStandIn, ::testing::Values(true));
+
+TEST_P(MachineCodeOnStandIn, IsReadForWhatALaunchNeeds) {
+  EXPECT_EQ(run(a, b, c), kSuccess);
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(attribute(0), 128);
+  EXPECT_EQ(attribute(1), 1024);
+  EXPECT_EQ(attribute(8), 47 * 1024);
+  EXPECT_EQ(attribute(6), 90);
+  if (!GetParam()) {
+    EXPECT_GT(attribute(4), 8);
+  }
+  EXPECT_EQ(launch_with(nullptr), kInvalidValue);
+  EXPECT_EQ(faults(),
+            "cuLaunchKernel: kernel `mix`: kernelParams is NULL, and the kernel takes 5 "
+            "[CUDA_ERROR_INVALID_VALUE]\n");
+}
+
+TEST_P(MachineCodeOnStandIn, IsReadForWhatEachPointerNeeds) {
+  EXPECT_EQ(run(a + 16, b + 4, c + 4), kSuccess);
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(run(a + 8, b, c), kMisaligned);
+  EXPECT_EQ(
+      faults(),
+      "cuLaunchKernel: kernel `mix`: parameter 0 # is not a multiple of the 16 bytes that the "
+      "kernel accesses at once [CUDA_ERROR_MISALIGNED_ADDRESS]\n");
+  EXPECT_EQ(run(a, b + 2, c), kMisaligned);
+  EXPECT_EQ(run(a, b, c + 2), kMisaligned);
+  EXPECT_NE(faults(), "");
+}
+
+TEST_P(MachineCodeOnStandIn, IsReadForWhatItWrites) {
+  void *const first = make_stream(), *const second = make_stream();
+  const Address d = allocate(kBytes);
+  EXPECT_EQ(run(a, b, c, first), kSuccess);
+  EXPECT_EQ(run(a, b, d, second), kSuccess);
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(run(a, d, c, second), kInvalidValue);
+  EXPECT_EQ(run(a, d, b, second), kInvalidValue);
+  EXPECT_EQ(run(c, b, d, second), kInvalidValue);
+  EXPECT_NE(faults(), "");
+  EXPECT_EQ(call("cuCtxSynchronize"), kSuccess);
+  EXPECT_EQ(run(c, d, a, second), kSuccess);
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(call("cuMemFree_v2", d), kSuccess);
+  for (void* stream : {first, second}) EXPECT_EQ(call("cuStreamDestroy_v2", stream), kSuccess);
+}
+
+TEST_F(StandIn, ReportsMachineCodeForAnotherArchitecture) {
+  for (const char* arch : {"sm_80", "sm_90", "sm_90a"}) {
+    const auto image = compiled(arch, false);
+    if (!image) GTEST_SKIP() << "libnvrtc.so is not here";
+    void* other = nullptr;
+    const bool suits = std::string(arch) != "sm_80";
+    EXPECT_EQ(call("cuModuleLoadData", &other, static_cast<const void*>(image->c_str())),
+              suits ? kSuccess : kNoBinary)
+        << arch;
+    if (suits) {
+      EXPECT_EQ(call("cuModuleUnload", other), kSuccess);
+    }
+  }
+  EXPECT_EQ(faults(),
+            "cuModuleLoadData: the machine code is for sm_80, the device is sm_90 "
+            "[CUDA_ERROR_NO_BINARY_FOR_GPU]\n");
 }
 
 // ---- The runtime on it ----------------------------------------------------------------------
@@ -574,7 +686,7 @@ TEST_F(RuntimeOnStandIn, IsRefusedMachineCodeForAnotherArchitecture) {
   EXPECT_EQ(faults(), "");
   EXPECT_NE(run("cuda -arch=sm_80").find("no kernel image is available"), std::string::npos);
   EXPECT_EQ(faults(),
-            "cuModuleLoadData: the machine code is for sm_80, the device is a sm_90 "
+            "cuModuleLoadData: the machine code is for sm_80, the device is sm_90 "
             "[CUDA_ERROR_NO_BINARY_FOR_GPU]\n");
 }
 
