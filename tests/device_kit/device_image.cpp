@@ -31,9 +31,9 @@ struct Section {
   std::uint64_t offset, size;
 };
 
-/// Instructions of sm_70 and later, 16 bytes each. The low 12 bits are the operation and the form
-/// of its operands: the place of the second one holds a register, a number, a place in the memory
-/// of constants or a uniform register.
+/// An instruction of sm_70 and later, which takes 16 bytes. Its low 12 bits are the opcode and the
+/// form of its operands: one of them is a register, an immediate, an offset into constant memory or
+/// a uniform register.
 class Instruction {
  public:
   Instruction(std::uint64_t low, std::uint64_t high) : low_(low), high_(high) {}
@@ -45,11 +45,11 @@ class Instruction {
   unsigned first() const { return low_ >> 24 & 0xff; }
   unsigned second() const { return low_ >> 32 & 0xff; }
   unsigned third() const { return high_ & 0xff; }
-  /// In the first bank of constants, where parameters are.
+  /// The offset in constant bank 0, which holds the parameters.
   std::optional<std::size_t> constant() const {
     return (low_ >> 54 & 0x1f) == 0 ? std::optional((low_ >> 40 & 0x3fff) * 4) : std::nullopt;
   }
-  /// Of an access.
+  /// Width of a memory access.
   std::size_t bytes() const {
     constexpr std::size_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 1};
     return kBytes[high_ >> 9 & 7];
@@ -71,12 +71,12 @@ class Instruction {
   std::uint64_t low_, high_;
 };
 
-/// Which parameters the addresses of a kernel's accesses are made of, in machine code. Goes through
-/// the instructions in their order, and not along branches; of operations, it knows those that
-/// compilers make addresses with.
+/// Finds the parameters that the addresses of a kernel's accesses derive from. The data flow is
+/// followed in the order of the instructions, without branches, and through the operations that
+/// ptxas computes addresses with.
 class MachineAccesses {
  public:
-  /// A set of parameters: the n-th is bit n.
+  /// A set of parameters: bit n is parameter n.
   using Set = std::uint64_t;
 
   MachineAccesses(const std::vector<Instruction>& code,
@@ -87,7 +87,7 @@ class MachineAccesses {
   }
 
   Set written = 0;
-  /// The widest access through a parameter alone, in bytes.
+  /// The widest access in bytes whose address derives from this parameter alone.
   std::map<std::uint16_t, std::size_t> widest;
 
  private:
@@ -113,7 +113,7 @@ class MachineAccesses {
     registers_[reg] = i.always_runs() ? value : registers_[reg] | value;
   }
 
-  /// Of the operand whose place the form names.
+  /// The parameters that the operand chosen by the form derives from.
   Set varying(const Instruction& i, bool pair) const {
     using Form = Instruction::Form;
     const std::optional<std::size_t> offset = i.constant();
@@ -131,7 +131,7 @@ class MachineAccesses {
     }
   }
 
-  /// Of what a product is added to.
+  /// The parameters that the addend of a multiplication derives from.
   Set addend(const Instruction& i, bool pair) const {
     using Form = Instruction::Form;
     if (i.form() == Form::ConstantThird || i.form() == Form::UniformThird) return varying(i, pair);
@@ -203,7 +203,7 @@ class MachineAccesses {
 
   void access(const Instruction& i, std::size_t bytes, bool writes) {
     const Set from = of_pair(i.first());
-    // Where the address comes from nowhere that is known, it may be any.
+    // An address of unknown origin may derive from any parameter.
     if (writes) written |= from == 0 ? ~Set{0} : from;
     if (std::has_single_bit(from)) {
       std::size_t& most = widest[static_cast<std::uint16_t>(std::countr_zero(from))];
@@ -236,8 +236,8 @@ class Cubin {
   DeviceImage read() const {
     DeviceImage image;
     const auto flags = at<std::uint32_t>(0x30);
-    // The eighth version of the format has the architecture in the second byte of its flags, and
-    // whether it is a specific one in a section of its own.
+    // Version 8 of the ABI keeps the architecture in the second byte of the flags, and the suffix
+    // `a` in the section .nv.compat.
     const bool is_new = at<std::uint8_t>(8) >= 8;
     const int number = static_cast<int>(is_new ? flags >> 8 & 0xff : flags & 0xff);
     image.architecture = {number / 10, number % 10, is_new ? is_specific() : (flags & 0x800) != 0};
@@ -246,7 +246,8 @@ class Cubin {
         image.kernels.push_back(kernel(section.name.substr(6), section));
     std::erase_if(image.kernels,
                   [&](const DeviceKernel& k) { return find(".nv.info." + k.name) == nullptr; });
-    // Each block of sm_90 and later starts with memory of the system's, which counts in no limit.
+    // On sm_90 and later the section includes memory that the system reserves in every block. It
+    // does not count towards the limits.
     const std::size_t reserved = image.architecture.major >= 9 ? 1024 : 0;
     for (DeviceKernel& k : image.kernels)
       k.static_shared_bytes -= std::min(k.static_shared_bytes, reserved);
@@ -358,7 +359,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-/// The words, in which a name keeps its leading dot.
+/// Splits into words; a directive or type keeps its leading dot.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -373,7 +374,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// 0 for a word without a number.
+/// The digits of a word as a number; 0 if it has none.
 std::size_t number_in(std::string_view word) {
   std::size_t number = 0;
   for (const char c : word)
@@ -381,7 +382,7 @@ std::size_t number_in(std::string_view word) {
   return number;
 }
 
-/// Of a type such as `.u64` or `.b8`; 0 for another word.
+/// Size of a type such as `.u64` or `.b8`; 0 for any other word.
 std::size_t bytes_of_type(std::string_view word) {
   if (word.size() < 3 || word[0] != '.' || std::strchr("subf", word[1]) == nullptr) return 0;
   if (!std::ranges::all_of(word.substr(2), [](char c) { return c >= '0' && c <= '9'; })) return 0;
@@ -393,7 +394,7 @@ struct Declaration {
   std::size_t bytes = 0, alignment = 1;
 };
 
-/// `.align 16 .b8 name[32]`, whatever precedes it.
+/// Parses `.align 16 .b8 name[32]`, after any other directives.
 Declaration declaration(std::string_view text) {
   Declaration result;
   const std::vector<std::string> words = words_of(text);
@@ -421,7 +422,7 @@ std::size_t aligned(std::size_t offset, std::size_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-/// Which parameters the addresses of a kernel's accesses are made of.
+/// Finds the parameters that the addresses of a kernel's accesses derive from, in PTX.
 class PtxAccesses {
  public:
   PtxAccesses(std::string_view body, const std::vector<std::string>& parameters) {
@@ -433,7 +434,7 @@ class PtxAccesses {
       if (!line.empty() && line[0] != '.') lines_.push_back(line);
     }
     for (std::size_t n = 0; n < parameters.size(); ++n) numbers_[parameters[n]] = n;
-    // Registers that hold a parameter itself.
+    // Registers that hold the value of a parameter.
     std::map<std::string, std::size_t> values;
     for (const std::string_view line : lines_) {
       const std::vector<std::string> words = words_of(line);
@@ -445,7 +446,7 @@ class PtxAccesses {
       if (words[0].starts_with("cvta.to.global") && values.contains(words[2]))
         pointers.insert(values[words[2]]);
     }
-    // Registers that hold an address: PTX assigns most of them once, loops make a few circular.
+    // Registers that derive from parameters, up to a fixed point because of loops.
     for (bool changed = true; changed;) {
       changed = false;
       for (const std::string_view line : lines_) changed |= propagate(line);
@@ -488,7 +489,7 @@ class PtxAccesses {
       if (const std::size_t bytes = bytes_of_type(dotted)) width *= bytes;
       if (part == "v2" || part == "v4") width *= number_in(part);
     }
-    // `cp.async.cg.shared.global [to], [from], bytes` reads the second one.
+    // The last operand of `cp.async.cg.shared.global [to], [from], bytes` is the width.
     if (words[0].starts_with("cp.async") && words.size() > 3) width = number_in(words.back());
     const bool writes = words[0].starts_with("st.") || words[0].starts_with("atom.") ||
                         words[0].starts_with("red.");
@@ -520,7 +521,7 @@ std::string without_comments(std::string_view text) {
   return result;
 }
 
-/// The text up to the brace that closes the one before `begin`.
+/// Returns the text up to the brace that closes the one before `begin`.
 std::string_view block(std::string_view text, std::size_t begin) {
   int depth = 1;
   for (std::size_t n = begin; n < text.size(); ++n) {

@@ -1,4 +1,4 @@
-// The driver that only checks how it is called: each fault beside the call that is right.
+// Tests of the stand-in for CUDA's driver: each fault is reported, and the correct call is not.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
@@ -27,8 +27,8 @@ constexpr int kSuccess = 0, kInvalidValue = 1, kNotInitialized = 3, kInvalidCont
               kNotFound = 500, kNotReady = 600, kIllegalAddress = 700, kOutOfResources = 701,
               kMisaligned = 716;
 
-/// Loaded before anything asks for the driver, which then gets this library: it has the driver's
-/// name.
+/// Loads the stand-in before the runtime loads the driver. Both have the same SONAME, so that the
+/// runtime gets this one; other programs name its folder in LD_LIBRARY_PATH.
 void* stand_in() {
   static void* const library = [] {
     setenv("TENON_STAND_IN_DEVICES", "2", 1);
@@ -55,7 +55,7 @@ std::string read_log() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What was wrong since it was asked before, addresses as `#`: the sentences alone.
+/// Returns the faults since the previous call, without arguments and with `#` for addresses.
 std::string faults() {
   std::string text;
   std::istringstream lines(read_log());
@@ -67,7 +67,7 @@ std::string faults() {
   return text;
 }
 
-// `a` is read by vectors of four, `b` and `c` are not; `c` is written. 8 KiB of shared memory.
+// Reads `a` by vectors of four and `b` by elements, and writes `c`. Has 8 KiB of shared memory.
 constexpr const char* kAdd = R"(
 .version 8.0
 .target sm_80
@@ -320,14 +320,14 @@ TEST_F(StandIn, ReportsWrongOrderOfStreams) {
   EXPECT_EQ(faults(),
             "cuMemcpy: wrong stream order: the source at # may be in use by the kernel `add` in "
             "another stream, which nothing in this stream waits for [CUDA_ERROR_INVALID_VALUE]\n");
-  // By an event.
+  // An event orders the streams.
   void* event = nullptr;
   EXPECT_EQ(call("cuEventCreate", &event, 2u), kSuccess);
   EXPECT_EQ(call("cuEventRecord", event, first), kSuccess);
   EXPECT_EQ(call("cuStreamWaitEvent", second, event, 0u), kSuccess);
   EXPECT_EQ(call("cuEventDestroy_v2", event), kSuccess);
   EXPECT_EQ(launch(c, b, d, {}, second), kSuccess);
-  // And by the host.
+  // So does the host.
   EXPECT_EQ(call("cuStreamSynchronize", second), kSuccess);
   EXPECT_EQ(call("cuMemcpy", to, c, kBytes), kSuccess);
   EXPECT_EQ(faults(), "");
@@ -454,6 +454,17 @@ TEST_F(StandInDeathTestF, DoesNotLetTheHostReadDeviceMemory) {
   EXPECT_DEATH(static_cast<void>(*reinterpret_cast<volatile char*>(a)), "");
 }
 
+TEST_F(StandInDeathTestF, KeepsFailingAfterAnInvalidAddress) {
+  const auto run = [&] {
+    setenv("TENON_STAND_IN_STICKY", "1", 1);
+    EXPECT_EQ(launch(a, b, 12345), kIllegalAddress);
+    EXPECT_EQ(launch(), kIllegalAddress);
+    std::_Exit(call("cuCtxSynchronize") == kIllegalAddress && !HasFailure() ? 0 : 1);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
+  EXPECT_NE(faults(), "");
+}
+
 TEST_F(StandInDeathTestF, ReportsAtTheEndWhatIsLeft) {
   EXPECT_EXIT(std::exit(0), ::testing::ExitedWithCode(0), "");
   const std::string text = read_log();
@@ -467,7 +478,7 @@ TEST_F(StandInDeathTestF, ReportsAtTheEndWhatIsLeft) {
 
 // ---- Machine code ---------------------------------------------------------------------------
 
-/// What NVRTC compiles for the architecture. Nullopt where it is not found.
+/// The kernel `mix`, compiled by NVRTC; nullopt if NVRTC is not installed.
 std::optional<std::string> compiled(const std::string& arch, bool as_ptx) {
   codegen::KernelCode code{.device = DeviceType::Cuda, .text = R"(
 extern "C" __global__ void __launch_bounds__(128)
@@ -484,7 +495,7 @@ mix(const float4* __restrict__ a, const float* b, float* c, long long n, unsigne
   return as_ptx ? code.ptx : code.binary;
 }
 
-/// The kernel `mix`, in place of `add`.
+/// Launches `mix` in place of `add`.
 class MachineCodeOnStandIn : public StandIn, public ::testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
@@ -578,7 +589,7 @@ TEST_F(StandIn, ReportsMachineCodeForAnotherArchitecture) {
 
 // ---- The runtime on it ----------------------------------------------------------------------
 
-/// Whether NVRTC is found here.
+/// Whether NVRTC is installed.
 bool has_compiler() {
   const Add add(64);
   try {
@@ -668,7 +679,7 @@ TEST_F(RuntimeOnStandIn, RunsABuiltModuleWithoutAFault) {
     const NDArray y = NDArray::empty({1024}, Float(32), cuda(0));
     module["add"](x, x, y);
     y.copy_to(cpu(0));
-    // On another thread, where the module's owner has no context.
+    // On another thread, which has no current context yet.
     std::thread([&] { module["add"](y, x, NDArray::empty({1024}, Float(32), cuda(0))); }).join();
   }
   EXPECT_EQ(faults(), "");
