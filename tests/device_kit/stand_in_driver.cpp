@@ -15,8 +15,9 @@
 //   TENON_STAND_IN_STICKY    set: after an invalid address, every call of the context fails with its
 //                            error, as on a device
 // Lines begin with `fault:`, with `refused:` for an error that a correct program may provoke (too
-// large an allocation), and at the end of the process with `leak:` and `calls:`. Addresses of
-// device memory are never reused, and the host cannot access them.
+// large an allocation, machine code that PTX is tried after), and at the end of the process with
+// `leak:` and `calls:`. Addresses of device memory are never reused, and the host cannot access
+// them.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -566,7 +567,7 @@ void check_suits(const Driver& all, const DeviceImage& image) {
     return;
   }
   if (code.major != device.major || code.minor > device.minor || (code.is_specific && !is_same))
-    throw Fault{kNoBinary, "the machine code is for " + both};
+    throw Fault{kNoBinary, "the machine code is for " + both, true};
 }
 
 void load(Driver& all, Context& context, void** module, const void* image) {

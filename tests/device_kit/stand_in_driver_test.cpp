@@ -56,14 +56,14 @@ std::string read_log() {
 }
 
 /// Returns the faults since the previous call, without arguments and with `#` for addresses.
-std::string faults() {
+std::string faults(const std::string& kind = "fault") {
   std::string text;
   std::istringstream lines(read_log());
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("fault: ")) text += line + "\n";
+    if (line.starts_with(kind + ": ")) text += line + "\n";
   std::filesystem::remove(log_file());
   text = std::regex_replace(text, std::regex("0x[0-9a-f]+"), "#");
-  text = std::regex_replace(text, std::regex("fault: (\\w+)\\([^)]*\\): "), "$1: ");
+  text = std::regex_replace(text, std::regex(kind + ": (\\w+)\\([^)]*\\): "), "$1: ");
   return text;
 }
 
@@ -582,9 +582,10 @@ TEST_F(StandIn, ReportsMachineCodeForAnotherArchitecture) {
       EXPECT_EQ(call("cuModuleUnload", other), kSuccess);
     }
   }
-  EXPECT_EQ(faults(),
-            "cuModuleLoadData: the machine code is for sm_80, the device is sm_90 "
-            "[CUDA_ERROR_NO_BINARY_FOR_GPU]\n");
+  EXPECT_NE(
+      faults("refused").find("cuModuleLoadData: the machine code is for sm_80, the device is sm_90 "
+                             "[CUDA_ERROR_NO_BINARY_FOR_GPU]\n"),
+      std::string::npos);
 }
 
 // ---- The runtime on it ----------------------------------------------------------------------
@@ -614,10 +615,7 @@ class RuntimeOnStandIn : public StandIn {
   static std::unique_ptr<runtime::LoadedKernels> load_add() {
     static const std::vector<runtime::KernelSpec> specs = {
         {.name = "add", .params = {Handle(), Handle(), Handle(), Int(64)}}};
-    return api().load_kernels(
-        0, {.kernels = specs,
-            .source = "",
-            .binary = {reinterpret_cast<const std::byte*>(kAdd), std::strlen(kAdd) + 1}});
+    return api().load_kernels(0, {.kernels = specs, .source = "", .binary = {}, .portable = kAdd});
   }
 
   static std::vector<TenonValue> values(const std::vector<void*>& pointers) {
@@ -685,20 +683,45 @@ TEST_F(RuntimeOnStandIn, RunsABuiltModuleWithoutAFault) {
   EXPECT_EQ(faults(), "");
 }
 
-TEST_F(RuntimeOnStandIn, IsRefusedMachineCodeForAnotherArchitecture) {
+TEST_F(RuntimeOnStandIn, LoadsPtxWhereTheMachineCodeIsForAnotherArchitecture) {
   if (!has_compiler()) GTEST_SKIP() << "libnvrtc.so is not here";
   const Add add(1024);
   const NDArray x = NDArray::random({1024}, Float(32), cuda(0));
   const NDArray y = NDArray::empty({1024}, Float(32), cuda(0));
-  const auto run = [&](const char* target) {
-    return refusal([&] { add.build_for(target)["add"](x, x, y); });
-  };
-  EXPECT_EQ(run("cuda -arch=sm_90a"), "");
-  EXPECT_EQ(faults(), "");
-  EXPECT_NE(run("cuda -arch=sm_80").find("no kernel image is available"), std::string::npos);
-  EXPECT_EQ(faults(),
+  add.build_for("cuda -arch=sm_80")["add"](x, x, y);
+  EXPECT_EQ(faults("refused"),
             "cuModuleLoadData: the machine code is for sm_80, the device is sm_90 "
             "[CUDA_ERROR_NO_BINARY_FOR_GPU]\n");
+  add.build_for("cuda -arch=sm_90a")["add"](x, x, y);
+  EXPECT_EQ(faults(), "");
+}
+
+TEST_F(RuntimeOnStandIn, IsRefusedCodeForALaterArchitecture) {
+  if (!has_compiler()) GTEST_SKIP() << "libnvrtc.so is not here";
+  const Add add(1024);
+  const NDArray x = NDArray::random({1024}, Float(32), cuda(0));
+  const NDArray y = NDArray::empty({1024}, Float(32), cuda(0));
+  EXPECT_NE(refusal([&] {
+              add.build_for("cuda -arch=sm_100")["add"](x, x, y);
+            }).find("CUDA: loading kernels failed"),
+            std::string::npos);
+}
+
+/// 8 KiB that a kernel has of its own count.
+TEST_F(RuntimeOnStandIn, AsksForMoreSharedMemoryThanABlockHasUnasked) {
+  const auto kernels = load_add();
+  const auto arguments =
+      values({reinterpret_cast<void*>(a), reinterpret_cast<void*>(b), reinterpret_cast<void*>(c)});
+  for (const std::size_t bytes : {std::size_t{44} << 10, std::size_t{40} << 10})
+    kernels->launch(0, arguments, {{1, 1, 1}, {64, 1, 1}, bytes});
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(refusal([&] {
+              kernels->launch(0, arguments, {{1, 1, 1}, {64, 1, 1}, std::size_t{1} << 32});
+            }),
+            "CUDA: launching the kernel `add` with 4294967296 bytes of shared memory, more than a "
+            "device has");
+  kernels->launch(0, arguments, {{1, 1, 1}, {64, 1, 1}, std::size_t{50} << 10});
+  EXPECT_EQ(faults(), "");
 }
 
 TEST_F(RuntimeOnStandIn, IsRefusedExtentsThatNoDeviceHas) {
