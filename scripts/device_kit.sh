@@ -32,7 +32,8 @@ fail() { echo "device_kit.sh: $*" >&2; exit 1; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh
 { cmake --preset release &&
-    cmake --build --preset release --target device_kit_prepare device_kit device_kit_stand_in; } >&2
+    cmake --build --preset release --target \
+      device_kit_prepare device_kit device_kit_stand_in gpu_matmul gpu_reduction gpu_conv2d; } >&2
 
 build=build/device_kit
 name=tenon-device-kit
@@ -55,6 +56,14 @@ done < <(ldd $build/device_kit $build/stand_in/libcuda.so.1 | grep '=> /')
 for target in "${targets[@]}"; do
   printf '%s\0--out\0%s\0' "$target" "$kit/kernels/${target#*-arch=}"
 done | xargs -0 -n 3 -P 2 nice $build/device_kit_prepare --random "$random" --target >&2
+
+# The steps of the tutorials, to be compared with each other and, of gpu_matmul, measured.
+for target in "${targets[@]}"; do
+  folder=$kit/kernels/${target#*-arch=}
+  build/tutorials/gpu_matmul --target "$target" --size 4096 --save "$folder/gpu_matmul"
+  build/tutorials/gpu_reduction --target "$target" --save "$folder/gpu_reduction"
+  build/tutorials/gpu_conv2d --target "$target" --save "$folder/gpu_conv2d"
+done >&2
 
 # Inputs and expected outputs are mostly the same for all architectures.
 for file in "$kit"/kernels/*/*.bin; do

@@ -105,12 +105,12 @@ struct Item {
 std::vector<Item> items(const CheckOptions& options) {
   std::vector<Item> all;
   const auto add = [&](const std::string& name, const std::string& group) {
-    const bool is_chosen =
-        (!options.group || *options.group == group) && name.find(options.only) != std::string::npos;
+    const bool is_chosen = (options.groups.empty() || options.groups.contains(group)) &&
+                           name.find(options.only) != std::string::npos;
     if (is_chosen) all.push_back({name, group});
   };
   for (const std::string& name : runtime_checks()) add(name, "runtime");
-  if (options.group == "runtime") return all;
+  for (const std::string& name : tutorial_names(options.kernels)) add(name, "tutorials");
   for (const std::string& name : case_names(options.kernels))
     add(name, read_case(options.kernels, name).group);
   return all;
@@ -124,8 +124,9 @@ void run_items(const CheckOptions& options, const std::vector<Item>& todo, Resul
     const auto start = Clock::now();
     std::string status = "right", what;
     try {
-      what = item.group == "runtime" ? run_runtime_check(options, item.name)
-                                     : run_case(options, item.name);
+      what = item.group == "runtime"     ? run_runtime_check(options, item.name)
+             : item.group == "tutorials" ? run_tutorial(options, item.name)
+                                         : run_case(options, item.name);
       if (!what.empty()) status = "wrong";
     } catch (const std::exception& error) {
       status = "error", what = error.what();

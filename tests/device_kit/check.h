@@ -1,7 +1,7 @@
 // Running cases on a device and comparing what they leave.
 #pragma once
 
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,7 +11,8 @@ namespace tenon::device_kit {
 
 struct CheckOptions {
   std::string kernels, results;
-  std::optional<std::string> group;
+  /// Those whose cases are run; none: all.
+  std::set<std::string> groups;
   std::string only;
   Device device = cuda(0);
   /// The case whose turn it is when so many seconds are over is the last.
@@ -27,6 +28,12 @@ int check(const CheckOptions& options);
 
 /// Runs a case here. "" or what is wrong; throws what the runtime throws.
 std::string run_case(const CheckOptions& options, const std::string& name);
+
+/// The group "tutorials": folders of numbered libraries, as tutorials write them with --save. All
+/// steps of a tutorial are given the same random inputs and must leave the same, as far as they
+/// take arrays of the same types.
+std::vector<std::string> tutorial_names(const std::string& kernels);
+std::string run_tutorial(const CheckOptions& options, const std::string& name);
 
 /// The group "runtime": what no kernel file says. Their names, and one of them: "" or what is
 /// wrong.

@@ -23,11 +23,11 @@ std::int64_t whole(const std::byte* element, DataType type) {
   const bool is_signed = type.is_int();
   switch (type.bytes()) {
     case 1:
-      return is_signed ? load<std::int8_t>(element) : load<std::uint8_t>(element);
+      return is_signed ? std::int64_t{load<std::int8_t>(element)} : load<std::uint8_t>(element);
     case 2:
-      return is_signed ? load<std::int16_t>(element) : load<std::uint16_t>(element);
+      return is_signed ? std::int64_t{load<std::int16_t>(element)} : load<std::uint16_t>(element);
     case 4:
-      return is_signed ? load<std::int32_t>(element) : load<std::uint32_t>(element);
+      return is_signed ? std::int64_t{load<std::int32_t>(element)} : load<std::uint32_t>(element);
     default:
       return load<std::int64_t>(element);
   }

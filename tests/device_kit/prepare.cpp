@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include <tenon/tenon.h>
 
@@ -17,6 +18,7 @@
 #include "tests/device_kit/tables.h"
 #include "tests/fuzz/block_case.h"
 #include "tests/fuzz/random_case.h"
+#include "tests/fuzz/thread_reductions.h"
 
 namespace tenon::device_kit {
 
@@ -70,6 +72,20 @@ class Preparation {
       } catch (const RuntimeError& error) {
         if (std::string_view(error.what()).find("gave up") == std::string_view::npos) throw;
       }
+    }
+  }
+
+  /// All of one number of groups and axes in one module.
+  void thread_reductions() {
+    std::map<std::string, std::vector<fuzz::ThreadReduction>> modules;
+    for (const fuzz::ThreadReduction& c : fuzz::all_thread_reductions())
+      if (fuzz::threads_of(c) <= target_.facts().max_threads_per_block)
+        modules["reductions_" + std::to_string(c.groups) + "_" + std::to_string(c.axes)].push_back(
+            c);
+    for (const auto& [name, cases] : modules) {
+      if (!chosen(name)) continue;
+      fuzz::ThreadReductionProgram program = fuzz::thread_reduction_program(cases);
+      library_case({name, std::move(program.schedule), std::move(program.args)}, "reductions");
     }
   }
 
@@ -218,6 +234,7 @@ int main(int argc, char** argv) {
     tenon::device_kit::Preparation preparation(options);
     preparation.library();
     preparation.tables();
+    preparation.thread_reductions();
     preparation.random_programs();
     std::cout << preparation.count() << " modules for `" << options.target << "` in " << options.out
               << "\n";

@@ -6,7 +6,8 @@
 //   device_kit run     --kernels kernels/sm_90 --only NAME     one case in this process, for tools
 //   device_kit report results
 #include <cstdio>
-#include <cstring>
+#include <optional>
+#include <sstream>
 
 #include "tenon/support/error.h"
 #include "tests/device_kit/measure.h"
@@ -19,7 +20,7 @@ namespace {
 int usage() {
   std::fprintf(stderr,
                "usage: device_kit probe|check|measure|run --kernels FOLDER --results FILE\n"
-               "         [--group G] [--only TEXT] [--device cuda|opencl] [--limit SECONDS]\n"
+               "         [--group G,H] [--only TEXT] [--device cuda|opencl] [--limit SECONDS]\n"
                "         [--no-numbers]\n"
                "       device_kit report FOLDER\n");
   return 2;
@@ -41,7 +42,8 @@ std::optional<CheckOptions> parse(int argc, char** argv) {
     } else if (name == "--results") {
       options.results = text;
     } else if (name == "--group") {
-      options.group = text;
+      std::istringstream words(text);
+      for (std::string group; std::getline(words, group, ',');) options.groups.insert(group);
     } else if (name == "--only") {
       options.only = text;
     } else if (name == "--limit") {

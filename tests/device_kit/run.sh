@@ -243,6 +243,7 @@ step_tutorials() { check tutorials "$kernels"; }
 step_random() {
   check random "$kernels"
   check blocks "$kernels"
+  check reductions "$kernels"
 }
 
 # Kernels for exactly this architecture (sm_90a) are in a folder of their own.

@@ -100,8 +100,12 @@ std::vector<ThreadReduction> all_thread_reductions() {
   return cases;
 }
 
-std::string check_thread_reductions(const std::vector<ThreadReduction>& cases, const Target& target,
-                                    bool interpret) {
+int threads_of(const ThreadReduction& c) {
+  // Of three axes, groups are blocks.
+  return c.extent * (c.axes < 3 ? c.groups : 6) * (c.axes == 2 ? 2 : 1);
+}
+
+ThreadReductionProgram thread_reduction_program(const std::vector<ThreadReduction>& cases) {
   std::vector<Program> programs;
   std::vector<te::Tensor> outputs;
   std::vector<LowerArgument> args;
@@ -111,10 +115,17 @@ std::string check_thread_reductions(const std::vector<ThreadReduction>& cases, c
     args.emplace_back(programs.back().in);
     args.emplace_back(programs.back().out);
   }
-  const te::Schedule s = te::create_schedule(outputs);
+  te::Schedule s = te::create_schedule(outputs);
   for (const Program& program : programs) schedule(s, program);
+  return {std::move(s), std::move(args)};
+}
+
+std::string check_thread_reductions(const std::vector<ThreadReduction>& cases, const Target& target,
+                                    bool interpret) {
+  const ThreadReductionProgram program = thread_reduction_program(cases);
   return testing::compare_with_default(
-      s, args, {.compile = false, .device_target = target, .interpret = interpret});
+      program.schedule, program.args,
+      {.compile = false, .device_target = target, .interpret = interpret});
 }
 
 }  // namespace tenon::fuzz

@@ -19,6 +19,16 @@ struct ThreadReduction {
 
 /// All cases: extents 1 to 65, groups of 1, 3 and 16, one to three axes.
 std::vector<ThreadReduction> all_thread_reductions();
+/// Of a block.
+int threads_of(const ThreadReduction& c);
+
+struct ThreadReductionProgram {
+  te::Schedule schedule;
+  std::vector<LowerArgument> args;
+};
+
+/// A kernel for each case, which must compute what the default schedule does.
+ThreadReductionProgram thread_reduction_program(const std::vector<ThreadReduction>& cases);
 
 /// A kernel for each case, all of them in one module. "" if the interpreter and the target's device
 /// compute what the default schedule computes; else the first that is wrong. A block has up to 2080

@@ -1,0 +1,1228 @@
+// A library in the place of CUDA's driver, libcuda.so.1: it computes no kernel, and checks how the
+// driver's interface is called.
+//
+//   LD_LIBRARY_PATH=build/device_kit/stand_in TENON_STAND_IN_LOG=log program
+//   grep ^fault: log        # one line for each call that the documentation forbids
+//
+// It follows the documentation in what it demands and returns: a current context, handles that
+// live, images that suit the device, extents, shared memory, pointers into live memory of the
+// context, and copies within it. A fault returns the driver's own code, and
+// CUDA_ERROR_INVALID_VALUE where the driver would notice nothing: memory that two streams use
+// without an order between them. Faults that a device reports at a later call, such as a pointer to
+// freed memory, are reported at the launch.
+//
+//   TENON_STAND_IN_LOG       the file that lines are added to; else they go to stderr
+//   TENON_STAND_IN_DEVICE    the architecture of the devices: sm_90 unless set
+//   TENON_STAND_IN_DEVICES   how many there are: 1 unless set
+//
+// Lines begin with `fault:`; with `refused:` for what a correct program may ask (more memory than
+// there is); and at the end of the process with `leak:` and `calls:`. Addresses of device memory
+// are never used twice, and the host can neither read nor write there.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/device_kit/device_image.h"
+
+namespace tenon::testing {
+namespace {
+
+using Result = int;
+using Address = unsigned long long;
+
+struct Code {
+  Result value;
+  const char* name;
+  const char* text;
+};
+
+constexpr Code kSuccess{0, "CUDA_SUCCESS", "no error"},
+    kInvalidValue{1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    kOutOfMemory{2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    kNotInitialized{3, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    kInvalidDevice{101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    kInvalidImage{200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    kInvalidContext{201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    kNoBinary{209, "CUDA_ERROR_NO_BINARY_FOR_GPU",
+              "no kernel image is available for execution on the device"},
+    kInvalidPtx{218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    kPtxVersion{222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+                "the provided PTX was compiled with an unsupported toolchain."},
+    kInvalidHandle{400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    kNotFound{500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    kNotReady{600, "CUDA_ERROR_NOT_READY", "device not ready"},
+    kIllegalAddress{700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    kOutOfResources{701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+                    "too many resources requested for launch"},
+    kMisaligned{716, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"};
+constexpr const Code* kCodes[] = {
+    &kSuccess,       &kInvalidValue,   &kOutOfMemory,    &kNotInitialized,
+    &kInvalidDevice, &kInvalidImage,   &kInvalidContext, &kNoBinary,
+    &kInvalidPtx,    &kPtxVersion,     &kInvalidHandle,  &kNotFound,
+    &kNotReady,      &kIllegalAddress, &kOutOfResources, &kMisaligned};
+
+const Code* code_of(Result value) {
+  const auto found = std::ranges::find(kCodes, value, &Code::value);
+  return found == std::end(kCodes) ? nullptr : *found;
+}
+
+struct Fault {
+  Code code;
+  std::string what;
+  /// A correct program may ask this.
+  bool is_refusal = false;
+};
+
+std::string hex(Address value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", value);
+  return text;
+}
+
+std::string bytes(std::size_t count) { return std::to_string(count) + " bytes"; }
+
+// ---- Order between streams ------------------------------------------------------------------
+
+/// For each stream, by its number, the count of its operations that are known to be complete.
+class Clock {
+ public:
+  std::size_t at(std::size_t stream) const { return stream < counts_.size() ? counts_[stream] : 0; }
+  std::size_t advance(std::size_t stream) {
+    counts_.resize(std::max(counts_.size(), stream + 1));
+    return ++counts_[stream];
+  }
+  void join(const Clock& other) {
+    counts_.resize(std::max(counts_.size(), other.counts_.size()));
+    for (std::size_t n = 0; n < other.counts_.size(); ++n)
+      counts_[n] = std::max(counts_[n], other.counts_[n]);
+  }
+  bool includes(const Clock& other) const {
+    for (std::size_t n = 0; n < other.counts_.size(); ++n)
+      if (at(n) < other.counts_[n]) return false;
+    return true;
+  }
+
+ private:
+  std::vector<std::size_t> counts_;
+};
+
+struct Access {
+  std::size_t stream, time;
+  bool writes;
+  /// For messages.
+  std::string what;
+};
+
+// ---- What handles stand for -----------------------------------------------------------------
+
+struct Context;
+
+struct Handle {
+  Context* context = nullptr;
+  /// Handles stay known, so that the use of a freed one is recognised.
+  bool is_alive = true;
+};
+
+struct Stream : Handle {
+  std::size_t number = 0;
+  bool waits_for_null_stream = true;
+  Clock clock = {};
+};
+
+struct Event : Handle {
+  bool has_times = true, is_recorded = false;
+  Clock clock = {};
+  std::chrono::steady_clock::time_point time = {};
+};
+
+struct Function;
+
+struct Module : Handle {
+  DeviceImage image = {};
+  std::map<std::string, Function*> functions = {};
+};
+
+struct Function : Handle {
+  Module* module = nullptr;
+  const DeviceKernel* kernel = nullptr;
+  std::size_t most_dynamic = 0;
+};
+
+struct Allocation : Handle {
+  Address address = 0;
+  std::size_t size = 0;
+  std::unique_ptr<char[]> contents = nullptr;
+  /// Those that some other stream may not know to be complete.
+  std::vector<Access> accesses = {};
+};
+
+struct Context {
+  int device = 0;
+  int retained = 0;
+  /// Bytes of live memory.
+  std::size_t used = 0;
+  Stream* null_stream = nullptr;
+};
+
+/// Handles of one kind.
+template <class T>
+class Handles {
+ public:
+  T* make(T value) {
+    auto made = std::make_unique<T>(std::move(value));
+    T* const handle = made.get();
+    all_.emplace(handle, std::move(made));
+    return handle;
+  }
+  /// Throws for a handle that was never made, or has met its `end`.
+  T& find(const void* handle, const std::string& kind, const char* end) const {
+    const auto found = all_.find(handle);
+    if (found == all_.end()) throw Fault{kInvalidHandle, "the " + kind + " was never made"};
+    if (!found->second->is_alive) throw Fault{kInvalidHandle, "the " + kind + " was " + end};
+    return *found->second;
+  }
+  const std::map<const void*, std::unique_ptr<T>>& all() const { return all_; }
+
+ private:
+  std::map<const void*, std::unique_ptr<T>> all_;
+};
+
+// ---- The driver -----------------------------------------------------------------------------
+
+constexpr std::size_t kDeviceMemory = std::size_t{80} << 30;
+constexpr std::size_t kPlainShared = 48 * 1024;
+constexpr unsigned kRegisters = 65536, kWarp = 32, kMostThreads = 1024;
+constexpr int kDriverVersion = 13000, kPtxVersionOfDriver = 90;
+
+struct Driver {
+  std::mutex mutex;
+  bool is_initialized = false;
+  Architecture architecture;
+  std::vector<Context> contexts;
+  Handles<Stream> streams;
+  Handles<Event> events;
+  Handles<Module> modules;
+  Handles<Function> functions;
+  /// By their addresses.
+  std::map<Address, Allocation> allocations;
+  /// Addresses of device memory are reserved here, and belong to no page that can be touched.
+  Address arena = 0, arena_end = 0, next = 0;
+  /// What the host knows to be complete. One for all threads: what they tell each other is not seen
+  /// here.
+  Clock host;
+  std::map<std::string, std::size_t> calls;
+
+  Driver();
+
+  Context& context(const void* handle) {
+    for (Context& each : contexts)
+      if (&each == handle && each.retained > 0) return each;
+    throw Fault{kInvalidContext, "the context is not one that the driver gave, or was released"};
+  }
+
+  /// The optin limit of a block.
+  std::size_t most_shared() const {
+    const int number = 10 * architecture.major + architecture.minor;
+    const std::size_t kib = number == 80 || number == 87                      ? 163
+                            : number == 90 || (number >= 100 && number < 120) ? 227
+                            : number >= 86                                    ? 99
+                            : number == 75                                    ? 64
+                                                                              : 96;
+    return kib * 1024;
+  }
+
+  Allocation* allocation_at(Address address) {
+    auto after = allocations.upper_bound(address);
+    if (after == allocations.begin()) return nullptr;
+    Allocation& found = std::prev(after)->second;
+    return address - found.address < std::max<std::size_t>(found.size, 1) ? &found : nullptr;
+  }
+
+  bool is_device_address(Address address) const { return address >= arena && address < arena_end; }
+
+  /// Throws unless all of it lies in live memory.
+  Allocation& memory(Address address, std::size_t size, const Code& code, const char* role) {
+    Allocation* found = allocation_at(address);
+    if (found == nullptr) {
+      throw Fault{code, std::string(role) + " " + hex(address) + " lies in no memory of a device" +
+                            nearest(address)};
+    }
+    const std::string where = role + (" " + hex(address)) + " lies in memory of " +
+                              bytes(found->size) + " at " + hex(found->address);
+    if (!found->is_alive) throw Fault{code, where + ", which was freed"};
+    if (size > found->size - (address - found->address))
+      throw Fault{code, where + ", and " + bytes(size) + " from there end " +
+                            bytes(address - found->address + size - found->size) + " beyond it"};
+    return *found;
+  }
+
+  std::string nearest(Address address) {
+    auto after = allocations.upper_bound(address);
+    if (after == allocations.begin()) return "";
+    const Allocation& before = std::prev(after)->second;
+    const Address end = before.address + before.size;
+    if (address - end > (1 << 20)) return "";
+    return ", " + bytes(address - end) + " beyond the end of " + bytes(before.size) + " at " +
+           hex(before.address);
+  }
+
+  Stream& stream(const void* handle, Context& current) {
+    constexpr std::uintptr_t kLegacy = 1, kPerThread = 2;
+    const auto number = reinterpret_cast<std::uintptr_t>(handle);
+    if (number == 0 || number == kLegacy) return *current.null_stream;
+    if (number == kPerThread)
+      throw Fault{kInvalidHandle, "per-thread default streams are not known here"};
+    Stream& found = streams.find(handle, "stream", "destroyed");
+    if (found.context != &current)
+      throw Fault{kInvalidHandle, "the stream belongs to another context than the current one"};
+    return found;
+  }
+
+  /// Starts an operation in the stream.
+  void start(Stream& stream) {
+    stream.clock.join(host);
+    join_implied(stream, stream.clock);
+    stream.clock.advance(stream.number);
+  }
+
+  /// What the stream waits for without being told: the null stream and the others, unless those
+  /// were made not to.
+  void join_implied(const Stream& stream, Clock& clock) const {
+    const Stream& null_stream = *stream.context->null_stream;
+    if (&stream != &null_stream) {
+      if (stream.waits_for_null_stream) clock.join(null_stream.clock);
+      return;
+    }
+    for (const auto& [handle, each] : streams.all())
+      if (each->context == stream.context && each->waits_for_null_stream) clock.join(each->clock);
+  }
+
+  /// Throws if another stream may be using the memory.
+  void check_order(const Allocation& allocation, const Stream& stream, bool writes,
+                   const std::string& role) const {
+    // That of the operation that is about to start.
+    Clock clock = stream.clock;
+    clock.join(host);
+    join_implied(stream, clock);
+    for (const Access& other : allocation.accesses)
+      if (other.stream != stream.number && (writes || other.writes) &&
+          clock.at(other.stream) < other.time)
+        throw Fault{kInvalidValue,
+                    "wrong stream order: " + role + " at " + hex(allocation.address) +
+                        " may be in use by " + other.what +
+                        " in another stream, which nothing in this stream waits for"};
+  }
+
+  static void note(Allocation& allocation, const Stream& stream, bool writes,
+                   const std::string& what) {
+    std::erase_if(allocation.accesses, [&](const Access& other) {
+      return (writes || !other.writes) && stream.clock.at(other.stream) >= other.time;
+    });
+    allocation.accesses.push_back({stream.number, stream.clock.at(stream.number), writes, what});
+  }
+
+  void synchronize(Context& context) {
+    for (const auto& [handle, each] : streams.all())
+      if (each->context == &context) host.join(each->clock);
+  }
+
+  Function& function(const void* handle, Context& current) {
+    Function& found = functions.find(handle, "function", "never made");
+    if (!found.module->is_alive)
+      throw Fault{kInvalidHandle,
+                  "the module of the kernel `" + found.kernel->name + "` was unloaded"};
+    if (found.module->context != &current)
+      throw Fault{kInvalidHandle, "the kernel `" + found.kernel->name +
+                                      "` belongs to another context than the current one"};
+    return found;
+  }
+};
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
+Driver::Driver() {
+  const std::string name =
+      environment("TENON_STAND_IN_DEVICE") ? environment("TENON_STAND_IN_DEVICE") : "sm_90";
+  const int number = std::atoi(name.c_str() + (name.starts_with("sm_") ? 3 : 0));
+  architecture = {number / 10, number % 10, name.ends_with("a")};
+  const char* count = environment("TENON_STAND_IN_DEVICES");
+  contexts.resize(count ? static_cast<std::size_t>(std::atoi(count)) : 1);
+  for (std::size_t size = std::size_t{1} << 42; size >= std::size_t{1} << 32; size /= 2) {
+    void* const memory =
+        mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) continue;
+    arena = reinterpret_cast<Address>(memory);
+    arena_end = arena + size;
+    break;
+  }
+  next = arena;
+  for (std::size_t n = 0; n < contexts.size(); ++n) {
+    contexts[n].device = static_cast<int>(n);
+    contexts[n].null_stream =
+        streams.make({{&contexts[n]}, streams.all().size(), /*waits_for_null_stream=*/false});
+  }
+}
+
+/// Never destroyed: others may call at the end of the process.
+Driver& driver() {
+  static Driver& only = *new Driver;
+  return only;
+}
+
+thread_local Context* current_context = nullptr;
+
+void log(const std::string& line) {
+  const std::string text = line + "\n";
+  int file = STDERR_FILENO;
+  if (const char* path = environment("TENON_STAND_IN_LOG"))
+    file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file < 0) file = STDERR_FILENO;
+  // One call for a line, so that those of several processes do not mix.
+  if (write(file, text.data(), text.size()) < 0) std::abort();
+  if (file != STDERR_FILENO) close(file);
+}
+
+/// Runs after the destructors of the program's own objects, which still free what they hold.
+__attribute__((destructor)) void report() {
+  Driver& all = driver();
+  if (all.calls.empty()) return;
+  std::size_t count = 0, size = 0;
+  for (const auto& [address, each] : all.allocations)
+    if (each.is_alive) ++count, size += each.size;
+  if (count > 0)
+    log("leak: " + std::to_string(count) + " allocations with " + bytes(size) + " were not freed");
+  const auto leaks = [](const auto& handles, const char* what) {
+    const auto alive = std::ranges::count_if(
+        handles.all(), [](const auto& each) { return each.second->is_alive; });
+    if (alive > 0) log("leak: " + std::to_string(alive) + what);
+  };
+  for (Context& each : all.contexts) each.null_stream->is_alive = false;
+  leaks(all.streams, " streams were not destroyed");
+  leaks(all.events, " events were not destroyed");
+  leaks(all.modules, " modules were not unloaded");
+  std::string line = "calls:";
+  for (const auto& [name, number] : all.calls) line += " " + name + " " + std::to_string(number);
+  log(line);
+}
+
+// ---- What every call does -------------------------------------------------------------------
+
+std::string text_of(const char* value) {
+  return value == nullptr ? "NULL" : "\"" + std::string(value) + "\"";
+}
+template <class T>
+std::string text_of(T* value) {
+  return value == nullptr ? "NULL" : hex(reinterpret_cast<Address>(value));
+}
+std::string text_of(Address value) { return hex(value); }
+template <std::integral T>
+std::string text_of(T value) {
+  return std::to_string(value);
+}
+
+enum class Needs { Nothing, Initialization, Context };
+
+/// Counts the call, checks what it needs, and turns a fault of the body into its line and its code.
+/// The body is given the driver and the current context.
+template <class Body, class... Args>
+Result call(const char* name, Needs needs, Body body, const Args&... args) {
+  Driver& all = driver();
+  const std::lock_guard lock(all.mutex);
+  ++all.calls[name];
+  try {
+    if (needs != Needs::Nothing && !all.is_initialized)
+      throw Fault{kNotInitialized, "cuInit was not called"};
+    if (needs == Needs::Context && current_context == nullptr)
+      throw Fault{kInvalidContext, "the calling thread has no current context"};
+    if (needs == Needs::Context && current_context->retained == 0)
+      throw Fault{kInvalidContext, "the calling thread's current context was released"};
+    body(all, needs == Needs::Context ? *current_context : all.contexts.front());
+    return kSuccess.value;
+  } catch (const Fault& fault) {
+    std::string list;
+    ((list += (list.empty() ? "" : ", ") + text_of(args)), ...);
+    log((fault.is_refusal ? "refused: " : "fault: ") + std::string(name) + "(" + list +
+        "): " + fault.what + " [" + fault.code.name + "]");
+    return fault.code.value;
+  }
+}
+
+template <class T>
+T& result(T* place) {
+  if (place == nullptr) throw Fault{kInvalidValue, "NULL is given as the place of the result"};
+  return *place;
+}
+
+/// Whether the host can touch all pages of it.
+bool is_mapped(Address address, std::size_t size) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const Address begin = address / page * page, end = address + size;
+  if (end < address) return false;
+  const std::size_t count = (end - begin + page - 1) / page;
+  std::vector<unsigned char> residence(count);
+  return mincore(reinterpret_cast<void*>(begin), end - begin, residence.data()) == 0;
+}
+
+// ---- Memory ---------------------------------------------------------------------------------
+
+Address allocate(Driver& all, Context& context, std::size_t size) {
+  if (size == 0) throw Fault{kInvalidValue, "no bytes are asked for"};
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t used = context.used;
+  if (size > kDeviceMemory - used || size > all.arena_end - all.next - 2 * page)
+    throw Fault{kOutOfMemory,
+                bytes(size) + " are asked for, " + bytes(kDeviceMemory - used) + " are free", true};
+  std::unique_ptr<char[]> contents(new (std::nothrow) char[size]);
+  if (contents == nullptr)
+    throw Fault{kOutOfMemory, bytes(size) + " are more than the host has in their place", true};
+  // New memory has no known contents. What is larger is left to the system, page by page.
+  constexpr std::size_t kFilled = 64 << 20;
+  std::memset(contents.get(), 0xcd, std::min(size, kFilled));
+  const Address address = all.next;
+  all.next += (size + page - 1) / page * page + page;
+  context.used += size;
+  all.allocations.emplace(address, Allocation{{&context}, address, size, std::move(contents)});
+  return address;
+}
+
+/// One side of a copy.
+struct Side {
+  char* data = nullptr;
+  /// Null for the host's memory.
+  Allocation* allocation = nullptr;
+};
+
+Side side(Driver& all, Address address, std::size_t size, const char* role) {
+  if (all.is_device_address(address)) {
+    Allocation& found = all.memory(address, size, kInvalidValue, role);
+    return {found.contents.get() + (address - found.address), &found};
+  }
+  if (address == 0) throw Fault{kInvalidValue, std::string(role) + " is NULL"};
+  if (!is_mapped(address, size))
+    throw Fault{kInvalidValue, std::string(role) + " " + hex(address) +
+                                   " is followed by less than " + bytes(size) +
+                                   " of the host's memory"};
+  return {reinterpret_cast<char*>(address), nullptr};
+}
+
+void copy(Driver& all, Stream& stream, const char* call, Address to, Address from,
+          std::size_t size) {
+  if (size == 0) return;
+  const Side target = side(all, to, size, "the destination");
+  const Side source = side(all, from, size, "the source");
+  if (target.allocation != nullptr)
+    all.check_order(*target.allocation, stream, true, "the destination");
+  if (source.allocation != nullptr)
+    all.check_order(*source.allocation, stream, false, "the source");
+  all.start(stream);
+  std::memmove(target.data, source.data, size);
+  if (target.allocation != nullptr) Driver::note(*target.allocation, stream, true, call);
+  if (source.allocation != nullptr) Driver::note(*source.allocation, stream, false, call);
+}
+
+/// A copy that the host waits for, unless both sides are a device's.
+void copy_now(Driver& all, Context& context, const char* call, Address to, Address from,
+              std::size_t size) {
+  Stream& stream = *context.null_stream;
+  copy(all, stream, call, to, from, size);
+  if (!all.is_device_address(to) || !all.is_device_address(from)) all.host.join(stream.clock);
+}
+
+// ---- Images and launches --------------------------------------------------------------------
+
+void check_suits(const Driver& all, const DeviceImage& image) {
+  const Architecture &code = image.architecture, &device = all.architecture;
+  const std::string both = code.str() + ", the device is a " + device.str();
+  const bool is_same = code.major == device.major && code.minor == device.minor;
+  if (image.is_ptx) {
+    if (image.ptx_version > kPtxVersionOfDriver)
+      throw Fault{kPtxVersion, "the PTX is of version " + std::to_string(image.ptx_version / 10) +
+                                   "." + std::to_string(image.ptx_version % 10) +
+                                   ", the driver knows up to 9.0"};
+    const bool is_newer = std::pair(code.major, code.minor) > std::pair(device.major, device.minor);
+    if (is_newer || (code.is_specific && !is_same))
+      throw Fault{kInvalidPtx, "the PTX is for " + both};
+    return;
+  }
+  if (code.major != device.major || code.minor > device.minor || (code.is_specific && !is_same))
+    throw Fault{kNoBinary, "the machine code is for " + both};
+}
+
+void load(Driver& all, Context& context, void** module, const void* image) {
+  void*& place = result(module);
+  if (image == nullptr) throw Fault{kInvalidValue, "the image is NULL"};
+  Module loaded{{&context}};
+  try {
+    loaded.image = DeviceImage::read(image);
+  } catch (const ImageError& error) {
+    throw Fault{*code_of(error.code), error.what()};
+  }
+  check_suits(all, loaded.image);
+  place = all.modules.make(std::move(loaded));
+}
+
+struct Launch {
+  unsigned grid[3], block[3];
+  std::size_t dynamic_shared;
+};
+
+void check_extents(const DeviceKernel& kernel, const Launch& launch) {
+  constexpr unsigned kMostBlocks[] = {2147483647, 65535, 65535}, kMostExtent[] = {1024, 1024, 64};
+  const auto check = [](const char* what, int d, unsigned extent, unsigned most) {
+    const std::string name = std::string(what) + "." + "xyz"[d];
+    if (extent == 0) throw Fault{kInvalidValue, name + " is 0"};
+    if (extent > most)
+      throw Fault{kInvalidValue, name + " is " + std::to_string(extent) + ", at most " +
+                                     std::to_string(most) + " is possible"};
+  };
+  for (int d = 0; d < 3; ++d) {
+    check("gridDim", d, launch.grid[d], kMostBlocks[d]);
+    check("blockDim", d, launch.block[d], kMostExtent[d]);
+  }
+  const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
+  const std::string block = "a block of " + std::to_string(threads) + " threads";
+  if (threads > kMostThreads)
+    throw Fault{kInvalidValue,
+                block + ", at most " + std::to_string(kMostThreads) + " are possible"};
+  if (kernel.max_threads != 0 && threads > kernel.max_threads)
+    throw Fault{kOutOfResources, block + ", the kernel was compiled for at most " +
+                                     std::to_string(kernel.max_threads)};
+  if (kernel.required_threads[0] != 0 && !std::ranges::equal(launch.block, kernel.required_threads))
+    throw Fault{kInvalidValue, block + ", the kernel was compiled for blocks of other extents"};
+  // Registers are given to warps, eight to each thread at a time.
+  const unsigned warps = (threads + kWarp - 1) / kWarp;
+  const unsigned needed = warps * kWarp * ((kernel.registers + 7) / 8 * 8);
+  if (needed > kRegisters)
+    throw Fault{kOutOfResources, block + " with " + std::to_string(kernel.registers) +
+                                     " registers each, the device has " +
+                                     std::to_string(kRegisters)};
+}
+
+void check_shared(const Driver& all, const Function& function, std::size_t dynamic) {
+  const std::size_t fixed = function.kernel->static_shared_bytes;
+  if (dynamic <= function.most_dynamic) return;
+  throw Fault{kInvalidValue,
+              bytes(dynamic) + " of dynamic shared memory in addition to " + bytes(fixed) +
+                  " of static: more than " + bytes(function.most_dynamic) +
+                  " of dynamic were not " +
+                  (dynamic + fixed > all.most_shared() ? "asked for, and cannot be"
+                                                       : "asked for with cuFuncSetAttribute")};
+}
+
+struct Argument {
+  Allocation* allocation;
+  bool is_written;
+  std::string role;
+};
+
+/// The memory that the arguments point to.
+std::vector<Argument> arguments_of(Driver& all, Context& context, const DeviceKernel& kernel,
+                                   void** parameters) {
+  std::vector<Argument> result;
+  const std::size_t count = kernel.parameters.size();
+  if (count == 0) return result;
+  if (parameters == nullptr)
+    throw Fault{kInvalidValue,
+                "kernelParams is NULL, and the kernel takes " + std::to_string(count)};
+  if (!is_mapped(reinterpret_cast<Address>(parameters), count * sizeof(void*)))
+    throw Fault{kInvalidValue, "kernelParams is not an array of " + std::to_string(count)};
+  for (std::size_t n = 0; n < count; ++n) {
+    const KernelParameter& parameter = kernel.parameters[n];
+    const std::string role = "parameter " + std::to_string(n);
+    const auto place = reinterpret_cast<Address>(parameters[n]);
+    if (place == 0 || all.is_device_address(place) || !is_mapped(place, parameter.bytes))
+      throw Fault{kInvalidValue, "kernelParams[" + std::to_string(n) + "] is " + hex(place) +
+                                     ", where the host has no " + bytes(parameter.bytes)};
+    if (parameter.bytes != sizeof(Address) || parameter.kind == KernelParameter::Kind::Scalar)
+      continue;
+    Address value = 0;
+    std::memcpy(&value, parameters[n], sizeof value);
+    const bool is_pointer = parameter.kind == KernelParameter::Kind::Pointer;
+    // The kernel may use it for nothing.
+    if (value == 0) continue;
+    // A number of 64 bits is hardly ever the address of something.
+    constexpr Address kNumbers = 1 << 16;
+    if (!is_pointer && !all.is_device_address(value) && (value < kNumbers || !is_mapped(value, 1)))
+      continue;
+    if (!all.is_device_address(value) && is_mapped(value, 1))
+      throw Fault{kIllegalAddress, role + " " + hex(value) + " is an address of the host's"};
+    Allocation& found = all.memory(value, 1, kIllegalAddress, role.c_str());
+    if (found.context != &context)
+      throw Fault{kIllegalAddress, role + " " + hex(value) + " is memory of another context"};
+    if (value % parameter.alignment != 0)
+      throw Fault{kMisaligned, role + " " + hex(value) + " is not a multiple of the " +
+                                   bytes(parameter.alignment) +
+                                   " that the kernel accesses at once"};
+    result.push_back({&found, parameter.is_written, role});
+  }
+  return result;
+}
+
+void launch(Driver& all, Context& context, const void* handle, const Launch& launch,
+            const void* stream_handle, void** parameters, void** extra) {
+  const Function& function = all.function(handle, context);
+  const DeviceKernel& kernel = *function.kernel;
+  Stream& stream = all.stream(stream_handle, context);
+  try {
+    if (extra != nullptr) throw Fault{kInvalidValue, "arguments in `extra` are not known here"};
+    check_extents(kernel, launch);
+    check_shared(all, function, launch.dynamic_shared);
+    const std::vector<Argument> arguments = arguments_of(all, context, kernel, parameters);
+    const std::string what = "the kernel `" + kernel.name + "`";
+    for (const Argument& each : arguments)
+      all.check_order(*each.allocation, stream, each.is_written, each.role);
+    all.start(stream);
+    for (const Argument& each : arguments)
+      Driver::note(*each.allocation, stream, each.is_written, what);
+  } catch (const Fault& fault) {
+    throw Fault{fault.code, "kernel `" + kernel.name + "`: " + fault.what};
+  }
+}
+
+// ---- Attributes -----------------------------------------------------------------------------
+
+std::optional<int> device_attribute(const Driver& all, int attribute) {
+  switch (attribute) {
+    case 1:
+      return kMostThreads;
+    case 2:
+    case 3:
+      return 1024;
+    case 4:
+      return 64;
+    case 5:
+      return 2147483647;
+    case 6:
+    case 7:
+      return 65535;
+    case 8:
+      return static_cast<int>(kPlainShared);
+    case 9:
+      return 65536;
+    case 10:
+      return kWarp;
+    case 12:
+    case 82:
+      return kRegisters;
+    case 13:
+      return 1980000;  // of processors, in kHz
+    case 16:
+      return 132;  // processors
+    case 36:
+      return 2619000;  // of memory, in kHz
+    case 37:
+      return 5120;  // width of the memory's bus, in bits
+    case 38:
+      return 50 << 20;  // bytes of the second cache
+    case 39:
+      return 2048;
+    case 41:
+      return 1;  // addresses are unified
+    case 75:
+      return all.architecture.major;
+    case 76:
+      return all.architecture.minor;
+    case 81:
+      return static_cast<int>(all.most_shared()) + 1024;
+    case 97:
+      return static_cast<int>(all.most_shared());
+    case 106:
+      return 32;
+    case 111:
+      return 1024;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<int> function_attribute(const Driver& all, const Function& function, int attribute) {
+  const DeviceKernel& kernel = *function.kernel;
+  const Architecture& code = function.module->image.architecture;
+  const Architecture& binary = function.module->image.is_ptx ? all.architecture : code;
+  switch (attribute) {
+    case 0:
+      return kernel.max_threads == 0 ? kMostThreads : kernel.max_threads;
+    case 1:
+      return static_cast<int>(kernel.static_shared_bytes);
+    case 2:
+    case 3:
+    case 7:
+      return 0;
+    case 4:
+      return static_cast<int>(kernel.registers);
+    case 5:
+      return 10 * code.major + code.minor;
+    case 6:
+      return 10 * binary.major + binary.minor;
+    case 8:
+      return static_cast<int>(function.most_dynamic);
+    case 9:
+      return -1;
+    default:
+      return std::nullopt;
+  }
+}
+
+void check_device(const Driver& all, int device) {
+  if (device < 0 || static_cast<std::size_t>(device) >= all.contexts.size())
+    throw Fault{kInvalidDevice, "there are " + std::to_string(all.contexts.size()) + " devices"};
+}
+
+}  // namespace
+}  // namespace tenon::testing
+
+// ---- The interface --------------------------------------------------------------------------
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+using namespace tenon::testing;
+
+Result cuInit(unsigned flags) {
+  return call(
+      "cuInit", Needs::Nothing,
+      [&](Driver& all, Context&) {
+        if (flags != 0) throw Fault{kInvalidValue, "flags must be 0"};
+        all.is_initialized = true;
+      },
+      flags);
+}
+
+Result cuDriverGetVersion(int* version) {
+  return call("cuDriverGetVersion", Needs::Nothing,
+              [&](Driver&, Context&) { result(version) = kDriverVersion; });
+}
+
+/// NVRTC looks for a cache of compiled programs here, and fails where a driver lacks the function.
+Result cuGetExportTable(const void** table, const void* id) {
+  return call(
+      "cuGetExportTable", Needs::Nothing,
+      [&](Driver&, Context&) {
+        throw Fault{kNotFound, "undocumented functions are not known here", true};
+      },
+      table, id);
+}
+
+Result cuGetErrorString(Result error, const char** text) {
+  return call(
+      "cuGetErrorString", Needs::Nothing,
+      [&](Driver&, Context&) {
+        const Code* code = code_of(error);
+        result(text) = code == nullptr ? nullptr : code->text;
+        if (code == nullptr) throw Fault{kInvalidValue, "there is no such error"};
+      },
+      error);
+}
+
+Result cuGetErrorName(Result error, const char** text) {
+  return call(
+      "cuGetErrorName", Needs::Nothing,
+      [&](Driver&, Context&) {
+        const Code* code = code_of(error);
+        result(text) = code == nullptr ? nullptr : code->name;
+        if (code == nullptr) throw Fault{kInvalidValue, "there is no such error"};
+      },
+      error);
+}
+
+Result cuDeviceGetCount(int* count) {
+  return call("cuDeviceGetCount", Needs::Initialization, [&](Driver& all, Context&) {
+    result(count) = static_cast<int>(all.contexts.size());
+  });
+}
+
+Result cuDeviceGet(int* device, int ordinal) {
+  return call(
+      "cuDeviceGet", Needs::Initialization,
+      [&](Driver& all, Context&) {
+        check_device(all, ordinal);
+        result(device) = ordinal;
+      },
+      ordinal);
+}
+
+Result cuDeviceGetName(char* name, int length, int device) {
+  return call(
+      "cuDeviceGetName", Needs::Initialization,
+      [&](Driver& all, Context&) {
+        check_device(all, device);
+        if (name == nullptr || length <= 0) throw Fault{kInvalidValue, "no room for the name"};
+        std::snprintf(name, static_cast<std::size_t>(length), "%s",
+                      ("stand-in for " + all.architecture.str()).c_str());
+      },
+      name, length, device);
+}
+
+Result cuDeviceGetAttribute(int* value, int attribute, int device) {
+  return call(
+      "cuDeviceGetAttribute", Needs::Initialization,
+      [&](Driver& all, Context&) {
+        check_device(all, device);
+        const auto known = device_attribute(all, attribute);
+        if (!known) throw Fault{kInvalidValue, "this attribute is not known here"};
+        result(value) = *known;
+      },
+      attribute, device);
+}
+
+Result cuDeviceTotalMem_v2(std::size_t* size, int device) {
+  return call(
+      "cuDeviceTotalMem_v2", Needs::Initialization,
+      [&](Driver& all, Context&) {
+        check_device(all, device);
+        result(size) = kDeviceMemory;
+      },
+      device);
+}
+
+Result cuDevicePrimaryCtxRetain(void** context, int device) {
+  return call(
+      "cuDevicePrimaryCtxRetain", Needs::Initialization,
+      [&](Driver& all, Context&) {
+        check_device(all, device);
+        Context& primary = all.contexts[static_cast<std::size_t>(device)];
+        result(context) = &primary;
+        ++primary.retained;
+      },
+      device);
+}
+
+Result cuDevicePrimaryCtxRelease_v2(int device) {
+  return call(
+      "cuDevicePrimaryCtxRelease_v2", Needs::Initialization,
+      [&](Driver& all, Context&) {
+        check_device(all, device);
+        Context& primary = all.contexts[static_cast<std::size_t>(device)];
+        if (primary.retained == 0)
+          throw Fault{kInvalidContext, "the device's primary context is not retained"};
+        --primary.retained;
+      },
+      device);
+}
+
+Result cuCtxSetCurrent(void* context) {
+  return call(
+      "cuCtxSetCurrent", Needs::Initialization,
+      [&](Driver& all, Context&) {
+        current_context = context == nullptr ? nullptr : &all.context(context);
+      },
+      context);
+}
+
+Result cuCtxGetCurrent(void** context) {
+  return call("cuCtxGetCurrent", Needs::Initialization,
+              [&](Driver&, Context&) { result(context) = current_context; });
+}
+
+Result cuCtxSynchronize() {
+  return call("cuCtxSynchronize", Needs::Context,
+              [&](Driver& all, Context& context) { all.synchronize(context); });
+}
+
+Result cuMemAlloc_v2(Address* address, std::size_t size) {
+  return call(
+      "cuMemAlloc_v2", Needs::Context,
+      [&](Driver& all, Context& context) { result(address) = allocate(all, context, size); }, size);
+}
+
+Result cuMemFree_v2(Address address) {
+  return call(
+      "cuMemFree_v2", Needs::Context,
+      [&](Driver& all, Context&) {
+        Allocation& freed = all.memory(address, 1, kInvalidValue, "the address");
+        if (freed.address != address)
+          throw Fault{kInvalidValue, hex(address) + " is not the beginning of the memory of " +
+                                         bytes(freed.size) + " at " + hex(freed.address)};
+        freed.is_alive = false;
+        freed.context->used -= freed.size;
+        freed.contents.reset();
+        freed.accesses.clear();
+      },
+      address);
+}
+
+Result cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  return call("cuMemGetInfo_v2", Needs::Context, [&](Driver&, Context& context) {
+    result(free) = kDeviceMemory - context.used;
+    result(total) = kDeviceMemory;
+  });
+}
+
+Result cuMemcpy(Address to, Address from, std::size_t size) {
+  return call(
+      "cuMemcpy", Needs::Context,
+      [&](Driver& all, Context& context) { copy_now(all, context, "cuMemcpy", to, from, size); },
+      to, from, size);
+}
+
+Result cuMemcpyHtoD_v2(Address to, const void* from, std::size_t size) {
+  return call(
+      "cuMemcpyHtoD_v2", Needs::Context,
+      [&](Driver& all, Context& context) {
+        const auto source = reinterpret_cast<Address>(from);
+        if (all.is_device_address(source) || !all.is_device_address(to))
+          throw Fault{kInvalidValue, "the source must be the host's, the destination a device's"};
+        copy_now(all, context, "cuMemcpyHtoD", to, source, size);
+      },
+      to, from, size);
+}
+
+Result cuMemcpyDtoH_v2(void* to, Address from, std::size_t size) {
+  return call(
+      "cuMemcpyDtoH_v2", Needs::Context,
+      [&](Driver& all, Context& context) {
+        const auto target = reinterpret_cast<Address>(to);
+        if (all.is_device_address(target) || !all.is_device_address(from))
+          throw Fault{kInvalidValue, "the source must be a device's, the destination the host's"};
+        copy_now(all, context, "cuMemcpyDtoH", target, from, size);
+      },
+      to, from, size);
+}
+
+Result cuMemcpyAsync(Address to, Address from, std::size_t size, void* stream) {
+  return call(
+      "cuMemcpyAsync", Needs::Context,
+      [&](Driver& all, Context& context) {
+        copy(all, all.stream(stream, context), "cuMemcpyAsync", to, from, size);
+      },
+      to, from, size, stream);
+}
+
+Result cuMemsetD8_v2(Address to, unsigned char value, std::size_t size) {
+  return call(
+      "cuMemsetD8_v2", Needs::Context,
+      [&](Driver& all, Context& context) {
+        if (size == 0) return;
+        Stream& stream = *context.null_stream;
+        Allocation& target = all.memory(to, size, kInvalidValue, "the destination");
+        all.check_order(target, stream, true, "the destination");
+        all.start(stream);
+        std::memset(target.contents.get() + (to - target.address), value, size);
+        Driver::note(target, stream, true, "cuMemsetD8");
+      },
+      to, value, size);
+}
+
+Result cuModuleLoadData(void** module, const void* image) {
+  return call(
+      "cuModuleLoadData", Needs::Context,
+      [&](Driver& all, Context& context) { load(all, context, module, image); }, image);
+}
+
+Result cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options,
+                          void** values) {
+  return call(
+      "cuModuleLoadDataEx", Needs::Context,
+      [&](Driver& all, Context& context) {
+        if (count != 0 && (options == nullptr || values == nullptr))
+          throw Fault{kInvalidValue, "options are announced, and none are given"};
+        load(all, context, module, image);
+      },
+      image, count, options, values);
+}
+
+Result cuModuleUnload(void* module) {
+  return call(
+      "cuModuleUnload", Needs::Context,
+      [&](Driver& all, Context& context) {
+        Module& unloaded = all.modules.find(module, "module", "unloaded");
+        if (unloaded.context != &context)
+          throw Fault{kInvalidContext, "the module was loaded into another context"};
+        unloaded.is_alive = false;
+      },
+      module);
+}
+
+Result cuModuleGetFunction(void** function, void* module, const char* name) {
+  return call(
+      "cuModuleGetFunction", Needs::Context,
+      [&](Driver& all, Context& context) {
+        Module& owner = all.modules.find(module, "module", "unloaded");
+        if (owner.context != &context)
+          throw Fault{kInvalidContext, "the module was loaded into another context"};
+        if (name == nullptr) throw Fault{kInvalidValue, "the name is NULL"};
+        const auto kernel = std::ranges::find(owner.image.kernels, name, &DeviceKernel::name);
+        if (kernel == owner.image.kernels.end())
+          throw Fault{kNotFound, "the module has no kernel of this name"};
+        Function*& made = owner.functions[name];
+        if (made == nullptr) {
+          const std::size_t fixed = kernel->static_shared_bytes;
+          made = all.functions.make(
+              {{&context}, &owner, &*kernel, kPlainShared - std::min(kPlainShared, fixed)});
+        }
+        result(function) = made;
+      },
+      module, name);
+}
+
+Result cuFuncGetAttribute(int* value, int attribute, void* function) {
+  return call(
+      "cuFuncGetAttribute", Needs::Context,
+      [&](Driver& all, Context& context) {
+        const auto known = function_attribute(all, all.function(function, context), attribute);
+        if (!known) throw Fault{kInvalidValue, "this attribute is not known here"};
+        result(value) = *known;
+      },
+      attribute, function);
+}
+
+Result cuFuncSetAttribute(void* function, int attribute, int value) {
+  return call(
+      "cuFuncSetAttribute", Needs::Context,
+      [&](Driver& all, Context& context) {
+        Function& changed = all.function(function, context);
+        constexpr int kMostDynamicShared = 8, kCarveout = 9;
+        if (attribute == kCarveout) return;
+        if (attribute != kMostDynamicShared)
+          throw Fault{kInvalidValue, "this attribute cannot be set, or is not known here"};
+        const std::size_t fixed = changed.kernel->static_shared_bytes;
+        if (value < 0 || static_cast<std::size_t>(value) + fixed > all.most_shared())
+          throw Fault{kInvalidValue, "a block has at most " + bytes(all.most_shared()) +
+                                         " of shared memory, and the kernel `" +
+                                         changed.kernel->name + "` has " + bytes(fixed) +
+                                         " of static"};
+        changed.most_dynamic = static_cast<std::size_t>(value);
+      },
+      function, attribute, value);
+}
+
+Result cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                      void* stream, void** parameters, void** extra) {
+  return call(
+      "cuLaunchKernel", Needs::Context,
+      [&](Driver& all, Context& context) {
+        launch(all, context, function,
+               {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared}, stream, parameters,
+               extra);
+      },
+      function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream, parameters,
+      extra);
+}
+
+Result cuStreamCreate(void** stream, unsigned flags) {
+  return call(
+      "cuStreamCreate", Needs::Context,
+      [&](Driver& all, Context& context) {
+        constexpr unsigned kNonBlocking = 1;
+        if (flags > kNonBlocking) throw Fault{kInvalidValue, "these flags are not known"};
+        result(stream) =
+            all.streams.make({{&context}, all.streams.all().size(), flags != kNonBlocking});
+      },
+      flags);
+}
+
+Result cuStreamDestroy_v2(void* stream) {
+  return call(
+      "cuStreamDestroy_v2", Needs::Context,
+      [&](Driver& all, Context& context) {
+        Stream& destroyed = all.stream(stream, context);
+        if (&destroyed == context.null_stream)
+          throw Fault{kInvalidHandle, "the context's own stream cannot be destroyed"};
+        destroyed.is_alive = false;
+      },
+      stream);
+}
+
+Result cuStreamSynchronize(void* stream) {
+  return call(
+      "cuStreamSynchronize", Needs::Context,
+      [&](Driver& all, Context& context) {
+        Stream& awaited = all.stream(stream, context);
+        all.host.join(awaited.clock);
+        all.join_implied(awaited, all.host);
+      },
+      stream);
+}
+
+Result cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  return call(
+      "cuStreamWaitEvent", Needs::Context,
+      [&](Driver& all, Context& context) {
+        if (flags != 0) throw Fault{kInvalidValue, "flags must be 0 outside of a capture"};
+        Event& awaited = all.events.find(event, "event", "destroyed");
+        all.stream(stream, context).clock.join(awaited.clock);
+      },
+      stream, event, flags);
+}
+
+Result cuEventCreate(void** event, unsigned flags) {
+  return call(
+      "cuEventCreate", Needs::Context,
+      [&](Driver& all, Context& context) {
+        constexpr unsigned kWithoutTimes = 2, kInterprocess = 4, kAll = 7;
+        if (flags > kAll || ((flags & kInterprocess) != 0 && (flags & kWithoutTimes) == 0))
+          throw Fault{kInvalidValue, "these flags are not known, or do not fit each other"};
+        result(event) = all.events.make({{&context}, (flags & kWithoutTimes) == 0});
+      },
+      flags);
+}
+
+Result cuEventDestroy_v2(void* event) {
+  return call(
+      "cuEventDestroy_v2", Needs::Context,
+      [&](Driver& all, Context&) { all.events.find(event, "event", "destroyed").is_alive = false; },
+      event);
+}
+
+Result cuEventRecord(void* event, void* stream) {
+  return call(
+      "cuEventRecord", Needs::Context,
+      [&](Driver& all, Context& context) {
+        Event& recorded = all.events.find(event, "event", "destroyed");
+        Stream& from = all.stream(stream, context);
+        if (recorded.context != from.context)
+          throw Fault{kInvalidHandle, "the event and the stream belong to different contexts"};
+        all.start(from);
+        recorded.clock = from.clock;
+        recorded.is_recorded = true;
+        recorded.time = std::chrono::steady_clock::now();
+      },
+      event, stream);
+}
+
+Result cuEventSynchronize(void* event) {
+  return call(
+      "cuEventSynchronize", Needs::Context,
+      [&](Driver& all, Context&) {
+        all.host.join(all.events.find(event, "event", "destroyed").clock);
+      },
+      event);
+}
+
+Result cuEventElapsedTime(float* milliseconds, void* start, void* stop) {
+  return call(
+      "cuEventElapsedTime", Needs::Context,
+      [&](Driver& all, Context&) {
+        const Event& from = all.events.find(start, "first event", "destroyed");
+        const Event& to = all.events.find(stop, "second event", "destroyed");
+        if (!from.is_recorded || !to.is_recorded)
+          throw Fault{kInvalidHandle, "one of the events was never recorded"};
+        if (!from.has_times || !to.has_times)
+          throw Fault{kInvalidHandle, "one of the events was made without times"};
+        if (!all.host.includes(from.clock) || !all.host.includes(to.clock))
+          throw Fault{kNotReady, "nobody has waited for one of the events"};
+        result(milliseconds) =
+            std::chrono::duration<float, std::milli>(to.time - from.time).count();
+      },
+      start, stop);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
