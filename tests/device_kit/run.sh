@@ -7,7 +7,7 @@
 #   --out FOLDER       where the results go, by default ./results. A second run with the same folder runs only
 #                      the steps that have no result there.
 #   --pack FILE        also keep the folder as FILE, a .tar.gz, renewed after each step
-#   --seconds N        time limit of the whole run, by default 540
+#   --seconds N        time limit of the whole run, by default 540; with OpenCL six times as long
 #   --device opencl    use the OpenCL device instead of the GPU, for the steps that it can run
 #   --stand-in         use a driver that checks the calls and runs no kernel instead of the GPU's
 #
@@ -31,7 +31,7 @@ fail() { echo "run.sh: $*" >&2; exit 2; }
 
 # ---- Arguments --------------------------------------------------------------------------------------------
 
-steps=() without=() out=results pack= seconds=540 device=cuda stand_in=
+steps=() without=() out=results pack= seconds= device=cuda stand_in=
 while [ $# -gt 0 ]; do
   [ "$1" = --stand-in ] || [ $# -gt 1 ] || fail "$1 needs a value, or is unknown."
   case $1 in
@@ -46,7 +46,6 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "--seconds takes a positive number; got '$seconds'."
 [[ $device =~ ^(cuda|opencl)$ ]] || fail "--device takes cuda or opencl; got '$device'."
 [ -z "$stand_in" ] || [ $device = cuda ] || fail "--stand-in and --device opencl exclude each other."
 for step in ${steps[@]+"${steps[@]}"} ${without[@]+"${without[@]}"}; do
@@ -55,8 +54,13 @@ done
 if [ ${#steps[@]} -eq 0 ]; then
   steps=("${all_steps[@]}")
   [ -z "$stand_in" ] || steps=(probe runtime topi tensor_cores tutorials random ptx tables)
-  [ $device = cuda ] || steps=(probe runtime topi tutorials random)
+  [ $device = cuda ] || steps=(runtime topi tutorials random)
 fi
+# A CPU is slower, and its driver compiles each kernel.
+slowness=1
+[ $device = cuda ] || slowness=6
+seconds=${seconds:-$((540 * slowness))}
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "--seconds takes a positive number; got '$seconds'."
 kept=()
 for step in "${steps[@]}"; do
   [[ " ${without[*]-} " == *" $step "* ]] || kept+=("$step")
@@ -398,7 +402,8 @@ step_counters() {
 run_step() {
   local start=$EPOCHSECONDS
   step=$1 status=right what=
-  step_end=$((start + limits[$step] < end ? start + limits[$step] : end))
+  step_end=$((start + limits[$step] * slowness))
+  ((step_end < end)) || step_end=$end
   if ((step_end <= start)); then
     status=stopped what="no time left"
   else
