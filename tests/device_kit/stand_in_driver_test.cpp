@@ -705,6 +705,9 @@ TEST_F(RuntimeOnStandIn, IsRefusedCodeForALaterArchitecture) {
               add.build_for("cuda -arch=sm_100")["add"](x, x, y);
             }).find("CUDA: loading kernels failed"),
             std::string::npos);
+  EXPECT_EQ(faults(),
+            "cuModuleLoadData: the PTX is for sm_100, the device is sm_90 "
+            "[CUDA_ERROR_INVALID_PTX]\n");
 }
 
 /// 8 KiB that a kernel has of its own count.
