@@ -129,22 +129,22 @@ Matmul register_tiles(int n, Fetch fetch) {
   return m;
 }
 
-/// What a block of 256 threads computes: 128 x 128 elements, in steps of 16 of the reduction.
+/// What a block of 128 threads computes: 128 x 128 elements, in steps of 16 of the reduction.
 constexpr int kTile = 128, kDepth = 16;
 
-/// A tile that the 8 x 8 x 4 threads of a block fetch by vectors of four.
+/// A tile that the 8 x 4 x 4 threads of a block fetch by vectors of four.
 void fetch_by_vectors(const te::Stage& tile, const std::vector<te::IterVar>& threads) {
   auto [vectors, lane] = tile.split(tile.fuse({tile.axis(0), tile.axis(1)}), 4);
   tile.vectorize(lane);
   auto [more, tx] = tile.split(vectors, 8);
   auto [most, ty] = tile.split(more, 4);
-  auto [round, tz] = tile.split(most, 8);
+  auto [round, tz] = tile.split(most, 4);
   tile.bind(tx, threads[0]).bind(ty, threads[1]).bind(tz, threads[2]).unroll(round);
 }
 
-/// Each thread has 8 x 8 elements in registers, as two tiles of 8 x 4 that lie 32 columns apart:
+/// Each thread has 16 x 8 elements in registers, as two tiles of 16 x 4 that lie 32 columns apart:
 /// the eight threads that are served together then read 32 neighbouring numbers of B. The numbers
-/// of a warp, 4 x 8 threads, are 32 x 64; eight warps make up a block. The next tiles come while
+/// of a warp, 4 x 8 threads, are 64 x 64; four warps make up a block. The next tiles come while
 /// the block computes, from sm_80 on without passing through registers.
 Matmul warp_tiles(int n) {
   Matmul m(n);
@@ -159,8 +159,8 @@ Matmul warp_tiles(int n) {
 
   te::Stage C = m.s[m.C];
   auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), kTile, kTile);
-  auto [wi, warp_row] = C.split(ii, 32);
-  auto [ti, i] = C.split(warp_row, 8);
+  auto [wi, warp_row] = C.split(ii, 64);
+  auto [ti, i] = C.split(warp_row, 16);
   auto [wj, warp_column] = C.split(ji, 64);
   auto [half, half_column] = C.split(warp_column, 32);
   auto [tj, j] = C.split(half_column, 4);

@@ -42,7 +42,8 @@ std::string stages_of(const PrimFunc& kernel) {
 
 class Limits {
  public:
-  Limits(const PrimFunc& kernel, const TargetFacts& target) : kernel_(kernel), target_(target) {
+  Limits(const PrimFunc& kernel, const TargetFacts& target, const VarMap& lets)
+      : kernel_(kernel), target_(target), lets_(lets) {
     for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
          n = n->body.as<Attr>()) {
       const Var& var = std::get<IterVar>(n->subject).var();
@@ -64,7 +65,7 @@ class Limits {
   /// Refuses what is surely too much, and leaves a check of what may be.
   void at_most(const Expr& value, std::int64_t most, const std::string& what,
                const std::string& unit, const std::string& remedy) {
-    const Expr amount = arith::simplify(value);
+    const Expr amount = arith::simplify(substitute(value, lets_));
     const arith::ConstBound bound = arith::const_bound(amount, facts_);
     if (bound.is_at_most(most)) return;
     const std::string limit = "; the target has at most " + std::to_string(most) + remedy;
@@ -81,6 +82,12 @@ class Limits {
                        what + "`" + print_expr(amount) + "`" + unit + limit});
   }
 
+  std::string number(const Expr& value) const {
+    const Expr amount = arith::simplify(substitute(value, lets_));
+    const auto constant = constant_int(amount);
+    return constant ? std::to_string(*constant) : print_expr(amount);
+  }
+
   void threads() {
     Expr all = make_int(Int(64), 1);
     std::string product;
@@ -91,7 +98,7 @@ class Limits {
       const std::string what = stages_of(kernel_) + ": the extent of `" + tag.str() + "` is ";
       if (tag.is_thread()) {
         all = all * cast(Int(64), n->value);
-        product += (product.empty() ? "`" : ", `") + tag.str() + "` of " + print_expr(n->value);
+        product += (product.empty() ? "`" : ", `") + tag.str() + "` of " + number(n->value);
       }
       if (target_.kind != TargetKind::Cuda) continue;
       if (tag.is_thread() && dim == 2) at_most(n->value, 64, what, "", "; split it, or fuse it");
@@ -112,7 +119,7 @@ class Limits {
       const bool is_dynamic = scope == StorageScope::SharedDyn;
       const Expr bytes = arith::simplify(is_dynamic ? dynamic_shared_bytes(n) : bytes_of(n));
       all = all + bytes;
-      list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + print_expr(bytes);
+      list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + number(bytes);
     });
     at_most(all, target_.max_shared_bytes,
             stages_of(kernel_) + ": shared memory of a block (" + list + ") takes ", " bytes",
@@ -167,6 +174,7 @@ class Limits {
 
   const PrimFunc& kernel_;
   const TargetFacts& target_;
+  const VarMap& lets_;
   arith::Facts facts_;
   /// The variables of the thread axes, which the host does not have.
   std::unordered_set<const ExprNode*> threads_;
@@ -182,9 +190,10 @@ int compute_capability(const TargetFacts& target) {
   return number;
 }
 
-std::vector<LaunchCheck> check_kernel_limits(const PrimFunc& kernel, const TargetFacts& target) {
+std::vector<LaunchCheck> check_kernel_limits(const PrimFunc& kernel, const TargetFacts& target,
+                                             const VarMap& lets) {
   check_matrix_operations(kernel, target);
-  return Limits(kernel, target).run();
+  return Limits(kernel, target, lets).run();
 }
 
 }  // namespace tenon::lowering

@@ -7,6 +7,7 @@
 
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -18,8 +19,10 @@ struct LaunchCheck {
 
 /// LowerError, with the kernel's stages and the memory, where the kernel surely exceeds what the
 /// target has, and for operations of tensor cores that it does not have. What depends on numbers
-/// that only the call knows is left to check then.
+/// that only the call knows is left to check then. Checks and messages have the values of `lets`
+/// instead of their names, which the host has made up.
 std::vector<LaunchCheck> check_kernel_limits(const tir::PrimFunc& kernel,
-                                             const tir::TargetFacts& target);
+                                             const tir::TargetFacts& target,
+                                             const tir::VarMap& lets = {});
 
 }  // namespace tenon::lowering

@@ -67,7 +67,10 @@ class Splitter {
     // A kernel has no vector for a parameter: each computes it.
     if (const Let* n = s.as<Let>(); n && n->value.dtype().is_vector())
       return outside(substitute(n->body, VarMap{{&n->var.node(), n->value}}));
-    if (const Let* n = s.as<Let>()) defined_.insert(&n->var.node());
+    if (const Let* n = s.as<Let>()) {
+      defined_.insert(&n->var.node());
+      set(lets_, n->var, substitute(n->value, lets_));
+    }
     if (const Store* n = s.as<Store>()) refuse(n->buffer);
     if (const Allocate* n = s.as<Allocate>()) {
       if (memory_scope(n->data) != StorageScope::Global) refuse_memory(*n);
@@ -127,7 +130,7 @@ class Splitter {
           Attr{AttrKind::ThreadExtent, nest[k]->subject, nest[k]->key, nest[k]->value, body});
 
     PrimFunc kernel = function(body);
-    const std::vector<LaunchCheck> checks = check_kernel_limits(kernel, target_);
+    const std::vector<LaunchCheck> checks = check_kernel_limits(kernel, target_, lets_);
     std::vector<Expr> args{make_string(kernel.attrs.global_symbol)};
     args.insert(args.end(), extents.begin(), extents.end());
     args.push_back(dynamic_shared_bytes_of(kernel.body));
@@ -218,6 +221,8 @@ class Splitter {
   std::vector<LaunchCheck> checks_;
   /// Variables that the host defines on its way.
   std::unordered_set<const ExprNode*> defined_;
+  /// Those of them that are names of values, which the user did not give.
+  VarMap lets_;
   /// Around the current place of the host.
   std::vector<std::string> loops_;
 };

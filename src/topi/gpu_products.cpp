@@ -74,19 +74,32 @@ bool has_whole_vectors(const Tensor& x, int lanes) {
   return last && *last % lanes == 0;
 }
 
+/// What a block and a warp of it compute, and how many blocks a multiprocessor is to have at once.
+/// A warp is 4 x 8 threads, each of which has its rows and, of every 32 columns, four.
+struct BlockTiles {
+  int rows, columns, warp_rows, warp_columns, blocks;
+
+  int warps() const { return rows / warp_rows * (columns / warp_columns); }
+};
+
+/// On an H200, of cuBLAS's speed: 0.89 (4096 x 4096), and for products that have too few of such
+/// blocks 1.00 (1024 x 1024) and 0.87 (2048 x 2048). device_kit measures them.
+constexpr BlockTiles kLargeTiles{128, 128, 64, 64, 2}, kSmallTiles{64, 64, 32, 64, 4};
+constexpr std::int64_t kFewBlocks = 512;
+
 // The schedule of the tutorial gpu_matmul's last step, whose comments say why.
-Schedule schedule_whole_tiles(const Tensor& out) {
-  constexpr int kTile = 128, kDepth = 16;
+Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
+  constexpr int kDepth = 16;
   Schedule s = te::create_schedule(out);
   const Caches c = caches_of(s, out, "local", "local", "local");
   const Threads t;
   Stage to = s[out];
   const std::vector<IterVar> axes = to.op().axis();
   const IterVar &y = axes[axes.size() - 2], &x = axes.back();
-  auto [io, jo, ii, ji] = to.tile(y, x, kTile, kTile);
-  auto [wi, warp_row] = to.split(ii, 32);
-  auto [ti, i] = to.split(warp_row, 8);
-  auto [wj, warp_column] = to.split(ji, 64);
+  auto [io, jo, ii, ji] = to.tile(y, x, tiles.rows, tiles.columns);
+  auto [wi, warp_row] = to.split(ii, tiles.warp_rows);
+  auto [ti, i] = to.split(warp_row, tiles.warp_rows / 4);
+  auto [wj, warp_column] = to.split(ji, tiles.warp_columns);
   auto [half, half_column] = to.split(warp_column, 32);
   auto [tj, j] = to.split(half_column, 4);
   to.reorder({io, jo, wi, wj, half, ti, tj, i, j});
@@ -104,7 +117,8 @@ Schedule schedule_whole_tiles(const Tensor& out) {
   order.insert(order.end(), own.begin(), own.end());
   sums.reorder(order).unroll(kq).unroll(k);
   for (const IterVar& axis : own) sums.unroll(axis);
-  sums.pragma(ko, "unroll_explicit", 0).pragma(ko, "blocks_per_multiprocessor", 2);
+  sums.pragma(ko, "unroll_explicit", 0);
+  sums.pragma(ko, "blocks_per_multiprocessor", tiles.blocks);
 
   for (const Tensor& part : {c.own_a, c.own_b}) {
     const std::vector<IterVar> dims = s[part].op().axis();
@@ -112,7 +126,7 @@ Schedule schedule_whole_tiles(const Tensor& out) {
   }
   for (const Tensor& tile : {c.a, c.b}) {
     s[tile].compute_at(sums, ko).double_buffer();
-    fetch(s[tile], {{t.tx, 8}, {t.ty, 4}, {t.tz, 8}}, 4);
+    fetch(s[tile], {{t.tx, 8}, {t.ty, 4}, {t.tz, tiles.warps()}}, 4);
   }
   return s;
 }
@@ -263,11 +277,18 @@ Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
   if (const std::optional<Schedule> s = schedule_on_tensor_cores(out, target)) return *s;
   const ProductExtents extents(out);
   const bool is_single = out.dtype() == Float(32);
-  bool is_whole = is_single && extents.are_multiples(128, 128, 16) &&
-                  target.max_threads_per_block >= 256 && target.max_shared_bytes >= 32 * 1024;
-  for (const Tensor& factor : out.op().inputs())
-    is_whole = is_whole && factor.dtype() == Float(32) && has_whole_vectors(factor, 4);
-  if (is_whole) return schedule_whole_tiles(out);
+  const auto is_whole = [&](const BlockTiles& tiles) {
+    return is_single && extents.are_multiples(tiles.rows, tiles.columns, 16) &&
+           target.max_threads_per_block >= tiles.warps() * 32 &&
+           target.max_shared_bytes >= (tiles.rows + tiles.columns) * 16 * 8 &&
+           std::ranges::all_of(out.op().inputs(), [](const Tensor& factor) {
+             return factor.dtype() == Float(32) && has_whole_vectors(factor, 4);
+           });
+  };
+  if (is_whole(kLargeTiles) &&
+      *extents.rows / kLargeTiles.rows * (*extents.columns) / kLargeTiles.columns >= kFewBlocks)
+    return schedule_whole_tiles(out, kLargeTiles);
+  if (is_whole(kSmallTiles)) return schedule_whole_tiles(out, kSmallTiles);
   const bool is_small = extents.rows && extents.columns && *extents.rows * *extents.columns < 4096;
   return schedule_any_tiles(out, is_small ? 1 : 4);
 }

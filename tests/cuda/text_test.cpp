@@ -22,6 +22,25 @@ bool has_compiler() {
   }
 }
 
+/// NVRTC 13.0 drops the store of 0 to `place` where `place[t] = c ? A[t] : place[t]` follows, of two
+/// arrays that both are __restrict__; an H200 has shown it.
+TEST(CudaText, NoPointerIsAloneInAKernelThatReadsWhatItWrites) {
+  te::Tensor A = te::placeholder({32, 32}, "A");
+  te::IterVar k = te::reduce_axis({0, 32}, "k");
+  te::Tensor B = te::compute(
+      {32}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].bind(s[B].axis(0), te::thread_axis("threadIdx.x"));
+  EXPECT_EQ(source_of(s, {A, B}).find("__restrict__"), std::string::npos);
+  s = te::create_schedule(B);
+  const te::Tensor sums = s.cache_write(B, "local");
+  s[sums].compute_at(s[B], s[B].axis(0));
+  s[B].bind(s[B].axis(0), te::thread_axis("threadIdx.x"));
+  const std::string text = source_of(s, {A, B});
+  EXPECT_NE(text.find("const float* __restrict__ A"), std::string::npos);
+  EXPECT_NE(text.find("float* __restrict__ B"), std::string::npos);
+}
+
 /// What stands beside the programs of three pages, for which no device has a kernel: the tutorials
 /// 05_compute_at, 14_bind and 20_set_store_predicate.
 TEST(CudaText, SumsByTheThreadsOfABlockCompile) {

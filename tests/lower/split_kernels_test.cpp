@@ -240,7 +240,7 @@ TEST(SplitKernels, MoreSharedMemoryThanABlockHasIsRefused) {
   TargetFacts target;
   target.max_shared_bytes = 255;
   EXPECT_EQ(refusal(body, target),
-            "stage `B`: shared memory of a block (`S_1` 256i64) takes 256 bytes; the target has at "
+            "stage `B`: shared memory of a block (`S_1` 256) takes 256 bytes; the target has at "
             "most 255; stage smaller tiles, at a loop further inside");
   target.max_shared_bytes = 256;
   EXPECT_EQ(refusal(body, target), "");
@@ -277,7 +277,7 @@ TEST(SplitKernels, SharedMemoryThatGrowsWithTheBlockCountsAsItsGreatest) {
   EXPECT_EQ(refusal(body, target), "");
   target.max_shared_bytes = 55;
   EXPECT_EQ(refusal(body, target),
-            "stage `B`: shared memory of a block (`S_1` 56i64) takes 56 bytes; the target has at "
+            "stage `B`: shared memory of a block (`S_1` 56) takes 56 bytes; the target has at "
             "most 55; stage smaller tiles, at a loop further inside");
 }
 
@@ -295,6 +295,22 @@ TEST(SplitKernels, SizesOfTheCallAreParametersAndCheckedBeforeAnythingRuns) {
   EXPECT_EQ(print_expr(check->condition), "(cast(int64, n) <= 128i64)");
   EXPECT_EQ(p.kernels[0].params.back().name(), "n");
   EXPECT_TRUE(verify_kernel(p.kernels[0]).empty());
+}
+
+/// The user knows the size, and none of the names that the compiler has for values of it.
+TEST(SplitKernels, AnExtentIsNamedByWhatItIsComputedFrom) {
+  PrimFunc func = program(threads("t", "threadIdx.x", "64", "B[t] = A[t]\n"));
+  const Var n("n"), doubled("cse_var_1");
+  func.params.push_back(n);
+  const Attr& attr = *func.body.as<Attr>();
+  func.body = make_stmt(
+      Let{doubled, n * 2, make_stmt(Attr{attr.kind, attr.subject, "", doubled, attr.body})});
+  TargetFacts target;
+  target.max_threads_per_block = 128;
+  const Assert* check = split_kernels(func, target).host.body.as<Assert>();
+  ASSERT_NE(check, nullptr);
+  EXPECT_EQ(print_expr(check->condition), "((cast(int64, n)*2i64) <= 128i64)");
+  EXPECT_EQ(check->message.find("cse_var"), std::string::npos) << check->message;
 }
 
 TEST(SplitKernels, AnExtentThatOnlyTheKernelKnowsIsRefused) {

@@ -35,7 +35,7 @@ struct KernelImage {
   /// Machine code of one architecture; empty where no compiler was found.
   std::span<const std::byte> binary;
   /// PTX, with a zero behind it, for architectures that the machine code is not of.
-  std::string_view portable;
+  std::string_view portable = {};
 };
 
 /// Extents of a launch; all positive.

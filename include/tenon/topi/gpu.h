@@ -24,7 +24,7 @@ using te::Tensor;
 using tir::TargetFacts;
 
 /// For matmul, dense and batch_matmul. The widest tiles are those of the tutorial gpu_matmul: 128 x
-/// 128 for a block, 8 x 8 for a thread.
+/// 128 for a block, 16 x 8 for a thread.
 ///
 /// On CUDA devices that have tensor cores for them, products of float16 and bfloat16 that are added
 /// up in float32, and of int8 and uint8 in int32, are left to those where the extents are multiples

@@ -1,5 +1,7 @@
 #include "tenon/codegen/c_like/kernels.h"
 
+#include <algorithm>
+
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/codegen/c_like/nvrtc.h"
 #include "tenon/support/error.h"
@@ -19,7 +21,7 @@ class KernelTextEmitter {
         kernel_(kernel),
         uses_(kernel.body),
         name_(module.names().take(kernel.attrs.global_symbol)),
-        emitter_(module, uses_, name_, kernel.attrs.noalias) {}
+        emitter_(module, uses_, name_, kernel.attrs.noalias && !reads_what_it_writes()) {}
 
   /// What the kernel does with its parameters, and how they must be aligned.
   runtime::FunctionSpec function() const {
@@ -44,6 +46,17 @@ class KernelTextEmitter {
   }
 
  private:
+  /// Then no pointer is said to be alone. The compiler of CUDA C (NVVM 7.0.1 of CUDA 13.0) makes of
+  /// `c ? A[i] : B[i]` one load from a chosen address, of which it goes on to believe what
+  /// __restrict__ says of one of the two: it drops earlier stores to the other, and reads it by way
+  /// of the cache for what nobody writes.
+  bool reads_what_it_writes() const {
+    return std::ranges::any_of(signature_.spec.params, [](const runtime::ParamSpec& param) {
+      const auto* array = std::get_if<runtime::ArraySpec>(&param.type);
+      return array && array->access == runtime::Access::ReadWrite;
+    });
+  }
+
   void add_param(std::size_t n) {
     const Var& param = kernel_.params[n];
     CVariable variable{.name = emitter_.names().take(signature_.spec.params[n].name)};
