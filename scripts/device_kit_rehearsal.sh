@@ -88,7 +88,7 @@ page() {
 }
 
 for mode in "--device opencl" --stand-in; do
-  out=/root/${mode##*-}
+  out=/root/${mode#--}
   out=${out/ /_}
   start=$EPOCHSECONDS
   result=0
