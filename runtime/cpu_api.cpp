@@ -20,7 +20,7 @@ class CpuApi : public DeviceApi {
     if (data == nullptr) throw RuntimeError("no memory for " + std::to_string(nbytes) + " bytes");
     return data;
   }
-  void release(int, void* data) override { std::free(data); }
+  void release(int, void* data) noexcept override { std::free(data); }
 
   void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
     std::memmove(static_cast<char*>(to.data) + to.byte_offset,

@@ -51,13 +51,13 @@ struct Driver {
       library.function<Result(Function*, Module, const char*)>("cuModuleGetFunction");
   Result (*func_set_attribute)(Function, int, int) =
       library.function<Result(Function, int, int)>("cuFuncSetAttribute");
+  Result (*func_get_attribute)(int*, int, Function) =
+      library.function<Result(int*, int, Function)>("cuFuncGetAttribute");
   Result (*launch_kernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                           unsigned, void*, void**, void**) =
       library.function<Result(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                               unsigned, void*, void**, void**)>("cuLaunchKernel");
   // Addresses are unified, so that one call copies in every direction.
-  Result (*memcpy)(Address, Address, std::size_t) =
-      library.function<Result(Address, Address, std::size_t)>("cuMemcpy");
   Result (*memcpy_async)(Address, Address, std::size_t, StreamHandle) =
       library.function<Result(Address, Address, std::size_t, StreamHandle)>("cuMemcpyAsync");
   Result (*stream_create)(StreamHandle*, unsigned) =
@@ -90,6 +90,20 @@ Address address_of(const MemoryPlace& place) {
   return reinterpret_cast<Address>(place.data) + place.byte_offset;
 }
 
+/// Makes a device's context the calling thread's.
+using Use = std::function<void()>;
+
+/// Whether it is. Of a thread that gives back what belongs to a context: it may never have used it,
+/// and the driver may have been stopped.
+bool can_use(const Use& use) noexcept {
+  try {
+    use();
+    return true;
+  } catch (const RuntimeError&) {
+    return false;
+  }
+}
+
 /// Of events that only order streams.
 constexpr unsigned kWithoutTimes = 2;
 /// Streams that wait for nothing in the device's own.
@@ -98,12 +112,13 @@ constexpr unsigned kNonBlocking = 1;
 class CudaStream : public DeviceStream {
  public:
   /// The device's context is this thread's.
-  CudaStream(const Driver& driver, std::function<void()> use)
-      : driver_(driver), use_(std::move(use)) {
+  CudaStream(const Driver& driver, Use use) : driver_(driver), use_(std::move(use)) {
     driver_.check(driver_.stream_create(&stream_, kNonBlocking), "making a stream");
   }
   /// What was started in it is still run.
-  ~CudaStream() override { driver_.stream_destroy(stream_); }
+  ~CudaStream() override {
+    if (can_use(use_)) driver_.stream_destroy(stream_);
+  }
 
   StreamHandle handle() const { return stream_; }
 
@@ -124,7 +139,7 @@ class CudaStream : public DeviceStream {
 
  private:
   const Driver& driver_;
-  const std::function<void()> use_;
+  const Use use_;
   StreamHandle stream_ = nullptr;
 };
 
@@ -136,19 +151,20 @@ StreamHandle stream_handle(int id) {
 
 /// Machine code of another architecture.
 constexpr Result kNoBinaryForDevice = 209;
-constexpr int kMostDynamicShared = 8;
-/// More than so many bytes of dynamic shared memory are only given to kernels that ask for them.
-constexpr std::size_t kPlainDynamicShared = 48 * 1024;
+/// Attributes of functions.
+constexpr int kStaticShared = 1, kMostDynamicShared = 8;
+/// More than so many bytes of shared memory, static and dynamic, are only given to kernels that ask
+/// for them.
+constexpr int kPlainShared = 48 * 1024;
 
 class CudaKernels : public LoadedKernels {
  public:
   /// The device's context is this thread's.
-  CudaKernels(const Driver& driver, std::function<void()> use, int id, const KernelImage& image)
+  CudaKernels(const Driver& driver, Use use, int id, const KernelImage& image)
       : driver_(driver),
         use_(std::move(use)),
         id_(id),
-        specs_(image.kernels.begin(), image.kernels.end()),
-        most_dynamic_(specs_.size(), kPlainDynamicShared) {
+        specs_(image.kernels.begin(), image.kernels.end()) {
     if (image.binary.empty() && image.portable.empty())
       throw RuntimeError(
           "CUDA: these kernels are there as text only, because the compiler of CUDA C, NVRTC, was "
@@ -160,19 +176,19 @@ class CudaKernels : public LoadedKernels {
     driver_.check(loaded, "loading kernels");
     for (const KernelSpec& spec : specs_) {
       Function function = nullptr;
-      const Result result = driver_.module_get_function(&function, module_, spec.name.c_str());
+      int shared = 0;
+      Result result = driver_.module_get_function(&function, module_, spec.name.c_str());
+      if (result == 0) result = driver_.func_get_attribute(&shared, kStaticShared, function);
       if (result != 0) driver_.module_unload(module_);
       driver_.check(result, ("finding the kernel `" + spec.name + "`").c_str());
       functions_.push_back(function);
+      most_dynamic_.push_back(std::max(kPlainShared - shared, 0));
     }
   }
   ~CudaKernels() override {
-    // A module is unloaded in its device's context, which this thread may never have used.
-    try {
-      use_();
-    } catch (const RuntimeError&) {
-      return;
-    }
+    if (!can_use(use_)) return;
+    // Kernels that still run are the module's.
+    driver_.context_synchronize();
     driver_.module_unload(module_);
   }
 
@@ -190,7 +206,6 @@ class CudaKernels : public LoadedKernels {
       floats[n] = static_cast<float>(values[n].f);
       params.back() = &floats[n];
     }
-    allow(kernel, size.dynamic_shared_bytes);
     const std::string what = "launching the kernel `" + spec.name + "`";
     const auto number = [&](std::size_t extent) {
       if (extent > std::numeric_limits<unsigned>::max())
@@ -198,6 +213,10 @@ class CudaKernels : public LoadedKernels {
                            ", more than a device has");
       return static_cast<unsigned>(extent);
     };
+    if (size.dynamic_shared_bytes > std::numeric_limits<int>::max())
+      throw RuntimeError("CUDA: " + what + " with " + std::to_string(size.dynamic_shared_bytes) +
+                         " bytes of shared memory, more than a device has");
+    allow(kernel, static_cast<int>(size.dynamic_shared_bytes));
     driver_.check(driver_.launch_kernel(functions_[kernel], number(size.blocks[0]),
                                         number(size.blocks[1]), number(size.blocks[2]),
                                         number(size.threads[0]), number(size.threads[1]),
@@ -207,21 +226,21 @@ class CudaKernels : public LoadedKernels {
   }
 
  private:
-  void allow(std::size_t kernel, std::size_t bytes) {
+  void allow(std::size_t kernel, int bytes) {
     const std::lock_guard lock(mutex_);
     if (bytes <= most_dynamic_[kernel]) return;
-    driver_.check(
-        driver_.func_set_attribute(functions_[kernel], kMostDynamicShared, static_cast<int>(bytes)),
-        "asking for dynamic shared memory");
+    driver_.check(driver_.func_set_attribute(functions_[kernel], kMostDynamicShared, bytes),
+                  "asking for dynamic shared memory");
     most_dynamic_[kernel] = bytes;
   }
 
   const Driver& driver_;
-  const std::function<void()> use_;
+  const Use use_;
   const int id_;
   std::vector<KernelSpec> specs_;
   std::mutex mutex_;
-  std::vector<std::size_t> most_dynamic_;
+  /// Bytes that a launch gets without asking for more.
+  std::vector<int> most_dynamic_;
   Module module_ = nullptr;
   std::vector<Function> functions_;
 };
@@ -230,7 +249,7 @@ class CudaKernels : public LoadedKernels {
 class CudaTimer : public DeviceTimer {
  public:
   /// The device's context is this thread's.
-  CudaTimer(const Driver& driver, std::function<void()> use, StreamHandle stream)
+  CudaTimer(const Driver& driver, Use use, StreamHandle stream)
       : driver_(driver), use_(std::move(use)), stream_(stream) {
     driver_.check(driver_.event_create(&start_, 0), "making an event");
     if (const Result result = driver_.event_create(&stop_, 0); result != 0) {
@@ -239,6 +258,7 @@ class CudaTimer : public DeviceTimer {
     }
   }
   ~CudaTimer() override {
+    if (!can_use(use_)) return;
     driver_.event_destroy(start_);
     driver_.event_destroy(stop_);
   }
@@ -259,7 +279,7 @@ class CudaTimer : public DeviceTimer {
 
  private:
   const Driver& driver_;
-  const std::function<void()> use_;
+  const Use use_;
   const StreamHandle stream_;
   Event start_ = nullptr, stop_ = nullptr;
 };
@@ -289,22 +309,26 @@ class CudaApi : public DeviceApi {
     return reinterpret_cast<void*>(address);
   }
 
-  void release(int id, void* data) override {
-    use(id);
-    driver_.check(driver_.mem_free(reinterpret_cast<Address>(data)), "freeing memory");
+  void release(int id, void* data) noexcept override {
+    if (!can_use([this, id] { use(id); })) return;
+    // The driver does not promise to wait for kernels that use the memory.
+    driver_.context_synchronize();
+    driver_.mem_free(reinterpret_cast<Address>(data));
   }
 
   void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
     const bool to_cuda = to.device.type == DeviceType::Cuda;
     const int id = to_cuda ? to.device.id : from.device.id;
-    use(id);
-    if (StreamHandle stream = stream_handle(id)) {
-      driver_.check(driver_.memcpy_async(address_of(to), address_of(from), nbytes, stream),
-                    "copying");
-      return driver_.check(driver_.stream_synchronize(stream), "copying");
+    // What was started before on the other device, of two.
+    if (to_cuda && from.device.type == DeviceType::Cuda && from.device.id != id) {
+      use(from.device.id);
+      driver_.check(driver_.stream_synchronize(stream_handle(from.device.id)), "copying");
     }
-    driver_.check(driver_.memcpy(address_of(to), address_of(from), nbytes), "copying");
-    driver_.check(driver_.context_synchronize(), "copying");
+    use(id);
+    const StreamHandle stream = stream_handle(id);
+    driver_.check(driver_.memcpy_async(address_of(to), address_of(from), nbytes, stream),
+                  "copying");
+    driver_.check(driver_.stream_synchronize(stream), "copying");
   }
 
   void synchronize(int id) override {

@@ -1,11 +1,12 @@
 #include "tests/device_kit/device_image.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
+#include <utility>
 
 namespace tenon::testing {
 
@@ -30,6 +31,191 @@ struct Section {
   std::uint64_t offset, size;
 };
 
+/// An instruction of sm_70 and later, which takes 16 bytes. Its low 12 bits are the opcode and the
+/// form of its operands: one of them is a register, an immediate, an offset into constant memory or
+/// a uniform register.
+class Instruction {
+ public:
+  Instruction(std::uint64_t low, std::uint64_t high) : low_(low), high_(high) {}
+
+  unsigned opcode() const { return low_ & 0x1ff; }
+  bool never_runs() const { return predicate() == 0xf; }
+  bool always_runs() const { return predicate() == 7; }
+  unsigned target() const { return low_ >> 16 & 0xff; }
+  unsigned first() const { return low_ >> 24 & 0xff; }
+  unsigned second() const { return low_ >> 32 & 0xff; }
+  unsigned third() const { return high_ & 0xff; }
+  /// The offset in constant bank 0, which holds the parameters.
+  std::optional<std::size_t> constant() const {
+    return (low_ >> 54 & 0x1f) == 0 ? std::optional((low_ >> 40 & 0x3fff) * 4) : std::nullopt;
+  }
+  /// Width of a memory access.
+  std::size_t bytes() const {
+    constexpr std::size_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 1};
+    return kBytes[high_ >> 9 & 7];
+  }
+
+  enum class Form {
+    Registers = 1,
+    NumberThird,
+    ConstantThird,
+    Number,
+    Constant,
+    Uniform,
+    UniformThird
+  };
+  Form form() const { return static_cast<Form>(low_ >> 9 & 7); }
+
+ private:
+  unsigned predicate() const { return low_ >> 12 & 0xf; }
+  std::uint64_t low_, high_;
+};
+
+/// Finds the parameters that the addresses of a kernel's accesses derive from. The data flow is
+/// followed in the order of the instructions, without branches, and through the operations that
+/// ptxas computes addresses with.
+class MachineAccesses {
+ public:
+  /// A set of parameters: bit n is parameter n.
+  using Set = std::uint64_t;
+
+  MachineAccesses(const std::vector<Instruction>& code,
+                  const std::map<std::uint16_t, KernelParameter>& parameters, std::size_t base)
+      : parameters_(parameters), base_(base) {
+    for (const Instruction& instruction : code)
+      if (!instruction.never_runs()) visit(instruction);
+  }
+
+  Set written = 0;
+  /// The widest access in bytes whose address derives from this parameter alone.
+  std::map<std::uint16_t, std::size_t> widest;
+
+ private:
+  static constexpr unsigned kNone = 255, kNoneUniform = 63, kUniform = 256;
+
+  Set of_constant(std::optional<std::size_t> offset) const {
+    for (const auto& [n, p] : parameters_)
+      if (offset && n < 64 && *offset >= base_ + p.offset && *offset < base_ + p.offset + p.bytes)
+        return Set{1} << n;
+    return 0;
+  }
+  Set of(unsigned reg) const { return reg == kNone ? 0 : registers_[reg]; }
+  Set of_pair(unsigned reg) const {
+    return reg == kNone ? 0 : registers_[reg] | registers_[reg + 1];
+  }
+  Set of_uniform(unsigned reg, bool pair = false) const {
+    if (reg >= kNoneUniform) return 0;
+    return registers_[kUniform + reg] | (pair ? registers_[kUniform + reg + 1] : 0);
+  }
+
+  void set(const Instruction& i, unsigned reg, Set value) {
+    if (reg == kNone) return;
+    registers_[reg] = i.always_runs() ? value : registers_[reg] | value;
+  }
+
+  /// The parameters that the operand chosen by the form derives from.
+  Set varying(const Instruction& i, bool pair) const {
+    using Form = Instruction::Form;
+    const std::optional<std::size_t> offset = i.constant();
+    switch (i.form()) {
+      case Form::Registers:
+        return pair ? of_pair(i.second()) : of(i.second());
+      case Form::Constant:
+      case Form::ConstantThird:
+        return of_constant(offset);
+      case Form::Uniform:
+      case Form::UniformThird:
+        return of_uniform(i.second(), pair);
+      default:
+        return 0;
+    }
+  }
+
+  /// The parameters that the addend of a multiplication derives from.
+  Set addend(const Instruction& i, bool pair) const {
+    using Form = Instruction::Form;
+    if (i.form() == Form::ConstantThird || i.form() == Form::UniformThird) return varying(i, pair);
+    if (i.form() == Form::NumberThird) return 0;
+    return pair ? of_pair(i.third()) : of(i.third());
+  }
+
+  void visit(const Instruction& i) {
+    switch (i.opcode()) {
+      case 0x182:  // LDC
+      case 0x0b9:  // ULDC
+        for (std::size_t n = 0; n < std::max<std::size_t>(i.bytes() / 4, 1); ++n) {
+          const auto place = i.constant();
+          set(i, i.target() + static_cast<unsigned>(n) + (i.opcode() == 0x0b9 ? kUniform : 0),
+              place ? of_constant(*place + 4 * n) : 0);
+        }
+        return;
+      case 0x002:  // MOV
+        return set(i, i.target(), varying(i, false));
+      case 0x024:  // IMAD
+        return set(i, i.target(), addend(i, false));
+      case 0x025: {  // IMAD.WIDE
+        const Set value = addend(i, true);
+        set(i, i.target(), value);
+        return set(i, i.target() + 1, value);
+      }
+      case 0x007:  // SEL
+      case 0x010:  // IADD3
+      case 0x011:  // LEA
+      case 0x012:  // LOP3
+      case 0x016:  // PRMT
+      case 0x019:  // SHF
+      case 0x035:  // HFMA2
+      case 0x036:  // VIADD
+        return set(i, i.target(), of(i.first()) | varying(i, false) | of(i.third()));
+      case 0x082:  // UMOV
+        return set(i, kUniform + i.target(),
+                   i.form() == Instruction::Form::Number ? 0 : of_uniform(i.second()));
+      case 0x087:  // USEL
+      case 0x090:  // UIADD3
+      case 0x091:  // ULEA
+      case 0x092:  // ULOP3
+        return set(i, kUniform + i.target(),
+                   of_uniform(i.first()) | of_uniform(i.third()) |
+                       (i.form() == Instruction::Form::Number ? 0 : of_uniform(i.second())));
+      case 0x0a5: {  // UIMAD.WIDE
+        const Set value = of_uniform(i.third(), true);
+        set(i, kUniform + i.target(), value);
+        return set(i, kUniform + i.target() + 1, value);
+      }
+      case 0x1c2:  // R2UR
+        return set(i, kUniform + i.target(), of(i.first()));
+      case 0x180:  // LD
+      case 0x181:  // LDG
+      case 0x1ae:  // LDGSTS
+        return access(i, i.bytes(), false);
+      case 0x185:  // ST
+      case 0x186:  // STG
+        return access(i, i.bytes(), true);
+      case 0x18e:  // RED, whose types are coded otherwise
+      case 0x1a6:
+      case 0x1a3:  // ATOMG
+      case 0x1a8:
+        return access(i, 1, true);
+      default:
+        return;
+    }
+  }
+
+  void access(const Instruction& i, std::size_t bytes, bool writes) {
+    const Set from = of_pair(i.first());
+    // An address of unknown origin may derive from any parameter.
+    if (writes) written |= from == 0 ? ~Set{0} : from;
+    if (std::has_single_bit(from)) {
+      std::size_t& most = widest[static_cast<std::uint16_t>(std::countr_zero(from))];
+      most = std::max(most, bytes);
+    }
+  }
+
+  const std::map<std::uint16_t, KernelParameter>& parameters_;
+  const std::size_t base_;
+  std::array<Set, 2 * kUniform> registers_ = {};
+};
+
 class Cubin {
  public:
   explicit Cubin(const void* image) : image_(image) {
@@ -50,8 +236,8 @@ class Cubin {
   DeviceImage read() const {
     DeviceImage image;
     const auto flags = at<std::uint32_t>(0x30);
-    // The eighth version of the format has the architecture in the second byte of its flags, and
-    // whether it is a specific one in a section of its own.
+    // Version 8 of the ABI keeps the architecture in the second byte of the flags, and the suffix
+    // `a` in the section .nv.compat.
     const bool is_new = at<std::uint8_t>(8) >= 8;
     const int number = static_cast<int>(is_new ? flags >> 8 & 0xff : flags & 0xff);
     image.architecture = {number / 10, number % 10, is_new ? is_specific() : (flags & 0x800) != 0};
@@ -60,7 +246,8 @@ class Cubin {
         image.kernels.push_back(kernel(section.name.substr(6), section));
     std::erase_if(image.kernels,
                   [&](const DeviceKernel& k) { return find(".nv.info." + k.name) == nullptr; });
-    // Each block of sm_90 and later starts with memory of the system's, which counts in no limit.
+    // On sm_90 and later the section includes memory that the system reserves in every block. It
+    // does not count towards the limits.
     const std::size_t reserved = image.architecture.major >= 9 ? 1024 : 0;
     for (DeviceKernel& k : image.kernels)
       k.static_shared_bytes -= std::min(k.static_shared_bytes, reserved);
@@ -112,22 +299,32 @@ class Cubin {
   }
 
   DeviceKernel kernel(const std::string& name, const Section& code) const {
-    constexpr int kMaxThreads = 0x05, kRequiredThreads = 0x10, kParameter = 0x17, kRegisters = 0x2f;
+    constexpr int kMaxThreads = 0x05, kParameters = 0x0a, kRequiredThreads = 0x10,
+                  kParameter = 0x17, kRegisters = 0x2f;
     DeviceKernel kernel{.name = name};
     std::map<std::uint16_t, KernelParameter> parameters;
-    const std::size_t alignment = narrowest_access(code);
+    std::size_t base = 0;
     for_each_record(find(".nv.info." + name), [&](int kind, std::size_t value, std::size_t size) {
       if (kind == kParameter && size == 12)
         parameters[at<std::uint16_t>(value + 4)] = {.offset = at<std::uint16_t>(value + 6),
-                                                    .bytes = at<std::uint32_t>(value + 8) >> 18,
-                                                    .alignment = alignment};
+                                                    .bytes = at<std::uint32_t>(value + 8) >> 18};
       const auto extent = [&](std::size_t n) { return at<std::uint32_t>(value + 4 * n); };
+      if (kind == kParameters && size == 8) base = at<std::uint16_t>(value + 4);
       if (kind == kMaxThreads && size == 12) kernel.max_threads = extent(0) * extent(1) * extent(2);
       if (kind == kRequiredThreads && size == 12)
         kernel.required_threads = {extent(0), extent(1), extent(2)};
     });
-    for (KernelParameter& parameter : parameters | std::views::values) {
+    std::vector<Instruction> instructions;
+    constexpr std::size_t kInstruction = 16;
+    for (std::size_t n = code.offset; n + kInstruction <= code.offset + code.size;
+         n += kInstruction)
+      instructions.emplace_back(at<std::uint64_t>(n), at<std::uint64_t>(n + 8));
+    const MachineAccesses accesses(instructions, parameters, base);
+    for (auto& [n, parameter] : parameters) {
       if (parameter.bytes != 8) parameter.kind = KernelParameter::Kind::Scalar;
+      parameter.is_written = n >= 64 || (accesses.written >> n & 1) != 0;
+      if (const auto found = accesses.widest.find(n); found != accesses.widest.end())
+        parameter.alignment = found->second;
       kernel.parameters.push_back(parameter);
     }
     const auto number = symbol(name);
@@ -138,32 +335,6 @@ class Cubin {
     if (const Section* shared = find(".nv.shared." + name))
       kernel.static_shared_bytes = shared->size;
     return kernel;
-  }
-
-  /// Which parameter an instruction goes through is not decoded. An address that is not a multiple
-  /// of what the narrowest of them moves suits none of them.
-  std::size_t narrowest_access(const Section& code) const {
-    constexpr std::uint64_t kLoad = 0x180, kLoadGlobal = 0x181, kStore = 0x185,
-                            kStoreGlobal = 0x186, kCopyAsync = 0x1ae, kReduce = 0x18e,
-                            kAtomic = 0x1a8;
-    constexpr std::size_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 1};
-    constexpr std::size_t kWidest = 16, kInstruction = 16;
-    std::size_t narrowest = kWidest;
-    bool any = false;
-    for (std::size_t n = code.offset; n + kInstruction <= code.offset + code.size;
-         n += kInstruction) {
-      const auto low = at<std::uint64_t>(n), high = at<std::uint64_t>(n + 8);
-      const bool never_runs = (low >> 12 & 0xf) == 0xf;
-      const std::uint64_t opcode = low & 0x1ff;
-      if (never_runs) continue;
-      if (opcode == kReduce || opcode == kAtomic) return 1;  // coded otherwise
-      if (opcode != kLoad && opcode != kLoadGlobal && opcode != kStore && opcode != kStoreGlobal &&
-          opcode != kCopyAsync)
-        continue;
-      any = true;
-      narrowest = std::min(narrowest, kBytes[high >> 9 & 7]);
-    }
-    return any ? narrowest : 1;
   }
 
   const void* image_;
@@ -188,7 +359,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-/// The words, in which a name keeps its leading dot.
+/// Splits into words; a directive or type keeps its leading dot.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -203,7 +374,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// 0 for a word without a number.
+/// The digits of a word as a number; 0 if it has none.
 std::size_t number_in(std::string_view word) {
   std::size_t number = 0;
   for (const char c : word)
@@ -211,7 +382,7 @@ std::size_t number_in(std::string_view word) {
   return number;
 }
 
-/// Of a type such as `.u64` or `.b8`; 0 for another word.
+/// Size of a type such as `.u64` or `.b8`; 0 for any other word.
 std::size_t bytes_of_type(std::string_view word) {
   if (word.size() < 3 || word[0] != '.' || std::strchr("subf", word[1]) == nullptr) return 0;
   if (!std::ranges::all_of(word.substr(2), [](char c) { return c >= '0' && c <= '9'; })) return 0;
@@ -223,7 +394,7 @@ struct Declaration {
   std::size_t bytes = 0, alignment = 1;
 };
 
-/// `.align 16 .b8 name[32]`, whatever precedes it.
+/// Parses `.align 16 .b8 name[32]`, after any other directives.
 Declaration declaration(std::string_view text) {
   Declaration result;
   const std::vector<std::string> words = words_of(text);
@@ -251,7 +422,7 @@ std::size_t aligned(std::size_t offset, std::size_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-/// Which parameters the addresses of a kernel's accesses are made of.
+/// Finds the parameters that the addresses of a kernel's accesses derive from, in PTX.
 class PtxAccesses {
  public:
   PtxAccesses(std::string_view body, const std::vector<std::string>& parameters) {
@@ -263,19 +434,19 @@ class PtxAccesses {
       if (!line.empty() && line[0] != '.') lines_.push_back(line);
     }
     for (std::size_t n = 0; n < parameters.size(); ++n) numbers_[parameters[n]] = n;
-    // Registers that hold a parameter itself.
+    // Registers that hold the value of a parameter.
     std::map<std::string, std::size_t> values;
     for (const std::string_view line : lines_) {
       const std::vector<std::string> words = words_of(line);
       if (words.size() < 3) continue;
-      if (words[0].starts_with("ld.param") && numbers_.contains(words[2]) && words.size() == 3)
+      if (words[0].starts_with("ld.param") && numbers_.contains(words[2]) && words.size() == 3) {
         values[words[1]] = numbers_[words[2]];
-      if (words[0].starts_with("cvta.to.global") && values.contains(words[2])) {
-        pointers.insert(values[words[2]]);
-        sources_[words[1]].insert(values[words[2]]);
+        sources_[words[1]].insert(numbers_[words[2]]);
       }
+      if (words[0].starts_with("cvta.to.global") && values.contains(words[2]))
+        pointers.insert(values[words[2]]);
     }
-    // Registers that hold an address: PTX assigns most of them once, loops make a few circular.
+    // Registers that derive from parameters, up to a fixed point because of loops.
     for (bool changed = true; changed;) {
       changed = false;
       for (const std::string_view line : lines_) changed |= propagate(line);
@@ -318,7 +489,7 @@ class PtxAccesses {
       if (const std::size_t bytes = bytes_of_type(dotted)) width *= bytes;
       if (part == "v2" || part == "v4") width *= number_in(part);
     }
-    // `cp.async.cg.shared.global [to], [from], bytes` reads the second one.
+    // The last operand of `cp.async.cg.shared.global [to], [from], bytes` is the width.
     if (words[0].starts_with("cp.async") && words.size() > 3) width = number_in(words.back());
     const bool writes = words[0].starts_with("st.") || words[0].starts_with("atom.") ||
                         words[0].starts_with("red.");
@@ -350,7 +521,7 @@ std::string without_comments(std::string_view text) {
   return result;
 }
 
-/// The text up to the brace that closes the one before `begin`.
+/// Returns the text up to the brace that closes the one before `begin`.
 std::string_view block(std::string_view text, std::size_t begin) {
   int depth = 1;
   for (std::size_t n = begin; n < text.size(); ++n) {
@@ -405,8 +576,8 @@ DeviceKernel ptx_kernel(std::string_view text, std::size_t entry) {
   const PtxAccesses accesses(body, names);
   for (std::size_t n = 0; n < kernel.parameters.size(); ++n) {
     KernelParameter& parameter = kernel.parameters[n];
-    parameter.kind = accesses.pointers.contains(n) ? KernelParameter::Kind::Pointer
-                                                   : KernelParameter::Kind::Scalar;
+    if (parameter.bytes != 8) parameter.kind = KernelParameter::Kind::Scalar;
+    if (accesses.pointers.contains(n)) parameter.kind = KernelParameter::Kind::Pointer;
     parameter.is_written = accesses.written.contains(n);
     if (const auto found = accesses.widest.find(n); found != accesses.widest.end())
       parameter.alignment = found->second;

@@ -1,6 +1,6 @@
-// Reads what CUDA's driver loads: machine code (a cubin) or PTX, with the kernels in it and what
-// each launch of them must give. Neither the format of cubins nor that of their .nv.info sections
-// is documented; the tests compile kernels of known content and find it there.
+// Reads the images that CUDA's driver loads, machine code (a cubin) or PTX: their architecture,
+// their kernels, and the parameters and limits of each kernel. NVIDIA does not document the format
+// of cubins; the tests compile kernels of known content and check what is read.
 #pragma once
 
 #include <array>
@@ -23,11 +23,12 @@ struct KernelParameter {
   enum class Kind { Unknown, Pointer, Scalar };
 
   std::size_t offset = 0, bytes = 0;
-  /// Cubins do not distinguish pointers from integers of 64 bits.
+  /// Cubins do not distinguish pointers from other values of 64 bits, and PTX only where it
+  /// converts them to addresses.
   Kind kind = Kind::Unknown;
-  /// In bytes. If it is a pointer, every access through it needs a multiple of this.
+  /// Alignment in bytes that the widest access through a pointer needs.
   std::size_t alignment = 1;
-  /// If it is a pointer, whether the kernel may write through it.
+  /// Whether the kernel may write through a pointer.
   bool is_written = true;
 };
 
@@ -35,11 +36,11 @@ struct DeviceKernel {
   std::string name;
   std::vector<KernelParameter> parameters = {};
   std::size_t static_shared_bytes = 0;
-  /// Of a block, by __launch_bounds__. 0: no limit of its own.
+  /// Maximum threads of a block, from __launch_bounds__; 0 if unlimited.
   unsigned max_threads = 0;
-  /// Extents of a block that the kernel was compiled for; zeros: any.
+  /// The only extents of a block that the kernel accepts; zeros if it accepts any.
   std::array<unsigned, 3> required_threads = {};
-  /// Per thread; 0: not known.
+  /// Registers per thread; 0 if unknown.
   unsigned registers = 0;
 };
 
@@ -54,12 +55,12 @@ struct Architecture {
 
 struct DeviceImage {
   bool is_ptx = false;
-  /// 90 of version 9.0; 0 for a cubin.
+  /// Ten times the version of PTX, 0 for a cubin: 90 is version 9.0.
   int ptx_version = 0;
   Architecture architecture = {};
   std::vector<DeviceKernel> kernels = {};
 
-  /// Throws ImageError for something else than a cubin or PTX that ends with a zero.
+  /// Throws ImageError unless `image` is a cubin or PTX that ends with a zero.
   static DeviceImage read(const void* image);
 };
 

@@ -2,6 +2,7 @@
 // with and what the interpreter says it must leave. Needs no device.
 //
 //   device_kit_prepare --target "cuda -arch=sm_90" --out kernels/sm_90 [--random 300] [--only TEXT]
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -75,11 +76,13 @@ class Preparation {
     }
   }
 
-  /// All of one number of groups and axes in one module.
+  /// Around powers of two; all of one number of groups and axes in one module.
   void thread_reductions() {
     std::map<std::string, std::vector<fuzz::ThreadReduction>> modules;
+    const auto is_at_power = [](int n) { return std::has_single_bit(static_cast<unsigned>(n)); };
     for (const fuzz::ThreadReduction& c : fuzz::all_thread_reductions())
-      if (fuzz::threads_of(c) <= target_.facts().max_threads_per_block)
+      if (fuzz::threads_of(c) <= target_.facts().max_threads_per_block &&
+          (is_at_power(c.extent) || is_at_power(c.extent + 1) || is_at_power(c.extent - 1)))
         modules["reductions_" + std::to_string(c.groups) + "_" + std::to_string(c.axes)].push_back(
             c);
     for (const auto& [name, cases] : modules) {

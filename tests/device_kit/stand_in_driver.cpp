@@ -1,23 +1,23 @@
-// A library in the place of CUDA's driver, libcuda.so.1: it computes no kernel, and checks how the
-// driver's interface is called.
+// A stand-in for CUDA's driver, libcuda.so.1. It executes no kernel; it checks how the driver API
+// is called.
 //
 //   LD_LIBRARY_PATH=build/device_kit/stand_in TENON_STAND_IN_LOG=log program
 //   grep ^fault: log        # one line for each call that the documentation forbids
-//
-// It follows the documentation in what it demands and returns: a current context, handles that
-// live, images that suit the device, extents, shared memory, pointers into live memory of the
-// context, and copies within it. A fault returns the driver's own code, and
-// CUDA_ERROR_INVALID_VALUE where the driver would notice nothing: memory that two streams use
-// without an order between them. Faults that a device reports at a later call, such as a pointer to
-// freed memory, are reported at the launch.
-//
-//   TENON_STAND_IN_LOG       the file that lines are added to; else they go to stderr
+// It checks what the documentation of the driver API demands: a current context, live handles,
+// images that suit the device, extents of launches, shared memory, pointers into live memory of the
+// context, and copies in bounds. A fault returns the driver's error code. Two streams that access
+// the same memory without an order between them get CUDA_ERROR_INVALID_VALUE; the real driver does
+// not notice. Faults that a device reports at a later call, such as a pointer to freed memory, are
+// reported by the launch.
+//   TENON_STAND_IN_LOG       the file that lines are appended to; stderr unless set
 //   TENON_STAND_IN_DEVICE    the architecture of the devices: sm_90 unless set
-//   TENON_STAND_IN_DEVICES   how many there are: 1 unless set
-//
-// Lines begin with `fault:`; with `refused:` for what a correct program may ask (more memory than
-// there is); and at the end of the process with `leak:` and `calls:`. Addresses of device memory
-// are never used twice, and the host can neither read nor write there.
+//   TENON_STAND_IN_DEVICES   the number of devices: 1 unless set
+//   TENON_STAND_IN_STICKY    set: after an invalid address, every call of the context fails with its
+//                            error, as on a device
+// Lines begin with `fault:`, with `refused:` for an error that a correct program may provoke (too
+// large an allocation, machine code that PTX is tried after), and at the end of the process with
+// `leak:` and `calls:`. Addresses of device memory are never reused, and the host cannot access
+// them.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ const Code* code_of(Result value) {
 struct Fault {
   Code code;
   std::string what;
-  /// A correct program may ask this.
+  /// A correct program may provoke it.
   bool is_refusal = false;
 };
 
@@ -96,7 +96,7 @@ std::string bytes(std::size_t count) { return std::to_string(count) + " bytes"; 
 
 // ---- Order between streams ------------------------------------------------------------------
 
-/// For each stream, by its number, the count of its operations that are known to be complete.
+/// A vector clock: for each stream, the number of its operations that are known to be complete.
 class Clock {
  public:
   std::size_t at(std::size_t stream) const { return stream < counts_.size() ? counts_[stream] : 0; }
@@ -122,7 +122,7 @@ class Clock {
 struct Access {
   std::size_t stream, time;
   bool writes;
-  /// For messages.
+  /// The call or kernel, for messages.
   std::string what;
 };
 
@@ -132,7 +132,7 @@ struct Context;
 
 struct Handle {
   Context* context = nullptr;
-  /// Handles stay known, so that the use of a freed one is recognised.
+  /// Dead handles are kept, to detect their use.
   bool is_alive = true;
 };
 
@@ -165,7 +165,7 @@ struct Allocation : Handle {
   Address address = 0;
   std::size_t size = 0;
   std::unique_ptr<char[]> contents = nullptr;
-  /// Those that some other stream may not know to be complete.
+  /// Accesses that other streams may conflict with.
   std::vector<Access> accesses = {};
 };
 
@@ -187,7 +187,7 @@ class Handles {
     all_.emplace(handle, std::move(made));
     return handle;
   }
-  /// Throws for a handle that was never made, or has met its `end`.
+  /// Throws for a handle that was never made or is dead; `end` is the participle of the message.
   T& find(const void* handle, const std::string& kind, const char* end) const {
     const auto found = all_.find(handle);
     if (found == all_.end()) throw Fault{kInvalidHandle, "the " + kind + " was never made"};
@@ -216,14 +216,16 @@ struct Driver {
   Handles<Event> events;
   Handles<Module> modules;
   Handles<Function> functions;
-  /// By their addresses.
+  /// Live and freed allocations by their addresses.
   std::map<Address, Allocation> allocations;
-  /// Addresses of device memory are reserved here, and belong to no page that can be touched.
+  /// The inaccessible pages that addresses of device memory are taken from.
   Address arena = 0, arena_end = 0, next = 0;
-  /// What the host knows to be complete. One for all threads: what they tell each other is not seen
-  /// here.
+  /// Operations that the host knows to be complete. One clock serves all threads, because
+  /// synchronization between threads is not visible here.
   Clock host;
   std::map<std::string, std::size_t> calls;
+  /// The error of all further calls; 0 if there is none.
+  Result sticky = 0;
 
   Driver();
 
@@ -233,7 +235,7 @@ struct Driver {
     throw Fault{kInvalidContext, "the context is not one that the driver gave, or was released"};
   }
 
-  /// The optin limit of a block.
+  /// Maximum shared memory of a block, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN.
   std::size_t most_shared() const {
     const int number = 10 * architecture.major + architecture.minor;
     const std::size_t kib = number == 80 || number == 87                      ? 163
@@ -253,7 +255,7 @@ struct Driver {
 
   bool is_device_address(Address address) const { return address >= arena && address < arena_end; }
 
-  /// Throws unless all of it lies in live memory.
+  /// Throws unless the range is in bounds of a live allocation.
   Allocation& memory(Address address, std::size_t size, const Code& code, const char* role) {
     Allocation* found = allocation_at(address);
     if (found == nullptr) {
@@ -298,8 +300,8 @@ struct Driver {
     stream.clock.advance(stream.number);
   }
 
-  /// What the stream waits for without being told: the null stream and the others, unless those
-  /// were made not to.
+  /// Joins the streams that `stream` waits for implicitly: the null stream waits for all blocking
+  /// streams, and they for it.
   void join_implied(const Stream& stream, Clock& clock) const {
     const Stream& null_stream = *stream.context->null_stream;
     if (&stream != &null_stream) {
@@ -310,10 +312,10 @@ struct Driver {
       if (each->context == stream.context && each->waits_for_null_stream) clock.join(each->clock);
   }
 
-  /// Throws if another stream may be using the memory.
+  /// Throws if another stream may access the memory at the same time, and one of the two writes.
   void check_order(const Allocation& allocation, const Stream& stream, bool writes,
                    const std::string& role) const {
-    // That of the operation that is about to start.
+    // The clock of the operation that is about to start.
     Clock clock = stream.clock;
     clock.join(host);
     join_implied(stream, clock);
@@ -379,7 +381,7 @@ Driver::Driver() {
   }
 }
 
-/// Never destroyed: others may call at the end of the process.
+/// Never destroyed: destructors of the program may call the driver at exit.
 Driver& driver() {
   static Driver& only = *new Driver;
   return only;
@@ -393,12 +395,12 @@ void log(const std::string& line) {
   if (const char* path = environment("TENON_STAND_IN_LOG"))
     file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) file = STDERR_FILENO;
-  // One call for a line, so that those of several processes do not mix.
+  // A single write per line keeps the lines of several processes apart.
   if (write(file, text.data(), text.size()) < 0) std::abort();
   if (file != STDERR_FILENO) close(file);
 }
 
-/// Runs after the destructors of the program's own objects, which still free what they hold.
+/// Runs after the destructors of the program's static objects, which still release handles.
 __attribute__((destructor)) void report() {
   Driver& all = driver();
   if (all.calls.empty()) return;
@@ -438,8 +440,8 @@ std::string text_of(T value) {
 
 enum class Needs { Nothing, Initialization, Context };
 
-/// Counts the call, checks what it needs, and turns a fault of the body into its line and its code.
-/// The body is given the driver and the current context.
+/// Runs the body with the driver and the current context. Counts the call, checks what it needs,
+/// and logs a fault that the body throws.
 template <class Body, class... Args>
 Result call(const char* name, Needs needs, Body body, const Args&... args) {
   Driver& all = driver();
@@ -452,9 +454,13 @@ Result call(const char* name, Needs needs, Body body, const Args&... args) {
       throw Fault{kInvalidContext, "the calling thread has no current context"};
     if (needs == Needs::Context && current_context->retained == 0)
       throw Fault{kInvalidContext, "the calling thread's current context was released"};
+    if (needs == Needs::Context && all.sticky != 0) return all.sticky;
     body(all, needs == Needs::Context ? *current_context : all.contexts.front());
     return kSuccess.value;
   } catch (const Fault& fault) {
+    const bool corrupts =
+        fault.code.value == kIllegalAddress.value || fault.code.value == kMisaligned.value;
+    if (corrupts && environment("TENON_STAND_IN_STICKY")) all.sticky = fault.code.value;
     std::string list;
     ((list += (list.empty() ? "" : ", ") + text_of(args)), ...);
     log((fault.is_refusal ? "refused: " : "fault: ") + std::string(name) + "(" + list +
@@ -469,7 +475,7 @@ T& result(T* place) {
   return *place;
 }
 
-/// Whether the host can touch all pages of it.
+/// Whether all pages of the range are mapped in the process.
 bool is_mapped(Address address, std::size_t size) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const Address begin = address / page * page, end = address + size;
@@ -491,7 +497,7 @@ Address allocate(Driver& all, Context& context, std::size_t size) {
   std::unique_ptr<char[]> contents(new (std::nothrow) char[size]);
   if (contents == nullptr)
     throw Fault{kOutOfMemory, bytes(size) + " are more than the host has in their place", true};
-  // New memory has no known contents. What is larger is left to the system, page by page.
+  // Poisons the beginning, so that results do not rely on zeros.
   constexpr std::size_t kFilled = 64 << 20;
   std::memset(contents.get(), 0xcd, std::min(size, kFilled));
   const Address address = all.next;
@@ -504,7 +510,7 @@ Address allocate(Driver& all, Context& context, std::size_t size) {
 /// One side of a copy.
 struct Side {
   char* data = nullptr;
-  /// Null for the host's memory.
+  /// Null for host memory.
   Allocation* allocation = nullptr;
 };
 
@@ -536,7 +542,7 @@ void copy(Driver& all, Stream& stream, const char* call, Address to, Address fro
   if (source.allocation != nullptr) Driver::note(*source.allocation, stream, false, call);
 }
 
-/// A copy that the host waits for, unless both sides are a device's.
+/// A synchronous copy. The host does not wait for one between devices.
 void copy_now(Driver& all, Context& context, const char* call, Address to, Address from,
               std::size_t size) {
   Stream& stream = *context.null_stream;
@@ -548,7 +554,7 @@ void copy_now(Driver& all, Context& context, const char* call, Address to, Addre
 
 void check_suits(const Driver& all, const DeviceImage& image) {
   const Architecture &code = image.architecture, &device = all.architecture;
-  const std::string both = code.str() + ", the device is a " + device.str();
+  const std::string both = code.str() + ", the device is " + device.str();
   const bool is_same = code.major == device.major && code.minor == device.minor;
   if (image.is_ptx) {
     if (image.ptx_version > kPtxVersionOfDriver)
@@ -561,7 +567,7 @@ void check_suits(const Driver& all, const DeviceImage& image) {
     return;
   }
   if (code.major != device.major || code.minor > device.minor || (code.is_specific && !is_same))
-    throw Fault{kNoBinary, "the machine code is for " + both};
+    throw Fault{kNoBinary, "the machine code is for " + both, true};
 }
 
 void load(Driver& all, Context& context, void** module, const void* image) {
@@ -605,7 +611,7 @@ void check_extents(const DeviceKernel& kernel, const Launch& launch) {
                                      std::to_string(kernel.max_threads)};
   if (kernel.required_threads[0] != 0 && !std::ranges::equal(launch.block, kernel.required_threads))
     throw Fault{kInvalidValue, block + ", the kernel was compiled for blocks of other extents"};
-  // Registers are given to warps, eight to each thread at a time.
+  // Registers are allocated to whole warps, in units of eight per thread.
   const unsigned warps = (threads + kWarp - 1) / kWarp;
   const unsigned needed = warps * kWarp * ((kernel.registers + 7) / 8 * 8);
   if (needed > kRegisters)
@@ -631,7 +637,7 @@ struct Argument {
   std::string role;
 };
 
-/// The memory that the arguments point to.
+/// Checks the arguments and returns the allocations that they point to.
 std::vector<Argument> arguments_of(Driver& all, Context& context, const DeviceKernel& kernel,
                                    void** parameters) {
   std::vector<Argument> result;
@@ -654,10 +660,10 @@ std::vector<Argument> arguments_of(Driver& all, Context& context, const DeviceKe
     Address value = 0;
     std::memcpy(&value, parameters[n], sizeof value);
     const bool is_pointer = parameter.kind == KernelParameter::Kind::Pointer;
-    // The kernel may use it for nothing.
+    // A null pointer may be unused.
     if (value == 0) continue;
-    // A number of 64 bits is hardly ever the address of something.
-    constexpr Address kNumbers = 1 << 16;
+    // Mapped addresses are above this in position-independent programs, integers hardly ever.
+    constexpr Address kNumbers = Address{1} << 40;
     if (!is_pointer && !all.is_device_address(value) && (value < kNumbers || !is_mapped(value, 1)))
       continue;
     if (!all.is_device_address(value) && is_mapped(value, 1))
@@ -809,7 +815,7 @@ Result cuDriverGetVersion(int* version) {
               [&](Driver&, Context&) { result(version) = kDriverVersion; });
 }
 
-/// NVRTC looks for a cache of compiled programs here, and fails where a driver lacks the function.
+/// NVRTC calls this to find a cache of compiled programs, and crashes if a driver lacks it.
 Result cuGetExportTable(const void** table, const void* id) {
   return call(
       "cuGetExportTable", Needs::Nothing,

@@ -1,4 +1,4 @@
-// The driver that only checks how it is called: each fault beside the call that is right.
+// Tests of the stand-in for CUDA's driver: each fault is reported, and the correct call is not.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
@@ -10,6 +10,7 @@
 #include <regex>
 #include <thread>
 
+#include "tenon/codegen/c_like/nvrtc.h"
 #include "tenon/runtime/device_api.h"
 #include "tenon/runtime/stream.h"
 #include "tenon_test_paths.h"
@@ -26,8 +27,8 @@ constexpr int kSuccess = 0, kInvalidValue = 1, kNotInitialized = 3, kInvalidCont
               kNotFound = 500, kNotReady = 600, kIllegalAddress = 700, kOutOfResources = 701,
               kMisaligned = 716;
 
-/// Loaded before anything asks for the driver, which then gets this library: it has the driver's
-/// name.
+/// Loads the stand-in before the runtime loads the driver. Both have the same SONAME, so that the
+/// runtime gets this one; other programs name its folder in LD_LIBRARY_PATH.
 void* stand_in() {
   static void* const library = [] {
     setenv("TENON_STAND_IN_DEVICES", "2", 1);
@@ -54,19 +55,19 @@ std::string read_log() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What was wrong since it was asked before, addresses as `#`: the sentences alone.
-std::string faults() {
+/// Returns the faults since the previous call, without arguments and with `#` for addresses.
+std::string faults(const std::string& kind = "fault") {
   std::string text;
   std::istringstream lines(read_log());
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("fault: ")) text += line + "\n";
+    if (line.starts_with(kind + ": ")) text += line + "\n";
   std::filesystem::remove(log_file());
   text = std::regex_replace(text, std::regex("0x[0-9a-f]+"), "#");
-  text = std::regex_replace(text, std::regex("fault: (\\w+)\\([^)]*\\): "), "$1: ");
+  text = std::regex_replace(text, std::regex(kind + ": (\\w+)\\([^)]*\\): "), "$1: ");
   return text;
 }
 
-// `a` is read by vectors of four, `b` and `c` are not; `c` is written. 8 KiB of shared memory.
+// Reads `a` by vectors of four and `b` by elements, and writes `c`. Has 8 KiB of shared memory.
 constexpr const char* kAdd = R"(
 .version 8.0
 .target sm_80
@@ -319,14 +320,14 @@ TEST_F(StandIn, ReportsWrongOrderOfStreams) {
   EXPECT_EQ(faults(),
             "cuMemcpy: wrong stream order: the source at # may be in use by the kernel `add` in "
             "another stream, which nothing in this stream waits for [CUDA_ERROR_INVALID_VALUE]\n");
-  // By an event.
+  // An event orders the streams.
   void* event = nullptr;
   EXPECT_EQ(call("cuEventCreate", &event, 2u), kSuccess);
   EXPECT_EQ(call("cuEventRecord", event, first), kSuccess);
   EXPECT_EQ(call("cuStreamWaitEvent", second, event, 0u), kSuccess);
   EXPECT_EQ(call("cuEventDestroy_v2", event), kSuccess);
   EXPECT_EQ(launch(c, b, d, {}, second), kSuccess);
-  // And by the host.
+  // So does the host.
   EXPECT_EQ(call("cuStreamSynchronize", second), kSuccess);
   EXPECT_EQ(call("cuMemcpy", to, c, kBytes), kSuccess);
   EXPECT_EQ(faults(), "");
@@ -386,11 +387,11 @@ TEST_F(StandIn, ReportsImagesThatDoNotSuitTheDevice) {
   EXPECT_EQ(faults(), "");
   EXPECT_EQ(load(with("sm_80", "sm_100")), kInvalidPtx);
   EXPECT_EQ(faults(),
-            "cuModuleLoadData: the PTX is for sm_100, the device is a sm_90 "
+            "cuModuleLoadData: the PTX is for sm_100, the device is sm_90 "
             "[CUDA_ERROR_INVALID_PTX]\n");
   EXPECT_EQ(load(with("sm_80", "sm_80a")), kInvalidPtx);
   EXPECT_EQ(faults(),
-            "cuModuleLoadData: the PTX is for sm_80a, the device is a sm_90 "
+            "cuModuleLoadData: the PTX is for sm_80a, the device is sm_90 "
             "[CUDA_ERROR_INVALID_PTX]\n");
   EXPECT_EQ(load(with("8.0", "9.1")), kPtxVersion);
   EXPECT_EQ(faults(),
@@ -453,6 +454,17 @@ TEST_F(StandInDeathTestF, DoesNotLetTheHostReadDeviceMemory) {
   EXPECT_DEATH(static_cast<void>(*reinterpret_cast<volatile char*>(a)), "");
 }
 
+TEST_F(StandInDeathTestF, KeepsFailingAfterAnInvalidAddress) {
+  const auto run = [&] {
+    setenv("TENON_STAND_IN_STICKY", "1", 1);
+    EXPECT_EQ(launch(a, b, 12345), kIllegalAddress);
+    EXPECT_EQ(launch(), kIllegalAddress);
+    std::_Exit(call("cuCtxSynchronize") == kIllegalAddress && !HasFailure() ? 0 : 1);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
+  EXPECT_NE(faults(), "");
+}
+
 TEST_F(StandInDeathTestF, ReportsAtTheEndWhatIsLeft) {
   EXPECT_EXIT(std::exit(0), ::testing::ExitedWithCode(0), "");
   const std::string text = read_log();
@@ -464,9 +476,121 @@ TEST_F(StandInDeathTestF, ReportsAtTheEndWhatIsLeft) {
   faults();
 }
 
+// ---- Machine code ---------------------------------------------------------------------------
+
+/// The kernel `mix`, compiled by NVRTC; nullopt if NVRTC is not installed.
+std::optional<std::string> compiled(const std::string& arch, bool as_ptx) {
+  codegen::KernelCode code{.device = DeviceType::Cuda, .text = R"(
+extern "C" __global__ void __launch_bounds__(128)
+mix(const float4* __restrict__ a, const float* b, float* c, long long n, unsigned char m) {
+  __shared__ float4 tile[64];
+  tile[threadIdx.x & 63] = a[threadIdx.x];
+  __syncthreads();
+  const float4 t = tile[(threadIdx.x ^ m) & 63];
+  for (long long i = 0; i < n; ++i)
+    c[threadIdx.x * n + i] = t.x + t.y + t.z + t.w + b[threadIdx.x + i];
+})"};
+  codegen::compile_cuda(code, arch);
+  if (code.binary.empty()) return std::nullopt;
+  return as_ptx ? code.ptx : code.binary;
+}
+
+/// Launches `mix` in place of `add`.
+class MachineCodeOnStandIn : public StandIn, public ::testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    StandIn::SetUp();
+    const auto image = compiled("sm_90", GetParam());
+    if (!image) GTEST_SKIP() << "libnvrtc.so is not here";
+    EXPECT_EQ(call("cuModuleUnload", module), kSuccess);
+    EXPECT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(image->c_str())),
+              kSuccess);
+    EXPECT_EQ(call("cuModuleGetFunction", &add, module, "mix"), kSuccess);
+  }
+  int run(Address first, Address second, Address third, void* stream = nullptr) {
+    std::int64_t n = 4;
+    unsigned char m = 1;
+    void* parameters[] = {&first, &second, &third, &n, &m};
+    return launch_with(parameters, {}, stream);
+  }
+  int attribute(int number) {
+    int value = -1;
+    EXPECT_EQ(call("cuFuncGetAttribute", &value, number, add), kSuccess);
+    return value;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Cubin, MachineCodeOnStandIn, ::testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(Ptx, MachineCodeOnStandIn, ::testing::Values(true));
+
+TEST_P(MachineCodeOnStandIn, IsReadForWhatALaunchNeeds) {
+  EXPECT_EQ(run(a, b, c), kSuccess);
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(attribute(0), 128);
+  EXPECT_EQ(attribute(1), 1024);
+  EXPECT_EQ(attribute(8), 47 * 1024);
+  EXPECT_EQ(attribute(6), 90);
+  if (!GetParam()) {
+    EXPECT_GT(attribute(4), 8);
+  }
+  EXPECT_EQ(launch_with(nullptr), kInvalidValue);
+  EXPECT_EQ(faults(),
+            "cuLaunchKernel: kernel `mix`: kernelParams is NULL, and the kernel takes 5 "
+            "[CUDA_ERROR_INVALID_VALUE]\n");
+}
+
+TEST_P(MachineCodeOnStandIn, IsReadForWhatEachPointerNeeds) {
+  EXPECT_EQ(run(a + 16, b + 4, c + 4), kSuccess);
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(run(a + 8, b, c), kMisaligned);
+  EXPECT_EQ(
+      faults(),
+      "cuLaunchKernel: kernel `mix`: parameter 0 # is not a multiple of the 16 bytes that the "
+      "kernel accesses at once [CUDA_ERROR_MISALIGNED_ADDRESS]\n");
+  EXPECT_EQ(run(a, b + 2, c), kMisaligned);
+  EXPECT_EQ(run(a, b, c + 2), kMisaligned);
+  EXPECT_NE(faults(), "");
+}
+
+TEST_P(MachineCodeOnStandIn, IsReadForWhatItWrites) {
+  void *const first = make_stream(), *const second = make_stream();
+  const Address d = allocate(kBytes);
+  EXPECT_EQ(run(a, b, c, first), kSuccess);
+  EXPECT_EQ(run(a, b, d, second), kSuccess);
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(run(a, d, c, second), kInvalidValue);
+  EXPECT_EQ(run(a, d, b, second), kInvalidValue);
+  EXPECT_EQ(run(c, b, d, second), kInvalidValue);
+  EXPECT_NE(faults(), "");
+  EXPECT_EQ(call("cuCtxSynchronize"), kSuccess);
+  EXPECT_EQ(run(c, d, a, second), kSuccess);
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(call("cuMemFree_v2", d), kSuccess);
+  for (void* stream : {first, second}) EXPECT_EQ(call("cuStreamDestroy_v2", stream), kSuccess);
+}
+
+TEST_F(StandIn, ReportsMachineCodeForAnotherArchitecture) {
+  for (const char* arch : {"sm_80", "sm_90", "sm_90a"}) {
+    const auto image = compiled(arch, false);
+    if (!image) GTEST_SKIP() << "libnvrtc.so is not here";
+    void* other = nullptr;
+    const bool suits = std::string(arch) != "sm_80";
+    EXPECT_EQ(call("cuModuleLoadData", &other, static_cast<const void*>(image->c_str())),
+              suits ? kSuccess : kNoBinary)
+        << arch;
+    if (suits) {
+      EXPECT_EQ(call("cuModuleUnload", other), kSuccess);
+    }
+  }
+  EXPECT_NE(
+      faults("refused").find("cuModuleLoadData: the machine code is for sm_80, the device is sm_90 "
+                             "[CUDA_ERROR_NO_BINARY_FOR_GPU]\n"),
+      std::string::npos);
+}
+
 // ---- The runtime on it ----------------------------------------------------------------------
 
-/// Whether NVRTC is found here.
+/// Whether NVRTC is installed.
 bool has_compiler() {
   const Add add(64);
   try {
@@ -491,10 +615,7 @@ class RuntimeOnStandIn : public StandIn {
   static std::unique_ptr<runtime::LoadedKernels> load_add() {
     static const std::vector<runtime::KernelSpec> specs = {
         {.name = "add", .params = {Handle(), Handle(), Handle(), Int(64)}}};
-    return api().load_kernels(
-        0, {.kernels = specs,
-            .source = "",
-            .binary = {reinterpret_cast<const std::byte*>(kAdd), std::strlen(kAdd) + 1}});
+    return api().load_kernels(0, {.kernels = specs, .source = "", .binary = {}, .portable = kAdd});
   }
 
   static std::vector<TenonValue> values(const std::vector<void*>& pointers) {
@@ -556,26 +677,54 @@ TEST_F(RuntimeOnStandIn, RunsABuiltModuleWithoutAFault) {
     const NDArray y = NDArray::empty({1024}, Float(32), cuda(0));
     module["add"](x, x, y);
     y.copy_to(cpu(0));
-    // On another thread, where the module's owner has no context.
+    // On another thread, which has no current context yet.
     std::thread([&] { module["add"](y, x, NDArray::empty({1024}, Float(32), cuda(0))); }).join();
   }
   EXPECT_EQ(faults(), "");
 }
 
-TEST_F(RuntimeOnStandIn, IsRefusedMachineCodeForAnotherArchitecture) {
+TEST_F(RuntimeOnStandIn, LoadsPtxWhereTheMachineCodeIsForAnotherArchitecture) {
   if (!has_compiler()) GTEST_SKIP() << "libnvrtc.so is not here";
   const Add add(1024);
   const NDArray x = NDArray::random({1024}, Float(32), cuda(0));
   const NDArray y = NDArray::empty({1024}, Float(32), cuda(0));
-  const auto run = [&](const char* target) {
-    return refusal([&] { add.build_for(target)["add"](x, x, y); });
-  };
-  EXPECT_EQ(run("cuda -arch=sm_90a"), "");
-  EXPECT_EQ(faults(), "");
-  EXPECT_NE(run("cuda -arch=sm_80").find("no kernel image is available"), std::string::npos);
-  EXPECT_EQ(faults(),
-            "cuModuleLoadData: the machine code is for sm_80, the device is a sm_90 "
+  add.build_for("cuda -arch=sm_80")["add"](x, x, y);
+  EXPECT_EQ(faults("refused"),
+            "cuModuleLoadData: the machine code is for sm_80, the device is sm_90 "
             "[CUDA_ERROR_NO_BINARY_FOR_GPU]\n");
+  add.build_for("cuda -arch=sm_90a")["add"](x, x, y);
+  EXPECT_EQ(faults(), "");
+}
+
+TEST_F(RuntimeOnStandIn, IsRefusedCodeForALaterArchitecture) {
+  if (!has_compiler()) GTEST_SKIP() << "libnvrtc.so is not here";
+  const Add add(1024);
+  const NDArray x = NDArray::random({1024}, Float(32), cuda(0));
+  const NDArray y = NDArray::empty({1024}, Float(32), cuda(0));
+  EXPECT_NE(refusal([&] {
+              add.build_for("cuda -arch=sm_100")["add"](x, x, y);
+            }).find("CUDA: loading kernels failed"),
+            std::string::npos);
+  EXPECT_EQ(faults(),
+            "cuModuleLoadData: the PTX is for sm_100, the device is sm_90 "
+            "[CUDA_ERROR_INVALID_PTX]\n");
+}
+
+/// 8 KiB that a kernel has of its own count.
+TEST_F(RuntimeOnStandIn, AsksForMoreSharedMemoryThanABlockHasUnasked) {
+  const auto kernels = load_add();
+  const auto arguments =
+      values({reinterpret_cast<void*>(a), reinterpret_cast<void*>(b), reinterpret_cast<void*>(c)});
+  for (const std::size_t bytes : {std::size_t{44} << 10, std::size_t{40} << 10})
+    kernels->launch(0, arguments, {{1, 1, 1}, {64, 1, 1}, bytes});
+  EXPECT_EQ(faults(), "");
+  EXPECT_EQ(refusal([&] {
+              kernels->launch(0, arguments, {{1, 1, 1}, {64, 1, 1}, std::size_t{1} << 32});
+            }),
+            "CUDA: launching the kernel `add` with 4294967296 bytes of shared memory, more than a "
+            "device has");
+  kernels->launch(0, arguments, {{1, 1, 1}, {64, 1, 1}, std::size_t{50} << 10});
+  EXPECT_EQ(faults(), "");
 }
 
 TEST_F(RuntimeOnStandIn, IsRefusedExtentsThatNoDeviceHas) {

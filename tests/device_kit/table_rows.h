@@ -26,6 +26,8 @@ enum class RowKind : std::uint8_t {
   Relu,
 };
 
+/// Of "table_add_small", which checks of the runtime launch too.
+inline constexpr int kSmall = 1 << 22;
 inline constexpr int kChain = 8192, kRows = 16384, kColumns = 4096;
 
 struct Row {
@@ -38,6 +40,7 @@ struct Row {
 
 inline std::vector<Row> table_rows() {
   std::vector<Row> rows = {{"table_add", RowKind::Add, 1 << 26},
+                           {"table_add_small", RowKind::Add, kSmall},
                            {"table_multiply_adds", RowKind::MultiplyAdds, 1 << 19}};
   for (const int n : {1024, 2048, 4096, 8192})
     for (const DataType type : {Float(32), Float(16), BFloat(16), Int(8)})

@@ -87,7 +87,8 @@ class DeviceApi {
   virtual std::string device_name(int id) = 0;
   /// Never null. Throws RuntimeError if there is no such device or not as much memory.
   virtual void* allocate(int id, std::uint64_t nbytes, std::uint64_t alignment) = 0;
-  virtual void release(int id, void* data) = 0;
+  /// Waits for kernels that use it. What a device that has failed cannot give back is lost.
+  virtual void release(int id, void* data) noexcept = 0;
   /// Between places of this kind of device, or between one of them and the host, in the calling
   /// thread's stream. Returns when the bytes are there.
   virtual void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) = 0;
