@@ -154,7 +154,7 @@ std::string threads(const CheckOptions& options) {
 }
 
 std::string modules(const CheckOptions& options) {
-  for (int n = 0; n < 5; ++n) {
+  for (int n = 0; n < 30; ++n) {
     const Sum sum(options);
     sum.add(sum.a, sum.b, sum.c);
   }
