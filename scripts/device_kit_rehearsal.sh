@@ -39,12 +39,13 @@ fact() {
 # ---- The root ---------------------------------------------------------------------------------------------
 
 root=$PWD/build/device_kit/root
-# in_root COMMAND...: with a /proc of its own; processes that are left end with the command.
+# in_root COMMAND...: with a /proc of its own; processes that are left end with the command. Optimized, PoCL
+# 3.1 miscompiles some kernels (src/codegen/c_like/pocl_faults.md).
 in_root() {
   "${as_root[@]}" unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" \
     sh -c 'mount --rbind /sys "$0/sys" && exec chroot "$0" "$@"' "$root" \
     /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-    DEBIAN_FRONTEND=noninteractive POCL_WORK_GROUP_METHOD=workitemrepl "$@"
+    DEBIAN_FRONTEND=noninteractive POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable "$@"
 }
 make_root() {
   local mirror
@@ -88,7 +89,7 @@ page() {
 }
 
 for mode in "--device opencl" --stand-in; do
-  out=/root/${mode##*-}
+  out=/root/${mode#--}
   out=${out/ /_}
   start=$EPOCHSECONDS
   result=0

@@ -1,5 +1,6 @@
 #include "tests/device_kit/check.h"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,20 +176,27 @@ std::string run_case(const CheckOptions& options, const std::string& name) {
 int check(const CheckOptions& options) {
   const auto start = Clock::now();
   const std::vector<Item> all = items(options);
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     Results results(options.results);
     std::map<std::string, std::string> status;
-    for (const nlohmann::json& line : results.lines()) status[line["case"]] = line["status"];
+    std::map<std::string, int> starts;
+    for (const nlohmann::json& line : results.lines()) {
+      status[line["case"]] = line["status"];
+      starts[line["case"]] += line["status"] == "started";
+    }
     std::vector<Item> todo;
     for (const Item& item : all) {
       const auto found = status.find(item.name);
-      if (found == status.end()) {
+      const bool is_started = found != status.end() && found->second == "started";
+      // An earlier run that was stopped may have been stopped in any case, but not twice in the
+      // same.
+      if (found == status.end() || (is_started && is_first && starts[item.name] == 1)) {
         todo.push_back(item);
-      } else if (found->second == "started") {
+      } else if (is_started) {
         results.add({{"case", item.name},
                      {"group", item.group},
                      {"status", "crashed"},
-                     {"what", "the process ended or was stopped in it"}});
+                     {"what", "the process ended in it"}});
         status[item.name] = "crashed";
       }
     }
@@ -201,6 +209,7 @@ int check(const CheckOptions& options) {
     const pid_t child = fork();
     if (child < 0) throw RuntimeError("no process can be started");
     if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (std::string missing = options.device.why_missing(); !missing.empty()) {
         std::fprintf(stderr, "%s\n", missing.c_str());
         _exit(kNoDevice);
@@ -208,11 +217,13 @@ int check(const CheckOptions& options) {
       run_items(options, todo, results);
     }
     int ended = 0;
-    bool is_over = false;
-    while (!is_over) {
-      is_over = waitpid(child, &ended, WNOHANG) == child;
-      if (!is_over && since(start) > options.seconds) kill(child, SIGKILL);
-      if (!is_over) usleep(20'000);
+    while (waitpid(child, &ended, WNOHANG) != child) {
+      if (since(start) > options.seconds) {
+        kill(child, SIGKILL);
+        waitpid(child, &ended, 0);
+        return 1;
+      }
+      usleep(20'000);
     }
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == kNoDevice) return kNoDevice;
   }

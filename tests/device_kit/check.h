@@ -22,7 +22,8 @@ struct CheckOptions {
 };
 
 /// Each case in a process that goes on with the next one; a case that ends or blocks the process
-/// has crashed, and the next one gets a new process. The exit status: 0, 1 if one is not right, 3
+/// has crashed, and the next one gets a new process. A case that the end of an earlier run
+/// interrupted runs once more. The exit status: 0, 1 if one is not right, 3
 /// without a device.
 int check(const CheckOptions& options);
 

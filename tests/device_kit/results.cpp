@@ -36,6 +36,13 @@ void Results::add(json line) {
   lines_.push_back(std::move(line));
 }
 
+namespace {
+
+/// The case, or the step of steps.jsonl.
+std::string name_of(const json& line) { return line.value("case", line.value("step", "")); }
+
+}  // namespace
+
 bool report(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -48,10 +55,14 @@ bool report(const std::string& folder) {
   for (const std::string& file : files) {
     std::map<std::string, int> counts;
     double seconds = 0;
+    // A case's last line counts: it may have been run again.
+    std::map<std::string, json> last;
     const Results results(file);
-    for (const json& line : results.lines()) {
+    for (const json& line : results.lines())
+      last[name_of(line) + " " + line.value("group", "")] = line;
+    for (const auto& [name, line] : last) {
       if (line.contains("table")) rows.push_back(line);
-      if (!line.contains("status") || line["status"] == "started") continue;
+      if (!line.contains("status")) continue;
       const std::string status = line["status"];
       ++counts[status];
       seconds += line.value("seconds", 0.0);
@@ -66,8 +77,8 @@ bool report(const std::string& folder) {
     is_right = false;
     if (n == kMostWrong) std::printf("... and %zu more\n", wrong.size() - n);
     if (n >= kMostWrong) continue;
-    std::printf("%s %s: %.150s\n", wrong[n].value("case", "").c_str(),
-                wrong[n].value("status", "").c_str(), wrong[n].value("what", "").c_str());
+    std::printf("%s %s: %.150s\n", name_of(wrong[n]).c_str(), wrong[n].value("status", "").c_str(),
+                wrong[n].value("what", "").c_str());
   }
   if (!rows.empty())
     std::printf("%-14s %-32s %12s %-10s %-10s %12s %7s\n", "table", "case", "value", "unit", "peer",
