@@ -54,7 +54,9 @@ Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
     const Place place = place_of(n.buffer, position, lane);
     return call("vload_half", {place.at, place.base});
   }
-  const Text value = element(n.buffer, position, lane);
+  Text value = element(n.buffer, position, lane);
+  if (is_constant(n.buffer))
+    value = call(std::string(module_.dialect().device->load_constant), {{"&" + value.text}});
   if (is_native_half(t)) return value;
   if (t.is_bool()) return {value.text + " != 0", Level::Equality};
   if (t.is_floating() && t.bits == 16)

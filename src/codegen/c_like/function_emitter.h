@@ -50,6 +50,11 @@ struct CVariable {
   std::int64_t factor = 1;
   /// Of a pointer in a kernel: which memory it points to, "__global ".
   std::string space = {};
+  /// Of a pointer: whether nothing else points there.
+  bool is_alone = false;
+  /// Of a pointer: what is read there by way of the language's function for memory that nobody
+  /// writes, so that no compiler takes the load for one of other memory.
+  bool is_constant = false;
 };
 
 class CFunctionEmitter {
@@ -176,6 +181,9 @@ class CFunctionEmitter {
   Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   Text pointer(const tir::Expr& data, DataType element);
   Text in_memory(const Text& value, DataType t);
+  bool is_constant(const tir::Buffer& buffer) const {
+    return buffer->data.as<tir::VarNode>() && find(buffer->data).is_constant;
+  }
   /// Where an element is: so many behind a pointer.
   struct Place {
     Text base, at;
