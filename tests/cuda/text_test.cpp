@@ -34,7 +34,7 @@ TEST(CudaText, WhatAKernelOnlyReadsIsReadApartFromWhatItWritesAndReads) {
   const te::Tensor B = te::compute(
       {32}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
   const std::string one = source_of(bound(te::create_schedule(B), B), {A, B});
-  EXPECT_NE(one.find("B[threadIdx_x] = B[threadIdx_x] + __ldg(&A[threadIdx_x * 32 + k]);"),
+  EXPECT_NE(one.find("B[threadIdx_x] = B[threadIdx_x] + apart_float32(A[threadIdx_x * 32 + k]);"),
             std::string::npos)
       << one;
   EXPECT_NE(one.find("float* __restrict__ B"), std::string::npos);
@@ -61,7 +61,7 @@ TEST(CudaText, WhatAKernelOnlyReadsIsReadApartFromWhatItWritesAndReads) {
   s[sums].compute_at(s[B], s[B].axis(0));
   const std::string none = source_of(bound(s, B), {A, B});
   EXPECT_NE(none.find("const float* __restrict__ A"), std::string::npos);
-  EXPECT_EQ(none.find("__ldg"), std::string::npos);
+  EXPECT_EQ(none.find("apart"), std::string::npos);
 }
 
 /// What stands beside the programs of three pages, for which no device has a kernel: the tutorials

@@ -58,7 +58,6 @@ constexpr VectorWords kOpenClVectors = {
     .names = {{"int", "long"}, {"uint", "ulong"}, {"float", "double"}},
     .construct = "($T)($V)",
     .load = "vload$N(0, $P)",
-    .load_constant = "vload$N(0, $P)",
     .store = "vstore$N($V, 0, $P)",
     .lanes = {".s0", ".s1", ".s2", ".s3", ".s4", ".s5", ".s6", ".s7", ".s8", ".s9", ".sa", ".sb",
               ".sc", ".sd", ".se", ".sf"},
@@ -70,7 +69,6 @@ constexpr VectorWords kCudaVectors = {
     .names = {{"int", "longlong"}, {"uint", "ulonglong"}, {"float", "double"}},
     .construct = "make_$T($V)",
     .load = "*(const $T*)($P)",
-    .load_constant = "__ldg((const $T*)($P))",
     .store = "*($T*)($P) = $V",
     .lanes = {".x", ".y", ".z", ".w"},
 };
@@ -108,7 +106,6 @@ constexpr DeviceDialect kCudaDevice = {
     .unroll = "#pragma unroll",
     .vectors = &kCudaVectors,
     .aligned = "__align__(16) ",
-    .load_constant = "__ldg",
     .reserved = kReservedInCuda,
     .preambles = kCudaPreambles,
 };

@@ -55,7 +55,7 @@ struct VectorWords {
   std::string_view names[3][2];
   /// With `$T` for the vector's type, `$N` for its lanes, `$P` for the
   /// address, `$V` for the vector, or its lanes.
-  std::string_view construct, load, load_constant, store;
+  std::string_view construct, load, store;
   /// Behind a vector's name.
   std::string_view lanes[16];
 };
@@ -88,8 +88,6 @@ struct DeviceDialect {
   const VectorWords* vectors = nullptr;
   /// Stands before memory that vectors may be in.
   std::string_view aligned = {};
-  /// Reads an element, whose address it takes, of memory that nobody writes.
-  std::string_view load_constant = {};
   /// Names that mean something, besides those of C.
   std::span<const std::string_view> reserved;
   /// Stand before all else, as far as the text has the word.

@@ -55,8 +55,12 @@ Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
     return call("vload_half", {place.at, place.base});
   }
   Text value = element(n.buffer, position, lane);
-  if (is_constant(n.buffer))
-    value = call(std::string(module_.dialect().device->load_constant), {{"&" + value.text}});
+  if (is_apart(n.buffer)) {
+    const DataType in_memory = t.is_bool()                       ? UInt(8)
+                               : t.is_floating() && t.bits == 16 ? UInt(16)
+                                                                 : t;
+    value = call(module_.helpers().use(Helper::Apart, in_memory), {value});
+  }
   if (is_native_half(t)) return value;
   if (t.is_bool()) return {value.text + " != 0", Level::Equality};
   if (t.is_floating() && t.bits == 16)

@@ -133,7 +133,7 @@ bool CFunctionEmitter::copy_vector(const Store& n, const Expr& to) {
   const std::string type = bytes == 4 ? "unsigned int" : "uint" + std::to_string(bytes / 4);
   VectorParts parts{.type = type, .lanes = bytes / 4};
   parts.address = vector_address(load.buffer, from);
-  parts.value = filled(is_constant(load.buffer) ? words->load_constant : words->load, parts);
+  parts.value = filled(words->load, parts);
   parts.address = vector_address(n.buffer, to);
   out_.add(filled(words->store, parts) + ";");
   return true;
@@ -181,10 +181,7 @@ Text CFunctionEmitter::four_bytes(const Expr& e) {
       align(load.buffer->data, 4);
       const Text first = pointer(load.buffer->data, load.buffer->dtype.element());
       const Text at = is_zero(base) ? first : infix(first, "+", index(base), Level::Sum);
-      const Text word{"(const int*)" + at.within(Level::Unary), Level::Unary};
-      if (is_constant(load.buffer))
-        return call(std::string(module_.dialect().device->load_constant), {word});
-      return {"*" + word.text, Level::Unary};
+      return {"*(const int*)" + at.within(Level::Unary), Level::Unary};
     }
   }
   std::vector<Text> bytes;
@@ -217,10 +214,9 @@ void CFunctionEmitter::load_vector(const Expr& e) {
   const std::string type = vector_in_memory(n.buffer->dtype.element(), e.dtype().lanes, base);
   if (type.empty() || vector_loads_.contains(&e.node())) return;
   const std::string name = names_.take(n.buffer->name + "_lanes");
-  const VectorWords& words = *module_.dialect().device->vectors;
   out_.add(
       "const " + type + " " + name + " = " +
-      filled(is_constant(n.buffer) ? words.load_constant : words.load,
+      filled(module_.dialect().device->vectors->load,
              {.type = type, .lanes = e.dtype().lanes, .address = vector_address(n.buffer, base)}) +
       ";");
   vector_loads_.emplace(&e.node(), name);

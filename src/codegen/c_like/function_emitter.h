@@ -52,9 +52,9 @@ struct CVariable {
   std::string space = {};
   /// Of a pointer: whether nothing else points there.
   bool is_alone = false;
-  /// Of a pointer: what is read there by way of the language's function for memory that nobody
-  /// writes, so that no compiler takes the load for one of other memory.
-  bool is_constant = false;
+  /// Of a pointer: whether what is read there must be no load to the language's compiler, which
+  /// would make it one with a load of other memory.
+  bool is_apart = false;
 };
 
 class CFunctionEmitter {
@@ -181,8 +181,8 @@ class CFunctionEmitter {
   Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   Text pointer(const tir::Expr& data, DataType element);
   Text in_memory(const Text& value, DataType t);
-  bool is_constant(const tir::Buffer& buffer) const {
-    return buffer->data.as<tir::VarNode>() && find(buffer->data).is_constant;
+  bool is_apart(const tir::Buffer& buffer) const {
+    return buffer->data.as<tir::VarNode>() && find(buffer->data).is_apart;
   }
   /// Where an element is: so many behind a pointer.
   struct Place {

@@ -49,8 +49,8 @@ class KernelTextEmitter {
   /// How many arrays the kernel writes and reads. The compiler of CUDA C (NVVM 7.0.1 of CUDA 13.0)
   /// makes of `c ? A[i] : B[i]` one load from a chosen address, of which it goes on to believe what
   /// __restrict__ says of one of the two: it drops earlier stores to the other, and reads it by way
-  /// of the cache for what nobody writes. Where stores can be dropped, one array at most is said to
-  /// be alone, and what the kernel only reads is read by a function of its own.
+  /// of the cache for what nobody writes. Where there are such stores, one array at most is said
+  /// to be alone, besides what the kernel only reads, whose elements pass through an instruction.
   std::ptrdiff_t arrays_to_and_fro() const {
     return std::ranges::count_if(signature_.spec.params, [](const runtime::ParamSpec& param) {
       const auto* array = std::get_if<runtime::ArraySpec>(&param.type);
@@ -69,9 +69,9 @@ class KernelTextEmitter {
                          memory_type(module_.dialect(), array->buffer->dtype);
       const DeviceDialect& device = *module_.dialect().device;
       variable.space = device.of_global;
-      if (kernel_.attrs.noalias && arrays_to_and_fro() > 0 && !device.load_constant.empty()) {
-        variable.is_constant = spec.access == runtime::Access::Read;
-        variable.is_alone = variable.is_constant || arrays_to_and_fro() == 1;
+      if (kernel_.attrs.noalias && arrays_to_and_fro() > 0 && device.has_ptx) {
+        variable.is_apart = spec.access == runtime::Access::Read;
+        variable.is_alone = variable.is_apart || arrays_to_and_fro() == 1;
       }
       emitter_.define(array->buffer->data, variable);
       emitter_.define(array->declared->data, variable);
