@@ -365,5 +365,21 @@ TEST(ExactOptionTest, LowerAndBuildTakeIt) {
       "");
 }
 
+// ---- positions at the end of int32 --------------------------------------------------------------
+
+TEST(ExactBoundsAtTheEndOfInt32, IterationsOfTilesThatOverrunItAreNotIdle) {
+  te::Tensor A = te::placeholder({33}, "A");
+  te::Tensor B = te::compute(
+      {33}, {"i"}, [&](Var i) { return A(i) + 1; }, "B");
+  te::Tensor C = te::compute(
+      {2147483647}, {"i"}, [&](Var i) { return B(floormod(i, 33)); }, "C");
+  te::Tensor D = te::compute(
+      {16}, {"i"}, [&](Var i) { return C(i + 2147483631); }, "D");
+  te::Schedule s = te::create_schedule(D);
+  const te::Tensor local = s.cache_write(C, "local");
+  s[local].compute_at(s[C], s[C].split(s[C].axis(0), 6).outer);
+  EXPECT_EQ(compare_exact(s, {A, D}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing
