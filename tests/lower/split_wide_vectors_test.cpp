@@ -79,8 +79,8 @@ TEST(SplitWideVectors, ManyLoadsUnderChoicesMakeAVectorWide) {
               std::to_string(n) + ", 1, 32)], broadcast(2f32, 32)))";
     return "\n  B[ramp(0, 1, 32)] = " + value + "\n  ";
   };
-  EXPECT_EQ(split(with_choices(8)), unchanged(with_choices(8)));
-  const std::string text = split(with_choices(9));
+  EXPECT_EQ(split(with_choices(4)), unchanged(with_choices(4)));
+  const std::string text = split(with_choices(5));
   EXPECT_TRUE(text.starts_with("for (part: int32, 0, 2) {\n  B[ramp((part*16), 1, 16)]")) << text;
 }
 

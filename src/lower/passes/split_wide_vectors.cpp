@@ -21,7 +21,7 @@ constexpr int kMostRegisters = 16;
 constexpr int kRegistersOfAPart = 4;
 /// The lanes that a statement loads only where they are chosen: those that the target does not mask
 /// are a branch each, and LLVM's time grows faster than the number of branches.
-constexpr int kMaxGuardedLanes = 256;
+constexpr int kMaxGuardedLanes = 128;
 
 /// The largest power of two that is not above `n`; 0 for 0.
 int power_of_two(int n) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); }
