@@ -142,9 +142,11 @@ END
 # Copies the results just before the stop. The group is the run's own.
 stop='
 setsid "$0" --stand-in --out /root/stopped >/root/output 2>&1 &
+group=$!
+disown
 sleep "$1"
 cp -r /root/stopped /root/before
-kill -KILL -- -$!
+kill -KILL -- -$group
 sleep 0.2
 for left in /proc/[0-9]*/exe; do
   case $(readlink "$left") in */device_kit) echo "${left} goes on" ;; esac

@@ -118,8 +118,8 @@ std::vector<Item> items(const CheckOptions& options) {
 }
 
 /// In a process of its own, up to the first case that it does not survive.
-void run_items(const CheckOptions& options, const std::vector<Item>& todo, Results& results) {
-  for (const Item& item : todo) {
+void run_items(const CheckOptions& options, const std::vector<Item>& pending, Results& results) {
+  for (const Item& item : pending) {
     results.add({{"case", item.name}, {"group", item.group}, {"status", "started"}});
     alarm(options.device.type == DeviceType::Cuda ? kSeconds : kSecondsOfOpenCl);
     const auto start = Clock::now();
@@ -184,14 +184,14 @@ int check(const CheckOptions& options) {
       status[line["case"]] = line["status"];
       starts[line["case"]] += line["status"] == "started";
     }
-    std::vector<Item> todo;
+    std::vector<Item> pending;
     for (const Item& item : all) {
       const auto found = status.find(item.name);
       const bool is_started = found != status.end() && found->second == "started";
       // An earlier run that was stopped may have been stopped in any case, but not twice in the
       // same.
       if (found == status.end() || (is_started && is_first && starts[item.name] == 1)) {
-        todo.push_back(item);
+        pending.push_back(item);
       } else if (is_started) {
         results.add({{"case", item.name},
                      {"group", item.group},
@@ -200,10 +200,10 @@ int check(const CheckOptions& options) {
         status[item.name] = "crashed";
       }
     }
-    if (todo.empty() || since(start) > options.seconds) {
+    if (pending.empty() || since(start) > options.seconds) {
       const bool is_right = std::ranges::all_of(
           status, [](const auto& s) { return s.second == "right" || s.second == "skipped"; });
-      return is_right && todo.empty() ? 0 : 1;
+      return is_right && pending.empty() ? 0 : 1;
     }
     // The parent never starts the driver, whose state no child could go on with.
     const pid_t child = fork();
@@ -214,7 +214,7 @@ int check(const CheckOptions& options) {
         std::fprintf(stderr, "%s\n", missing.c_str());
         _exit(kNoDevice);
       }
-      run_items(options, todo, results);
+      run_items(options, pending, results);
     }
     int ended = 0;
     while (waitpid(child, &ended, WNOHANG) != child) {
