@@ -7,6 +7,7 @@
 #include "lower/thread_dependence.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/memory_scope.h"
@@ -134,7 +135,7 @@ class BlockRaces {
   void check() {
     if (blocks_.empty()) return;
     updated_ = updated_memories(body_);
-    if (updated_.empty()) return;
+    if (updated_.empty() || reads_own_sums_only(body_)) return;
     std::vector<ThreadDependence> dependences;
     for (const BlockAxis& block : blocks_) dependences.emplace_back(body_, block.axis.var());
     memory_.emplace(body_);
@@ -168,6 +169,51 @@ class BlockRaces {
 
   // ---- accesses ----
 
+  /// Whether what is read of the updated memory is `C[i]` of `C[i] = C[i] + x`, and each block has
+  /// another i: no proof is needed.
+  bool reads_own_sums_only(const Stmt& s) {
+    const Store* store = s.as<Store>();
+    bool result = true;
+    const auto is_own = [&](const Load& load) {
+      AxisSet named = 0;
+      for (const Expr& index : load.indices) named |= named_axes(index);
+      return store && store->buffer->data.same_as(load.buffer->data) &&
+             std::ranges::equal(
+                 store->indices, load.indices,
+                 [](const Expr& a, const Expr& b) { return structural_equal(a, b); }) &&
+             named + 1 == 1U << blocks_.size();
+    };
+    const auto has_own_reads = [&](const Expr& e) {
+      walk(
+          e,
+          [&](const Load& n) { result &= !updated_.contains(&n.buffer->data.node()) || is_own(n); },
+          [&](const Call& n) {
+            result &= !n.is(Intrin::tvm_access_ptr) && !n.is(Intrin::address_of) &&
+                      std::ranges::none_of(
+                          n.args, [&](const Expr& arg) { return updated_.contains(&arg.node()); });
+          });
+    };
+    for_each_child(s, has_own_reads, [](const Stmt&) {});
+    if (const Let* n = s.as<Let>()) axes_of_lets_[&n->var.node()] = named_axes(n->value);
+    for_each_child(
+        s, [](const Expr&) {},
+        [&](const Stmt& child) { result = result && reads_own_sums_only(child); });
+    return result;
+  }
+
+  /// The axes that the expression uses, also by way of lets.
+  AxisSet named_axes(const Expr& e) const {
+    AxisSet named = 0;
+    uses_var(e, [&](const Expr& var) {
+      for (std::size_t n = 0; n < blocks_.size(); ++n)
+        if (var.same_as(blocks_[n].axis.var())) named |= 1U << n;
+      const auto let = axes_of_lets_.find(&var.node());
+      if (let != axes_of_lets_.end()) named |= let->second;
+      return false;
+    });
+    return named;
+  }
+
   bool is_relevant(const Stmt& leaf) const {
     const Store* store = leaf.as<Store>();
     bool found = !store || updated_.contains(&store->buffer->data.node());
@@ -198,11 +244,12 @@ class BlockRaces {
     return uses;
   }
 
-  /// The indices i and j of an argument's element i*stride_0 + j*stride_1, whose strides are not
-  /// known: different indices are different elements.
+  /// The indices i and j of i*stride_0 + j*stride_1, for strides of an argument that are not known,
+  /// and of i*n + j, where j is in [0, n): different indices are different elements.
   std::vector<Expr> dimensions_of(const Access& access) const {
+    if (access.indices.size() != 1 || !access.is_known) return access.indices;
     for (const BufferParam& param : func_.buffers) {
-      if (!param.buffer->data.same_as(access.buffer->data) || access.indices.size() != 1) continue;
+      if (!param.buffer->data.same_as(access.buffer->data)) continue;
       std::vector<Var> strides;
       for (const Expr& stride : param.declared->strides)
         if (stride.as<VarNode>()) strides.push_back(Var::of(stride));
@@ -212,7 +259,37 @@ class BlockRaces {
         return form->coefficients;
       }
     }
-    return access.indices;
+    arith::Facts facts = facts_of_sizes();
+    std::vector<arith::Facts::Scope> scopes;
+    const auto bind = [&](const Var& var, const Range& range) {
+      facts.bind(var, range, true);
+      scopes.push_back(facts.assume(var - range.min < range.extent));
+    };
+    for (const BlockAxis& block : blocks_) bind(block.axis.var(), block.range);
+    for (const arith::FreeVar& thread : threads_) bind(thread.var, *thread.range);
+    for (const arith::FreeVar& inner : access.inner)
+      if (inner.range) bind(inner.var, *inner.range);
+    for (const Expr& guard : access.guards) scopes.push_back(facts.assume(guard));
+    std::vector<Expr> dimensions;
+    add_dimensions(access.indices[0], facts, dimensions);
+    return dimensions;
+  }
+
+  void add_dimensions(const Expr& index, const arith::Facts& facts,
+                      std::vector<Expr>& dimensions) const {
+    for (const BufferParam& param : func_.buffers)
+      for (const Expr& extent : param.declared->shape) {
+        if (!extent.as<VarNode>() || !uses_var(index, Var::of(extent))) continue;
+        const auto form = arith::linear_form(index, {Var::of(extent)});
+        if (!form) continue;
+        const Expr rest = arith::simplify(form->base, facts);
+        if (!arith::can_prove(rest >= 0, facts) || !arith::can_prove(rest < extent, facts))
+          continue;
+        add_dimensions(arith::simplify(form->coefficients[0], facts), facts, dimensions);
+        dimensions.push_back(rest);
+        return;
+      }
+    dimensions.push_back(index);
   }
 
   Relation with_any_threads(Relation relation) const {
@@ -388,6 +465,8 @@ class BlockRaces {
   std::vector<BlockAxis> blocks_;
   std::vector<arith::FreeVar> threads_;
   Memories updated_;
+  /// Look-up only.
+  std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
   std::optional<arith::WrittenMemory> memory_;
   /// By leaf, the axes whose blocks may do something else there, or not come there. Blocks that
   /// differ in other axes alone all write the same values to the same elements. Look-up only.
