@@ -9,6 +9,8 @@
 namespace tenon::lowering {
 namespace {
 
+using tir::PrimFunc;
+
 /// Four blocks `b` of eight threads `t` that share T and U, around the statements.
 std::string launch(const std::string& statements) {
   return "allocate(T_1: Pointer(global float32), float32, [1024]), storage_scope = global;\n"
@@ -97,6 +99,21 @@ TEST(BlockRaces, AreNotSoughtBetweenKernels) {
       "attr [IterVar(c: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4 {\n B[(c + 8)] = B[(3 - c)]\n}\n";
   EXPECT_NO_THROW(
       run_passes(device_passes(), test::parse_function(test::function_text(first + second))));
+}
+
+TEST(BlockRaces, AllowEachBlockItsColumnsOfARowOfSymbolicLength) {
+  const PrimFunc func = test::parse_function(
+      "@main = primfn(A_1: handle) -> ()\n  attr = {\"global_symbol\": \"main\"}\n"
+      "  buffers = {A: Buffer(A_2: Pointer(float32), float32, [(8*n: int32)], [])}\n"
+      "  buffer_map = {A_1: A}\n"
+      "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [8, n], [])} {\n"
+      "  attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = "
+      "floordiv((n + 7), 8);\n"
+      "  attr [IterVar(t: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = "
+      "8;\n"
+      "  for (i: int32, 0, 7) {\n    if (((b*8) + t) < n) {\n"
+      "      A[((((i + 1)*n) + (b*8)) + t)] = A[(((i*n) + (b*8)) + t)]\n    }\n  }\n}\n");
+  EXPECT_NO_THROW(run_passes(device_passes(), func));
 }
 
 }  // namespace
