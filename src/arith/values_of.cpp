@@ -126,12 +126,17 @@ Interval greatest(const Interval& a, const Interval& b) {
   return between(min, combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
-/// `wraps` is for sums, differences and products, whose interval then says nothing.
+/// `wraps`: sums, differences and products wrap, and only those of points are known. Others that
+/// leave their type are positions past its end, of which nothing is known either.
 Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type, bool wraps,
                const Facts& facts) {
   if (a.is_empty()) return a;
   if (b.is_empty()) return b;
-  if (a.is_point() && b.is_point()) return Interval::point(combine(op, *a.min(), *b.min()));
+  if (a.is_point() && b.is_point()) {
+    if (wraps) return Interval::point(combine(op, *a.min(), *b.min()));
+    const std::optional<Expr> value = combine_if_both(op, a.min(), b.min());
+    return value ? Interval::point(*value) : Interval::everything();
+  }
   switch (op) {
     case BinaryOp::Add:
       return wraps ? Interval::everything() : add(a, b);
@@ -239,14 +244,20 @@ class Evaluator {
     if (is_itself(value, node.value)) return Interval::point(e);
     if (value.is_empty()) return value;
     DataType from = node.value.dtype(), to = e.dtype().element();
-    auto converted = [&](const Expr& end) { return cast(to, end); };
-    if (value.is_point()) return Interval::point(converted(*value.min()));
     // A narrower type may wrap, but that of a position is taken not to.
     const bool is_position = to.bits >= 32 && !wraps(node.value, facts_);
+    const auto converted = [&](const std::optional<Expr>& end) -> std::optional<Expr> {
+      const std::optional<std::int64_t> number = end ? constant_int(*end) : std::nullopt;
+      if (!end || (is_position && number && to.is_int() && !fits(*number, to))) return std::nullopt;
+      return cast(to, *end);
+    };
+    if (value.is_point()) {
+      const std::optional<Expr> point = converted(value.min());
+      return point ? Interval::point(*point) : Interval::everything();
+    }
     bool keeps_order = from.is_int() && to.is_int() && (to.bits >= from.bits || is_position);
     if (!keeps_order) return Interval::everything();
-    return between(value.min() ? std::optional(converted(*value.min())) : std::nullopt,
-                   value.max() ? std::optional(converted(*value.max())) : std::nullopt);
+    return between(converted(value.min()), converted(value.max()));
   }
 
   Interval ramp(const Ramp& node) {

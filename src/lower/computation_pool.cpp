@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "lower/rewriting.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -44,6 +45,11 @@ bool same_head(const ExprNode& a, const ExprNode& b) {
       },
       [&](const Load& x) { return x.buffer.same_as(std::get<Load>(b.value).buffer); },
       [&](const ProducerLoad&) { return &a == &b; }, [&](const Reduce&) { return &a == &b; });
+}
+
+bool may_be_zero(const Expr& divisor) {
+  const Broadcast* same = divisor.as<Broadcast>();
+  return constant_int(same ? same->value : divisor).value_or(0) == 0;
 }
 
 template <class T>
@@ -89,13 +95,23 @@ ComputationPool::Entry ComputationPool::make_entry(const Expr& e, List children)
     entry.size += entries_[child].size;
     entry.contains_effect |= entries_[child].contains_effect;
     entry.contains_let |= entries_[child].contains_let;
+    entry.may_fault |= entries_[child].may_fault;
   }
+  if (const Binary* n = e.as<Binary>(); n && is_integer_division(n->op))
+    entry.may_fault |= may_be_zero(n->b);
   const bool is_effect = e.as<Call>() || e.as<Load>() || e.as<ProducerLoad>();
   const bool is_atom = e.as<IntImm>() || e.as<FloatImm>() || e.as<StringImm>() || e.as<VarNode>();
   entry.contains_effect |= is_effect;
   entry.contains_let |= e.as<LetExpr>() != nullptr;
   entry.eligible = !entry.contains_effect && !is_atom && !e.as<Ramp>() && !e.as<Broadcast>();
   return entry;
+}
+
+bool ComputationPool::is_lazy(ComputationId id) const {
+  const Expr& e = entries_[id].expr;
+  const Binary* n = e.as<Binary>();
+  return e.as<Select>() || as_call(e, Intrin::if_then_else) ||
+         (n && (n->op == BinaryOp::And || n->op == BinaryOp::Or));
 }
 
 const std::string& ComputationPool::text(ComputationId id) {

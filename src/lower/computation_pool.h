@@ -38,6 +38,11 @@ class ComputationPool {
   /// or load inside.
   bool is_eligible(ComputationId id) const { return entries_[id].eligible; }
   bool contains_let(ComputationId id) const { return entries_[id].contains_let; }
+  /// Whether it divides an integer by what may be zero: it is no computation where no place asks
+  /// for it.
+  bool may_fault(ComputationId id) const { return entries_[id].may_fault; }
+  /// Whether only the first child is evaluated in any case: a choice, or a logical operation.
+  bool is_lazy(ComputationId id) const;
   /// The legacy text, which orders computations of equal size.
   const std::string& text(ComputationId id);
   /// Numbers of the free variables, ascending.
@@ -59,6 +64,7 @@ class ComputationPool {
     bool eligible = false;
     bool contains_effect = false;  // a call or a load
     bool contains_let = false;
+    bool may_fault = false;
     std::optional<List> free_vars = {};
     std::optional<List> direct_parts = {};
   };

@@ -11,16 +11,21 @@ using namespace tir;
 namespace {
 
 void add_all(const ComputationTable& from, ComputationTable& to) {
-  for (const auto& [id, count] : from.counts()) to.add(id, count);
+  for (const auto& [id, count] : from.counts()) to.add(id, count, from.is_certain(id));
 }
 
 /// What `some` has in common with any of the others joins `result`, with the sum over all of them.
+/// It is certain if it is in each of two.
 void add_common(const ComputationTable& some, const std::vector<const ComputationTable*>& others,
                 ComputationTable& result) {
   for (const auto& [id, count] : some.counts()) {
     double elsewhere = 0;
-    for (const ComputationTable* other : others) elsewhere += other->count(id);
-    if (elsewhere > 0 && result.count(id) == 0) result.add(id, count + elsewhere);
+    bool is_certain = false;
+    for (const ComputationTable* other : others) {
+      elsewhere += other->count(id);
+      is_certain |= some.is_certain(id) && other->is_certain(id);
+    }
+    if (elsewhere > 0 && result.count(id) == 0) result.add(id, count + elsewhere, is_certain);
   }
 }
 
@@ -40,18 +45,28 @@ ComputationTable ComputationCounter::table_of(const Stmt& s) {
 
 void ComputationCounter::add(const Expr& e, ComputationTable& table) {
   const ComputationId root = pool_.id_of(e);
-  if (pool_.is_eligible(root)) return table.add(root, 1);
+  if (pool_.is_eligible(root)) return table.add(root, 1, true);
   if (pool_.children(root).empty()) return;
   // Multiplicities flow from parents to children, so that shared nodes are entered once.
   occurrences_.resize(pool_.size());
+  is_certain_.resize(pool_.size());
   order_.clear();
   note_order(root);
-  for (ComputationId id : order_) occurrences_[id] = id == root;
-  for (ComputationId id : std::views::reverse(order_))
-    if (!pool_.is_eligible(id))
-      for (ComputationId child : pool_.children(id)) occurrences_[child] += occurrences_[id];
   for (ComputationId id : order_) {
-    if (pool_.is_eligible(id)) table.add(id, occurrences_[id]);
+    is_certain_[id] = id == root;
+    occurrences_[id] = id == root;
+  }
+  for (ComputationId id : std::views::reverse(order_)) {
+    if (pool_.is_eligible(id)) continue;
+    bool is_certain = is_certain_[id];
+    for (ComputationId child : pool_.children(id)) {
+      occurrences_[child] += occurrences_[id];
+      if (is_certain) is_certain_[child] = true;
+      is_certain = is_certain && !pool_.is_lazy(id);
+    }
+  }
+  for (ComputationId id : order_) {
+    if (pool_.is_eligible(id)) table.add(id, occurrences_[id], is_certain_[id]);
     occurrences_[id] = 0;
   }
 }

@@ -6,6 +6,7 @@
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
@@ -155,9 +156,27 @@ bool is_beyond_int32(const Buffer& buffer) {
   return false;
 }
 
-/// The buffer with 64 bit extents, strides and offset where 32 bits do not hold its positions.
+/// Whether a constant in an index, times the elements of a step, is beyond int32. A window of a far
+/// part of an axis begins there: the difference is small, its terms in the position are not.
+bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  std::int64_t size = 1;
+  bool is_far = false;
+  for (std::size_t n = indices.size(); n-- > 0 && !is_far;) {
+    const std::int64_t step =
+        buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
+    if (step > 1)
+      walk(indices[n], [&](const IntImm& constant) {
+        const bool is_near = constant.value > -kMost / step && constant.value < kMost / step;
+        is_far = is_far || !is_near;
+      });
+    size *= std::clamp<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1, kMost / size);
+  }
+  return is_far;
+}
+
+/// The buffer with 64 bit extents, strides and offset.
 Buffer widened(const Buffer& buffer) {
-  if (!is_beyond_int32(buffer)) return buffer;
   BufferNode node = *buffer.get();
   auto widen = [](Expr& e) {
     if (e.dtype() == Int(32)) e = cast(Int(64), e);
@@ -168,12 +187,16 @@ Buffer widened(const Buffer& buffer) {
   return make_buffer(std::move(node));
 }
 
+Buffer widened_if_large(const Buffer& buffer) {
+  return is_beyond_int32(buffer) ? widened(buffer) : buffer;
+}
+
 }  // namespace
 
 std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indices) {
   if (indices.size() != given->shape.size())
     internal_error("an access of `" + given->name + "` of another rank");
-  const Buffer buffer = widened(given);
+  const Buffer buffer = has_far_terms(given, indices) ? widened(given) : widened_if_large(given);
   const std::vector<int>& separators = buffer->axis_separators;
   std::vector<Expr> result(separators.size() + 1, Expr(0));
   std::size_t axis = 0;
@@ -193,14 +216,14 @@ std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indic
 }
 
 Buffer flat_buffer(const Buffer& buffer) {
-  BufferNode node = *flattened(widened(buffer)).get();
+  BufferNode node = *flattened(widened_if_large(buffer)).get();
   if (node.dtype.is_bool()) node.dtype = Int(8, node.dtype.lanes);
   return make_buffer(std::move(node));
 }
 
 Buffer slice(const Buffer& given, const std::vector<Expr>& begins,
              const std::vector<Expr>& extents) {
-  const Buffer buffer = widened(given);
+  const Buffer buffer = widened_if_large(given);
   BufferNode node = *buffer.get();
   node.elem_offset = flat_index(buffer, begins).back();
   node.shape = extents;

@@ -9,49 +9,80 @@ using namespace tir;
 
 namespace {
 
-std::optional<Expr> part_of_ramp(const Ramp& n, const LanePart& part) {
-  const DataType type = n.base.dtype();
-  const Expr first = n.base + cast(type, part.first) * n.stride;
-  return part.count == 1 ? first : make_ramp(first, n.stride, part.count);
-}
+class PartMaker {
+ public:
+  explicit PartMaker(const LanePart& part) : part_(part) {}
 
-std::optional<Expr> part_of_call(const Call& n, DataType type, const LanePart& part) {
-  const Intrin* intrin = std::get_if<Intrin>(&n.callee);
-  if (!intrin || effect_of(*intrin) != Effect::Pure) return std::nullopt;
-  const bool is_choice = n.is(Intrin::if_then_else);
-  std::vector<Expr> args;
-  for (std::size_t a = 0; a < n.args.size(); ++a) {
-    if (a == 0 && is_choice && n.args[a].dtype().is_scalar()) {
-      args.push_back(n.args[a]);
-      continue;
+  std::optional<Expr> expr(const Expr& e) {
+    if (e.dtype().lanes != part_.lanes) return std::nullopt;
+    if (e.as<VarNode>()) {
+      const auto found = parts_.find(&e.node());
+      return found == parts_.end() ? std::nullopt : std::optional(found->second);
     }
-    // Anything else than one value per lane is no function of lanes.
-    if (n.args[a].dtype().lanes != part.lanes) return std::nullopt;
-    std::optional<Expr> arg = part_of(n.args[a], part);
-    if (!arg) return std::nullopt;
-    args.push_back(std::move(*arg));
+    if (const Ramp* n = e.as<Ramp>()) return ramp(*n);
+    if (const Broadcast* n = e.as<Broadcast>()) {
+      if (n->value.dtype().is_vector()) return std::nullopt;
+      return part_.count == 1 ? n->value : make_broadcast(n->value, part_.count);
+    }
+    if (const Load* n = e.as<Load>()) {
+      if (n->indices.size() != 1 || n->buffer->dtype.lanes != 1) return std::nullopt;
+      const std::optional<Expr> index = expr(n->indices[0]);
+      return index ? std::optional(make_load(n->buffer, {*index})) : std::nullopt;
+    }
+    if (const LetExpr* n = e.as<LetExpr>()) return let(*n);
+    if (const Call* n = e.as<Call>()) return call(*n, e.dtype().with_lanes(part_.count));
+    return lane_wise(e, [&](const Expr& operand) { return expr(operand); });
   }
-  return make_call(type, n.callee, std::move(args));
-}
+
+ private:
+  Expr ramp(const Ramp& n) const {
+    const DataType type = n.base.dtype();
+    const Expr first = n.base + cast(type, part_.first) * n.stride;
+    return part_.count == 1 ? first : make_ramp(first, n.stride, part_.count);
+  }
+
+  /// Each part defines variables of its own.
+  std::optional<Expr> let(const LetExpr& n) {
+    const bool is_scalar = n.value.dtype().is_scalar();
+    const std::optional<Expr> value = is_scalar ? n.value : expr(n.value);
+    if (!value) return std::nullopt;
+    const Var own(n.var.name(), value->dtype());
+    VarMap fresh;
+    if (is_scalar)
+      set(fresh, n.var, own);
+    else
+      set(parts_, n.var, own);
+    const std::optional<Expr> body = expr(is_scalar ? substitute(n.body, fresh) : n.body);
+    return body ? std::optional(make_let(own, *value, *body)) : std::nullopt;
+  }
+
+  std::optional<Expr> call(const Call& n, DataType type) {
+    const Intrin* intrin = std::get_if<Intrin>(&n.callee);
+    if (!intrin || effect_of(*intrin) != Effect::Pure) return std::nullopt;
+    const bool is_choice = n.is(Intrin::if_then_else);
+    std::vector<Expr> args;
+    for (std::size_t a = 0; a < n.args.size(); ++a) {
+      if (a == 0 && is_choice && n.args[a].dtype().is_scalar()) {
+        args.push_back(n.args[a]);
+        continue;
+      }
+      // Anything else than one value per lane is no function of lanes.
+      if (n.args[a].dtype().lanes != part_.lanes) return std::nullopt;
+      std::optional<Expr> arg = expr(n.args[a]);
+      if (!arg) return std::nullopt;
+      args.push_back(std::move(*arg));
+    }
+    return make_call(type, n.callee, std::move(args));
+  }
+
+  const LanePart& part_;
+  /// The parts of vectors that lets around the current place name.
+  VarMap parts_;
+};
 
 }  // namespace
 
-std::optional<Expr> part_of(const Expr& e, const LanePart& part) {
-  const DataType type = e.dtype().with_lanes(part.count);
-  if (e.dtype().lanes != part.lanes) return std::nullopt;
-  if (const Ramp* n = e.as<Ramp>()) return part_of_ramp(*n, part);
-  if (const Broadcast* n = e.as<Broadcast>()) {
-    if (n->value.dtype().is_vector()) return std::nullopt;
-    return part.count == 1 ? n->value : make_broadcast(n->value, part.count);
-  }
-  if (const Load* n = e.as<Load>()) {
-    if (n->indices.size() != 1 || n->buffer->dtype.lanes != 1) return std::nullopt;
-    const std::optional<Expr> index = part_of(n->indices[0], part);
-    return index ? std::optional(make_load(n->buffer, {*index})) : std::nullopt;
-  }
-  if (const Call* n = e.as<Call>()) return part_of_call(*n, type, part);
-  return lane_wise(e, [&](const Expr& operand) { return part_of(operand, part); });
-}
+std::optional<Expr> part_of(const Expr& e, const LanePart& part) { return PartMaker(part).expr(e); }
 
 std::optional<Expr> lane_wise(const Expr& e,
                               FunctionRef<std::optional<Expr>(const Expr&)> operand) {

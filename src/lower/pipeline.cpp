@@ -175,7 +175,15 @@ constexpr std::array kLowering = {
          [](const PipelineOptions& options) { return options.instrument_bounds; }},
     Pass{"eliminate-common-subexpressions", eliminate_common_subexpressions, Form::Lowered,
          Form::Lowered, "last: whatever changes an expression after it would part what it joined",
-         [](const PipelineOptions& options) { return !options.passes.disable_cse; }},
+         [](const PipelineOptions& options) {
+           return !options.simple_mode && !options.passes.disable_cse;
+         }},
+    Pass{"eliminate-common-subexpressions-as-text", eliminate_common_subexpressions_as_text,
+         Form::Lowered, Form::Lowered,
+         "the same for TVM 0.9 text, where divisions leave the choices that guard them",
+         [](const PipelineOptions& options) {
+           return options.simple_mode && !options.passes.disable_cse;
+         }},
 };
 
 constexpr std::array kHost = {

@@ -245,6 +245,16 @@ TEST(ValuesOf, IsExactForAffineExpressions) {
   }
 }
 
+TEST(ValuesOf, NothingIsKnownOfAPositionBeyondTheType) {
+  const Var i("i"), wide("wide", Int(64));
+  IntervalMap values;
+  values.set(i, Interval::point(12));
+  values.set(wide, Interval::point(make_int(Int(64), 2147483648)));
+  EXPECT_TRUE(values_of(i + 2147483636, values).is_everything());
+  EXPECT_TRUE(values_of(i * 2147483636, values).is_everything());
+  EXPECT_TRUE(values_of(cast(Int(32), wide), values).is_everything());
+}
+
 TEST(ValuesOf, AnEndBeyondTheTypeIsInfinite) {
   const Var i("i"), j("j");
   IntervalMap relaxed;

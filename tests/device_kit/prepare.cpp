@@ -1,7 +1,8 @@
 // Compiles the programs of the device kit for an architecture, and writes down what each is called
 // with and what the interpreter says it must leave. Needs no device.
 //
-//   device_kit_prepare --target "cuda -arch=sm_90" --out kernels/sm_90 [--random 300] [--only TEXT]
+//   device_kit_prepare --target "cuda -arch=sm_90" --out kernels/sm_90 [--random 300] [--seed 1]
+//                      [--only TEXT]
 #include <bit>
 #include <cstring>
 #include <filesystem>
@@ -30,6 +31,7 @@ using namespace tenon::testing;
 struct Options {
   std::string target = "cuda -arch=sm_90", out, only;
   int random = 300;
+  unsigned first_seed = 1;
 };
 
 /// Of one run by the interpreter; cases take seconds together on a device.
@@ -56,11 +58,11 @@ class Preparation {
     static constexpr Programs kPrograms[] = {Programs::Small, Programs::Small,
                                              Programs::Overflowing, Programs::Special};
     int made = 0;
-    for (unsigned seed = 1; made < options_.random; ++seed) {
+    for (unsigned seed = options_.first_seed; made < options_.random; ++seed) {
       const bool is_of_blocks = seed % 5 == 0;
       const std::string name = (is_of_blocks ? "blocks_" : "random_") + std::to_string(seed);
       if (!chosen(name)) {
-        if (seed > 100'000) return;
+        if (seed > options_.first_seed + 100'000) return;
         continue;
       }
       try {
@@ -219,11 +221,13 @@ Options parse(int argc, char** argv) {
     if (name == "--target") options.target = argv[n + 1];
     if (name == "--out") options.out = argv[n + 1];
     if (name == "--only") options.only = argv[n + 1];
+    if (name == "--seed") options.first_seed = static_cast<unsigned>(std::stoul(argv[n + 1]));
     if (name == "--random") options.random = std::stoi(argv[n + 1]);
   }
   if (options.out.empty())
     throw RuntimeError(
-        "usage: device_kit_prepare --target TARGET --out FOLDER [--random N] [--only TEXT]");
+        "usage: device_kit_prepare --target TARGET --out FOLDER [--random N] [--seed S] "
+        "[--only TEXT]");
   return options;
 }
 

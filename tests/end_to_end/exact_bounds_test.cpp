@@ -365,5 +365,34 @@ TEST(ExactOptionTest, LowerAndBuildTakeIt) {
       "");
 }
 
+// ---- positions at the end of int32 --------------------------------------------------------------
+
+TEST(ExactBoundsAtTheEndOfInt32, IterationsOfTilesThatOverrunItAreNotIdle) {
+  te::Tensor A = te::placeholder({33}, "A");
+  te::Tensor B = te::compute(
+      {33}, {"i"}, [&](Var i) { return A(i) + 1; }, "B");
+  te::Tensor C = te::compute(
+      {2147483647}, {"i"}, [&](Var i) { return B(floormod(i, 33)); }, "C");
+  te::Tensor D = te::compute(
+      {16}, {"i"}, [&](Var i) { return C(i + 2147483631); }, "D");
+  te::Schedule s = te::create_schedule(D);
+  const te::Tensor local = s.cache_write(C, "local");
+  s[local].compute_at(s[C], s[C].split(s[C].axis(0), 6).outer);
+  EXPECT_EQ(compare_exact(s, {A, D}), "");
+}
+
+TEST(ExactBoundsAtTheEndOfInt32, PositionsInTilesOfFarRowsDoNotOverflow) {
+  te::Tensor A = te::placeholder({33, 5}, "A");
+  te::Tensor B = te::compute(
+      {2147483646, 5}, {"i", "j"}, [&](Var i, Var j) { return A(floormod(i, 33), j) + 1; }, "B");
+  te::Tensor C = te::compute(
+      {16, 5}, {"i", "j"}, [&](Var i, Var j) { return B(i + 2147483630, j) * 2; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const te::Tensor local = s.cache_write(B, "local");
+  s[B].compute_at(s[C], s[C].split(s[C].axis(0), 7).outer);
+  s[local].compute_at(s[B], s[B].split(s[B].axis(0), 5).outer);
+  EXPECT_EQ(compare_exact(s, {A, C}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

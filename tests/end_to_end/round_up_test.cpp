@@ -1,4 +1,5 @@
 // Elements behind the end of an axis that are computed like others: Stage::round_up.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tenon/tir/walk.h"
@@ -77,6 +78,36 @@ TEST_F(RoundUp, GoesAsFarWithExactBounds) {
   round_up_tile();
   EXPECT_EQ(conditions_in_tile(Bounds::Exact), 1);
   EXPECT_EQ(compare_with_default(s, {A, B, C}, {.build = {.bounds = Bounds::Exact}}), "");
+}
+
+/// Tiles of four of the last five elements of `size`, which are 2147483642 to 2147483646.
+struct LastTiles {
+  explicit LastTiles(const Expr& size)
+      : A(te::placeholder({8}, "A")),
+        B(te::compute(
+            {size}, {"i"}, [&](Var i) { return A(max(min(i - 2147483642, 7), 0)); }, "B")),
+        C(te::compute(
+            {5}, {"i"}, [&](Var i) { return B(cast(size.dtype(), i) + 2147483642); }, "C")),
+        s(te::create_schedule(C)) {
+    s[B].compute_at(s[C], s[C].split(s[C].axis(0), 4).outer).round_up(B.op().axis(0));
+  }
+  te::Tensor A, B, C;
+  te::Schedule s;
+};
+
+TEST(RoundUpToTheLastIndex, IsRefusedWhereTheTileLeavesTheTypeOfTheAxis) {
+  const LastTiles tiles(2147483647);
+  try {
+    lower_to_loops(tiles.s, {tiles.A, tiles.C});
+    FAIL() << "not refused";
+  } catch (const BoundError& e) {
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("reaches index 2147483649"));
+  }
+}
+
+TEST(RoundUpToTheLastIndex, ComputesTheTileWhereTheAxisHas64Bits) {
+  const LastTiles tiles(tir::make_int(Int(64), 2147483647));
+  EXPECT_EQ(compare_with_default(tiles.s, {tiles.A, tiles.C}), "");
 }
 
 /// Of a chain of many stages each looks at what it reads, and no further.

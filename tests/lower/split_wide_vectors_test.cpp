@@ -4,6 +4,7 @@
 
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/tir/verify.h"
 
 namespace tenon::lowering {
@@ -61,6 +62,44 @@ TEST(SplitWideVectors, ALetOfAWideVectorIsMemory) {
   EXPECT_EQ(text.find("x96"), std::string::npos) << text;
 }
 
+TEST(SplitWideVectors, AMaskIsMemoryWhereALetOfItIsUsedInParts) {
+  const std::string text = split(R"(
+  let first: boolx96 = (A[ramp(0, 1, 96)] < broadcast(5f32, 96))
+  let mask: boolx96 = (first || first)
+  B[ramp(0, 1, 96)] = select(mask, broadcast(1f32, 96), broadcast(2f32, 96))
+  )");
+  EXPECT_EQ(text.find("x96"), std::string::npos) << text;
+}
+
+TEST(SplitWideVectors, ManyLoadsUnderChoicesMakeAVectorWide) {
+  const auto with_choices = [](int count) {
+    std::string value = "A[ramp(0, 1, 32)]";
+    for (int n = 0; n < count; ++n)
+      value = "(" + value + " + select((A[ramp(0, 1, 32)] < broadcast(5f32, 32)), A[ramp(" +
+              std::to_string(n) + ", 1, 32)], broadcast(2f32, 32)))";
+    return "\n  B[ramp(0, 1, 32)] = " + value + "\n  ";
+  };
+  EXPECT_EQ(split(with_choices(4)), unchanged(with_choices(4)));
+  const std::string text = split(with_choices(5));
+  EXPECT_TRUE(text.starts_with("for (part: int32, 0, 2) {\n  B[ramp((part*16), 1, 16)]")) << text;
+}
+
+TEST(SplitWideVectors, APartIsAsWideAsItsWidestComputationAllows) {
+  const std::string text = split(R"(
+  B[ramp(0, 1, 96)] = A[floordiv(ramp(0i64, 1i64, 96), broadcast(3i64, 96))]
+  )");
+  EXPECT_NE(text.find("B[ramp((part*8), 1, 8)] = "), std::string::npos) << text;
+}
+
+TEST(SplitWideVectors, WhatMayShareMemoryIsReadBeforeAnyPartIsStored) {
+  tir::PrimFunc func = test::parse_function(test::function_text(R"(
+  B[ramp(0, 1, 96)] = A[ramp(0, 1, 96)]
+  )"));
+  func.attrs.noalias = false;
+  const tir::PrimFunc result = split_wide_vectors(func, with_vectors(128));
+  EXPECT_TRUE(result.body.as<tir::Allocate>());
+}
+
 struct Arrays {
   std::vector<float> a = std::vector<float>(1024), b = std::vector<float>(1024);
   Arrays() {
@@ -77,6 +116,8 @@ TEST(SplitWideVectors, EveryKindOfValueStaysTheSame) {
           "B[ramp(0, 2, 99)] = select((A[ramp(0, 1, 99)] < broadcast(30f32, 99)), "
           "cast(float32x99, ramp(0, 1, 99)), max(A[ramp(1, 1, 99)], broadcast(A[7], 99)))\n",
           "let x: float32x99 = A[ramp(0, 1, 99)]\nB[ramp(1, 1, 99)] = (x + B[ramp(0, 1, 99)])\n",
+          "B[floormod(cast(int32x99, B[ramp(0, 1, 99)]), broadcast(99, 99))] = A[ramp(0, 1, 99)]\n",
+          "B[ramp(0, 1, 99)] = let x: float32x99 = A[ramp(0, 1, 99)] in (x*x)\n",
           "B[ramp(98, -1, 99)] = @tir.exp(A[ramp(0, 1, 99)], dtype=float32x99)\n",
       }) {
     const tir::PrimFunc func = test::parse_function(test::function_text(body));

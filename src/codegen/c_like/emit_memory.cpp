@@ -54,7 +54,13 @@ Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
     const Place place = place_of(n.buffer, position, lane);
     return call("vload_half", {place.at, place.base});
   }
-  const Text value = element(n.buffer, position, lane);
+  Text value = element(n.buffer, position, lane);
+  if (is_apart(n.buffer)) {
+    const DataType in_memory = t.is_bool()                       ? UInt(8)
+                               : t.is_floating() && t.bits == 16 ? UInt(16)
+                                                                 : t;
+    value = call(module_.helpers().use(Helper::Apart, in_memory), {value});
+  }
   if (is_native_half(t)) return value;
   if (t.is_bool()) return {value.text + " != 0", Level::Equality};
   if (t.is_floating() && t.bits == 16)

@@ -50,6 +50,11 @@ struct CVariable {
   std::int64_t factor = 1;
   /// Of a pointer in a kernel: which memory it points to, "__global ".
   std::string space = {};
+  /// Of a pointer: whether nothing else points there.
+  bool is_alone = false;
+  /// Of a pointer: whether what is read there must be no load to the language's compiler, which
+  /// would make it one with a load of other memory.
+  bool is_apart = false;
 };
 
 class CFunctionEmitter {
@@ -176,6 +181,9 @@ class CFunctionEmitter {
   Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   Text pointer(const tir::Expr& data, DataType element);
   Text in_memory(const Text& value, DataType t);
+  bool is_apart(const tir::Buffer& buffer) const {
+    return buffer->data.as<tir::VarNode>() && find(buffer->data).is_apart;
+  }
   /// Where an element is: so many behind a pointer.
   struct Place {
     Text base, at;

@@ -59,6 +59,8 @@ std::string name_of(Helper helper, const std::string& type) {
       return "prefetch_element";
     case Helper::CopyAsync:
       return "copy_async";
+    case Helper::Apart:
+      return "apart_" + type;
     case Helper::ShuffleTo:
       return "shuffle_" + type;
     case Helper::ShuffleUp:
@@ -113,6 +115,10 @@ std::string filled(std::string text, Helper helper, const std::string& name, con
   replace("$T", value_type(dialect, t));
   replace("$B", std::to_string(t.bits));
   if (t.bits >= 8) replace("$U", memory_type(dialect, UInt(t.bits)));
+  replace("$R", t.is_float()   ? (t.bits == 64 ? "d" : "f")
+                : t.bits == 64 ? "l"
+                : t.bits == 32 ? "r"
+                               : "h");
   replace("$F", t.bits == 64 || !dialect.names_math_by_type ? "" : "f");
   if (dialect.device != nullptr) {
     replace("$S", std::string(dialect.device->shuffle));
@@ -302,6 +308,19 @@ constexpr const char* kShuffleDown = R"($T $N($T value, int distance, int width)
 }
 )";
 
+/// An instruction that is none, of which the compiler knows nothing but its register.
+constexpr const char* kApart = R"($T $N($T value) {
+  asm("" : "+$R"(value));
+  return value;
+}
+)";
+constexpr const char* kApartByte = R"($T $N($T value) {
+  uint16_t bits = (uint8_t)value;
+  asm("" : "+h"(bits));
+  return ($T)bits;
+}
+)";
+
 constexpr const char* kFourBytes = R"(int $N(int a, int b, int c, int d) {
   return (int)((a & 255u) | (b & 255u) << 8 | (c & 255u) << 16 | (d & 255u) << 24);
 }
@@ -370,6 +389,8 @@ const char* body_of(Helper helper, DataType t, bool has_ptx) {
       return kShuffleDown;
     case Helper::FourBytes:
       return kFourBytes;
+    case Helper::Apart:
+      return t.bits == 8 ? kApartByte : kApart;
   }
   internal_error("a helper without a text");
 }

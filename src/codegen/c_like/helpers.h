@@ -43,6 +43,7 @@ enum class Helper : unsigned char {
   SizeOfProduct,
   Prefetch,
   CopyAsync,
+  Apart,  // a number that has been read, as one that no compiler knows to have been read; of CUDA
   // Within a warp: (value, thread or distance, width of the groups that exchange values).
   ShuffleTo,
   ShuffleUp,

@@ -21,7 +21,7 @@ class KernelTextEmitter {
         kernel_(kernel),
         uses_(kernel.body),
         name_(module.names().take(kernel.attrs.global_symbol)),
-        emitter_(module, uses_, name_, kernel.attrs.noalias && !reads_what_it_writes()) {}
+        emitter_(module, uses_, name_, kernel.attrs.noalias && arrays_to_and_fro() == 0) {}
 
   /// What the kernel does with its parameters, and how they must be aligned.
   runtime::FunctionSpec function() const {
@@ -46,12 +46,13 @@ class KernelTextEmitter {
   }
 
  private:
-  /// Then no pointer is said to be alone. The compiler of CUDA C (NVVM 7.0.1 of CUDA 13.0) makes of
-  /// `c ? A[i] : B[i]` one load from a chosen address, of which it goes on to believe what
+  /// How many arrays the kernel writes and reads. The compiler of CUDA C (NVVM 7.0.1 of CUDA 13.0)
+  /// makes of `c ? A[i] : B[i]` one load from a chosen address, of which it goes on to believe what
   /// __restrict__ says of one of the two: it drops earlier stores to the other, and reads it by way
-  /// of the cache for what nobody writes.
-  bool reads_what_it_writes() const {
-    return std::ranges::any_of(signature_.spec.params, [](const runtime::ParamSpec& param) {
+  /// of the cache for what nobody writes. Where there are such stores, one array at most is said
+  /// to be alone, besides what the kernel only reads, whose elements pass through an instruction.
+  std::ptrdiff_t arrays_to_and_fro() const {
+    return std::ranges::count_if(signature_.spec.params, [](const runtime::ParamSpec& param) {
       const auto* array = std::get_if<runtime::ArraySpec>(&param.type);
       return array && array->access == runtime::Access::ReadWrite;
     });
@@ -66,7 +67,12 @@ class KernelTextEmitter {
       const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
       variable.pointee = (spec.access == runtime::Access::Read ? "const " : "") +
                          memory_type(module_.dialect(), array->buffer->dtype);
-      variable.space = module_.dialect().device->of_global;
+      const DeviceDialect& device = *module_.dialect().device;
+      variable.space = device.of_global;
+      if (kernel_.attrs.noalias && arrays_to_and_fro() > 0 && device.has_ptx) {
+        variable.is_apart = spec.access == runtime::Access::Read;
+        variable.is_alone = variable.is_apart || arrays_to_and_fro() == 1;
+      }
       emitter_.define(array->buffer->data, variable);
       emitter_.define(array->declared->data, variable);
       spec_.params.push_back(Handle());

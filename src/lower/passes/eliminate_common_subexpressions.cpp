@@ -72,21 +72,25 @@ class Queue {
  public:
   Queue(ComputationPool& pool, const ComputationTable& table)
       : pool_(pool), counts_(table.counts()) {
-    for (const auto& [id, count] : counts_)
+    for (const auto& [id, count] : counts_) {
       waiting_.push_back({pool_.size(id), false, id, last_number_++});
+      if (table.is_certain(id)) certain_.try_emplace(id, true);
+    }
     std::make_heap(waiting_.begin(), waiting_.end());
   }
 
-  /// Calls decide(id, count) on each candidate in turn; where it returns false the candidate's
-  /// parts, which are smaller, join the queue.
+  /// Calls decide(id, count, is_certain) on each candidate in turn; where it returns false the
+  /// candidate's parts, which are smaller, join the queue. All that a candidate is a part of has
+  /// had its turn before.
   template <class Decide>
   void run(Decide decide) {
     std::vector<ComputationId> group;
     while (!waiting_.empty()) {
       take_group(group);
       for (ComputationId id : group) {
-        if (decide(id, *counts_.find(id))) continue;
+        if (decide(id, *counts_.find(id), certain_.contains(id))) continue;
         for (ComputationId part : pool_.direct_parts(id)) push(part);
+        if (certain_.contains(id)) note_certain_parts(id);
       }
     }
   }
@@ -123,6 +127,16 @@ class Queue {
     });
   }
 
+  void note_certain_parts(ComputationId id) {
+    for (ComputationId child : pool_.children(id)) {
+      if (pool_.is_eligible(child))
+        certain_.try_emplace(child, true);
+      else
+        for (ComputationId part : pool_.direct_parts(child)) certain_.try_emplace(part, true);
+      if (pool_.is_lazy(id)) return;
+    }
+  }
+
   void push(ComputationId id) {
     const auto [count, is_new] = counts_.try_emplace(id, 0);
     *count += 1;
@@ -133,6 +147,7 @@ class Queue {
 
   ComputationPool& pool_;
   DenseMap<ComputationId, double> counts_;
+  DenseMap<ComputationId, bool> certain_;
   /// A heap, the next one first.
   std::vector<Candidate> waiting_;
   std::size_t last_number_ = 0;
@@ -140,7 +155,7 @@ class Queue {
 
 class Eliminator {
  public:
-  explicit Eliminator(const PrimFunc& func) {
+  Eliminator(const PrimFunc& func, bool may_leave_choices) : may_leave_choices_(may_leave_choices) {
     for (const Var& param : func.params) context_.enter(pool_.id_of(param));
     intern(func.body);
     for (std::size_t id = 0; id < pool_.size(); ++id)
@@ -156,12 +171,13 @@ class Eliminator {
   Choice choose(const ComputationTable& table) {
     Choice choice;
     Queue queue(pool_, table);
-    queue.run([&](ComputationId id, double count) {
+    queue.run([&](ComputationId id, double count, bool is_certain) {
       if (const Var* var = context_.let_of(id)) {
         choice.replacements.try_emplace(id, *var);
         return true;
       }
       if (count < 2) return false;
+      if (pool_.may_fault(id) && !is_certain && !may_leave_choices_) return false;
       bool in_scope = true;
       for (ComputationId var : pool_.free_vars(id)) {
         if (context_.has(var)) continue;
@@ -332,6 +348,7 @@ class Eliminator {
     return make_let(let->var, value, body);
   }
 
+  bool may_leave_choices_;
   ComputationPool pool_;
   ComputationCounter counter_{pool_};
   Context context_;
@@ -343,7 +360,13 @@ class Eliminator {
 
 PrimFunc eliminate_common_subexpressions(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
-  result.body = Eliminator(func).run(func.body);
+  result.body = Eliminator(func, false).run(func.body);
+  return result;
+}
+
+PrimFunc eliminate_common_subexpressions_as_text(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = Eliminator(func, true).run(func.body);
   return result;
 }
 

@@ -10,6 +10,9 @@
 // parts counts. At a statement, computations are taken by size, largest first, then by text; one
 // that is not taken gives its parts to the choice, each counted once. Each new let goes outside the
 // earlier ones; then the nest is searched anew.
+//
+// An integer division by what may be zero stays in the sides of choices, unless another occurrence
+// is evaluated in any case. TVM 0.9 text has it in front of the choice.
 #pragma once
 
 #include "tenon/lower/pipeline.h"
@@ -18,5 +21,7 @@ namespace tenon::lowering {
 
 tir::PrimFunc eliminate_common_subexpressions(const tir::PrimFunc& func,
                                               const PassOptions& options);
+tir::PrimFunc eliminate_common_subexpressions_as_text(const tir::PrimFunc& func,
+                                                      const PassOptions& options);
 
 }  // namespace tenon::lowering

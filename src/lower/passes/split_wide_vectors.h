@@ -8,9 +8,10 @@
 //   }
 //
 // A code generator takes such a vector apart into hundreds of registers, in time that grows faster
-// than their number, and then keeps most of them in memory. Lanes that are left over take narrower
-// vectors. Where parts would read what earlier parts have stored, the whole value is computed into
-// memory of its own first, as are vectors that lets name.
+// than their number, and then keeps most of them in memory. So it does with the branches that many
+// loads under choices become, one for each lane. Remaining lanes take narrower vectors. Where parts
+// may read what earlier parts have stored, the whole value is computed into memory of its own
+// first, as are vectors that lets name.
 #pragma once
 
 #include "tenon/lower/pipeline.h"

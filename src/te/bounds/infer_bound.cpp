@@ -11,6 +11,7 @@
 #include "te/graph/scan_axes.h"
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
+#include "tenon/arith/const_bound.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
@@ -39,6 +40,27 @@ AxisFlags find_thread_bound(const FrozenStage& stage) {
   for (const IterVar& axis : stage.all_iter_vars)
     if (bound.value_or(axis, 0) != 0) flags.set(axis, true);
   return flags;
+}
+
+/// Refuses a region that overruns the end of an axis by so much that the index leaves its type: no
+/// guard keeps those elements from being computed. What unknown sizes add up to is taken to fit.
+void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Range& range,
+                        const arith::Facts& facts) {
+  const DataType type = axis.var().dtype();
+  if (type.bits >= 64) return;
+  const std::int64_t limit = (std::int64_t{1} << (type.bits - 1)) - 1;
+  const auto is_limited = [&](const Var& var) {
+    return arith::const_bound(var, facts).is_below(limit);
+  };
+  const Expr last = cast(Int(64), range.min) + cast(Int(64), range.extent) - 1;
+  const arith::ConstBound bound = arith::const_bound(last, facts);
+  if (!bound.max || *bound.max <= limit || !std::ranges::all_of(free_vars(last), is_limited))
+    return;
+  throw BoundError("round_up of axis `" + axis.name() + "` of stage `" + name_of(stage) +
+                       "`: the last tile reaches index " + std::to_string(*bound.max) +
+                       ", which an " + type.str() +
+                       " does not hold; declare the size of the axis as int64",
+                   stage.attach_where);
 }
 
 }  // namespace
@@ -263,8 +285,10 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
       set_root(axis, bound->range);
       continue;
     }
-    set_root(axis, is_exact() && !stage.rounds_up(axis) ? exact_cover(sets, declared(axis), facts_)
-                                                        : cover(sets, declared(axis), facts_));
+    const bool rounds_up = stage.rounds_up(axis);
+    set_root(axis, is_exact() && !rounds_up ? exact_cover(sets, declared(axis), facts_)
+                                            : cover(sets, declared(axis), facts_));
+    if (rounds_up) check_overrun_fits(stage, axis, ranges_.at(axis), facts_);
   }
   for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
 }
