@@ -158,12 +158,12 @@ for ((n = 1; n <= stops; ++n)); do
   in_root bash -c "$stop" $run "$moment" >"$root/root/left" 2>&1
   # A step that has been announced has its line.
   announced=$(grep -cE '^[a-z_]+ +(right|wrong) ' "$root/root/output" || true)
-  listed=$(cat "$root/root/stopped/steps.jsonl" 2>/dev/null | wc -l)
+  listed=$(grep -c '"step"' "$root/root/stopped/steps.jsonl" || true)
   result=0
   in_root $run --stand-in --out /root/stopped >"$root/root/rerun" 2>&1 || result=$?
   compared=$(compare "$root"/root/{before,stopped,stand-in} 2>&1) && is_same=yes || is_same=
   sentence="killed after $moment s in step $((announced + 1)): $compared"
   fact "$sentence; the rerun ends with 0 (it ended with $result)" \
-    [ "$is_same$result$(wc -c <"$root/root/left")" = yes00 -a "$listed" -ge "$announced" ]
+    [ "$is_same$result$(wc -c <"$root/root/left")" = yes00 -a "${listed:-0}" -ge "$announced" ]
 done
 exit $status
