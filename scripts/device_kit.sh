@@ -73,6 +73,16 @@ for file in "$kit"/kernels/*/*.bin; do
   if [ "$file" != "$same" ] && cmp -s "$file" "$same"; then ln -f "$same" "$file"; fi
 done
 
+# A module without machine code (NVRTC was not found) would be compiled, or refused, on the other machine.
+for folder in "$kit"/kernels/sm_*; do
+  mapfile -t modules < <(find "$folder" -name '*.so')
+  lacking=$(grep -aL "\.target ${folder##*/}\b" "${modules[@]}" || true)
+  [ -z "$lacking" ] || fail "these modules have no PTX: $lacking"
+  # The module itself is the first ELF file in it, machine code is another.
+  lacking=$(LC_ALL=C grep -aoHP '\x7fELF' "${modules[@]}" | uniq -c | awk '$1 < 2')
+  [ -z "$lacking" ] || fail "these modules have no machine code: $lacking"
+done
+
 # ---- What it needs from the machine -----------------------------------------------------------------------
 
 mapfile -t binaries < <(find "$kit" -path '*/bin/*' -type f -o -name '*.so*' -type f)
