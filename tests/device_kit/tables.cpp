@@ -21,11 +21,13 @@ TableProgram multiply_adds(int threads) {
   const Tensor C = te::compute(
       {threads}, {"i"}, [&](Var i) { return te::sum(A(i) * B(i), {k}); }, "C");
   te::Schedule s = te::create_schedule(C);
-  te::Stage stage = s[C];
+  const Tensor own = s.cache_write(C, "local");
+  te::Stage stage = s[C], sums = s[own];
   auto [block, thread] = stage.split(stage.axis(0), 256);
   stage.bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
-  auto [rounds, step] = stage.split(k, 64);
-  stage.unroll(step);
+  sums.compute_at(stage, thread);
+  auto [rounds, step] = sums.split(sums.reduce_axis(0), 64);
+  sums.unroll(step);
   return {s, {A, B, C}};
 }
 

@@ -48,8 +48,7 @@ void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lan
   out_.add(call("vstore_half", {value, place.at, place.base}).text + ";");
 }
 
-/// A constant of 16 bits is stored as its bits. Computed there, 0 was another number on an H200, in
-/// a loop whose other halves came from registers (CUDA 13.0).
+/// A constant of 16 bits is stored as its bits.
 void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lane& lane,
                            const Expr& value) {
   const Broadcast* same = value.as<Broadcast>();

@@ -154,23 +154,25 @@ constexpr const char* kFloat16Bits = R"(uint16_t $N(float value) {
   return (uint16_t)(result | (x.bits >> 16 & 0x8000u));
 }
 )";
-// What CUDA's devices have instructions for; bfloat16 since sm_80.
+// What CUDA's devices have instructions for; bfloat16 since sm_80. In braces, as in NVIDIA's
+// headers: without them ptxas of CUDA 13.0 makes wrong sums of halves that lie in an array of a
+// thread, which an H200 has shown.
 constexpr const char* kValueOfFloat16InCuda = R"(float $N(uint16_t bits) {
   float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  asm("{cvt.f32.f16 %0, %1;}" : "=f"(value) : "h"(bits));
   return value;
 }
 )";
 constexpr const char* kFloat16BitsInCuda = R"(uint16_t $N(float value) {
   uint16_t bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  asm("{cvt.rn.f16.f32 %0, %1;}" : "=h"(bits) : "f"(value));
   return bits;
 }
 )";
 constexpr const char* kBfloat16BitsInCuda = R"(uint16_t $N(float value) {
 #if __CUDA_ARCH__ >= 800
   uint16_t bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  asm("{cvt.rn.bf16.f32 %0, %1;}" : "=h"(bits) : "f"(value));
   return bits;
 #else
   union { float value; uint32_t bits; } x = { value };
