@@ -323,6 +323,15 @@ std::int64_t place_in_block(const Thread& t) {
   return place;
 }
 
+/// The same for the same block of a launch. Only blockIdx.x may have 2^31 - 1 blocks.
+std::int64_t place_of_block(const Thread& t) {
+  static constexpr std::array<int, 3> kShifts = {0, 31, 47};
+  std::int64_t place = 0;
+  for (const auto& [tag, value] : t.coordinates)
+    if (tag.is_block()) place += value << kShifts[static_cast<std::size_t>(tag.dim.value_or(0))];
+  return place;
+}
+
 }  // namespace
 
 void Machine::store(const Store& n, const Value& value, Thread& t) {
@@ -357,13 +366,22 @@ void Machine::write(const Place& place, std::span<const Scalar> elements, const 
   place.memory->mark_written(place.offset, count);
   if (!checks) return;
   const bool changes = !std::equal(before.begin(), before.end(), place.address);
-  if (!place.memory->note_write(place.offset, count, place_in_block(t), changes, barriers_))
-    race(buffer->name + index_text(indices), true);
+  const auto name = [&] { return buffer->name + index_text(indices); };
+  check_order(t, name, true, [&](const User& user) {
+    return place.memory->note_write(place.offset, count, user, changes);
+  });
 }
 
-void Machine::race(const std::string& place, bool is_write) {
-  throw RuntimeError("a race: " + place + " is " + (is_write ? "written" : "read") +
-                     " by one thread and used by another, with no barrier between");
+template <class Name, class Note>
+void Machine::check_order(const Thread& t, const Name& name, bool is_write,
+                          const Note& note) const {
+  const char* const verb = is_write ? " is written by one " : " is read by one ";
+  if (!note(User{User::Kind::Thread, place_in_block(t), barriers_}))
+    throw RuntimeError("a race: " + name() + verb +
+                       "thread and used by another, with no barrier between");
+  if (!note(User{User::Kind::Block, place_of_block(t), launches_}))
+    throw RuntimeError("a race: " + name() + verb +
+                       "block and used by another of the same launch, which nothing orders");
 }
 
 void Machine::out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
@@ -407,9 +425,10 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
   if (offset < 0 || offset + bytes > memory.bytes()) out_of_bounds(buffer, indices, is_write);
   if (!is_write && options_.check_uninitialized && !memory.is_written(offset, bytes))
     throw RuntimeError("a read of an element never written: " + buffer->name + index_text(indices));
-  if (!is_write && options_.check_races && storage->is_shared &&
-      !memory.note_read(offset, bytes, place_in_block(t), barriers_))
-    race(buffer->name + index_text(indices), false);
+  if (!is_write && options_.check_races && storage->is_shared)
+    check_order(
+        t, [&] { return buffer->name + index_text(indices); }, false,
+        [&](const User& user) { return memory.note_read(offset, bytes, user); });
   return {&memory, memory.data() + offset, offset, storage->is_shared};
 }
 
@@ -430,9 +449,10 @@ Machine::Place Machine::locate(const Call& address, std::int64_t element, Thread
                        name + "`: " + place);
   if (!is_write && options_.check_uninitialized && !memory.is_written(offset, bytes))
     throw RuntimeError("a read of an element never written: " + place);
-  if (!is_write && options_.check_races && storage.is_shared &&
-      !memory.note_read(offset, bytes, place_in_block(t), barriers_))
-    race(place, false);
+  if (!is_write && options_.check_races && storage.is_shared)
+    check_order(
+        t, [&] { return place; }, false,
+        [&](const User& user) { return memory.note_read(offset, bytes, user); });
   return {&memory, memory.data() + offset, offset, storage.is_shared};
 }
 
@@ -440,8 +460,11 @@ void Machine::note_write(const Place& place, std::int64_t bytes, bool changes,
                          const std::string& name, Thread& t) {
   place.memory->mark_written(place.offset, bytes);
   if (!options_.check_races || !place.is_shared) return;
-  if (!place.memory->note_write(place.offset, bytes, place_in_block(t), changes, barriers_))
-    race(name, true);
+  check_order(
+      t, [&] { return name; }, true,
+      [&](const User& user) {
+        return place.memory->note_write(place.offset, bytes, user, changes);
+      });
 }
 
 std::int64_t Machine::address_of_pointer(const Expr& data, Thread& t) {

@@ -2,8 +2,9 @@
 //
 // Threads of a block run in lock step: a statement is executed for all active threads before the
 // next one starts, so every statement is a barrier. (With check_races, what two threads do between
-// two barriers of the program's own must not depend on that.) Blocks run one after another, and a
-// local allocation exists once per thread wherever it stands.
+// two barriers of the program's own must not depend on that, nor what blocks of a launch do on
+// their order.) Blocks run one after another, and a local allocation exists once per thread
+// wherever it stands.
 #pragma once
 
 #include <array>
@@ -144,6 +145,8 @@ class Machine {
   std::int64_t regions_made_ = 0;
   /// Barriers that the threads have come to, ends of blocks and kernels among them.
   std::int64_t barriers_ = 0;
+  /// Launches that have begun or ended.
+  std::int64_t launches_ = 0;
 
   // Binding of arguments.
   void bind_array(const BufferParam& param, const HostArray& array);
@@ -186,7 +189,10 @@ class Machine {
   void store(const Store& n, const Value& value, Thread& t);
   void write(const Place& place, std::span<const Scalar> elements, const Buffer& buffer,
              std::span<const std::int64_t> indices, Thread& t);
-  [[noreturn]] static void race(const std::string& place, bool is_write);
+  /// Throws if the access called `name()`, which `note(user)` adds to its memory, races with
+  /// another thread of the block or with another block of the launch.
+  template <class Name, class Note>
+  void check_order(const Thread& t, const Name& name, bool is_write, const Note& note) const;
   /// An element behind an address (tvm_access_ptr), so many behind the one that it names.
   Place locate(const Call& address, std::int64_t element, Thread& t, bool is_write);
   void note_write(const Place& place, std::int64_t bytes, bool changes, const std::string& name,

@@ -42,39 +42,38 @@ void Memory::forget(std::int64_t first, std::int64_t count) {
   std::fill_n(written_.begin() + first, count, std::uint8_t{0});
 }
 
-Memory::Uses& Memory::uses_of(std::int64_t byte, std::int64_t barrier) {
-  uses_.resize(static_cast<std::size_t>(bytes_));
-  Uses& uses = uses_[static_cast<std::size_t>(byte)];
-  if (uses.barrier != barrier) uses = {.barrier = barrier, .writers = {}};
+Memory::Uses& Memory::uses_of(std::int64_t byte, const User& user) {
+  std::vector<Uses>& of_kind = uses_[user.kind == User::Kind::Thread ? 0 : 1];
+  of_kind.resize(static_cast<std::size_t>(bytes_));
+  Uses& uses = of_kind[static_cast<std::size_t>(byte)];
+  if (uses.phase != user.phase) uses = {.phase = user.phase, .writers = {}};
   return uses;
 }
 
-bool Memory::note_read(std::int64_t first, std::int64_t count, std::int64_t thread,
-                       std::int64_t barrier) {
+bool Memory::note_read(std::int64_t first, std::int64_t count, const User& user) {
   bool is_fine = true;
   for (std::int64_t n = first; n < first + count; ++n) {
-    Uses& uses = uses_of(n, barrier);
+    Uses& uses = uses_of(n, user);
     const auto& writers = uses.writers;
     is_fine &=
-        writers.empty() || std::find(writers.begin(), writers.end(), thread) != writers.end();
+        writers.empty() || std::find(writers.begin(), writers.end(), user.id) != writers.end();
     std::int64_t& reader = writers.empty() ? uses.reader_before : uses.reader_after;
-    reader = reader == kNobody || reader == thread ? thread : kSeveral;
+    reader = reader == kNobody || reader == user.id ? user.id : kSeveral;
   }
   return is_fine;
 }
 
-bool Memory::note_write(std::int64_t first, std::int64_t count, std::int64_t thread, bool changes,
-                        std::int64_t barrier) {
-  auto is_own = [&](std::int64_t user) { return user == kNobody || user == thread; };
+bool Memory::note_write(std::int64_t first, std::int64_t count, const User& user, bool changes) {
+  auto is_own = [&](std::int64_t other) { return other == kNobody || other == user.id; };
   bool is_fine = true;
   for (std::int64_t n = first; n < first + count; ++n) {
-    Uses& uses = uses_of(n, barrier);
+    Uses& uses = uses_of(n, user);
     const bool is_new =
-        std::find(uses.writers.begin(), uses.writers.end(), thread) == uses.writers.end();
+        std::find(uses.writers.begin(), uses.writers.end(), user.id) == uses.writers.end();
     const bool has_others = uses.writers.size() > (is_new ? 0u : 1u);
     is_fine &= is_own(uses.reader_before);
     is_fine &= !changes || (!has_others && is_own(uses.reader_after));
-    if (is_new) uses.writers.push_back(thread);
+    if (is_new) uses.writers.push_back(user.id);
   }
   return is_fine;
 }

@@ -1,11 +1,22 @@
 // Memory of the interpreter: bytes with a layout, checked at every access.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "interp/value.h"
 
 namespace tenon::interp {
+
+/// What uses memory at the same time as others: a thread of a block, until the next barrier, or a
+/// block of a launch, until the launch ends.
+struct User {
+  enum class Kind : std::uint8_t { Thread, Block };
+  Kind kind;
+  std::int64_t id;
+  /// The number of barriers, or of launches, before: what an earlier phase did has finished.
+  std::int64_t phase;
+};
 
 /// The bytes behind a data pointer: owned, or borrowed from the caller.
 class Memory {
@@ -21,30 +32,28 @@ class Memory {
   /// The bytes have no value until they are written again.
   void forget(std::int64_t first, std::int64_t count);
 
-  /// Note that a thread reads or writes the bytes, of memory that a block shares, between two
-  /// barriers that have this number. False if the result depends on which thread comes first: if
-  /// another one has written a byte since the last barrier and this one has not, or this one
-  /// changes what another one uses. Threads that all write the same value do not race.
-  bool note_read(std::int64_t first, std::int64_t count, std::int64_t thread, std::int64_t barrier);
-  bool note_write(std::int64_t first, std::int64_t count, std::int64_t thread, bool changes,
-                  std::int64_t barrier);
+  /// Note that a user reads or writes the bytes. False if the result depends on the order of the
+  /// users of its kind in this phase: if another one has written a byte and this one has not, or
+  /// this one changes what another one uses. Users that all write the same value do not race.
+  bool note_read(std::int64_t first, std::int64_t count, const User& user);
+  bool note_write(std::int64_t first, std::int64_t count, const User& user, bool changes);
 
  private:
   static constexpr std::int64_t kNobody = -1, kSeveral = -2;
   struct Uses {
-    std::int64_t barrier = -1;
+    std::int64_t phase = -1;
     std::vector<std::int64_t> writers;
     /// Readers of what was there before, and of what they themselves have written.
     std::int64_t reader_before = kNobody, reader_after = kNobody;
   };
-  Uses& uses_of(std::int64_t byte, std::int64_t barrier);
+  Uses& uses_of(std::int64_t byte, const User& user);
 
   std::vector<std::byte> own_;
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
   std::vector<std::uint8_t> written_;
-  /// Per byte; empty as long as nobody asks.
-  std::vector<Uses> uses_;
+  /// Per byte, of threads and of blocks; empty until the first note.
+  std::array<std::vector<Uses>, 2> uses_;
 };
 
 /// A view of memory by indices: element offset = base + sum((index - min) * stride).

@@ -59,9 +59,11 @@ void Machine::attr(const Attr& n, const Active& active) {
 
 void Machine::launch(const Launch& n, const Active& active) {
   // What the host has done before is done.
-  if (threads_.front().coordinates.empty()) ++barriers_;
+  const bool is_outermost = threads_.front().coordinates.empty();
+  if (is_outermost) ++barriers_, ++launches_;
   tags_.insert_or_assign(&n.var.node(), n.tag);
-  return n.tag.is_block() ? blocks(n, active) : threads(n, active);
+  n.tag.is_block() ? blocks(n, active) : threads(n, active);
+  if (is_outermost) ++launches_;
 }
 
 void Machine::set_coordinate(const Launch& n, Thread& t, std::int64_t at) {

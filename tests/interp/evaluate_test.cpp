@@ -264,5 +264,49 @@ TEST(EvaluateRaces, ABarrierThatSomeNeverReach) {
   EXPECT_NE(error.find("only 4 of 8 threads"), std::string::npos) << error;
 }
 
+// ---- what blocks might do in another order ------------------------------------------------------
+
+/// Four blocks `b` that run the statements.
+std::string error_of_blocks(const std::string& statements) {
+  const PrimFunc func = function(
+      "attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4 "
+      "{\n" +
+      statements + "}\n");
+  std::vector<float> a = counting(8), b(8, 0.0f);
+  try {
+    evaluate(func, std::vector<HostValue>{array(a), array(b)}, {.check_races = true});
+  } catch (const RuntimeError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(EvaluateRaces, FindAReadOfWhatAnotherBlockHasWritten) {
+  EXPECT_EQ(error_of_blocks("if (b == 0) {\n B[0] = 1f32\n }\n B[(b + 1)] = B[0]\n"),
+            "a race: B[0] is read by one block and used by another of the same launch, which "
+            "nothing orders");
+}
+
+TEST(EvaluateRaces, FindAWriteOfWhatAnotherBlockHasRead) {
+  EXPECT_EQ(error_of_blocks("B[(b + 1)] = B[0]\n if (b == 3) {\n B[0] = 1f32\n }\n"),
+            "a race: B[0] is written by one block and used by another of the same launch, which "
+            "nothing orders");
+}
+
+TEST(EvaluateRaces, FindASumThatEveryBlockComputes) {
+  EXPECT_NE(error_of_blocks("B[0] = 0f32\n for (k: int32, 0, 8) {\n B[0] = (B[0] + A[k])\n }\n"),
+            "");
+}
+
+TEST(EvaluateRaces, AllowBlocksToReadWhatEachOfThemHasWritten) {
+  EXPECT_EQ(error_of_blocks("B[0] = A[0]\n B[(b + 1)] = B[0]\n"), "");
+}
+
+TEST(EvaluateRaces, AreNotSoughtBetweenLaunches) {
+  EXPECT_EQ(error_of_blocks("B[b] = A[b]\n}\nattr [IterVar(c: int32, (nullptr), \"ThreadIndex\", "
+                            "\"blockIdx.x\")] \"thread_extent\" = 4 {\n B[(c + 4)] = B[(3 - c)]\n"),
+            "");
+}
+
 }  // namespace
 }  // namespace tenon::tir

@@ -65,9 +65,9 @@ struct EvaluateOptions {
   bool check_uninitialized = false;
   /// Refuses what real threads might do in another order: two threads of a block that use an
   /// element of memory that they share, one of them writing, with no barrier (tvm_storage_sync)
-  /// between, unless each of them has first written it itself, with the same value; and barriers
-  /// that not all threads come to. A program without either gives the same results however its
-  /// threads are interleaved.
+  /// between, unless each of them has first written it itself, with the same value; two blocks of a
+  /// launch that do so, which no barrier orders; and barriers that not all threads come to. A
+  /// program without any of them gives the same results however its threads are interleaved.
   bool check_races = false;
   std::function<void(const Access&)> on_access = {};
   std::function<void(const WarpAccess&)> on_warp_access = {};

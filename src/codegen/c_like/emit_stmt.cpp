@@ -84,7 +84,7 @@ std::string CFunctionEmitter::bind(const std::string& name, DataType type, const
 void CFunctionEmitter::emit(const Store& n) {
   const Expr position = flat_index(n.buffer, n.indices);
   if (position.dtype().lanes * n.buffer->dtype.lanes > 1) return store_lanes(n, position);
-  put(n.buffer, position, {}, expr(n.value));
+  put(n.buffer, position, {}, n.value);
 }
 
 void CFunctionEmitter::emit(const Let& n) {

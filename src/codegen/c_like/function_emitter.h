@@ -191,6 +191,8 @@ class CFunctionEmitter {
   Place place_of(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   void put(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane,
            const Text& value);
+  void put(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane,
+           const tir::Expr& value);
   /// OneByOne: as a statement for each, whose number is known. The others are loops.
   enum class LaneOrder : unsigned char { Any, Ascending, OneByOne };
   static LaneOrder order_of(const tir::Expr& value);

@@ -45,7 +45,6 @@ class Kernel {
     for (auto& axis : axes_)
       if (axis) all_ |= 1u << number_of(*axis->axis.thread());
     Stmt body = place(s, {});
-    check_memory_between_blocks();
     for (std::size_t tag = kTags; tag-- > 0;)
       if (axes_[tag])
         body = make_stmt(
@@ -87,7 +86,6 @@ class Kernel {
         inner_.insert(&n->var.node());
     } else if (s.as<Store>() || (s.as<Evaluate>() && !is_nop(s))) {
       outside_of_ |= ~entered;
-      note_uses(s, entered);
     }
     const bool may_not_run = s.as<For>() || s.as<If>() || s.as<While>();
     may_not_run_ += may_not_run;
@@ -299,53 +297,6 @@ class Kernel {
     return writes;
   }
 
-  // ---- memory between blocks ----
-
-  struct Use {
-    Buffer buffer;
-    Mask entered;
-    bool is_store, runs_in_all_blocks;
-  };
-
-  void note_uses(const Stmt& leaf, Mask entered) {
-    const bool in_all = writes_of(leaf).own;
-    const auto note = [&](const Buffer& buffer, bool is_store) {
-      if (buffer->scope() == StorageScope::Global)
-        uses_.push_back({buffer, entered, is_store, in_all});
-    };
-    walk(
-        leaf, [&](const Store& n) { note(n.buffer, true); },
-        [&](const Load& n) { note(n.buffer, false); },
-        [&](const Evaluate& n) {
-          const Call* call = matrix_operation(n.value);
-          if (!call) return;
-          for (const Expr& arg : call->args)
-            if (const Call* address = as_call(arg, Intrin::tvm_access_ptr))
-              note(decl_buffer({1}, address->args[0].dtype().element(),
-                               {.name = Var::of(address->args[1]).name(),
-                                .data = Var::of(address->args[1])}),
-                   call->is(Intrin::tvm_store_matrix_sync));
-        });
-  }
-
-  /// Blocks do not wait for each other: what one of them writes, the others cannot use.
-  void check_memory_between_blocks() const {
-    for (const Use& store : uses_) {
-      const Mask once = all_ & kBlocks & ~store.entered;
-      if (!store.is_store || once == 0) continue;
-      for (const Use& use : uses_) {
-        if (!use.buffer->data.same_as(store.buffer->data)) continue;
-        if ((use.entered & once) == 0 && !use.runs_in_all_blocks) continue;
-        const Axis& axis = *axes_[static_cast<std::size_t>(__builtin_ctz(once))];
-        throw LowerError("memory `" + store.buffer->name + "` is written outside of `" +
-                         axis.axis.thread()->str() +
-                         "` and used inside, in the same kernel: blocks of threads do not wait "
-                         "for each other; compute it at root, or bind its own axes to the same "
-                         "blocks");
-      }
-    }
-  }
-
   std::array<std::optional<Axis>, kTags> axes_;
   Mask all_ = 0;
   /// The axes that have something outside of them.
@@ -356,7 +307,6 @@ class Kernel {
   /// Variables that only the kernel knows.
   std::unordered_set<const ExprNode*> inner_;
   arith::Facts facts_;
-  std::vector<Use> uses_;
   std::optional<Stmt> result_;
 };
 

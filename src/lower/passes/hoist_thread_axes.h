@@ -16,8 +16,7 @@
 
 namespace tenon::lowering {
 
-/// LowerError: an axis whose extent the launch cannot know; global memory written outside of a
-/// block axis whose blocks use it.
+/// LowerError: an axis whose extent the launch cannot know.
 tir::PrimFunc hoist_thread_axes(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

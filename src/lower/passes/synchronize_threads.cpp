@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "lower/block_races.h"
 #include "lower/rewriting.h"
 #include "lower/shared_uses.h"
 #include "tenon/support/deep_stack.h"
@@ -221,9 +222,12 @@ class Synchronizer {
 /// ended.
 class Kernels {
  public:
+  explicit Kernels(const PrimFunc& func) : func_(func) {}
+
   Stmt stmt(const Stmt& s, int loops) {
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
       if (!shared_outside_.empty()) check_memory(s);
+      refuse_block_races(s, func_);
       return Synchronizer(s, loops).run();
     }
     if (s.as<For>()) ++loops;
@@ -255,6 +259,7 @@ class Kernels {
     });
   }
 
+  const PrimFunc& func_;
   /// Data pointers of the memory that exists here, outside of kernels.
   std::unordered_set<const ExprNode*> shared_outside_;
 };
@@ -263,7 +268,7 @@ class Kernels {
 
 PrimFunc synchronize_threads(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
-  result.body = Kernels().stmt(func.body, 0);
+  result.body = Kernels(func).stmt(func.body, 0);
   return result;
 }
 

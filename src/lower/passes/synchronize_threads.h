@@ -10,8 +10,9 @@
 // is proved. In a loop, the next iteration waits as well before it overwrites what this one reads.
 // It stands before a condition rather than at its beginning, so that a loop around waits in each
 // iteration or in none. All threads of a block must come to a barrier: under a condition that
-// depends on the thread there can be none; LowerError if it would have to stand inside, and for
-// shared memory that is allocated outside of the threads that use it: no barrier could help.
+// depends on the thread there can be none; LowerError if it would have to stand inside, for shared
+// memory that is allocated outside of the threads that use it, and for global memory that one block
+// may read while another one writes it (block_races.h): no barrier could help.
 #pragma once
 
 #include "tenon/lower/pipeline.h"
