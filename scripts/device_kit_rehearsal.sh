@@ -154,10 +154,10 @@ done'
 
 for ((n = 1; n <= stops; ++n)); do
   "${as_root[@]}" rm -rf "$root"/root/{stopped,before,output,left}
-  moment=$(awk "BEGIN { srand($RANDOM$n); printf \"%.1f\", 0.3 + rand() * ($whole - 0.5) }")
+  moment=$(awk "BEGIN { srand($RANDOM$n); printf \"%.1f\", 0.3 + rand() * $whole * 0.8 }")
   in_root bash -c "$stop" $run "$moment" >"$root/root/left" 2>&1
   # A step that has been announced has its line.
-  announced=$(grep -cE '^[a-z_]+ +(right|wrong) ' "$root/root/output" || true)
+  announced=$(grep -cE '^[a-z_]+ +(right|wrong) +[0-9]+ s ' "$root/root/output" || true)
   listed=$(grep -c '"step"' "$root/root/stopped/steps.jsonl" || true)
   result=0
   in_root $run --stand-in --out /root/stopped >"$root/root/rerun" 2>&1 || result=$?
