@@ -154,26 +154,28 @@ constexpr const char* kFloat16Bits = R"(uint16_t $N(float value) {
   return (uint16_t)(result | (x.bits >> 16 & 0x8000u));
 }
 )";
-// What CUDA's devices have instructions for; bfloat16 since sm_80. In braces, as in NVIDIA's
-// headers: without them ptxas of CUDA 13.0 makes wrong sums of halves that lie in an array of a
-// thread, which an H200 has shown.
+// What CUDA's devices have instructions for; bfloat16 since sm_80. The bits come in a register of
+// 32: of one of 16 that a conversion made, ptxas of CUDA 13.0 stores the number as an integer where
+// NVVM stores the low byte alone (`cvt.rn.f16.f32 %rs1, ...; st.local.u8 [...], %rs1`).
 constexpr const char* kValueOfFloat16InCuda = R"(float $N(uint16_t bits) {
   float value;
-  asm("{cvt.f32.f16 %0, %1;}" : "=f"(value) : "h"(bits));
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
   return value;
 }
 )";
 constexpr const char* kFloat16BitsInCuda = R"(uint16_t $N(float value) {
-  uint16_t bits;
-  asm("{cvt.rn.f16.f32 %0, %1;}" : "=h"(bits) : "f"(value));
-  return bits;
+  uint32_t bits;
+  asm("{.reg .b16 half, zero; cvt.rn.f16.f32 half, %1; mov.b16 zero, 0; mov.b32 %0, {half, zero};}"
+      : "=r"(bits) : "f"(value));
+  return (uint16_t)bits;
 }
 )";
 constexpr const char* kBfloat16BitsInCuda = R"(uint16_t $N(float value) {
 #if __CUDA_ARCH__ >= 800
-  uint16_t bits;
-  asm("{cvt.rn.bf16.f32 %0, %1;}" : "=h"(bits) : "f"(value));
-  return bits;
+  uint32_t bits;
+  asm("{.reg .b16 half, zero; cvt.rn.bf16.f32 half, %1; mov.b16 zero, 0; mov.b32 %0, {half, zero};}"
+      : "=r"(bits) : "f"(value));
+  return (uint16_t)bits;
 #else
   union { float value; uint32_t bits; } x = { value };
   const uint32_t rounded = x.bits + 0x7fffu + (x.bits >> 16 & 1u);
