@@ -182,7 +182,8 @@ void tenon_release_kernels(TenonKernels* kernels);
 
 /* ---- The processor ---- */
 
-/* Whether processor and system have LLVM's feature ("avx2"); 1 for what cannot be asked for. */
+/* Whether this processor, and the system that it runs, have the feature, by LLVM's name ("avx2").
+ * 1 for a name that cannot be asked for. */
 int32_t tenon_processor_has(const char* feature);
 
 /* ---- Exported modules ---- */
