@@ -126,8 +126,8 @@ Interval greatest(const Interval& a, const Interval& b) {
   return between(min, combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
-/// `wraps`: sums, differences and products wrap, and only those of points are known. Others that
-/// leave their type are positions past its end, of which nothing is known either.
+/// With `wraps`, sums, differences and products wrap, and only those of points are known. Without,
+/// the operands are positions, and nothing is known of a result that leaves the type.
 Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type, bool wraps,
                const Facts& facts) {
   if (a.is_empty()) return a;

@@ -96,7 +96,7 @@ class RegionChecker {
   /// have finished.
   void check_order(const arith::Access& use, const For* loop) const {
     for (const LoopUse& earlier : since_barrier_) {
-      arith::Facts facts = facts_of_arguments();
+      arith::Facts facts = arith::facts_of_arguments(func_);
       const auto related = relation(earlier, loop, facts);
       if (!related || arith::are_disjoint(earlier.use, use, *related, facts)) continue;
       const std::string first = "the loop over `" + earlier.loop->var.name() + "`";
@@ -106,18 +106,6 @@ class RegionChecker {
              (use.is_write() ? " fills it" : " reads it") +
              "; the pragma parallel_barrier_when_finish on the first one makes all tasks wait");
     }
-  }
-
-  /// Sizes are not negative, and the elements of an argument are apart.
-  arith::Facts facts_of_arguments() const {
-    arith::Facts facts;
-    for (const BufferParam& param : func_.buffers) {
-      for (const Expr& extent : param.declared->shape)
-        if (extent.as<VarNode>()) facts.bind_bound(Var::of(extent), {0, std::nullopt});
-      for (const Expr& stride : param.declared->strides)
-        if (stride.as<VarNode>()) facts.bind_bound(Var::of(stride), {1, std::nullopt});
-    }
-    return facts;
   }
 
   /// How the iterations of an earlier use and of one in `loop`, in the serial loops that are

@@ -1,6 +1,7 @@
 #include "lower/block_races.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "lower/rewriting.h"
@@ -52,7 +53,7 @@ Memories updated_memories(const Stmt& body) {
   return read;
 }
 
-/// The statement without lets of values that stay the same.
+/// Substitutes pure lets.
 Stmt without_lets(const Stmt& s) {
   const Stmt result = map_statements(s, without_lets);
   const Let* n = result.as<Let>();
@@ -62,7 +63,7 @@ Stmt without_lets(const Stmt& s) {
 
 bool is_leaf(const Stmt& s) { return s.as<Store>() || s.as<Evaluate>(); }
 
-/// The statement without the leaves for which `keep` is false.
+/// Removes the leaves for which `keep` is false.
 template <class F>
 Stmt leaves_where(const Stmt& s, const F& keep) {
   if (is_leaf(s)) return keep(s) ? s : make_evaluate(make_int(Int(32), 0));
@@ -73,7 +74,7 @@ void append(Footprint& all, const Footprint& more) {
   all.accesses.insert(all.accesses.end(), more.accesses.begin(), more.accesses.end());
 }
 
-/// The variables of the index that differ within the statement, in the order of appearance.
+/// The variables of the indices that vary within the statement, in order of appearance.
 std::vector<Var> inner_vars(const Access& access) {
   std::vector<Var> vars;
   const auto is_known = [&](const Var& var) {
@@ -89,9 +90,8 @@ std::vector<Var> inner_vars(const Access& access) {
   return vars;
 }
 
-/// Whether the read has the index of the write, and stands under its conditions as far as they name
-/// the block, as in `C[i] = C[i] + x`. Data axes are different elements for different values, so
-/// another block has another element.
+/// Whether the read has the indices of the write and its guards that name the block, as in
+/// `C[i] = C[i] + x`. Data axes index distinct elements, so other blocks access other elements.
 bool is_read_where_written(const Access& read, const Access& write, const Var& block) {
   if (!write.is_known || !read.is_known || write.indices.size() != read.indices.size())
     return false;
@@ -135,17 +135,20 @@ class BlockRaces {
   void check() {
     if (blocks_.empty()) return;
     updated_ = updated_memories(body_);
-    if (updated_.empty() || reads_own_sums_only(body_)) return;
+    const bool has_own_reads_only = reads_own_sums_only(body_);
+    const Memories contested = written_by_some_blocks(body_);
+    updated_.insert(contested.begin(), contested.end());
+    if (updated_.empty() || (has_own_reads_only && contested.empty())) return;
     std::vector<ThreadDependence> dependences;
     for (const BlockAxis& block : blocks_) dependences.emplace_back(body_, block.axis.var());
     memory_.emplace(body_);
     body_ = leaves_where(without_lets(body_), [&](const Stmt& leaf) { return is_relevant(leaf); });
     const Footprint uses = uses_of(body_);
     if (uses.is_opaque)
-      throw LowerError(
-          "a kernel reads and writes the same global memory in too many places to prove that its "
-          "blocks, which do not wait for each other, use different elements; split it into stages "
-          "at the root");
+      throw LowerError("kernel of " + updated_stages() +
+                       ": it reads and writes the same global memory in too many places to prove "
+                       "that its blocks, which do not wait for each other, use different elements; "
+                       "split it into stages at the root");
     note_own_axes(body_, dependences);
     std::vector<std::pair<Access, AxisSet>> writes;
     for (AxisSet own = 0; own < 1U << blocks_.size(); ++own)
@@ -153,7 +156,7 @@ class BlockRaces {
                                     return own_axes_.at(&leaf.node()) == own;
                                   })).accesses)
         if (access.is_write()) writes.emplace_back(access, own);
-    // What only some blocks write explains a conflict; what is computed from it comes after.
+    // A write by some of the blocks explains a conflict better than a later one that uses it.
     std::ranges::stable_partition(writes,
                                   [&](const auto& write) { return names_block(write.first); });
     for (const auto& [write, own] : writes) check(write, own, uses);
@@ -164,13 +167,13 @@ class BlockRaces {
     IterVar axis;
     Range range;
   };
-  /// Numbers of block axes, as bits.
+  /// A set of block axes: bit n is axis n.
   using AxisSet = unsigned;
 
   // ---- accesses ----
 
-  /// Whether what is read of the updated memory is `C[i]` of `C[i] = C[i] + x`, and each block has
-  /// another i: no proof is needed.
+  /// Whether every read of updated memory is `C[i]` in `C[i] = C[i] + x` with a different i in each
+  /// block. No proof is needed then.
   bool reads_own_sums_only(const Stmt& s) {
     const Store* store = s.as<Store>();
     bool result = true;
@@ -196,12 +199,33 @@ class BlockRaces {
     for_each_child(s, has_own_reads, [](const Stmt&) {});
     if (const Let* n = s.as<Let>()) axes_of_lets_[&n->var.node()] = named_axes(n->value);
     for_each_child(
-        s, [](const Expr&) {},
-        [&](const Stmt& child) { result = result && reads_own_sums_only(child); });
+        s, [](const Expr&) {}, [&](const Stmt& child) { result &= reads_own_sums_only(child); });
     return result;
   }
 
-  /// The axes that the expression uses, also by way of lets.
+  /// The global memory that has several stores, one of which only some of the blocks execute
+  /// although its indices are the same in all of them.
+  Memories written_by_some_blocks(const Stmt& body) const {
+    Memories once, several, by_some;
+    const std::function<void(const Stmt&, bool)> visit = [&](const Stmt& s, bool is_guarded) {
+      if (const Store* n = s.as<Store>();
+          n && memory_scope(n->buffer->data) == StorageScope::Global) {
+        const ExprNode* memory = &n->buffer->data.node();
+        if (!once.insert(memory).second) several.insert(memory);
+        const bool is_same = std::ranges::all_of(
+            n->indices, [&](const Expr& index) { return named_axes(index) == 0; });
+        if (is_guarded && is_same) by_some.insert(memory);
+      }
+      if (const If* n = s.as<If>()) is_guarded |= named_axes(n->condition) != 0;
+      for_each_child(
+          s, [](const Expr&) {}, [&](const Stmt& child) { visit(child, is_guarded); });
+    };
+    visit(body, false);
+    std::erase_if(by_some, [&](const ExprNode* memory) { return !several.contains(memory); });
+    return by_some;
+  }
+
+  /// The axes that the expression uses, directly or through lets.
   AxisSet named_axes(const Expr& e) const {
     AxisSet named = 0;
     uses_var(e, [&](const Expr& var) {
@@ -244,8 +268,9 @@ class BlockRaces {
     return uses;
   }
 
-  /// The indices i and j of i*stride_0 + j*stride_1, for strides of an argument that are not known,
-  /// and of i*n + j, where j is in [0, n): different indices are different elements.
+  /// Splits a flat index into indices such that different indices are different elements: i and j
+  /// of i*stride_0 + j*stride_1 for symbolic strides of an argument, and of i*n + j if j is in [0,
+  /// n).
   std::vector<Expr> dimensions_of(const Access& access) const {
     if (access.indices.size() != 1 || !access.is_known) return access.indices;
     for (const BufferParam& param : func_.buffers) {
@@ -259,7 +284,7 @@ class BlockRaces {
         return form->coefficients;
       }
     }
-    arith::Facts facts = facts_of_sizes();
+    arith::Facts facts = arith::facts_of_arguments(func_);
     std::vector<arith::Facts::Scope> scopes;
     const auto bind = [&](const Var& var, const Range& range) {
       facts.bind(var, range, true);
@@ -298,17 +323,6 @@ class BlockRaces {
     return relation;
   }
 
-  arith::Facts facts_of_sizes() const {
-    arith::Facts facts;
-    for (const BufferParam& param : func_.buffers) {
-      for (const Expr& extent : param.declared->shape)
-        if (extent.as<VarNode>()) facts.bind_bound(Var::of(extent), {0, std::nullopt});
-      for (const Expr& stride : param.declared->strides)
-        if (stride.as<VarNode>()) facts.bind_bound(Var::of(stride), {1, std::nullopt});
-    }
-    return facts;
-  }
-
   // ---- different blocks ----
 
   bool names_block(const Access& access) const {
@@ -319,21 +333,33 @@ class BlockRaces {
     return std::ranges::any_of(access.indices, names) || std::ranges::any_of(access.guards, names);
   }
 
+  /// Whether the block is in the guards of the access and not in its indices.
+  bool is_guarded_by_block(const Access& access) const {
+    Access unguarded = access;
+    unguarded.guards.clear();
+    return names_block(access) && !names_block(unguarded);
+  }
+
   void check(const Access& write, AxisSet own, const Footprint& uses) {
     Footprint reads;
     for (const Access& read : uses.accesses)
       if (!read.is_write() && read.memory_key() == write.memory_key())
         reads.accesses.push_back(read);
-    if (reads.accesses.empty()) return;
+    // Blocks also race if only some of them do this write and others write the same element.
+    Footprint writes;
+    if (is_guarded_by_block(write))
+      for (const Access& other : uses.accesses)
+        if (other.is_write() && other.memory_key() == write.memory_key())
+          writes.accesses.push_back(other);
     const auto is_own = [&](std::size_t n) { return (own >> n & 1U) != 0; };
     for (std::size_t first = 0; first < blocks_.size(); ++first) {
-      // Each block reads what it has written itself, unless it writes after the read.
+      // Every block writes the same values here, and so reads its own unless it writes them later.
       if (!is_own(first)) {
         refuse_write_after_read(write, first);
         continue;
       }
       const Var& block = blocks_[first].axis.var();
-      arith::Facts facts = facts_of_sizes();
+      arith::Facts facts = arith::facts_of_arguments(func_);
       Relation relation;
       for (std::size_t n = 0; n < blocks_.size(); ++n)
         if (n < first && is_own(n))
@@ -348,6 +374,7 @@ class BlockRaces {
                      is_read_where_written(read, other, block);
             }))
           others.accesses.push_back(read);
+      append(others, writes);
       if (const auto conflict = find_conflict(Footprint{{write}}, others,
                                               with_any_threads(std::move(relation)), facts))
         refuse(conflict->first, conflict->second, blocks_[first].axis);
@@ -364,7 +391,16 @@ class BlockRaces {
                      "writes at the root, as a kernel of its own");
   }
 
-  /// "stage `A`, main.cpp:3", or all stages that store to the same buffer, such as a scan's.
+  /// "`A`, `B`": the arguments that the kernel reads and writes.
+  std::string updated_stages() const {
+    std::string text;
+    for (const BufferParam& param : func_.buffers)
+      if (updated_.contains(&param.buffer->data.node()))
+        text += (text.empty() ? "`" : ", `") + param.buffer->name + "`";
+    return text.empty() ? "`" + func_.attrs.global_symbol + "`" : text;
+  }
+
+  /// "stage `A`, main.cpp:3", with all stages that store to the buffer, such as those of a scan.
   std::string stages_of(const Access& access) const {
     std::string text;
     for (const StageLine& line : stage_lines(func_.attrs))
@@ -374,7 +410,7 @@ class BlockRaces {
 
   // ---- one block ----
 
-  /// The writes to a memory that all blocks along an axis do in the same way.
+  /// The writes to `data` that are identical in all blocks along `axis`.
   struct WritesOfAll {
     Var data;
     std::size_t axis;
@@ -385,14 +421,14 @@ class BlockRaces {
 
   void refuse_write_after_read(const Access& write, std::size_t axis) {
     if (!has_write_order_.emplace(write.memory_key(), axis).second) return;
-    arith::Facts facts = facts_of_sizes();
+    arith::Facts facts = arith::facts_of_arguments(func_);
     for (const BlockAxis& block : blocks_) facts.bind(block.axis.var(), block.range);
     const WritesOfAll all{write.memory.value_or(write.buffer->data), axis};
     if (const auto conflict = write_after_read(body_, all, facts))
       refuse(conflict->second, conflict->first, blocks_[axis].axis);
   }
 
-  /// The reads of the memory and these writes in the statement, where the conditions around hold.
+  /// The reads of the memory and these writes in the statement, under the enclosing conditions.
   Uses uses_in(const Stmt& s, const WritesOfAll& all) const {
     const auto under_conditions = [&](Stmt inside) {
       for (const Expr& condition : conditions_)
@@ -414,7 +450,7 @@ class BlockRaces {
     return uses;
   }
 
-  /// A read of the memory, and a write after it by the same block that may be of the same element.
+  /// Finds a read of the memory and a later write by the same block that may touch its element.
   std::optional<Conflict> write_after_read(const Stmt& s, const WritesOfAll& all,
                                            arith::Facts& facts) {
     const Uses uses = uses_in(s, all);
@@ -423,7 +459,7 @@ class BlockRaces {
                               const Relation& relation) {
       return find_conflict(reads, writes, with_any_threads(relation), facts);
     };
-    // The statement's own expressions come before what is inside.
+    // The statement's own expressions are evaluated before its children.
     Footprint before;
     for_each_child(
         s, [&](const Expr& e) { append(before, uses_in(make_evaluate(e), all).reads); },
@@ -460,7 +496,7 @@ class BlockRaces {
   }
 
   const PrimFunc& func_;
-  /// The kernel inside of its thread axes.
+  /// The body of the thread axes.
   Stmt body_;
   std::vector<BlockAxis> blocks_;
   std::vector<arith::FreeVar> threads_;
@@ -468,13 +504,12 @@ class BlockRaces {
   /// Look-up only.
   std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
   std::optional<arith::WrittenMemory> memory_;
-  /// By leaf, the axes whose blocks may do something else there, or not come there. Blocks that
-  /// differ in other axes alone all write the same values to the same elements. Look-up only.
+  /// The axes along which blocks may execute a leaf differently, or not at all. Blocks that differ
+  /// in other axes only write the same values to the same elements. For lookup only.
   std::unordered_map<const StmtNode*, AxisSet> own_axes_;
-  /// Memory that no block writes after a read, as far as all blocks along the axis do. Look-up
-  /// only.
+  /// Memory and axes for which write_after_read was called. For lookup only.
   std::set<std::pair<const ExprNode*, std::size_t>> has_write_order_;
-  /// The expressions of the statements around the one at hand, and the conditions among them.
+  /// The expressions of the enclosing statements, and the enclosing conditions.
   std::vector<Expr> around_, conditions_;
 };
 

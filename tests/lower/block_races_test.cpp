@@ -45,6 +45,17 @@ TEST(BlockRaces, RefuseAReadByAllBlocksOfWhatOneOfThemWrites) {
   EXPECT_NE(refusal("if (b < 1) {\n" + T + "[t] = A[t]\n}\n B[((b*8) + t)] = T[t]\n"), "");
 }
 
+TEST(BlockRaces, RefuseAWriteByOneBlockOfWhatAnotherOneWrites) {
+  EXPECT_EQ(
+      refusal("if (b < 1) {\n" + T + "[t] = A[t]\n}\n T[((b*4) + t)] = 1f32\n")
+          .find("stage `T` writes T[((b*4) + t)], which another block of blockIdx.x may write"),
+      0u);
+}
+
+TEST(BlockRaces, AllowBlocksToWriteOtherElementsThanOneOfThem) {
+  EXPECT_EQ(refusal("if (b < 1) {\n" + T + "[t] = A[t]\n}\n T[(((b*8) + t) + 8)] = 1f32\n"), "");
+}
+
 TEST(BlockRaces, AllowABlockToReadWhatItWrites) {
   EXPECT_EQ(refusal(T + "[((b*8) + t)] = A[t]\n B[((b*8) + t)] = T[((b*8) + (7 - t))]\n"), "");
 }

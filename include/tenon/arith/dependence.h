@@ -18,6 +18,7 @@
 
 #include "tenon/arith/facts.h"
 #include "tenon/tir/block.h"
+#include "tenon/tir/function.h"
 
 #pragma GCC visibility push(default)
 
@@ -145,6 +146,9 @@ bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>&
 /// twice to compare a statement with itself.
 std::optional<Conflict> find_conflict(const Footprint& first, const Footprint& second,
                                       const Relation& relation, Facts& facts);
+
+/// The facts of a function's arguments: extents are at least 0 and strides at least 1.
+Facts facts_of_arguments(const tir::PrimFunc& func);
 
 /// "reads A[i, j + 1]"
 std::string access_text(const Access& access);

@@ -743,4 +743,15 @@ std::optional<Conflict> find_conflict(const Footprint& first, const Footprint& s
   return Conflict{opaque.accesses.back(), other.accesses.front()};
 }
 
+Facts facts_of_arguments(const tir::PrimFunc& func) {
+  Facts facts;
+  for (const BufferParam& param : func.buffers) {
+    for (const Expr& extent : param.declared->shape)
+      if (extent.as<VarNode>()) facts.bind_bound(Var::of(extent), {0, std::nullopt});
+    for (const Expr& stride : param.declared->strides)
+      if (stride.as<VarNode>()) facts.bind_bound(Var::of(stride), {1, std::nullopt});
+  }
+  return facts;
+}
+
 }  // namespace tenon::arith
