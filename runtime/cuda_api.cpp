@@ -90,11 +90,10 @@ Address address_of(const MemoryPlace& place) {
   return reinterpret_cast<Address>(place.data) + place.byte_offset;
 }
 
-/// Makes a device's context the calling thread's.
+/// Sets the calling thread's context.
 using Use = std::function<void()>;
 
-/// Whether it is. Of a thread that gives back what belongs to a context: it may never have used it,
-/// and the driver may have been stopped.
+/// Sets the context for a destructor. Returns false if the driver has shut down.
 bool can_use(const Use& use) noexcept {
   try {
     use();
@@ -149,13 +148,12 @@ StreamHandle stream_handle(int id) {
   return stream == nullptr ? nullptr : stream->handle();
 }
 
-/// Machine code of another architecture.
+/// CUDA_ERROR_NO_BINARY_FOR_GPU: the cubin is for another architecture.
 constexpr Result kNoBinaryForDevice = 209;
-/// Attributes of functions.
-constexpr int kStaticShared = 1, kMostDynamicShared = 8;
-/// More than so many bytes of shared memory, static and dynamic, are only given to kernels that ask
-/// for them.
-constexpr int kPlainShared = 48 * 1024;
+/// CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES and CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES.
+constexpr int kStaticSharedBytes = 1, kMaxDynamicSharedBytes = 8;
+/// The shared memory, static and dynamic, that a kernel can use without setting the attribute.
+constexpr int kDefaultSharedBytes = 48 * 1024;
 
 class CudaKernels : public LoadedKernels {
  public:
@@ -178,16 +176,16 @@ class CudaKernels : public LoadedKernels {
       Function function = nullptr;
       int shared = 0;
       Result result = driver_.module_get_function(&function, module_, spec.name.c_str());
-      if (result == 0) result = driver_.func_get_attribute(&shared, kStaticShared, function);
+      if (result == 0) result = driver_.func_get_attribute(&shared, kStaticSharedBytes, function);
       if (result != 0) driver_.module_unload(module_);
       driver_.check(result, ("finding the kernel `" + spec.name + "`").c_str());
       functions_.push_back(function);
-      most_dynamic_.push_back(std::max(kPlainShared - shared, 0));
+      max_dynamic_bytes_.push_back(std::max(kDefaultSharedBytes - shared, 0));
     }
   }
   ~CudaKernels() override {
     if (!can_use(use_)) return;
-    // Kernels that still run are the module's.
+    // Unloading does not wait for kernels that still run.
     driver_.context_synchronize();
     driver_.module_unload(module_);
   }
@@ -228,10 +226,10 @@ class CudaKernels : public LoadedKernels {
  private:
   void allow(std::size_t kernel, int bytes) {
     const std::lock_guard lock(mutex_);
-    if (bytes <= most_dynamic_[kernel]) return;
-    driver_.check(driver_.func_set_attribute(functions_[kernel], kMostDynamicShared, bytes),
+    if (bytes <= max_dynamic_bytes_[kernel]) return;
+    driver_.check(driver_.func_set_attribute(functions_[kernel], kMaxDynamicSharedBytes, bytes),
                   "asking for dynamic shared memory");
-    most_dynamic_[kernel] = bytes;
+    max_dynamic_bytes_[kernel] = bytes;
   }
 
   const Driver& driver_;
@@ -239,8 +237,8 @@ class CudaKernels : public LoadedKernels {
   const int id_;
   std::vector<KernelSpec> specs_;
   std::mutex mutex_;
-  /// Bytes that a launch gets without asking for more.
-  std::vector<int> most_dynamic_;
+  /// The dynamic shared memory that a launch of the kernel can use now.
+  std::vector<int> max_dynamic_bytes_;
   Module module_ = nullptr;
   std::vector<Function> functions_;
 };
@@ -319,7 +317,7 @@ class CudaApi : public DeviceApi {
   void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
     const bool to_cuda = to.device.type == DeviceType::Cuda;
     const int id = to_cuda ? to.device.id : from.device.id;
-    // What was started before on the other device, of two.
+    // A copy between two devices waits for the thread's stream on the source device, too.
     if (to_cuda && from.device.type == DeviceType::Cuda && from.device.id != id) {
       use(from.device.id);
       driver_.check(driver_.stream_synchronize(stream_handle(from.device.id)), "copying");

@@ -102,7 +102,7 @@ fact "the stand-in run took $whole s, and the other steps on a device take at mo
 
 # ---- Stops ------------------------------------------------------------------------------------------------
 
-# What a stopped run and its rerun have left, beside an uninterrupted run: "" or what is wrong.
+# Compares the results of a killed run and its rerun with an uninterrupted run; prints what is wrong.
 compare() {
   python3 - "$@" <<'END'
 import json, pathlib, sys

@@ -129,7 +129,7 @@ Matmul register_tiles(int n, Fetch fetch) {
   return m;
 }
 
-/// What a block of 128 threads computes: 128 x 128 elements, in steps of 16 of the reduction.
+/// A block of 128 threads computes 128 x 128 elements, in steps of 16 of the reduction.
 constexpr int kTile = 128, kDepth = 16;
 
 /// A tile that the 8 x 4 x 4 threads of a block fetch by vectors of four.

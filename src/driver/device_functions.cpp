@@ -11,8 +11,7 @@ namespace tenon {
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments,
                                 BuildWatcher* watcher) {
-  // The host does nothing but launch: its code runs on any processor of this kind, so that a saved
-  // module may be loaded beside the device.
+  // Host code only launches kernels. A generic processor lets a saved module run on other hosts.
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm -mcpu=generic").facts()};
   lowering::PassOptions on_device = options;
   // OpenCL's sub-groups exchange values by extensions, which the target must name.

@@ -8,8 +8,8 @@
 
 namespace tenon::interp {
 
-/// What uses memory at the same time as others: a thread of a block, until the next barrier, or a
-/// block of a launch, until the launch ends.
+/// An agent that accesses memory concurrently with others of its kind: a thread of a block until
+/// the next barrier, or a block of a launch until the launch ends.
 struct User {
   enum class Kind : std::uint8_t { Thread, Block };
   Kind kind;

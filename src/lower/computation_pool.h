@@ -38,8 +38,8 @@ class ComputationPool {
   /// or load inside.
   bool is_eligible(ComputationId id) const { return entries_[id].eligible; }
   bool contains_let(ComputationId id) const { return entries_[id].contains_let; }
-  /// Whether it divides an integer by what may be zero: it is no computation where no place asks
-  /// for it.
+  /// Whether it divides an integer by a value that may be zero, and so must not be computed
+  /// unconditionally.
   bool may_fault(ComputationId id) const { return entries_[id].may_fault; }
   /// Whether only the first child is evaluated in any case: a choice, or a logical operation.
   bool is_lazy(ComputationId id) const;

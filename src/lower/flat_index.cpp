@@ -156,8 +156,8 @@ bool is_beyond_int32(const Buffer& buffer) {
   return false;
 }
 
-/// Whether a constant in an index, times the elements of a step, is beyond int32. A window of a far
-/// part of an axis begins there: the difference is small, its terms in the position are not.
+/// Whether a constant of an index times its stride exceeds int32. In a window that begins far along
+/// an axis, the difference is small but its terms are not.
 bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   std::int64_t size = 1;

@@ -19,8 +19,8 @@ struct LaunchCheck {
 
 /// LowerError, with the kernel's stages and the memory, where the kernel surely exceeds what the
 /// target has, and for operations of tensor cores that it does not have. What depends on numbers
-/// that only the call knows is left to check then. Checks and messages have the values of `lets`
-/// instead of their names, which the host has made up.
+/// that only the call knows is left to check then. The values of `lets`, which are
+/// names of the compiler, are substituted in checks and messages.
 std::vector<LaunchCheck> check_kernel_limits(const tir::PrimFunc& kernel,
                                              const tir::TargetFacts& target,
                                              const tir::VarMap& lets = {});

@@ -221,7 +221,7 @@ class Splitter {
   std::vector<LaunchCheck> checks_;
   /// Variables that the host defines on its way.
   std::unordered_set<const ExprNode*> defined_;
-  /// Those of them that are names of values, which the user did not give.
+  /// The values of the lets among them.
   VarMap lets_;
   /// Around the current place of the host.
   std::vector<std::string> loops_;

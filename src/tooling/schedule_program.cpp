@@ -165,7 +165,7 @@ void ScheduleProgram::save(const std::string& name, const te::Schedule& schedule
   if (options.refused_for) return;
   std::filesystem::create_directories(*options_.save);
   ++saved_;
-  // Alphabetical order is then that of the schedules.
+  // Sorts in the order of the schedules.
   const std::string path = *options_.save + "/" + options_.program + (saved_ < 10 ? "_0" : "_") +
                            std::to_string(saved_) + ".so";
   compile(schedule, args, target(), build_options(name, options), where).save(path);

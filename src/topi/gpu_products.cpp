@@ -74,18 +74,19 @@ bool has_whole_vectors(const Tensor& x, int lanes) {
   return last && *last % lanes == 0;
 }
 
-/// What a block and a warp of it compute, and how many blocks a multiprocessor is to have at once.
-/// A warp is 4 x 8 threads, each of which has its rows and, of every 32 columns, four.
+/// The tiles of C that a block and a warp compute, and the resident blocks per multiprocessor. A
+/// warp is 4 x 8 threads. A thread computes warp_rows / 4 rows and 4 of every 32 columns.
 struct BlockTiles {
   int rows, columns, warp_rows, warp_columns, blocks;
 
   int warps() const { return rows / warp_rows * (columns / warp_columns); }
 };
 
-/// On an H200, of cuBLAS's speed: 0.89 (4096 x 4096), and for products that have too few of such
-/// blocks 1.00 (1024 x 1024) and 0.87 (2048 x 2048). device_kit measures them.
+/// Large tiles need fewer loads per multiply-add. Small ones are used for products with fewer than
+/// kMinLargeBlocks large tiles, which would leave multiprocessors idle. Measured on an H200
+/// (tests/cuda/results).
 constexpr BlockTiles kLargeTiles{128, 128, 64, 64, 2}, kSmallTiles{64, 64, 32, 64, 4};
-constexpr std::int64_t kFewBlocks = 512;
+constexpr std::int64_t kMinLargeBlocks = 512;
 
 // The schedule of the tutorial gpu_matmul's last step, whose comments say why.
 Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
@@ -286,7 +287,8 @@ Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
            });
   };
   if (is_whole(kLargeTiles) &&
-      *extents.rows / kLargeTiles.rows * (*extents.columns) / kLargeTiles.columns >= kFewBlocks)
+      *extents.rows / kLargeTiles.rows * (*extents.columns) / kLargeTiles.columns >=
+          kMinLargeBlocks)
     return schedule_whole_tiles(out, kLargeTiles);
   if (is_whole(kSmallTiles)) return schedule_whole_tiles(out, kSmallTiles);
   const bool is_small = extents.rows && extents.columns && *extents.rows * *extents.columns < 4096;

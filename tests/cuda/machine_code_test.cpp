@@ -116,7 +116,8 @@ std::optional<MachineCode> compiled(const te::Schedule& s, const std::vector<Low
   return usual_code([&] { return codegen::emit_kernels(kernels, target.facts()); }, "f_kernel0");
 }
 
-/// A product for each of the library's tiles: what a block is made of, and what a thread has.
+/// A product for each tile size of the library: threads per block, resident blocks per
+/// multiprocessor, and sums per thread.
 struct BestProduct {
   int n, threads, blocks, sums;
 };

@@ -22,9 +22,9 @@ bool has_compiler() {
   }
 }
 
-/// NVRTC 13.0 drops the store of 0 to `place` where `place[t] = c ? A[t] : place[t]` follows, of
-/// two arrays that both are __restrict__; an H200 has shown it.
-TEST(CudaText, WhatAKernelOnlyReadsIsReadApartFromWhatItWritesAndReads) {
+/// NVRTC 13.0 deletes the store of 0 before `B[t] = c ? A[t] : B[t]` if both arrays are
+/// __restrict__.
+TEST(CudaText, LoadsOfReadOnlyArraysAreOpaqueInAKernelThatReadsWhatItWrites) {
   te::Tensor A = te::placeholder({32, 32}, "A");
   const auto bound = [](const te::Schedule& s, const te::Tensor& t) {
     s[t].bind(s[t].axis(0), te::thread_axis("threadIdx.x"));
@@ -34,11 +34,11 @@ TEST(CudaText, WhatAKernelOnlyReadsIsReadApartFromWhatItWritesAndReads) {
   const te::Tensor B = te::compute(
       {32}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
   const std::string one = source_of(bound(te::create_schedule(B), B), {A, B});
-  EXPECT_NE(one.find("B[threadIdx_x] = B[threadIdx_x] + apart_float32(A[threadIdx_x * 32 + k]);"),
+  EXPECT_NE(one.find("B[threadIdx_x] = B[threadIdx_x] + opaque_float32(A[threadIdx_x * 32 + k]);"),
             std::string::npos)
       << one;
   EXPECT_NE(one.find("float* __restrict__ B"), std::string::npos);
-  // Of several that it writes and reads, none is said to be alone.
+  // No updated array is __restrict__ if there are several.
   const std::vector<te::Tensor> both = te::compute_multi(
       {32}, {"i"},
       [&](Var i) {
@@ -55,13 +55,13 @@ TEST(CudaText, WhatAKernelOnlyReadsIsReadApartFromWhatItWritesAndReads) {
       source_of(bound(te::create_schedule(both[0]), both[0]), {A, both[0], both[1]});
   EXPECT_NE(two.find("const float* __restrict__ A"), std::string::npos) << two;
   EXPECT_EQ(two.find("* __restrict__ C"), std::string::npos) << two;
-  // Nor is anything where nothing can be dropped.
+  // Loads are plain in a kernel that updates no array.
   te::Schedule s = te::create_schedule(B);
   const te::Tensor sums = s.cache_write(B, "local");
   s[sums].compute_at(s[B], s[B].axis(0));
   const std::string none = source_of(bound(s, B), {A, B});
   EXPECT_NE(none.find("const float* __restrict__ A"), std::string::npos);
-  EXPECT_EQ(none.find("apart"), std::string::npos);
+  EXPECT_EQ(none.find("opaque"), std::string::npos);
 }
 
 /// What stands beside the programs of three pages, for which no device has a kernel: the tutorials
@@ -210,9 +210,8 @@ TEST(CudaText, FloatsOf16BitsAreConvertedByInstructions) {
   }
 }
 
-/// ptxas 13.0 takes a register of 16 bits that a conversion made for a number, of which the low
-/// byte would be its integer.
-TEST(CudaText, ConvertedBitsAreNoRegisterOf16Bits) {
+/// ptxas 13.0 stores the low byte of such a register as the number converted to an integer.
+TEST(CudaText, ConvertedHalvesDoNotUse16BitRegisters) {
   for (const DataType t : {Float(16), BFloat(16)}) {
     const Add add(64, t);
     const std::string text = source_of(add.s, {add.A, add.B, add.C});

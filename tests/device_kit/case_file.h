@@ -1,5 +1,6 @@
-// A case of the device kit as files: what a compiled module is called with, and what it must leave.
-// device_kit_prepare writes them where the compiler is, device_kit reads them where the device is.
+// Case files of the device kit: the arguments of a compiled module and the expected results.
+// device_kit_prepare writes them on the machine with the compiler, device_kit reads them on the
+// machine with the device.
 //
 //   write_case(folder, spec, bytes);              // NAME.json and NAME.bin beside NAME.so
 //   CaseSpec spec = read_case(folder, "matmul_33x17x9");
@@ -17,11 +18,11 @@ struct CaseArgument {
   /// "float32". A scalar has no extents, and is passed as `integer` or `real`.
   std::string dtype;
   bool is_array = false;
-  /// Elements; strides are in elements, none: row-major.
+  /// Extents, and strides in elements; no strides means row-major.
   std::vector<std::int64_t> shape = {}, strides = {};
   std::int64_t integer = 0;
   double real = 0;
-  /// Of an array, in NAME.bin: what it is, and from `bytes` behind that on, what it must become.
+  /// The position of an array in NAME.bin: its initial contents, followed by the expected ones.
   std::int64_t offset = 0, bytes = 0;
 };
 
@@ -34,12 +35,12 @@ struct CaseSpec {
   std::string name;
   /// "topi", "tensor_cores", "random", "blocks", "reductions".
   std::string group;
-  /// Of floating results, relative and absolute. 0: the same value, all NaN alike.
+  /// Relative and absolute, for floating-point results. 0 demands equal values; any NaN equals any.
   double tolerance = 0;
-  /// Whether 0 and -0 are the same.
+  /// Whether 0 equals -0.
   bool zeros_alike = true;
   std::vector<CaseCall> calls = {};
-  /// For people.
+  /// The program and its schedule, to reproduce a failure.
   std::string description = {};
 };
 

@@ -26,9 +26,9 @@ using runtime::NDArray;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kNoDevice = 3;
-/// Of a case. OpenCL's driver compiles the kernels in them, for minutes where loops are unrolled.
-constexpr unsigned kSeconds = 20, kSecondsOfOpenCl = 300;
-/// Bytes behind an array that nobody may write.
+/// Time limits of a case. OpenCL drivers compile its kernels within it, unrolled loops for minutes.
+constexpr unsigned kTimeoutSeconds = 20, kOpenClTimeoutSeconds = 300;
+/// Guard bytes after an array.
 constexpr std::size_t kGuard = 256;
 
 double since(Clock::time_point start) {
@@ -37,7 +37,7 @@ double since(Clock::time_point start) {
 
 std::byte guard_byte(std::size_t n) { return std::byte(static_cast<unsigned char>(n * 37 + 11)); }
 
-/// An array on the device, with a guard behind it.
+/// An array on the device, followed by guard bytes.
 class Array {
  public:
   Array(const CaseArgument& argument, const std::vector<std::byte>& bytes, Device device)
@@ -61,12 +61,7 @@ class Array {
   }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
-  ~Array() {
-    try {
-      api().release(device_.id, data_);
-    } catch (const RuntimeError&) {  // A kernel broke the context, which an error has said.
-    }
-  }
+  ~Array() { api().release(device_.id, data_); }
 
   const DLTensor* tensor() const { return &tensor_; }
 
@@ -74,7 +69,7 @@ class Array {
     api().copy(there(), {cpu(0), here_.data()}, here_.size());
     for (std::size_t n = 0; n < kGuard; ++n)
       if (here_[expected_.size() + n] != guard_byte(n))
-        return argument_.name + ": written " + std::to_string(n) + " bytes behind its end";
+        return argument_.name + ": written " + std::to_string(n) + " bytes past its end";
     if (!compare_numbers) return "";
     const DataType element = type_.element();
     const auto size = static_cast<std::size_t>(element.bytes());
@@ -117,11 +112,11 @@ std::vector<Item> items(const CheckOptions& options) {
   return all;
 }
 
-/// In a process of its own, up to the first case that it does not survive.
+/// Runs in the child process. Exits after an error, which may have broken the device's context.
 void run_items(const CheckOptions& options, const std::vector<Item>& pending, Results& results) {
   for (const Item& item : pending) {
     results.add({{"case", item.name}, {"group", item.group}, {"status", "started"}});
-    alarm(options.device.type == DeviceType::Cuda ? kSeconds : kSecondsOfOpenCl);
+    alarm(options.device.type == DeviceType::Cuda ? kTimeoutSeconds : kOpenClTimeoutSeconds);
     const auto start = Clock::now();
     std::string status = "right", what;
     try {
@@ -131,6 +126,8 @@ void run_items(const CheckOptions& options, const std::vector<Item>& pending, Re
       if (!what.empty()) status = "wrong";
     } catch (const std::exception& error) {
       status = "error", what = error.what();
+      // The checked refusal of a size that only the call knows.
+      if (what.find("; the target has at most ") != what.npos) status = "skipped";
     }
     alarm(0);
     results.add({{"case", item.name},
@@ -138,7 +135,6 @@ void run_items(const CheckOptions& options, const std::vector<Item>& pending, Re
                  {"status", status},
                  {"seconds", since(start)},
                  {"what", what}});
-    // An address that a kernel may not use breaks the context for all that follow.
     if (status == "error") _exit(0);
   }
   _exit(0);
@@ -188,8 +184,8 @@ int check(const CheckOptions& options) {
     for (const Item& item : all) {
       const auto found = status.find(item.name);
       const bool is_started = found != status.end() && found->second == "started";
-      // An earlier run that was stopped may have been stopped in any case, but not twice in the
-      // same.
+      // An earlier run may have been killed in the middle of an innocent case, but hardly twice in
+      // the same one.
       if (found == status.end() || (is_started && is_first && starts[item.name] == 1)) {
         pending.push_back(item);
       } else if (is_started) {
@@ -205,7 +201,7 @@ int check(const CheckOptions& options) {
           status, [](const auto& s) { return s.second == "right" || s.second == "skipped"; });
       return is_right && pending.empty() ? 0 : 1;
     }
-    // The parent never starts the driver, whose state no child could go on with.
+    // The parent never loads the driver: its state does not survive a fork.
     const pid_t child = fork();
     if (child < 0) throw RuntimeError("no process can be started");
     if (child == 0) {

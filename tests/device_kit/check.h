@@ -11,33 +11,31 @@ namespace tenon::device_kit {
 
 struct CheckOptions {
   std::string kernels, results;
-  /// Those whose cases are run; none: all.
+  /// The groups to run; all if empty.
   std::set<std::string> groups;
   std::string only;
   Device device = cuda(0);
-  /// The case whose turn it is when so many seconds are over is the last.
+  /// The time limit of the run.
   double seconds = 1e9;
-  /// Whether results are compared. A driver that computes nothing leaves none.
+  /// Whether results are compared; off for the stand-in driver, which executes no kernel.
   bool numbers = true;
 };
 
-/// Each case in a process that goes on with the next one; a case that ends or blocks the process
-/// has crashed, and the next one gets a new process. A case that the end of an earlier run
-/// interrupted runs once more. The exit status: 0, 1 if one is not right, 3
-/// without a device.
+/// Runs the cases in a child process, one after the other. A case that ends the child or exceeds
+/// its time limit has crashed, and a new child runs the rest. A case that was interrupted together
+/// with an earlier run is run once more. Returns the exit status: 0 if all cases are right, 1 if
+/// not, 3 if there is no device.
 int check(const CheckOptions& options);
 
-/// Runs a case here. "" or what is wrong; throws what the runtime throws.
+/// Runs a case in this process. Returns what is wrong, or "". Throws what the runtime throws.
 std::string run_case(const CheckOptions& options, const std::string& name);
 
-/// The group "tutorials": folders of numbered libraries, as tutorials write them with --save. All
-/// steps of a tutorial are given the same random inputs and must leave the same, as far as they
-/// take arrays of the same types.
+/// The group "tutorials": folders of numbered libraries, as tutorials write them with --save. Steps
+/// with the same argument types get the same random inputs and must return the same results.
 std::vector<std::string> tutorial_names(const std::string& kernels);
 std::string run_tutorial(const CheckOptions& options, const std::string& name);
 
-/// The group "runtime": what no kernel file says. Their names, and one of them: "" or what is
-/// wrong.
+/// The group "runtime": checks of memory, streams, timers and errors, by name.
 std::vector<std::string> runtime_checks();
 std::string run_runtime_check(const CheckOptions& options, const std::string& name);
 

@@ -1,4 +1,4 @@
-// cuBLAS, where it is found: in the file that TENON_CUBLAS names, or by the loader.
+// cuBLAS, loaded from the file named by TENON_CUBLAS or found by the loader.
 #pragma once
 
 #include "tenon/runtime/ndarray.h"
@@ -10,8 +10,8 @@ class CuBlas {
   CuBlas();
 
   bool exists() const { return handle_ != nullptr; }
-  /// c = a b of n x n matrices by rows, in the device's own stream. Float32 without tensor cores.
-  /// Whether it could be started.
+  /// Starts c = a b for row-major n x n matrices in the default stream; float32 does not use tensor
+  /// cores. Returns false if cuBLAS refuses.
   bool multiply(int n, const runtime::NDArray& a, const runtime::NDArray& b,
                 const runtime::NDArray& c) const;
 

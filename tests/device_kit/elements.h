@@ -1,4 +1,4 @@
-// Elements of arrays as bytes.
+// Reads, compares and prints array elements that are given as bytes.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace tenon::device_kit {
 
-/// Of a type of one lane. Whole numbers beyond 2^53 are rounded.
+/// Returns the value of a scalar element. Integers beyond 2^53 are rounded.
 double value(const std::byte* element, DataType type);
-/// Whole numbers must be equal; floating ones within the tolerance, relative and absolute; a NaN is
-/// like every other, and an infinity like itself.
+/// Compares integers exactly and floats with a relative and absolute tolerance. Any NaN equals any
+/// NaN.
 bool same(const std::byte* expected, const std::byte* found, DataType type, double tolerance,
           bool zeros_alike);
 std::string text(const std::byte* element, DataType type);

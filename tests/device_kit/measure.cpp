@@ -30,25 +30,28 @@ using runtime::NDArray;
 
 constexpr int kNoDevice = 3;
 
-/// Attributes of the driver's interface, by their numbers there; 0 for what it does not say.
-int attribute(int number) {
+/// A function of the driver, or null.
+template <class F>
+F* driver_function(const char* name) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-  if (driver == nullptr) return 0;
-  const auto get = reinterpret_cast<int (*)(int*, int, int)>(dlsym(driver, "cuDeviceGetAttribute"));
+  return driver == nullptr ? nullptr : reinterpret_cast<F*>(dlsym(driver, name));
+}
+
+/// Returns the CU_DEVICE_ATTRIBUTE_... of this number, or 0.
+int attribute(int number) {
+  auto* get = driver_function<int(int*, int, int)>("cuDeviceGetAttribute");
   int value = 0;
-  if (get == nullptr || get(&value, number, 0) != 0) return 0;
-  return value;
+  return get != nullptr && get(&value, number, 0) == 0 ? value : 0;
 }
 
 int driver_version() {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-  if (driver == nullptr) return 0;
-  const auto get = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+  auto* get = driver_function<int(int*)>("cuDriverGetVersion");
   int value = 0;
   return get != nullptr && get(&value) == 0 ? value : 0;
 }
 
-/// An array here and its copy on the device. Numbers of [-1, 1), or -10 to 10.
+/// A random array on the host and its copy on the device: floats in [-1, 1), or integers in
+/// [-10, 10].
 struct Input {
   Input(const std::vector<std::int64_t>& shape, DataType type, unsigned seed, Device device)
       : here(NDArray::empty(shape, type)), there(here) {
@@ -82,12 +85,12 @@ struct Input {
   NDArray here, there;
 };
 
-/// A row's arrays, what it does, and each element of its result by plain C++.
+/// A row's inputs, its work, and its result element by element in plain C++.
 struct Program {
   std::vector<Input> inputs;
   std::vector<std::int64_t> shape;
   DataType type = Float(32);
-  /// Of a call: operations, or bytes that are moved.
+  /// Floating-point operations, or bytes read and written, per call.
   double operations = 0, bytes = 0;
   std::function<double(const Program& program, std::int64_t)> element;
 };
@@ -167,28 +170,22 @@ Program program_of(const Row& row, Device device) {
         sum += std::exp(p.inputs[0](i / kColumns * kColumns + k));
       return std::exp(p.inputs[0](i)) / sum;
     };
-  if (row.kind == RowKind::SumsOfRows) {
-    p.shape = {kRows};
-    p.bytes = matrix + kRows * 4.0;
-    p.element = [](const Program& p, std::int64_t i) {
+  if (row.kind == RowKind::SumsOfRows || row.kind == RowKind::SumsOfColumns) {
+    const bool by_rows = row.kind == RowKind::SumsOfRows;
+    const std::int64_t sums = by_rows ? kRows : kColumns, terms = by_rows ? kColumns : kRows;
+    p.shape = {sums};
+    p.bytes = matrix + static_cast<double>(sums) * 4;
+    p.element = [by_rows, terms](const Program& p, std::int64_t i) {
       double sum = 0;
-      for (std::int64_t k = 0; k < kColumns; ++k) sum += p.inputs[0](i * kColumns + k);
-      return sum;
-    };
-  }
-  if (row.kind == RowKind::SumsOfColumns) {
-    p.shape = {kColumns};
-    p.bytes = matrix + kColumns * 4.0;
-    p.element = [](const Program& p, std::int64_t i) {
-      double sum = 0;
-      for (std::int64_t k = 0; k < kRows; ++k) sum += p.inputs[0](k * kColumns + i);
+      for (std::int64_t k = 0; k < terms; ++k)
+        sum += p.inputs[0](by_rows ? i * kColumns + k : k * kColumns + i);
       return sum;
     };
   }
   return p;
 }
 
-/// Elements of the first and the last rows, and some by chance, beside plain C++.
+/// Compares the first, the last and some random elements with plain C++.
 std::string difference(const Program& p, const NDArray& result) {
   const NDArray here = result.copy_to(cpu(0));
   const auto* data = static_cast<const std::byte*>(here.dl_tensor().data);
@@ -201,7 +198,7 @@ std::string difference(const Program& p, const NDArray& result) {
         : n < 80 ? count - 1 - n % count
                  : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count));
     const double right = p.element(p, i), found = value(data + i * p.type.bytes(), p.type);
-    // Sums of thousands of numbers about 0, in float32.
+    // The tolerance allows for float32 sums of thousands of terms that cancel.
     if (!(std::fabs(right - found) <= 2e-3 * std::max(1.0, std::fabs(right))))
       return "element " + std::to_string(i) + " is " + std::to_string(found) + ", not " +
              std::to_string(right);
@@ -209,7 +206,7 @@ std::string difference(const Program& p, const NDArray& result) {
   return "";
 }
 
-/// Seconds of a call, the median of several runs by the device's clock.
+/// Returns the median time of a call in seconds, measured by the device.
 double seconds_of(runtime::DeviceApi& api, const std::function<void()>& call) {
   call();
   api.synchronize(0);
@@ -250,7 +247,7 @@ Measured measured(const CheckOptions& options, const Row& row, const Program& p,
   return result;
 }
 
-/// Bytes a second that a copy on the device moves, both ways.
+/// Returns the bytes read and written per second by a copy within the device.
 double copy_speed(const CheckOptions& options) {
   constexpr std::int64_t kBytes = std::int64_t{kRows} * kColumns * 4;
   const NDArray from = NDArray::zeros({kBytes}, Int(8), options.device),
@@ -258,7 +255,7 @@ double copy_speed(const CheckOptions& options) {
   runtime::DeviceApi& api = runtime::device_api(options.device.type);
   const runtime::MemoryPlace source{options.device, from.dl_tensor().data},
       target{options.device, to.dl_tensor().data};
-  // By the host's clock: each copy waits for its end. Large, so that the waiting is small.
+  // DeviceApi::copy waits for each copy, so this is a lower bound.
   constexpr int kCopies = 20;
   api.copy(source, target, kBytes);
   const auto start = std::chrono::steady_clock::now();
@@ -267,7 +264,7 @@ double copy_speed(const CheckOptions& options) {
   return 2.0 * kBytes * kCopies / time.count();
 }
 
-/// The steps of the tutorial gpu_matmul, of which only the kernels know the size.
+/// The steps of the tutorial gpu_matmul. Their size is read from the libraries.
 std::vector<Row> ladder_rows(const std::string& kernels) {
   std::vector<Row> rows;
   std::error_code missing;
@@ -282,7 +279,7 @@ std::vector<Row> ladder_rows(const std::string& kernels) {
 }
 
 NDArray result_of(const Program& p, Device device) {
-  // Nothing that the program does not write goes unseen.
+  // NaN shows elements that the program does not write.
   return NDArray::full(p.shape, p.type, p.type.is_floating() ? NAN : -1, device);
 }
 

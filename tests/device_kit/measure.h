@@ -1,14 +1,15 @@
-// The tables: how fast the library's schedules are on a device, beside cuBLAS and beside copies.
+// Measures the library's schedules on a device, in comparison with cuBLAS and device copies.
 #pragma once
 
 #include "tests/device_kit/check.h"
 
 namespace tenon::device_kit {
 
-/// Says which device there is, what its memory and its multiply-adds do, and adds two vectors, as
-/// one line of JSON in `results`. The exit status: 0, 1 where the sum is wrong, 3 without a device.
+/// Writes the device's properties, its memory bandwidth and its multiply-add rate as one line of
+/// JSON to `results`, and checks a vector addition. Returns the exit status: 0, 1 if the sum is
+/// wrong, 3 if there is no device.
 int probe(const CheckOptions& options);
-/// A line for each row; rows that `results` has are left out. The exit status as of probe.
+/// Writes a line for each table row that is not in `results` yet. Returns the exit status.
 int measure(const CheckOptions& options);
 
 }  // namespace tenon::device_kit

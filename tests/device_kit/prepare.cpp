@@ -1,5 +1,5 @@
-// Compiles the programs of the device kit for an architecture, and writes down what each is called
-// with and what the interpreter says it must leave. Needs no device.
+// Compiles the programs of the device kit for an architecture, and writes their arguments and the
+// results of the interpreter. Needs no device.
 //
 //   device_kit_prepare --target "cuda -arch=sm_90" --out kernels/sm_90 [--random 300] [--seed 1]
 //                      [--only TEXT]
@@ -34,10 +34,10 @@ struct Options {
   unsigned first_seed = 1;
 };
 
-/// Of one run by the interpreter; cases take seconds together on a device.
+/// The maximum work of one run by the interpreter (tests/common/work.h).
 constexpr double kMostWork = 5e6;
 
-/// The first case that cannot be made is an error, except of random ones, which may be refused.
+/// Writes the files of all cases. Only random programs may be refused; they are left out then.
 class Preparation {
  public:
   explicit Preparation(const Options& options)
@@ -52,7 +52,7 @@ class Preparation {
       library_case(program, "tensor_cores");
   }
 
-  /// From the first seed on, until there are so many that were not refused.
+  /// Tries seeds from `first_seed` on until `random` programs are accepted.
   void random_programs() {
     using fuzz::Programs;
     static constexpr Programs kPrograms[] = {Programs::Small, Programs::Small,
@@ -78,7 +78,7 @@ class Preparation {
     }
   }
 
-  /// Around powers of two; all of one number of groups and axes in one module.
+  /// Reductions over 2^n - 1, 2^n and 2^n + 1 threads, in one module per number of groups and axes.
   void thread_reductions() {
     std::map<std::string, std::vector<fuzz::ThreadReduction>> modules;
     const auto is_at_power = [](int n) { return std::has_single_bit(static_cast<unsigned>(n)); };
@@ -94,7 +94,7 @@ class Preparation {
     }
   }
 
-  /// Too large for the interpreter: results are compared where they are measured.
+  /// The table programs are too large for the interpreter; `measure` checks their results.
   void tables() {
     for (const Row& row : table_rows()) {
       if (!chosen(row.name)) continue;
@@ -189,7 +189,7 @@ class Preparation {
     ++count_;
   }
 
-  /// Appends the elements as they are given, and as the interpreter leaves them.
+  /// Appends the initial and the expected contents of an array.
   static CaseArgument array_argument(Arguments::Array& given, const Arguments::Array& right,
                                      std::vector<std::byte>& bytes) {
     CaseArgument argument{.name = given.name,

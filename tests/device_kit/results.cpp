@@ -23,11 +23,11 @@ Results::Results(std::string path) : path_(std::move(path)) {
 }
 
 void Results::add(json line) {
-  // What a driver says may be in any encoding.
+  // Messages of a driver may be in any encoding.
   const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   std::FILE* file = std::fopen(path_.c_str(), "a");
   if (file == nullptr) throw RuntimeError(path_ + " cannot be written");
-  // A line that a stop cut off ends here.
+  // Ends a line that was truncated by a kill.
   if (std::ftell(file) == 0) std::fseek(file, 0, SEEK_END);
   std::fwrite(text.data(), 1, text.size(), file);
   std::fflush(file);
@@ -55,7 +55,7 @@ bool report(const std::string& folder) {
   for (const std::string& file : files) {
     std::map<std::string, int> counts;
     double seconds = 0;
-    // A case's last line counts: it may have been run again.
+    // Only a case's last line counts; a case may have been run again.
     std::map<std::string, json> last;
     const Results results(file);
     for (const json& line : results.lines())

@@ -1,5 +1,5 @@
-// Results as lines of JSON: each is in the file when it is known, so that a stop loses nothing, and
-// a file that is there is gone on with.
+// Results as lines of JSON. Each line is written to the disk at once, so that an interrupted run
+// loses nothing and can be resumed.
 //
 //   Results results("results/topi.jsonl");
 //   if (!results.has("case", "matmul_33x17x9")) results.add({{"case", "matmul_33x17x9"}, ...});
@@ -14,11 +14,11 @@ namespace tenon::device_kit {
 
 class Results {
  public:
-  /// Reads what is there; a last line that a stop cut off is dropped.
+  /// Reads the existing lines. Drops a truncated last line.
   explicit Results(std::string path);
 
   const std::vector<nlohmann::json>& lines() const { return lines_; }
-  /// Appends, and writes through to the disk.
+  /// Appends a line and flushes it to the disk.
   void add(nlohmann::json line);
 
  private:
@@ -26,7 +26,7 @@ class Results {
   std::vector<nlohmann::json> lines_;
 };
 
-/// Prints one page of what the files of a folder say. Whether all of it is right.
+/// Prints a summary of the result files in a folder. Returns whether every result is right.
 bool report(const std::string& folder);
 
 }  // namespace tenon::device_kit

@@ -1,4 +1,4 @@
-// device_kit: runs on a device what device_kit_prepare has compiled. Needs the runtime alone.
+// device_kit: runs the cases of device_kit_prepare on a device. Needs only the runtime library.
 //
 //   device_kit probe   --kernels kernels/sm_90 --results results/probe.jsonl
 //   device_kit check   --kernels kernels/sm_90 --results results/topi.jsonl --group topi
@@ -26,7 +26,7 @@ int usage() {
   return 2;
 }
 
-/// Nullopt for options that are none.
+/// Returns nullopt for unknown or incomplete options.
 std::optional<CheckOptions> parse(int argc, char** argv) {
   CheckOptions options;
   for (int n = 2; n < argc; ++n) {

@@ -22,7 +22,7 @@ runner=$kit/bin/device_kit
 all_steps=(probe runtime topi tensor_cores tutorials random ptx sanitizers tables torch counters)
 declare -A limits=([probe]=30 [runtime]=40 [topi]=90 [tensor_cores]=60 [tutorials]=40 [random]=90 [ptx]=60
                    [sanitizers]=120 [tables]=90 [torch]=60 [counters]=60)
-# A dozen cases: the first one whose name begins so.
+# Twelve prefixes of names; the first case of each is run.
 sanitized_cases=(matmul_ matmul_transposed batch_matmul_ conv2d_ softmax_ sum_of_rows_ sum_of_columns_
                  argmax_of_rows_ transpose_ map_symbolic matmul_float16 matmul_int8)
 profiled_cases=(product_float32_4096 product_float16_4096 softmax transpose)
@@ -267,7 +267,7 @@ sanitize_case() {
     "$runner" run --kernels "$kernels" --only "$2" >"$log" 2>&1
   result=$?
   what=$(grep -E "^========= +($finding)" "$log" | head -n 1)
-  # A run without a summary did not work.
+  # A run without a summary failed.
   if grep -qE 'SUMMARY: 0 (errors|hazards)' "$log" && [ $result -eq 0 ]; then
     status=right what=
   elif grep -qE 'SUMMARY: [1-9]' "$log"; then
@@ -416,7 +416,7 @@ run_step() {
       judge 1
       note "$(grep -c '^fault:' "$TENON_STAND_IN_LOG") faults: $(grep -m 1 '^fault:' "$TENON_STAND_IN_LOG")"
     fi
-    # Of the step's cases and values.
+    # The counts of the step's cases and values.
     local counted
     counted=$(count_lines "$out/$step"*.jsonl)
     what=$counted${counted:+${what:+; }}$what

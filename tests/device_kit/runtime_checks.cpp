@@ -1,4 +1,4 @@
-// What the runtime does with a device beside launching: memory, copies, streams, clocks, errors.
+// Checks of the runtime on a device: memory, copies, streams, timers and errors.
 #include <array>
 #include <functional>
 #include <map>
@@ -60,7 +60,7 @@ std::string no_such_memory(const CheckOptions& options) {
   try {
     static_cast<void>(NDArray::empty({std::int64_t{1} << 44}, Int(8), options.device));
   } catch (const RuntimeError& error) {
-    // The device goes on.
+    // The device is still usable.
     return copies(options);
   }
   return "16 TiB were given";
@@ -83,7 +83,7 @@ std::string arguments(const CheckOptions& options) {
   return "an array of the host was taken for one of the device";
 }
 
-/// Each stream's sum reads what the other's wrote, by turns.
+/// Two streams take turns; each reads the result of the other.
 std::string streams(const CheckOptions& options) {
   const Sum sum(options);
   const runtime::Stream first(options.device), second(options.device);
@@ -102,7 +102,7 @@ std::string streams(const CheckOptions& options) {
     first.wait_for(second);
   }
   first.synchronize();
-  // a gains 4 in each round, and c is 2 more than the last a but one.
+  // a grows by 4 per round, and c is a of the previous round plus 2.
   return options.numbers ? sum.wrong_unless(1 + 4 * (kRounds - 1) + 2) : "";
 }
 

@@ -1,4 +1,4 @@
-// The rows of the device kit's tables: large programs whose speed is measured beside a peer.
+// The rows of the device kit's tables: large programs whose speed is measured.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ enum class RowKind : std::uint8_t {
   Add,
   /// `n` threads with kChain dependent multiply-adds each: the device's peak.
   MultiplyAdds,
-  /// Of n x n matrices, row-major. Added up in float32, or int32.
+  /// C = A B for row-major n x n matrices, accumulated in float32 or int32.
   Product,
   /// 3 x 3, stride 1, padding 1: `n` images of `channels` x `size` x `size`, as many filters.
   Convolution,
-  /// Of kRows x kColumns numbers.
+  /// These take a kRows x kColumns matrix.
   Softmax,
   SumsOfRows,
   SumsOfColumns,
@@ -26,7 +26,7 @@ enum class RowKind : std::uint8_t {
   Relu,
 };
 
-/// Of "table_add_small", which checks of the runtime launch too.
+/// The elements of "table_add_small", which the runtime checks launch as well.
 inline constexpr int kSmall = 1 << 22;
 inline constexpr int kChain = 8192, kRows = 16384, kColumns = 4096;
 

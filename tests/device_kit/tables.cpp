@@ -14,7 +14,7 @@ namespace {
 using te::placeholder;
 using te::Tensor;
 
-/// Threads whose sums depend on nothing but themselves.
+/// Threads with a chain of kChain dependent multiply-adds each.
 TableProgram multiply_adds(int threads) {
   const Tensor A = placeholder({threads}, "A"), B = placeholder({threads}, "B");
   const te::IterVar k = te::reduce_axis({0, kChain}, "k");

@@ -1,4 +1,4 @@
-// The programs of the tables.
+// The programs behind the table rows.
 #pragma once
 
 #include <tenon/tenon.h>
@@ -12,7 +12,7 @@ struct TableProgram {
   std::vector<LowerArgument> args;
 };
 
-/// By the library's schedule for the target.
+/// Returns the row's program with the library's schedule for the target.
 TableProgram table_program(const Row& row, const tir::TargetFacts& target);
 
 }  // namespace tenon::device_kit

@@ -22,7 +22,7 @@ std::vector<std::int64_t> shape_of(const ArraySpec& array) {
   return shape;
 }
 
-/// What a step makes of inputs that are the same for every step.
+/// Returns the result of a step for random inputs, which depend on their types only.
 NDArray result_of(const runtime::Function& step, Device device) {
   std::vector<NDArray> arrays;
   std::vector<runtime::Argument> args;
@@ -40,7 +40,7 @@ NDArray result_of(const runtime::Function& step, Device device) {
 }
 
 std::string difference(const NDArray& first, const NDArray& other) {
-  // Sums of thousands of numbers, in another order.
+  // Steps add thousands of terms in different orders.
   constexpr double kTolerance = 1e-3;
   const auto* x = static_cast<const std::byte*>(first.dl_tensor().data);
   const auto* y = static_cast<const std::byte*>(other.dl_tensor().data);
@@ -68,7 +68,7 @@ std::string run_tutorial(const CheckOptions& options, const std::string& name) {
   for (const auto& entry : fs::directory_iterator(fs::path(options.kernels) / name))
     files.push_back(entry.path());
   std::ranges::sort(files);
-  // By the types of the arrays.
+  // The first result, by argument types.
   std::map<std::string, NDArray> firsts;
   for (const fs::path& file : files) {
     const runtime::Function step = runtime::Module::load(file)["main"];

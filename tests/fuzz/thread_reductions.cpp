@@ -101,7 +101,7 @@ std::vector<ThreadReduction> all_thread_reductions() {
 }
 
 int threads_of(const ThreadReduction& c) {
-  // Of three axes, groups are blocks.
+  // With three axes, groups are blocks.
   return c.extent * (c.axes < 3 ? c.groups : 6) * (c.axes == 2 ? 2 : 1);
 }
 

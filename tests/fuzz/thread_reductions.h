@@ -19,7 +19,7 @@ struct ThreadReduction {
 
 /// All cases: extents 1 to 65, groups of 1, 3 and 16, one to three axes.
 std::vector<ThreadReduction> all_thread_reductions();
-/// Of a block.
+/// Returns the number of threads per block.
 int threads_of(const ThreadReduction& c);
 
 struct ThreadReductionProgram {

@@ -27,7 +27,7 @@ struct KernelCode {
   std::string text = {};
   /// Of CUDA only, where a compiler was found.
   std::string ptx = {};
-  /// A cubin. Of OpenCL there is none: its driver compiles the text.
+  /// The cubin for CUDA. Empty for OpenCL, whose driver compiles the text.
   std::string binary = {};
   /// Why there is no binary where there should be one.
   std::string why_no_binary = {};

@@ -34,7 +34,7 @@ struct KernelImage {
   std::string_view source;
   /// Machine code of one architecture; empty where no compiler was found.
   std::span<const std::byte> binary;
-  /// PTX, with a zero behind it, for architectures that the machine code is not of.
+  /// Zero-terminated PTX, for devices of other architectures.
   std::string_view portable = {};
 };
 
@@ -87,7 +87,7 @@ class DeviceApi {
   virtual std::string device_name(int id) = 0;
   /// Never null. Throws RuntimeError if there is no such device or not as much memory.
   virtual void* allocate(int id, std::uint64_t nbytes, std::uint64_t alignment) = 0;
-  /// Waits for kernels that use it. What a device that has failed cannot give back is lost.
+  /// Waits for kernels that use the memory. Leaks it if the device has failed.
   virtual void release(int id, void* data) noexcept = 0;
   /// Between places of this kind of device, or between one of them and the host, in the calling
   /// thread's stream. Returns when the bytes are there.

@@ -53,7 +53,7 @@ struct CommandLineOptions {
   /// How to print where the time of a run goes; absent: not asked for. With a page, it is shown
   /// there.
   std::optional<ProfileForm> profile;
-  /// The folder to write code into.
+  /// The folder that --save writes libraries to.
   std::optional<std::string> save = std::nullopt;
   /// Names of passes, each once.
   std::vector<std::string> dump_after;

@@ -121,7 +121,7 @@ class ScheduleProgram {
   std::ostream& err_;
   PassReports reports_;
   std::set<std::string> warned_;
-  /// Libraries that have been written.
+  /// The number of libraries written by --save.
   int saved_ = 0;
   /// Drawn in one document at the end.
   std::vector<te::NamedSchedule> drawings_;

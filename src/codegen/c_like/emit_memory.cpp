@@ -48,7 +48,7 @@ void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lan
   out_.add(call("vstore_half", {value, place.at, place.base}).text + ";");
 }
 
-/// A constant of 16 bits is stored as its bits.
+/// Stores a 16-bit float constant as its bits.
 void CFunctionEmitter::put(const Buffer& buffer, const Expr& position, const Lane& lane,
                            const Expr& value) {
   const Broadcast* same = value.as<Broadcast>();
@@ -69,11 +69,11 @@ Text CFunctionEmitter::load(const Load& n, const Lane& lane) {
     return call("vload_half", {place.at, place.base});
   }
   Text value = element(n.buffer, position, lane);
-  if (is_apart(n.buffer)) {
+  if (is_opaque(n.buffer)) {
     const DataType in_memory = t.is_bool()                       ? UInt(8)
                                : t.is_floating() && t.bits == 16 ? UInt(16)
                                                                  : t;
-    value = call(module_.helpers().use(Helper::Apart, in_memory), {value});
+    value = call(module_.helpers().use(Helper::Opaque, in_memory), {value});
   }
   if (is_native_half(t)) return value;
   if (t.is_bool()) return {value.text + " != 0", Level::Equality};
@@ -191,7 +191,7 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
   });
 }
 
-/// The statement in the lanes that take the branch around.
+/// Emits the statement for the lanes that take the enclosing branch.
 void CFunctionEmitter::where_stored(const Lane& lane, const std::function<void()>& statement) {
   if (stored_lanes_.empty()) return statement();
   block("if (" + stored_lanes_ + "[" + lane.text.text + "])", statement);

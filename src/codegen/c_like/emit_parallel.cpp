@@ -10,7 +10,7 @@ using namespace tir;
 std::string CFunctionEmitter::declaration(const std::string& type,
                                           const CVariable& variable) const {
   if (variable.pointee.empty()) return type + " " + variable.name;
-  const bool is_alone = noalias_ || variable.is_local || variable.is_alone;
+  const bool is_alone = noalias_ || variable.is_local || variable.is_restrict;
   return variable.space + variable.pointee + "* " +
          (is_alone ? std::string(module_.dialect().restrict_word) + " " : "") + variable.name;
 }

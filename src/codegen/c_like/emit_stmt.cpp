@@ -196,7 +196,7 @@ void CFunctionEmitter::emit(const If& n) {
   if (n.else_case) block("else", [&] { stmt(*n.else_case); });
 }
 
-/// Stores in the branch ask in each lane whether it takes the branch.
+/// Emits both sides; their stores test for each lane whether it takes the side.
 void CFunctionEmitter::branch_by_lanes(const If& n) {
   const auto side = [&](const Expr& condition, const Stmt& s) {
     block("", [&] {

@@ -50,11 +50,11 @@ struct CVariable {
   std::int64_t factor = 1;
   /// Of a pointer in a kernel: which memory it points to, "__global ".
   std::string space = {};
-  /// Of a pointer: whether nothing else points there.
-  bool is_alone = false;
-  /// Of a pointer: whether what is read there must be no load to the language's compiler, which
-  /// would make it one with a load of other memory.
-  bool is_apart = false;
+  /// Whether the pointer is declared restrict even if others of the function are not.
+  bool is_restrict = false;
+  /// Whether elements pass through an empty `asm` when they are loaded, so that the device's
+  /// compiler cannot merge the load with one of another array.
+  bool is_opaque = false;
 };
 
 class CFunctionEmitter {
@@ -181,8 +181,8 @@ class CFunctionEmitter {
   Text element(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane);
   Text pointer(const tir::Expr& data, DataType element);
   Text in_memory(const Text& value, DataType t);
-  bool is_apart(const tir::Buffer& buffer) const {
-    return buffer->data.as<tir::VarNode>() && find(buffer->data).is_apart;
+  bool is_opaque(const tir::Buffer& buffer) const {
+    return buffer->data.as<tir::VarNode>() && find(buffer->data).is_opaque;
   }
   /// Where an element is: so many behind a pointer.
   struct Place {
@@ -260,8 +260,7 @@ class CFunctionEmitter {
   std::vector<Workspace> workspaces_;
   /// Inside a persistent parallel region.
   bool in_region_ = false;
-  /// The array that says of each lane whether it takes the branches by lanes around; empty: none
-  /// is.
+  /// The array of lanes that take the enclosing branches by lanes; "" outside of such branches.
   std::string stored_lanes_;
   /// The variables of a task: its number, and of how many it is.
   std::string task_, num_tasks_;

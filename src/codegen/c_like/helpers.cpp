@@ -59,8 +59,8 @@ std::string name_of(Helper helper, const std::string& type) {
       return "prefetch_element";
     case Helper::CopyAsync:
       return "copy_async";
-    case Helper::Apart:
-      return "apart_" + type;
+    case Helper::Opaque:
+      return "opaque_" + type;
     case Helper::ShuffleTo:
       return "shuffle_" + type;
     case Helper::ShuffleUp:
@@ -154,9 +154,10 @@ constexpr const char* kFloat16Bits = R"(uint16_t $N(float value) {
   return (uint16_t)(result | (x.bits >> 16 & 0x8000u));
 }
 )";
-// What CUDA's devices have instructions for; bfloat16 since sm_80. The bits come in a register of
-// 32: of one of 16 that a conversion made, ptxas of CUDA 13.0 stores the number as an integer where
-// NVVM stores the low byte alone (`cvt.rn.f16.f32 %rs1, ...; st.local.u8 [...], %rs1`).
+// Conversions by CUDA's instructions; those of bfloat16 exist since sm_80. The result is in a
+// 32-bit register because of a fault in ptxas 13.0: if `cvt.rn.f16.f32` writes a 16-bit register
+// and NVVM splits its store in two (`st.local.u8 [...], %rs1`), ptxas stores the number converted
+// to an integer.
 constexpr const char* kValueOfFloat16InCuda = R"(float $N(uint16_t bits) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
@@ -312,13 +313,13 @@ constexpr const char* kShuffleDown = R"($T $N($T value, int distance, int width)
 }
 )";
 
-/// An instruction that is none, of which the compiler knows nothing but its register.
-constexpr const char* kApart = R"($T $N($T value) {
+/// Returns `value`. The empty `asm` may change its register, as far as the compiler knows.
+constexpr const char* kOpaque = R"($T $N($T value) {
   asm("" : "+$R"(value));
   return value;
 }
 )";
-constexpr const char* kApartByte = R"($T $N($T value) {
+constexpr const char* kOpaqueByte = R"($T $N($T value) {
   uint16_t bits = (uint8_t)value;
   asm("" : "+h"(bits));
   return ($T)bits;
@@ -393,8 +394,8 @@ const char* body_of(Helper helper, DataType t, bool has_ptx) {
       return kShuffleDown;
     case Helper::FourBytes:
       return kFourBytes;
-    case Helper::Apart:
-      return t.bits == 8 ? kApartByte : kApart;
+    case Helper::Opaque:
+      return t.bits == 8 ? kOpaqueByte : kOpaque;
   }
   internal_error("a helper without a text");
 }

@@ -43,7 +43,7 @@ enum class Helper : unsigned char {
   SizeOfProduct,
   Prefetch,
   CopyAsync,
-  Apart,  // a number that has been read, as one that no compiler knows to have been read; of CUDA
+  Opaque,  // the identity, by an empty `asm` that hides from CUDA's compiler that it is a load
   // Within a warp: (value, thread or distance, width of the groups that exchange values).
   ShuffleTo,
   ShuffleUp,

@@ -21,7 +21,7 @@ class KernelTextEmitter {
         kernel_(kernel),
         uses_(kernel.body),
         name_(module.names().take(kernel.attrs.global_symbol)),
-        emitter_(module, uses_, name_, kernel.attrs.noalias && arrays_to_and_fro() == 0) {}
+        emitter_(module, uses_, name_, kernel.attrs.noalias && num_updated_arrays_ == 0) {}
 
   /// What the kernel does with its parameters, and how they must be aligned.
   runtime::FunctionSpec function() const {
@@ -46,18 +46,6 @@ class KernelTextEmitter {
   }
 
  private:
-  /// How many arrays the kernel writes and reads. The compiler of CUDA C (NVVM 7.0.1 of CUDA 13.0)
-  /// makes of `c ? A[i] : B[i]` one load from a chosen address, of which it goes on to believe what
-  /// __restrict__ says of one of the two: it drops earlier stores to the other, and reads it by way
-  /// of the cache for what nobody writes. Where there are such stores, one array at most is said
-  /// to be alone, besides what the kernel only reads, whose elements pass through an instruction.
-  std::ptrdiff_t arrays_to_and_fro() const {
-    return std::ranges::count_if(signature_.spec.params, [](const runtime::ParamSpec& param) {
-      const auto* array = std::get_if<runtime::ArraySpec>(&param.type);
-      return array && array->access == runtime::Access::ReadWrite;
-    });
-  }
-
   void add_param(std::size_t n) {
     const Var& param = kernel_.params[n];
     CVariable variable{.name = emitter_.names().take(signature_.spec.params[n].name)};
@@ -69,9 +57,9 @@ class KernelTextEmitter {
                          memory_type(module_.dialect(), array->buffer->dtype);
       const DeviceDialect& device = *module_.dialect().device;
       variable.space = device.of_global;
-      if (kernel_.attrs.noalias && arrays_to_and_fro() > 0 && device.has_ptx) {
-        variable.is_apart = spec.access == runtime::Access::Read;
-        variable.is_alone = variable.is_apart || arrays_to_and_fro() == 1;
+      if (kernel_.attrs.noalias && num_updated_arrays_ > 0 && device.has_ptx) {
+        variable.is_opaque = spec.access == runtime::Access::Read;
+        variable.is_restrict = variable.is_opaque || num_updated_arrays_ == 1;
       }
       emitter_.define(array->buffer->data, variable);
       emitter_.define(array->declared->data, variable);
@@ -169,6 +157,16 @@ class KernelTextEmitter {
   const IndexUses uses_;
   const std::string name_;
   const Signature signature_ = signature_of(kernel_, name_);
+  /// Number of arrays that the kernel reads and writes. If there are any, at most one of them is
+  /// declared __restrict__, and loads from read-only arrays are opaque. The reason is a fault in
+  /// NVVM 7.0.1 (CUDA 13.0): it merges the loads of `c ? A[i] : B[i]` into one load from a selected
+  /// address and keeps the alias information of one of them. It then deletes earlier stores to the
+  /// other array, and reads that array through the read-only cache. Vector loads are not merged.
+  const std::ptrdiff_t num_updated_arrays_ =
+      std::ranges::count_if(signature_.spec.params, [](const runtime::ParamSpec& param) {
+        const auto* array = std::get_if<runtime::ArraySpec>(&param.type);
+        return array && array->access == runtime::Access::ReadWrite;
+      });
   CFunctionEmitter emitter_;
   runtime::KernelSpec spec_;
   std::vector<std::string> param_names_;

@@ -19,15 +19,15 @@ namespace {
 constexpr int kMostRegisters = 16;
 /// Independent operations for the processor, and few enough for any body.
 constexpr int kRegistersOfAPart = 4;
-/// The lanes that a statement loads only where they are chosen: those that the target does not mask
-/// are a branch each, and LLVM's time grows faster than the number of branches.
+/// The maximum number of conditional lane loads in a statement. Each one that the target cannot
+/// mask becomes a branch, and LLVM's time is superlinear in their number.
 constexpr int kMaxGuardedLanes = 128;
 
 /// The largest power of two that is not above `n`; 0 for 0.
 int power_of_two(int n) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); }
 
-/// The bits of the widest element among the vectors that are computed for `e`. An index that is a
-/// ramp is an address.
+/// The bits of the widest element among the vectors computed for `e`. Ramp indices are addresses
+/// and do not count.
 int widest_bits(const Expr& e) {
   int bits = e.dtype().is_vector() ? std::max<int>(e.dtype().bits, 8) : 0;
   const Load* load = e.as<Load>();
@@ -36,7 +36,7 @@ int widest_bits(const Expr& e) {
   return bits;
 }
 
-/// The number of loads of vectors in `e` that depend on a choice by lanes.
+/// The number of vector loads in `e` that depend on a choice by lanes.
 int guarded_loads(const Expr& e, bool is_guarded = false) {
   if (!e.dtype().is_vector()) return 0;
   int count = e.as<Load>() && is_guarded ? 1 : 0;
@@ -102,7 +102,7 @@ class WideSplitter {
     return type.is_vector() && registers_for(type, bits_) > kMostRegisters;
   }
 
-  /// Whether anything that is computed for a value, its indices included, is too wide.
+  /// Whether a vector computed for the value or its indices is too wide.
   bool has_wide(const Expr& e) const {
     if (is_wide(e.dtype())) return true;
     bool found = false;
@@ -128,7 +128,7 @@ class WideSplitter {
     return std::clamp(most, in_register, in_register * kRegistersOfAPart);
   }
 
-  /// Memory of its own for a vector. Bools lie in bytes.
+  /// Allocates memory for a vector; bools take a byte each.
   Buffer memory_for(DataType type) {
     const Buffer whole =
         decl_buffer({Expr(type.lanes)}, type.element(), {.name = "whole", .scope = "local"});
@@ -164,8 +164,8 @@ class WideSplitter {
     return compute && copy ? std::optional(allocated(whole, {*compute, *copy})) : std::nullopt;
   }
 
-  /// Whether a part of `e` may find what an earlier part has stored. Parts that read just the
-  /// elements that they store do not.
+  /// Whether a part of `e` may read an element that an earlier part stores. Parts that read exactly
+  /// the elements that they store do not.
   bool reads_what_it_stores(const Store& n, const Expr& e) const {
     bool found = false;
     walk(e, [&](const Load& load) {

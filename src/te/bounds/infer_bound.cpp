@@ -42,8 +42,8 @@ AxisFlags find_thread_bound(const FrozenStage& stage) {
   return flags;
 }
 
-/// Refuses a region that overruns the end of an axis by so much that the index leaves its type: no
-/// guard keeps those elements from being computed. What unknown sizes add up to is taken to fit.
+/// Refuses a region that overruns an axis beyond the index type: no guard protects those elements.
+/// Assumes that symbolic sizes fit.
 void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Range& range,
                         const arith::Facts& facts) {
   const DataType type = axis.var().dtype();
