@@ -520,6 +520,24 @@ TEST(UpdatesInPlace, AreNotCalledReductionsWhereTheyAreRefused) {
 
 // ---- what runs ----------------------------------------------------------------------------------
 
+TEST(PrivateMemory, IsNotCopiedBehindTheLoopWhoseLanesHaveIt) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], D: T.Buffer[8, "float32"]) -> None:
+    B = T.alloc_buffer([8], dtype="float32")
+    for i in T.vectorized(8):
+        for j in T.serial(8):
+            with T.block("B"):
+                vj = T.axis.spatial(8, j)
+                B[vj] = A[vj]
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = A[vi]
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("B"), 0, "global"); });
+  EXPECT_TRUE(contains(sentence, "loop `i` around block `B`: its iterations would race")) << sentence;
+}
+
 TEST(PartialDomains, ComputeAtRunsTheInstancesThatTheLoopsRan) {
   Scheduled s(R"(
 @T.prim_func

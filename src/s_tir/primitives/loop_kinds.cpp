@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/loops.h"
@@ -68,8 +69,16 @@ PrimFunc with_kind(const Program& program, int n, ForKind kind, std::optional<Th
 }  // namespace
 
 void require_independent_around(const Caller& caller, const Program& after, int n) {
-  std::vector<int> loops = after.loops_of(n);
-  for (int inner = n; after.is_loop(inner); ++inner) loops.push_back(inner);
+  std::set<int> loops;
+  const auto add_around = [&](int node) {
+    const std::vector<int> around = after.loops_of(node);
+    loops.insert(around.begin(), around.end());
+  };
+  add_around(n);
+  for (int inner = n; after.is_loop(inner); ++inner) loops.insert(inner);
+  // A reader outside of a loop ends that the loop's iterations have the memory to themselves.
+  if (after.is_block(n))
+    for (const int producer : producers(after, n)) add_around(producer);
   for (const int loop : loops) {
     const ForKind kind = after.loop(loop).kind;
     if (kind == ForKind::Serial || kind == ForKind::Unrolled) continue;

@@ -11,9 +11,9 @@ void require_plain_loop(const Caller& caller, const Program& program, int loop);
 /// An expression for an error's text.
 std::string tir_text(const tir::Expr& e);
 
-/// Refuses unless the iterations of the loops around a statement, and of those around all of its
-/// blocks, that run at the same time (parallel, in lanes, by threads) may do so: what a step must
-/// ask that changes what stands there.
+/// Refuses unless concurrent iterations (parallel loops, lanes, threads) of the loops around `n`,
+/// around its blocks and around the producers of what `n` reads are independent. Every primitive
+/// that changes or adds the accesses of `n` calls this.
 void require_independent_around(const Caller& caller, const Program& after, int n);
 
 }  // namespace tenon::s_tir
