@@ -15,7 +15,7 @@
 #include "tenon/driver/host_schedule.h"
 #include "tenon/driver/lost_results.h"
 #include "tenon/driver/races.h"
-#include "tenon/lower/fast_math_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/check_reads.h"
 #include "tenon/te/freeze.h"

@@ -2,8 +2,7 @@
 
 #include "tenon/codegen/c_like/kernels.h"
 #include "tenon/driver/target.h"
-#include "tenon/lower/device_passes.h"
-#include "tenon/lower/fast_math_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/lower/split_kernels.h"
 
 namespace tenon {

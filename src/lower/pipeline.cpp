@@ -4,47 +4,10 @@
 #include <chrono>
 #include <unordered_set>
 
-#include "lower/barrier_hazards.h"
-#include "lower/check_options.h"
+#include "lower/checks/barrier_hazards.h"
+#include "lower/checks/check_options.h"
 #include "lower/pass_concerns.h"
-#include "lower/passes/check_accesses.h"
-#include "lower/passes/combine_products.h"
-#include "lower/passes/eliminate_common_subexpressions.h"
-#include "lower/passes/flatten_storage.h"
-#include "lower/passes/fold_added_zeros.h"
-#include "lower/passes/guard_choices.h"
-#include "lower/passes/hoist_ifs.h"
-#include "lower/passes/inject_double_buffers.h"
-#include "lower/passes/inject_prefetch.h"
-#include "lower/passes/inject_rolling_buffers.h"
-#include "lower/passes/inject_virtual_threads.h"
-#include "lower/passes/instrument_bounds.h"
-#include "lower/passes/interleave_lanes.h"
-#include "lower/passes/jam_loops.h"
-#include "lower/passes/legalize_bfloat16.h"
-#include "lower/passes/localize_sums.h"
-#include "lower/passes/lower_blocks.h"
-#include "lower/passes/lower_intrinsics.h"
-#include "lower/passes/narrow_index_types.h"
-#include "lower/passes/order_sums.h"
-#include "lower/passes/pack_stores.h"
-#include "lower/passes/part_lane_buffers.h"
-#include "lower/passes/partition_loops.h"
-#include "lower/passes/privatize_buffers.h"
-#include "lower/passes/rebase_loops.h"
-#include "lower/passes/remove_no_ops.h"
-#include "lower/passes/renormalize_splits.h"
-#include "lower/passes/rewrite_storage.h"
-#include "lower/passes/rewrite_unsafe_selects.h"
-#include "lower/passes/scalarize_elements.h"
-#include "lower/passes/simplify.h"
-#include "lower/passes/split_wide_vectors.h"
-#include "lower/passes/trim_loops.h"
-#include "lower/passes/unroll_loops.h"
-#include "lower/passes/vectorize_loops.h"
-#include "lower/passes/vectorize_plain_loops.h"
-#include "lower/passes/widen_index_types.h"
-#include "lower/passes/widen_vectors.h"
+#include "lower/passes.h"
 #include "tenon/arith/simplifier_memory.h"
 #include "tenon/tir/print.h"
 
@@ -239,6 +202,55 @@ constexpr std::array kHost = {
          "after the proofs of the others, for which indices are whole numbers of any size"},
 };
 
+constexpr std::array kFastMath = {
+    Pass{
+        "fold-float-identities", fold_float_identities, Form::Lowered, Form::Lowered,
+        "on unrolled loops, whose constants are known; before sums are vectorised, which have less "
+        "to add then"},
+    Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
+         "loops of stores that turned out to change nothing"},
+    Pass{"reassociate-accumulations", reassociate_accumulations, Form::Lowered,
+         Form::Lowered,
+         "before loops that keep their order are vectorised, which are those that are left",
+         widens_vectors},
+};
+
+constexpr std::array kDevice = {
+    Pass{"hoist-thread-axes", hoist_thread_axes, Form::Lowered, Form::Lowered,
+         "first: what follows knows which threads there are, and who takes part in what"},
+    Pass{
+        "lower-warp-memory", lower_warp_memory, Form::Lowered, Form::Lowered,
+        "after all threads of a block are known, since each warp has its part; before barriers are "
+        "placed, for the threads of a warp share it"},
+    Pass{"lower-thread-allreduce", lower_thread_allreduce, Form::Lowered, Form::Lowered,
+         "before barriers are placed, which its steps in shared memory need"},
+    Pass{
+        "synchronize-threads", synchronize_threads, Form::Lowered, Form::Lowered,
+        "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
+};
+
+/// With one more.
+constexpr std::array kDeviceThatCopies = {
+    kDevice[0], kDevice[1], kDevice[2],
+    Pass{
+        "inject-async-copies", inject_async_copies, Form::Lowered, Form::Lowered,
+        "after memory is shared as it will be; before barriers are placed, since it brings its own"},
+    kDevice[3]};
+static_assert(kDevice.size() == 4);
+
+/// Kernels need few of the passes for a CPU (pipeline.cpp): their lanes are threads, so that no
+/// loop becomes a loop of vectors, and what a thread keeps in registers its schedule says
+/// (cache_write).
+constexpr std::array kKernel = {
+    Pass{
+        "split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
+        "first, so that what follows sees no vector much wider than the 128 bits that a device loads"},
+    Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered, Form::Lowered,
+         "what is left to the code generator: no intrinsic that is a composition of others"},
+    Pass{"widen-index-types", widen_index_types, Form::Lowered, Form::Lowered,
+         "after the proofs of the others, for which indices are whole numbers of any size"},
+};
+
 std::string text_of(const std::vector<tir::Violation>& violations) {
   std::string text = "the result is malformed: ";
   for (std::size_t n = 0; n < violations.size() && n < 3; ++n)
@@ -392,6 +404,20 @@ std::span<const Pass> block_passes() { return kBlocks; }
 std::span<const Pass> lowering_passes() { return kLowering; }
 
 std::span<const Pass> host_passes() { return kHost; }
+
+std::span<const Pass> fast_math_passes() { return kFastMath; }
+
+std::span<const Pass> device_passes(bool has_async_copies) {
+  if (has_async_copies) return kDeviceThatCopies;
+  return kDevice;
+}
+
+std::span<const Pass> kernel_passes() { return kKernel; }
+
+PassOptions options_of_kernels(PassOptions options) {
+  options.vector_registers = tir::VectorRegisters{.bits = 128, .count = 64, .for_sums = 0};
+  return options;
+}
 
 PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineOptions& options) {
   PipelineOptions how = options;

@@ -7,7 +7,7 @@
 #include "tenon/driver/host_schedule.h"
 #include "tenon/driver/lost_results.h"
 #include "tenon/driver/races.h"
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/walk.h"
 #include "tenon/tooling/on_device.h"

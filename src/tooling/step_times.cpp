@@ -4,8 +4,7 @@
 #include <iomanip>
 #include <ostream>
 
-#include "tenon/lower/device_passes.h"
-#include "tenon/lower/fast_math_passes.h"
+#include "tenon/lower/pipeline.h"
 
 namespace tenon {
 

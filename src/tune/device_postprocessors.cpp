@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "tenon/driver/lower.h"
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/lower/split_kernels.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"

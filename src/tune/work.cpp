@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "tenon/lower/fast_math_passes.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/lower/split_kernels.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/print.h"

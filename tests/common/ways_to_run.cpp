@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "tenon/lower/fast_math_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/print.h"

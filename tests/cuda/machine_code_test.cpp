@@ -9,7 +9,7 @@
 
 #include "tenon/codegen/c_like/kernels.h"
 #include "tenon/codegen/c_like/nvrtc.h"
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/lower/split_kernels.h"
 #include "tenon/topi/gpu.h"
 #include "tenon/topi/nn.h"

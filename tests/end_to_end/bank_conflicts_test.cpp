@@ -1,7 +1,7 @@
 // Bank conflicts, counted by the interpreter over the threads of a warp.
 #include <gtest/gtest.h>
 
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/topi/gpu.h"
 #include "tenon/topi/nn.h"
 #include "tests/common/one_tile.h"

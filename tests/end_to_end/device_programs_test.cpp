@@ -1,7 +1,7 @@
 // Scheduled programs on their way to a device: what kernels they become.
 #include <gtest/gtest.h>
 
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/lower/split_kernels.h"
 #include "tenon/tir/walk.h"
 #include "tests/common/ways_to_run.h"

@@ -1,7 +1,7 @@
 // Programs on the threads of a GPU, run by the interpreter, which has threads and barriers.
 #include <gtest/gtest.h>
 
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/tir/walk.h"
 #include "tests/common/ways_to_run.h"
 

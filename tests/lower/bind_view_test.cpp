@@ -1,4 +1,4 @@
-#include "lower/bind_view.h"
+#include "lower/loops/bind_view.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "lower/block_races.h"
+#include "lower/checks/block_races.h"
 
 #include <gtest/gtest.h>
 
 #include "pass_text.h"
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/support/error.h"
 
 namespace tenon::lowering {

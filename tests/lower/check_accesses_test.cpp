@@ -1,4 +1,4 @@
-#include "lower/passes/check_accesses.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

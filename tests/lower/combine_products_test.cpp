@@ -1,4 +1,4 @@
-#include "lower/passes/combine_products.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "lower/passes/eliminate_common_subexpressions.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "lower/passes/flatten_storage.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/flat_index.h"
-#include "lower/passes/simplify.h"
+#include "lower/loops/flat_index.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/ops.h"

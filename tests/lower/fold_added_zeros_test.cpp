@@ -1,4 +1,4 @@
-#include "lower/passes/fold_added_zeros.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "lower/passes/fold_float_identities.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
 #include "pass_text.h"
-#include "tenon/lower/fast_math_passes.h"
+#include "tenon/lower/pipeline.h"
 
 namespace tenon::lowering {
 namespace {

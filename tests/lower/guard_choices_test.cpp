@@ -1,4 +1,4 @@
-#include "lower/passes/guard_choices.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "lower/passes/hoist_ifs.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "lower/passes/inject_async_copies.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/barrier_hazards.h"
-#include "lower/passes/synchronize_threads.h"
+#include "lower/checks/barrier_hazards.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/error.h"

@@ -1,9 +1,7 @@
-#include "lower/passes/inject_double_buffers.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/passes/remove_no_ops.h"
-#include "lower/passes/simplify.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/print.h"

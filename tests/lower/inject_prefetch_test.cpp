@@ -1,9 +1,7 @@
-#include "lower/passes/inject_prefetch.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/passes/flatten_storage.h"
-#include "lower/passes/simplify.h"
 #include "pass_text.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"

@@ -1,12 +1,9 @@
-#include "lower/passes/inject_rolling_buffers.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "lower/passes/flatten_storage.h"
-#include "lower/passes/remove_no_ops.h"
-#include "lower/passes/simplify.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/ops.h"

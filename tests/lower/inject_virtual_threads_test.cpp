@@ -1,4 +1,4 @@
-#include "lower/passes/inject_virtual_threads.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

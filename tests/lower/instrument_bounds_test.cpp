@@ -1,8 +1,7 @@
-#include "lower/passes/instrument_bounds.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/passes/eliminate_common_subexpressions.h"
 #include "pass_text.h"
 
 namespace tenon::lowering {

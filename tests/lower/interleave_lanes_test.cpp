@@ -1,4 +1,4 @@
-#include "lower/passes/interleave_lanes.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

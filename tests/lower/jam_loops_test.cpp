@@ -1,4 +1,4 @@
-#include "lower/passes/jam_loops.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,10 @@
-#include "lower/passes/legalize_bfloat16.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 
-#include "lower/passes/simplify.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/float16.h"

@@ -1,4 +1,4 @@
-#include "lower/passes/localize_sums.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

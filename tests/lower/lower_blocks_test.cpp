@@ -1,10 +1,9 @@
 // Block programs as loops: where memory is, what guards what, and threads. The known texts of
 // lowered block programs are in tests/golden.
-#include "lower/passes/lower_blocks.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/passes/flatten_storage.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/ops.h"

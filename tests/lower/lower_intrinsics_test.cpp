@@ -1,4 +1,4 @@
-#include "lower/passes/lower_intrinsics.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

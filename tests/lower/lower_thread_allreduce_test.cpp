@@ -1,4 +1,4 @@
-#include "lower/passes/lower_thread_allreduce.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "tenon/interp/evaluate.h"
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"

@@ -1,4 +1,4 @@
-#include "lower/passes/lower_warp_memory.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "lower/passes/narrow_index_types.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

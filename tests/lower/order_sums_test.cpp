@@ -1,4 +1,4 @@
-#include "lower/passes/order_sums.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "lower/passes/pack_stores.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,9 @@
-#include "lower/passes/partition_loops.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "lower/passes/remove_no_ops.h"
-#include "lower/passes/simplify.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/parse.h"

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "pass_text.h"
-#include "tenon/lower/device_passes.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"

@@ -1,4 +1,4 @@
-#include "lower/passes/privatize_buffers.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

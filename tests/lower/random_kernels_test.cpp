@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "lower/barrier_hazards.h"
-#include "lower/passes/synchronize_threads.h"
+#include "lower/checks/barrier_hazards.h"
+#include "lower/passes.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/ops.h"

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "lower/passes/rewrite_storage.h"
+#include "lower/passes.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/ops.h"

@@ -1,4 +1,4 @@
-#include "lower/passes/reassociate_accumulations.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

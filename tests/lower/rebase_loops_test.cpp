@@ -1,4 +1,4 @@
-#include "lower/passes/rebase_loops.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

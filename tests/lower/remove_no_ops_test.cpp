@@ -1,4 +1,4 @@
-#include "lower/passes/remove_no_ops.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "lower/passes/renormalize_splits.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

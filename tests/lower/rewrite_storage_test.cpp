@@ -1,4 +1,4 @@
-#include "lower/passes/rewrite_storage.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "lower/passes/rewrite_unsafe_selects.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

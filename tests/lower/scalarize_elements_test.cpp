@@ -1,4 +1,4 @@
-#include "lower/passes/scalarize_elements.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "lower/shared_uses.h"
+#include "lower/gpu/shared_uses.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/passes/synchronize_threads.h"
+#include "lower/passes.h"
 #include "pass_text.h"
 #include "tenon/tir/walk.h"
 

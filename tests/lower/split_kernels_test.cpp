@@ -4,10 +4,10 @@
 
 #include <numeric>
 
-#include "lower/passes/hoist_thread_axes.h"
+#include "lower/passes.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
-#include "tenon/lower/device_passes.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/launch.h"
 #include "tenon/tir/ops.h"

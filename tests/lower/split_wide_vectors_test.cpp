@@ -1,4 +1,4 @@
-#include "lower/passes/split_wide_vectors.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

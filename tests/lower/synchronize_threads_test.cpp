@@ -1,8 +1,8 @@
-#include "lower/passes/synchronize_threads.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/barrier_hazards.h"
+#include "lower/checks/barrier_hazards.h"
 #include "pass_text.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/ops.h"

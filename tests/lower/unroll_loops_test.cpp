@@ -1,8 +1,7 @@
-#include "lower/passes/unroll_loops.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/passes/simplify.h"
 #include "pass_text.h"
 
 namespace tenon::lowering {

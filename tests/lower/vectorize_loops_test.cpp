@@ -1,8 +1,7 @@
-#include "lower/passes/vectorize_loops.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "lower/passes/simplify.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 

@@ -1,4 +1,4 @@
-#include "lower/passes/vectorize_plain_loops.h"
+#include "lower/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,369 @@
+// Makes one operation of products of neighbours that are added up one after the other, inside of
+// the pragma dot_products. For host code; never printed.
+//
+//   S[0] = S[0] + broadcast(cast(int32, A[k]), 16)*cast(int32x16, B[ramp(b, 4, 16)])
+//   ... the same of A[k + 1] and B[ramp(b + 1, 4, 16)], k + 2 and b + 2, k + 3 and b + 3
+// becomes
+//   S[0] = dp4a(A[k], ..., A[k + 3] sixteen times, B[ramp(b, 1, 64)], S[0])
+//
+// Four products of int8 and uint8 that are added up in 32 bits, in any order since these wrap; two
+// of bfloat16 that are added up in float32, in the processor's order, which the pragma allows.
+//
+// Changes nothing where code generation does not take dp4a (PassOptions::has_dp4a).
+#include "lower/passes.h"
+
+#include <map>
+
+#include "lower/cpu/dot_products.h"
+#include "lower/rewriting.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/fresh_copy.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/pragma.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+// ---- signed bytes -------------------------------------------------------------------------------
+
+/// Instructions take an unsigned and a signed byte. With a + 128 in place of a the sums are too
+/// great by 128 times those of b alone, which are the same for all rows of a tile: they are added
+/// up once for the rows, in a loop of their own, and taken back behind the loop.
+class Excess {
+ public:
+  /// Notes that the product is added to its sum.
+  void note(const Sum& sum) {
+    Member& member = members_[place_of(sum)];
+    if (member.factors.empty()) order_.push_back(sum);
+    member.factors += print_expr(neighbours_of(sum.b, sum)) + ";";
+    factors_.insert(&sum.b.buffer->data.node());
+    targets_.insert(&sum.target.buffer->data.node());
+    products_ += sum.neighbours();
+  }
+
+  /// Whether the loop's sums stand still and are only added to, and their factors only read: else
+  /// what is behind the loop is not what its iterations left.
+  bool has_only_sums(const For& loop) const {
+    int accesses = 0;
+    bool fine = true;
+    const auto note_access = [&](const Buffer& buffer) {
+      if (targets_.contains(&buffer->data.node())) ++accesses;
+    };
+    const auto is_in_target = [&](const Var& var) {
+      return std::ranges::any_of(
+          order_, [&](const Sum& sum) { return uses_var(self_of(sum.target), var); });
+    };
+    walk(
+        loop.body, [&](const Load& n) { note_access(n.buffer); },
+        [&](const Let& n) { fine = fine && !is_in_target(n.var); },
+        [&](const Store& n) {
+          note_access(n.buffer);
+          fine = fine && !factors_.contains(&n.buffer->data.node());
+        },
+        // Whoever is given memory may write there.
+        [&](const Evaluate& n) {
+          fine = fine && !uses_var(n.value, [&](const Expr& var) {
+                   return factors_.contains(&var.node()) || targets_.contains(&var.node());
+                 });
+        });
+    return fine && accesses == 2 * products_ && !is_in_target(loop.var);
+  }
+
+  /// After all have been noted: sums of the same factors share their excess.
+  void share() {
+    std::map<std::string, int> groups;
+    for (const Sum& sum : order_) {
+      Member& member = members_[place_of(sum)];
+      const auto [found, is_first] =
+          groups.emplace(member.factors, static_cast<int>(groups.size()));
+      member.group = found->second;
+      member.is_first = is_first;
+    }
+    if (order_.empty()) return;
+    lanes_ = order_.front().type().lanes;
+    buffer_ = decl_buffer({Expr(static_cast<int>(groups.size()) * lanes_)},
+                          order_.front().type().element(), {.name = "excess", .scope = "local"});
+    count_ = static_cast<int>(groups.size());
+  }
+
+  /// Whether it is worth it: more sums than there is excess to be added up.
+  bool is_shared() const { return 2 * count_ <= static_cast<int>(order_.size()) && count_ > 0; }
+
+  /// The product added to the sum.
+  Stmt added(const Sum& sum) const {
+    const Expr b = neighbours_of(sum.b, sum), most = most_of(b);
+    const Expr a = make_call(most.dtype(), Intrin::reinterpret, {neighbours_of(sum.a, sum)});
+    return add_to(sum.target.buffer, sum.target.indices,
+                  make_call(most.dtype(), Intrin::bitwise_xor, {a, most}), b);
+  }
+
+  /// The product with 128 added to the excess; nullopt where another sum that shares it does that.
+  std::optional<Stmt> added_to_excess(const Sum& sum) const {
+    const Member& member = members_.at(place_of(sum));
+    if (!member.is_first) return std::nullopt;
+    const Expr b = neighbours_of(sum.b, sum);
+    return add_to(*buffer_, {place(member.group)}, most_of(b), b);
+  }
+
+  const Buffer& buffer() const { return *buffer_; }
+
+  /// What comes before the loop that adds the excess up.
+  std::vector<Stmt> begun() const {
+    std::vector<Stmt> all;
+    for (int group = 0; group < count_; ++group)
+      all.push_back(make_store(*buffer_, make_const(order_.front().type(), 0), {place(group)}));
+    return all;
+  }
+
+  /// What comes behind the loop of the sums.
+  std::vector<Stmt> taken_back() const {
+    std::vector<Stmt> all;
+    for (const Sum& sum : order_) {
+      const Expr excess = make_load(*buffer_, {place(members_.at(place_of(sum)).group)});
+      all.push_back(
+          make_store(sum.target.buffer, self_of(sum.target) - excess, sum.target.indices));
+    }
+    return all;
+  }
+
+ private:
+  struct Member {
+    std::string factors;
+    int group = 0;
+    bool is_first = false;
+  };
+
+  static Expr most_of(const Expr& b) {
+    return make_broadcast(make_int(UInt(8), 128), b.dtype().lanes);
+  }
+  static Stmt add_to(const Buffer& buffer, const std::vector<Expr>& at, const Expr& a,
+                     const Expr& b) {
+    const Expr self = make_load(buffer, at);
+    return make_store(buffer, make_call(self.dtype(), Intrin::dp4a, {a, b, self}), at);
+  }
+  static std::string place_of(const Sum& sum) { return print_expr(self_of(sum.target)); }
+  Expr place(int group) const { return make_ramp(Expr(group * lanes_), Expr(1), lanes_); }
+
+  std::map<std::string, Member> members_;
+  /// The first product of each sum.
+  std::vector<Sum> order_;
+  /// The memory of the vectors that are multiplied, and of the sums.
+  std::unordered_set<const ExprNode*> factors_, targets_;
+  std::optional<Buffer> buffer_;
+  int products_ = 0, lanes_ = 0, count_ = 0;
+};
+
+/// Without the indices that nobody uses any more.
+Stmt without_idle_lets(const Stmt& s) {
+  const Stmt result = map_statements(s, [](const Stmt& child) { return without_idle_lets(child); });
+  const Let* let = result.as<Let>();
+  const bool is_idle =
+      let && effect_of(let->value) == Effect::Pure && !uses_var(let->body, let->var);
+  return is_idle ? let->body : result;
+}
+
+// ---- the pass -----------------------------------------------------------------------------------
+
+class Combiner {
+ public:
+  Stmt whole(const Stmt& s) { return placed(stmt(s)); }
+
+ private:
+  Stmt stmt(const Stmt& s) {
+    if (const Let* let = s.as<Let>(); let && let->value.dtype().is_index())
+      set(lets_, let->var, substitute(let->value, lets_));
+    if (const Attr* attr = s.as<Attr>(); attr && is_pragma(*attr, PragmaKey::DotProducts))
+      return region(*attr);
+    if (const Seq* seq = s.as<Seq>(); seq && is_inside_) return combined(*seq);
+    if (only_excess_ && (s.as<Store>() || s.as<Evaluate>())) return make_nop();
+    // Of what is not done in every iteration, or more than once, the excess would be another.
+    const bool is_once = s.as<Let>() || s.as<Seq>() || s.as<Attr>();
+    const bool outer = std::exchange(is_once_, is_once_ && is_once);
+    std::vector<Waiting> left = std::exchange(waiting_, {});
+    const Stmt result = map_statements(s, [&](const Stmt& child) {
+      const Stmt made = stmt(child);
+      if (waiting_.empty()) return made;
+      const Stmt behind = placed(made, &s);
+      left.insert(left.end(), waiting_.begin(), waiting_.end());
+      waiting_.clear();
+      return behind;
+    });
+    waiting_ = std::move(left);
+    is_once_ = outer;
+    return result;
+  }
+
+  /// An excess that is not added up yet: `sums` does it.
+  struct Waiting {
+    Buffer buffer;
+    Stmt sums;
+
+    /// Whether the sums are made of the variable, or of what lies there.
+    bool uses(const Var& var) const {
+      bool reads = false;
+      walk(sums, [&](const Load& load) { reads = reads || load.buffer->data.same_as(var); });
+      return reads || uses_var(sums, var);
+    }
+  };
+
+  /// Whether what is inside of a statement may be added up before it: it is the same in all
+  /// iterations, of which there is one.
+  static bool may_leave(const Waiting& excess, const Stmt& s) {
+    if (const For* loop = s.as<For>())
+      if (loop->kind == ForKind::Parallel || constant_int(loop->extent).value_or(0) < 1 ||
+          excess.uses(loop->var))
+        return false;
+    if (const Let* let = s.as<Let>(); let && excess.uses(let->var)) return false;
+    if (const Allocate* memory = s.as<Allocate>(); memory && excess.uses(memory->data))
+      return false;
+    if (!s.as<For>() && !s.as<Let>() && !s.as<Allocate>() && !s.as<Seq>() && !s.as<Attr>())
+      return false;
+    bool is_written = false;
+    walk(
+        s, [&](const Store& store) { is_written = is_written || excess.uses(store.buffer->data); },
+        // Whoever is given memory may write there.
+        [&](const Evaluate& n) {
+          is_written = is_written || uses_var(n.value, [&](const Expr& var) {
+                         return excess.uses(Var::of(var));
+                       });
+        });
+    return !is_written;
+  }
+
+  /// The statement behind the sums of all that waits, or of what may not leave `around` either.
+  Stmt placed(Stmt s, const Stmt* around = nullptr) {
+    std::vector<Waiting> left;
+    for (const Waiting& excess : waiting_) {
+      if (around && may_leave(excess, *around)) {
+        left.push_back(excess);
+        continue;
+      }
+      s = make_stmt(Allocate{excess.buffer->data, excess.buffer->dtype, excess.buffer->shape,
+                             make_true(), make_seq({excess.sums, s})});
+    }
+    waiting_ = std::move(left);
+    return s;
+  }
+
+  Stmt region(const Attr& attr) {
+    const bool was_inside = std::exchange(is_inside_, true);
+    Attr result = attr;
+    const For* loop = attr.body.as<For>();
+    if (!loop) {
+      result.body = stmt(attr.body);
+      is_inside_ = was_inside;
+      return make_stmt(std::move(result));
+    }
+    Excess excess;
+    const bool was_once = std::exchange(is_once_, true);
+    Excess* outer_noted = std::exchange(noted_, &excess);
+    const Excess* outer_taken = std::exchange(taken_, nullptr);
+    const std::vector<Waiting> outer_waiting = waiting_;
+    stmt(loop->body);
+    waiting_ = outer_waiting;
+    excess.share();
+    noted_ = nullptr;
+    const bool is_shared = excess.is_shared() && excess.has_only_sums(*loop);
+    if (is_shared) taken_ = &excess;
+    For own = *loop;
+    own.body = stmt(loop->body);
+    result.body = make_stmt(own);
+    std::vector<Stmt> all{make_stmt(std::move(result))};
+    if (is_shared) {
+      only_excess_ = true;
+      own.body = without_idle_lets(stmt(loop->body));
+      only_excess_ = false;
+      std::vector<Stmt> sums = excess.begun();
+      sums.push_back(fresh_copy(make_stmt(own), {}));
+      waiting_.push_back({excess.buffer(), make_seq(std::move(sums))});
+      Stmt back = make_seq(excess.taken_back());
+      // A loop of no iterations leaves memory alone.
+      if (constant_int(own.extent).value_or(0) < 1)
+        back = make_stmt(If{own.extent > 0, std::move(back), std::nullopt});
+      all.push_back(std::move(back));
+    }
+    noted_ = outer_noted;
+    taken_ = outer_taken;
+    is_once_ = was_once;
+    is_inside_ = was_inside;
+    return make_seq(std::move(all));
+  }
+
+  Stmt combined(const Seq& seq) {
+    std::vector<Stmt> result;
+    for (std::size_t n = 0; n < seq.stmts.size();) {
+      const std::optional<Sum> first = sum_of(seq.stmts[n]);
+      const auto count = static_cast<std::size_t>(first ? first->neighbours() : 1);
+      if (!first || n + count > seq.stmts.size() || !are_neighbours(*first, seq.stmts, n, count)) {
+        const Stmt other = stmt(seq.stmts[n++]);
+        result.push_back(other);
+        continue;
+      }
+      add(*first, result);
+      n += count;
+    }
+    return make_seq(std::move(result));
+  }
+
+  void add(const Sum& sum, std::vector<Stmt>& result) {
+    const bool is_signed = sum.a.buffer->dtype == Int(8) && sum.b.buffer->dtype == Int(8);
+    if (noted_ && is_signed && is_once_) noted_->note(sum);
+    if (taken_ && is_signed && is_once_) {
+      if (!only_excess_) return result.push_back(taken_->added(sum));
+      if (std::optional<Stmt> more = taken_->added_to_excess(sum)) result.push_back(*more);
+      return;
+    }
+    if (only_excess_) return;
+    const Expr value =
+        make_call(sum.type(), Intrin::dp4a,
+                  {neighbours_of(sum.a, sum), neighbours_of(sum.b, sum), self_of(sum.target)});
+    result.push_back(make_store(sum.target.buffer, value, sum.target.indices));
+  }
+
+  bool are_neighbours(const Sum& first, const std::vector<Stmt>& stmts, std::size_t begin,
+                      std::size_t count) const {
+    for (const Factor* factor : {&first.a, &first.b})
+      if (factor->stride.value_or(static_cast<std::int64_t>(count)) !=
+          static_cast<std::int64_t>(count))
+        return false;
+    for (std::size_t n = 1; n < count; ++n) {
+      const std::optional<Sum> next = sum_of(stmts[begin + n]);
+      if (!next || !next->target.buffer.same_as(first.target.buffer) ||
+          !structural_equal(self_of(next->target), self_of(first.target)))
+        return false;
+      if (!follows(first.a, next->a, n) || !follows(first.b, next->b, n)) return false;
+    }
+    return true;
+  }
+
+  /// Whether the factor is the one that lies so many elements behind the other.
+  bool follows(const Factor& first, const Factor& next, std::size_t by) const {
+    if (!next.buffer.same_as(first.buffer) || next.stride != first.stride) return false;
+    const Expr distance = substitute(next.base, lets_) - substitute(first.base, lets_);
+    return constant_int(arith::simplify(distance)) == static_cast<std::int64_t>(by);
+  }
+
+  bool is_inside_ = false, is_once_ = false, only_excess_ = false;
+  std::vector<Waiting> waiting_;
+  Excess* noted_ = nullptr;
+  const Excess* taken_ = nullptr;
+  /// What indices are made of.
+  VarMap lets_;
+};
+
+}  // namespace
+
+PrimFunc combine_products(const PrimFunc& func, const PassOptions& options) {
+  if (!options.has_dp4a) return func;
+  PrimFunc result = func;
+  result.body = Combiner().whole(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,123 @@
+// Additions of zero and products with zero, of floats: for functions that are compiled with
+// fast_math.
+//
+//   B[0] = ((A[0]*0f32) + A[1])       =>   B[0] = A[1]
+//   B[0] = (B[0] + (A[2]*0f32))       =>   nothing
+//
+// `x * 0` is 0 also where x is infinite or not a number, and the sign of a zero may change. That is
+// why functions that are compiled without fast_math keep them. Constants that are parts of
+// transforms (Winograd's), and that only unrolled loops reveal, leave many of them.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// The float that a constant is, or that all lanes of it are.
+std::optional<double> float_constant(const Expr& e) {
+  if (const Broadcast* n = e.as<Broadcast>()) return float_constant(n->value);
+  if (const FloatImm* n = e.as<FloatImm>()) return n->value;
+  return std::nullopt;
+}
+
+bool is_zero_float(const Expr& e) { return float_constant(e) == 0; }
+
+/// Whether nobody would miss the product of the expression with zero. A constant that is not finite
+/// was written on purpose.
+bool may_vanish(const Expr& e) {
+  const std::optional<double> value = float_constant(e);
+  return value ? std::isfinite(*value) : effect_of(e) != Effect::UpdateState;
+}
+
+std::optional<Expr> folded(const Binary& n) {
+  switch (n.op) {
+    case BinaryOp::Add:
+      if (is_zero_float(n.a)) return n.b;
+      if (is_zero_float(n.b)) return n.a;
+      return std::nullopt;
+    case BinaryOp::Sub:
+      if (is_zero_float(n.b)) return n.a;
+      return std::nullopt;
+    case BinaryOp::Mul:
+      if (is_zero_float(n.a) && may_vanish(n.b)) return n.a;
+      if (is_zero_float(n.b) && may_vanish(n.a)) return n.b;
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Whether the store writes what lies there already.
+bool keeps_memory(const Store& store) {
+  const Load* load = store.value.as<Load>();
+  if (!load || !load->buffer.same_as(store.buffer)) return false;
+  return std::equal(load->indices.begin(), load->indices.end(), store.indices.begin(),
+                    store.indices.end(), [](const Expr& a, const Expr& b) {
+                      return structural_equal(a, b) && effect_of(a) != Effect::UpdateState;
+                    });
+}
+
+class FloatIdentities {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (const Let* n = s.as<Let>()) return let(s, *n);
+    Stmt result = map_children(
+        s, [this](const Expr& e) { return expr(e); },
+        [this](const Stmt& child) { return stmt(child); });
+    const Store* store = result.as<Store>();
+    return store && keeps_memory(*store) ? make_nop() : result;
+  }
+
+ private:
+  /// A name of zero gives way to it, so that what uses the name is folded as well.
+  Stmt let(const Stmt& s, const Let& n) {
+    const Expr value = expr(n.value);
+    if (is_zero_float(value)) {
+      set(zeros_, n.var, value);
+      return stmt(n.body);
+    }
+    const Stmt body = stmt(n.body);
+    return value.same_as(n.value) && body.same_as(n.body) ? s : make_stmt(Let{n.var, value, body});
+  }
+
+  Expr expr(const Expr& e) {
+    if (e.as<VarNode>()) {
+      const auto zero = zeros_.find(&e.node());
+      return zero == zeros_.end() ? e : zero->second;
+    }
+    if (const LetExpr* n = e.as<LetExpr>()) {
+      const Expr value = expr(n->value);
+      if (!is_zero_float(value)) {
+        const Expr body = expr(n->body);
+        return value.same_as(n->value) && body.same_as(n->body) ? e : make_let(n->var, value, body);
+      }
+      set(zeros_, n->var, value);
+      return expr(n->body);
+    }
+    const Expr result = map_children(e, [this](const Expr& child) { return expr(child); });
+    const Binary* n = result.as<Binary>();
+    if (!n || !n->a.dtype().is_floating()) return result;
+    return folded(*n).value_or(result);
+  }
+
+  VarMap zeros_;
+};
+
+}  // namespace
+
+PrimFunc fold_float_identities(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = FloatIdentities().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

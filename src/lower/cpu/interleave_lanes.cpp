@@ -1,0 +1,294 @@
+// Vectors that lie in memory with equal gaps, as interleaved channels do, become dense ones and a
+// shuffle.
+//
+//   C[ramp(b, 3, 16)] = x    C[ramp(b + 1, 3, 16)] = y    C[ramp(b + 2, 3, 16)] = z
+//   =>   C[ramp(b, 1, 48)] = shuffle([x, y, z], [0, 16, 32, 1, 17, 33, ...])
+//
+// A gather whose lanes are several such vectors in turn, as a fused axis of channels gives it:
+//
+//   A[floormod(ramp(0, 1, 48), 3)*n + floordiv(ramp(0, 1, 48), 3)]
+//   =>   shuffle([A[ramp(0, 1, 16)], A[ramp(n, 1, 16)], A[ramp(2*n, 1, 16)]], [0, 16, 32, ...])
+//
+// A gather of elements that one vector holds, as at the edge of an image whose indices are clamped:
+//
+//   A[max(ramp(-1, 1, 4), broadcast(0, 4)) + broadcast(b, 4)]
+//   =>   shuffle([A[ramp(b, 1, 2)], A[ramp(b + 1, 1, 2)]], [0, 0, 1, 3])
+//
+// Two to four vectors at a time. Only where none of the stores changes what a later one reads.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+
+#include "lower/cpu/lane_value.h"
+#include "lower/cpu/plain_loop.h"
+#include "lower/rewriting.h"
+#include "lower/cpu/vector_body.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+constexpr int kMinChannels = 2, kMaxChannels = 4;
+
+/// The vectors' lanes in turn: the first of each, the second of each, ...
+Expr interleaved(const std::vector<Expr>& vectors) {
+  const int lanes = vectors[0].dtype().lanes;
+  std::vector<Expr> picks;
+  for (int lane = 0; lane < lanes; ++lane)
+    for (std::size_t n = 0; n < vectors.size(); ++n)
+      picks.emplace_back(static_cast<int>(n) * lanes + lane);
+  return make_shuffle(vectors, picks);
+}
+
+/// A vector of positions: so many elements after a scalar one in each lane.
+struct Positions {
+  Expr base;
+  std::vector<std::int64_t> offsets;
+};
+
+/// nullopt where the lanes' distances are not constant.
+std::optional<Positions> positions_of(const Expr& e) {
+  const auto lanes = static_cast<std::size_t>(e.dtype().lanes);
+  if (const Broadcast* n = e.as<Broadcast>(); n && n->value.dtype().is_scalar())
+    return Positions{n->value, std::vector<std::int64_t>(lanes)};
+  if (const Ramp* n = e.as<Ramp>()) {
+    const std::optional<std::int64_t> stride = constant_int(n->stride);
+    if (!stride) return std::nullopt;
+    Positions result{n->base, {}};
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      result.offsets.push_back(static_cast<std::int64_t>(lane) * *stride);
+    return result;
+  }
+  const Binary* n = e.as<Binary>();
+  const std::optional<Positions> a = n ? positions_of(n->a) : std::nullopt;
+  std::optional<Positions> b = a ? positions_of(n->b) : std::nullopt;
+  if (!b) return std::nullopt;
+  if (n->op == BinaryOp::Add || n->op == BinaryOp::Sub) {
+    const int sign = n->op == BinaryOp::Add ? 1 : -1;
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      b->offsets[lane] = a->offsets[lane] + sign * b->offsets[lane];
+    return Positions{fold(n->op, a->base, b->base), std::move(b->offsets)};
+  }
+  const auto is_uniform = [](const Positions& p) {
+    return std::ranges::all_of(p.offsets, [](std::int64_t offset) { return offset == 0; });
+  };
+  if (is_uniform(*a) && is_uniform(*b))
+    return Positions{fold(n->op, a->base, b->base), std::move(b->offsets)};
+  const std::optional<std::int64_t> a_base = constant_int(a->base), b_base = constant_int(b->base);
+  if (!a_base || !b_base) return std::nullopt;
+  const DataType type = a->base.dtype();
+  const auto is_small = [](const Positions& p, std::int64_t base) {
+    return std::ranges::all_of(p.offsets, [&](std::int64_t offset) {
+      return std::abs(base + offset) <= std::numeric_limits<std::int32_t>::max();
+    });
+  };
+  if (!type.is_index() || !is_small(*a, *a_base) || !is_small(*b, *b_base)) return std::nullopt;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const std::optional<Expr> value =
+        fold_constants(n->op, make_int(type, *a_base + a->offsets[lane]),
+                       make_int(type, *b_base + b->offsets[lane]));
+    const std::optional<std::int64_t> number = value ? constant_int(*value) : std::nullopt;
+    if (!number) return std::nullopt;
+    b->offsets[lane] = *number;
+  }
+  return Positions{make_int(type, 0), std::move(b->offsets)};
+}
+
+class Interleaver {
+ public:
+  Stmt stmt(const Stmt& s) {
+    // A branch by lanes skips elements, so its accesses have no dense form.
+    if (!contains<Ramp>(s)) return s;
+    if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
+    if (const For* n = s.as<For>())
+      facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
+    if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int()) let(*n);
+    const Stmt inside = map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+    const Seq* n = inside.as<Seq>();
+    return n ? sequence(*n, inside) : inside;
+  }
+
+ private:
+  void let(const Let& n) {
+    constexpr std::size_t kMaxInlined = 256;
+    if (arith::wraps(n.value, facts_)) return arith::bind_data(n.var, facts_);
+    const Expr value = substitute(substitute(n.value, vector_lets_), lets_);
+    if (node_count(value) <= kMaxInlined)
+      set(n.var.dtype().is_vector() ? vector_lets_ : lets_, n.var, value);
+  }
+
+  // ---- stores ----
+
+  Stmt sequence(const Seq& n, const Stmt& self) const {
+    std::vector<Stmt> parts;
+    for (std::size_t at = 0; at < n.stmts.size();) {
+      const std::span<const Stmt> rest = std::span(n.stmts).subspan(at);
+      if (std::optional<Stmt> dense = dense_store(rest)) {
+        at += static_cast<std::size_t>(channels_of(rest.front()));
+        parts.push_back(std::move(*dense));
+      } else {
+        parts.push_back(n.stmts[at++]);
+      }
+    }
+    return parts.size() == n.stmts.size() ? self : make_seq(std::move(parts));
+  }
+
+  static const Ramp* place_of(const Stmt& s) {
+    const Store* store = s.as<Store>();
+    return store && store->indices.size() == 1 && store->buffer->dtype.is_scalar()
+               ? store->indices[0].as<Ramp>()
+               : nullptr;
+  }
+
+  /// How many stores fill the gaps of this one; 0 where there are none.
+  static int channels_of(const Stmt& s) {
+    const Ramp* place = place_of(s);
+    const std::int64_t stride = place ? constant_int(place->stride).value_or(0) : 0;
+    return stride >= kMinChannels && stride <= kMaxChannels ? static_cast<int>(stride) : 0;
+  }
+
+  /// One store for the first statements, if they fill each other's gaps.
+  std::optional<Stmt> dense_store(std::span<const Stmt> stmts) const {
+    const int channels = channels_of(stmts.front());
+    if (channels == 0 || stmts.size() < static_cast<std::size_t>(channels)) return std::nullopt;
+    const Store& first = *stmts.front().as<Store>();
+    const Ramp& first_place = *place_of(stmts.front());
+    struct Channel {
+      std::int64_t offset;
+      const Store* store;
+    };
+    std::vector<Channel> all;
+    for (const Stmt& s : stmts.first(static_cast<std::size_t>(channels))) {
+      const Ramp* place = place_of(s);
+      if (channels_of(s) != channels || place->lanes != first_place.lanes) return std::nullopt;
+      const Store& store = *s.as<Store>();
+      if (!store.buffer.same_as(first.buffer) || reads_another_place(store)) return std::nullopt;
+      const std::optional<std::int64_t> offset = constant_int(arith::simplify(
+          substitute(place->base, lets_) - substitute(first_place.base, lets_), facts_));
+      if (!offset) return std::nullopt;
+      all.push_back({*offset, &store});
+    }
+    std::ranges::sort(all, {}, &Channel::offset);
+    std::vector<Expr> values;
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      if (all[n].offset != all[0].offset + static_cast<std::int64_t>(n)) return std::nullopt;
+      values.push_back(all[n].store->value);
+    }
+    const Ramp& lowest = *all[0].store->indices[0].as<Ramp>();
+    return make_store(
+        first.buffer, interleaved(values),
+        {make_ramp(lowest.base, make_int(lowest.base.dtype(), 1), first_place.lanes * channels)});
+  }
+
+  /// Whether the store reads elements of its buffer that it does not store itself.
+  static bool reads_another_place(const Store& store) {
+    bool found = false;
+    const auto check = [&](const Load& load) {
+      found = found || (load.buffer->data.same_as(store.buffer->data) &&
+                        !(load.buffer.same_as(store.buffer) &&
+                          structural_equal(load.indices[0], store.indices[0])));
+    };
+    walk(store.value, check);
+    walk(store.indices[0], check);
+    return found;
+  }
+
+  // ---- loads ----
+
+  Expr expr(const Expr& e) {
+    if (!contains<Load>(e)) return e;
+    // Its sides are loaded lane by lane.
+    if (const Call* n = as_call(e, Intrin::if_then_else); n && n->args[0].dtype().is_vector())
+      return make_call(e.dtype(), n->callee, {expr(n->args[0]), n->args[1], n->args[2]});
+    const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
+    const Load* load = result.as<Load>();
+    if (!load || load->indices.size() != 1 || !load->buffer->dtype.is_scalar()) return result;
+    const Expr index = substitute(load->indices[0], vector_lets_);
+    if (index.dtype().is_scalar() || index.as<Ramp>() || index.as<Broadcast>() ||
+        contains<Load>(index) || contains<Call>(index))
+      return result;
+    if (std::optional<Expr> dense = neighbours(load->buffer, index)) return *dense;
+    for (int channels = kMinChannels; channels <= kMaxChannels; ++channels)
+      if (std::optional<Expr> dense = dense_loads(load->buffer, index, channels)) return *dense;
+    return result;
+  }
+
+  /// The load of elements that one vector holds, as this vector in another order: at the edge of an
+  /// image, where indices are clamped.
+  static std::optional<Expr> neighbours(const Buffer& buffer, const Expr& index) {
+    const std::optional<Positions> positions = positions_of(index);
+    if (!positions) return std::nullopt;
+    const int lanes = index.dtype().lanes;
+    const auto [first, last] = std::ranges::minmax(positions->offsets);
+    if (last - first >= lanes) return std::nullopt;
+    const DataType type = positions->base.dtype();
+    const Expr begin = arith::simplify(positions->base + make_int(type, first));
+    const int span = static_cast<int>(last - first) + 1;
+    if (span == 1) return make_broadcast(make_load(buffer, {begin}), lanes);
+    // Two loads of a power of two, which overlap: generators take other vectors apart.
+    const int width = static_cast<int>(std::bit_floor(static_cast<unsigned>(span)));
+    const auto vector_at = [&](int first_element) {
+      const Expr at = arith::simplify(begin + make_int(type, first_element));
+      return make_load(buffer, {make_ramp(at, make_int(type, 1), width)});
+    };
+    std::vector<Expr> vectors = {vector_at(0)};
+    if (width < span) vectors.push_back(vector_at(span - width));
+    bool is_in_order = width == lanes;
+    std::vector<Expr> picks;
+    for (const std::int64_t offset : positions->offsets) {
+      const int element = static_cast<int>(offset - first);
+      is_in_order = is_in_order && element == static_cast<int>(picks.size());
+      picks.emplace_back(element < width ? element : element - (span - width) + width);
+    }
+    return is_in_order ? vectors[0] : make_shuffle(vectors, picks);
+  }
+
+  /// The load as one contiguous load for each channel.
+  std::optional<Expr> dense_loads(const Buffer& buffer, const Expr& index, int channels) {
+    const int lanes = index.dtype().lanes;
+    if (lanes % channels != 0 || lanes / channels < 2) return std::nullopt;
+    const Var lane("lane"), group("group");
+    const std::optional<Expr> position = lane_value(index, lane);
+    if (!position) return std::nullopt;
+    facts_.bind(group, Range(0, lanes / channels));
+    std::vector<Expr> vectors;
+    for (int channel = 0; channel < channels; ++channel) {
+      VarMap in_group;
+      set(in_group, lane, group * channels + channel);
+      const Expr at = arith::simplify(substitute(substitute(*position, in_group), lets_), facts_);
+      const std::optional<Expr> step = step_of(at, group);
+      if (!step || !is_one(*step)) return std::nullopt;
+      VarMap first;
+      set(first, group, Expr(0));
+      vectors.push_back(
+          make_load(buffer, {make_ramp(arith::simplify(substitute(at, first), facts_),
+                                       make_int(index.dtype().element(), 1), lanes / channels)}));
+    }
+    return interleaved(vectors);
+  }
+
+  arith::Facts facts_;
+  /// The values of scalars and of vectors, without lets.
+  VarMap lets_, vector_lets_;
+};
+
+}  // namespace
+
+PrimFunc interleave_lanes(const PrimFunc& func, const PassOptions&) {
+  if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  PrimFunc result = func;
+  result.body = Interleaver().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

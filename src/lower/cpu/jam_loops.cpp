@@ -1,0 +1,233 @@
+// Runs iterations of loops side by side, so that their vector sums stay in registers together
+// (unroll-and-jam: Callahan, Cocke, Kennedy, "Estimating interlock and improving balance for
+// pipelined architectures", 1988). For host code; never printed.
+//
+//   for (i, 0, 32) {
+//     for (k, 0, 64) {
+//       C[ramp(i*16, 1, 16)] = C[ramp(i*16, 1, 16)] + broadcast(A[i*64 + k], 16)*B[ramp(k*16, 1, 16)]
+//     }
+//   }
+// becomes
+//   for (i, 0, 4) {
+//     for (k, 0, 64) {
+//       C[ramp((i*8)*16, 1, 16)] = ...            // rows i*8
+//       C[ramp((i*8 + 1)*16, 1, 16)] = ...        // to i*8 + 7: eight sums, and one vector of B for all of
+//       them
+//     }
+//   }
+//
+// One row at a time waits for each multiply-add before the next, and reads every vector of B once a
+// row.
+//
+// A loop is jammed if it is serial, its extent is constant, all that it stores are vectors, some of
+// which are sums that a loop inside adds to several times, and no iteration reads or writes what
+// another one writes, which is proved. What an element is computed from, and in which order, stays:
+// so do the results, to the last bit.
+#include "lower/passes.h"
+
+#include <algorithm>
+
+#include "lower/cpu/autotuned_loops.h"
+#include "lower/cpu/vector_body.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/fresh_copy.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// Copies of statements past this cost more, in the decoder and the compiler, than sums in
+/// registers gain.
+constexpr std::size_t kMaxStores = 128;
+
+/// Below, reading and storing a sum costs more than adding to it, and several rows at a time, which
+/// lie in different lines of the cache, only compete for it.
+constexpr std::int64_t kLeastAdditions = 8;
+/// For sums that follow each other in memory.
+constexpr std::int64_t kLeastAdditionsOfNeighbours = 2;
+
+/// Whether the loop's next iteration continues the vector of this one.
+bool has_neighbours(const VectorSum& sum, const For& loop) {
+  const Ramp* ramp = sum.index.as<Ramp>();
+  if (!ramp) return false;
+  VarMap next;
+  set(next, loop.var, loop.var + make_int(loop.var.dtype(), 1));
+  return constant_int(arith::simplify(substitute(ramp->base, next) - ramp->base)) == ramp->lanes;
+}
+
+/// Registers that hold the sums of a body while it adds to them.
+int sum_registers(const For& loop, const VectorBody& body, int vector_bits) {
+  int registers = 0;
+  for (const VectorSum& sum : body.sums) {
+    const std::int64_t least =
+        has_neighbours(sum, loop) ? kLeastAdditionsOfNeighbours : kLeastAdditions;
+    if (sum.additions >= least) registers += registers_for(sum.dtype, vector_bits);
+  }
+  return registers;
+}
+
+/// What stands for the variables and the memory of a body in one of its copies.
+class Copy {
+ public:
+  explicit Copy(VarMap vars) : vars_(std::move(vars)) {}
+
+  void define(const Var& var, Expr value) { set(vars_, var, std::move(value)); }
+  void define(const Var& data, const Var& own) { data_.insert_or_assign(&data.node(), own); }
+
+  /// Whether the expression is another one in each copy.
+  bool changes(const Expr& e) const {
+    bool result = uses_var(e, [&](const Expr& var) { return vars_.contains(&var.node()); });
+    walk(e,
+         [&](const Load& load) { result = result || data_.contains(&load.buffer->data.node()); });
+    return result;
+  }
+
+  Expr expr(const Expr& e) {
+    const Expr own = substitute_folding(e, vars_);
+    if (data_.empty()) return own;
+    return rewrite(own, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+      if (!data_.contains(&load.buffer->data.node())) return std::nullopt;
+      return make_load(buffer(load.buffer), load.indices);
+    });
+  }
+
+  Buffer buffer(const Buffer& of) {
+    const auto data = data_.find(&of->data.node());
+    if (data == data_.end()) return of;
+    const auto known = buffers_.find(of.get());
+    if (known != buffers_.end()) return known->second;
+    BufferNode own = *of.get();
+    own.data = data->second;
+    return buffers_.emplace(of.get(), make_buffer(std::move(own))).first->second;
+  }
+
+ private:
+  VarMap vars_;
+  std::unordered_map<const ExprNode*, Var> data_;
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
+};
+
+/// The body once for every copy, statement by statement.
+Stmt side_by_side(const Stmt& s, std::vector<Copy>& copies) {
+  if (const For* n = s.as<For>())
+    return make_stmt(For{n->var, n->min, n->extent, n->kind, side_by_side(n->body, copies)});
+  if (const Seq* n = s.as<Seq>()) {
+    std::vector<Stmt> parts;
+    for (const Stmt& part : n->stmts) parts.push_back(side_by_side(part, copies));
+    return make_seq(std::move(parts));
+  }
+  if (const Let* n = s.as<Let>()) {
+    if (!copies.front().changes(n->value))
+      return make_stmt(Let{n->var, n->value, side_by_side(n->body, copies)});
+    std::vector<Let> lets;
+    for (Copy& copy : copies) {
+      Let let{n->var.fresh(), copy.expr(n->value), n->body};
+      copy.define(n->var, Expr(let.var));
+      lets.push_back(std::move(let));
+    }
+    Stmt body = side_by_side(n->body, copies);
+    for (std::size_t c = lets.size(); c-- > 0;)
+      body = make_stmt(Let{lets[c].var, lets[c].value, body});
+    return body;
+  }
+  if (const Allocate* n = s.as<Allocate>()) {
+    std::vector<Var> memories;
+    for (Copy& copy : copies) {
+      memories.push_back(n->data.fresh());
+      copy.define(n->data, memories.back());
+    }
+    Stmt body = side_by_side(n->body, copies);
+    for (std::size_t c = memories.size(); c-- > 0;) {
+      Allocate own = *n;
+      own.data = memories[c];
+      own.body = std::move(body);
+      body = make_stmt(std::move(own));
+    }
+    return body;
+  }
+  const Store& n = *s.as<Store>();
+  std::vector<Stmt> stores;
+  for (Copy& copy : copies)
+    stores.push_back(
+        make_stmt(Store{copy.buffer(n.buffer), copy.expr(n.value), {copy.expr(n.indices[0])}}));
+  return make_seq(std::move(stores));
+}
+
+class Jammer {
+ public:
+  Jammer(const PrimFunc& func, const PassOptions& options)
+      : autotuned_(func, options), registers_(*options.vector_registers) {}
+
+  /// Innermost loops first: the neighbours of a sum are nearer than those of a row of sums.
+  Stmt stmt(const Stmt& s) {
+    const bool is_autotuned = s.as<For>() && autotuned_.contains(s);
+    Stmt inside = map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    const For* loop = inside.as<For>();
+    return loop && is_autotuned ? jammed(inside, *loop) : inside;
+  }
+
+ private:
+  Stmt jammed(const Stmt& s, const For& loop) const {
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    if (loop.kind != ForKind::Serial || !extent || *extent < 2 || !constant_int(loop.min)) return s;
+    const std::optional<VectorBody> body = read_vector_body(loop.body);
+    if (!body || body->stores > kMaxStores) return s;
+    const std::int64_t copies = number_of_copies(loop, *extent, *body);
+    if (copies < 2 || !has_independent_iterations(loop, *body)) return s;
+    return split_up(loop, *extent, copies);
+  }
+
+  /// As many as registers hold; a few less if they then divide the extent.
+  std::int64_t number_of_copies(const For& loop, std::int64_t extent,
+                                const VectorBody& body) const {
+    const int registers = sum_registers(loop, body, registers_.bits);
+    if (registers == 0) return 1;
+    std::int64_t most = registers_.for_sums / registers;
+    // Half of the registers for this loop leaves the other half for one around it, whose copies
+    // read the same other operand.
+    if (registers == 1) most /= 2;
+    most = std::min({most, extent, static_cast<std::int64_t>(kMaxStores / body.stores)});
+    for (std::int64_t n = most; n > most / 2 && n > 1; --n)
+      if (extent % n == 0) return n;
+    return most;
+  }
+
+  static Stmt split_up(const For& loop, std::int64_t extent, std::int64_t copies) {
+    const DataType type = loop.var.dtype();
+    const std::int64_t rounds = extent / copies, left = extent % copies;
+    const Var round = loop.var.fresh();
+    std::vector<Copy> bodies;
+    for (std::int64_t n = 0; n < copies; ++n) {
+      const Expr offset = loop.min + make_int(type, n);
+      VarMap map;
+      set(map, loop.var, rounds == 1 ? offset : Expr(round) * make_int(type, copies) + offset);
+      bodies.emplace_back(std::move(map));
+    }
+    std::vector<Stmt> parts;
+    const Stmt body = side_by_side(loop.body, bodies);
+    parts.push_back(rounds == 1 ? body
+                                : make_stmt(For{round, make_int(type, 0), make_int(type, rounds),
+                                                ForKind::Serial, body}));
+    if (left > 0)
+      parts.push_back(fresh_copy(make_stmt(For{loop.var, loop.min + make_int(type, rounds * copies),
+                                               make_int(type, left), ForKind::Serial, loop.body})));
+    return make_seq(std::move(parts));
+  }
+
+  AutotunedLoops autotuned_;
+  const tir::VectorRegisters& registers_;
+};
+
+}  // namespace
+
+PrimFunc jam_loops(const PrimFunc& func, const PassOptions& options) {
+  if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  PrimFunc result = func;
+  result.body = Jammer(func, options).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

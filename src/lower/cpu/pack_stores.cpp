@@ -1,0 +1,259 @@
+// Stores of neighbours, one after another, as stores of vectors: what is left of an unrolled loop
+// that nobody vectorised. For host code; never printed.
+//
+//   B[i*4] = A[i*4] + 1
+//   B[i*4 + 1] = A[i*4 + 1] + 1          =>        B[ramp(i*4, 1, 4)] = A[ramp(i*4, 1, 4)] + 1
+//   B[i*4 + 2] = A[i*4 + 2] + 1
+//   B[i*4 + 3] = A[i*4 + 3] + 1
+//
+// Values are packed that are made by the same operations, from elements at equal distances, from
+// numbers at equal distances, and from what all of them share (superword-level parallelism: Larsen
+// and Amarasinghe, 2000). No store of a vector may read what an earlier one of its stores wrote,
+// which is proved.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "lower/cpu/plain_loop.h"
+#include "lower/cpu/vector_body.h"
+#include "tenon/arith/dependence.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+constexpr std::size_t kLeastLanes = 4;
+constexpr std::size_t kMostNodes = 200;
+
+/// What the lanes of a vector are, one expression per lane.
+using Lanes = std::vector<Expr>;
+
+class Packer {
+ public:
+  Packer(const VarMap& lets, const arith::WrittenMemory& memory) : lets_(lets), memory_(memory) {}
+
+  /// One store of a vector for the stores.
+  std::optional<Stmt> packed(std::span<const Store> stores) {
+    const int lanes = static_cast<int>(stores.size());
+    Lanes values;
+    for (const Store& store : stores) values.push_back(store.value);
+    const std::optional<Expr> value = pack(values);
+    if (!value || loads_ == 0 || !reads_before_stores(stores)) return std::nullopt;
+    const Expr& first = stores[0].indices[0];
+    return make_store(stores[0].buffer, *value,
+                      {make_ramp(first, make_int(first.dtype(), 1), lanes)});
+  }
+
+ private:
+  Expr flat(const Expr& e) const { return substitute(e, lets_); }
+
+  /// Whether no lane reads an element that a lane before it stores: a vector reads all first.
+  bool reads_before_stores(std::span<const Store> stores) const {
+    arith::Facts facts;
+    arith::Footprint stored;
+    for (const Store& store : stores) {
+      const Expr index = flat(store.indices[0]);
+      for (const Expr& e : {flat(store.value), index})
+        if (reads(e, store.buffer->data) &&
+            arith::find_conflict(stored, arith::footprint(e, memory_),
+                                 arith::Relation::same_iteration(), facts))
+          return false;
+      stored.accesses.push_back(arith::access_of(arith::AccessKind::Write, store.buffer, {index}));
+    }
+    return true;
+  }
+
+  std::optional<Expr> pack(const Lanes& lanes) {
+    const Expr& first = lanes[0];
+    const int count = static_cast<int>(lanes.size());
+    const auto all = [&](auto holds) { return std::all_of(lanes.begin(), lanes.end(), holds); };
+    if (!all([&](const Expr& e) { return e.dtype() == first.dtype(); }) ||
+        !first.dtype().is_scalar())
+      return std::nullopt;
+    if (first.as<Load>() && all([](const Expr& e) { return e.as<Load>() != nullptr; }))
+      return pack_loads(lanes);
+    const Expr same = flat(first);
+    if (!reads_memory(same) && all([&](const Expr& e) { return structural_equal(flat(e), same); }))
+      return make_broadcast(first, count);
+    if (first.dtype().is_int())
+      if (const std::optional<std::int64_t> step = distance(lanes))
+        return make_ramp(first, make_int(first.dtype(), *step), count);
+    return pack_operation(lanes);
+  }
+
+  std::optional<Expr> pack_operation(const Lanes& lanes) {
+    const Expr& first = lanes[0];
+    const int count = static_cast<int>(lanes.size());
+    const DataType type = first.dtype().with_lanes(count);
+    const auto child = [&](auto part) -> std::optional<Expr> {
+      Lanes children;
+      for (const Expr& e : lanes) children.push_back(part(e));
+      return pack(children);
+    };
+    if (const Binary* n = first.as<Binary>()) {
+      for (const Expr& e : lanes)
+        if (!as_binary(e, n->op)) return std::nullopt;
+      // Lanes evaluate both sides, and the second one may only be there where the first one holds.
+      if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
+        for (const Expr& e : lanes)
+          if (reads_memory(flat(e.as<Binary>()->b))) return std::nullopt;
+      const auto a = child([](const Expr& e) { return e.as<Binary>()->a; });
+      const auto b = a ? child([](const Expr& e) { return e.as<Binary>()->b; }) : std::nullopt;
+      return b ? std::optional(make_binary(n->op, *a, *b)) : std::nullopt;
+    }
+    if (first.as<Cast>()) {
+      for (const Expr& e : lanes)
+        if (!e.as<Cast>()) return std::nullopt;
+      const auto value = child([](const Expr& e) { return e.as<Cast>()->value; });
+      return value ? std::optional(make_cast(type, *value)) : std::nullopt;
+    }
+    if (first.as<Select>()) {
+      for (const Expr& e : lanes)
+        if (!e.as<Select>()) return std::nullopt;
+      const auto c = child([](const Expr& e) { return e.as<Select>()->condition; });
+      const auto a = c ? child([](const Expr& e) { return e.as<Select>()->if_true; }) : c;
+      const auto b = a ? child([](const Expr& e) { return e.as<Select>()->if_false; }) : a;
+      return b ? std::optional(make_select(*c, *a, *b)) : std::nullopt;
+    }
+    if (const Call* n = first.as<Call>(); n && has_vector_form(*n)) {
+      for (const Expr& e : lanes)
+        if (!e.as<Call>() || e.as<Call>()->callee.index() != 0 ||
+            !e.as<Call>()->is(std::get<Intrin>(n->callee)))
+          return std::nullopt;
+      std::vector<Expr> args;
+      for (std::size_t a = 0; a < n->args.size(); ++a) {
+        const auto arg = child([&](const Expr& e) { return e.as<Call>()->args[a]; });
+        if (!arg) return std::nullopt;
+        args.push_back(*arg);
+      }
+      return make_call(type, n->callee, std::move(args));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Expr> pack_loads(const Lanes& lanes) {
+    const Load& first = *lanes[0].as<Load>();
+    const int count = static_cast<int>(lanes.size());
+    Lanes places;
+    for (const Expr& e : lanes) {
+      const Load& load = *e.as<Load>();
+      if (!load.buffer.same_as(first.buffer) || load.indices.size() != 1 ||
+          load.buffer->dtype.lanes != 1)
+        return std::nullopt;
+      places.push_back(load.indices[0]);
+    }
+    const std::optional<std::int64_t> step = distance(places);
+    if (!step || *step < 0 || *step > 4 || reads_memory(flat(places[0]))) return std::nullopt;
+    ++loads_;
+    const DataType type = places[0].dtype();
+    if (*step == 0) return make_broadcast(lanes[0], count);
+    return make_load(first.buffer, {make_ramp(places[0], make_int(type, *step), count)});
+  }
+
+  /// By how much each lane is more than the one before it.
+  std::optional<std::int64_t> distance(const Lanes& lanes) const {
+    std::optional<std::int64_t> step;
+    for (std::size_t n = 1; n < lanes.size(); ++n) {
+      const std::optional<std::int64_t> one =
+          constant_int(arith::simplify(flat(lanes[n]) - flat(lanes[n - 1])));
+      if (!one || (step && *step != *one)) return std::nullopt;
+      step = one;
+    }
+    return step;
+  }
+
+  static bool reads_memory(const Expr& e) {
+    bool found = false;
+    walk(
+        e, [&](const Load&) { found = true; },
+        [&](const Call& n) { found = found || !std::holds_alternative<Intrin>(n.callee); });
+    return found;
+  }
+
+  const VarMap& lets_;
+  const arith::WrittenMemory& memory_;
+  /// Loads of several lanes; values without any are no more work one by one.
+  int loads_ = 0;
+};
+
+class SequencePacker {
+ public:
+  SequencePacker(const Stmt& body, int vector_bits) : memory_(body), vector_bits_(vector_bits) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int())
+      set(lets_, n->var, substitute(n->value, lets_));
+    const Seq* n = s.as<Seq>();
+    if (!n)
+      return map_children(
+          s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    std::vector<Stmt> parts;
+    bool changed = false;
+    for (std::size_t begin = 0; begin < n->stmts.size();) {
+      const std::vector<Store> run = run_from(n->stmts, begin);
+      std::optional<Stmt> vector;
+      std::size_t lanes = std::bit_floor(run.size());
+      if (lanes >= kLeastLanes) vector = Packer(lets_, memory_).packed(std::span(run).first(lanes));
+      if (vector) {
+        parts.push_back(std::move(*vector));
+        changed = true;
+        begin += lanes;
+        continue;
+      }
+      // What does not fit one vector is hardly many.
+      for (std::size_t end = begin + std::max<std::size_t>(run.size(), 1); begin < end; ++begin) {
+        parts.push_back(stmt(n->stmts[begin]));
+        changed |= !parts.back().same_as(n->stmts[begin]);
+      }
+    }
+    return changed ? make_seq(std::move(parts)) : s;
+  }
+
+ private:
+  std::size_t most_lanes(const std::vector<Store>& run) const {
+    if (run.empty()) return 0;
+    const int bits = std::max<int>(run[0].value.dtype().bits, 8);
+    return static_cast<std::size_t>(std::max(vector_bits_ / bits, 1));
+  }
+
+  /// The stores from a statement on that follow each other in memory.
+  std::vector<Store> run_from(const std::vector<Stmt>& stmts, std::size_t begin) const {
+    std::vector<Store> run;
+    for (std::size_t n = begin; n < stmts.size() && (run.empty() || run.size() < most_lanes(run));
+         ++n) {
+      const Store* store = stmts[n].as<Store>();
+      if (!store || store->indices.size() != 1 || !store->value.dtype().is_scalar() ||
+          !store->indices[0].dtype().is_scalar() || store->buffer->dtype.lanes != 1 ||
+          node_count(store->value) > kMostNodes)
+        return run;
+      if (!run.empty()) {
+        if (!store->buffer.same_as(run[0].buffer)) return run;
+        const Expr apart =
+            substitute(store->indices[0], lets_) - substitute(run.back().indices[0], lets_);
+        if (!is_one(arith::simplify(apart))) return run;
+      }
+      run.push_back(*store);
+    }
+    return run;
+  }
+
+  arith::WrittenMemory memory_;
+  int vector_bits_;
+  VarMap lets_;
+};
+
+}  // namespace
+
+PrimFunc pack_stores(const PrimFunc& func, const PassOptions& options) {
+  if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  PrimFunc result = func;
+  result.body = SequencePacker(func.body, options.vector_registers->bits).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

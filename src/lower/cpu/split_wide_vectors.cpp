@@ -1,0 +1,249 @@
+// Makes loops over registers of vectors that are much wider than registers. For host code; never
+// printed.
+//
+//   B[ramp(0, 1, 4096)] = A[ramp(0, 1, 4096)]*broadcast(x, 4096)
+// becomes, for registers of 16 lanes,
+//   for (part, 0, 64) {
+//     B[ramp(part*64, 1, 64)] = A[ramp(part*64, 1, 64)]*broadcast(x, 64)
+//   }
+//
+// A code generator takes such a vector apart into hundreds of registers, in time that grows faster
+// than their number, and then keeps most of them in memory. So it does with the branches that many
+// loads under choices become, one for each lane. Remaining lanes take narrower vectors. Where parts
+// may read what earlier parts have stored, the whole value is computed into memory of its own
+// first, as are vectors that lets name.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_set>
+
+#include "lower/cpu/lane_value.h"
+#include "lower/cpu/vector_body.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// A tile of sums in registers is one vector of up to so many; wider ones cannot be meant to stay
+/// in registers.
+constexpr int kMostRegisters = 16;
+/// Independent operations for the processor, and few enough for any body.
+constexpr int kRegistersOfAPart = 4;
+/// The maximum number of conditional lane loads in a statement. Each one that the target cannot
+/// mask becomes a branch, and LLVM's time is superlinear in their number.
+constexpr int kMaxGuardedLanes = 128;
+
+/// The largest power of two that is not above `n`; 0 for 0.
+int power_of_two(int n) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); }
+
+/// The bits of the widest element among the vectors computed for `e`. Ramp indices are addresses
+/// and do not count.
+int widest_bits(const Expr& e) {
+  int bits = e.dtype().is_vector() ? std::max<int>(e.dtype().bits, 8) : 0;
+  const Load* load = e.as<Load>();
+  if (load && load->indices[0].as<Ramp>()) return bits;
+  for_each_child(e, [&](const Expr& child) { bits = std::max(bits, widest_bits(child)); });
+  return bits;
+}
+
+/// The number of vector loads in `e` that depend on a choice by lanes.
+int guarded_loads(const Expr& e, bool is_guarded = false) {
+  if (!e.dtype().is_vector()) return 0;
+  int count = e.as<Load>() && is_guarded ? 1 : 0;
+  const Call* choice = as_call(e, Intrin::if_then_else);
+  const Binary* logic = e.as<Binary>();
+  const bool guards = choice || e.as<Select>() ||
+                      (logic && (logic->op == BinaryOp::And || logic->op == BinaryOp::Or));
+  bool is_first = true;
+  for_each_child(e, [&](const Expr& child) {
+    count += guarded_loads(child, is_guarded || (guards && !is_first));
+    is_first = false;
+  });
+  return count;
+}
+
+class WideSplitter {
+ public:
+  /// `may_alias`: buffers may share memory, so that any load may read what a store writes.
+  WideSplitter(int bits, bool may_alias) : bits_(bits), may_alias_(may_alias) {}
+
+  Stmt function(const Stmt& body) {
+    note_parts(body);
+    return stmt(body);
+  }
+
+ private:
+  /// Notes the lets that must be memory because parts of their vectors are used. Uses come before
+  /// definitions, since a let's own value is computed in parts as well.
+  void note_parts(const Stmt& s) {
+    const auto note_vars = [&](const Expr& e) {
+      for (const Var& var : free_vars(e))
+        if (var.dtype().is_vector()) in_parts_.insert(&var.node());
+    };
+    if (const Store* n = s.as<Store>(); n && is_wide(*n)) {
+      note_vars(n->value);
+      note_vars(n->indices[0]);
+    }
+    if (const Let* n = s.as<Let>()) {
+      note_parts(n->body);
+      const DataType type = n->value.dtype();
+      if (type.is_vector() && part_lanes(n->value, all_of(type)) < type.lanes)
+        in_parts_.insert(&n->var.node());
+      if (in_parts_.contains(&n->var.node())) note_vars(n->value);
+      return;
+    }
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { note_parts(child); });
+  }
+
+  Stmt stmt(const Stmt& s) {
+    if (const Store* n = s.as<Store>()) {
+      std::optional<Stmt> parts = store(*n);
+      return parts ? std::move(*parts) : s;
+    }
+    if (const Let* n = s.as<Let>()) {
+      if (std::optional<Stmt> result = let(*n)) return std::move(*result);
+    }
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+  bool is_wide(DataType type) const {
+    return type.is_vector() && registers_for(type, bits_) > kMostRegisters;
+  }
+
+  /// Whether a vector computed for the value or its indices is too wide.
+  bool has_wide(const Expr& e) const {
+    if (is_wide(e.dtype())) return true;
+    bool found = false;
+    for_each_child(e, [&](const Expr& child) { found = found || has_wide(child); });
+    return found;
+  }
+
+  bool is_wide(const Store& n) const {
+    return n.indices.size() == 1 && n.buffer->dtype.lanes == 1 && n.value.dtype().is_vector() &&
+           part_lanes(n.value, n.indices[0]) < n.value.dtype().lanes;
+  }
+
+  /// The lanes of a part of a vector and of its place; all of them if it is not too wide.
+  int part_lanes(const Expr& value, const Expr& place) const {
+    const int lanes = value.dtype().lanes;
+    int bits = widest_bits(value);
+    if (!place.as<Ramp>()) bits = std::max(bits, widest_bits(place));
+    const int in_register = std::max(1, power_of_two(bits_ / bits));
+    const int guarded = guarded_loads(value) + guarded_loads(place);
+    const int most = guarded ? power_of_two(kMaxGuardedLanes / guarded) : lanes;
+    const bool is_wide = has_wide(value) || has_wide(place);
+    if (!is_wide && lanes <= std::max(most, in_register)) return lanes;
+    return std::clamp(most, in_register, in_register * kRegistersOfAPart);
+  }
+
+  /// Allocates memory for a vector; bools take a byte each.
+  Buffer memory_for(DataType type) {
+    const Buffer whole =
+        decl_buffer({Expr(type.lanes)}, type.element(), {.name = "whole", .scope = "local"});
+    own_memory_.insert(&whole->data.node());
+    return whole;
+  }
+
+  static Expr all_of(DataType type) { return make_ramp(Expr(0), Expr(1), type.lanes); }
+
+  static Stmt allocated(const Buffer& whole, std::vector<Stmt> stmts) {
+    return make_stmt(
+        Allocate{whole->data, whole->dtype, whole->shape, make_true(), make_seq(std::move(stmts))});
+  }
+
+  std::optional<Stmt> store(const Store& n) {
+    return is_wide(n) ? stored_in_parts(n) : std::nullopt;
+  }
+
+  /// The store in parts, none of which reads what an earlier one has stored.
+  std::optional<Stmt> stored_in_parts(const Store& n) {
+    const Expr place = all_of(n.value.dtype());
+    if (reads_what_it_stores(n, n.indices[0])) {
+      const Buffer places = memory_for(n.indices[0].dtype());
+      const std::optional<Stmt> compute = in_parts({places, n.indices[0], {place}});
+      const std::optional<Stmt> parts =
+          stored_in_parts({n.buffer, n.value, {make_load(places, {place})}});
+      return compute && parts ? std::optional(allocated(places, {*compute, *parts})) : std::nullopt;
+    }
+    if (!reads_what_it_stores(n, n.value)) return in_parts(n);
+    const Buffer whole = memory_for(n.value.dtype());
+    const std::optional<Stmt> compute = in_parts({whole, n.value, {place}});
+    const std::optional<Stmt> copy = in_parts({n.buffer, make_load(whole, {place}), n.indices});
+    return compute && copy ? std::optional(allocated(whole, {*compute, *copy})) : std::nullopt;
+  }
+
+  /// Whether a part of `e` may read an element that an earlier part stores. Parts that read exactly
+  /// the elements that they store do not.
+  bool reads_what_it_stores(const Store& n, const Expr& e) const {
+    bool found = false;
+    walk(e, [&](const Load& load) {
+      const bool is_own = own_memory_.contains(&load.buffer->data.node());
+      const bool is_same_element =
+          load.buffer->dtype == n.buffer->dtype && load.buffer->data.same_as(n.buffer->data) &&
+          n.indices[0].as<Ramp>() && structural_equal(load.indices[0], n.indices[0]);
+      found |=
+          !is_own && !is_same_element && (may_alias_ || load.buffer->data.same_as(n.buffer->data));
+    });
+    return found;
+  }
+
+  std::optional<Stmt> in_parts(const Store& n) const {
+    const int lanes = n.value.dtype().lanes;
+    const int width = part_lanes(n.value, n.indices[0]);
+    if (width >= lanes) return make_store(n.buffer, n.value, n.indices);
+    std::vector<Stmt> parts;
+    const auto add = [&](const LanePart& part, const std::optional<Var>& var, int count) {
+      const std::optional<Expr> value = part_of(n.value, part), index = part_of(n.indices[0], part);
+      if (!value || !index) return false;
+      const Stmt one = make_store(n.buffer, *value, {*index});
+      parts.push_back(var ? make_stmt(For{*var, Expr(0), Expr(count), ForKind::Serial, one}) : one);
+      return true;
+    };
+    const Var part("part");
+    if (lanes >= width && !add({lanes, Expr(part) * width, width}, part, lanes / width))
+      return std::nullopt;
+    int first = lanes / width * width;
+    for (int count = width / 2; count >= 1; count /= 2) {
+      if (lanes - first < count) continue;
+      if (!add({lanes, Expr(first), count}, std::nullopt, 1)) return std::nullopt;
+      first += count;
+    }
+    return make_seq(std::move(parts));
+  }
+
+  /// The vector in memory of its own, and its uses as loads from there.
+  std::optional<Stmt> let(const Let& n) {
+    if (!in_parts_.contains(&n.var.node())) return std::nullopt;
+    const Expr place = all_of(n.value.dtype());
+    const Buffer whole = memory_for(n.value.dtype());
+    const std::optional<Stmt> compute = in_parts({whole, n.value, {place}});
+    if (!compute) return std::nullopt;
+    VarMap loads;
+    set(loads, n.var, make_load(whole, {place}));
+    return allocated(whole, {*compute, stmt(substitute(n.body, loads))});
+  }
+
+  int bits_;
+  bool may_alias_;
+  std::unordered_set<const ExprNode*> in_parts_, own_memory_;
+};
+
+}  // namespace
+
+PrimFunc split_wide_vectors(const PrimFunc& func, const PassOptions& options) {
+  // Without registers no vector is too wide for them.
+  const int bits = options.vector_registers ? options.vector_registers->bits : 0;
+  if (bits <= 0) return func;
+  const bool may_alias = !func.attrs.noalias || renames_memory(func.body);
+  PrimFunc result = func;
+  result.body = WideSplitter(bits, may_alias).function(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

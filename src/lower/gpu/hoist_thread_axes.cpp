@@ -1,0 +1,340 @@
+// The thread axes of a kernel outermost, each tag once, as devices launch them.
+//
+//   attr blockIdx.x = 8 {              attr blockIdx.x = 8 attr threadIdx.x = 32 {
+//     S[0] = A[blockIdx.x]               if (threadIdx.x == 0) S[0] = A[blockIdx.x]
+//     attr threadIdx.x = 32 {...}   =>   {...}
+//     attr threadIdx.x = n {...}         if (threadIdx.x < n) {...}
+//   }                                  }
+//
+// The greatest of several extents is launched (here 32, if n is not greater). What stands outside
+// of an axis of the block runs once; what stands outside of a block axis runs in every block, if it
+// writes memory of the block's own. Conditions stand inside of loops and sequences that use shared
+// memory, so that all threads come to the barriers there.
+//
+// LowerError: an axis whose extent the launch cannot know.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "lower/gpu/matrix_operations.h"
+#include "lower/rewriting.h"
+#include "lower/safe_divisors.h"
+#include "tenon/arith/facts.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/memory_scope.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// blockIdx.x, .y, .z, threadIdx.x, .y, .z: the order in which they are nested.
+constexpr std::size_t kTags = 6;
+
+std::size_t number_of(const ThreadTag& tag) {
+  return (tag.is_block() ? 0u : 3u) + static_cast<std::size_t>(tag.dim.value_or(0));
+}
+
+constexpr unsigned kBlocks = 7;
+constexpr std::size_t kThreadX = 3;
+bool is_block_tag(std::size_t tag) { return tag < 3; }
+
+const IterVar* thread_axis(const Stmt& s) {
+  const Attr* n = s.as<Attr>();
+  return n && n->kind == AttrKind::ThreadExtent ? &std::get<IterVar>(n->subject) : nullptr;
+}
+
+class Kernel {
+ public:
+  explicit Kernel(const Stmt& s) {
+    collect(s, 0);
+    for (std::size_t tag = 0; tag < kTags; ++tag)
+      if (axes_[tag]) axes_[tag]->launched = launched(tag);
+    for (auto& axis : axes_)
+      if (axis) all_ |= 1u << number_of(*axis->axis.thread());
+    Stmt body = place(s, {});
+    for (std::size_t tag = kTags; tag-- > 0;)
+      if (axes_[tag])
+        body = make_stmt(
+            Attr{AttrKind::ThreadExtent, axes_[tag]->axis, "", axes_[tag]->launched, body});
+    result_ = std::move(body);
+  }
+
+  const Stmt& result() const { return *result_; }
+
+ private:
+  using Mask = unsigned;
+
+  struct Axis {
+    IterVar axis;
+    /// The extents at all places where it is entered, as the host can compute them.
+    std::vector<Expr> extents;
+    Expr launched = Expr(1);
+  };
+  /// Axes around a place, and what must hold of a thread so that it takes part.
+  struct Place {
+    Mask entered = 0;
+    std::vector<Expr> conditions = {};
+  };
+
+  // ---- reading ----
+
+  void collect(const Stmt& s, Mask entered) {
+    if (is_stack_low()) return with_deep_stack([&] { collect(s, entered); });
+    if (const IterVar* axis = thread_axis(s)) {
+      enter(*axis, s.as<Attr>()->value);
+      entered |= 1u << number_of(*axis->thread());
+    } else if (const For* n = s.as<For>()) {
+      inner_.insert(&n->var.node());
+      facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
+    } else if (const Let* n = s.as<Let>()) {
+      if (effect_of(n->value) == Effect::Pure)
+        set(lets_, n->var, substitute(n->value, lets_));
+      else
+        inner_.insert(&n->var.node());
+    } else if (s.as<Store>() || (s.as<Evaluate>() && !is_nop(s))) {
+      outside_of_ |= ~entered;
+    }
+    const bool may_not_run = s.as<For>() || s.as<If>() || s.as<While>();
+    may_not_run_ += may_not_run;
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { collect(child, entered); });
+    may_not_run_ -= may_not_run;
+  }
+
+  void enter(const IterVar& axis, const Expr& extent) {
+    std::optional<Axis>& known = axes_[number_of(*axis.thread())];
+    if (!known) known = Axis{axis, {}};
+    if (!known->axis.var().same_as(axis.var()))
+      set(same_, axis.var(), cast(axis.var().dtype(), known->axis.var()));
+    inner_.insert(&axis.var().node());
+    facts_.bind(axis.var(), Range::from_min_extent(make_int(extent.dtype(), 0), extent), true);
+    const Expr outside = known_outside(axis, extent);
+    const auto is_equal = [&](const Expr& e) { return structural_equal(e, outside); };
+    if (std::none_of(known->extents.begin(), known->extents.end(), is_equal))
+      known->extents.push_back(outside);
+  }
+
+  /// The extent, or an upper bound of it, made of what is known where the kernel is launched.
+  Expr known_outside(const IterVar& axis, const Expr& extent) {
+    const Expr inside = arith::simplify(substitute(extent, lets_));
+    const Expr value = may_not_run_ > 0 ? with_safe_divisors(inside) : inside;
+    const auto is_inner = [&](const Expr& var) { return inner_.contains(&var.node()); };
+    if (effect_of(value) == Effect::Pure && !uses_var(value, is_inner)) return value;
+    const std::optional<std::int64_t> most = arith::const_bound(value, facts_).max;
+    constexpr std::int64_t kMostThreads = 1 << 16;
+    if (most && *most >= 0 && (axis.thread()->is_block() || *most <= kMostThreads))
+      return make_int(extent.dtype(), *most);
+    throw LowerError("the extent of `" + axis.name() + "` depends on `" +
+                     first_inner(value).name() +
+                     "`, which only the kernel knows: what is launched is decided before; bind "
+                     "an axis whose extent does not change inside of the kernel");
+  }
+
+  Var first_inner(const Expr& e) const {
+    for (const Var& var : free_vars(e))
+      if (inner_.contains(&var.node())) return var;
+    Var memory("memory");
+    walk(e, [&](const Load& n) { memory = n.buffer->data; });
+    return memory;
+  }
+
+  /// As many as the widest place needs; one at least, for what stands outside of the axis.
+  Expr launched(std::size_t tag) const {
+    const Axis& axis = *axes_[tag];
+    Expr most = axis.extents.front();
+    for (const Expr& extent : axis.extents)
+      if (!extent.same_as(axis.extents.front())) most = max(most, cast(most.dtype(), extent));
+    const bool is_outside = (outside_of_ >> tag & 1u) != 0;
+    const std::optional<std::int64_t> count = constant_int(most);
+    if (is_outside && !(count && *count > 0)) most = max(most, make_int(most.dtype(), 1));
+    return arith::simplify(most);
+  }
+
+  // ---- writing ----
+
+  Stmt place(const Stmt& s, Place at) {
+    if (is_stack_low()) return with_deep_stack([&] { return place(s, std::move(at)); });
+    if (const IterVar* axis = thread_axis(s)) {
+      const Attr& n = *s.as<Attr>();
+      const std::size_t tag = number_of(*axis->thread());
+      const Axis& known = *axes_[tag];
+      at.entered |= 1u << tag;
+      const Expr extent = arith::simplify(substitute(n.value, lets_));
+      if (!structural_equal(extent, known.launched))
+        at.conditions.push_back(known.axis.var() < cast(known.axis.var().dtype(), expr(n.value)));
+      return place(n.body, std::move(at));
+    }
+    if (!contains(s, AttrKind::ThreadExtent)) return guarded(substitute(s, same_), at);
+    return around(s, at, [&](const Stmt& child) { return place(child, at); });
+  }
+
+  Expr expr(const Expr& e) const { return substitute(e, same_); }
+
+  /// The statement with its parts inside: what all threads evaluate, they can.
+  template <class F>
+  Stmt around(const Stmt& s, const Place& at, const F& inside) const {
+    const auto all = [&] {
+      Expr condition = make_true();
+      for (const Expr& c : at.conditions) condition = is_true(condition) ? c : condition && c;
+      return condition;
+    };
+    const auto is_safe = [&](const Expr& e) {
+      return at.conditions.empty() || effect_of(e) == Effect::Pure;
+    };
+    if (const If* n = s.as<If>(); n && !is_safe(n->condition)) {
+      const Stmt then_case = inside(n->then_case);
+      return make_stmt(If{all() && expr(n->condition), then_case,
+                          n->else_case ? std::optional(inside(*n->else_case)) : std::nullopt});
+    }
+    const auto safe = [&](const Expr& e) {
+      const Expr value = expr(e);
+      if (is_safe(value)) return value;
+      return if_then_else(all(), value, make_const(value.dtype(), 0));
+    };
+    return map_children(s, safe, inside);
+  }
+
+  /// A statement without thread axes inside.
+  Stmt guarded(const Stmt& s, const Place& at) {
+    if (is_stack_low()) return with_deep_stack([&] { return guarded(s, at); });
+    if (const Evaluate* n = s.as<Evaluate>(); n && as_call(n->value, Intrin::tvm_storage_sync))
+      return s;
+    const std::optional<std::vector<Expr>> conditions = conditions_of(s, at);
+    if (conditions && conditions->empty()) return s;
+    const bool is_leaf = s.as<Store>() || s.as<Evaluate>() || is_let_of_one_thread(s, at);
+    if (conditions && (is_leaf || !waits(s))) {
+      if (const Evaluate* n = s.as<Evaluate>())
+        if (const Call* call = as_call(n->value, Intrin::tvm_thread_allreduce))
+          return reduce_where(*call, *conditions);
+      Stmt result = s;
+      for (std::size_t k = conditions->size(); k-- > 0;)
+        result = make_stmt(If{(*conditions)[k], result, std::nullopt});
+      return result;
+    }
+    return around(s, at, [&](const Stmt& child) { return guarded(child, at); });
+  }
+
+  /// New values and their stores, all by the first thread, which waits for nobody between them.
+  /// Were the values computed by all, the others would have to be through before it stores.
+  bool is_let_of_one_thread(const Stmt& s, const Place& at) const {
+    return s.as<Let>() && (all_ & ~kBlocks & at.entered) == 0 && only_stores(s);
+  }
+
+  static bool only_stores(const Stmt& s) {
+    if (const Let* n = s.as<Let>()) return only_stores(n->body);
+    if (const Seq* n = s.as<Seq>()) return std::ranges::all_of(n->stmts, only_stores);
+    return s.as<Store>() != nullptr;
+  }
+
+  /// All threads come to a reduction; those without a part bring nothing.
+  static Stmt reduce_where(const Call& call, const std::vector<Expr>& conditions) {
+    std::vector<Expr> args = call.args;
+    const auto count = static_cast<std::size_t>(*constant_int(args[0]));
+    Expr& condition = args[count + 1];
+    Expr all = conditions.front();
+    for (std::size_t k = 1; k < conditions.size(); ++k) all = all && conditions[k];
+    condition = is_true(condition) ? all : all && condition;
+    return make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)));
+  }
+
+  /// Whether threads may have to wait for each other in it. Before what only reads they wait
+  /// outside of it.
+  static bool waits(const Stmt& s) {
+    bool found = false;
+    walk(
+        s, [&](const Store& n) { found |= is_shared_memory(n.buffer->scope()); },
+        [&](const Call& n) {
+          found |= n.is(Intrin::tvm_thread_allreduce) || n.is(Intrin::tvm_storage_sync);
+          // Who is given an address may write there.
+          for (const Expr& arg : n.args) found |= is_shared_memory(memory_scope(arg));
+        });
+    return found;
+  }
+
+  /// What must hold of the threads that run it; nothing where that differs between its parts.
+  std::optional<std::vector<Expr>> conditions_of(const Stmt& s, const Place& at) {
+    std::vector<Expr> conditions = at.conditions;
+    const Mask missing = all_ & ~at.entered;
+    if (missing == 0) return conditions;
+    const Writes writes = writes_of(s);
+    if (writes.own && writes.global && (missing & kBlocks) != 0) return std::nullopt;
+    // What single threads and what whole warps do have different conditions.
+    if (writes.by_warps && writes.by_threads) return std::nullopt;
+    for (std::size_t tag = 0; tag < kTags; ++tag) {
+      if ((missing >> tag & 1u) == 0) continue;
+      // Every block has such memory for itself.
+      if (is_block_tag(tag) && writes.own) continue;
+      // The threads of a warp lie along threadIdx.x, and each warp has fragments for itself.
+      if (writes.by_warps && (tag == kThreadX || (!is_block_tag(tag) && writes.fragments)))
+        continue;
+      const Var& var = axes_[tag]->axis.var();
+      conditions.push_back(var == make_int(var.dtype(), 0));
+    }
+    return conditions;
+  }
+
+  /// Whether it writes memory that every block has for itself, and what all blocks see; whether
+  /// fragments are all that it writes; and whether whole warps do that, or single threads.
+  struct Writes {
+    bool own = false, global = false, fragments = true, by_warps = false, by_threads = false;
+  };
+  static Writes writes_of(const Stmt& s) {
+    Writes writes;
+    const auto note = [&](StorageScope scope) {
+      (scope == StorageScope::Global ? writes.global : writes.own) = true;
+      writes.fragments &= is_fragment(scope);
+    };
+    walk(
+        s,
+        [&](const Store& n) {
+          note(n.buffer->scope());
+          writes.by_threads = true;
+        },
+        [&](const Evaluate& n) {
+          if (const Call* call = matrix_operation(n.value)) {
+            note(memory_scope(written_by(*call)));
+            writes.by_warps = true;
+            return;
+          }
+          writes.by_threads |= effect_of(n.value) == Effect::UpdateState;
+          const bool is_own = as_call(n.value, Intrin::tvm_thread_allreduce) ||
+                              as_call(n.value, Intrin::tvm_storage_sync);
+          (is_own ? writes.own : writes.global) |= effect_of(n.value) == Effect::UpdateState;
+        });
+    return writes;
+  }
+
+  std::array<std::optional<Axis>, kTags> axes_;
+  Mask all_ = 0;
+  /// The axes that have something outside of them.
+  Mask outside_of_ = 0;
+  VarMap lets_, same_;
+  /// Around what is read: loops and conditions, inside of which nothing may run.
+  int may_not_run_ = 0;
+  /// Variables that only the kernel knows.
+  std::unordered_set<const ExprNode*> inner_;
+  arith::Facts facts_;
+  std::optional<Stmt> result_;
+};
+
+Stmt hoisted(const Stmt& s) {
+  if (thread_axis(s)) return Kernel(s).result();
+  return map_statements(s, hoisted);
+}
+
+}  // namespace
+
+PrimFunc hoist_thread_axes(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = hoisted(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

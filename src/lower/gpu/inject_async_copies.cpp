@@ -1,0 +1,198 @@
+// Copies from global to shared memory that a double buffer makes one iteration ahead go on while
+// the iteration computes:
+//
+//   for k { attr [S] "double_buffer_write"; S[(k + 1)%2*64 + t] = A[(k + 1)*64 + t];  use(S, k%2) }
+//   for k { @tir.ptx_cp_async(S + (k + 1)%2*64 + t, A + (k + 1)*64 + t, 4);           use(S, k%2)
+//           @tir.ptx_commit_group();  @tir.ptx_wait_group(0);  @tir.tvm_storage_sync("shared") }
+//
+// A copy moves 4, 8 or 16 bytes that lie one after another in both memories, at addresses that are
+// multiples of so many (arrays begin at multiples of 16 bytes); other stores stay as they are, and
+// so do those of what the same iteration reads, such as a cache in between. The threads wait in the
+// end of each iteration: first each for its own copies, then for each other. Only loops that all
+// threads of a block go through together are changed, and nothing is where barriers would not
+// suffice (barrier_hazards.h): a copy is under way until it is waited for, which a barrier in the
+// midst of the iteration does not do.
+#include "lower/passes.h"
+
+#include <numeric>
+#include <unordered_set>
+
+#include "lower/checks/barrier_hazards.h"
+#include "lower/rewriting.h"
+#include "lower/gpu/shared_uses.h"
+#include "tenon/arith/facts.h"
+#include "tenon/arith/modular_set.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/memory_scope.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+constexpr std::int64_t kMostBytes = 16, kLeastBytes = 4;
+
+/// Elements one after another.
+struct Piece {
+  Buffer buffer;
+  /// In elements that are no vectors.
+  Expr first;
+  std::int64_t count;
+};
+
+std::optional<Piece> piece_of(const Buffer& buffer, const std::vector<Expr>& indices) {
+  if (indices.size() != 1) return std::nullopt;
+  const Ramp* ramp = indices[0].as<Ramp>();
+  if (ramp && !is_one(ramp->stride)) return std::nullopt;
+  if (!ramp && !indices[0].dtype().is_scalar()) return std::nullopt;
+  const Expr& first = ramp ? ramp->base : indices[0];
+  const int lanes = buffer->dtype.lanes;
+  return Piece{buffer, lanes > 1 ? first * make_int(first.dtype(), lanes) : first,
+               std::int64_t{lanes} * (ramp ? ramp->lanes : 1)};
+}
+
+Expr address(const Piece& piece, std::int64_t behind, std::int64_t count, int mask) {
+  const DataType index = piece.first.dtype();
+  return make_call(
+      Handle(), Intrin::tvm_access_ptr,
+      {make_call(piece.buffer->dtype.element(), Intrin::type_annotation, {}), piece.buffer->data,
+       piece.first + make_int(index, behind), make_int(index, count), make_int(Int(32), mask)});
+}
+
+Stmt call(Intrin intrin, std::vector<Expr> args) {
+  return make_evaluate(make_call(Int(32), intrin, std::move(args)));
+}
+
+class Kernel {
+ public:
+  explicit Kernel(const Stmt& kernel) : uses_(kernel, 0) {}
+
+  /// Of what all threads of a block come to together.
+  Stmt together(const Stmt& s) {
+    if (const If* n = s.as<If>(); n && !uses_.is_uniform(n->condition)) return s;
+    if (s.as<While>()) return s;
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    const For* loop = s.as<For>();
+    if (!loop) return map_statements(s, [&](const Stmt& child) { return together(child); });
+    if (!uses_.is_uniform(loop->min) || !uses_.is_uniform(loop->extent)) return s;
+    bind(*loop);
+    copies_ = 0;
+    Stmt body = iteration(loop->body);
+    if (copies_ > 0) {
+      body = make_seq({body, call(Intrin::ptx_commit_group, {}),
+                       call(Intrin::ptx_wait_group, {make_int(Int(32), 0)}),
+                       call(Intrin::tvm_storage_sync, {make_string("shared")})});
+    } else {
+      body = together(loop->body);
+      if (body.same_as(loop->body)) return s;
+    }
+    return make_stmt(For{loop->var, loop->min, loop->extent, loop->kind, body});
+  }
+
+ private:
+  void bind(const For& n) { facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true); }
+
+  /// What stands in the iteration itself, not in loops inside of it.
+  Stmt iteration(const Stmt& s) {
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite) {
+      targets_ = targets_of(*n);
+      return filling(s);
+    }
+    if (s.as<For>() || s.as<While>()) return s;
+    if (const If* n = s.as<If>(); n && !uses_.is_uniform(n->condition)) return s;
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    return map_statements(s, [&](const Stmt& child) { return iteration(child); });
+  }
+
+  /// The memory that the filling is for, if it does not read it itself: what it copies on its way
+  /// there is needed before the iteration ends.
+  static std::unordered_set<const ExprNode*> targets_of(const Attr& mark) {
+    std::unordered_set<const ExprNode*> targets;
+    const Attr* inner = &mark;
+    for (const Attr* n = inner; n && n->kind == AttrKind::DoubleBufferWrite;
+         n = n->body.as<Attr>()) {
+      targets.insert(&std::get<Expr>(n->subject).node());
+      inner = n;
+    }
+    walk(
+        inner->body, [&](const Load& n) { targets.erase(&n.buffer->data.node()); },
+        [&](const Call& n) {
+          for (const Expr& arg : n.args) targets.erase(&arg.node());
+        });
+    return targets;
+  }
+
+  Stmt filling(const Stmt& s) {
+    if (const For* n = s.as<For>()) bind(*n);
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    if (const Store* n = s.as<Store>())
+      if (std::optional<Stmt> copies = copies_of(*n)) return *copies;
+    return map_statements(s, [&](const Stmt& child) { return filling(child); });
+  }
+
+  std::optional<Stmt> copies_of(const Store& n) {
+    const Load* load = n.value.as<Load>();
+    if (!load || !targets_.contains(&n.buffer->data.node()) ||
+        !is_shared_memory(n.buffer->scope()) || load->buffer->scope() != StorageScope::Global)
+      return std::nullopt;
+    const DataType element = n.buffer->dtype.element();
+    const auto to = piece_of(n.buffer, n.indices), from = piece_of(load->buffer, load->indices);
+    if (!to || !from || to->count != from->count || load->buffer->dtype.element() != element)
+      return std::nullopt;
+    const std::int64_t each = element.bytes();
+    const std::int64_t bytes =
+        std::gcd(std::gcd(to->count * each, kMostBytes),
+                 std::gcd(factor_of(to->first) * each, factor_of(from->first) * each));
+    if (bytes < kLeastBytes) return std::nullopt;
+    std::vector<Stmt> copies;
+    for (std::int64_t at = 0; at < to->count; at += bytes / each)
+      copies.push_back(call(Intrin::ptx_cp_async,
+                            {address(*to, at, bytes / each, 2), address(*from, at, bytes / each, 1),
+                             make_int(Int(32), bytes)}));
+    ++copies_;
+    return make_seq(std::move(copies));
+  }
+
+  /// A number that divides the position.
+  std::int64_t factor_of(const Expr& position) const {
+    const arith::ModularSet set = arith::modular_set(substitute(position, lets_), facts_);
+    return std::gcd(set.coeff, set.base);
+  }
+
+  SharedUses uses_;
+  VarMap lets_;
+  arith::Facts facts_;
+  /// Of the filling that is looked at; look-up only.
+  std::unordered_set<const ExprNode*> targets_;
+  int copies_ = 0;
+};
+
+Stmt kernels(const Stmt& s) {
+  const Attr* n = s.as<Attr>();
+  if (n && n->kind == AttrKind::ThreadExtent) return Kernel(s).together(s);
+  return map_statements(s, kernels);
+}
+
+/// A copy is under way from one barrier to the next. Where that leaves two threads in one place, as
+/// it may where loops are unrolled or begin anew, the stores had better stay.
+bool can_be_synchronized(const PrimFunc& func, const PassOptions& options) {
+  try {
+    return find_barrier_hazards(synchronize_threads(func, options)).empty();
+  } catch (const LowerError&) {  // said again of the function as it was, if it holds there
+    return false;
+  }
+}
+
+}  // namespace
+
+PrimFunc inject_async_copies(const PrimFunc& func, const PassOptions& options) {
+  PrimFunc result = func;
+  result.body = kernels(func.body);
+  if (result.body.same_as(func.body)) return result;
+  return can_be_synchronized(result, options) ? result : func;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,393 @@
+// Reductions across threads as steps that devices have.
+//
+//   reduce_temp0[0] = tvm_thread_allreduce(1, value, condition, threadIdx.x)       of 6 threads
+//   =>  red0[t] = if_then_else(condition, value, identity)
+//       if (t < 3) red1[t] = red0[2*t] + red0[2*t + 1]
+//       if (t < 2) red2[t] = if_then_else(2*t + 1 < 3, red1[2*t] + red1[2*t + 1], red1[2*t])
+//       if (t < 1) red3[t] = red2[0] + red2[1]
+//       reduce_temp0[0] = red3[0]
+//
+// (Barriers come later.) Values are combined in the order of the threads, that of the call's last
+// axis innermost, so that a reducer that tells its sides apart (the first of equal maxima) gives
+// what a loop gives. Where warps exchange values (PassOptions::warp_size), threads that are
+// neighbours in a warp do so, and warps through shared memory.
+//
+// LowerError: the number of threads is not constant.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "lower/rewriting.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+const IterVar* thread_axis(const Stmt& s) {
+  const Attr* n = s.as<Attr>();
+  return n && n->kind == AttrKind::ThreadExtent ? &std::get<IterVar>(n->subject) : nullptr;
+}
+
+/// A thread axis of the block.
+struct Axis {
+  Var var;
+  int dim;
+  Expr extent;
+};
+
+/// Several axes as one, the last of them innermost.
+struct Line {
+  Expr index = Expr(0);
+  std::int64_t extent = 1;
+};
+
+/// Memory in which values of all groups lie: element `index` of group g at g * size + index.
+struct Level {
+  std::vector<Buffer> buffers;
+  std::int64_t size;
+};
+
+Stmt allocated(const Buffer& buffer, const Stmt& body) {
+  return make_stmt(Allocate{buffer->data, buffer->dtype, buffer->shape, make_true(), body});
+}
+
+std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr>& left,
+                          const std::vector<Expr>& right) {
+  VarMap map;
+  for (std::size_t k = 0; k < left.size(); ++k)
+    set(map, reducer.lhs[k], left[k]), set(map, reducer.rhs[k], right[k]);
+  return mapped(reducer.result, [&](const Expr& e) { return substitute(e, map); });
+}
+
+/// Memory has bools as bytes.
+DataType in_memory(DataType type) { return type.is_bool() ? Int(8, type.lanes) : type; }
+
+class KernelReductions {
+ public:
+  explicit KernelReductions(int warp_size) : warp_size_(warp_size) {}
+
+  /// The kernel, its outermost thread axes first.
+  Stmt kernel(const Stmt& s) {
+    if (const IterVar* axis = thread_axis(s)) {
+      const Attr& n = *s.as<Attr>();
+      if (axis->thread()->is_thread())
+        axes_.push_back({axis->var(), axis->thread()->dim.value_or(0), n.value});
+      return make_stmt(Attr{n.kind, n.subject, n.key, n.value, kernel(n.body)});
+    }
+    std::sort(axes_.begin(), axes_.end(),
+              [](const Axis& a, const Axis& b) { return a.dim > b.dim; });
+    Stmt body = stmt(s);
+    for (std::size_t k = memory_.size(); k-- > 0;) body = allocated(memory_[k], body);
+    return body;
+  }
+
+ private:
+  Stmt stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ReduceScope) {
+      const CommReducer outer = std::exchange(reducer_, std::get<CommReducer>(n->subject));
+      Stmt body = stmt(n->body);
+      reducer_ = outer;
+      return body;
+    }
+    if (const Evaluate* n = s.as<Evaluate>())
+      if (const Call* call = as_call(n->value, Intrin::tvm_thread_allreduce)) return reduce(*call);
+    return map_statements(s, [&](const Stmt& child) { return stmt(child); });
+  }
+
+  // ---- one reduction ----
+
+  /// What it reduces, with which threads, and where the result goes.
+  struct Reduction {
+    std::vector<Expr> values;
+    std::vector<const Load*> places;
+    Line reduced, groups;
+    /// Whether threads of a group are neighbours, in the order of the reduction.
+    bool is_contiguous;
+  };
+
+  Stmt reduce(const Call& call) {
+    internal_check(reducer_ != nullptr, "a thread reduction outside of its reducer's scope");
+    const auto count = static_cast<std::size_t>(*constant_int(call.args[0]));
+    Reduction r{};
+    const Expr& condition = call.args[count + 1];
+    for (std::size_t k = 0; k < count; ++k) {
+      const Expr& value = call.args[1 + k];
+      r.values.push_back(
+          is_true(condition) ? value : if_then_else(condition, value, reducer_->identity[k]));
+      r.places.push_back(call.args[2 + count + k].as<Load>());
+      internal_check(r.places.back() != nullptr, "a thread reduction without a place");
+    }
+    std::vector<Axis> reduced;
+    for (std::size_t a = 2 + 2 * count; a < call.args.size(); ++a) {
+      // The only thread of its axis.
+      if (is_zero(call.args[a])) continue;
+      const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& known) {
+        return known.var.same_as(call.args[a]);
+      });
+      internal_check(axis != axes_.end(), "a reduction across threads that are not of the block");
+      reduced.push_back(*axis);
+    }
+    std::vector<Axis> others;
+    for (const Axis& axis : axes_)
+      if (std::none_of(reduced.begin(), reduced.end(),
+                       [&](const Axis& other) { return other.dim == axis.dim; }))
+        others.push_back(axis);
+    r.reduced = line(reduced);
+    r.groups = line(others);
+    r.is_contiguous = is_contiguous(reduced);
+    if (warp_size_ > 0 && fits_warps(r)) return by_warps(r);
+    return by_tree(r);
+  }
+
+  static Line line(const std::vector<Axis>& axes) {
+    Line result;
+    for (const Axis& axis : axes) {
+      const std::optional<std::int64_t> extent = constant_int(axis.extent);
+      if (!extent)
+        throw LowerError(
+            "a reduction across threads needs a constant number of them, and the "
+            "extent of `" +
+            axis.var.name() +
+            "` is known only when the function is called; split its axis by a "
+            "constant factor and bind the inner part");
+      if (*extent == 1) continue;
+      const Expr own = cast(Int(32), axis.var);
+      result.index = result.extent == 1 ? own : result.index * make_int(Int(32), *extent) + own;
+      result.extent *= *extent;
+    }
+    return result;
+  }
+
+  /// Axes x, or x and y, or all three, the later dimensions around the earlier ones. An axis of
+  /// extent 1 has no part in it.
+  bool is_contiguous(const std::vector<Axis>& reduced) const {
+    std::vector<int> wanted;
+    for (const Axis& axis : reduced)
+      if (!is_one(axis.extent)) wanted.push_back(axis.dim);
+    std::vector<int> innermost;
+    for (const Axis& axis : axes_)
+      if (!is_one(axis.extent)) innermost.push_back(axis.dim);
+    return wanted.size() <= innermost.size() &&
+           std::equal(wanted.begin(), wanted.end(),
+                      innermost.end() - static_cast<std::ptrdiff_t>(wanted.size()));
+  }
+
+  // ---- in shared memory ----
+
+  Stmt by_tree(const Reduction& r) {
+    std::vector<Stmt> steps;
+    Level level = this->level(r, r.reduced.extent, 0);
+    steps.push_back(stores(level, position(level, r, r.reduced.index), r.values));
+    for (int number = 1; level.size > 1; ++number) {
+      const Level next = this->level(r, (level.size + 1) / 2, number);
+      const Expr first = r.reduced.index * 2;
+      std::vector<Expr> left, right;
+      for (std::size_t k = 0; k < r.values.size(); ++k) {
+        left.push_back(element(level, k, position(level, r, first), r));
+        right.push_back(element(level, k, position(level, r, first + 1), r));
+      }
+      std::vector<Expr> both = combine(*reducer_, left, right);
+      if (level.size % 2 != 0)
+        for (std::size_t k = 0; k < both.size(); ++k)
+          both[k] = if_then_else(first + 1 < make_int(Int(32), level.size), both[k], left[k]);
+      Stmt step = stores(next, position(next, r, r.reduced.index), both);
+      if (next.size < r.reduced.extent)
+        step = make_stmt(If{r.reduced.index < make_int(Int(32), next.size), step, std::nullopt});
+      steps.push_back(std::move(step));
+      level = next;
+    }
+    std::vector<Expr> totals;
+    for (std::size_t k = 0; k < r.values.size(); ++k)
+      totals.push_back(element(level, k, position(level, r, Expr(0)), r));
+    steps.push_back(results(r, totals));
+    return make_seq(std::move(steps));
+  }
+
+  /// Memory of a level, that of an earlier reduction where it fits.
+  Level level(const Reduction& r, std::int64_t size, int number) {
+    Level result{{}, size};
+    for (std::size_t k = 0; k < r.values.size(); ++k) {
+      const DataType type = in_memory(r.values[k].dtype());
+      const auto key =
+          std::tuple(k, number, r.groups.extent * size, static_cast<int>(type.code), type.bits);
+      auto found = levels_.find(key);
+      if (found == levels_.end()) {
+        found = levels_
+                    .emplace(key, decl_buffer(
+                                      {make_int(Int(32), r.groups.extent * size)}, type,
+                                      {.name = "red_buf" + std::to_string(k), .scope = "shared"}))
+                    .first;
+        memory_.push_back(found->second);
+      }
+      result.buffers.push_back(found->second);
+    }
+    return result;
+  }
+
+  static Expr position(const Level& level, const Reduction& r, const Expr& index) {
+    if (r.groups.extent == 1) return index;
+    return r.groups.index * make_int(Int(32), level.size) + index;
+  }
+
+  static Expr element(const Level& level, std::size_t k, const Expr& at, const Reduction& r) {
+    const Expr value = make_load(level.buffers[k], {at});
+    return value.dtype() == r.values[k].dtype() ? value : cast(r.values[k].dtype(), value);
+  }
+
+  static Stmt store(const Buffer& buffer, const Expr& at, const Expr& value) {
+    return make_store(buffer, value.dtype() == buffer->dtype ? value : cast(buffer->dtype, value),
+                      {at});
+  }
+
+  static Stmt stores(const Level& level, const Expr& at, const std::vector<Expr>& values) {
+    std::vector<Stmt> list;
+    for (std::size_t k = 0; k < values.size(); ++k)
+      list.push_back(store(level.buffers[k], at, values[k]));
+    return make_seq(std::move(list));
+  }
+
+  static Stmt results(const Reduction& r, const std::vector<Expr>& totals) {
+    std::vector<Stmt> list;
+    for (std::size_t k = 0; k < totals.size(); ++k)
+      list.push_back(store(r.places[k]->buffer, r.places[k]->indices[0], totals[k]));
+    return make_seq(std::move(list));
+  }
+
+  // ---- in warps ----
+
+  bool fits_warps(const Reduction& r) const {
+    const std::int64_t extent = r.reduced.extent;
+    if (!r.is_contiguous || extent < 2) return false;
+    for (const Expr& value : r.values)
+      if (value.dtype().lanes != 1) return false;
+    const bool is_part = extent <= warp_size_ && warp_size_ % extent == 0;
+    const bool are_whole = extent % warp_size_ == 0 && extent <= warp_size_ * warp_size_;
+    return is_part || are_whole;
+  }
+
+  Stmt by_warps(const Reduction& r) {
+    const auto own = variables(r, "red"), other = variables(r, "other");
+    std::vector<Stmt> steps;
+    for (std::size_t k = 0; k < own.size(); ++k)
+      steps.push_back(store(own[k], Expr(0), r.values[k]));
+    const std::int64_t width = std::min<std::int64_t>(r.reduced.extent, warp_size_);
+    in_one_warp(r, own, other, width, steps);
+    if (r.reduced.extent > warp_size_) {
+      // The warps' totals, in shared memory, are reduced by each of the warps.
+      const std::int64_t warps = r.reduced.extent / warp_size_;
+      const Expr lane = floormod(r.reduced.index, make_int(Int(32), warp_size_));
+      const Expr warp = floordiv(r.reduced.index, make_int(Int(32), warp_size_));
+      const Level level = this->level(r, warps, 0);
+      std::vector<Expr> totals, parts;
+      for (std::size_t k = 0; k < own.size(); ++k) totals.push_back(value_of(own[k], k, r));
+      steps.push_back(
+          make_stmt(If{lane == 0, stores(level, position(level, r, warp), totals), std::nullopt}));
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        const Expr part = element(level, k, position(level, r, lane), r);
+        steps.push_back(
+            store(own[k], Expr(0),
+                  if_then_else(lane < make_int(Int(32), warps), part, reducer_->identity[k])));
+      }
+      std::int64_t lanes = 1;
+      while (lanes < warps) lanes *= 2;
+      in_one_warp(r, own, other, lanes, steps);
+    }
+    std::vector<Expr> totals;
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      steps.push_back(store(other[k], Expr(0),
+                            exchanged(Intrin::tvm_warp_shuffle, value_of(own[k], k, r), 0, width)));
+      totals.push_back(value_of(other[k], k, r));
+    }
+    steps.push_back(results(r, totals));
+    Stmt body = make_seq(std::move(steps));
+    for (const auto& list : {own, other})
+      for (const Buffer& buffer : list) body = allocated(buffer, body);
+    return body;
+  }
+
+  /// Lane 0 of every `width` lanes then has their total, combined in their order.
+  void in_one_warp(const Reduction& r, const std::vector<Buffer>& own,
+                   const std::vector<Buffer>& other, std::int64_t width,
+                   std::vector<Stmt>& steps) const {
+    for (std::int64_t distance = 1; distance < width; distance *= 2) {
+      std::vector<Expr> left, right;
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        left.push_back(value_of(own[k], k, r));
+        right.push_back(value_of(other[k], k, r));
+        steps.push_back(
+            store(other[k], Expr(0),
+                  exchanged(Intrin::tvm_warp_shuffle_down, left.back(), distance, width)));
+      }
+      const std::vector<Expr> both = combine(*reducer_, left, right);
+      steps.push_back(store_all(own, both));
+    }
+  }
+
+  /// All values are computed before any is stored.
+  static Stmt store_all(const std::vector<Buffer>& buffers, const std::vector<Expr>& values) {
+    std::vector<Var> vars;
+    std::vector<Stmt> list;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      vars.emplace_back("total" + std::to_string(k), values[k].dtype());
+      list.push_back(store(buffers[k], Expr(0), vars.back()));
+    }
+    if (values.size() == 1) return store(buffers[0], Expr(0), values[0]);
+    Stmt result = make_seq(std::move(list));
+    for (std::size_t k = values.size(); k-- > 0;)
+      result = make_stmt(Let{vars[k], values[k], result});
+    return result;
+  }
+
+  static std::vector<Buffer> variables(const Reduction& r, const std::string& name) {
+    std::vector<Buffer> list;
+    for (std::size_t k = 0; k < r.values.size(); ++k)
+      list.push_back(decl_buffer({Expr(1)}, in_memory(r.values[k].dtype()),
+                                 {.name = name + std::to_string(k), .scope = "local"}));
+    return list;
+  }
+
+  static Expr value_of(const Buffer& variable, std::size_t k, const Reduction& r) {
+    const Expr value = make_load(variable, {Expr(0)});
+    return value.dtype() == r.values[k].dtype() ? value : cast(r.values[k].dtype(), value);
+  }
+
+  /// (mask, value, lane or distance, width, warp size)
+  Expr exchanged(Intrin intrin, const Expr& value, std::int64_t by, std::int64_t width) const {
+    // Threads of warps that are full are all there.
+    const bool are_full = line(axes_).extent % warp_size_ == 0;
+    const Expr mask = are_full ? make_int(UInt(32), 0xffffffff)
+                               : make_call(UInt(32), Intrin::tvm_warp_activemask, {});
+    return make_call(value.dtype(), intrin,
+                     {mask, value, make_int(Int(32), by), make_int(Int(32), width),
+                      make_int(Int(32), warp_size_)});
+  }
+
+  int warp_size_;
+  /// The thread axes of the block, x last.
+  std::vector<Axis> axes_;
+  CommReducer reducer_;
+  std::map<std::tuple<std::size_t, int, std::int64_t, int, int>, Buffer> levels_;
+  std::vector<Buffer> memory_;
+};
+
+Stmt lowered(const Stmt& s, int warp_size) {
+  if (thread_axis(s)) return KernelReductions(warp_size).kernel(s);
+  return map_statements(s, [&](const Stmt& child) { return lowered(child, warp_size); });
+}
+
+}  // namespace
+
+PrimFunc lower_thread_allreduce(const PrimFunc& func, const PassOptions& options) {
+  PrimFunc result = func;
+  result.body = lowered(func.body, options.warp_size);
+  return result;
+}
+
+}  // namespace tenon::lowering

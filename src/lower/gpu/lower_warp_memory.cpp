@@ -1,0 +1,120 @@
+// Memory of a warp, which lies along threadIdx.x, as shared memory with a part for every warp.
+//
+//   attr threadIdx.y = 4 attr threadIdx.x = 32 { allocate W[32] (warp):  ... W[i] ... }
+//   =>  allocate W[128] (shared):  ... W[threadIdx.y*32 + i] ...
+//
+// Threads may read what others of their warp have written, like in shared memory; the barriers that
+// this takes come later.
+//
+// LowerError: memory or a number of threads that is not constant.
+#include "lower/passes.h"
+
+#include "lower/rewriting.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/fresh_copy.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+bool is_of_a_warp(const Var& data) {
+  const auto& pointer = data.as<VarNode>()->pointer;
+  return pointer && pointer->scope == StorageScope::Warp;
+}
+
+std::int64_t constant(const Expr& e, const std::string& what) {
+  if (const std::optional<std::int64_t> value = constant_int(e)) return *value;
+  throw LowerError("memory of a warp has a constant size, for a constant number of threads; " +
+                   what +
+                   " is known only when the function is called; keep the stage in shared "
+                   "memory");
+}
+
+class WarpMemory {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { return stmt(s); });
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) return threads(s, *n);
+    if (const Allocate* n = s.as<Allocate>(); n && is_of_a_warp(n->data)) return memory(*n);
+    return map_statements(s, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  Stmt threads(const Stmt& s, const Attr& n) {
+    const IterVar& axis = std::get<IterVar>(n.subject);
+    const bool tells_warps = axis.thread()->is_thread() && axis.thread()->dim.value_or(0) != 0;
+    if (tells_warps) axes_.emplace_back(axis.var(), n.value);
+    Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    if (tells_warps) axes_.pop_back();
+    return result;
+  }
+
+  Stmt memory(const Allocate& n) {
+    std::int64_t size = 1, warps = 1;
+    for (const Expr& extent : n.extents) size *= constant(extent, "`" + n.data.name() + "`");
+    Expr warp(0);
+    for (const auto& [var, extent] : axes_) {
+      warp = warp * cast(Int(32), extent) + cast(Int(32), var);
+      warps *= constant(extent, "the extent of `" + var.name() + "`");
+    }
+    const Var shared(n.data.name(),
+                     PointerType{n.data.as<VarNode>()->pointer->element, StorageScope::Shared});
+    // Once for each buffer over the memory, so that equal accesses stay equal.
+    std::unordered_map<const BufferNode*, Buffer> buffers;
+    const auto buffer_of = [&](const Buffer& buffer) {
+      auto found = buffers.find(buffer.get());
+      if (found == buffers.end()) {
+        BufferNode node = *buffer.get();
+        node.data = shared;
+        node.shape = {make_int(Int(32), size * warps)};
+        node.strides = {};
+        found = buffers.emplace(buffer.get(), make_buffer(std::move(node))).first;
+      }
+      return found->second;
+    };
+    const auto indices_of = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
+      if (indices.size() != 1)
+        throw LowerError("memory `" + n.data.name() +
+                         "` of a warp has several physical dimensions, and only flat memory can be "
+                         "divided among warps; lay it out without an axis separator, or keep it in "
+                         "scope \"shared\"");
+      const std::int64_t scale = n.dtype.lanes;
+      const std::int64_t elements = size * scale / buffer->dtype.lanes;
+      const Expr offset = warp * make_int(Int(32), elements);
+      const DataType type = indices[0].dtype();
+      return std::vector<Expr>{indices[0] + cast(type, offset)};
+    };
+    const Stmt body = rewrite(
+        stmt(n.body),
+        [&](const Load& load, const Expr&) -> std::optional<Expr> {
+          if (!load.buffer->data.same_as(n.data)) return std::nullopt;
+          return make_load(buffer_of(load.buffer), indices_of(load.buffer, load.indices));
+        },
+        [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
+          if (!store.buffer->data.same_as(n.data)) return std::nullopt;
+          return make_store(buffer_of(store.buffer), store.value,
+                            indices_of(store.buffer, store.indices));
+        });
+    if (uses_var(body, n.data))
+      throw LowerError("memory `" + n.data.name() +
+                       "` of a warp is passed on as an address; keep the stage in shared memory");
+    return make_stmt(
+        Allocate{shared, n.dtype, {make_int(Int(32), size * warps)}, n.condition, body});
+  }
+
+  /// Thread axes that are not within a warp, as they are nested, with their extents.
+  std::vector<std::pair<Var, Expr>> axes_;
+};
+
+}  // namespace
+
+PrimFunc lower_warp_memory(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = WarpMemory().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,290 @@
+// Puts barriers between the threads of a block where one of them reads, or overwrites, shared
+// memory that another one may still be writing or reading. For code of devices.
+//
+//   attr [IterVar(threadIdx.x, ...)] "thread_extent" = 32 {
+//     S[threadIdx.x] = A[threadIdx.x]
+//     @tir.tvm_storage_sync("shared")                    // S is all there
+//     B[threadIdx.x] = S[(31 - threadIdx.x)]
+//
+// A barrier stands as late as possible, and never where a thread meets only its own elements, which
+// is proved. In a loop, the next iteration waits as well before it overwrites what this one reads.
+// It stands before a condition rather than at its beginning, so that a loop around waits in each
+// iteration or in none. All threads of a block must come to a barrier: under a condition that
+// depends on the thread there can be none; LowerError if it would have to stand inside, for shared
+// memory that is allocated outside of the threads that use it, and for global memory that one block
+// may read while another one writes it (block_races.h): no barrier could help.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "lower/checks/block_races.h"
+#include "lower/rewriting.h"
+#include "lower/gpu/shared_uses.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/memory_scope.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+using PartId = std::size_t;
+
+/// A statement of a kernel, and what is known of its uses of shared memory.
+struct Part {
+  enum class Kind : std::uint8_t { Leaf, Barrier, InOrder, Loop, Branches };
+  Stmt stmt;
+  Kind kind;
+  std::vector<PartId> children = {};
+  /// By the statement's own expressions, which are evaluated before its children.
+  UseSet own = {};
+  /// Loops around it.
+  int loops = 0;
+  /// Whether all threads come here together, and whether they then take the same way inside.
+  bool is_together = true, is_uniform = true;
+  /// Whether a loop surely runs once, and whether it may run twice.
+  bool runs_once = false, runs_twice = true;
+  bool has_barrier_before = false;
+
+  /// Uses before the first barrier on some way through it, and behind the last one; and whether
+  /// there is a way without any.
+  UseSet before = {}, behind = {};
+  bool is_open = true;
+};
+
+/// Places barriers from the inside outwards: first between the statements of a sequence and between
+/// the iterations of a loop, then before what follows uses that lie outside.
+class Synchronizer {
+ public:
+  Synchronizer(const Stmt& kernel, int loops_around)
+      : uses_(kernel, loops_around), root_(add(kernel, loops_around, true)) {}
+
+  Stmt run() {
+    settle(root_);
+    return emit(root_);
+  }
+
+ private:
+  // ---- reading ----
+
+  PartId add(const Stmt& s, int loops, bool is_together) {
+    if (is_stack_low()) return with_deep_stack([&] { return add(s, loops, is_together); });
+    Part part{.stmt = s, .kind = Part::Kind::InOrder, .loops = loops, .is_together = is_together};
+    for_each_child(
+        s, [&](const Expr& e) { part.own.merge(uses_.of(e)); }, [](const Stmt&) {});
+    const Expr* condition = nullptr;
+    match(
+        s.node().value,
+        [&](const Store& n) {
+          part.kind = Part::Kind::Leaf;
+          part.own.merge(uses_.of(n));
+        },
+        [&](const Evaluate& n) {
+          part.kind =
+              as_call(n.value, Intrin::tvm_storage_sync) ? Part::Kind::Barrier : Part::Kind::Leaf;
+        },
+        [&](const For& n) {
+          part.kind = Part::Kind::Loop;
+          part.is_uniform = uses_.is_uniform(n.min) && uses_.is_uniform(n.extent);
+          const std::optional<std::int64_t> extent = constant_int(n.extent);
+          part.runs_once = extent && *extent > 0;
+          part.runs_twice = !extent || *extent > 1;
+          ++loops;
+        },
+        [&](const While& n) {
+          part.kind = Part::Kind::Loop;
+          part.is_uniform = uses_.is_uniform(n.condition);
+        },
+        [&](const If& n) {
+          part.kind = Part::Kind::Branches;
+          part.is_uniform = uses_.is_uniform(n.condition);
+          condition = &n.condition;
+        },
+        [](const Let&) {}, [](const Assert&) {}, [](const Attr&) {}, [](const Allocate&) {},
+        [](const Seq&) {}, [](const Realize&) { refuse("a realize"); },
+        [](const BufferView&) { refuse("a buffer view"); },
+        [](const Prefetch&) { refuse("a prefetch"); },
+        [](const BlockRealize&) { refuse("a block"); });
+    const bool inside = is_together && part.is_uniform;
+    for_each_child(
+        s, [](const Expr&) {},
+        [&](const Stmt& child) {
+          const bool holds = condition != nullptr && part.children.empty();
+          const SharedUses::Guard guard(uses_, holds ? condition : nullptr);
+          part.children.push_back(add(child, loops, inside));
+        });
+    parts_.push_back(std::move(part));
+    return parts_.size() - 1;
+  }
+
+  [[noreturn]] static void refuse(std::string_view what) {
+    internal_error("synchronize_threads wants lowered code, found " + std::string(what));
+  }
+
+  // ---- placing ----
+
+  /// Places what is needed between the uses inside.
+  void settle(PartId id) {
+    if (is_stack_low()) return with_deep_stack([&] { settle(id); });
+    Part& part = parts_[id];
+    for (PartId child : part.children) settle(child);
+    const int inside = part.loops + (part.stmt.as<For>() ? 1 : 0);
+    const Occasion together{inside, false};
+    UseSet pending = part.own;
+    for (PartId child : part.children) {
+      enter(child, pending, together);
+      if (part.kind == Part::Kind::InOrder) follow(pending, parts_[child]);
+    }
+    if (part.kind == Part::Kind::Loop && part.runs_twice) next_iteration(part);
+    summarize(part);
+  }
+
+  void next_iteration(Part& part) {
+    const PartId body = part.children.front();
+    const bool is_counted = part.stmt.as<For>() != nullptr;
+    const UseSet pending = parts_[body].behind;
+    // The condition is evaluated again, where no barrier can stand before it.
+    const Occasion next{part.loops, is_counted};
+    if (!is_counted && uses_.may_meet(pending, part.own, next)) refuse_barrier();
+    enter(body, pending, next);
+  }
+
+  /// Places what is needed where uses come before the part.
+  void enter(PartId id, const UseSet& pending, Occasion when) {
+    if (is_stack_low()) return with_deep_stack([&] { enter(id, pending, when); });
+    Part& part = parts_[id];
+    if (part.has_barrier_before || !uses_.may_meet(pending, part.before, when)) return;
+    // Before a loop it is waited once, inside of it in every iteration. Before a condition, a loop
+    // around waits in each of its iterations or in none: PoCL is wrong on others.
+    const bool is_whole = part.kind != Part::Kind::InOrder || !part.is_uniform ||
+                          uses_.may_meet(pending, part.own, when);
+    if (is_whole) {
+      if (!part.is_together) refuse_barrier();
+      part.has_barrier_before = true;
+    } else {
+      for (PartId child : part.children) {
+        enter(child, pending, when);
+        if (part.kind == Part::Kind::InOrder && !parts_[child].is_open) break;
+      }
+    }
+    summarize(part);
+  }
+
+  static void follow(UseSet& pending, const Part& next) {
+    if (!next.is_open) pending = {};
+    pending.merge(next.behind);
+  }
+
+  void summarize(Part& part) const {
+    part.before = part.behind = part.own;
+    part.is_open = part.kind != Part::Kind::Barrier;
+    if (part.kind == Part::Kind::InOrder) {
+      for (PartId child : part.children) {
+        const Part& next = parts_[child];
+        if (part.is_open) part.before.merge(next.before);
+        follow(part.behind, next);
+        part.is_open &= next.is_open;
+      }
+    } else if (!part.children.empty()) {
+      const bool may_skip =
+          part.kind == Part::Kind::Loop ? !part.runs_once : part.children.size() < 2;
+      bool is_open = may_skip;
+      UseSet behind;
+      for (PartId child : part.children) {
+        const Part& next = parts_[child];
+        part.before.merge(next.before);
+        behind.merge(next.behind);
+        is_open |= next.is_open;
+      }
+      // The condition of a loop that does not count is evaluated in the end as well.
+      if (is_open || part.stmt.as<While>()) behind.merge(part.own);
+      part.behind = std::move(behind);
+      part.is_open = is_open;
+    }
+    if (!part.has_barrier_before) return;
+    part.before = {};
+    part.is_open = false;
+  }
+
+  [[noreturn]] static void refuse_barrier() {
+    throw LowerError(
+        "memory is written and read by several threads of a block inside of a condition or a loop "
+        "in which not all of them take part, so that they cannot wait for each other there; compute "
+        "the stage that is shared outside of it");
+  }
+
+  // ---- writing ----
+
+  Stmt emit(PartId id) const {
+    if (is_stack_low()) return with_deep_stack([&] { return emit(id); });
+    const Part& part = parts_[id];
+    auto child = part.children.begin();
+    Stmt result = map_statements(part.stmt, [&](const Stmt&) { return emit(*child++); });
+    if (!part.has_barrier_before) return result;
+    const Stmt barrier =
+        make_evaluate(make_call(Int(32), Intrin::tvm_storage_sync, {make_string("shared")}));
+    return make_seq({barrier, std::move(result)});
+  }
+
+  SharedUses uses_;
+  std::vector<Part> parts_;
+  PartId root_;
+};
+
+/// Kernels are what stands below an outermost thread axis; another one begins when this one has
+/// ended.
+class Kernels {
+ public:
+  explicit Kernels(const PrimFunc& func) : func_(func) {}
+
+  Stmt stmt(const Stmt& s, int loops) {
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
+      if (!shared_outside_.empty()) check_memory(s);
+      refuse_block_races(s, func_);
+      return Synchronizer(s, loops).run();
+    }
+    if (s.as<For>()) ++loops;
+    const Allocate* allocate = s.as<Allocate>();
+    const bool shares = allocate && is_shared_memory(memory_scope(allocate->data));
+    if (shares) shared_outside_.insert(&allocate->data.node());
+    const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child, loops); });
+    if (shares) shared_outside_.erase(&allocate->data.node());
+    return result;
+  }
+
+ private:
+  /// What one kernel leaves in shared memory, the next one does not find.
+  void check_memory(const Stmt& kernel) const {
+    auto check = [&](const Expr& data) {
+      if (!shared_outside_.contains(&data.node())) return;
+      throw LowerError("shared memory `" + data.as<VarNode>()->name + "` exists outside of `" +
+                       std::get<IterVar>(kernel.as<Attr>()->subject).name() +
+                       "`, the outermost of the threads that use it, but each launch of threads "
+                       "has shared memory for itself; allocate it inside of that thread axis, or "
+                       "keep it in global memory");
+    };
+    walk(
+        kernel, [&](const Load& n) { check(n.buffer->data); },
+        [&](const Store& n) { check(n.buffer->data); });
+    uses_var(kernel, [&](const Expr& var) {
+      check(var);
+      return false;
+    });
+  }
+
+  const PrimFunc& func_;
+  /// Data pointers of the memory that exists here, outside of kernels.
+  std::unordered_set<const ExprNode*> shared_outside_;
+};
+
+}  // namespace
+
+PrimFunc synchronize_threads(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = Kernels(func).stmt(func.body, 0);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,478 @@
+#include "lower/loops/block_buffers.h"
+
+#include <algorithm>
+
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/tir/block.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+using arith::Interval;
+using arith::IntervalMap;
+
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+/// A loop or a block.
+struct Scope {
+  const StmtNode* stmt;
+  std::size_t parent;
+  int depth;
+};
+
+/// What is done with elements where they are named: a view only says where others are.
+enum class Use : unsigned char { Load, Store, View };
+
+/// A branch taken or not taken.
+struct Condition {
+  const StmtNode* stmt;
+  Expr holds;
+  /// The condition under which a reduction begins.
+  bool is_beginning;
+};
+
+struct Access {
+  std::size_t scope;
+  /// The first and the last element of a box; nothing is known of accesses through pointers.
+  std::optional<std::vector<Expr>> first, last;
+  Use use;
+  /// The conditions of the branches and blocks around the access, outermost first.
+  std::vector<Condition> conditions = {};
+  /// It is only listed by a block's header, for what is accessed through pointers.
+  bool is_of_header = false;
+};
+
+struct Allocated {
+  Buffer buffer;
+  /// The block that declares it.
+  std::size_t owner;
+  /// In program order.
+  std::vector<Access> accesses;
+  std::vector<Realize::DimAlign> align;
+};
+
+/// Whether memory of this scope is seen by all the threads of the dimension.
+bool is_shared_by(StorageScope scope, ThreadTag tag) {
+  switch (scope) {
+    case StorageScope::Global:
+      return true;
+    case StorageScope::Shared:
+    case StorageScope::SharedDyn:
+      return !tag.is_block();
+    case StorageScope::Warp:
+      return tag.is_thread() && tag.dim == 0;
+    default:
+      return false;
+  }
+}
+
+class Planner {
+ public:
+  explicit Planner(const OpaqueBlocks& blocks) : blocks_(blocks) { stmt(blocks.body); }
+
+  BufferPlaces places() {
+    BufferPlaces result;
+    for (Allocated& a : buffers_) {
+      // Memory that nobody touches is not made.
+      if (a.accesses.empty()) continue;
+      const std::size_t place = place_of(a);
+      result[scopes_[place].stmt].push_back({a.buffer, box(a, place), a.align});
+    }
+    return result;
+  }
+
+ private:
+  const OpaqueBlocks& blocks_;
+  std::vector<Scope> scopes_;
+  std::size_t here_ = kNone;
+  std::vector<Allocated> buffers_;
+  std::unordered_map<const void*, std::size_t> by_data_;
+  /// Matched buffers, by data pointer.
+  std::unordered_map<const void*, BufferRegion> matched_;
+  std::vector<const Block*> around_;
+  std::vector<Condition> conditions_;
+
+  // ---- reading ----
+
+  template <class F>
+  void scope(const Stmt& s, F inside) {
+    const int depth = here_ == kNone ? 0 : scopes_[here_].depth + 1;
+    scopes_.push_back({&s.node(), here_, depth});
+    const std::size_t outside = std::exchange(here_, scopes_.size() - 1);
+    inside();
+    here_ = outside;
+  }
+
+  template <class F>
+  void under(const Stmt& s, const Expr& condition, F inside) {
+    const std::size_t outside = conditions_.size();
+    if (!is_true(condition))
+      conditions_.push_back({&s.node(), condition, blocks_.inits.contains(&s.node())});
+    inside();
+    conditions_.resize(outside, {nullptr, condition, false});
+  }
+
+  void stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
+    if (const For* loop = s.as<For>()) {
+      expr(loop->min), expr(loop->extent);
+      scope(s, [&] { stmt(loop->body); });
+    } else if (const BlockRealize* realize = s.as<BlockRealize>()) {
+      expr(realize->predicate);
+      under(s, realize->predicate, [&] { scope(s, [&] { block(*realize->block); }); });
+    } else if (const If* branch = s.as<If>()) {
+      expr(branch->condition);
+      under(s, branch->condition, [&] { stmt(branch->then_case); });
+      if (branch->else_case)
+        under(*branch->else_case, make_not(branch->condition), [&] { stmt(*branch->else_case); });
+    } else if (const Store* store = s.as<Store>()) {
+      expr(store->value);
+      for (const Expr& index : store->indices) expr(index);
+      access(store->buffer, store->indices, Use::Store);
+    } else {
+      for_each_child(
+          s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
+    }
+  }
+
+  void block(const Block& b) {
+    for (const Buffer& buffer : b.alloc_buffers) {
+      by_data_.insert_or_assign(&buffer->data.node(), buffers_.size());
+      buffers_.push_back({buffer, here_, {}, {}});
+    }
+    for (const MatchBuffer& match : b.match_buffers) {
+      for (const Range& range : match.source.region) expr(range.min), expr(range.extent);
+      matched_.insert_or_assign(&match.buffer->data.node(), match.source);
+    }
+    around_.push_back(&b);
+    // Views stand here, even if all that uses them is further inside.
+    for (const MatchBuffer& match : b.match_buffers) region(match.source, Use::View);
+    stmt(b.body);
+    around_.pop_back();
+    // It is about the n-th buffer that the block writes.
+    if (const auto found = b.annotations.find("buffer_dim_align"); found != b.annotations.end())
+      alignment(b, found->second);
+  }
+
+  void alignment(const Block& b, const Annotation& note) {
+    const auto* entries = std::get_if<std::vector<Annotation>>(&note.value);
+    if (!entries) return;
+    for (const Annotation& entry : *entries) {
+      const auto* numbers = std::get_if<std::vector<Annotation>>(&entry.value);
+      if (!numbers || numbers->size() != 4) continue;
+      std::vector<std::int64_t> values;
+      for (const Annotation& number : *numbers)
+        values.push_back(annotation_int(number).value_or(-1));
+      if (values[0] < 0 || static_cast<std::size_t>(values[0]) >= b.writes.size()) continue;
+      const Buffer& buffer = b.writes[static_cast<std::size_t>(values[0])].buffer;
+      const auto found = by_data_.find(&buffer->data.node());
+      if (found == by_data_.end()) continue;
+      buffers_[found->second].align.push_back(
+          {static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])});
+    }
+  }
+
+  void expr(const Expr& e) {
+    if (const Load* load = e.as<Load>()) access(load->buffer, load->indices, Use::Load);
+    // A data pointer by itself: any element.
+    if (e.as<VarNode>()) touch_all(&e.node());
+    for_each_child(e, [&](const Expr& c) { expr(c); });
+  }
+
+  void access(const Buffer& buffer, const std::vector<Expr>& indices, Use use) {
+    const auto matched = matched_.find(&buffer->data.node());
+    if (matched == matched_.end())
+      return touch(&buffer->data.node(), {here_, indices, indices, use});
+    region(matched->second, use);
+  }
+
+  /// The whole region, from its beginning to its end.
+  void region(const BufferRegion& part, Use use, bool is_of_header = false) {
+    if (const auto matched = matched_.find(&part.buffer->data.node()); matched != matched_.end())
+      return region(matched->second, use, is_of_header);
+    std::vector<Expr> first, last;
+    for (const Range& range : part.region) {
+      first.push_back(range.min);
+      last.push_back(is_one(range.extent) ? range.min : range.min + range.extent - 1);
+    }
+    touch(&part.buffer->data.node(),
+          {here_, std::move(first), std::move(last), use, {}, is_of_header});
+  }
+
+  /// Any elements of a buffer: those that the header of the nearest block lists, if one does.
+  void touch_all(const void* data) {
+    if (const auto matched = matched_.find(data); matched != matched_.end())
+      data = &matched->second.buffer->data.node();
+    const auto found = by_data_.find(data);
+    if (found == by_data_.end()) return;
+    const auto is_own = [&](const BufferRegion& r) { return &r.buffer->data.node() == data; };
+    for (std::size_t n = around_.size(); n-- > 0;) {
+      const Block& block = *around_[n];
+      if (std::ranges::none_of(block.reads, is_own) && std::ranges::none_of(block.writes, is_own))
+        continue;
+      for (const BufferRegion& r : block.reads)
+        if (is_own(r)) region(r, Use::Load, true);
+      for (const BufferRegion& r : block.writes)
+        if (is_own(r)) region(r, Use::Store, true);
+      break;
+    }
+    touch(data, {here_, std::nullopt, std::nullopt, Use::View});
+  }
+
+  void touch(const void* data, Access own) {
+    const auto found = by_data_.find(data);
+    if (found == by_data_.end()) return;
+    own.conditions = conditions_;
+    buffers_[found->second].accesses.push_back(std::move(own));
+  }
+
+  // ---- where ----
+
+  std::size_t parent(std::size_t scope) const { return scopes_[scope].parent; }
+
+  std::size_t common(std::size_t a, std::size_t b) const {
+    while (a != b) {
+      if (scopes_[a].depth >= scopes_[b].depth)
+        a = parent(a);
+      else
+        b = parent(b);
+    }
+    return a;
+  }
+
+  const For* loop_of(std::size_t scope) const {
+    return std::get_if<For>(&scopes_[scope].stmt->value);
+  }
+
+  std::size_t place_of(const Allocated& a) const {
+    std::size_t place = a.accesses.front().scope;
+    for (const Access& access : a.accesses) place = common(place, access.scope);
+    while (place != a.owner && is_repeated(place, a.owner) && keeps_values(a, place))
+      place = parent(place);
+    std::size_t result = place;
+    const auto carried = blocks_.carried_by.find(&a.buffer->data.node());
+    if (carried == blocks_.carried_by.end()) return result;
+    for (std::size_t scope = place; scope != a.owner; scope = parent(scope)) {
+      const For* loop = loop_of(scope);
+      const bool is_carried = loop && std::ranges::any_of(carried->second, [&](const Var& v) {
+                                return v.same_as(loop->var);
+                              });
+      if (is_carried) result = parent(scope);
+    }
+    return result;
+  }
+
+  /// Whether the scope runs more than once while the owner runs once.
+  bool is_repeated(std::size_t scope, std::size_t owner) const {
+    for (; scope != owner; scope = parent(scope))
+      if (const For* loop = loop_of(scope); loop && !is_one(loop->extent)) return true;
+    return false;
+  }
+
+  // ---- how large ----
+
+  bool is_inside(std::size_t scope, std::size_t place) const {
+    while (scope != kNone && scope != place) scope = parent(scope);
+    return scope == place;
+  }
+
+  /// The loops around an access that run inside of the place, or whose threads share the memory,
+  /// over their ranges; those outside first.
+  IntervalMap relaxed(const Allocated& a, std::size_t access, std::size_t place) const {
+    std::vector<const For*> loops;
+    for (std::size_t scope = access; scope != kNone; scope = parent(scope)) {
+      const For* loop = loop_of(scope);
+      if (!loop) continue;
+      const auto& thread = traits_of(*loop).thread;
+      const bool is_in = scope != place && is_inside(scope, place);
+      if (is_in || (thread && is_shared_by(a.buffer->scope(), *thread))) loops.push_back(loop);
+    }
+    IntervalMap map;
+    for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+      const Range range = Range::from_min_extent((*loop)->min, (*loop)->extent);
+      map.set((*loop)->var, values_of(Interval::from_range(range), map));
+    }
+    return map;
+  }
+
+  arith::Facts facts_at(std::size_t place) const {
+    arith::Facts facts;
+    for (std::size_t scope = place; scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope))
+        facts.bind(loop->var, Range::from_min_extent(loop->min, loop->extent));
+    return facts;
+  }
+
+  /// The box of an access inside of the place. Its indices must be known.
+  std::vector<Interval> box_of(const Allocated& a, const Access& access, std::size_t place,
+                               const arith::Facts& facts) const {
+    const IntervalMap map = relaxed(a, access.scope, place);
+    std::vector<Interval> result;
+    for (std::size_t d = 0; d < access.first->size(); ++d) {
+      const Expr &first = (*access.first)[d], &last = (*access.last)[d];
+      const Interval low = values_of(first, map);
+      result.push_back(first.same_as(last) ? low : arith::hull({low, values_of(last, map)}, facts));
+    }
+    return result;
+  }
+
+  // ---- how long ----
+
+  /// Whether an element may be read in one run of the place that an earlier run has stored: a load
+  /// whose elements are not all stored before it in the same run.
+  bool keeps_values(const Allocated& a, std::size_t place) const {
+    bool has_views = false, has_header = false;
+    for (const Access& access : a.accesses) {
+      has_views = has_views || !access.first;
+      has_header = has_header || access.is_of_header;
+    }
+    if (has_views && !has_header) return true;
+    for (std::size_t n = 0; n < a.accesses.size(); ++n) {
+      const Access& load = a.accesses[n];
+      if (load.use != Use::Load || !load.first) continue;
+      bool is_stored = false;
+      for (std::size_t m = 0; m < n && !is_stored; ++m)
+        is_stored = a.accesses[m].use == Use::Store && a.accesses[m].first &&
+                    stores_all(a, a.accesses[m], load, place);
+      if (!is_stored) return true;
+    }
+    return false;
+  }
+
+  /// Whether the store, which stands before the load, stores all that the load reads in each run of
+  /// what is around both inside of the place.
+  bool stores_all(const Allocated& a, const Access& store, const Access& load,
+                  std::size_t place) const {
+    const std::size_t top = common(store.scope, load.scope);
+    if (!is_inside(top, place)) return false;
+    const arith::Facts facts = facts_at(top);
+    for (const Condition& condition : store.conditions)
+      if (!is_shared(condition, load) && !holds(a, store, condition, top)) return false;
+    const std::vector<Interval> stored = box_of(a, store, top, facts);
+    const std::vector<Interval> loaded = box_of(a, load, top, facts);
+    for (std::size_t d = 0; d < stored.size(); ++d) {
+      if (stored[d].is_empty() || loaded[d].is_empty()) continue;
+      if (!stored[d].is_bounded() || !loaded[d].is_bounded()) return false;
+      const Expr last = a.buffer->shape[d] - 1;
+      const auto at_most = [&](const Expr& x, const Expr& y) {
+        return arith::can_prove(x <= y, facts);
+      };
+      // What a condition keeps inside of the buffer may look as if it went beyond.
+      const bool has_first =
+          at_most(*stored[d].min(), Expr(0)) || at_most(*stored[d].min(), *loaded[d].min());
+      const bool has_last =
+          at_most(last, *stored[d].max()) || at_most(*loaded[d].max(), *stored[d].max());
+      if (!has_first || !has_last) return false;
+    }
+    return true;
+  }
+
+  static bool is_shared(const Condition& condition, const Access& load) {
+    return std::ranges::any_of(load.conditions, [&](const Condition& other) {
+      return other.stmt == condition.stmt || structural_equal(other.holds, condition.holds);
+    });
+  }
+
+  /// Whether the condition leaves out no element that could be read: it only keeps an index inside
+  /// of the buffer, or it holds where a reduction begins.
+  bool holds(const Allocated& a, const Access& store, const Condition& condition,
+             std::size_t place) const {
+    if (condition.is_beginning) return true;
+    const VarMap begun = beginning(store, place);
+    std::vector<Expr> parts{condition.holds};
+    while (!parts.empty()) {
+      const Expr part = parts.back();
+      parts.pop_back();
+      if (const Binary* both = as_binary(part, BinaryOp::And)) {
+        parts.push_back(both->a);
+        parts.push_back(both->b);
+      } else if (!keeps_inside(a, store, part) && !arith::can_prove(substitute(part, begun))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// The loops inside of the place that count the reduction which the store begins, at their first
+  /// iterations.
+  VarMap beginning(const Access& store, std::size_t place) const {
+    VarMap result;
+    for (std::size_t scope = store.scope; scope != place && scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope))
+        for (const Condition& condition : store.conditions)
+          if (condition.is_beginning && uses_var(condition.holds, loop->var))
+            set(result, loop->var, loop->min);
+    return result;
+  }
+
+  static bool keeps_inside(const Allocated& a, const Access& store, const Expr& part) {
+    const Binary* bound = part.as<Binary>();
+    if (!bound) return false;
+    for (std::size_t d = 0; d < store.first->size(); ++d) {
+      const Expr &index = (*store.first)[d], &size = a.buffer->shape[d];
+      const auto is_index = [&](const Expr& e) { return arith::can_prove_equal(e, index); };
+      if (bound->op == BinaryOp::Lt && is_index(bound->a) && arith::can_prove(bound->b >= size))
+        return true;
+      if (bound->op == BinaryOp::Ge && is_index(bound->a) && arith::can_prove(bound->b <= 0))
+        return true;
+      if (bound->op == BinaryOp::Le && is_index(bound->b) && arith::can_prove(bound->a <= 0))
+        return true;
+    }
+    return false;
+  }
+
+  /// Whether a loop around the access has no iterations: the loops inside of it have any length.
+  bool never_runs(const Access& access) const {
+    for (std::size_t scope = access.scope; scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope); loop && constant_int(loop->extent).value_or(1) < 1)
+        return true;
+    return false;
+  }
+
+  std::vector<Range> box(const Allocated& a, std::size_t place) const {
+    const std::vector<Expr>& shape = a.buffer->shape;
+    std::vector<Range> whole;
+    for (const Expr& extent : shape)
+      whole.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    if (!a.buffer->strides.empty()) return whole;
+    const arith::Facts facts = facts_at(place);
+    std::vector<std::vector<Interval>> touched(shape.size());
+    for (const Access& access : a.accesses) {
+      if (access.is_of_header || never_runs(access)) continue;
+      if (!access.first || access.first->size() != shape.size()) return whole;
+      const std::vector<Interval> own = box_of(a, access, place, facts);
+      for (std::size_t d = 0; d < shape.size(); ++d) touched[d].push_back(own[d]);
+    }
+    if (touched.empty() || touched.front().empty()) return whole;
+    std::vector<Range> result;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      result.push_back(within(arith::hull(touched[d], facts), whole[d], facts));
+    return result;
+  }
+
+  /// The part of the interval that is in the shape, with a constant extent where the shape is
+  /// constant.
+  static Range within(const Interval& touched, const Range& whole, const arith::Facts& facts) {
+    if (!touched.is_bounded()) return whole;
+    const Expr min = arith::simplify(max(*touched.min(), whole.min), facts);
+    const Expr extent =
+        arith::simplify(tir::min(whole.extent, *touched.max() - *touched.min() + 1), facts);
+    if (constant_int(extent)) return Range::from_min_extent(min, extent);
+    if (!constant_int(whole.extent)) return Range::from_min_extent(min, extent);
+    const std::optional<std::int64_t> most = arith::const_bound(extent, facts).max;
+    if (most && *most < *constant_int(whole.extent))
+      return Range::from_min_extent(min, make_int(extent.dtype(), *most));
+    return whole;
+  }
+};
+
+}  // namespace
+
+BufferPlaces place_block_buffers(const OpaqueBlocks& blocks) { return Planner(blocks).places(); }
+
+}  // namespace tenon::lowering

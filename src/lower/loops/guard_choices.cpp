@@ -1,0 +1,208 @@
+// A select, and the right side of `&&` or `||` of vectors, where what is not chosen might fault (a
+// load that is not provably in bounds, a call), becomes an if_then_else, by lanes where the
+// condition is a vector: a lane evaluates only the side that it chooses.
+//
+//   select(c, A[ramp(i - 1, 1, 8)], z)   =>   @tir.if_then_else(c, A[ramp(i - 1, 1, 8)], z)
+//   c && A[ramp(i - 1, 1, 8)] > z        =>   @tir.if_then_else(c, A[...] > z, broadcast(False, 8))
+// In a branch by lanes, loads that might fault are left out where the lane does not take it:
+//
+//   if c { B[...] = A[...] }             =>   let taken = c
+//                                             if taken { B[...] = @tir.if_then_else(taken, A[...], 0) }
+//
+// A select that remains may evaluate both of its sides. Division by zero does not fault, because
+// generated code does not trap.
+#include "lower/passes.h"
+
+#include <algorithm>
+
+#include "lower/cpu/lane_value.h"
+#include "lower/cpu/plain_loop.h"
+#include "lower/rewriting.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+class ChoiceGuard {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (const Store* n = s.as<Store>()) return store(*n, s);
+    if (const If* n = s.as<If>()) return branch(*n);
+    if (const For* n = s.as<For>())
+      facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
+    if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index()) let(*n);
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent)
+      facts_.bind(std::get<IterVar>(n->subject).var(), Range(0, n->value), true);
+    return map_children(
+        s, [&](const Expr& e) { return whole(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  void let(const Let& n) {
+    if (arith::wraps(n.value, facts_))
+      arith::bind_data(n.var, facts_);
+    else
+      facts_.bind(n.var, n.value, true);
+  }
+
+  Stmt store(const Store& n, const Stmt& self) {
+    if (!has_choices(n.value) && std::ranges::none_of(n.indices, has_choices)) return self;
+    begin();
+    for (const Expr& index : n.indices) note_certain(index);
+    note_certain(n.value);
+    // An element that the statement stores to can be read.
+    if (n.indices.size() == 1 && !chosen_) certain_.emplace_back(n.buffer, n.indices[0]);
+    return make_store(n.buffer, expr(n.value),
+                      mapped(n.indices, [&](const Expr& index) { return expr(index); }));
+  }
+
+  Stmt branch(const If& n) {
+    const Expr condition = whole(n.condition);
+    if (condition.dtype().is_vector()) return branch_by_lanes(condition, n);
+    // A condition that reads memory may no longer hold after a store.
+    const bool is_fact = effect_of(n.condition) == Effect::Pure;
+    const auto under = [&](const Expr& fact, const Stmt& s) {
+      const auto scope = facts_.assume(is_fact ? fact : make_true());
+      return stmt(s);
+    };
+    const Stmt then_case = under(n.condition, n.then_case);
+    if (!n.else_case) return make_stmt(If{condition, then_case, std::nullopt});
+    return make_stmt(If{condition, then_case, under(make_not(n.condition), *n.else_case)});
+  }
+
+  /// Lanes that do not take a side store nothing there, but compute what the others do.
+  Stmt branch_by_lanes(const Expr& condition, const If& n) {
+    const Var taken("taken", condition.dtype());
+    const auto side = [&](const Expr& taking, const Stmt& s) {
+      const std::optional<Expr> outer = chosen_;
+      chosen_ = outer ? make_binary(BinaryOp::And, *outer, taking) : taking;
+      // All lanes perform the loads of the condition; inside of another branch, only the lanes that
+      // take that branch do.
+      const std::size_t read_outside = read_before_.size();
+      certain_.clear();
+      note_loads(n.condition);
+      // An index that is read may be another one after a store.
+      if (!outer)
+        std::ranges::copy_if(certain_, std::back_inserter(read_before_), [](const auto& element) {
+          return effect_of(element.second) == Effect::Pure;
+        });
+      const Stmt result = stmt(s);
+      read_before_.erase(read_before_.begin() + static_cast<std::ptrdiff_t>(read_outside),
+                         read_before_.end());
+      chosen_ = outer;
+      return result;
+    };
+    const Stmt then_case = side(taken, n.then_case);
+    std::optional<Stmt> else_case;
+    if (n.else_case) else_case = side(make_not(taken), *n.else_case);
+    return make_stmt(Let{taken, condition, make_stmt(If{taken, then_case, else_case})});
+  }
+
+  /// Begins a statement.
+  void begin() { certain_ = read_before_; }
+
+  static bool has_choices(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
+
+  Expr whole(const Expr& e) {
+    if (!has_choices(e)) return e;
+    begin();
+    note_certain(e);
+    return expr(e);
+  }
+
+  static const Binary* as_logic(const Expr& e) {
+    const Binary* n = e.as<Binary>();
+    return n && (n->op == BinaryOp::And || n->op == BinaryOp::Or) ? n : nullptr;
+  }
+
+  /// Notes the elements that the expression reads whatever is chosen.
+  void note_certain(const Expr& e) {
+    if (!chosen_) note_loads(e);
+  }
+
+  void note_loads(const Expr& e) {
+    if (const Load* n = e.as<Load>(); n && n->indices.size() == 1)
+      certain_.emplace_back(n->buffer, n->indices[0]);
+    if (const Call* n = as_call(e, Intrin::if_then_else)) return note_loads(n->args[0]);
+    if (const Select* n = e.as<Select>()) return note_loads(n->condition);
+    if (const Binary* n = as_logic(e)) return note_loads(n->a);
+    if (e.as<LetExpr>()) return;
+    for_each_child(e, [&](const Expr& child) { note_loads(child); });
+  }
+
+  Expr expr(const Expr& e) {
+    if (!has_choices(e)) return e;
+    const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
+    if (const Load* n = e.as<Load>(); n && is_left_out(*n))
+      return make_call(e.dtype(), Intrin::if_then_else,
+                       {*chosen_, result, make_const(e.dtype(), 0)});
+    if (const Select* n = result.as<Select>()) {
+      if (!may_fault(n->if_true) && !may_fault(n->if_false)) return result;
+      return make_call(e.dtype(), Intrin::if_then_else, {n->condition, n->if_true, n->if_false});
+    }
+    // Code generators evaluate the right side of scalars only where the left does not decide.
+    const Binary* n = e.dtype().is_vector() ? as_logic(result) : nullptr;
+    if (!n || !may_fault(n->b)) return result;
+    const int lanes = e.dtype().lanes;
+    const bool is_and = n->op == BinaryOp::And;
+    return make_call(e.dtype(), Intrin::if_then_else,
+                     {n->a, is_and ? n->b : make_true(lanes), is_and ? make_false(lanes) : n->b});
+  }
+
+  /// Whether evaluating the expression where it is not chosen might fault.
+  bool may_fault(const Expr& e) {
+    if (!has_choices(e)) return false;
+    if (const Load* n = e.as<Load>(); n && !is_readable(*n)) return true;
+    if (const Call* n = e.as<Call>()) {
+      if (n->is(Intrin::address_of)) return false;
+      const Intrin* intrin = std::get_if<Intrin>(&n->callee);
+      if (!intrin || effect_of(*intrin) != Effect::Pure) return true;
+    }
+    bool result = false;
+    for_each_child(e, [&](const Expr& child) { result = result || may_fault(child); });
+    return result;
+  }
+
+  bool is_readable(const Load& n) {
+    if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return false;
+    const Expr& index = n.indices[0];
+    for (const auto& [buffer, place] : certain_)
+      if (buffer->data.same_as(n.buffer->data) && buffer->dtype == n.buffer->dtype &&
+          structural_equal(place, index))
+        return true;
+    const Var lane("lane");
+    facts_.bind(lane, Range(0, index.dtype().lanes));
+    const std::optional<Expr> one = lane_value(index, lane);
+    return one && is_inside(n.buffer, *one, facts_);
+  }
+
+  /// Whether lanes of the load are left out, where it might fault.
+  bool is_left_out(const Load& n) {
+    return chosen_ && n.indices.back().dtype().lanes == chosen_->dtype().lanes && !is_readable(n);
+  }
+
+  using Elements = std::vector<std::pair<Buffer, Expr>>;
+
+  arith::Facts facts_;
+  /// The elements that the current expression reads or stores to unconditionally.
+  Elements certain_;
+  /// Inside of branches by lanes: the lanes that take them, and what all lanes have read before.
+  std::optional<Expr> chosen_;
+  Elements read_before_;
+};
+
+}  // namespace
+
+PrimFunc guard_choices(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = ChoiceGuard().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

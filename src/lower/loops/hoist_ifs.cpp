@@ -1,0 +1,151 @@
+// Moves conditions out of the loops that they do not depend on.
+//
+//   for i { for j { for k { if (i < n) S } } }   =>   for i { if (i < n) { for j { for k { S } } } }
+//
+// A pure condition moves up over every loop whose variable it does not use, down to the innermost
+// one that it does use, or out of all loops. It stays where it mentions the axis of an attribute
+// around it, and it does not pass a sequence of statements, an attribute of an axis, an assertion,
+// the definition of a variable that it uses, or the `else` of another condition. With an `else` of
+// its own the loops are copied. Simplification and removal of no-ops follow.
+#include "lower/passes.h"
+
+#include <algorithm>
+
+#include "lower/rewriting.h"
+#include "tenon/tir/fresh_copy.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+struct Hoisted {
+  Expr condition;
+  bool has_else;
+};
+
+/// A loop or an attribute's axis around the current place.
+struct Level {
+  Var var;
+  bool is_loop;
+  /// What follows is not the whole body: a condition from there may not pass.
+  bool is_closed = false;
+  /// Outermost first.
+  std::vector<Hoisted> hoisted = {};
+};
+
+/// The statement where every condition that is this very expression is known.
+Stmt decided(const Stmt& s, const Expr& condition, bool value) {
+  if (const If* n = s.as<If>(); n && n->condition.same_as(condition)) {
+    if (value) return decided(n->then_case, condition, value);
+    return n->else_case ? decided(*n->else_case, condition, value) : make_nop();
+  }
+  return map_statements(s, [&](const Stmt& child) { return decided(child, condition, value); });
+}
+
+class Hoister {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (const For* n = s.as<For>()) return loop(s, *n);
+    if (const If* n = s.as<If>()) return condition(s, *n);
+    if (const Attr* n = s.as<Attr>()) return attr(s, *n);
+    if (const Let* n = s.as<Let>()) {
+      lets_.push_back(n->var);
+      Stmt result = children(s);
+      lets_.pop_back();
+      return result;
+    }
+    if (s.as<Seq>() && !levels_.empty()) levels_.back().is_closed = true;
+    if (s.as<While>() || s.as<Assert>()) return closed([&] { return children(s); });
+    return children(s);
+  }
+
+ private:
+  Stmt children(const Stmt& s) {
+    return map_statements(s, [&](const Stmt& child) { return stmt(child); });
+  }
+
+  Stmt loop(const Stmt& s, const For& n) {
+    levels_.push_back({n.var, true});
+    Stmt result = children(s);
+    const std::vector<Hoisted> hoisted = std::move(levels_.back().hoisted);
+    levels_.pop_back();
+    for (auto it = hoisted.rbegin(); it != hoisted.rend(); ++it) {
+      if (!it->has_else) {
+        result = make_stmt(If{it->condition, decided(result, it->condition, true), std::nullopt});
+      } else {
+        Stmt otherwise = fresh_copy(decided(result, it->condition, false));
+        result = make_stmt(
+            If{it->condition, decided(result, it->condition, true), std::move(otherwise)});
+      }
+    }
+    return result;
+  }
+
+  Stmt attr(const Stmt& s, const Attr& n) {
+    std::optional<Var> axis;
+    if (const auto* iter_var = std::get_if<IterVar>(&n.subject)) axis = iter_var->var();
+    if (const auto* e = std::get_if<Expr>(&n.subject); e && e->as<VarNode>()) axis = Var::of(*e);
+    if (!axis) return children(s);
+    levels_.push_back({*axis, false});
+    Stmt result = children(s);
+    levels_.pop_back();
+    return result;
+  }
+
+  Stmt condition(const Stmt& s, const If& n) {
+    if (Level* level = destination(n.condition))
+      level->hoisted.push_back({n.condition, n.else_case.has_value()});
+    // What is inside one of two cases must not take the other one away.
+    if (n.else_case) return closed([&] { return children(s); });
+    return children(s);
+  }
+
+  /// Runs f while nothing may pass the innermost level.
+  template <class F>
+  Stmt closed(F f) {
+    if (levels_.empty()) return f();
+    const std::size_t level = levels_.size() - 1;
+    const bool before = std::exchange(levels_[level].is_closed, true);
+    Stmt result = f();
+    levels_[level].is_closed = levels_[level].is_closed && before;
+    return result;
+  }
+
+  /// The outermost loop that the condition can go above; null: it stays.
+  Level* destination(const Expr& condition) {
+    if (effect_of(condition) != Effect::Pure || uses_any(condition)) return nullptr;
+    Level* result = nullptr;
+    for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+      if (level->is_closed || !level->is_loop || uses_var(condition, level->var)) break;
+      result = &*level;
+    }
+    return result;
+  }
+
+  /// Whether it uses a let, or the axis of an attribute.
+  bool uses_any(const Expr& condition) const {
+    const auto is_bound = [&](const Expr& var) {
+      return std::any_of(lets_.begin(), lets_.end(),
+                         [&](const Var& let) { return let.same_as(var); }) ||
+             std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
+               return !level.is_loop && level.var.same_as(var);
+             });
+    };
+    return uses_var(condition, is_bound);
+  }
+
+  std::vector<Level> levels_;
+  std::vector<Var> lets_;
+};
+
+}  // namespace
+
+PrimFunc hoist_ifs(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = Hoister().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,44 @@
+// Whether a statement may write one buffer into the memory of another that it reads: dst[i] =
+// f(src[i]).
+#pragma once
+
+#include <unordered_set>
+
+#include "lower/extent_bound.h"
+#include "lower/loops/storage_timeline.h"
+
+namespace tenon::lowering {
+
+/// Examines one statement that writes `dst`, once for all candidates.
+///
+/// Safe are sources that are read only in the value of the single store to dst, at exactly its
+/// index, with its type, and are not written; where dst is not read, nothing is indexed by memory,
+/// no code is opaque, and each element of dst is written once: the index of its stores (the same
+/// one in all branches) is injective over the loops around it and the threads that share the
+/// memory.
+class InPlaceSources {
+ public:
+  InPlaceSources(const tir::Stmt& s, const tir::Var& dst,
+                 const std::vector<RangedVar>& sharing_threads);
+  bool is_safe(const tir::Var& src) const { return all_safe_ && !unsafe_.contains(&src.node()); }
+
+ private:
+  void stmt(const tir::Stmt& s);
+  void store(const tir::Store& n);
+  void expr(const tir::Expr& e);
+  void load(const tir::Expr& self, const tir::Load& n);
+  bool each_element_once(const tir::Store& n) const;
+
+  tir::Var dst_;
+  std::vector<RangedVar> loops_;
+  std::vector<tir::Expr> guards_;                  // around the current place
+  std::unordered_set<const tir::ExprNode*> lets_;  // inside the statement
+  bool all_safe_ = true;
+  std::unordered_set<const tir::ExprNode*> unsafe_;
+  const tir::Store* current_ = nullptr;  // the store to dst whose value is being looked at
+  int index_depth_ = 0;
+  const tir::Store* first_store_ = nullptr;  // to dst
+  int stores_ = 0;                           // to dst, on the longest path through branches
+};
+
+}  // namespace tenon::lowering

@@ -1,0 +1,142 @@
+// A hint to fetch a region becomes loops over its cache lines, each of which prefetches one
+// address.
+//
+//   prefetch A[i + 1, 0 .. 64)                                // float32: 16 elements a line
+//   for (prefetch.A.0, 0, 1) {
+//     for (prefetch.A.1, 0, 4) {
+//       @tir.prefetch(@tir.address_of(A[((prefetch.A.0 + i) + 1), (prefetch.A.1*16)]), 0, 3, 1)
+//
+// Before flatten_storage: addresses are of multi-dimensional elements. Inside a vectorised loop
+// the region is that of all lanes; where it cannot be told, there is no prefetch. With
+// options.legacy_prefetch_index the text has the reference's indices, in reverse order of the
+// dimensions.
+#include "lower/passes.h"
+
+#include "lower/rewriting.h"
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+constexpr int kCacheLineBytes = 64;
+
+/// How a region is walked: dimensions behind `inner` fit into one line together with a step of
+/// `inner`.
+struct Walk {
+  int inner;
+  int step;
+};
+
+Walk walk_of(const Buffer& buffer) {
+  const int line = std::max(1, kCacheLineBytes / buffer->dtype.bytes());
+  int inner = buffer->rank() - 1;
+  std::int64_t block = 1;
+  while (inner > 0) {
+    const std::optional<std::int64_t> extent = constant_int(buffer->shape[inner]);
+    if (!extent || *extent < 1 || block * *extent > line) break;
+    block *= *extent;
+    --inner;
+  }
+  return {inner, static_cast<int>(line / block)};
+}
+
+Var loop_var(const Buffer& buffer, int dim) {
+  return Var("prefetch." + buffer->name + "." + std::to_string(dim));
+}
+
+Stmt prefetch_of(const Buffer& buffer, const std::vector<Expr>& indices) {
+  const Expr address = make_call(Handle(), Intrin::address_of, {make_load(buffer, indices)});
+  return make_evaluate(make_call(buffer->dtype, Intrin::prefetch, {address, 0, 3, 1}));
+}
+
+Expr lines(const Range& range, int step) { return truncdiv(range.extent - 1, step) + 1; }
+
+Stmt loops_around(Stmt s, const std::vector<Var>& vars, const Walk& walk,
+                  const std::vector<Range>& region) {
+  for (int dim = walk.inner; dim >= 0; --dim)
+    s = make_stmt(For{vars[dim], 0,
+                      dim == walk.inner ? lines(region[dim], walk.step) : region[dim].extent,
+                      ForKind::Serial, s});
+  return s;
+}
+
+Stmt loops_of(const Buffer& buffer, const std::vector<Range>& region) {
+  const Walk walk = walk_of(buffer);
+  std::vector<Expr> indices;
+  std::vector<Var> vars;
+  for (int dim = 0; dim < buffer->rank(); ++dim) {
+    vars.push_back(loop_var(buffer, dim));
+    const Expr& min = region[dim].min;
+    indices.push_back(dim < walk.inner    ? vars[dim] + min
+                      : dim == walk.inner ? vars[dim] * walk.step + min
+                                          : min);
+  }
+  return loops_around(prefetch_of(buffer, indices), vars, walk, region);
+}
+
+/// The reference's loops: indices in reverse order, and each loop with the variable of the
+/// dimension across.
+Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
+  const Walk walk = walk_of(buffer);
+  std::vector<Expr> indices;
+  std::vector<Var> vars;
+  for (int dim = buffer->rank() - 1; dim > walk.inner; --dim) indices.push_back(region[dim].min);
+  for (int dim = walk.inner; dim >= 0; --dim) {
+    vars.push_back(loop_var(buffer, dim));
+    indices.push_back(dim == walk.inner ? region[dim].min + walk.step * vars.back()
+                                        : vars.back() + region[dim].min);
+  }
+  return loops_around(prefetch_of(buffer, indices), vars, walk, region);
+}
+
+class Injector {
+ public:
+  explicit Injector(bool legacy) : legacy_(legacy) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const Prefetch* prefetch = s.as<Prefetch>()) return this->prefetch(*prefetch);
+    if (const For* loop = s.as<For>(); loop && loop->kind == ForKind::Vectorized) {
+      lanes_.set(loop->var,
+                 arith::Interval::from_range(Range::from_min_extent(loop->min, loop->extent)));
+      is_in_lanes_ = true;
+    }
+    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
+  }
+
+ private:
+  Stmt prefetch(const Prefetch& prefetch) {
+    if (prefetch.region.size() != prefetch.buffer->shape.size())
+      internal_error("a prefetch of `" + prefetch.buffer->name + "` of another rank");
+    std::vector<Range> region = prefetch.region;
+    if (is_in_lanes_) {
+      for (Range& range : region) {
+        const arith::Interval first = arith::values_of(range.min, lanes_);
+        const arith::Interval last = arith::values_of(range.min + range.extent - 1, lanes_);
+        if (!first.is_bounded() || !last.is_bounded()) return make_nop();
+        range =
+            arith::simplify(Range::from_min_extent(*first.min(), *last.max() - *first.min() + 1));
+      }
+    }
+    return legacy_ ? legacy_loops_of(prefetch.buffer, region) : loops_of(prefetch.buffer, region);
+  }
+
+  bool legacy_;
+  /// Variables of vectorised loops. A variable has one definition, so none has to be taken out
+  /// again.
+  arith::IntervalMap lanes_;
+  bool is_in_lanes_ = false;
+};
+
+}  // namespace
+
+PrimFunc inject_prefetch(const PrimFunc& func, const PassOptions& options) {
+  PrimFunc result = func;
+  result.body = Injector(options.legacy_prefetch_index).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

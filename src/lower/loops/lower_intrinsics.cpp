@@ -1,0 +1,156 @@
+// Replaces what code generators should not have to know by simpler operations. For host code; never
+// printed.
+//
+//   floordiv(a, b), floormod(a, b)  =>  truncdiv(a, b), truncmod(a, b)   where a >= 0 and b > 0 are proved
+//   sigmoid(x)                      =>  1 / (1 + exp(-x))
+//   q_multiply_shift(x, y, q, s)    =>  rounded product in 64 bits, shifted
+//
+// Divisions by powers of two stay: they are shifts and masks for every sign.
+#include "lower/passes.h"
+
+#include "tenon/arith/facts.h"
+#include "tenon/arith/wraps.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+bool is_power_of_two(const Expr& e) {
+  const auto value = constant_int(e);
+  return value && *value > 0 && (*value & (*value - 1)) == 0;
+}
+
+Expr sigmoid_of(const Expr& x) {
+  // Half types have too few digits for the sum.
+  const DataType type = x.dtype();
+  const DataType wide = type.bits < 32 ? Float(32, type.lanes) : type;
+  const Expr one = make_float(wide, 1);
+  return cast(type, one / (one + exp(make_float(wide, -1) * cast(wide, x))));
+}
+
+/// round(x * y * 2^(s - q)), halves upwards, with x << s first where s > 0.
+Expr multiply_shift(const Call& n, DataType type) {
+  const DataType wide = Int(64, type.lanes);
+  const Expr zero = make_int(wide, 0), one = make_int(wide, 1);
+  const Expr q = cast(wide, n.args[2]), s = cast(wide, n.args[3]);
+  const Expr product = (cast(wide, n.args[0]) << max(s, zero)) * cast(wide, n.args[1]);
+  const Expr right = q - min(s, zero);
+  return cast(type, (product + (one << (right - one))) >> right);
+}
+
+/// One number of a vector: where the vector is read from memory, only that one is read.
+Expr lane_of(const Expr& vector, int lane) {
+  if (const Broadcast* n = vector.as<Broadcast>()) return n->value;
+  const Load* load = vector.as<Load>();
+  const Ramp* ramp = load && load->indices.size() == 1 ? load->indices[0].as<Ramp>() : nullptr;
+  if (ramp && load->buffer->dtype.is_scalar())
+    return make_load(load->buffer, {ramp->base + ramp->stride * lane});
+  return make_shuffle({vector}, {make_int(Int(32), lane)});
+}
+
+/// Every so many lanes one, from the first of them.
+Expr lanes_of(const Expr& vector, int first, int step) {
+  const int lanes = vector.dtype().lanes / step;
+  if (lanes == 1) return lane_of(vector, first);
+  if (const Broadcast* n = vector.as<Broadcast>()) return make_broadcast(n->value, lanes);
+  std::vector<Expr> picks;
+  for (int lane = 0; lane < lanes; ++lane) picks.push_back(make_int(Int(32), first + lane * step));
+  return make_shuffle({vector}, picks);
+}
+
+/// In the type of the sums. A bfloat16 is the upper half of a float32.
+Expr factor_of(const Expr& e, DataType type) {
+  if (type.is_integral() || e.dtype().is_bfloat()) return cast(type, e);
+  return make_call(type, Intrin::reinterpret, {cast(UInt(32, type.lanes), e) << 16});
+}
+
+Expr sums_of_products(const Call& n, DataType type) {
+  const int neighbours = n.args[0].dtype().lanes / type.lanes;
+  Expr sum = n.args[2];
+  for (int k = 0; k < neighbours; ++k)
+    sum = sum + factor_of(lanes_of(n.args[0], k, neighbours), type) *
+                    factor_of(lanes_of(n.args[1], k, neighbours), type);
+  return sum;
+}
+
+class IntrinsicLowerer {
+ public:
+  explicit IntrinsicLowerer(const PassOptions& options) : options_(options) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const For* n = s.as<For>()) {
+      const Expr min = expr(n->min), extent = expr(n->extent);
+      facts_.bind(n->var, Range::from_min_extent(min, extent), true);
+      return make_stmt(For{n->var, min, extent, n->kind, stmt(n->body)});
+    }
+    if (const Let* n = s.as<Let>()) {
+      if (n->value.dtype().is_index()) {
+        facts_.bind_bound(n->var, arith::const_bound(n->value, facts_));
+        if (arith::wraps(n->value, facts_)) arith::bind_data(n->var, facts_);
+      }
+      return make_stmt(Let{n->var, expr(n->value), stmt(n->body)});
+    }
+    if (const If* n = s.as<If>()) return condition(*n);
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  Stmt condition(const If& n) {
+    const Expr condition = expr(n.condition);
+    std::optional<Stmt> then_case, else_case;
+    {
+      const auto scope = facts_.assume(n.condition);
+      then_case = stmt(n.then_case);
+    }
+    if (n.else_case) else_case = stmt(*n.else_case);
+    return make_stmt(If{condition, *then_case, else_case});
+  }
+
+  Expr expr(const Expr& e) {
+    if (const Binary* n = e.as<Binary>()) {
+      if (n->op == BinaryOp::FloorDiv && is_plain_division(*n))
+        return make_binary(BinaryOp::TruncDiv, expr(n->a), expr(n->b));
+      if (n->op == BinaryOp::FloorMod && is_plain_division(*n))
+        return make_binary(BinaryOp::TruncMod, expr(n->a), expr(n->b));
+    }
+    const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
+    if (const Call* n = as_call(result, Intrin::sigmoid)) return sigmoid_of(n->args[0]);
+    if (const Call* n = as_call(result, Intrin::q_multiply_shift))
+      return multiply_shift(*n, e.dtype());
+    if (const Call* n = as_call(result, Intrin::dp4a); n && !has_instruction(e.dtype()))
+      return sums_of_products(*n, e.dtype());
+    return result;
+  }
+
+  /// Devices add up one sum of integers; processors as many as fill a register, also of floats.
+  bool has_instruction(DataType sums) const {
+    const bool is_processor = options_.vector_registers && options_.vector_registers->for_sums > 0;
+    return options_.has_dp4a && (is_processor || (sums.is_integral() && sums.is_scalar()));
+  }
+
+  /// Index arithmetic that never sees a negative number.
+  bool is_plain_division(const Binary& n) const {
+    if (!n.a.dtype().is_index() || is_power_of_two(n.b)) return false;
+    if (effect_of(n.a) != Effect::Pure || effect_of(n.b) != Effect::Pure) return false;
+    return arith::const_bound(n.a, facts_).is_at_least(0) &&
+           arith::const_bound(n.b, facts_).is_at_least(1);
+  }
+
+  const PassOptions& options_;
+  arith::Facts facts_;
+};
+
+}  // namespace
+
+PrimFunc lower_intrinsics(const PrimFunc& func, const PassOptions& options) {
+  PrimFunc result = func;
+  result.body = IntrinsicLowerer(options).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

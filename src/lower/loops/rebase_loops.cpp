@@ -1,0 +1,43 @@
+// Lets loops that begin far from 0 begin there, so that the constants in what their variables are
+// used for stay small: beside a variable near the end of int32, rewriting would add up constants
+// that int32 does not hold. Not for TVM 0.9 text.
+//
+//   for (i, 2147483636, 2147483638) {          for (i, 0, 2) {
+//     A[(7 - (i - 2147483636))] = 0f32    =>     A[(7 - ((i + 2147483636) - 2147483636))] = 0f32
+//   }                                          }
+#include "lower/passes.h"
+
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// Small multiples of nearer ones fit int32.
+constexpr std::int64_t kFar = std::int64_t{1} << 24;
+
+std::optional<Stmt> rebased(const For& n) {
+  const std::int64_t begin = constant_int(n.min).value_or(0);
+  if (begin < kFar && begin > -kFar) return std::nullopt;
+  const Var var = n.var.fresh();
+  VarMap values;
+  set(values, n.var, var + n.min);
+  For loop = n;
+  loop.var = var;
+  loop.min = make_int(n.min.dtype(), 0);
+  loop.body = substitute(n.body, values);
+  return make_stmt(std::move(loop));
+}
+
+}  // namespace
+
+PrimFunc rebase_loops(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = rewrite(func.body, [](const For& n, const Stmt&) { return rebased(n); });
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,188 @@
+// Takes apart what a split left in divisions and constant guards, for the next simplification to
+// fold it:
+//
+//   floordiv(floormod(t, 64), 32)   =>  floormod(floordiv(t, 32), 2)
+//   floordiv(o*8 + i, 12)           =>  floordiv(o*2 + floordiv(i, 4), 3)
+//   o*8 + i < 100                   =>  floordiv(o*2 + floordiv(i, 4), 25) < 1
+//
+// So a guard loses the factor that its scale and its bound have in common.
+#include "lower/passes.h"
+
+#include <numeric>
+
+#include "tenon/arith/wraps.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// A rewritten expression is rewritten again at most so deep.
+constexpr int kMaxDepth = 5;
+
+/// A scalar constant, or a broadcast of one.
+std::optional<std::int64_t> constant_of(const Expr& e) {
+  if (const Broadcast* vector = e.as<Broadcast>()) return constant_of(vector->value);
+  const IntImm* imm = e.as<IntImm>();
+  if (!imm) return std::nullopt;
+  return imm->value;
+}
+
+Expr constant(DataType type, std::int64_t value) { return make_int(type, value); }
+
+struct Scaled {
+  Expr index;
+  std::int64_t scale;
+};
+
+std::optional<Scaled> as_scaled(const Expr& e) {
+  const Binary* product = as_binary(e, BinaryOp::Mul);
+  if (!product) return std::nullopt;
+  const auto scale = constant_of(product->b);
+  if (!scale) return std::nullopt;
+  return Scaled{product->a, *scale};
+}
+
+/// A sum of two or three addends of which the first is scaled: scaled + rest.
+struct ScaledSum {
+  Scaled first;
+  Expr rest;
+};
+
+std::optional<ScaledSum> as_scaled_sum(const Expr& e) {
+  const Binary* sum = as_binary(e, BinaryOp::Add);
+  if (!sum) return std::nullopt;
+  if (const auto first = as_scaled(sum->a)) return ScaledSum{*first, sum->b};
+  const Binary* inner = as_binary(sum->a, BinaryOp::Add);
+  if (!inner) return std::nullopt;
+  const auto first = as_scaled(inner->a);
+  if (!first) return std::nullopt;
+  return ScaledSum{*first, fold(BinaryOp::Add, inner->b, sum->b)};
+}
+
+class Renormalizer {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (!has_form(s)) return s;
+    if (const Let* n = s.as<Let>(); n && n->value.dtype().is_integral() && wraps(n->value))
+      arith::bind_data(n->var, facts_);
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+  Expr expr(const Expr& e) {
+    if (!has_form(e)) return e;
+    if (const LetExpr* n = e.as<LetExpr>(); n && n->value.dtype().is_integral() && wraps(n->value))
+      arith::bind_data(n->var, facts_);
+    if (const Binary* n = e.as<Binary>()) {
+      switch (n->op) {
+        case BinaryOp::FloorDiv:
+          return floor_div(expr(n->a), expr(n->b));
+        case BinaryOp::Lt:
+          return less(expr(n->a), expr(n->b));
+        case BinaryOp::Gt:
+          return less(expr(n->b), expr(n->a));
+        case BinaryOp::Le:  // not (b < a)
+          if (!n->a.dtype().is_integral()) break;
+          return negated(less(expr(n->b), expr(n->a)));
+        case BinaryOp::Ge:
+          if (!n->a.dtype().is_integral()) break;
+          return negated(less(expr(n->a), expr(n->b)));
+        default:
+          break;
+      }
+    }
+    Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
+    if (const Not* n = result.as<Not>()) return negated(n->a);
+    return result;
+  }
+
+ private:
+  /// Whether something may be in it that is put into another form.
+  template <class Tree>
+  static bool has_form(const Tree& tree) {
+    return contains(tree, Content::Order) || contains(tree, Content::FloorDiv) ||
+           contains<Not>(tree);
+  }
+
+  Expr again(const Expr& e) {
+    if (depth_ >= kMaxDepth) return e;
+    ++depth_;
+    Expr result = expr(e);
+    --depth_;
+    return result;
+  }
+
+  /// a < b as it stands, and for a constant b > 0 as floordiv(a, b) < 1.
+  Expr less(const Expr& a, const Expr& b) {
+    const auto bound = constant_of(b);
+    if (b.as<IntImm>() && *bound > 0) {
+      return again(fold(BinaryOp::Lt, fold(BinaryOp::FloorDiv, a, b), constant(b.dtype(), 1)));
+    }
+    return make_binary(BinaryOp::Lt, a, b);
+  }
+
+  /// An order of floats has no opposite: none holds where one is no number.
+  static Expr negated(const Expr& e) {
+    if (const Not* n = e.as<Not>()) return n->a;
+    if (const Binary* n = e.as<Binary>(); n && n->a.dtype().is_integral()) {
+      switch (n->op) {
+        case BinaryOp::Le:
+          return fold(BinaryOp::Lt, n->b, n->a);
+        case BinaryOp::Ge:
+          return fold(BinaryOp::Lt, n->a, n->b);
+        case BinaryOp::Lt:
+          return fold(BinaryOp::Le, n->b, n->a);
+        case BinaryOp::Gt:
+          return fold(BinaryOp::Le, n->a, n->b);
+        default:
+          break;
+      }
+    }
+    return e.as<IntImm>() ? make_int(e.dtype(), is_zero(e) ? 1 : 0) : make_not(e);
+  }
+
+  Expr floor_div(const Expr& a, const Expr& b) {
+    const Expr plain = fold(BinaryOp::FloorDiv, a, b);
+    const Binary* division = as_binary(plain, BinaryOp::FloorDiv);
+    if (!division) return plain;
+    const auto divisor = constant_of(division->b);
+    if (!divisor || *divisor <= 0) return plain;
+    if (const Binary* modulo = as_binary(division->a, BinaryOp::FloorMod)) {
+      const auto modulus = constant_of(modulo->b);
+      if (modulus && *modulus > 0 && *modulus % *divisor == 0) {
+        return again(fold(BinaryOp::FloorMod, fold(BinaryOp::FloorDiv, modulo->a, division->b),
+                          constant(modulo->b.dtype(), *modulus / *divisor)));
+      }
+    }
+    const auto sum = as_scaled_sum(division->a);
+    if (!sum || sum->first.scale <= 0 || wraps(division->a)) return plain;
+    const std::int64_t common = std::gcd(sum->first.scale, *divisor);
+    if (common <= 1) return plain;
+    const DataType type = division->b.dtype();
+    const Expr scaled =
+        fold(BinaryOp::Mul, sum->first.index, constant(type, sum->first.scale / common));
+    const Expr rest = fold(BinaryOp::FloorDiv, sum->rest, constant(type, common));
+    return again(fold(BinaryOp::FloorDiv, fold(BinaryOp::Add, scaled, rest),
+                      constant(type, *divisor / common)));
+  }
+
+  bool wraps(const Expr& e) const { return arith::wraps(e, facts_); }
+
+  /// Records the variables that hold data.
+  arith::Facts facts_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+PrimFunc renormalize_splits(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = Renormalizer().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,67 @@
+// A select evaluates both sides. Where one of them might fault (a load outside its buffer, a
+// division by zero, a call), it becomes an if_then_else, which evaluates only the side that is
+// chosen.
+//
+//   select((1 <= i), A[(i - 1)], 0f32)    becomes    @tir.if_then_else((1 <= i), A[(i - 1)], 0f32)
+//
+// Selects by lanes of a vector stay.
+#include "lower/passes.h"
+
+#include <algorithm>
+
+#include "lower/rewriting.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+bool may_fault(const Expr& e);
+
+bool any_child_may_fault(const Expr& e) {
+  bool result = false;
+  for_each_child(e, [&](const Expr& c) { result = result || may_fault(c); });
+  return result;
+}
+
+bool divides_by_unknown(const Binary& op, const Expr& self) {
+  const std::optional<std::int64_t> divisor = constant_int(op.b);
+  return is_integer_division(op.op) && self.dtype().is_integral() && (!divisor || *divisor == 0);
+}
+
+bool may_fault(const Expr& e) {
+  if (e.as<Load>()) return true;
+  // A choice is safe where its condition is: a select within that is not has become an if_then_else
+  // before.
+  if (const Select* select = e.as<Select>()) return may_fault(select->condition);
+  if (const Binary* binary = e.as<Binary>())
+    return divides_by_unknown(*binary, e) || any_child_may_fault(e);
+  const Call* call = e.as<Call>();
+  if (!call) return any_child_may_fault(e);
+  if (call->is(Intrin::if_then_else)) return may_fault(call->args[0]);
+  if (call->is(Intrin::address_of)) {
+    const Load* load = call->args[0].as<Load>();
+    return load && std::any_of(load->indices.begin(), load->indices.end(), may_fault);
+  }
+  const Intrin* intrin = std::get_if<Intrin>(&call->callee);
+  return !intrin || effect_of(*intrin) != Effect::Pure || any_child_may_fault(e);
+}
+
+}  // namespace
+
+PrimFunc rewrite_unsafe_selects(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body =
+      rewrite(func.body, [](const Select& select, const Expr& self) -> std::optional<Expr> {
+        if (select.condition.dtype().is_vector() ||
+            !(may_fault(select.if_true) || may_fault(select.if_false)))
+          return std::nullopt;
+        return make_call(self.dtype(), Intrin::if_then_else,
+                         {select.condition, select.if_true, select.if_false});
+      });
+  return result;
+}
+
+}  // namespace tenon::lowering

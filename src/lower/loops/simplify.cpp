@@ -1,0 +1,18 @@
+// Every expression of a function in its normal form, with what loops, conditions and lets say
+// (arith::simplify_stmt).
+//
+//   for (i, 0, 8) { if (i < 8) { A[((i*4)*2)] = ... } }    becomes    for (i, 0, 8) { A[(i*8)] = ... }
+#include "lower/passes.h"
+
+#include "tenon/arith/simplify.h"
+
+namespace tenon::lowering {
+
+tir::PrimFunc simplify(const tir::PrimFunc& func, const PassOptions&) {
+  arith::Facts facts;
+  tir::PrimFunc result = func;
+  result.body = arith::simplify_stmt(func.body, facts);
+  return result;
+}
+
+}  // namespace tenon::lowering

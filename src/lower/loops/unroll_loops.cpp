@@ -1,0 +1,165 @@
+// Loops marked unrolled, and small serial ones where a pragma or the options ask for it, become
+// their iterations.
+//
+//   for (i, 0, 2) "unroll" { B[i] = A[i] }        becomes        B[0] = A[0]  B[1] = A[1]
+//
+// A serial loop of constant extent is unrolled by itself if it holds at most auto_max_depth
+// unrolled ones and no other loop, and its iterations times the stores and calls of its body are
+// at most auto_max_step, or its extent at most auto_max_extent. Pragmas "auto_unroll_max_step" and
+// "unroll_explicit" set options for their body, and go. With explicit_unroll off, loops are only
+// marked, and left to the back end. Throws LowerError for a marked loop of symbolic extent (see
+// loop_extent.h), and past unroll.max_statements copies.
+#include "lower/passes.h"
+
+#include "lower/loops/loop_extent.h"
+#include "lower/rewriting.h"
+#include "tenon/tir/fresh_copy.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/pragma.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// What the statements since the last member of a sequence began amount to.
+struct Size {
+  /// Stores and evaluations, once per unrolled iteration.
+  std::int64_t steps = 0;
+  int unrolled_loops = 0;
+  int other_loops = 0;
+};
+
+class Unroller {
+ public:
+  explicit Unroller(const PassOptions::Unroll& options) : options_(options) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>()) return this->loop(*loop);
+    if (const Seq* seq = s.as<Seq>()) return this->seq(*seq);
+    if (const Attr* attr = s.as<Attr>()) return this->attr(*attr, s);
+    if (s.as<Store>() || s.as<Evaluate>()) ++size_.steps;
+    return children(s);
+  }
+
+ private:
+  Stmt children(const Stmt& s) {
+    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
+  }
+
+  Stmt seq(const Seq& seq) {
+    std::vector<Stmt> stmts;
+    Size sum = size_;
+    for (const Stmt& s : seq.stmts) {
+      size_ = {};
+      stmts.push_back(stmt(s));
+      sum = {sum.steps + size_.steps, std::max(sum.unrolled_loops, size_.unrolled_loops),
+             std::max(sum.other_loops, size_.other_loops)};
+    }
+    size_ = sum;
+    return make_seq(std::move(stmts));
+  }
+
+  Stmt attr(const Attr& attr, const Stmt& self) {
+    if (const IterVar* axis = std::get_if<IterVar>(&attr.subject);
+        axis && attr.kind != AttrKind::Pragma)
+      enclosing_.enter(axis->var());
+    const bool is_explicit = is_pragma(attr, PragmaKey::UnrollExplicit);
+    if (!is_explicit && !is_pragma(attr, PragmaKey::AutoUnrollMaxStep)) return children(self);
+    const std::optional<std::int64_t> value = constant_int(attr.value);
+    if (!value)
+      throw LowerError("pragma \"" + attr.key + "\": its value must be a constant integer");
+    const PassOptions::Unroll outer = options_;
+    if (is_explicit)
+      options_.explicit_unroll = *value != 0;
+    else
+      options_.auto_max_step =
+          static_cast<int>(std::min<std::int64_t>(*value, options_.max_statements));
+    const Stmt body = stmt(attr.body);
+    options_ = outer;
+    return body;
+  }
+
+  Stmt loop(const For& loop) {
+    enclosing_.enter(loop.var);
+    const Stmt body = stmt(loop.body);
+    enclosing_.leave(loop.var);
+    const std::optional<std::int64_t> extent = extent_of(loop);
+    if (!extent || !is_to_unroll(loop, *extent)) {
+      ++size_.other_loops;
+      const ForKind kind = loop.kind == ForKind::Unrolled ? ForKind::Serial : loop.kind;
+      return make_stmt(For{loop.var, loop.min, loop.extent, kind, body});
+    }
+    size_.steps = std::min(size_.steps, kManySteps) * std::min(*extent, kManySteps);
+    ++size_.unrolled_loops;
+    if (!options_.explicit_unroll)
+      return make_stmt(For{loop.var, loop.min, loop.extent, ForKind::Unrolled, body});
+    return copies(loop, *extent, body);
+  }
+
+  std::optional<std::int64_t> extent_of(const For& loop) const {
+    if (loop.kind == ForKind::Unrolled) return constant_extent(loop, "unroll", enclosing_);
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    return extent && *extent >= 0 ? extent : std::nullopt;
+  }
+
+  bool is_to_unroll(const For& loop, std::int64_t extent) const {
+    if (loop.kind == ForKind::Unrolled) return true;
+    if (loop.kind != ForKind::Serial || size_.other_loops > 0) return false;
+    if (size_.unrolled_loops > options_.auto_max_depth || extent > options_.max_statements)
+      return false;
+    return extent * size_.steps <= options_.auto_max_step || extent <= options_.auto_max_extent;
+  }
+
+  Stmt copies(const For& loop, std::int64_t extent, const Stmt& body) {
+    if (size_.steps > options_.max_statements || extent > options_.max_statements)
+      throw LowerError(
+          "unroll of loop `" + loop.var.name() + "`: its " + std::to_string(extent) +
+          " iterations would make more than " + std::to_string(options_.max_statements) +
+          " statements; split it and unroll the inner part, or raise unroll.max_statements");
+    refuse_many_operators(loop, extent, body);
+    std::vector<Stmt> result;
+    for (std::int64_t n = 0; n < extent; ++n) {
+      VarMap iteration;
+      set(iteration, loop.var, loop.min + make_int(loop.var.dtype(), n));
+      // The first copy keeps the definitions of the body.
+      result.push_back(n == 0 ? replace_vars(body, std::move(iteration))
+                              : fresh_copy(body, std::move(iteration)));
+    }
+    return make_seq(std::move(result));
+  }
+
+  /// Few statements may be long ones: what they cost to compile goes with their operators.
+  void refuse_many_operators(const For& loop, std::int64_t extent, const Stmt& body) const {
+    const std::int64_t most = kOperatorsPerStatement * options_.max_statements;
+    const auto each = static_cast<std::int64_t>(node_count(body));
+    if (extent == 0 || each <= most / extent) return;
+    throw LowerError("unroll of loop `" + loop.var.name() + "`: its " + std::to_string(extent) +
+                     " iterations would make " + std::to_string(size_.steps) + " statements of " +
+                     std::to_string(each * extent) + " operators in all, more than " +
+                     std::to_string(most) +
+                     "; split it and unroll the inner part, or raise unroll.max_statements (" +
+                     std::to_string(options_.max_statements) + "), each of which allows for " +
+                     std::to_string(kOperatorsPerStatement));
+  }
+
+  /// A million in all, for which lowering takes some seconds and LLVM minutes.
+  static constexpr std::int64_t kOperatorsPerStatement = 16;
+  static constexpr std::int64_t kManySteps = std::int64_t{1} << 31;
+
+  PassOptions::Unroll options_;
+  Size size_;
+  EnclosingVars enclosing_;
+};
+
+}  // namespace
+
+PrimFunc unroll_loops(const PrimFunc& func, const PassOptions& options) {
+  PrimFunc result = func;
+  result.body = Unroller(options.unroll).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,277 @@
+// Computes indices, ends of loops and sizes of memory in 64 bits where sizes that only the call
+// knows could make them leave int32. For host code; never printed.
+//
+//   for (f: int32, 0, (n*m))                =>  for (f: int64, 0, (cast(int64, n)*cast(int64, m)))
+//     T[((floordiv(f, m)*m) + i)] = ...     =>    T[...], computed in int64
+//
+// What provably stays within int32 keeps its type, and so does the arithmetic of values.
+#include "lower/passes.h"
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+#include <unordered_map>
+
+#include "tenon/arith/facts.h"
+#include "tenon/arith/wraps.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+bool is_int32(const Expr& e) { return e.dtype().element() == Int(32); }
+DataType widened(DataType type) { return Int(64, type.lanes); }
+
+bool fits_in_int32(const arith::ConstBound& bound) {
+  return bound.is_at_least(std::numeric_limits<std::int32_t>::min()) &&
+         bound.is_at_most(std::numeric_limits<std::int32_t>::max());
+}
+
+/// Whether some size, stride, offset or argument has a value that only the call knows.
+bool has_symbols(const PrimFunc& func) {
+  for (const Var& param : func.params)
+    if (!func.buffer_of(param) && param.dtype().is_integral()) return true;
+  for (const BufferParam& param : func.buffers) {
+    if (!constant_int(param.declared->elem_offset)) return true;
+    for (const auto* sizes : {&param.declared->shape, &param.declared->strides})
+      for (const Expr& size : *sizes)
+        if (!constant_int(size)) return true;
+  }
+  return false;
+}
+
+class Widener {
+ public:
+  Stmt stmt(const Stmt& s) {
+    if (const For* n = s.as<For>()) return loop(*n);
+    if (const Let* n = s.as<Let>()) return let(*n);
+    if (const Allocate* n = s.as<Allocate>()) return allocate(*n);
+    if (const Store* n = s.as<Store>())
+      return make_stmt(Store{buffer(n->buffer), value(n->value), indices(n->indices)});
+    if (const If* n = s.as<If>()) {
+      const Expr test = condition(n->condition);
+      const Stmt then_case = [&] {
+        const arith::Facts::Scope scope = facts_.assume(n->condition);
+        return stmt(n->then_case);
+      }();
+      return make_stmt(
+          If{test, then_case, n->else_case ? std::optional(stmt(*n->else_case)) : std::nullopt});
+    }
+    return map_children(
+        s, [&](const Expr& e) { return value(e); }, [&](const Stmt& c) { return stmt(c); });
+  }
+
+ private:
+  // ---- statements
+
+  Stmt loop(const For& n) {
+    facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
+    const Expr end = n.min + n.extent;
+    if (!is_int32(n.var) || !may_wrap(end)) {
+      const Expr min = index(n.min, n.var.dtype()), extent = index(n.extent, n.var.dtype());
+      return make_stmt(For{n.var, min, extent, n.kind, stmt(n.body)});
+    }
+    const Expr min = wide(n.min), extent = wide(n.extent);
+    if (fits_in_int32(arith::const_bound(min + extent, facts_)))
+      return make_stmt(For{n.var, cast(Int(32), min), cast(Int(32), extent), n.kind, stmt(n.body)});
+    const Var var(n.var.name(), Int(64));
+    facts_.bind(var, Range::from_min_extent(min, extent), true);
+    return make_stmt(For{var, min, extent, n.kind, inside(n.var, var, n.body)});
+  }
+
+  /// What indices share is as wide as they are.
+  Stmt let(const Let& n) {
+    if (is_data(n.value)) arith::bind_data(n.var, facts_);
+    if (!is_int32(n.var) || !n.var.dtype().is_scalar() || !is_index_arithmetic(n.value) ||
+        !needs_width(n.value))
+      return make_stmt(Let{n.var, value(n.value), stmt(n.body)});
+    const Var var(n.var.name(), Int(64));
+    const Expr wide_value = wide(n.value);
+    return make_stmt(Let{var, wide_value, inside(n.var, var, n.body)});
+  }
+
+  /// Loops may share a variable, of which one is wide and another is not.
+  Stmt inside(const Var& narrow, const Var& var, const Stmt& body) {
+    set(wide_, narrow, var);
+    const Stmt result = stmt(body);
+    wide_.erase(&narrow.node());
+    std::erase_if(buffers_, [&](const auto& entry) {
+      return std::ranges::any_of(sizes_of(entry.second),
+                                 [&](const Expr& size) { return uses_var(size, var); });
+    });
+    return result;
+  }
+
+  static std::vector<Expr> sizes_of(const Buffer& buffer) {
+    std::vector<Expr> sizes = buffer->shape;
+    sizes.insert(sizes.end(), buffer->strides.begin(), buffer->strides.end());
+    sizes.push_back(buffer->elem_offset);
+    return sizes;
+  }
+
+  /// Its sizes may be those of an iteration, as those of its allocation are.
+  Buffer buffer(const Buffer& b) {
+    if (wide_.empty()) return b;
+    if (const auto known = buffers_.find(b.get()); known != buffers_.end()) return known->second;
+    if (std::ranges::none_of(sizes_of(b), [&](const Expr& e) { return uses_wide(e); })) return b;
+    BufferNode node = *b.get();
+    const auto widen = [&](Expr& e) {
+      if (uses_wide(e)) e = wide(e);
+    };
+    std::ranges::for_each(node.shape, widen);
+    std::ranges::for_each(node.strides, widen);
+    widen(node.elem_offset);
+    return buffers_.try_emplace(b.get(), make_buffer(std::move(node))).first->second;
+  }
+
+  /// The factors of the size stand side by side, so that their product is checked in the end.
+  Stmt allocate(const Allocate& n) {
+    std::vector<Expr> extents;
+    for (const Expr& extent : n.extents) {
+      if (is_int32(extent) && needs_width(extent)) {
+        add_factors(extent, extents);
+      } else {
+        extents.push_back(value(extent));
+      }
+    }
+    Allocate result = n;
+    result.extents = std::move(extents);
+    result.condition = value(n.condition);
+    result.body = stmt(n.body);
+    return make_stmt(std::move(result));
+  }
+
+  void add_factors(const Expr& e, std::vector<Expr>& factors) {
+    if (const Binary* product = as_binary(e, BinaryOp::Mul)) {
+      add_factors(product->a, factors);
+      add_factors(product->b, factors);
+    } else {
+      factors.push_back(wide(e));
+    }
+  }
+
+  // ---- expressions
+
+  /// Whether elements of memory take part: their arithmetic wraps as their type does.
+  bool is_data(const Expr& e) const { return e.dtype().is_integral() && arith::wraps(e, facts_); }
+
+  /// Arithmetic on variables and constants alone.
+  bool is_index_arithmetic(const Expr& e) const {
+    if (e.as<VarNode>()) return !is_data(e);
+    if (e.as<IntImm>()) return true;
+    const Binary* binary = e.as<Binary>();
+    return binary && !is_comparison(binary->op) && is_index_arithmetic(binary->a) &&
+           is_index_arithmetic(binary->b);
+  }
+
+  bool uses_wide(const Expr& e) const {
+    return !wide_.empty() &&
+           uses_var(e, [&](const Expr& var) { return wide_.contains(&var.node()); });
+  }
+
+  static bool is_ring_operation(BinaryOp op) {
+    return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul;
+  }
+
+  /// The part of an index whose arithmetic is that of positions: sums and products of elements are
+  /// rows times their length, but what is divided, say, is a value that wraps.
+  bool is_value(const Expr& e) const {
+    const Binary* n = e.as<Binary>();
+    return is_data(e) && !(n && is_ring_operation(n->op));
+  }
+
+  /// The bound of an operation, as if nothing wrapped.
+  arith::ConstBound bound_of(const Binary& n, const Expr& e) const {
+    if (!is_data(e)) return arith::const_bound(e, facts_);
+    const DataType type = widened(e.dtype());
+    return arith::const_bound(make_binary(n.op, cast(type, n.a), cast(type, n.b)), facts_);
+  }
+
+  /// Whether some intermediate result may leave int32. Reads and calls give int32, whatever is
+  /// inside of them.
+  bool may_wrap(const Expr& e) const {
+    if (e.as<Load>() || e.as<Call>() || e.as<Cast>() || !is_int32(e) || is_value(e)) return false;
+    if (const Binary* n = e.as<Binary>(); n && !fits_in_int32(bound_of(*n, e))) return true;
+    bool found = false;
+    for_each_child(e, [&](const Expr& child) { found = found || may_wrap(child); });
+    return found;
+  }
+
+  bool needs_width(const Expr& e) const { return may_wrap(e) || uses_wide(e); }
+
+  std::vector<Expr> indices(const std::vector<Expr>& list) {
+    std::vector<Expr> result;
+    for (const Expr& e : list) result.push_back(is_int32(e) && needs_width(e) ? wide(e) : value(e));
+    return result;
+  }
+
+  /// In the type, which holds all values that it has.
+  Expr index(const Expr& e, DataType type) {
+    return is_int32(e) && needs_width(e) ? cast(type, wide(e)) : value(e);
+  }
+
+  /// The value of an int32 expression in int64, computed so that nothing wraps.
+  Expr wide(const Expr& e) {
+    const DataType type = widened(e.dtype());
+    if (!is_int32(e)) return cast(type, value(e));
+    if (const auto found = wide_.find(&e.node()); found != wide_.end()) return found->second;
+    if (const IntImm* constant = e.as<IntImm>()) return make_int(Int(64), constant->value);
+    if (is_value(e)) return cast(type, value(e));
+    if (const Binary* n = e.as<Binary>()) return fold(n->op, wide(n->a), wide(n->b));
+    if (const Ramp* n = e.as<Ramp>()) return make_ramp(wide(n->base), wide(n->stride), n->lanes);
+    if (const Broadcast* n = e.as<Broadcast>()) return make_broadcast(wide(n->value), n->lanes);
+    if (const Select* n = e.as<Select>())
+      return make_select(condition(n->condition), wide(n->if_true), wide(n->if_false));
+    if (const Call* n = as_call(e, Intrin::if_then_else))
+      return make_call(type, Intrin::if_then_else,
+                       {condition(n->args[0]), wide(n->args[1]), wide(n->args[2])});
+    return cast(type, value(e));
+  }
+
+  /// A condition of a guard: it compares indices.
+  Expr condition(const Expr& e) {
+    if (const Binary* n = e.as<Binary>()) {
+      if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
+        return fold(n->op, condition(n->a), condition(n->b));
+      if (is_comparison(n->op) && is_int32(n->a) && !is_data(e) &&
+          (needs_width(n->a) || needs_width(n->b)))
+        return fold(n->op, wide(n->a), wide(n->b));
+    }
+    if (const Call* n = as_call(e, Intrin::likely)) return likely(condition(n->args[0]));
+    return value(e);
+  }
+
+  /// Values keep their types and their arithmetic; loops that have become wide are cut down where
+  /// that cannot be seen.
+  Expr value(const Expr& e) {
+    if (const Load* n = e.as<Load>()) return make_load(buffer(n->buffer), indices(n->indices));
+    if (const auto found = wide_.find(&e.node()); found != wide_.end())
+      return cast(e.dtype(), found->second);
+    if (const Binary* n = e.as<Binary>(); n && is_int32(n->a) && uses_wide(e) && !is_data(e)) {
+      const Expr result = fold(n->op, wide(n->a), wide(n->b));
+      return is_comparison(n->op) ? result : cast(e.dtype(), result);
+    }
+    return map_children(e, [&](const Expr& child) { return value(child); });
+  }
+
+  arith::Facts facts_;
+  /// The wide variable that stands for one of int32.
+  VarMap wide_;
+  /// Those whose sizes use wide variables of the loops around. Look-up only.
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
+};
+
+}  // namespace
+
+PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
+  if (!has_symbols(func)) return func;
+  PrimFunc result = func;
+  result.body = Widener().stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,185 @@
+#include "lower/tvm_text/vectorize_elements.h"
+
+#include <unordered_map>
+
+#include "tenon/arith/facts.h"
+#include "tenon/arith/modular_set.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// How a temporary is allocated and accessed.
+struct Usage {
+  DataType element;
+  Expr last_extent;
+  /// The one type of all accesses; absent: none yet.
+  std::optional<DataType> access;
+  bool mixed = false;
+};
+
+DataType stored_as(DataType type) {
+  return type.is_bool() || type.element().is_bool() ? Int(8, type.lanes) : type;
+}
+
+class UsageFinder {
+ public:
+  explicit UsageFinder(const Stmt& body) {
+    tir::detail::walk_stmt(
+        body, [&](const Expr& e) { visit(e); }, [&](const Stmt& s) { visit(s); });
+  }
+
+  const Usage* find(const Var& data) const {
+    const auto it = usages_.find(&data.node());
+    return it == usages_.end() ? nullptr : &it->second;
+  }
+  bool empty() const { return usages_.empty(); }
+
+ private:
+  void visit(const Stmt& s) {
+    if (const Allocate* n = s.as<Allocate>()) {
+      usages_.insert_or_assign(&n->data.node(), Usage{stored_as(n->dtype), n->extents.back(), {}});
+    } else if (const Store* n = s.as<Store>()) {
+      access(n->buffer->data, n->value.dtype(), n->indices.back());
+    }
+  }
+
+  void visit(const Expr& e) {
+    if (const Load* n = e.as<Load>()) {
+      access(n->buffer->data, e.dtype(), n->indices.back());
+    } else if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
+      access(Var::of(n->args[1]), n->args[0].dtype(), n->args[2]);
+    } else if (const Call* n = as_call(e, Intrin::address_of)) {
+      // The address of an element is that of a scalar for whoever gets it.
+      if (const Load* load = n->args[0].as<Load>()) set_mixed(load->buffer->data);
+    }
+  }
+
+  void set_mixed(const Var& data) {
+    const auto it = usages_.find(&data.node());
+    if (it != usages_.end()) it->second.mixed = true;
+  }
+
+  void access(const Var& data, DataType type, const Expr& last_index) {
+    const auto it = usages_.find(&data.node());
+    if (it == usages_.end()) return;
+    Usage& usage = it->second;
+    const DataType accessed = stored_as(type).with_lanes(lanes_of(usage, last_index));
+    if (usage.access && *usage.access != accessed) usage.mixed = true;
+    usage.access = accessed;
+  }
+
+  /// The width of a whole aligned vector; else that of an element.
+  int lanes_of(const Usage& usage, const Expr& index) const {
+    const Ramp* ramp = index.as<Ramp>();
+    if (!ramp || !is_one(ramp->stride) || usage.element.lanes != 1) return usage.element.lanes;
+    const arith::ModularSet base = arith::modular_set(ramp->base, facts_);
+    return base.coeff % ramp->lanes == 0 && base.base % ramp->lanes == 0 ? ramp->lanes : 1;
+  }
+
+  std::unordered_map<const ExprNode*, Usage> usages_;
+  arith::Facts facts_;
+};
+
+class ElementVectorizer {
+ public:
+  explicit ElementVectorizer(const Stmt& body) : usages_(body) {}
+
+  Stmt run(const Stmt& body) { return usages_.empty() ? body : stmt(body); }
+
+ private:
+  struct Renewed {
+    Var data;
+    int lanes;
+  };
+
+  Stmt stmt(const Stmt& s) {
+    if (const Allocate* n = s.as<Allocate>()) {
+      if (const Renewed* renewed = renew(*n)) {
+        std::vector<Expr> extents = n->extents;
+        extents.back() = divided(extents.back(), renewed->lanes);
+        return make_stmt(Allocate{renewed->data, n->dtype.with_lanes(renewed->lanes),
+                                  std::move(extents), n->condition, stmt(n->body),
+                                  n->double_buffer});
+      }
+    } else if (const Store* n = s.as<Store>()) {
+      if (const Renewed* renewed = find(n->buffer->data)) {
+        return make_store(renewed_buffer(n->buffer, *renewed), expr(n->value),
+                          indices(n->indices, *renewed));
+      }
+    }
+    return map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+  Expr expr(const Expr& e) {
+    if (const Load* n = e.as<Load>()) {
+      if (const Renewed* renewed = find(n->buffer->data)) {
+        return make_load(renewed_buffer(n->buffer, *renewed), indices(n->indices, *renewed));
+      }
+    } else if (e.as<VarNode>()) {
+      const Renewed* renewed = find(Var::of(e));
+      return renewed ? Expr(renewed->data) : e;
+    }
+    return map_children(e, [&](const Expr& child) { return expr(child); });
+  }
+
+  /// Decides about an allocation; null: it stays.
+  const Renewed* renew(const Allocate& n) {
+    const Usage* usage = usages_.find(n.data);
+    if (!usage || usage->mixed || !usage->access || usage->element.lanes != 1) return nullptr;
+    const int lanes = usage->access->lanes;
+    if (lanes == 1 || usage->access->element() != usage->element || n.dtype.is_bool())
+      return nullptr;
+    const arith::ModularSet extent = arith::modular_set(usage->last_extent, arith::Facts());
+    if (extent.coeff % lanes != 0 || extent.base % lanes != 0) return nullptr;
+    const std::optional<PointerType>& pointer = n.data.as<VarNode>()->pointer;
+    const PointerType type{n.dtype.with_lanes(lanes), pointer ? pointer->scope : std::nullopt};
+    const Renewed renewed{Var(n.data.name(), type), lanes};
+    return &renewed_.insert_or_assign(&n.data.node(), renewed).first->second;
+  }
+
+  const Renewed* find(const Var& data) const {
+    const auto it = renewed_.find(&data.node());
+    return it == renewed_.end() ? nullptr : &it->second;
+  }
+
+  std::vector<Expr> indices(const std::vector<Expr>& old, const Renewed& renewed) {
+    std::vector<Expr> result;
+    for (const Expr& index : old) result.push_back(expr(index));
+    result.back() = divided(result.back().as<Ramp>()->base, renewed.lanes);
+    return result;
+  }
+
+  Buffer renewed_buffer(const Buffer& buffer, const Renewed& renewed) {
+    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end())
+      return found->second;
+    BufferNode node = *buffer.get();
+    node.data = renewed.data;
+    node.dtype = node.dtype.with_lanes(renewed.lanes);
+    node.shape.back() = divided(node.shape.back(), renewed.lanes);
+    return buffers_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
+  }
+
+  static Expr divided(const Expr& e, int lanes) {
+    return fold(BinaryOp::FloorDiv, e, make_int(e.dtype(), lanes));
+  }
+
+  UsageFinder usages_;
+  std::unordered_map<const ExprNode*, Renewed> renewed_;
+  std::unordered_map<const BufferNode*, Buffer> buffers_;
+};
+
+}  // namespace
+
+Stmt vectorize_elements(const Stmt& body) {
+  // Vectors are accessed by ramps, and by intrinsics, through pointers.
+  if (!contains<Ramp>(body) && !contains<Call>(body)) return body;
+  return ElementVectorizer(body).run(body);
+}
+
+}  // namespace tenon::lowering
