@@ -1,4 +1,5 @@
-// Annotations: what users and primitives note at loops, blocks and functions.
+// Annotations: key-value notes that users and schedule primitives attach to loops, blocks and
+// functions.
 #pragma once
 
 #include <map>
@@ -10,18 +11,19 @@
 
 namespace tenon::tir {
 
-/// A value that a user or a primitive notes at a loop, a block or a function: a constant (number,
-/// Bool, text), or a list of values.
+/// The value of an annotation: a constant (number, Bool or string) or a list of values.
 struct Annotation {
   std::variant<Expr, std::vector<Annotation>> value = std::vector<Annotation>();
 
-  /// Whether both are written alike.
+  /// Structural equality.
   friend bool operator==(const Annotation& a, const Annotation& b);
 };
-/// By key, alphabetical as printed: {"pragma_auto_unroll_max_step": 16}.
+/// Annotations by key, in alphabetical order, which is also the printed order:
+/// {"pragma_auto_unroll_max_step": 16}.
 using Annotations = std::map<std::string, Annotation>;
 
-/// The number or text of an annotation that is one; nullopt otherwise.
+/// Returns the number, or the string, that the annotation holds; nullopt if it holds something
+/// else.
 std::optional<std::int64_t> annotation_int(const Annotation& annotation);
 std::optional<std::string> annotation_text(const Annotation& annotation);
 

@@ -1,14 +1,14 @@
-// Blocks: computations with named iterators, the regions that they read and write, and an init. A
-// block program (Form::Blocks) is loops around blocks; schedules move whole blocks by what their
-// headers say, without reading the bodies.
+// Blocks: computations with named iterators, declared read and write regions, and an init
+// statement. A block program (Form::Blocks) is loops around blocks. Schedules move whole blocks by
+// their signatures alone, without reading their bodies.
 //
 //   for i, k:                                 // loops bind a block's iterators to values
 //     block C: vi = spatial(16, i), vk = reduce(8, k)
 //       reads A[vi, vk]; writes C[vi]; init C[vi] = 0
 //       C[vi] = C[vi] + A[vi, vk]
 //
-// A function's body in this form is the realization of its root block: no iterators, and the
-// buffers that the whole function allocates.
+// In this form, the body of a function is the realization of its root block. The root block has no
+// iterators and allocates the buffers of the whole function.
 #pragma once
 
 #include "tenon/tir/annotation.h"
@@ -18,61 +18,62 @@
 
 namespace tenon::tir {
 
-/// What a loop of a block program carries beside its kind. `thread` is set where the kind is
-/// ThreadBinding, and only there.
+/// Attributes of a loop in a block program, in addition to its kind. `thread` is set if and only if
+/// the kind is ThreadBinding.
 struct LoopTraits {
   std::optional<ThreadTag> thread;
   Annotations annotations;
 };
 
-/// The traits of a loop; those of a plain loop are empty.
+/// Returns the traits of a loop. A loop without traits has empty ones.
 const LoopTraits& traits_of(const For& loop);
-/// The same loop with other traits.
+/// Returns the same loop with other traits.
 For with_traits(For loop, LoopTraits traits);
 
-/// A box of a buffer.
+/// A rectangular region of a buffer: one range per dimension.
 struct BufferRegion {
   Buffer buffer;
   std::vector<Range> region;
 };
 
-/// Inside of the block, `buffer` is the region of the source, as in a BufferView: the last
-/// dimensions of the source in order, where those before are one index wide. Variables that are
-/// shape, strides or offset of `buffer` take their values from the source.
+/// Inside the block, `buffer` names a region of the source, as in a BufferView. Its dimensions are
+/// the last dimensions of the source, in order; the region has extent 1 in the dimensions before
+/// those. Variables that are the shape, strides or offset of `buffer` take their values from the
+/// source.
 struct MatchBuffer {
   Buffer buffer;
   BufferRegion source;
 };
 
-/// What a block computes, and what it says of itself.
+/// The signature of a block and its body.
 struct Block {
-  /// DataParallel (spatial), Reduce, Ordered (scan) or Opaque, each with its domain, in which all
-  /// values lie that the realizations bind it to. Domains are constants of the block: they use no
-  /// iterators.
+  /// The iterators: DataParallel (spatial), Reduce, Ordered (scan) or Opaque. Every value that a
+  /// realization binds to an iterator lies in its domain. Domains do not depend on iterators.
   std::vector<IterVar> iters;
-  /// What one instance of the block reads and writes, in terms of its iterators. A block that has
-  /// an init does not list what it writes among what it reads.
+  /// The regions that one instance of the block reads and writes, as expressions of its iterators.
+  /// If the block has an init, `reads` omits the regions in `writes`.
   std::vector<BufferRegion> reads, writes;
-  /// What users find it by; not compared.
+  /// The name by which users find the block. Ignored by structural comparison.
   std::string name;
-  /// Runs before the body in those instances in which every Reduce iterator has the least value of
-  /// its domain. Reduce iterators do not occur in it.
+  /// Runs before the body in the instances in which every Reduce iterator has the minimum of its
+  /// domain. Does not use Reduce iterators.
   std::optional<Stmt> init;
   Stmt body;
-  /// Whole buffers that exist inside of the block.
+  /// Buffers that are allocated for the duration of the block.
   std::vector<Buffer> alloc_buffers = {};
   std::vector<MatchBuffer> match_buffers = {};
   Annotations annotations = {};
 };
 
-/// The realization of a block: a statement that runs one instance of it.
+/// Returns the statement that runs one instance of the block.
 Stmt make_block(std::vector<Expr> values, Expr predicate, Block block);
-/// With a predicate that always holds.
+/// Returns the realization whose predicate is always true.
 Stmt make_block(std::vector<Expr> values, Block block);
-/// A root block around the statement.
+/// Wraps the statement in a root block.
 Stmt make_root_block(std::vector<Buffer> alloc_buffers, Stmt body);
 
-/// The root block of a function in Form::Blocks (InternalError for any other statement).
+/// Returns the root block of a function body in Form::Blocks. InternalError for any other
+/// statement.
 const Block& root_block(const Stmt& body);
 
 }  // namespace tenon::tir

@@ -8,72 +8,77 @@
 
 namespace tenon::tir {
 
-/// Whether a dimension of extent 1 may be read with any index (stride 0 at run time). A buffer that
-/// broadcasts and is given no strides gets a variable for each.
+/// Whether a dimension of extent 1 may be read with any index (its stride is 0 at run time). An
+/// AutoBroadcast buffer that is declared without strides gets one stride variable per dimension.
 enum class BufferKind : std::uint8_t { Default, AutoBroadcast };
 
-/// What a Buffer refers to.
+/// The node that a Buffer refers to.
 struct BufferNode {
   Var data;
   DataType dtype;
   std::vector<Expr> shape;
-  /// Empty: compact, row-major. In elements.
+  /// Strides in elements. Empty: compact and row-major.
   std::vector<Expr> strides;
-  /// Physical dimensions begin at these logical dimensions; empty: one physical dimension.
+  /// Logical dimensions at which a new physical dimension begins. Empty: one physical dimension.
   std::vector<int> axis_separators;
-  /// In elements.
+  /// Offset of the first element from the data pointer, in elements.
   Expr elem_offset;
   std::string name;
-  /// Bytes.
+  /// Alignment of the data pointer in bytes.
   int data_alignment = kDefaultAlignment;
-  /// elem_offset is a multiple of this; 0 elements of freedom is 1.
+  /// `elem_offset` is a multiple of this factor; 1 if nothing is known.
   int offset_factor = 1;
   BufferKind kind = BufferKind::Default;
-  /// The name that it had before it was moved into the memory `name`; empty where it was not.
+  /// The name of this buffer before its storage was merged into the allocation `name`. Empty if it
+  /// was not merged.
   std::string moved_from = {};
 
   static constexpr int kDefaultAlignment = 128;
 
-  /// Of the data pointer; Global where the pointer says nothing.
+  /// Returns the scope of the data pointer; Global if the pointer's type names no scope.
   StorageScope scope() const;
-  /// The name by which stage_lines.h knows it.
+  /// Returns the name that identifies the buffer in stage_lines.h.
   const std::string& stage_name() const { return moved_from.empty() ? name : moved_from; }
   int rank() const { return static_cast<int>(shape.size()); }
 };
 
-/// How a buffer lies in memory; nothing of it need be given.
+/// Optional properties of a buffer declaration.
 struct BufferOptions {
   Name name = "buffer";
-  /// Given: used as the data pointer; its scope then is the buffer's.
+  /// The data pointer to use; the buffer then has its scope. Nullopt: a new pointer.
   std::optional<Var> data = std::nullopt;
   std::vector<Expr> strides = {};
   std::optional<Expr> elem_offset = std::nullopt;
   Name scope = "";
-  int data_alignment = 0;  // 0: the default of 128 bytes
-  /// 0: elem_offset is 0. Otherwise elem_offset is a fresh variable that is a multiple of the
-  /// factor.
+  int data_alignment = 0;  // in bytes; 0: 128
+  /// 0: `elem_offset` is 0. Otherwise `elem_offset` is a new variable, known to be a multiple of
+  /// this factor.
   int offset_factor = 0;
   BufferKind kind = BufferKind::Default;
   std::vector<int> axis_separators = {};
 };
 
-/// TypeError: extents, strides or an offset that are no integers or negative, an alignment that is
-/// no power of two, strides of another rank, separators out of order, a data pointer that is none
-/// or of other elements, an offset that is no multiple of its factor.
+/// Declares a buffer. TypeError if
+/// - an extent, a stride or the offset is not a scalar integer, or is a negative constant,
+/// - the alignment is not a power of two,
+/// - the strides have another rank, or the axis separators are out of order,
+/// - `data` is not a data pointer,
+/// - the offset is a constant that is not a multiple of the offset factor.
 Buffer decl_buffer(std::vector<Expr> shape, DataType dtype = Float(32), BufferOptions options = {},
                    SourceLocation where = SourceLocation::current());
 
-/// A copy of the node for a buffer that differs in some fields.
+/// Returns a new buffer with the fields of `node`.
 Buffer make_buffer(BufferNode node);
 
-/// The row-major strides of a shape; rank 0 gives none.
+/// Returns the row-major strides of a shape; empty for rank 0.
 std::vector<Expr> compact_strides(const std::vector<Expr>& shape);
 
-/// The element offset of an index: elem_offset + sum(index * stride), one entry per physical
-/// dimension.
+/// Returns the element offset of an index, elem_offset + sum(index * stride), as one entry per
+/// physical dimension.
 std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& indices);
 
-/// The same memory as a buffer with one entry per physical dimension: what flattened code accesses.
+/// Returns the same memory as a buffer with one index per physical dimension, which is the form
+/// that flattened code accesses.
 Buffer flattened(const Buffer& buffer);
 
 }  // namespace tenon::tir

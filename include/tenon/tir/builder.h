@@ -1,12 +1,12 @@
-// IRBuilder: loop code written by hand, for extern operations and tensor intrinsics.
+// IRBuilder builds loop programs by hand, for extern operations and tensor intrinsics.
 //
 //   IRBuilder ib;
 //   auto b = ib.buffer_ptr(ins[0]), c = ib.buffer_ptr(outs[0]);
 //   ib.for_range(0, n, "i", [&](Var i) { c[i] = b[i] + 1.0f; }, {.kind = ForKind::Parallel});
 //   return ib.get();
 //
-// Whatever takes an expression refuses one that has been moved from, a reduction, and an element of
-// a tensor (read its buffer), as a TypeError.
+// Every function that takes an expression throws TypeError for a moved-from handle, for a
+// reduction, and for an element of a tensor (read the tensor's buffer instead).
 #pragma once
 
 #include <functional>
@@ -20,14 +20,14 @@ namespace tenon::tir {
 class IRBuilder;
 struct IRBuilderState;
 
-/// An element of a buffer under construction: reads where an expression is wanted, stores on
-/// assignment.
+/// An element of a buffer under construction. It converts to a load, and assignment to it emits a
+/// store.
 class ElementRef {
  public:
   operator Expr() const;  // NOLINT(google-explicit-constructor)
-  /// A literal takes the element's type; another type is a TypeError. LowerError where the buffer
-  /// is none any more: outside of the scope in which it is allocated, after get(), and without the
-  /// builder.
+  /// Emits a store. A literal takes the element's type; a value of another type is a TypeError.
+  /// LowerError if the buffer is no longer usable: outside the scope in which it was allocated,
+  /// after get(), or after the builder is destroyed.
   const ElementRef& operator=(const Operand& value) const;
   const ElementRef& operator=(const ElementRef& value) const;
 
@@ -39,9 +39,9 @@ class ElementRef {
   SourceLocation where_;
 };
 
-/// A buffer under construction. A list has an index for every dimension. One index by itself counts
-/// elements in row-major order, however many dimensions there are. A constant lies within the shape
-/// (BoundError).
+/// A buffer under construction. A list of indices has one index per dimension. A single index
+/// counts elements in row-major order, whatever the rank. BoundError if a constant index is outside
+/// the shape.
 class BufferRef {
  public:
   ElementRef operator[](const Operand& index) const;
@@ -55,22 +55,24 @@ class BufferRef {
             std::optional<int> scope, const SourceLocation& where);
   std::weak_ptr<IRBuilderState> builder_;
   Buffer buffer_;
-  /// What a list indexes. Of allocated memory, which is flat, the shape that was asked for.
+  /// The shape that a list of indices refers to. Allocated memory is flat; for it, this is the
+  /// shape given to allocate().
   std::vector<Expr> shape_;
-  /// The scope in which it is allocated; none for a buffer from outside.
+  /// The scope in which the buffer is allocated; nullopt for a buffer from outside the builder.
   std::optional<int> scope_;
   SourceLocation where_;
 };
 
-/// How a loop runs, and the type of its variable.
+/// The kind of a loop and the type of its variable.
 struct ForOptions {
   ForKind kind = ForKind::Serial;
-  /// Of the loop variable, int32 or int64; wider where the bounds are.
+  /// Type of the loop variable, int32 or int64. Widened to the type of the bounds.
   DataType dtype = Int(32);
 };
 
-/// Copies of a builder build the same program. TypeError: conditions that are no Bool, bounds,
-/// extents and indices that are no integers, empty functions as bodies.
+/// Builds a statement. Copies of a builder share their state and build the same program. TypeError
+/// if a condition is not a Bool, if a bound, extent or index is not an integer, or if a body is an
+/// empty function.
 class IRBuilder {
  public:
   IRBuilder();
@@ -78,30 +80,31 @@ class IRBuilder {
   IRBuilder(const IRBuilder&) = default;
   IRBuilder& operator=(const IRBuilder&) = default;
 
-  /// [begin, end). TypeError: constant bounds of which the end comes first.
+  /// Emits a loop over [begin, end). TypeError for constant bounds with end < begin.
   void for_range(const Operand& begin, const Operand& end, Name name,
                  const std::function<void(Var)>& body, ForOptions options = {});
   void while_loop(const Operand& condition, const std::function<void()>& body);
   void if_scope(const Operand& condition, const std::function<void()>& body);
-  /// Must follow an if_scope (LowerError).
+  /// Emits the else branch of the preceding statement, which must be an if_scope (LowerError).
   void else_scope(const std::function<void()>& body,
                   SourceLocation where = SourceLocation::current());
   Var let(Name name, const Operand& value);
   BufferRef allocate(DataType dtype, std::vector<Expr> shape, Name name = "buf",
                      Name scope = "global", SourceLocation where = SourceLocation::current());
   BufferRef buffer_ptr(const Buffer& buffer, SourceLocation where = SourceLocation::current());
-  /// attr [axis] "thread_extent" = extent over what follows in this scope. TypeError: an axis that
-  /// is no thread axis, an extent that is no positive integer, another kind than ThreadExtent and
-  /// VirtualThread. A symbolic number of threads is taken to be 1 at least.
+  /// Binds a thread axis over the rest of this scope: attr [axis] "thread_extent" = extent. `kind`
+  /// is ThreadExtent or VirtualThread. TypeError for another kind, for an axis that is not a thread
+  /// axis, and for an extent that is not a positive integer. A symbolic extent is assumed to be at
+  /// least 1.
   void scope_attr(const IterVar& axis, AttrKind kind, const Operand& value);
-  /// A pragma over what follows in this scope.
+  /// Applies a pragma to the rest of this scope.
   void scope_attr(Name pragma_key, const Operand& value);
-  /// The statements that the body emits, as one that is not emitted; `vars` are defined around
-  /// them.
+  /// Returns the statements that `body` emits, without adding them to this builder. `vars` are
+  /// defined in the surrounding code.
   Stmt nested(const std::function<void()>& body, const std::vector<Var>& vars = {});
   void emit(const Stmt& stmt);
   void emit(const Expr& call, SourceLocation where = SourceLocation::current());
-  /// The statements so far, after which the builder is as new; LowerError inside an open scope.
+  /// Returns the statements emitted so far and resets the builder. LowerError inside an open scope.
   Stmt get(SourceLocation where = SourceLocation::current());
 
  private:

@@ -1,4 +1,4 @@
-// The combination that a reduction block makes: `out = out (+) value`, starting from the identity.
+// The combination that a reduction block performs: `out = out (+) value`, starting at the identity.
 #pragma once
 
 #include "tenon/tir/block.h"
@@ -7,26 +7,25 @@
 
 namespace tenon::tir {
 
-/// What an element is combined with.
+/// One combination step of a reduction.
 struct Combination {
   /// Add, Mul, Min or Max.
   BinaryOp op;
-  /// What is combined with the element.
+  /// The operand other than the element.
   Expr value;
   /// Whether the element is the left operand.
   bool element_is_left;
 };
 
-/// Nullopt unless the block's body is one store of that form, and its init the identity of the
-/// operator in the element's type.
+/// Returns the combination, or nullopt unless the block's body is one store of the form `out = out
+/// (+) value` and its init is the operator's identity element in the element type.
 std::optional<Combination> find_combination(const Block& block);
 
-/// The same of a block whose init is elsewhere: what its element was before, combined.
+/// Returns the combination of a block without an init, which combines the element's previous value.
 std::optional<Combination> find_update(const Block& block);
 
-/// The value that changes none that it is combined with by Add, Mul, Min, Max, And or Or: -0.0 for
-/// sums of floats, the infinities for their minima and maxima. TVM 0.9 text shows these as the
-/// greatest finite numbers.
+/// Returns the identity element of Add, Mul, Min, Max, And or Or: -0.0 for float sums, +/- infinity
+/// for float Min and Max. (TVM 0.9 text shows the largest finite numbers for Min and Max.)
 Expr identity_of(BinaryOp op, DataType type);
 
 }  // namespace tenon::tir

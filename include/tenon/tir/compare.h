@@ -1,5 +1,6 @@
-// Structural comparison. Free variables, buffers, producers and reducers are compared by identity;
-// variables defined inside (loops, lets, allocations) may be renamed between the two sides.
+// Structural comparison. Free variables, buffers, producers and reducers compare by identity.
+// Variables that are defined inside (by loops, lets or allocations) may have other names on the
+// other side.
 #pragma once
 
 #include "tenon/tir/function.h"
@@ -8,19 +9,19 @@
 
 namespace tenon::tir {
 
-/// Whether they are equal but for the names of what they define.
+/// Whether two trees are equal up to the names of the variables and buffers that they define.
 bool structural_equal(const Expr& a, const Expr& b);
 bool structural_equal(const Stmt& a, const Stmt& b);
-/// Parameters and their buffers are matched by position.
+/// Compares functions. Parameters and their buffers are matched by position.
 bool structural_equal(const PrimFunc& a, const PrimFunc& b);
 
-/// The first place where two trees differ, as texts of both sides; nullopt if they are equal.
+/// The first difference between two trees, with the text of both sides.
 struct Difference {
   std::string left, right;
-  /// What differs: "operator", "constant", "dtype", "variable", ...
+  /// The kind of difference: "operator", "constant", "dtype", "variable", ...
   std::string what;
 };
-/// In the order of the text.
+/// Returns the first difference in textual order; nullopt if the trees are equal.
 std::optional<Difference> first_difference(const Expr& a, const Expr& b);
 std::optional<Difference> first_difference(const Stmt& a, const Stmt& b);
 

@@ -1,5 +1,5 @@
-// What may be in a tree, told by its root: kept in each node, so that who looks for something does
-// not walk through what has none of it.
+// A summary of a tree's contents, stored in every node. Passes use it to skip subtrees that contain
+// nothing of interest.
 //
 //   if (!contains<Select>(func.body)) return func;
 //   if (!contains(s, ForKind::Vectorized)) return s;
@@ -13,31 +13,31 @@
 
 namespace tenon::tir {
 
-/// What is looked for. Below 32 are the kinds of nodes, in the order of the variants: those of
-/// expressions, from 16 on those of statements.
+/// A kind of content. Values below 32 are kinds of nodes in the order of the variants: expressions
+/// from 0, statements from 16.
 enum class Content : std::uint8_t {
   FloorDiv = 32,
   Order,  // <, <=, >, >=
   Int64,
-  BFloat16,      // a value or memory
-  DataExtremum,  // min or max of what is no index
+  BFloat16,      // a value or memory of this type
+  DataExtremum,  // min or max of data, not of indices
   DoubleBuffer,
   RollingBuffer,
-  EmptyLoop,           // of no iterations, by its constant extent
-  LoopKinds = 40,      // in the order of ForKind
-  AttributeKinds = 48  // in the order of AttrKind
+  EmptyLoop,           // a loop with constant extent 0
+  LoopKinds = 40,      // one per ForKind, in its order
+  AttributeKinds = 48  // one per AttrKind, in its order
 };
 
 struct ExprNode;
 
-/// The bit of a variable, by the address of its node.
+/// Returns the bit of a variable in `Contents::variables`, hashed from its node's address.
 std::uint64_t bit_of_variable(const ExprNode* var);
 
 struct Contents {
-  /// The bits of the variables that are used or defined; some share one (a Bloom filter). A call
-  /// without variables counts as one.
+  /// A Bloom filter of the variables that are used or defined. A call without variables counts as
+  /// one.
   std::uint64_t variables = 0;
-  /// A bit for each Content.
+  /// One bit per Content.
   std::uint64_t kinds = 0;
 
   constexpr void add(Content content) { kinds |= bit_of(content); }

@@ -6,11 +6,14 @@
 //   if (const Binary* b = e.as<Binary>()) ...        // one kind
 //   match(e.node().value, [](const IntImm&) {...}, ...);   // all kinds
 //
-// Ground rules, said once. Integer arithmetic wraps in the width of its type; but sums of loop
-// variables, sizes and constants in positions, bounds and guards may be taken not to overflow
-// (arith/wraps.h). Evaluation order of operands is unspecified; only Call may have effects. A
-// vector operation works lane by lane. Division by zero is undefined and is never folded.
-// interp/scalar.h has the value of each operator on each type.
+// Semantics common to all nodes:
+// - Integer arithmetic wraps at the width of its type. Sums of loop variables, sizes and constants
+//   in indices, bounds and guards may be assumed not to overflow (arith/wraps.h).
+// - The evaluation order of operands is unspecified. Only Call may have side effects.
+// - Vector operations work lane by lane.
+// - Division by zero is undefined and is never folded.
+//
+// interp/scalar.h defines the value of each operator for each type.
 #pragma once
 
 #include <variant>
@@ -26,32 +29,34 @@ namespace tenon::tir {
 
 // ---- kinds of expressions -----------------------------------------------------------------------
 
-/// A constant of integral type; for uint64 the bit pattern.
+/// A constant of integral type. uint64 values are stored as their bit pattern.
 struct IntImm {
   std::int64_t value;
 };
-/// A constant of floating type: always a value of its type.
+/// A constant of floating type. The value is always representable in its type.
 struct FloatImm {
   double value;
 };
-struct StringImm {  // A text, as an argument of a call.
+struct StringImm {  // A string; occurs only as an argument of a call.
   std::string value;
 };
-/// A variable; `pointer` is set for data pointers (dtype Handle), `is_size` for those known >= 0.
+/// A variable. `pointer` is set for data pointers (dtype Handle). `is_size` marks variables known
+/// to be >= 0.
 struct VarNode {
   std::string name;
   std::optional<PointerType> pointer;
   bool is_size = false;
 };
-/// Value conversion. Float to int truncates towards zero and saturates, and NaN gives 0; to bool is
-/// `!= 0`; int to narrower int wraps.
+/// Value conversion. Float to int truncates towards zero and saturates; NaN gives 0. A conversion
+/// to bool is `!= 0`. Int to narrower int wraps.
 struct Cast {
   Expr value;
 };
-/// Div is on floats; the others' names say how they round: FloorDiv/FloorMod towards minus infinity
-/// (the remainder has the divisor's sign), TruncDiv/TruncMod towards zero. Comparisons give Bool of
-/// the same lanes. Min and Max of a NaN are NaN. And/Or on Bool; the right side is not evaluated
-/// where the left decides, of vectors lane by lane (it may be an access that the left guards).
+/// Binary operators. Div is for floats. FloorDiv and FloorMod round towards minus infinity (the
+/// remainder has the divisor's sign); TruncDiv and TruncMod round towards zero. Min and Max return
+/// NaN if an operand is NaN. Comparisons return Bool with the same number of lanes. And and Or take
+/// Bool and short-circuit lane by lane: the right operand, which may be an access that the left one
+/// guards, is not evaluated where the left one decides.
 enum class BinaryOp : std::uint8_t {
   Add,
   Sub,
@@ -77,37 +82,37 @@ struct Binary {
   Expr a;
   Expr b;
 };
-struct Not {  // The other truth value, lane-wise.
+struct Not {  // Logical negation, lane-wise.
   Expr a;
 };
-/// Lane by lane. Either side may be evaluated where it is not chosen, but never faults there
-/// (if_then_else evaluates one side).
+/// Lane-wise choice. The operand that is not chosen may be evaluated too, but does not fault.
+/// (Intrin::if_then_else evaluates one side only.)
 struct Select {
   Expr condition;
   Expr if_true;
   Expr if_false;
 };
-/// [base, base + stride, base + 2*stride, ...], scalar base and stride.
+/// The vector [base, base + stride, base + 2*stride, ...] of a scalar base and stride.
 struct Ramp {
   Expr base;
   Expr stride;
   int lanes;
 };
-struct Broadcast {  // `lanes` times the value, which may be a vector.
+struct Broadcast {  // `lanes` copies of the value, which may be a vector.
   Expr value;
   int lanes;
 };
-/// The concatenated lanes of `vectors`, picked by constant `indices`.
+/// Lanes of the concatenated `vectors`, selected by constant `indices`.
 struct Shuffle {
   std::vector<Expr> vectors;
   std::vector<Expr> indices;
 };
-struct LetExpr {  // `body`, where `var` has the value.
+struct LetExpr {  // `body` with `var` bound to `value`.
   Var var;
   Expr value;
   Expr body;
 };
-/// A C function by name; `pure` promises no effect.
+/// A C function, called by name. `pure` promises that it has no side effects.
 struct ExternCallee {
   std::string name;
   bool pure;
@@ -118,25 +123,25 @@ struct Call {
 
   bool is(Intrin intrin) const;
 };
-/// An element (or, with a vector last index, elements) of a buffer.
+/// One or, with a vector as last index, several elements of a buffer.
 struct Load;
-/// An element of a tensor; gone after schedule_ops.
+/// An element of a tensor. Does not occur after schedule_ops.
 struct ProducerLoad {
   ProducerRef producer;
   std::vector<Expr> indices;
 };
 
-/// A commutative, associative combination of tuples: result(lhs, rhs), with identity(x, identity)
-/// == x.
+/// A commutative and associative combiner of tuples: `result` as a function of `lhs` and `rhs`, and
+/// its `identity`, so that result(x, identity) == x.
 struct CommReducerNode {
   std::vector<Var> lhs, rhs;
   std::vector<Expr> result, identity;
   std::string name;
 };
 
-/// The tuple reduction of `source` over all points of `axis` where `condition` holds, starting from
-/// `init` (the reducer's identity if empty); the value is component `value_index`. Only as the
-/// whole body of an operation.
+/// The reduction of the tuple `source` over the points of `axis` that satisfy `condition`. It
+/// starts at `init`, or at the reducer's identity if `init` is empty. Occurs only as the whole body
+/// of an operation.
 struct ReduceNode {
   CommReducer combiner;
   std::vector<Expr> source;
@@ -144,33 +149,33 @@ struct ReduceNode {
   std::vector<IterVar> axis;
   Expr condition;
 };
-struct Reduce {  // One value of a reduction; gone when loops are made.
+struct Reduce {  // Component `value_index` of a reduction; replaced by loops in schedule_ops.
   std::shared_ptr<const ReduceNode> reduction;
   int value_index;
 };
 
-struct IterVarNode {  // What an IterVar refers to.
+struct IterVarNode {  // The node that an IterVar refers to.
   std::optional<Range> dom;
   Var var;
   IterKind kind;
   std::optional<ThreadTag> thread;
 };
 
-struct Load {  // buffer[indices]; with a vector last index, lane-wise.
+struct Load {  // buffer[indices]; lane-wise if the last index is a vector.
   Buffer buffer;
   std::vector<Expr> indices;
 };
 
-struct ExprNode {  // What an Expr refers to.
+struct ExprNode {  // The node that an Expr refers to.
   using Value = std::variant<IntImm, FloatImm, StringImm, VarNode, Cast, Binary, Not, Select, Ramp,
                              Broadcast, Shuffle, LetExpr, Call, Load, ProducerLoad, Reduce>;
-  /// However deep the tree is: where the stack runs low, parts are taken out before they are
-  /// destroyed.
+  /// Destroys trees of any depth: when the stack runs low, children are detached and destroyed
+  /// iteratively.
   ~ExprNode();
 
   DataType dtype;
-  /// Of the structure, with variables, buffers, producers and reducers by identity; equal trees
-  /// hash alike.
+  /// Structural hash. Variables, buffers, producers and reducers hash by identity; equal trees have
+  /// equal hashes.
   std::size_t hash;
   Contents contents;
   Value value;
@@ -181,7 +186,7 @@ const T* Expr::as() const {
   return std::get_if<T>(&node_->value);
 }
 
-/// Nothing is folded; see make.h, which has the other kinds.
+/// Builds a call without folding. make.h has the constructors of the other kinds.
 Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee,
                std::vector<Expr> args);
 

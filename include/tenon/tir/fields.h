@@ -1,5 +1,5 @@
-// What each kind of node is made of, listed once. Walking, rewriting, comparing and hashing go by
-// these lists, so that a new kind of node is its struct, its line here, and its meaning.
+// The members of each kind of node, listed once. Walking, rewriting, comparing and hashing use
+// these lists. A new kind of node therefore needs its struct, its entry here, and its semantics.
 //
 //   for_each_field<Binary>([&](const auto& field) { show(field.name, node.*field.member); });
 #pragma once
@@ -12,23 +12,23 @@
 
 namespace tenon::tir {
 
-/// What a member is to its node.
+/// The role of a member in its node.
 enum class FieldRole : std::uint8_t {
   Part,        // a value, or an expression, list or range of expressions
-  Definition,  // a variable or buffer that exists in the node's body
-  Body         // what is evaluated or executed with the definitions
+  Definition,  // a variable or buffer that is defined in the node's body
+  Body         // the code in which the definitions are visible
 };
 
-/// One member of a node, and what it is to the node.
+/// One member of a node and its role.
 template <FieldRole kRole, class Node, class T>
 struct Field {
   static constexpr FieldRole role = kRole;
-  /// As differences between nodes are told to users.
+  /// The name used in messages about differences between nodes.
   const char* name;
   T Node::*member;
 };
 
-/// `list`: the members in the order in which they are declared and evaluated.
+/// `list` holds the members in order of declaration, which is also the order of evaluation.
 template <class Node>
 struct Fields;
 
@@ -57,7 +57,7 @@ template <> struct Fields<FloatImm> {
 template <> struct Fields<StringImm> {
   static constexpr auto list = std::tuple(detail::part("text", &StringImm::value));
 };
-/// A variable is its own identity.
+/// Empty, because variables compare by identity.
 template <> struct Fields<VarNode> {
   static constexpr auto list = std::tuple();
 };
@@ -178,8 +178,8 @@ template <> struct Fields<Prefetch> {
   static constexpr auto list = std::tuple(
       detail::part("buffer", &Prefetch::buffer), detail::part("region", &Prefetch::region));
 };
-/// All of the block is in one field: its iterators and buffers are defined for its regions and its
-/// bodies.
+/// The whole block is one field: its iterators and buffers are defined both for its regions and for
+/// its bodies.
 template <> struct Fields<BlockRealize> {
   static constexpr auto list = std::tuple(
       detail::part("iterator values", &BlockRealize::values),
@@ -187,7 +187,7 @@ template <> struct Fields<BlockRealize> {
 };
 // clang-format on
 
-/// Calls f(field) for each field of the kind, or for those of one role, in order.
+/// Calls f(field) for each field of the kind, or for each field of one role, in order.
 template <class Node, class F>
 constexpr void for_each_field(F&& f) {
   std::apply([&](const auto&... field) { (f(field), ...); }, Fields<Node>::list);
@@ -199,8 +199,9 @@ constexpr void for_each_field(F&& f) {
   });
 }
 
-/// Whether a field of this type holds no sub-expression and no sub-statement. A type that is in
-/// neither list is an error where it is walked, not a part that is passed over.
+/// Whether a field of this type contains no sub-expression and no sub-statement. Walking a type
+/// that is neither a leaf nor a known container does not compile, so no part can be skipped by
+/// accident.
 template <class T>
 struct IsLeafField : std::false_type {};
 // clang-format off
@@ -219,7 +220,7 @@ template <> struct IsLeafField<ProducerRef> : std::true_type {};
 template <> struct IsLeafField<Realize::Traits> : std::true_type {};
 template <> struct IsLeafField<decltype(For::traits)> : std::true_type {};
 template <> struct IsLeafField<decltype(Call::callee)> : std::true_type {};
-/// What an attribute is about is named by it, not evaluated.
+/// Leaf, because an attribute names its subject and does not evaluate it.
 template <> struct IsLeafField<decltype(Attr::subject)> : std::true_type {};
 // clang-format on
 

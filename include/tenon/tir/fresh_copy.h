@@ -1,6 +1,6 @@
-// Copies of code that is to stand more than once in a function: every variable that the copied
-// statement defines is fresh, under its old name (the printer numbers them), so that the whole
-// keeps one definition per variable.
+// Copies of code that is to occur more than once in a function. Every variable that the copied
+// statement defines is replaced by a new variable of the same name (the printer numbers them), so
+// that each variable keeps a single definition.
 //
 //   for n in 0..3: parts.push_back(fresh_copy(loop.body, {{&loop.var.node(), n}}));
 #pragma once
@@ -11,15 +11,15 @@
 
 namespace tenon::tir {
 
-/// The statement with its loops, lets, allocations, realized buffers and views redefined, and the
-/// free variables of `replaced` replaced, in shapes and strides too. A buffer whose data pointer or
-/// sizes are redefined or replaced becomes another buffer: that of `buffers` (in pairs of the old
-/// and the new one), or a copy. Thread axes keep their variables: the same axis means the same
-/// thread wherever it stands.
+/// Copies the statement with new variables for its loops, lets, allocations, realized buffers and
+/// views, and substitutes the free variables in `replaced`, in shapes and strides too. A buffer
+/// whose data pointer or sizes change is replaced by its partner in `buffers` (pairs of old and
+/// new), or by a copy. Thread axes keep their variables, because the same axis denotes the same
+/// thread everywhere.
 Stmt fresh_copy(const Stmt& s, VarMap replaced = {},
                 const std::vector<std::pair<Buffer, Buffer>>& buffers = {});
 
-/// Replaces variables, data pointers of buffers among them; nothing is redefined.
+/// Substitutes variables, including the data pointers of buffers. Keeps all definitions.
 Stmt replace_vars(const Stmt& s, VarMap replaced);
 
 }  // namespace tenon::tir

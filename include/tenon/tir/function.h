@@ -9,60 +9,60 @@
 
 namespace tenon::tir {
 
-/// A parameter that is an array, and the buffers that stand for it.
+/// An array parameter and the buffers that describe it.
 struct BufferParam {
   Var param;
-  /// As the user declared it; multi-dimensional.
+  /// The multi-dimensional buffer that the user declared.
   Buffer declared;
-  /// As the body accesses it: the same as `declared` until flatten_storage.
+  /// The buffer that the body accesses. The same as `declared` before flatten_storage.
   Buffer buffer;
 };
 
-/// How far a function has come on its way to code. What each form promises is in verify.h.
+/// The stage of lowering that a function has reached. verify.h states the invariants of each form.
 enum class Form : std::uint8_t {
   /// Loops around blocks (block.h).
   Blocks,
-  /// As schedules make it, or as written by hand: buffers have dimensions.
+  /// The output of schedule_ops or hand-written loops. Buffers are multi-dimensional.
   MultiDimensional,
-  /// Memory and flat indices.
+  /// Flat memory with linear indices.
   Flat,
-  /// What the printed text shows, and what code is made of.
+  /// The end of the pipeline: the printed text and the input of code generators.
   Lowered,
 };
 
-/// A function: parameters, the arrays among them, and the statements.
+/// A function: parameters, the array parameters among them, and the body.
 struct PrimFunc {
-  /// What is known of the function as a whole.
+  /// Properties of the whole function.
   struct Attrs {
-    /// Empty: none, which only a function that is not lowered yet may have.
+    /// Symbol of the function. May be empty only before lowering.
     std::string global_symbol = "main";
     bool noalias = true;
     bool from_legacy_te_schedule = true;
-    /// After a layout transformation the reference prints the attributes in reverse order.
+    /// Print attributes in reverse order, as TVM 0.9 does after a layout transformation.
     bool reversed_in_text = false;
-    /// What else a user or a schedule has noted; null for nothing. Copies share it. Scripts print
-    /// it; nothing else looks at it.
+    /// Other annotations by users or schedules; null if there are none. Shared by copies. Script
+    /// text shows them; no pass depends on them.
     Shared<const Annotations> others = {};
   };
   std::vector<Var> params;
-  /// In the order of the parameters.
+  /// Array parameters, in parameter order.
   std::vector<BufferParam> buffers;
   Stmt body;
   Attrs attrs = {};
   Form form = Form::MultiDimensional;
 
-  /// Null if the parameter is no array.
+  /// Returns the array of a parameter, or null if the parameter is not an array.
   const BufferParam* buffer_of(const Var& param) const;
 };
 
-/// Functions by name, alphabetical as printed. Streaming it prints the text.
+/// Functions by name, in alphabetical order, which is also the printed order.
 struct IRModule {
   std::map<std::string, PrimFunc> functions;
 };
 
-/// The text of print.h (`print_module`), ending in one newline.
+/// Prints print_module(module), which ends in one newline.
 std::ostream& operator<<(std::ostream& out, const IRModule& module);
-/// The text of print.h (`print_function`).
+/// Print the text that print.h produces for the value.
 std::ostream& operator<<(std::ostream& out, const PrimFunc& func);
 std::ostream& operator<<(std::ostream& out, const Expr& e);
 std::ostream& operator<<(std::ostream& out, const Range& range);

@@ -1,7 +1,6 @@
-// Handles of what programs are made of: expressions, variables, axes, ranges, buffers, statements.
-// Cheap to copy, never empty. What they refer to is in expr.h, buffer.h and stmt.h, which only
-// those include who look into programs: their closed variants cost a compiler more than all
-// handles.
+// Handles: expressions, variables, axes, ranges, buffers, statements. They are cheap to copy and
+// never empty. Their nodes are defined in expr.h, buffer.h and stmt.h. Include those only to
+// inspect programs: the closed variants take longer to compile than all handles together.
 //
 //   Var i("i"), j("j");
 //   Expr e = i * 8 + j;                              // ops.h has the operators, with constant folding
@@ -32,24 +31,25 @@ enum class BinaryOp : std::uint8_t;
 class Var;
 class Stmt;
 
-/// What a handle refers to that has been moved from: an empty tuple, of type handle, so that
-/// nothing that is asked of such a handle is a crash, and hardly anything takes it for a value.
+/// The node of a moved-from handle: an empty tuple of type Handle. Queries on such a handle are
+/// safe, and its type keeps it from being mistaken for a value.
 extern const ExprNode kMovedFrom;
 
-/// An integer as it stands in a C++ program.
+/// An integer literal of the C++ program, not yet typed.
 struct IntegerLiteral {
   template <std::integral T>
   explicit IntegerLiteral(T value)
       : bits(static_cast<std::int64_t>(value)),
         is_bool(std::same_as<T, bool>),
         is_above_int64(std::unsigned_integral<T> && bits < 0) {}
-  /// The type that it has by itself: Bool, int32, else int64, else uint64.
+  /// Returns the default type: Bool for a bool, else the first of int32, int64 and uint64 that can
+  /// represent the value.
   DataType type() const;
   bool fits(DataType type) const;
   double as_double() const;
   std::string str() const;
 
-  /// The value; above int64's range that of its bits.
+  /// The value, or its bit pattern if it is above the range of int64.
   std::int64_t bits;
   bool is_bool;
   bool is_above_int64;
@@ -57,15 +57,15 @@ struct IntegerLiteral {
 
 class Expr {
  public:
-  /// An integer constant: int32, or int64 or uint64 where the value needs it; a bool becomes a Bool
-  /// constant.
+  /// Makes an integer constant of the smallest type that represents the value: int32, int64 or
+  /// uint64. A bool becomes a Bool constant.
   template <std::integral T>
   Expr(T value) : Expr(from_literal(IntegerLiteral(value))) {}
-  /// A float32 constant. TypeError for a number that is finite and would be infinite.
+  /// Makes a float32 constant. TypeError if a finite number overflows to infinity.
   template <std::floating_point T>
   Expr(T value, SourceLocation where = SourceLocation::current())
       : Expr(from_floating(static_cast<double>(value), where)) {}
-  /// The variable of an iteration axis.
+  /// The variable of the axis.
   Expr(const class IterVar& axis);  // NOLINT(google-explicit-constructor)
   explicit Expr(Shared<const ExprNode> node) : node_(std::move(node)) {}
   Expr(const Expr&) = default;
@@ -79,18 +79,18 @@ class Expr {
   }
 
   const ExprNode& node() const { return *node_; }
-  /// Whether the handle has been moved from. It refers to kMovedFrom until it is assigned to; what
-  /// takes expressions from users refuses it (TypeError).
+  /// Whether the handle has been moved from. It refers to kMovedFrom until it is assigned again.
+  /// Functions that take expressions from users throw TypeError for it.
   bool is_moved_from() const { return node_.get() == &kMovedFrom; }
-  /// Whether no other handle refers to the node.
+  /// Whether this handle is the only reference to the node.
   bool is_last() const { return node_.use_count() == 1; }
   DataType dtype() const;
-  /// The node if it is of kind T, else null.
+  /// Returns the node if it is of kind T, else null.
   template <class T>
   const T* as() const;
-  /// Identity, not equality (`==` builds a comparison; compare.h has structural equality).
+  /// Identity comparison. `==` builds an expression; compare.h has structural equality.
   bool same_as(const Expr& other) const { return node_ == other.node_; }
-  /// cast(type, *this).
+  /// Returns cast(type, *this).
   Expr astype(DataType type, SourceLocation where = SourceLocation::current()) const;
 
  protected:
@@ -99,7 +99,7 @@ class Expr {
  private:
   static Expr from_literal(const IntegerLiteral& value);
   static Expr from_floating(double value, const SourceLocation& where);
-  /// Refers to kMovedFrom, without owning it: nothing is counted.
+  /// Refers to kMovedFrom, which is static and not reference-counted.
   void leave() { node_ = Shared<const ExprNode>::of_static(kMovedFrom); }
 };
 
@@ -107,7 +107,8 @@ class Expr {
 struct Range {
   Expr min;
   Expr extent;
-  /// [begin, end): {0, n}. TypeError: ends of types that do not go together.
+  /// The range [begin, end). `Range(0, n)` has extent n. TypeError if the types of the ends cannot
+  /// be promoted to a common integer type.
   Range(Expr begin, Expr end, SourceLocation where = SourceLocation::current());
   static Range from_min_extent(Expr min, Expr extent);
 
@@ -118,21 +119,21 @@ struct Range {
 
 // ---- handles of shared things -------------------------------------------------------------------
 
-/// A variable. Identity, not name, tells variables apart.
+/// A variable. Variables are distinguished by identity, not by name.
 class Var : public Expr {
  public:
   explicit Var(Name name, DataType type = Int(32));
   /// A data pointer.
   Var(Name name, PointerType type);
-  /// A size: an integer known to be >= 0.
+  /// Returns a size variable: an integer that is known to be >= 0.
   static Var size(Name name, DataType type = Int(32));
-  /// Precondition: `e` is a variable.
+  /// Returns `e` as a Var. Precondition: `e` is a variable.
   static Var of(const Expr& e);
   // Moving copies, so that a handle is never empty.
   Var(const Var&) = default;
   Var& operator=(const Var&) = default;
   const std::string& name() const;
-  /// A new variable that differs from this one only in identity (and name, if given).
+  /// Returns a new variable that differs only in identity and, if given, in name.
   Var fresh() const;
   Var fresh(std::string name) const;
 
@@ -140,7 +141,7 @@ class Var : public Expr {
   explicit Var(Expr e) : Expr(std::move(e)) {}
 };
 
-/// An iteration variable: a variable with its range and what it stands for.
+/// An iteration variable: a variable with its domain and kind.
 class IterVar {
  public:
   IterVar(std::optional<Range> dom, Var var, IterKind kind,
@@ -150,7 +151,7 @@ class IterVar {
   IterVar& operator=(const IterVar&) = default;
   const Var& var() const;
   const std::string& name() const;
-  /// Absent where it is to be inferred.
+  /// The domain; absent if it is still to be inferred.
   const std::optional<Range>& dom() const;
   IterKind kind() const;
   const std::optional<ThreadTag>& thread() const;
@@ -161,7 +162,7 @@ class IterVar {
   Shared<const IterVarNode> node_;
 };
 
-/// Memory, and how elements lie in it: a handle. See buffer.h.
+/// A handle of a buffer: typed memory with a layout (buffer.h).
 class Buffer {
  public:
   explicit Buffer(Shared<const BufferNode> node) : node_(std::move(node)) {}
@@ -172,73 +173,75 @@ class Buffer {
   const BufferNode* get() const { return node_.get(); }
   bool same_as(const Buffer& other) const { return node_ == other.node_; }
 
-  // What users call; the rest is in BufferNode (buffer.h). Indices are integers, one per dimension,
-  // of which the last may be a vector (TypeError); constants lie within the shape (BoundError).
+  // Accessors and element accesses for users; BufferNode (buffer.h) has the other fields. Indices
+  // are integers, one per dimension, and only the last one may be a vector (TypeError). BoundError
+  // if a constant index is outside the shape.
   const std::vector<Expr>& shape() const;
   const std::vector<Expr>& strides() const;
   DataType dtype() const;
   const std::string& name() const;
   StorageScope scope() const;
-  /// The address of the first element, as an argument of a call. mode: "r", "w" or "rw"; `offset`,
-  /// a scalar integer, in elements.
+  /// Returns the address of the first element, for use as an argument of a call. `mode` is "r", "w"
+  /// or "rw". `offset` is a scalar integer in elements.
   Expr access_ptr(const Name& mode, Expr offset = 0,
                   SourceLocation where = SourceLocation::current()) const;
-  /// A load.
+  /// Returns a load.
   Expr operator()(std::vector<Expr> indices,
                   SourceLocation where = SourceLocation::current()) const;
-  /// A load of neighbours in a row, as many as the type has lanes, from `begin` on; without a type,
-  /// of one. TypeError: a type of other elements.
+  /// Returns a load of consecutive elements from `begin`, one per lane of `type`; of one element if
+  /// no type is given. TypeError if `type` has another element type.
   Expr vload(std::vector<Expr> begin, std::optional<DataType> type = std::nullopt,
              SourceLocation where = SourceLocation::current()) const;
-  /// A store of as many neighbours in a row as the value has lanes.
+  /// Returns a store to consecutive elements from `begin`, one per lane of the value.
   Stmt vstore(std::vector<Expr> begin, const Expr& value,
               SourceLocation where = SourceLocation::current()) const;
-  /// The position of an element behind the data pointer, in elements: elem_offset and strides are
-  /// in it. Any constants will do. The buffer has one physical dimension (TypeError).
+  /// Returns the offset of an element from the data pointer, in elements, including elem_offset and
+  /// strides. Constant indices may be out of bounds. TypeError if the buffer has more than one
+  /// physical dimension.
   Expr offset_of(std::vector<Expr> indices, SourceLocation where = SourceLocation::current()) const;
 
  private:
   Shared<const BufferNode> node_;
 };
 
-/// A statement: a handle, never empty.
+/// A handle of a statement; never empty.
 class Stmt {
  public:
   explicit Stmt(Shared<const StmtNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   Stmt(const Stmt&) = default;
   Stmt& operator=(const Stmt&) = default;
-  /// What it refers to.
+  /// Returns the node that this handle refers to.
   const StmtNode& node() const { return *node_; }
-  /// Null if it is of another kind.
+  /// Returns the node if it is of kind T, else null.
   template <class T>
   const T* as() const;
-  /// Whether both refer to one node.
+  /// Whether both handles refer to the same node.
   bool same_as(const Stmt& other) const { return node_ == other.node_; }
 
  private:
   Shared<const StmtNode> node_;
 };
 
-/// What an Expr can read element by element before schedules are lowered: a tensor (te::Tensor
-/// implements it).
+/// Interface of values that an Expr can read element by element before schedules are lowered.
+/// Implemented by te::Tensor.
 class Producer {
  public:
   virtual ~Producer() = default;
   virtual std::string name() const = 0;
   virtual const std::vector<Expr>& shape() const = 0;
   virtual DataType dtype() const = 0;
-  /// Two producers are the same tensor if both parts are equal: the operation and the index of its
-  /// output.
+  /// Identity of the operation. Two producers are the same tensor if both the operation and the
+  /// value index are equal.
   virtual const void* operation_identity() const = 0;
   virtual int value_index() const = 0;
 };
-using ProducerRef = std::shared_ptr<const Producer>;  // What a ProducerLoad reads of.
+using ProducerRef = std::shared_ptr<const Producer>;  // the target of a ProducerLoad
 
-/// A text, as an argument of a call.
+/// Returns a string constant, for use as an argument of a call.
 Expr make_string(std::string value);
 
-/// A handle of what combines.
+/// A shared, immutable reducer.
 using CommReducer = std::shared_ptr<const CommReducerNode>;
 
 }  // namespace tenon::tir

@@ -9,10 +9,10 @@
 
 namespace tenon::tir {
 
-/// Enumerators are spelled as they print: `@tir.exp(x, dtype=float32)`.
+/// Intrinsics. Enumerators are spelled as they print: `@tir.exp(x, dtype=float32)`.
 // NOLINTBEGIN(readability-identifier-naming)
 enum class Intrin : std::uint8_t {
-  // Mathematics on floats, lane-wise. Rounding of the last digit is the target's.
+  // Float math, lane-wise. Accuracy in the last digit depends on the target.
   exp,
   exp2,
   exp10,
@@ -53,7 +53,7 @@ enum class Intrin : std::uint8_t {
   isnan,
   isinf,
   isfinite,
-  // Bits.
+  // Bit operations on integers.
   popcount,
   clz,
   shift_left,
@@ -62,19 +62,20 @@ enum class Intrin : std::uint8_t {
   bitwise_or,
   bitwise_xor,
   bitwise_not,
-  // Fixed point: q_multiply_shift(x, y, q, s) = round(x * y * 2^(-q-s)...) of int32.
+  // Fixed-point multiplication of int32: q_multiply_shift(x, y, q, s) = round(x * y * 2^(-q-s)...).
   q_multiply_shift,
-  // dp4a(a, b, c) = c + the products of neighbours that fill its bits: four of int8 or uint8, which
-  // wrap in int32 or uint32; two of bfloat16 in float32, subnormal numbers perhaps as zeros.
+  // Dot products: dp4a(a, b, c) is `c` plus the products of the elements packed in `a` and `b`.
+  // Four int8 or uint8 elements accumulate in int32 or uint32 and wrap; two bfloat16 elements
+  // accumulate in float32, where subnormals may count as zero.
   dp4a,
-  // Choice: if_then_else(c, a, b) evaluates one side only; likely(c) is c, with a hint that it
-  // mostly holds.
+  // Choice. if_then_else(c, a, b) evaluates only one of `a` and `b`. likely(c) is `c` with the hint
+  // that it is usually true.
   if_then_else,
   likely,
-  // reinterpret(x): the same bits as another type of the same width.
+  // reinterpret(x): the bits of `x` as another type of the same width.
   reinterpret,
-  // Addresses. access_ptr(type_annotation, data, offset, extent, mask): mask 1 reads, 2 writes, 3
-  // both.
+  // Addresses. In tvm_access_ptr(type_annotation, data, offset, extent, mask), `mask` is 1 for
+  // reads, 2 for writes, 3 for both.
   address_of,
   tvm_access_ptr,
   type_annotation,
@@ -87,7 +88,7 @@ enum class Intrin : std::uint8_t {
   tvm_tuple,
   // prefetch(address, rw, locality, cache_type).
   prefetch,
-  // Threads.
+  // Synchronization and communication between threads.
   tvm_thread_allreduce,
   tvm_storage_sync,
   tvm_warp_shuffle,
@@ -95,41 +96,44 @@ enum class Intrin : std::uint8_t {
   tvm_warp_shuffle_down,
   tvm_warp_activemask,
   thread_return,
-  // Devices. launch_kernel(name, blockIdx.x, .y, .z, threadIdx.x, .y, .z, bytes of dynamic shared
-  // memory, arguments of the kernel...) by the host: extents are integers, 1 of a tag that is not
-  // bound; nothing happens where one of them is 0.
+  // Kernel launches by the host: launch_kernel(name, blockIdx.x, .y, .z, threadIdx.x, .y, .z, bytes
+  // of dynamic shared memory, kernel arguments...). Each extent is an integer, 1 for an unbound
+  // tag. A launch with an extent of 0 has no effect.
   launch_kernel,
-  // Copies to shared memory that go on while the thread does: ptx_cp_async(to, from, bytes) begins
-  // one, ptx_commit_group() ends a group of them, ptx_wait_group(n) waits until at most n groups of
-  // this thread are under way. Addresses are tvm_access_ptr. What is being copied has no value.
+  // Asynchronous copies to shared memory. ptx_cp_async(to, from, bytes) starts a copy,
+  // ptx_commit_group() closes a group of copies, and ptx_wait_group(n) waits until at most n groups
+  // of this thread are pending. Addresses are tvm_access_ptr calls. The destination is undefined
+  // until the copy has completed.
   ptx_cp_async,
   ptx_commit_group,
   ptx_wait_group,
-  // Tensor cores: all threads of a warp together. A fragment is memory of scope wmma.*, in tiles;
-  // `index` counts them. Shapes (m, n, k) are those of the product.
-  // (fragment, m, n, k, index, address, elements from row to row, "row_major" or "col_major")
+  // Tensor-core operations, executed by all threads of a warp together. A fragment is memory of a
+  // wmma.* scope, divided into tiles that `index` counts. (m, n, k) is the shape of the product.
+  // Arguments: (fragment, m, n, k, index, address, row pitch in elements, "row_major" or
+  // "col_major").
   tvm_load_matrix_sync,
   tvm_store_matrix_sync,
-  // (fragment, m, n, k, index, value of all elements)
+  // Arguments: (fragment, m, n, k, index, value of all elements).
   tvm_fill_fragment,
-  // d = a b + c, each a fragment and an index: (d, index, a, index, b, index, c, index)
+  // d = a * b + c. Arguments: (d, index, a, index, b, index, c, index).
   tvm_mma_sync,
-  // LLVM intrinsics by name: (name, number of signature arguments, arguments...).
+  // LLVM intrinsics by name. Arguments: (name, number of signature arguments, arguments...).
   call_llvm_intrin,
   call_llvm_pure_intrin,
-  // ret(value): leaves the function.
+  // ret(value): returns from the function.
   ret
 };
 // NOLINTEND(readability-identifier-naming)
 
-/// What evaluating a call may do.
+/// The side effects of evaluating a call.
 enum class Effect : std::uint8_t {
-  Pure,        // depends on its arguments only
+  Pure,        // depends only on its arguments
   ReadState,   // may read memory
-  UpdateState  // may write memory or do anything else
+  UpdateState  // may write memory or have any other effect
 };
 
-/// The name in texts; the intrinsic of a name, nullopt if there is none; what a call of it may do.
+/// The printed name; the intrinsic with a given name (nullopt if there is none); the effect of a
+/// call.
 std::string_view to_string(Intrin intrin);
 std::optional<Intrin> find_intrin(std::string_view name);
 Effect effect_of(Intrin intrin);

@@ -1,12 +1,12 @@
-// The statements of a function as lines of text, and which lines each of them takes: for whoever
-// shows a program beside something else that is known of its statements.
+// The statements of a function as lines of text, with the range of lines of each statement. For
+// tools that show a program next to other facts about its statements.
 //
 //   Listing listing = list_statements(func);
 //   listing.lines[0]                    // "for (i, 0, 64) {"
 //   listing.stmts[0].first, .last       // 1, 5: from the head of the loop to its closing brace
 //
-// The text is that of print.h, without types and without the function's head, and memory and the
-// buffers on it have one name.
+// The text is that of print.h without types and without the function header. An allocation and the
+// buffers in it share one name.
 #pragma once
 
 #include <string>
@@ -18,22 +18,21 @@
 
 namespace tenon::tir {
 
-/// Where a statement stands.
+/// A statement and its lines.
 struct ListedStmt {
-  /// Of the listing's own function.
+  /// The statement, a node of `Listing::func`.
   Stmt stmt;
-  /// Lines, counted from 1; both belong to it.
+  /// The first and last line, counted from 1, inclusive.
   int first, last;
-  /// The statement around it, as an index into `Listing::stmts`; -1 for the outermost ones.
+  /// The enclosing statement, as an index into `Listing::stmts`; -1 at the outermost level.
   int parent;
 };
 
 struct Listing {
-  /// The same function, in which no two statements share a node: what stands at two places is two.
+  /// The function with shared statement nodes duplicated, so that each node has one position.
   PrimFunc func;
   std::vector<std::string> lines;
-  /// In the order of the text, so that a statement comes after the one around it. Sequences are not
-  /// among them.
+  /// All statements except sequences, in textual order: a statement follows its enclosing one.
   std::vector<ListedStmt> stmts;
 };
 

@@ -1,4 +1,4 @@
-// How literals print; shared by the printers and by code generators that emit text.
+// Text of literals, for the printers and for code generators that emit source text.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace tenon::tir {
 
-/// "5", "3i64", "200u8", "True".
+/// Returns the text of an integer: "5", "3i64", "200u8", "True".
 std::string integer_text(std::int64_t value, DataType type);
-/// "1f32", "1e-07f32", "inff64".
+/// Returns the text of a float: "1f32", "1e-07f32", "inff64".
 std::string floating_text(double value, DataType type);
-/// Six significant digits, as the reference prints: "0.333333".
+/// Returns the number with six significant digits, as TVM 0.9 prints it: "0.333333".
 std::string shortest_text(double value);
-/// In double quotes, with \n \" \\ \xHH escapes.
+/// Returns the text in double quotes, with the escapes \n, \", \\ and \xHH.
 std::string quoted(const std::string& text);
 
 }  // namespace tenon::tir

@@ -1,5 +1,5 @@
-// Expressions and statements from their parts, and what is asked of constants, for who builds
-// programs without looking into them: the kinds themselves are in expr.h and stmt.h.
+// Constructors of expressions and statements, and queries on constants, for code that builds
+// programs without inspecting them. expr.h and stmt.h define the kinds.
 //
 //   Stmt body = make_seq({make_store(buffer, 0.0f, {i}), make_evaluate(call)});
 //   if (is_zero(extent)) ...
@@ -19,7 +19,7 @@ namespace tenon::tir {
 // ---- expressions: types are checked (TypeError), nothing is folded ------------------------------
 
 Expr make_int(DataType type,
-              std::int64_t value);  // a scalar, or a broadcast for a vector type; wraps nothing
+              std::int64_t value);  // a scalar, or a broadcast for a vector type; never wraps
 Expr make_float(DataType type, double value);
 Expr make_cast(DataType type, Expr value);
 Expr make_binary(BinaryOp op, Expr a, Expr b);
@@ -31,7 +31,7 @@ Expr make_shuffle(std::vector<Expr> vectors, std::vector<Expr> indices);
 Expr make_let(Var var, Expr value, Expr body);
 Expr make_call(DataType type, Intrin intrin, std::vector<Expr> args);
 Expr make_extern_call(DataType type, std::string name, std::vector<Expr> args, bool pure = false);
-/// The element type of the load follows the buffer and the lanes of the last index.
+/// Builds a load. Its element type is the buffer's, and its lanes are those of the last index.
 Expr make_load(Buffer buffer, std::vector<Expr> indices);
 Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices);
 Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index);
@@ -40,18 +40,20 @@ Expr make_false(int lanes = 1);
 
 // ---- statements ---------------------------------------------------------------------------------
 
-/// Flattens nested sequences and drops no-ops; none left gives a no-op, one gives itself.
+/// Builds a sequence. Flattens nested sequences and drops no-ops. An empty result is a no-op, and a
+/// single statement is returned as it is.
 Stmt make_seq(std::vector<Stmt> stmts);
 Stmt make_evaluate(Expr value);
-/// Evaluate(0).
+/// Returns Evaluate(0).
 Stmt make_nop();
 bool is_nop(const Stmt& s);
-/// Checks rank and element type; a scalar value stored through a vector index is broadcast.
+/// Builds a store. TypeError if the rank or element type does not match the buffer. A scalar value
+/// stored through a vector index is broadcast.
 Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices);
 
 // ---- constants ----------------------------------------------------------------------------------
 
-/// The value of a constant integer (scalar, or a broadcast of one).
+/// Returns the value of an integer constant, or of a broadcast of one.
 std::optional<std::int64_t> constant_int(const Expr& e);
 bool is_constant_int(const Expr& e, std::int64_t value);
 inline bool is_zero(const Expr& e) { return is_constant_int(e, 0); }

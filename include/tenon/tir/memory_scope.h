@@ -1,4 +1,4 @@
-// Which memory pointers and buffers are in, and who shares it.
+// The storage scopes of pointers and buffers.
 //
 //   memory_scope(allocate.data)              // StorageScope::Shared
 //   is_shared_memory(buffer->scope())        // whether all threads of a block see one copy
@@ -10,14 +10,13 @@
 
 namespace tenon::tir {
 
-/// The scope that the type of a data pointer names; Global where it names none.
+/// Returns the scope in the type of a data pointer; Global if the type names no scope.
 StorageScope memory_scope(const Expr& data);
 
-/// Whether it is memory that each block of threads has for itself, be it of a size known when the
-/// kernel is compiled or when it is launched.
+/// Whether the memory is shared by the threads of one block, with static or dynamic size.
 bool is_shared_memory(StorageScope scope);
 
-/// Whether it is what the threads of a warp hold together for tensor cores.
+/// Whether the memory is a tensor-core fragment, which the threads of a warp hold together.
 bool is_fragment(StorageScope scope);
 
 }  // namespace tenon::tir

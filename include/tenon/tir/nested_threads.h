@@ -1,4 +1,4 @@
-// Loops bound to a thread index that a loop around them is bound to already.
+// Loops bound to a thread index inside another loop bound to the same index.
 //
 //   for tx in threadIdx.x(64):                    // 64 threads
 //     for ax in threadIdx.x(64):                  // the same 64 again: each copies one element
@@ -6,8 +6,8 @@
 //     for i in threadIdx.x(8):                    // needs tx: every thread does all 8
 //       C[tx, i] = shared[tx] * B[i]
 //
-// A thread has one value of its index. Such an inner loop is therefore either work that the threads
-// share, or work that each of them has for itself.
+// A thread index has one value per thread. The iterations of such an inner loop are therefore
+// either distributed over the threads, or executed in full by each thread.
 #pragma once
 
 #include "tenon/tir/stmt.h"
@@ -16,13 +16,13 @@
 
 namespace tenon::tir {
 
-/// Whose a buffer of scope "global" is that only one kernel uses: each thread's own, as in what is
-/// lowered, or one for all, as the block program says.
+/// Ownership of a "global" buffer that only one kernel uses: private to each thread, as in lowered
+/// code, or shared by all threads, as in block programs.
 enum class KernelMemory : bool { PerThread, Shared };
 
-/// A block program in which loops of the second kind are serial. Threads share the iterations of an
-/// inner loop where that gives the same results: each iteration is some thread's, the work is the
-/// same whichever thread of the outer loop does it, and what it writes is in memory of all of them.
+/// Makes the inner loops that each thread executes in full serial. An inner loop stays distributed
+/// if that provably gives the same results: each iteration belongs to some thread, its work does
+/// not depend on the outer loop's thread, and it writes only memory that all threads share.
 Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory);
 
 }  // namespace tenon::tir

@@ -1,4 +1,4 @@
-// Sentences about names that nothing has: what there is, and what may have been meant.
+// Messages about unknown names: the valid names and a similar one.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace tenon::tir {
 
-/// "`sharedd` is no storage scope; the scopes are global, shared, ...; did you mean `shared`?"
+/// Returns "`sharedd` is no storage scope; the scopes are global, shared, ...; did you mean
+/// `shared`?"
 std::string no_such_scope(std::string_view text);
-/// "`threadIdx.w` is no thread tag; the tags are blockIdx.{x,y,z}, ..."
+/// Returns "`threadIdx.w` is no thread tag; the tags are blockIdx.{x,y,z}, ..."
 std::string no_such_thread_tag(std::string_view text);
-/// "`expp` is no intrinsic; did you mean `exp`?"
+/// Returns "`expp` is no intrinsic; did you mean `exp`?"
 std::string no_such_intrinsic(std::string_view name);
 
 }  // namespace tenon::tir

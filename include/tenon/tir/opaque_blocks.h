@@ -1,5 +1,5 @@
-// Blocks without iterators: the first half of making loops of a block program. What is left of a
-// block is its predicate, its allocations, its matched buffers and a body.
+// Conversion to blocks without iterators, the first half of lowering a block program to loops. A
+// block keeps its predicate, allocations, matched buffers and body.
 //
 //   block C: vi = spatial(16, i), vk = reduce(8, k); init C[vi] = 0; C[vi] = C[vi] + A[vi, vk]
 //   =>  block C: { if (k == 0) C[i] = 0; C[i] = C[i] + A[i, k] }
@@ -11,22 +11,22 @@
 
 namespace tenon::tir {
 
-/// The body, and what it does not say any more.
+/// The converted body, with facts that it no longer expresses.
 struct OpaqueBlocks {
   Stmt body;
-  /// The variables of the loops that add to a buffer's elements, by its data pointer: its memory is
-  /// allocated outside of these loops.
+  /// For each buffer, by its data pointer: the variables of the loops that carry a reduction into
+  /// it. The buffer must be allocated outside those loops.
   std::unordered_map<const void*, std::vector<Var>> carried_by;
-  /// The branches that run an init where a reduction begins.
+  /// The branches that run the init of a reduction.
   std::unordered_set<const StmtNode*> inits;
 };
 
-/// Of a body of blocks.
+/// Substitutes the iterators of all blocks in `body`.
 OpaqueBlocks make_blocks_opaque(const Stmt& body);
 
-/// The block program as loops over multi-dimensional buffers, each of which is allocated whole, by
-/// the block that allocates it. LowerError for loops that are bound to threads. (The pass
-/// lower_blocks allocates no more than is needed, and knows threads.)
+/// Lowers a block program to loops over multi-dimensional buffers, each allocated in full by the
+/// block that declares it. LowerError for thread-bound loops. (The pass lower_blocks supports
+/// threads and allocates only the accessed regions.)
 Stmt loops_of_blocks(const Stmt& body);
 
 }  // namespace tenon::tir

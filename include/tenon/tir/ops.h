@@ -1,14 +1,18 @@
-// What users write on expressions: operators, mathematics, choice. Types are promoted, constants
-// are folded.
+// The expression language of users: operators, math functions, choice. Operands are promoted and
+// constants are folded.
 //
 //   Expr e = i * 8 + 3;              // a literal takes the type of the expression that it meets
 //   Expr c = all(i >= 1, i < n);
 //   Expr v = if_then_else(c, A(i - 1), 0.0f);
 //
-// Promotion: a scalar is broadcast to a vector's lanes; float with float gives the wider; an
-// integer with a float gives the float type; integers of one sign give the wider; of two signs the
-// wider, at equal width the unsigned. Integers have no `/` and no `%` (TypeError): floordiv,
-// floormod, truncdiv, truncmod say how they round.
+// Promotion rules:
+// - A scalar is broadcast to the lanes of a vector.
+// - Two floats promote to the wider one; an integer and a float promote to the float type.
+// - Two integers promote to the wider one; at equal width and different signedness, to the unsigned
+//   one.
+//
+// `/` and `%` on integers are a TypeError. Use floordiv, floormod, truncdiv or truncmod, which
+// state how they round.
 #pragma once
 
 #include <initializer_list>
@@ -21,8 +25,8 @@
 
 namespace tenon::tir {
 
-/// An argument of an operator: an expression, an axis, or a C++ literal still without a type.
-/// Remembers the line on which it was written, for errors.
+/// An argument of an operator: an expression, an axis, or a C++ literal that has no type yet.
+/// Records the source line for error messages.
 class Operand {
  public:
   template <std::integral T>
@@ -38,7 +42,7 @@ class Operand {
   }
   Operand(const IterVar& axis, SourceLocation where = SourceLocation::current())
       : expression_(axis), where_(where) {}
-  /// Anything else that stands for an expression: an element of a buffer under construction.
+  /// Any other class that converts to Expr, such as an element of a buffer under construction.
   template <class T>
   requires(std::is_class_v<T> && !std::derived_from<T, Expr> &&
            requires(const T& e) { e.operator Expr(); })
@@ -46,17 +50,17 @@ class Operand {
       : expression_(e.operator Expr()), where_(where) {}
 
   const SourceLocation& where() const { return where_; }
-  /// Whether it is a literal of C++, which takes the type that it meets.
+  /// Whether it is a C++ literal, which takes the type of the other operand.
   bool is_literal() const { return !expression_; }
-  /// A literal by itself: int32 (int64 where it must), Bool, float32.
+  /// Returns the value without a peer. A literal becomes int32 (int64 if needed), Bool or float32.
   Expr alone() const;
-  /// A literal in the type of `peer` (broadcast to its lanes); TypeError if it does not fit. A
-  /// floating literal beside an integer type is float32. An expression is given as it is.
+  /// Returns a literal in the type and lanes of `peer`; TypeError if it does not fit. A floating
+  /// literal with an integer peer becomes float32. An expression is returned unchanged.
   Expr beside(DataType peer) const;
 
  private:
   [[noreturn]] static void refuse_moved_from(const SourceLocation& where);
-  // Not a variant, which costs every program that includes this more than all else in it.
+  // Separate members instead of a variant, whose instantiation dominated compile time here.
   std::optional<Expr> expression_;
   IntegerLiteral integer_{0};
   double floating_ = 0;
@@ -64,20 +68,21 @@ class Operand {
   SourceLocation where_;
 };
 
-/// Both operands with literals typed and types promoted.
+/// Two operands of the same type.
 struct Promoted {
   Expr a, b;
 };
-/// Both operands in the type that they meet in.
+/// Types the literals and promotes both operands to a common type.
 Promoted promote(const Operand& a, const Operand& b);
 
 // ---- folding construction on operands of one type (what passes use) -----------------------------
 
-/// make_binary with constant folding and the identities x+0, x-0, x*1, x*0 (integers), 0+x, 1*x,
-/// x//1, x%1, true && x and the like. Total: never folds what is undefined (division by zero,
-/// overflow of the result is wrapped).
+/// Builds the operation, folding constants and the identities x+0, x-0, x*1, x*0 (integers), 0+x,
+/// 1*x, x//1, x%1, true && x and similar. Never fails: an undefined operation (division by zero) is
+/// not folded, and integer overflow wraps.
 Expr fold(BinaryOp op, const Expr& a, const Expr& b);
-/// The folded constant, if both are constants and the result is defined.
+/// Returns the folded constant; nullopt unless both operands are constants and the result is
+/// defined.
 std::optional<Expr> fold_constants(BinaryOp op, const Expr& a, const Expr& b);
 
 // ---- operators ----------------------------------------------------------------------------------
@@ -85,11 +90,11 @@ std::optional<Expr> fold_constants(BinaryOp op, const Expr& a, const Expr& b);
 Expr operator+(const Operand& a, const Operand& b);
 Expr operator-(const Operand& a, const Operand& b);
 Expr operator*(const Operand& a, const Operand& b);
-/// Floats only.
+/// Division of floats. TypeError for integers.
 Expr operator/(const Operand& a, const Operand& b);
-/// Always throws TypeError, naming floormod and truncmod.
+/// Always throws a TypeError that suggests floormod and truncmod.
 Expr operator%(const Operand& a, const Operand& b);
-/// 0 - x for integers, x * -1 for floats.
+/// Builds 0 - x for integers and x * -1 for floats.
 Expr operator-(const Operand& a);
 
 Expr operator<(const Operand& a, const Operand& b);
@@ -113,22 +118,25 @@ Expr floordiv(const Operand& a, const Operand& b);
 Expr floormod(const Operand& a, const Operand& b);
 Expr truncdiv(const Operand& a, const Operand& b);
 Expr truncmod(const Operand& a, const Operand& b);
-/// floordiv(a + b - 1, b)
+/// Builds floordiv(a + b - 1, b).
 Expr ceildiv(const Operand& a, const Operand& b);
 Expr min(const Operand& a, const Operand& b);
 Expr max(const Operand& a, const Operand& b);
 
 // ---- choice, types ------------------------------------------------------------------------------
 
-/// Evaluates one side. The condition must be a scalar Bool.
+/// Builds a choice that evaluates only one of `a` and `b`. TypeError unless the condition is a
+/// scalar Bool.
 Expr if_then_else(const Operand& condition, const Operand& a, const Operand& b);
-/// May evaluate both sides, but never faults in the one that is not chosen.
+/// Builds a choice that may evaluate both `a` and `b`. The operand that is not chosen does not
+/// fault.
 Expr select(const Operand& condition, const Operand& a, const Operand& b);
 Expr likely(const Operand& condition);
 
 Expr conjunction(std::initializer_list<Operand> conditions);
 Expr disjunction(std::initializer_list<Operand> conditions);
-// Up to eight are no template, so that an error names the line of the condition.
+// Conjunction and disjunction of conditions. The overloads with up to eight conditions are not
+// templates, so that an error message names the line of the condition.
 inline Expr all(const Operand& a, const Operand& b = true, const Operand& c = true,
                 const Operand& d = true, const Operand& e = true, const Operand& f = true,
                 const Operand& g = true, const Operand& h = true) {
@@ -152,12 +160,12 @@ requires(sizeof...(More) > 0 && (std::convertible_to<More, Operand> && ...)) Exp
   return disjunction({a, b, c, d, e, f, g, h, Operand(more, a.where())...});
 }
 
-/// Folds constants; the same type gives the expression itself; a scalar is broadcast to a vector
-/// type.
+/// Converts to `type`. Folds constants, returns the expression itself if it has that type, and
+/// broadcasts a scalar to a vector type.
 Expr cast(DataType type, const Operand& e);
-/// The same bits as another type; TypeError if the widths differ.
+/// Reinterprets the bits as another type. TypeError if the widths differ.
 Expr reinterpret(DataType type, const Operand& e);
-/// TypeError if an integer value does not fit the type.
+/// Makes a constant of the type. TypeError if an integer value does not fit.
 Expr make_const(DataType type, double value, SourceLocation where = SourceLocation::current());
 Expr make_const(DataType type, const IntegerLiteral& value,
                 SourceLocation where = SourceLocation::current());
@@ -203,14 +211,14 @@ Expr ldexp(const Operand& x, const Operand& exponent);
 Expr fmod(const Operand& x, const Operand& y);
 Expr fma(const Operand& x, const Operand& y, const Operand& z);
 
-// Rounding of floats; of an integer, the integer itself.
+// Rounding of floats. An integer argument is returned unchanged.
 Expr floor(const Operand& x);
 Expr ceil(const Operand& x);
 Expr round(const Operand& x);
 Expr trunc(const Operand& x);
 Expr nearbyint(const Operand& x);
 
-/// Signed integers: select(x >= 0, x, 0 - x); unsigned: x; floats: fabs.
+/// Builds select(x >= 0, x, 0 - x) for signed integers, `x` for unsigned ones, fabs(x) for floats.
 Expr abs(const Operand& x);
 Expr isnan(const Operand& x);
 Expr isinf(const Operand& x);
@@ -220,7 +228,7 @@ Expr clz(const Operand& x);
 
 // ---- calls --------------------------------------------------------------------------------------
 
-/// An argument of a call: an expression, a literal or a text.
+/// An argument of a call: an expression, a literal or a string.
 class Argument {
  public:
   Argument(const char* text, SourceLocation where = SourceLocation::current())
@@ -237,7 +245,7 @@ class Argument {
   Expr value_;
 };
 
-/// The type of a call's value, which stands first in a call and so knows the user's line.
+/// The result type of a call. As the first argument, it also captures the source line.
 struct CallType {
   CallType(DataType type, SourceLocation where = SourceLocation::current())
       : type(type), where(where) {}
@@ -249,8 +257,8 @@ Expr call_extern_list(const CallType& type, std::string name, std::initializer_l
                       bool pure);
 Expr call_intrin_list(const CallType& type, Intrin intrin, std::initializer_list<Argument> args);
 
-/// A C function of the running program, a linked library or an imported source. TypeError: an empty
-/// name.
+/// Calls a C function of the running program, of a linked library or of imported source. TypeError
+/// if the name is empty.
 template <class... A>
 Expr call_extern(CallType type, Name name, const A&... args) {
   return call_extern_list(type, std::move(name), {Argument(args, type.where)...}, false);
@@ -259,8 +267,8 @@ template <class... A>
 Expr call_pure_extern(CallType type, Name name, const A&... args) {
   return call_extern_list(type, std::move(name), {Argument(args, type.where)...}, true);
 }
-/// TypeError: another number of arguments than the intrinsic has, and of mathematics, bits and
-/// choice other types.
+/// Calls an intrinsic. TypeError if the number of arguments is wrong or, for math, bit operations
+/// and choice, if their types are.
 template <class... A>
 Expr call_intrin(CallType type, Intrin intrin, const A&... args) {
   return call_intrin_list(type, intrin, {Argument(args, type.where)...});

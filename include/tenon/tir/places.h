@@ -1,5 +1,6 @@
-// Arguments of intrinsics that are places in memory. They are written as loads, but what counts is
-// which element they name, not its value: whoever changes loads keeps them elements of a buffer.
+// Arguments of intrinsics that denote memory locations (lvalues). They are written as loads, but
+// only the accessed element matters, not its value. A rewrite must keep them loads of a buffer
+// element.
 //
 //   address_of(A[i])                                               A[i]
 //   tvm_thread_allreduce(1, value, true, total[0], threadIdx.x)    total[0], which is written
@@ -11,7 +12,7 @@
 
 namespace tenon::tir {
 
-/// Whether the argument of that number is a place.
+/// Whether the argument at this position is a memory location.
 bool is_place(const Call& call, std::size_t argument);
 
 }  // namespace tenon::tir

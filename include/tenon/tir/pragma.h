@@ -1,5 +1,5 @@
-// The pragmas that some step or code generator looks at. Users give keys as text; any other key is
-// printed and has no effect.
+// The pragmas that a pass or code generator interprets. Users give keys as strings. Any other key
+// is printed and has no effect.
 //
 //   if (is_pragma(attr, PragmaKey::DebugSkipRegion)) return make_nop();
 #pragma once
@@ -23,35 +23,35 @@ enum class PragmaKey : std::uint8_t {
   ParallelBarrierWhenFinish,
   DebugSkipRegion,
   LoopPartitionHint,
-  /// For code generators of devices that have such cores.
+  /// Requests tensor cores. Read by code generators for devices that have them.
   TensorCore,
-  /// How many blocks of a kernel are to run on a multiprocessor at once: registers are shared out
-  /// so that they can.
+  /// Number of blocks of a kernel that should be resident on a multiprocessor; limits the registers
+  /// per thread accordingly.
   BlocksPerMultiprocessor,
-  /// Vectors are stored past the caches, where the processor can: what is written is more than
-  /// these hold, or is not read soon.
+  /// Stores vectors with non-temporal instructions where the processor has them. For data that
+  /// exceeds the caches or is not read soon.
   StreamStores,
-  /// Products of neighbours are added up by the processor's instructions for that, where it has
-  /// some: sums of bfloat16 then in its order, and subnormal factors may count as zeros.
+  /// Uses the processor's dot-product instructions. The order of bfloat16 sums is then the
+  /// instruction's, and subnormal factors may count as zeros.
   DotProducts,
-  /// What is divided by something that a loop does not change may be multiplied by its reciprocal:
-  /// up to two units in the last place from the quotient.
+  /// Allows a division by a loop-invariant value to become a multiplication by its reciprocal. The
+  /// result differs from the quotient by at most two units in the last place.
   AllowReciprocals,
   /// Promises that no iteration of the parallel or vectorized loops in the statement accesses an
-  /// element that another iteration writes. `build` does not prove it for these loops; loops inside
-  /// of them are not covered.
+  /// element that another iteration writes. `build` skips the proof for these loops, but not for
+  /// loops nested in them.
   IndependentIterations,
 };
 
-/// "auto_unroll_max_step"
+/// Returns the key as text: "auto_unroll_max_step".
 std::string_view to_string(PragmaKey key);
 std::optional<PragmaKey> find_pragma_key(std::string_view text);
-/// "auto_unroll_max_step, unroll_explicit, ...": all of them.
+/// Returns all keys: "auto_unroll_max_step, unroll_explicit, ...".
 std::string pragma_keys_text();
-/// "; did you mean `unroll_explicit`?", or nothing if no key is similar.
+/// Returns "; did you mean `unroll_explicit`?", or "" if no key is similar.
 std::string similar_pragma_key(std::string_view text);
 
-/// Whether the statement is the pragma.
+/// Whether the attribute is the pragma with this key.
 bool is_pragma(const Attr& attr, PragmaKey key);
 
 }  // namespace tenon::tir

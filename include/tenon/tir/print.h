@@ -1,5 +1,5 @@
-// Text in the reference's form: the text printer (modules, functions, statements, expressions) and
-// the legacy form that error messages and `std::cout << op` use (print_legacy).
+// Printing in the form of TVM 0.9: the text printer (modules, functions, statements, expressions),
+// and the legacy printer that error messages and `std::cout << op` use (print_legacy).
 //
 //   std::cout << print_module(module);      // "@main = primfn(A_1: handle, ...) -> () ..."
 //   print_expr(i * 8 + j) == "((i*8) + j)"
@@ -11,16 +11,16 @@
 
 namespace tenon::tir {
 
-/// Names are made unique over the whole module; ends in one newline.
+/// Prints a module or a function, ending in one newline. Names are unique across the module.
 std::string print_module(const IRModule& module);
 std::string print_function(const PrimFunc& func);
-/// Variables print as their plain names, numbered where two differ; no types are annotated. The
-/// text of an expression of more than four million characters ends in "...".
+/// Prints an expression without type annotations. Variables have their plain names, with a number
+/// where two share a name. Text beyond four million characters is cut and ends in "...".
 std::string print_expr(const Expr& e);
-/// Types annotated at first occurrence, as in a function's body.
+/// Prints a statement. Types are annotated at the first occurrence, as in a function body.
 std::string print_stmt(const Stmt& s);
 
-/// The reference's legacy form: `1f`, `(int64)3`, `for (i, 0, 16)`, `int8(x)`,
+/// Prints TVM 0.9's legacy form: `1f`, `(int64)3`, `for (i, 0, 16)`, `int8(x)`,
 /// `reduce(combiner=...)`.
 std::string print_legacy(const Expr& e);
 std::string print_legacy(const Stmt& s);

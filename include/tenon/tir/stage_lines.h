@@ -1,6 +1,5 @@
-// Where the user declared the stages whose values a function's buffers hold, as a note of the
-// function. It stays with the function through all passes; code generators write it as comments on
-// request.
+// Source locations of the stages whose values a function's buffers hold, as an annotation of the
+// function. Every pass keeps it. Code generators can write it as comments.
 //
 //   note_stage_lines(func.attrs, {{.buffer = "C.local", .line = "C.local, matmul.cpp:14"}});
 //   stage_lines(func.attrs)                 // the same
@@ -16,24 +15,24 @@
 
 namespace tenon::tir {
 
-/// What buffers of one name hold, and where that was declared.
+/// The stage that the buffers of one name hold, and its declaration.
 struct StageLine {
-  /// The name of buffers. Several may have it.
+  /// The name of the buffers. Several buffers may share it.
   std::string buffer;
-  /// The stage's name and the place in the user's program.
+  /// The stage's name and its source location.
   std::string line;
-  /// How many elements are stored, of the first output, where each is computed once: initialised,
-  /// and updated by every step of a reduction. Absent where that is not known.
+  /// Number of elements stored for the first output if each element is computed once, counting the
+  /// initialization and every reduction step. Absent if unknown.
   std::optional<std::int64_t> stores = std::nullopt;
-  /// Whether a schedule arranged the loops, which then run as it says.
+  /// Whether the stage has a schedule, so that its loops run as scheduled.
   bool is_scheduled = false;
 
   friend bool operator==(const StageLine&, const StageLine&) = default;
 };
 
-/// Instead of those noted before.
+/// Replaces the noted lines.
 void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& lines);
-/// Empty where nobody has noted any.
+/// Returns the noted lines; empty if there are none.
 std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs);
 
 }  // namespace tenon::tir

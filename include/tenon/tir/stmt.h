@@ -1,4 +1,4 @@
-// Statements: the loop program. Immutable nodes in one closed variant, like expressions.
+// Statements: loop programs as immutable nodes in one closed variant, like expressions.
 #pragma once
 
 #include "tenon/tir/buffer.h"
@@ -8,27 +8,28 @@
 
 namespace tenon::tir {
 
-/// buffer[indices] = value. With a vector last index, lane-wise.
+/// buffer[indices] = value; lane-wise if the last index is a vector.
 struct Store {
   Buffer buffer;
   Expr value;
   std::vector<Expr> indices;
 };
 
-/// The region of a multi-dimensional buffer that exists inside `body`; gone after flatten_storage.
+/// Defines the region of a multi-dimensional buffer that exists inside `body`. Does not occur after
+/// flatten_storage.
 struct Realize {
-  /// Stride of dimension `dim` is padded so that stride % factor == offset.
+  /// Pads the stride of dimension `dim` so that stride % factor == offset.
   struct DimAlign {
     int dim;
     int factor;
     int offset;
   };
-  /// What a schedule has set for the memory.
+  /// Storage properties that the schedule has set.
   struct Traits {
     std::vector<DimAlign> align;
     bool double_buffer = false;
     bool rolling_buffer = false;
-    /// False while the scope is still to be deduced from the threads around it.
+    /// False if the scope is still to be inferred from the enclosing threads.
     bool scope_is_set = true;
   };
   Buffer buffer;
@@ -38,8 +39,9 @@ struct Realize {
   Traits traits = {};
 };
 
-/// Inside `body`, `view` is the region of `source` (both multi-dimensional): how tensor intrinsics
-/// and extern operations see their operands. Gone after flatten_storage.
+/// Defines `view` as a region of `source` inside `body`; both are multi-dimensional. Tensor
+/// intrinsics and extern operations access their operands through views. Does not occur after
+/// flatten_storage.
 struct BufferView {
   Buffer view;
   Buffer source;
@@ -47,7 +49,7 @@ struct BufferView {
   Stmt body;
 };
 
-/// Memory for product(extents) elements behind `data`, living as long as `body` runs.
+/// Allocates product(extents) elements at `data` for the duration of `body`.
 struct Allocate {
   Var data;
   DataType dtype;
@@ -67,71 +69,71 @@ struct For {
   Expr extent;
   ForKind kind;
   Stmt body;
-  /// Only in block programs (block.h); null for none.
+  /// Set only in block programs (block.h); null if there are no traits.
   std::shared_ptr<const LoopTraits> traits = nullptr;
 };
-/// Runs the body as long as the condition holds before it.
+/// Runs the body while the condition holds. The condition is evaluated before each iteration.
 struct While {
   Expr condition;
   Stmt body;
 };
-/// One of the two, or nothing.
+/// Conditional execution, with an optional else branch.
 struct If {
   Expr condition;
   Stmt then_case;
   std::optional<Stmt> else_case;
 };
-/// The body, where `var` has the value.
+/// Runs the body with `var` bound to `value`.
 struct Let {
   Var var;
   Expr value;
   Stmt body;
 };
-/// Stops with `message` if the condition does not hold.
+/// Stops with `message` if the condition does not hold; otherwise runs the body.
 struct Assert {
   Expr condition;
   std::string message;
   Stmt body;
 };
 
-/// A fact about the body; the kinds say what subject, key and value are.
+/// A fact about the body. AttrKind defines the subject, key and value of each kind.
 struct Attr {
   AttrKind kind;
   std::variant<Expr, IterVar, Buffer, CommReducer> subject;
-  /// The user's pragma key ("auto_unroll_max_step"); empty for the other kinds.
+  /// The pragma's key, such as "auto_unroll_max_step"; empty for other kinds.
   std::string key;
   Expr value;
   Stmt body;
 };
 
-/// Computes the value for its effect.
+/// Evaluates the expression for its side effects.
 struct Evaluate {
   Expr value;
 };
-/// At least two statements in order, none of them a Seq (make_seq flattens).
+/// Two or more statements in order. None of them is a Seq (make_seq flattens).
 struct Seq {
   std::vector<Stmt> stmts;
 };
-/// A hint to fetch a region; gone after inject_prefetch.
+/// Requests a prefetch of a region. Does not occur after inject_prefetch.
 struct Prefetch {
   Buffer buffer;
   std::vector<Range> region;
 };
 
-/// One instance of a block (block.h): its iterators have these values, and it runs if the predicate
-/// holds. Gone after lower_blocks.
+/// Runs one instance of a block (block.h) with these iterator values, if the predicate holds. Does
+/// not occur after lower_blocks.
 struct BlockRealize {
   std::vector<Expr> values;
   Expr predicate;
   std::shared_ptr<const Block> block;
 };
 
-/// What a Stmt refers to.
+/// The node that a Stmt refers to.
 struct StmtNode {
-  /// Every kind there is.
+  /// All kinds of statements.
   using Value = std::variant<Store, Realize, BufferView, Allocate, For, While, If, Let, Assert,
                              Attr, Evaluate, Seq, Prefetch, BlockRealize>;
-  /// However deep the program is: where the stack runs low, it goes on elsewhere.
+  /// Destroys programs of any depth; continues on another stack when this one runs low.
   ~StmtNode();
 
   Contents contents;
@@ -143,7 +145,7 @@ const T* Stmt::as() const {
   return std::get_if<T>(&node_->value);
 }
 
-/// Any kind of statement from its parts: make_stmt(For{i, 0, n, ForKind::Serial, body}).
+/// Builds a statement of any kind: make_stmt(For{i, 0, n, ForKind::Serial, body}).
 Stmt make_stmt(StmtNode::Value value);
 
 namespace detail {
@@ -162,12 +164,12 @@ constexpr Content content_of_kind() {
 }
 }  // namespace detail
 
-/// The Content that is a node of the kind.
+/// The Content of a kind of node.
 template <class Node>
 inline constexpr Content kContentOf = detail::content_of_kind<Node>();
 
-/// Whether the tree, an expression or a statement, may contain such a thing: false means that it
-/// does not. What buffers are made of is not looked into.
+/// Whether an expression or statement may contain such content. False is definite. The expressions
+/// inside buffers are not examined.
 template <class Tree>
 bool contains(const Tree& tree, Content content) {
   return tree.node().contents.has(content);
@@ -185,7 +187,7 @@ bool contains(const Tree& tree) {
   return contains(tree, kContentOf<Node>);
 }
 
-/// "thread_extent", "pragma_<key>", ... as printed.
+/// Returns the printed key: "thread_extent", "pragma_<key>", ...
 std::string attr_text(const Attr& attr);
 
 }  // namespace tenon::tir

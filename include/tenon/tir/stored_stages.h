@@ -1,11 +1,12 @@
-// Which stages the statements of a function compute, by the buffers that they store to.
+// The stages that the statements of a function compute, derived from the buffers that they store
+// to.
 //
 //   StoredStages stored(func);
 //   stored.of(loop)                    // {0, 1}: `stages()[0]`, and last `stages()[1]`
 //
-// Stages are those that the function has notes of (stage_lines.h); of a function without notes,
-// each buffer that is stored to is one. What stores to no stage's buffer, as sums in registers do,
-// is of no stage by itself.
+// Stages come from the function's notes (stage_lines.h). In a function without notes, each stored
+// buffer is one stage. A store to any other buffer, such as an accumulator in registers, belongs to
+// no stage.
 #pragma once
 
 #include <string>
@@ -22,13 +23,14 @@ namespace tenon::tir {
 /// A stage that the function computes.
 struct NotedStage {
   std::string name;
-  /// "matmul.cpp:14"; of several stages of one name, their places. Empty without notes.
+  /// Source location, "matmul.cpp:14"; several locations if stages share a name. Empty without
+  /// notes.
   std::string line;
-  /// As StageLine has it.
+  /// See StageLine::stores.
   std::optional<std::int64_t> stores = std::nullopt;
-  /// The first of the buffers that it stores.
+  /// The first of the stage's buffers.
   std::string buffer;
-  /// As StageLine has it; of several stages of one name, whether any is.
+  /// See StageLine::is_scheduled; true if any stage of this name is scheduled.
   bool is_scheduled = false;
 };
 
@@ -38,8 +40,9 @@ class StoredStages {
 
   const std::vector<NotedStage>& stages() const { return stages_; }
   std::optional<int> stage_of(const std::string& buffer) const;
-  /// Without repetition, in the order of their last stores. Asked for the outermost statements
-  /// first, each costs no more than its own length and stages. Valid as long as this lives.
+  /// Returns the indices of the stages that `s` computes, without duplicates, ordered by last
+  /// store. Results are memoized: query outer statements first, so that each query costs no more
+  /// than its own text. The reference is valid for the lifetime of this object.
   const std::vector<int>& of(const Stmt& s);
 
  private:
@@ -48,7 +51,7 @@ class StoredStages {
   std::unordered_map<const StmtNode*, std::vector<int>> known_;
 };
 
-/// What a statement writes through the addresses that it gives to a call: data pointers' names.
+/// Returns the names of the data pointers that a call may write through its arguments.
 std::vector<std::string> written_by_calls(const Evaluate& n);
 
 }  // namespace tenon::tir

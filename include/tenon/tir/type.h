@@ -1,5 +1,5 @@
-// Closed sets that types and loops are made of: storage scopes, pointer types, thread tags, loop
-// and axis kinds.
+// Enumerations used by types and loops: storage scopes, pointer types, thread tags, loop and axis
+// kinds.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace tenon::tir {
 
-/// Where a buffer lives. `Warp` is spread over the lanes of a warp; the Wmma scopes are tensor-core
-/// fragments.
+/// The memory that a buffer is in. `Warp` is distributed over the lanes of a warp. The Wmma scopes
+/// are tensor-core fragments.
 enum class StorageScope : std::uint8_t {
   Global,
   Shared,
@@ -27,15 +27,15 @@ enum class StorageScope : std::uint8_t {
   WmmaAccumulator
 };
 
-/// "global", "shared", "shared.dyn", "warp", "local", "wmma.matrix_a", ...
+/// Returns "global", "shared", "shared.dyn", "warp", "local", "wmma.matrix_a", ...
 std::string_view to_string(StorageScope scope);
-/// nullopt for a text that names no scope.
+/// Returns the scope with this name; nullopt if there is none.
 std::optional<StorageScope> find_storage_scope(std::string_view text);
-/// Throws ScheduleError that lists the known scopes.
+/// Returns the scope with this name. ScheduleError, listing the scopes, if there is none.
 StorageScope parse_storage_scope(std::string_view text,
                                  SourceLocation where = SourceLocation::current());
 
-/// The type of a data pointer. Pointers of a function's parameters carry no scope and print as
+/// The type of a data pointer. The pointers of function parameters have no scope and print as
 /// `Pointer(float32)`.
 struct PointerType {
   DataType element;
@@ -45,13 +45,13 @@ struct PointerType {
 
 /// A level of the launch hierarchy: "blockIdx.x", "threadIdx.z", "vthread", "vthread.y", "cthread".
 struct ThreadTag {
-  /// blockIdx, threadIdx, or a virtual thread.
+  /// The kind of level. VThread and CThread are virtual threads.
   enum class Level : std::uint8_t { BlockIdx, ThreadIdx, VThread, CThread };
   Level level;
-  /// 0, 1, 2 for x, y, z; absent where the tag has no dimension ("vthread").
+  /// 0, 1, 2 for x, y, z; absent for a tag without a dimension ("vthread").
   std::optional<int> dim;
 
-  /// Throws ScheduleError that lists the known tags.
+  /// Parses a tag. ScheduleError, listing the tags, if it is unknown.
   static ThreadTag parse(std::string_view text, SourceLocation where = SourceLocation::current());
   std::string str() const;
   bool is_block() const { return level == Level::BlockIdx; }
@@ -60,36 +60,37 @@ struct ThreadTag {
   friend bool operator==(const ThreadTag&, const ThreadTag&) = default;
 };
 
-/// How the iterations of a loop are executed. ThreadBinding: by the threads of a launch dimension
-/// (LoopTraits in block.h says which); only in block programs.
+/// The execution order of a loop's iterations. ThreadBinding distributes them over the launch
+/// dimension in LoopTraits::thread (block.h); it occurs only in block programs.
 enum class ForKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, ThreadBinding };
 
-/// Facts about a body that are no control flow of their own.
+/// Kinds of facts about a body that do not affect control flow.
 enum class AttrKind : std::uint8_t {
   ThreadExtent,        // subject: the thread IterVar; value: its extent; body runs once per thread
   VirtualThread,       // subject: the vthread IterVar; value: its extent
   Pragma,              // subject: the axis; key: the user's; value: the user's
   ReduceScope,         // subject: the reducer
-  ExternScope,         // subject: 0; the body came from an extern operation
+  ExternScope,         // subject: 0; the body comes from an extern operation
   DoubleBufferWrite,   // subject: the data pointer; the body fills the next copy
   RollingBufferScope,  // subject: the buffer
   BufferBound,  // subject: the data pointer; value: its number of elements (bound instrumentation)
 };
 
-/// What an iteration variable stands for.
+/// The meaning of an iteration variable.
 enum class IterKind : std::uint8_t {
   DataParallel,  // iterations are independent
   ThreadIndex,   // bound to the launch hierarchy
-  Reduce,        // carries a commutative reduction
-  Ordered,       // iterations in order (scan)
-  Opaque,        // may not be transformed
+  Reduce,        // a commutative reduction
+  Ordered,       // iterations run in order (scan)
+  Opaque,        // must not be transformed
   Unrolled,
   Vectorized,
   Parallelized,
   Tensorized
 };
 
-/// "DataPar", "ThreadIndex", "CommReduce", "Ordered", "Opaque", "Unrolled", ... as printed.
+/// Returns the printed name: "DataPar", "ThreadIndex", "CommReduce", "Ordered", "Opaque",
+/// "Unrolled", ...
 std::string_view to_string(IterKind kind);
 
 }  // namespace tenon::tir

@@ -1,15 +1,24 @@
-// A verifier for each form of the IR. Violations are collected, not thrown one by one.
+// A verifier for each form of the IR. It collects all violations instead of throwing the first.
 //
-// Always: every variable is defined once and before use (parameters, shapes of parameters, loops,
-// lets, allocations, thread axes); operands have matching types; a Bool where a condition stands; a
-// vector index only last; buffers are accessed with their rank inside their Realize or Allocate; a
-// store's value has the buffer's element type. Form::Blocks: every block has a domain for each of
-// its iterators, which are spatial, reductions, scans or opaque, and a value in each realization; a
-// loop names a thread if it is bound to one; an init uses no reduction iterator.
-// Form::MultiDimensional: after schedule_ops; no ProducerLoad, no Reduce, no blocks. Form::Flat:
-// after flatten_storage; no Realize, BufferView or Prefetch; one index per physical dimension.
-// Form::Lowered: the end of the pipeline; also no Vectorized or Unrolled loop (but for explicitly
-// kept unrolls), no VirtualThread.
+// In every form:
+// - Every variable is defined exactly once, before its uses. Definitions are parameters, shapes of
+//   parameters, loops, lets, allocations and thread axes.
+// - Operands have matching types, and conditions are Bool.
+// - Only the last index of an access is a vector.
+// - A buffer is accessed with its rank, inside its Realize or Allocate; a stored value has its
+//   element type.
+//
+// Form::Blocks: each iterator of a block is spatial, reduction, scan or opaque, has a domain, and
+// is bound in every realization. A loop has a thread if and only if its kind is ThreadBinding. An
+// init uses no reduction iterator.
+//
+// Form::MultiDimensional (after schedule_ops): no ProducerLoad, Reduce or block.
+//
+// Form::Flat (after flatten_storage): no Realize, BufferView or Prefetch; one index per physical
+// dimension.
+//
+// Form::Lowered (the end of the pipeline): also no VirtualThread and no Vectorized or Unrolled
+// loop, except unrolled loops that the user keeps explicitly.
 #pragma once
 
 #include "tenon/tir/function.h"
@@ -18,16 +27,16 @@
 
 namespace tenon::tir {
 
-/// A rule that is broken, and where.
+/// A violated rule and its location.
 struct Violation {
   std::string what;
-  /// The offending expression or statement's first line, printed.
+  /// The offending expression, or the first line of the offending statement, as text.
   std::string where;
-  /// The variable that is used where it is not defined, if that is the fault.
+  /// The variable, if the violation is a use outside its definition.
   std::optional<Var> undefined = std::nullopt;
 };
 
-/// All that is wrong of the function in that form; nothing if it is well-formed.
+/// Returns all violations of the form; empty if the function is well-formed.
 std::vector<Violation> verify(const PrimFunc& func, Form form);
 
 }  // namespace tenon::tir

@@ -1,10 +1,10 @@
-// Traversal: read every node (walk), or rebuild what changed and share the rest (rewrite).
+// Traversals: walk visits every node, and rewrite rebuilds changed nodes and shares the rest.
 //
 //   walk(stmt, [&](const Load& load) { touched.push_back(load.buffer); });           // any of many kinds
 //   Stmt t = rewrite(stmt, [&](const Load& load, const Expr& self) -> std::optional<Expr> {...});
 //
-// Passes with state of their own recurse by hand: name the kinds they care about, and give the rest
-// to map_children:
+// A pass with its own state recurses by hand: it handles the kinds that it cares about and passes
+// the rest to map_children:
 //
 //   Stmt Pass::stmt(const Stmt& s) {
 //     if (const For* loop = s.as<For>()) return ...;
@@ -25,23 +25,23 @@
 
 namespace tenon::tir {
 
-/// What traversals call: references, so that nothing is allocated per node. They do not keep a
-/// lambda alive: a variable that is to hold one is a std::function.
+/// Callbacks of traversals. They are references, which avoids an allocation per node, and do not
+/// extend the lifetime of a lambda. Store a callback in a std::function instead.
 using ExprVisit = FunctionRef<void(const Expr&)>;
 using StmtVisit = FunctionRef<void(const Stmt&)>;
 using ExprMap = FunctionRef<Expr(const Expr&)>;
 using StmtMap = FunctionRef<Stmt(const Stmt&)>;
 
-/// Calls f on every direct sub-expression, left to right. Reduce: sources, inits, condition, axis
-/// ranges.
+/// Calls `f` on every direct sub-expression, left to right. For a Reduce: sources, inits,
+/// condition, axis ranges.
 void for_each_child(const Expr& e, ExprVisit f);
-/// Calls f on every direct sub-expression and g on every direct sub-statement, in the order of the
-/// text: a loop's min and extent before its body, an allocation's extents before its body; a
-/// store's value before its indices. The shapes inside buffers are not visited.
+/// Calls `f` on every direct sub-expression and `g` on every direct sub-statement, in textual
+/// order: the min and extent of a loop and the extents of an allocation before the body, the value
+/// of a store before its indices. The shapes inside buffers are not visited.
 void for_each_child(const Stmt& s, ExprVisit f, StmtVisit g);
 
-/// The node with every direct sub-expression replaced by f of it; the same handle if nothing
-/// changed. Nothing is folded.
+/// Replaces every direct sub-expression by f(it) and every direct sub-statement by g(it). Returns
+/// the same handle if nothing changed. Nothing is folded.
 Expr map_children(const Expr& e, ExprMap f);
 Stmt map_children(const Stmt& s, ExprMap f, StmtMap g);
 
@@ -56,7 +56,7 @@ void visit_node(Fs& fs, const Value& value) {
 }
 void walk_expr(const Expr& e, ExprVisit visit);
 void walk_stmt(const Stmt& s, ExprVisit visit_expr, StmtVisit visit_stmt);
-/// What a visitor that takes the node's kind makes of it.
+/// Calls the visitor for the node's kind, if there is one.
 template <class Visitors, class Handle>
 std::optional<Handle> replacement(Visitors& visitors, const Handle& x) {
   return match(x.node().value, [&](const auto& node) -> std::optional<Handle> {
@@ -70,8 +70,8 @@ Stmt rewrite_stmt(const Stmt& s, FunctionRef<std::optional<Expr>(const Expr&)> f
                   FunctionRef<std::optional<Stmt>(const Stmt&)> g);
 }  // namespace detail
 
-/// Calls the matching visitor for every node, parents first. Each visitor takes one kind by const
-/// reference.
+/// Calls the matching visitor on every node, parents first. Each visitor takes one kind of node by
+/// const reference.
 template <class... F>
 void walk(const Expr& e, F... visitor) {
   Overloaded visitors{std::move(visitor)...};
@@ -85,8 +85,8 @@ void walk(const Stmt& s, F... visitor) {
       [&](const Stmt& x) { detail::visit_node(visitors, x.node().value); });
 }
 
-/// Bottom-up replacement: each visitor takes (const Kind&, const Expr& self) with children already
-/// rewritten and returns the replacement, or nullopt to keep.
+/// Rewrites bottom-up. A visitor takes (const Kind&, const Expr& self), whose children are already
+/// rewritten, and returns the replacement, or nullopt to keep the node.
 template <class... F>
 Expr rewrite(const Expr& e, F... visitor) {
   Overloaded visitors{std::move(visitor)...};
@@ -100,31 +100,29 @@ Stmt rewrite(const Stmt& s, F... visitor) {
       [&](const Stmt& x) { return detail::replacement(visitors, x); });
 }
 
-/// A map from variables to what replaces them. Look up only; never iterate (its order is that of
-/// addresses).
+/// Maps variables to their replacements. For lookup only: iteration order depends on addresses.
 using VarMap = std::unordered_map<const ExprNode*, Expr>;
 void set(VarMap& map, const Var& var, Expr value);
 
-/// Replaces variables. Nothing is folded unless `folding`; shapes and offsets inside buffers are
-/// not entered.
+/// Substitutes variables, without folding. Shapes and offsets inside buffers are not entered.
 Expr substitute(const Expr& e, const VarMap& map);
 Stmt substitute(const Stmt& s, const VarMap& map);
 Range substitute(const Range& r, const VarMap& map);
-/// Replaces variables and folds constants on the way up, as building the expression anew would.
+/// Substitutes variables and folds constants bottom-up, as if the expression were built again.
 Expr substitute_folding(const Expr& e, const VarMap& map);
 
-/// Whether the variable (any variable of the set) occurs.
+/// Whether the variable, or any variable that satisfies `is_one`, occurs.
 bool uses_var(const Expr& e, const Var& var);
 bool uses_var(const Stmt& s, const Var& var);
 bool uses_var(const Expr& e, FunctionRef<bool(const Expr& var)> is_one);
 bool uses_var(const Stmt& s, FunctionRef<bool(const Expr& var)> is_one);
-/// Variables that occur but are not defined inside, in order of first appearance.
+/// Returns the variables that are used but not defined inside, in order of first use.
 std::vector<Var> free_vars(const Expr& e);
 std::vector<Var> free_vars(const Stmt& s);
 
-/// The strongest effect of anything inside; a load reads state.
+/// Returns the strongest effect of any sub-expression. A load has Effect::ReadState.
 Effect effect_of(const Expr& e);
-/// Number of nodes; shared sub-trees count each time.
+/// Returns the number of nodes. Shared subtrees are counted at each occurrence.
 std::size_t node_count(const Expr& e);
 std::size_t node_count(const Stmt& s);
 
