@@ -22,7 +22,7 @@ OPENING = re.compile(r"(?:So|As) (?:many|long|much|few)\b|(?:Of|What|Which|Those
 TRAILING_OPENING = re.compile(r"(?:so many|so long|as many|as long|of|what|which|those)\b", re.IGNORECASE)
 
 PHRASES = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in (
-    (r"\b(?:is|are|was|were|be) none\b", "negate the verb: \"is not ...\", \"does not ...\", or \"is empty\""),
+    (r"\b(?<!there )(?:is|are|was|were|be) none\b", "negate the verb: \"is not ...\", \"does not ...\", or \"is empty\""),
     (r"\b(?:that|which|who) (?:is|are) no\b(?! (?:longer|more|later|earlier|larger|smaller|wider|less)\b)",
      "negate the verb: \"that is not ...\""),
     (r"\breaders know\b|\bknown texts?\b", "\"TVM 0.9 text\""),

@@ -1,4 +1,5 @@
-// What a block reads and writes, found in its body, in terms of its iterators.
+// Inference of the regions that a block reads and writes, from its body and in terms of its
+// iterators.
 //
 //   block B: vi                                   // reads A[vi, 0 : 16]
 //     for k in 16: B[vi] = B[vi] + A[vi, k]       // writes B[vi]
@@ -12,23 +13,23 @@
 
 namespace tenon::arith {
 
-/// The boxes that a block's statements may read and write.
+/// The regions that the statements of a block may read and write.
 struct BlockAccess {
   std::vector<tir::BufferRegion> reads, writes;
 };
 
-/// By buffer, in the order in which the init and then the body name them (an access before what its
-/// indices read); one box that holds every access, the whole buffer where none is found. Blocks
-/// inside count with what their headers say, matched buffers as what they are matched with, and
-/// buffers that the block itself allocates not at all. What a block with an init writes is not
-/// among what it reads. `visible`: buffers whose data pointers may be handed to calls.
+/// Returns one region per buffer: the hull of all accesses, or the whole buffer if none can be
+/// derived. Buffers are ordered by first access, init before body, and an access precedes the
+/// accesses in its indices. A nested block contributes its declared regions, and a matched buffer
+/// its source. Buffers that the block allocates are omitted. If the block has an init, `reads`
+/// omits what it writes. `visible` lists the buffers whose data pointers may be passed to calls.
 BlockAccess find_block_access(const tir::Block& block, std::span<const tir::Buffer> visible = {});
 
-/// The block with the regions that are found.
+/// Returns the block with the inferred regions.
 tir::Block with_found_access(tir::Block block, std::span<const tir::Buffer> visible = {});
 
-/// The range with the extent that its two ends, simplified, are apart: what the text
-/// `begin : end` says of it.
+/// Returns the range with its extent recomputed as simplified end - begin, as the text `begin :
+/// end` expresses it.
 tir::Range range_by_ends(const tir::Range& range);
 
 }  // namespace tenon::arith

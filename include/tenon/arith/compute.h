@@ -1,4 +1,4 @@
-// Integer arithmetic on constants, exact or not at all.
+// Exact integer arithmetic on constants.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace tenon::arith {
 
-/// What the operator makes of two integers; 0 or 1 of a comparison. Nothing for a division by zero,
-/// where the result leaves int64, and for Div, which is not of integers.
+/// Returns the value of the operation; 0 or 1 for a comparison. Nullopt for a division by zero, for
+/// a result outside int64, and for Div, which is for floats only.
 std::optional<std::int64_t> compute(tir::BinaryOp op, std::int64_t a, std::int64_t b);
 
 }  // namespace tenon::arith

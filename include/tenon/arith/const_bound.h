@@ -1,4 +1,4 @@
-// Constant bounds: the least and greatest value that an integer expression can take.
+// Constant bounds: the minimum and maximum value of an integer expression.
 //
 //   const_bound(i * 16 + j, facts) == ConstBound{0, 127}     // i:[0,8), j:[0,16)
 #pragma once
@@ -14,13 +14,13 @@ namespace tenon::arith {
 
 class Facts;
 
-/// Inclusive; an absent end is infinite. An int32 variable of which nothing is known has its type's
-/// bounds, an int64 one none. What wraps (wraps.h) and may overflow
-/// has the bounds of its type.
+/// Inclusive bounds; an absent end is infinite. Without other facts, an int32 variable has the
+/// bounds of its type and an int64 variable has none. An expression that wraps (wraps.h) and may
+/// overflow has the bounds of its type.
 struct ConstBound {
   std::optional<std::int64_t> min;
   std::optional<std::int64_t> max;
-  /// Nothing is known; a single value; whether the value surely is at least, at most, or below `v`.
+  /// Unbounded; a single value; whether the value is provably at least, at most, or below `v`.
   static ConstBound everything() { return {}; }
   static ConstBound exactly(std::int64_t v) { return {v, v}; }
   bool is_at_least(std::int64_t v) const { return min && *min >= v; }

@@ -8,8 +8,9 @@
 //   find_conflict(first, second, Relation::same_iteration(), facts)         // may `second` go first?
 //   find_conflict(body, body, Relation::later_iteration(loop), facts)       // carried by the loop
 //
-// nullopt means proved disjoint; a Conflict means that no proof was found. Buffers behind different
-// data pointers are disjoint, so callers check `noalias` where arguments may overlap.
+// The result is nullopt if the accesses are provably disjoint, and a Conflict if no proof was
+// found. Buffers with different data pointers are assumed to be disjoint. Callers must check
+// `noalias` if arguments may overlap.
 #pragma once
 
 #include <string>
@@ -29,43 +30,43 @@ class WrittenMemory {
  public:
   explicit WrittenMemory(const tir::Stmt& body);
   /// Whether the expression has the same value wherever it is evaluated with the same variables: it
-  /// reads no written memory and calls nothing with side effects.
+  /// does not read written memory and calls no function with side effects.
   bool is_stable(const Expr& e) const;
-  /// The data pointer of the buffer that the view, or the view of a view, is taken from; the data
-  /// pointer itself for any other buffer; nullopt for a view of different buffers in different
-  /// places.
+  /// Returns the data pointer that a view, or a view of a view, refers to; `data` itself if it is
+  /// not a view. Nullopt if the view has different sources in different places.
   std::optional<Var> root_of(const Var& data) const;
 
  private:
   std::unordered_set<const tir::ExprNode*> written_, ambiguous_;
-  /// The data pointer of a view's source, by that of the view.
+  /// Maps a view's data pointer to that of its source.
   std::unordered_map<const tir::ExprNode*, Var> source_of_;
 };
 
 enum class AccessKind : std::uint8_t { Read, Write };
 
-/// A variable that takes every value of its range, or any value without one.
+/// A variable that takes every value of its range, or any value if it has no range.
 struct FreeVar {
   Var var;
   std::optional<Range> range;
 };
 
-/// Elements of one buffer: a load, a store, a region of a block or the target of a pointer.
+/// An access to elements of one buffer by a load, a store, a block region or a pointer argument.
 struct Access {
   AccessKind kind;
   tir::Buffer buffer;
-  /// Scalars, with lets substituted. Lanes and the offsets within a region are among `inner`.
+  /// Scalar indices, with lets substituted. Vector lanes and offsets within a region are variables
+  /// in `inner`.
   std::vector<Expr> indices;
-  /// False: any elements of the buffer.
+  /// False if the access may touch any element of the buffer.
   bool is_known = true;
-  /// The variables that differ within one instance: loops inside the statement, lanes, lets whose
+  /// Variables that vary within one instance: loops inside the statement, lanes, and lets whose
   /// value is not stable.
   std::vector<FreeVar> inner = {};
   /// Conditions under which the access happens.
   std::vector<Expr> guards = {};
-  /// The name of the buffer that the statement stores to, by which stage_lines.h finds its line.
+  /// Name of the buffer that the enclosing statement stores to, for lookup in stage_lines.h.
   std::string stage = {};
-  /// The data pointer that `buffer` is a view of; unset for buffers that are no views.
+  /// The data pointer that `buffer` is a view of; nullopt if it is not a view.
   std::optional<Var> memory = std::nullopt;
 
   bool is_write() const { return kind == AccessKind::Write; }
@@ -74,32 +75,32 @@ struct Access {
   }
 };
 
-/// One element, or the lanes of a vector index.
+/// Returns the access to one element, or to the lanes of a vector index.
 Access access_of(AccessKind kind, const tir::Buffer& buffer, const std::vector<Expr>& indices);
-/// Every element of the region.
+/// Returns the access to every element of the region.
 Access access_of(AccessKind kind, const tir::BufferRegion& region);
 
-/// The accesses of a statement.
+/// All accesses of a statement.
 struct Footprint {
   std::vector<Access> accesses;
-  /// The statement may access memory that is not listed: it has too many accesses, or renames
-  /// memory.
+  /// Whether the statement may access memory that is not listed, because it has too many accesses
+  /// or binds data pointers to new names.
   bool is_opaque = false;
 };
 
-/// The accesses of the statement, except to memory that it allocates itself. A block counts with
-/// the regions of its header, under its predicate; a call with what its access pointers cover, and
-/// with all of each buffer whose address it is given. A call that is given no address accesses no
-/// buffer.
+/// Returns the accesses of the statement, except those to memory that it allocates itself. A block
+/// contributes its declared regions, guarded by its predicate. A call contributes the range of its
+/// access pointers and the whole of every buffer whose address it receives; a call without an
+/// address accesses no buffer.
 Footprint footprint(const tir::Stmt& s, const WrittenMemory& memory);
-/// The accesses of evaluating the expression.
+/// Returns the accesses made by evaluating the expression.
 Footprint footprint(const Expr& e, const WrittenMemory& memory);
 
-/// How the iterations of the two accesses are related. Variables that it does not mention have the
-/// same value in both.
+/// The relation between the iterations of two accesses. Variables that it does not mention have
+/// equal values in both.
 class Relation {
  public:
-  /// Where the second access is, seen from the first.
+  /// The iteration of the second access relative to the first.
   enum class Step : std::uint8_t { Any, Other, Later, Earlier };
   struct Loop {
     FreeVar loop;
@@ -107,16 +108,16 @@ class Relation {
   };
 
   static Relation same_iteration() { return {}; }
-  /// Two different iterations of the loop, whichever comes first: parallel and vectorized loops.
+  /// Two distinct iterations of the loop in either order, as in parallel and vectorized loops.
   static Relation other_iteration(const tir::For& loop) {
     return Relation().with(loop, Step::Other);
   }
-  /// The second access is in a later iteration than the first: dependences that the loop carries.
+  /// A later iteration for the second access: loop-carried dependences.
   static Relation later_iteration(const tir::For& loop) {
     return Relation().with(loop, Step::Later);
   }
 
-  /// Adds a loop, outermost first. Range bounds may use loops that were added before.
+  /// Adds a loop, outermost first. The bounds of its range may use loops that were added before.
   Relation with(const tir::For& loop, Step step) &&;
   Relation with(Var var, std::optional<Range> range, Step step) &&;
 
@@ -126,31 +127,31 @@ class Relation {
   std::vector<Loop> loops_;
 };
 
-/// Two accesses to one buffer, at least one of them a write, not proved disjoint.
+/// Two accesses to the same buffer, at least one of them a write, that are not provably disjoint.
 struct Conflict {
   Access first, second;
 };
 
-/// Whether the two accesses touch no common element in any pair of iterations that are related so.
-/// The facts are those of the place around the related loops; variables are added to them.
+/// Whether the two accesses provably touch no common element in any related pair of iterations.
+/// `facts` hold around the related loops; variables are added to them.
 bool are_disjoint(const Access& first, const Access& second, const Relation& relation,
                   Facts& facts);
 
-/// Whether the access touches another element in each iteration of the loops, given outermost
-/// first, lanes counting as a loop more: an injective index. Other variables are the same in all
-/// iterations.
+/// Whether the access provably touches a different element in each iteration of the loops (its
+/// index is injective). `loops` are given outermost first, and lanes count as an additional loop.
+/// Other variables are constant.
 bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>& loops,
                                Facts& facts);
 
-/// The first pair of accesses with a write that is not proved disjoint. Pass the same footprint
-/// twice to compare a statement with itself.
+/// Returns the first pair of accesses, including a write, that is not provably disjoint. To compare
+/// a statement with itself, pass its footprint twice.
 std::optional<Conflict> find_conflict(const Footprint& first, const Footprint& second,
                                       const Relation& relation, Facts& facts);
 
-/// The facts of a function's arguments: extents are at least 0 and strides at least 1.
+/// Returns the facts about a function's arguments: extents are >= 0 and strides are >= 1.
 Facts facts_of_arguments(const tir::PrimFunc& func);
 
-/// "reads A[i, j + 1]"
+/// Returns the access as text: "reads A[i, j + 1]".
 std::string access_text(const Access& access);
 
 }  // namespace tenon::arith

@@ -1,4 +1,4 @@
-// What is known at a place in the program: ranges and values of variables, and conditions of
+// Facts that hold at a point of the program: ranges and values of variables, and the conditions of
 // enclosing scopes.
 //
 //   Facts facts;
@@ -31,16 +31,16 @@ class Facts {
   Facts& operator=(Facts&&) noexcept;
   ~Facts();
 
-  /// The variable ranges over [min, min + extent). Re-binding with an equal range is allowed;
-  /// another range replaces it only with `replace` (loops that reuse a variable).
+  /// States that the variable is in [min, min + extent). It may be bound again to an equal range;
+  /// another range requires `replace`, for loops that reuse a variable.
   void bind(const Var& var, const Range& range, bool replace = false);
-  /// The variable equals the expression: simplification puts it in its place unless it is large
-  /// (extent-1 ranges do this too).
+  /// States that the variable equals the expression. Simplification substitutes the value unless it
+  /// is large. A range of extent 1 has the same effect.
   void bind(const Var& var, const Expr& value, bool replace = false);
-  /// The constant bounds of a variable directly.
+  /// States constant bounds of the variable.
   void bind_bound(const Var& var, ConstBound bound);
 
-  /// As long as it lives, what was assumed holds.
+  /// The lifetime of an assumption.
   class Scope {
    public:
     Scope(Scope&&) noexcept;
@@ -53,15 +53,14 @@ class Facts {
     Facts* facts_;
     std::size_t mark_;
   };
-  /// The condition holds until the scope ends. Conjunctions are taken apart; `x % c == b` gives a
-  /// modular fact; comparisons with a constant give bounds of the compared expression; `likely` is
-  /// looked through.
+  /// Assumes the condition until the scope ends. Conjunctions are split, `x % c == b` becomes a
+  /// modular fact, a comparison with a constant bounds the other operand, and `likely` is ignored.
   [[nodiscard]] Scope assume(const Expr& condition);
 
-  /// The private state that const_bound, modular_set and the simplifier read
+  /// Internal state, shared by const_bound, modular_set and the simplifier
   /// (src/arith/facts_state.h).
   struct State;
-  /// As that says.
+  /// Returns the internal state.
   State& state() const { return *state_; }
 
  private:

@@ -1,5 +1,5 @@
-// Indices as sums of multiples, and the values that such a sum can take: what tells most accesses
-// apart without a proof by the simplifier.
+// Indices as linear sums, and the set of values that such a sum can take. Proves most accesses
+// disjoint without the simplifier.
 #pragma once
 
 #include <array>
@@ -15,24 +15,27 @@
 
 namespace tenon::arith {
 
-/// Calls `term` with every summand of factor * e that is no constant and its coefficient, in
-/// writing order, and adds the constant ones to `constant`. false where a number is beyond int64,
-/// or where `term` returns false.
+/// Decomposes factor * e. Calls `term` with each non-constant summand and its coefficient, in
+/// textual order, and adds the constant summands to `constant`. Returns false if a number exceeds
+/// int64 or if `term` returns false.
 ///
 ///   i * 16 - (j + 3)   gives (i, 16), (j, -1), and the constant -3
 bool for_each_term(const tir::Expr& e, std::int64_t factor, std::int64_t& constant,
                    FunctionRef<bool(const tir::Expr&, std::int64_t)> term);
 
-/// The values that a constant plus multiples of ranges can take: between two ends, and all equal
-/// modulo the greatest common divisor of the factors; and of the larger factors alone, but for what
-/// the smaller ones reach (rows of 16, of which 9 elements are used). Ends that overflow are
-/// infinite.
+/// The set of values of a constant plus multiples of ranges, over-approximated by
+/// - its two ends,
+/// - congruence modulo the greatest common divisor of the factors,
+/// - multiples of the larger factors, plus the span of the smaller ones (9 used elements in rows of
+///   16).
+///
+/// An end that overflows is infinite.
 class Reach {
  public:
   explicit Reach(std::int64_t constant)
       : low_{constant, true}, high_{constant, true}, constant_(constant) {}
 
-  /// Plus factor * [low, high]; an absent end is infinite.
+  /// Adds factor * [low, high]. An absent end is infinite.
   void add(std::int64_t factor, const std::optional<std::int64_t>& low,
            const std::optional<std::int64_t>& high) {
     if (factor == 0) return;
@@ -42,7 +45,7 @@ class Reach {
     high_.add(factor, factor < 0 ? low : high);
   }
 
-  /// Moves both ends.
+  /// Adds a constant to both ends.
   void add_constant(std::int64_t value) {
     low_.add(1, value);
     high_.add(1, value);
@@ -51,11 +54,11 @@ class Reach {
     count_ = kTerms + 1;
   }
 
-  /// The ends; nullopt where they are infinite.
+  /// Return the ends; nullopt if infinite.
   std::optional<std::int64_t> min() const { return low_.bound(); }
   std::optional<std::int64_t> max() const { return high_.bound(); }
 
-  /// Whether no value lies in [low, high].
+  /// Whether provably no value is in [low, high].
   bool misses(std::int64_t low, std::int64_t high) const;
 
  private:
@@ -78,19 +81,19 @@ class Reach {
     std::optional<std::int64_t> low = {}, high = {};
   };
 
-  /// Among the terms, by ascending magnitude of the factor.
+  /// Inserts the term, sorted by ascending magnitude of the factor.
   void keep(const Term& term);
-  /// The same of multiples of the larger factors, each with all that the smaller ones reach around
-  /// it.
+  /// Whether no value is in [low, high], judged by multiples of the larger factors and the span of
+  /// the smaller ones around each.
   bool misses_between_rows(std::int64_t low, std::int64_t high) const;
 
-  /// Terms beyond these are in the ends and in the divisor only.
+  /// Maximum number of terms that are stored. Further terms only affect the ends and the divisor.
   static constexpr std::size_t kTerms = 8;
 
   End low_, high_;
   std::int64_t constant_, divisor_ = 0;
   std::array<Term, kTerms> terms_ = {};
-  std::size_t count_ = 0;  // more than kTerms: they are not known
+  std::size_t count_ = 0;  // above kTerms, `terms_` is incomplete
 };
 
 }  // namespace tenon::arith

@@ -1,4 +1,4 @@
-// Intervals with symbolic ends, and what set of values an expression takes over them.
+// Intervals with symbolic ends, and the values of expressions over them.
 //
 //   IntervalMap relaxed;  relaxed.set(i, Interval::of(0, 7));
 //   values_of(i * 8 + j, relaxed, facts)        // [j, j + 56]
@@ -11,30 +11,30 @@
 
 namespace tenon::arith {
 
-/// Inclusive at both ends. Infinity and emptiness are states.
+/// An interval, inclusive at both ends. It may be unbounded or empty.
 class Interval {
  public:
-  /// Of no bounds, and of one value.
+  /// Make an interval: unbounded, empty, one value, both ends, or one end.
   static Interval everything() { return {}; }
   static Interval empty();
   static Interval point(Expr e) { return Interval(e, e); }
   static Interval of(Expr min, Expr max) { return Interval(std::move(min), std::move(max)); }
   static Interval at_least(Expr min);
   static Interval at_most(Expr max);
-  /// [min, min + extent - 1]
+  /// Returns [min, min + extent - 1].
   static Interval from_range(const Range& r);
 
   const std::optional<Expr>& min() const { return min_; }
   const std::optional<Expr>& max() const { return max_; }
   bool is_empty() const { return empty_; }
-  /// Whether neither end is known; whether both are.
+  /// Whether neither end is known, and whether both are.
   bool is_everything() const { return !empty_ && !min_ && !max_; }
   bool is_bounded() const { return !empty_ && min_ && max_; }
-  /// Both ends are the same expression.
+  /// Whether both ends are the same node.
   bool is_point() const { return is_bounded() && min_->same_as(*max_); }
 
-  /// [min, max] as a range, its extent simplified; `otherwise` where an end is infinite or the
-  /// interval is empty.
+  /// Returns [min, max] as a range with a simplified extent; `otherwise` if an end is infinite or
+  /// the interval is empty.
   Range to_range(const Range& otherwise, const Facts& facts) const;
 
  private:
@@ -45,11 +45,11 @@ class Interval {
   bool empty_ = false;
 };
 
-/// The intervals that variables are relaxed over; others stand for themselves.
+/// Intervals of the variables to be relaxed. Other variables remain symbolic.
 class IntervalMap {
  public:
   void set(const Var& var, Interval interval);
-  /// Null for a variable that stands for itself.
+  /// Returns the interval of the variable, or null if it remains symbolic.
   const Interval* find(const Var& var) const;
   const Interval* find(const tir::ExprNode& var) const;
   std::size_t size() const { return intervals_.size(); }
@@ -58,32 +58,32 @@ class IntervalMap {
   DenseMap<const tir::ExprNode*, Interval> intervals_;
 };
 
-/// An interval that contains every value of the expression; exact for affine expressions.
+/// Returns an interval that contains every value of the expression. Exact for affine expressions.
 Interval values_of(const Expr& e, const IntervalMap& relaxed, const Facts& facts = Facts());
-/// The relaxed image of an interval's ends.
+/// Returns an interval that contains the values of both ends and all values between.
 Interval values_of(const Interval& s, const IntervalMap& relaxed, const Facts& facts = Facts());
-/// The box hull. Empty members count for nothing.
+/// Returns the hull. Empty members are ignored.
 Interval hull(const std::vector<Interval>& sets, const Facts& facts = Facts());
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Facts());
 
-/// Per-dimension lower-bound region estimates and unions (the api column of
-/// golden/arith/intset.tsv).
+/// Return a region, or an interval, all of which is provably covered. Nullopt if none can be
+/// derived.
 std::optional<std::vector<Interval>> region_lower_bound(
     const std::vector<Range>& region, const std::vector<std::pair<Var, Range>>& domain,
     const Expr& predicate, const Facts& facts = Facts());
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts = Facts());
 
-/// Where `var` may lie so that the condition surely holds for all relaxed values of the other
-/// variables; nullopt if it could not be deduced.
+/// Returns the values of `var` for which the condition provably holds for all relaxed values of the
+/// other variables; nullopt if they cannot be deduced.
 std::optional<Interval> deduce_bound(const Var& var, const Expr& condition, const IntervalMap& hint,
                                      const IntervalMap& relaxed, const Facts& facts = Facts());
 
-/// e == sum(coeff[i] * vars[i]) + base; nullopt if e is not linear in vars.
+/// The linear form e == sum(coefficients[i] * vars[i]) + base.
 struct LinearForm {
   std::vector<Expr> coefficients;
   Expr base;
 };
-/// nullopt for what is no such sum.
+/// Returns the linear form of `e`; nullopt if `e` is not linear in `vars`.
 std::optional<LinearForm> linear_form(const Expr& e, const std::vector<Var>& vars);
 
 }  // namespace tenon::arith

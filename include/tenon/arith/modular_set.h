@@ -1,5 +1,5 @@
-// Modular sets: the values coeff*k + base for integer k, 0 <= base < coeff; coeff 1 says nothing,
-// coeff 0 a constant.
+// Modular sets: the integers coeff*k + base with 0 <= base < coeff. coeff 1 is the set of all
+// integers; coeff 0 is the constant `base`.
 //
 //   modular_set(i * 4 + 2, facts) == ModularSet{4, 2}
 #pragma once

@@ -1,4 +1,4 @@
-// What has been simplified, kept for as long as the same expressions come again.
+// Memoization of the simplifier across calls.
 //
 //   const SimplifierMemory memory;                 // until the end of the block
 //   for (Pass& pass : passes) func = pass(func);   // each simplifies what the last one changed
@@ -8,9 +8,9 @@
 
 namespace tenon::arith {
 
-/// As long as one lives, what is simplified on this thread is remembered, whatever Facts it is
-/// simplified with: where as much is known of the variables of an expression as before, it is not
-/// simplified again. A lowering has one. They may be nested.
+/// While an object lives, the simplifications on this thread are memoized, for all Facts. A result
+/// is reused as long as the facts about the expression's variables are the same. Each lowering has
+/// one object. Objects may be nested.
 class SimplifierMemory {
  public:
   SimplifierMemory();

@@ -1,11 +1,11 @@
-// Simplification to the normal forms that the known texts show, and proof.
+// Simplification to the normal forms of TVM 0.9 text, and proofs.
 //
 //   simplify((i * 8 + j) * 4, facts)                   // ((i*32) + (j*4))
 //   can_prove(i * 8 + j < 128, facts)
 //
-// One `simplify` is: the rewriter (rules as rows, src/arith/rules/) at most two rounds, stopping
-// when a round changes nothing, then one canonical pass (sums of scaled, divided, reduced indices).
-// Idempotence is not promised.
+// One call of `simplify` runs the rewriter (rules as table rows, src/arith/rules/) for up to two
+// rounds, stopping when a round changes nothing, and then one canonical pass (sums of scaled,
+// divided and reduced indices). It is not necessarily idempotent.
 #pragma once
 
 #include "tenon/arith/facts.h"
@@ -17,16 +17,16 @@ namespace tenon::arith {
 
 Expr simplify(const Expr& e, const Facts& facts = Facts(), int rounds = 2);
 Range simplify(const Range& r, const Facts& facts = Facts());
-/// One of the two simplifiers alone: that of rules, and that of sums in normal form.
+/// Run only the rewriter, or only the canonical pass.
 Expr rewrite_simplify(const Expr& e, const Facts& facts = Facts());
 Expr canonical_simplify(const Expr& e, const Facts& facts = Facts());
 
-/// Every expression of a statement, with the facts that its loops, conditions and lets give; dead
-/// branches and useless stores go; pure integer lets are inlined; extent-1 loop variables are
-/// replaced. (The Simplify of the pass list.)
+/// Simplifies every expression of a statement with the facts from its loops, conditions and lets.
+/// Removes dead branches and useless stores, inlines pure integer lets, and substitutes the
+/// variables of loops of extent 1.
 tir::Stmt simplify_stmt(const tir::Stmt& s, Facts& facts);
 
-/// Whether the Bool expression surely holds. False means "not proved", never "disproved".
+/// Whether the condition provably holds. False means "not proved", not "disproved".
 bool can_prove(const Expr& condition, const Facts& facts = Facts());
 bool can_prove_equal(const Expr& a, const Expr& b, const Facts& facts = Facts());
 bool can_prove_at_least(const Expr& e, std::int64_t bound, const Facts& facts = Facts());

@@ -1,7 +1,7 @@
-// Data wraps, positions do not.
+// Overflow semantics of integer expressions: data wraps, indices do not overflow.
 //
-//   wraps(A[i] + i*4)     // true: an element takes part, so the sum is modulo 2^32
-//   wraps(i*4 + j)        // false: loop variables, sizes and constants are taken not to overflow
+//   wraps(A[i] + i*4)     // true: contains an element, so the sum is modulo 2^32
+//   wraps(i*4 + j)        // false: loop variables, sizes and constants are assumed not to overflow
 #pragma once
 
 #include "tenon/arith/facts.h"
@@ -11,13 +11,13 @@
 namespace tenon::arith {
 
 /// Whether the arithmetic of an integer expression, or of the operands of a comparison, is modulo
-/// its type: an element, the result of a call or a cast from data takes part, or the type is no
-/// index type. Otherwise every sum, difference and product in it may be taken not to overflow.
+/// 2^bits: it contains an element, the result of a call or a cast from data, or its type is not an
+/// index type. Otherwise every sum, difference and product in it may be assumed not to overflow.
 bool wraps(const Expr& e);
-/// Also of variables that are bound to data.
+/// Overload that also knows the variables bound to data.
 bool wraps(const Expr& e, const Facts& facts);
 
-/// The variable holds data, as a let of an element does: its arithmetic wraps.
+/// States that the variable holds data, such as a let of an element, so that its arithmetic wraps.
 void bind_data(const Var& var, Facts& facts);
 
 }  // namespace tenon::arith

@@ -1,14 +1,13 @@
-// The reference interpreter: runs a function of any form (multi-dimensional or flat) on host
-// arrays, as the node comments define it. Slow and obvious: the truth that compiled code is
-// compared with.
+// The reference interpreter: runs a function of any form on host arrays, following the semantics in
+// the node comments. It favours simplicity over speed, because compiled code is compared with it.
 //
 //   evaluate(func, {array_of(a), array_of(b)});
 //
-// Vectors are evaluated lane by lane, parallel loops in order. Thread axes: bodies with
-// thread_extent run all threads of a block in lock step: all execute a statement before the next
-// one starts, as if a barrier (tvm_storage_sync) stood between any two. Reading an element never
-// written (optional: `check_uninitialized`), or outside its buffer, is a RuntimeError that names
-// the buffer and the index.
+// Vectors are evaluated lane by lane, and parallel loops in order. The threads of a block run in
+// lockstep: all threads execute a statement before any executes the next, as if a barrier
+// (tvm_storage_sync) followed every statement. RuntimeError, naming buffer and index, for an access
+// outside the buffer and, with `check_uninitialized`, for reading an element that was never
+// written.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@
 
 namespace tenon::tir {
 
-/// An array argument: borrowed memory, row-major unless strides (in elements) are given.
+/// An array argument. The memory is borrowed. Row-major unless strides (in elements) are given.
 struct HostArray {
   void* data;
   DataType dtype;
@@ -33,57 +32,59 @@ struct HostArray {
 /// An argument: an array, an integer or a float.
 using HostValue = std::variant<HostArray, std::int64_t, double>;
 
-/// One access of a buffer, for checks of bounds.
+/// An access to one buffer element, as reported to `on_access`.
 struct Access {
   const BufferNode* buffer;
   std::span<const std::int64_t> indices;
   bool is_write;
-  /// The load that reads; null for writes, and for reads of another kind.
+  /// The load; null for writes and for reads by other nodes.
   const Load* load = nullptr;
-  /// Which memory: every time that the program comes to where a multi-dimensional buffer is made,
-  /// it is another one, and so is each copy that threads have of it.
+  /// The identity of the memory. Each execution of the definition of a multi-dimensional buffer
+  /// creates a new realization, and each thread that has its own memory a new copy.
   std::int64_t realization = 0, copy = 0;
-  /// The indices that the memory has room for. Empty for flat buffers.
+  /// The index range of the allocated memory. Empty for flat buffers.
   std::span<const std::int64_t> mins = {}, extents = {};
 };
 
-/// One access of shared memory by the threads of a warp together, for checks of bank conflicts.
+/// An access to shared memory by all threads of a warp, for the analysis of bank conflicts.
 struct WarpAccess {
   const BufferNode* buffer;
   bool is_write;
-  /// Bytes that each thread moves: a contiguous vector in one access, other lanes each in their
-  /// own.
+  /// Bytes that each thread accesses: a contiguous vector in one access; other vectors lane by
+  /// lane.
   int bytes;
-  /// Of the 32 banks of 4 bytes: the most words that one of them must give one after another.
-  /// Threads that name the same word share it. Accesses of 8 bytes are those of half warps, of 16
-  /// bytes those of quarter warps. 1: no conflict.
+  /// Degree of the bank conflict: the maximum number of words that one of the 32 four-byte banks
+  /// has to deliver in sequence. 1: no conflict. Threads that access the same word share it. 8-byte
+  /// accesses are counted per half warp, 16-byte accesses per quarter warp.
   int ways;
 };
 
-/// What the interpreter watches for; nothing of it need be given.
+/// Checks and callbacks of the interpreter. All are optional.
 struct EvaluateOptions {
   bool check_uninitialized = false;
-  /// Refuses what real threads might do in another order: two threads of a block that use an
-  /// element of memory that they share, one of them writing, with no barrier (tvm_storage_sync)
-  /// between, unless each of them has first written it itself, with the same value; two blocks of a
-  /// launch that do so, which no barrier orders; and barriers that not all threads come to. A
-  /// program without any of them gives the same results however its threads are interleaved.
+  /// Throws if the result could depend on how threads are interleaved:
+  /// - two threads of a block access an element of shared memory without a barrier
+  ///   (tvm_storage_sync) between them, at least one of them writes, and not each of them has
+  ///   itself written the same value there before;
+  /// - two blocks of a launch do so, which no barrier can order;
+  /// - not all threads reach a barrier.
   bool check_races = false;
   std::function<void(const Access&)> on_access = {};
   std::function<void(const WarpAccess&)> on_warp_access = {};
-  /// C functions that `call_extern` may reach, by name: given the evaluated arguments (pointers as
-  /// addresses).
+  /// Implements the C functions that `call_extern` may call, by name. Pointer arguments are passed
+  /// as addresses.
   std::function<double(const std::string& name, std::span<const HostValue> args)> call_extern = {};
-  /// Iterations after which the evaluation gives up with a RuntimeError; 0: never.
+  /// Maximum number of statements to execute before a RuntimeError; 0: no limit.
   std::int64_t step_limit = 0;
 };
 
 void evaluate(const PrimFunc& func, std::span<const HostValue> args,
               const EvaluateOptions& options = {});
 
-/// The value of an expression without variables or loads: an integer or a floating value.
+/// Returns the value of an expression without variables or loads.
 std::variant<std::int64_t, double> evaluate(const Expr& e);
-/// With integer values for its variables.
+/// Returns the value of an integer expression whose variables have the values that `value_of`
+/// returns.
 std::int64_t evaluate_int(const Expr& e, const std::function<std::int64_t(const Var&)>& value_of);
 
 }  // namespace tenon::tir

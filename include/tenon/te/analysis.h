@@ -1,10 +1,10 @@
-// Questions about operations: what makes a step of a scan, which of its axes can be computed in
-// part.
+// Queries on operations, in particular on scans.
 //
 //   te::scan_fixed_axes(T.op())      // the columns, if no step reads another column
 //
-// Who reads whom among operations is `op.inputs()`. Of a schedule, a StageGraph says it with what
-// the schedule has changed: `reads`, `readers`, and `attach_path` for the loops around a stage.
+// `op.inputs()` lists the tensors that an operation reads. For the dependences in a schedule,
+// including the effect of its primitives, use a StageGraph: `reads`, `readers`, and `attach_path`
+// for the loops around a stage.
 #pragma once
 
 #include "tenon/te/post_dfs_order.h"
@@ -15,22 +15,22 @@ namespace tenon::te {
 
 class StageGraph;
 
-/// The operations that make one step of a scan: those that depend on its state and that an update
-/// depends on, and the updates; producers before consumers. TypeError for another kind of
-/// operation.
+/// Returns the operations that compute one step of a scan: the updates, and every operation on a
+/// path from the state to an update. Producers precede consumers. TypeError unless `scan` is a
+/// scan.
 std::vector<Operation> scan_body(const Operation& scan,
                                  SourceLocation where = SourceLocation::current());
 
-/// The spatial axes of a scan along which every element depends on earlier elements of its own
-/// coordinate only. They are a fixed point: to compute a part of the space along them, a step needs
-/// that part of the steps before it, and no more. Told from indices that are axes by themselves;
-/// any other index counts as reading everything. TypeError for another kind of operation.
+/// Returns the spatial axes of a scan along which each element depends only on earlier elements
+/// with the same coordinate. A part of the space along these axes can be computed from that part of
+/// the previous steps alone. Only indices that are plain axes are recognized; any other index is
+/// assumed to read the whole dimension. TypeError unless `scan` is a scan.
 std::vector<IterVar> scan_fixed_axes(const Operation& scan,
                                      SourceLocation where = SourceLocation::current());
 
-/// Whether statements see buffers as blocks of memory, as extern operations and tensor intrinsics
-/// do. Their arguments are then best compact: a buffer whose extents are variables has a stride for
-/// each otherwise.
+/// Whether statements access buffers as blocks of memory, as extern operations and tensor
+/// intrinsics do. Arguments should then be declared compact, since a buffer with variable extents
+/// otherwise gets a stride variable per dimension.
 bool needs_compact_buffers(const StageGraph& graph);
 bool needs_compact_buffers(const tir::Stmt& body);
 

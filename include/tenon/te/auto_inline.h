@@ -1,16 +1,15 @@
-// Inlining by what operations do, for schedules of graphs that a program made.
+// Automatic inlining of operations by their kind, for schedules of generated graphs.
 //
 //   te::Schedule s = te::create_schedule({D});       // B = A + 1, C = exp(B), D = sum of C
 //   te::auto_inline_elementwise(s);                  // B and C are written where they are read
 //
-// Each call inlines, in the order of the stages, those of its kind that no primitive has touched
-// (no loop changed, no attachment, scope or group, and neither made nor rewritten by a cache or an
-// rfactor) and that nothing needs as they are: outputs, what an extern operation, a scan or a
-// tensor intrinsic reads, what is prefetched, and stages that others are computed in stay. It
-// returns the operations that it inlined. Inlining repeats work where an operation has several
-// readers or is read more than once per element: as in the reference, that is the caller's choice.
-// Where it would make more than 65536 operations of a stage, the operation stays; so what a call
-// inlines never keeps a schedule from being lowered.
+// Each function inlines the stages of one kind that no primitive has touched (see is_untouched) and
+// returns the inlined operations in stage order. It keeps outputs, stages that other stages are
+// attached to, prefetched stages, and operands of extern operations, scans and tensor intrinsics.
+//
+// Inlining repeats work if an operation has several readers or is read more than once per element.
+// As in TVM 0.9, the caller is responsible for that. A stage is kept if inlining it would expand an
+// expression beyond 65536 operations, so that the schedule can always be lowered.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -19,16 +18,19 @@
 
 namespace tenon::te {
 
-/// One output, no reduction, no effects, and every read is at all of its axes in order.
+/// Whether the operation has one output, no reduction and no side effects, and reads every input at
+/// all of its own axes, in order.
 bool is_elementwise(const Operation& op);
-/// One output, no reduction, no effects, and every read is at some of its axes in order, or at
-/// constants where the input has extent 1. Every elementwise operation is one.
+/// Whether the operation has one output, no reduction and no side effects, and reads every input at
+/// a subset of its own axes, in order, or at a constant where the input has extent 1. Includes
+/// elementwise operations.
 bool is_broadcast(const Operation& op);
-/// One output, no reduction, no effects: every element is an expression of elements of the inputs.
+/// Whether the operation has one output, no reduction and no side effects, so that every element is
+/// an expression of input elements.
 bool is_injective(const Operation& op);
 
-/// Whether no primitive has touched the stage: no loop changed, no attachment, scope or group, and
-/// neither made nor rewritten by a cache or an rfactor.
+/// Whether no primitive has been applied to the stage: its loops, attachment, scope and group are
+/// the defaults, and no cache or rfactor has created or rewritten it.
 bool is_untouched(const Stage& stage);
 
 std::vector<Operation> auto_inline_elementwise(const Schedule& schedule,

@@ -1,5 +1,5 @@
-// AxisMap: a value for some iteration variables, by identity. It can be looked up but not iterated,
-// so that nothing depends on the order of addresses.
+// AxisMap: a map from iteration variables, by identity, to values. It has no iteration, so that
+// results never depend on the order of addresses.
 //
 //   AxisMap<Range> ranges;  ranges.set(i, Range(0, 16));  ranges.at(i).extent
 #pragma once
@@ -15,13 +15,13 @@ namespace tenon::te {
 template <class T>
 class AxisMap {
  public:
-  /// Null if the axis has no value.
+  /// Returns the value of the axis, or null.
   const T* find(const tir::IterVar& axis) const {
     auto it = values_.find(axis.get());
     return it == values_.end() ? nullptr : &it->second;
   }
   bool contains(const tir::IterVar& axis) const { return find(axis) != nullptr; }
-  /// Precondition: the axis has a value.
+  /// Returns the value of the axis. Precondition: it has one.
   const T& at(const tir::IterVar& axis) const {
     const T* value = find(axis);
     if (!value) internal_error("no value for axis `" + axis.name() + "`");

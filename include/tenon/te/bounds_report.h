@@ -1,5 +1,6 @@
-// What a schedule makes of its stages: how much of each is needed at a time, and by whom; how much
-// memory it has; how much of that is used; how often its elements are computed.
+// A report on the bounds and the cost of each stage of a schedule: the region required at a time
+// and the consumer that determines it, the memory allocated and the fraction used, and the
+// recomputation.
 //
 //   std::cout << te::bounds_report(s);
 //
@@ -7,8 +8,8 @@
 //   B      global  C, at i.outer   [10 by C, 64 by C] = 640   [10, 64]       2560   1.00  1.25
 //   C      global  root            [64, 64] = 4096            [64, 64]       16384  1.00  1.00
 //
-// Required and allocated boxes are inferred; the last two columns are counted, by running the loops
-// in the interpreter.
+// The required and allocated regions are inferred. The last two columns are measured by running the
+// loops in the interpreter.
 #pragma once
 
 #include <iosfwd>
@@ -22,66 +23,68 @@
 
 namespace tenon::te {
 
-/// What the report counts.
+/// Options of the measurement.
 struct BoundsReportOptions {
-  /// The values of symbolic sizes, without which nothing is counted.
+  /// Values of symbolic sizes. A size without a value disables the measurement.
   std::vector<std::pair<Var, std::int64_t>> sizes = {};
-  /// Statements that the interpreter runs before it gives up; 0: nothing is counted.
+  /// Maximum number of statements to interpret. 0 disables the measurement.
   std::int64_t most_steps = 5'000'000;
-  /// Of the bounds that infer_exact_bound gives.
+  /// Whether to report the bounds of infer_exact_bound.
   bool exact = false;
 };
 
-/// A row for every tensor that has memory.
+/// The report: one row per tensor that has memory.
 struct BoundsReport {
-  /// What is needed and kept along one axis.
+  /// One dimension of a tensor.
   struct Dimension {
-    /// What the readers read while one iteration of the loops around the stage runs: the box hull.
+    /// Hull of the elements read during one iteration of the loops around the stage.
     Range required;
-    /// The readers that the hull is not smaller for: one, or one for each end. Of an output, which
-    /// is required whole, none.
+    /// The consumers that determine the ends of the hull: one, or one per end. Empty for an output,
+    /// all of which is required.
     std::vector<std::string> decided_by;
-    /// The part of the tensor that the memory has room for.
+    /// The range that is allocated.
     Range allocated;
   };
-  /// Counted in a run.
+  /// The measurements of one run.
   struct Counts {
-    /// Per dimension the greatest extent of what readers touched of one piece of memory, and of the
-    /// pieces.
+    /// Maximum extent per dimension, over all allocations of the tensor: of the hull of the
+    /// elements read, and of the allocation.
     std::vector<std::int64_t> touched, allocated;
-    /// How often an element was computed (of a reduction: in how many pieces of memory), and how
-    /// many different ones.
+    /// Number of evaluations of elements, and of distinct elements. A reduction counts one
+    /// evaluation per element and allocation.
     std::int64_t evaluations = 0, points = 0;
-    /// Touched elements for each that there is room for: 1 where nothing is allocated in vain.
+    /// Returns the elements read as a fraction of the elements allocated. 1: nothing is wasted.
     double used() const;
-    /// Evaluations for each point: 1 where nothing is computed twice.
+    /// Returns the number of evaluations per element. 1: no recomputation.
     double computed() const;
   };
-  /// A stage, or one output of a stage of several.
+  /// A stage, or one output of a stage with several.
   struct Row {
     std::string stage;
     tir::StorageScope scope;
-    /// "root", or "C, at i.outer"
+    /// The attach point: "root", or "C, at i.outer".
     std::string place;
     std::vector<Dimension> dimensions;
-    /// Of the allocated box; storage_align, double buffers and virtual threads need more.
+    /// Bytes of the allocated region, without the overhead of storage_align, double buffers and
+    /// virtual threads.
     Expr bytes;
-    /// Absent where the report says why, and for what intrinsics and extern operations access.
+    /// Absent if nothing was measured, and for tensors that intrinsics or extern operations access.
     std::optional<Counts> counts;
   };
 
-  /// Every tensor that the program computes and has memory for, producers first. The parts of a
-  /// scan are kept in its memory and have no rows.
+  /// All computed tensors that have memory, producers first. The parts of a scan share the scan's
+  /// memory and have no rows.
   std::vector<Row> rows;
-  /// Why nothing was counted; "" if it was.
+  /// The reason why nothing was measured; "" otherwise.
   std::string not_counted;
 };
 
-/// Throws what freeze, infer_bound and schedule_ops throw. The inputs of the run hold ones.
+/// Makes the report. Throws the errors of freeze, infer_bound and schedule_ops. All inputs of the
+/// measured run are filled with ones.
 BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& options = {},
                            SourceLocation where = SourceLocation::current());
 
-/// A table, and a line with the reason if nothing was counted.
+/// Prints the table, followed by the reason if nothing was measured.
 std::ostream& operator<<(std::ostream& out, const BoundsReport& report);
 
 }  // namespace tenon::te

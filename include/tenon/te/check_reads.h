@@ -1,4 +1,4 @@
-// Reads that are proved to lie outside their tensor: refused before anything runs.
+// Refuses reads that are provably out of bounds.
 //
 //   check_reads(graph, bounds, Outside::Partly);      // A(i + 1) for i < 100, of 100 elements: BoundError
 #pragma once
@@ -9,15 +9,14 @@
 
 namespace tenon::te {
 
-/// Which reads are refused: those of which no element is in the tensor, or those of which some
-/// element is not.
+/// The reads to refuse: those whose elements are all out of bounds, or those with any element out
+/// of bounds.
 enum class Outside { Wholly, Partly };
 
-/// BoundError, with the line of the reading operation, for elements that are read in every run and
-/// that their tensor does not have. Checked where it can be told: of stages at root, at affine
-/// indices, outside of conditions; where extents are symbolic, `Partly` refuses what is outside for
-/// all sizes but those of which nothing is read. What is left, `instrument_bounds` checks at run
-/// time.
+/// Throws BoundError, naming the line of the reading operation, for an unconditional read that is
+/// provably out of bounds. Analyses affine indices of stages at root. With symbolic extents,
+/// `Partly` refuses reads that are out of bounds for every size at which anything is read. Other
+/// reads are checked at run time by `instrument_bounds`.
 void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused);
 
 }  // namespace tenon::te

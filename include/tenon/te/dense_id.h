@@ -1,5 +1,5 @@
-// Numbers of things that are kept in a vector, one type for each kind of thing, so that the number
-// of one is never taken for that of another.
+// Typed indices into vectors. Each kind of element has its own index type, so that indices of
+// different kinds cannot be confused.
 //
 //   using StageId = DenseId<struct FrozenStage>;
 //   StageId first(0);  stages[first.index()]
@@ -24,7 +24,7 @@ class DenseId {
   std::size_t index_;
 };
 
-/// An output of a stage, whichever operation the stage has now.
+/// An output of a stage, independent of the stage's current operation.
 template <class Id>
 struct OutputOf {
   Id stage;

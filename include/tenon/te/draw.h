@@ -1,5 +1,5 @@
-// Schedules to look at: their loops as an outline, and as graphs for Graphviz what reads what, what
-// is computed where, and how the axes of a stage come of each other.
+// Drawings of schedules: an outline of the loops, and Graphviz graphs of the data flow, the
+// attachments and the relations between the axes of a stage.
 //
 //   std::cout << s.print_loops();
 //   // produce C:
@@ -18,32 +18,33 @@
 
 namespace tenon::te {
 
-/// One line per loop, those of attached stages where they run, with the ranges that bound inference
-/// gives and the marks that the user set. Throws what infer_bound does for a schedule that cannot
-/// be computed; so do all below.
+/// Returns an outline with one line per loop, its inferred range and its marks. Attached stages
+/// appear inside the loop that they are attached to. This function and those below throw the errors
+/// of infer_bound.
 std::string print_loops(const Schedule& schedule, SourceLocation where = SourceLocation::current());
 
-/// Stages with their types and shapes, an arrow from each to those that read it; outputs are framed
-/// twice.
+/// Returns a graph of the stages with their types and shapes. Edges lead from producers to
+/// consumers; outputs have a double frame.
 std::string dataflow_dot(const Schedule& schedule,
                          SourceLocation where = SourceLocation::current());
 
-/// Stages, an arrow from each to the stage in whose loop it is computed, named after the loop.
+/// Returns a graph of the stages. An edge leads from a stage to the stage that it is attached to
+/// and is labelled with the loop.
 std::string attachment_dot(const Schedule& schedule,
                            SourceLocation where = SourceLocation::current());
 
-/// The axes of one stage with their ranges, an arrow from each to those that a split, a fusion or a
-/// transformation made of it; the loops are framed twice. ScheduleError if the stage is none of the
-/// schedule's, or has been inlined.
+/// Returns a graph of the axes of one stage with their ranges. Edges lead from the parents to the
+/// children of a split, fusion or transformation; loops have a double frame. ScheduleError if the
+/// stage does not belong to the schedule or has been inlined.
 std::string axes_dot(const Schedule& schedule, const StageKey& stage);
 
-/// A schedule, and what it is called above its drawings.
+/// A schedule and its title.
 struct NamedSchedule {
   std::string name;
   Schedule schedule;
 };
-/// One graph with a titled cluster for each of these drawings: per schedule what reads what, what
-/// is computed where, and the axes of every stage that computes something.
+/// Returns one graph with all drawings as titled clusters: per schedule the data flow, the
+/// attachments, and the axes of each stage that is computed.
 std::string all_dots(const std::vector<NamedSchedule>& schedules,
                      SourceLocation where = SourceLocation::current());
 std::string all_dots(const Schedule& schedule, SourceLocation where = SourceLocation::current());

@@ -1,11 +1,11 @@
-// The end of editing: from a schedule to the graph of its stages.
+// Freezing: the transition from an editable schedule to the immutable graph of its stages.
 //
 //   te::StageGraph graph = te::freeze(schedule);
 //
-// Freezing puts inlined stages into their readers, rebases every root axis that is a loop to 0, and
-// moves attachments to axes that have since been split or fused onto the loops that came of them.
-// It throws ScheduleError for a schedule that cannot be computed: an inlined output or reduction, a
-// stage attached where its consumers cannot see it.
+// freeze inlines stages into their readers, rebases the loops of root axes to start at 0, and moves
+// attachments from axes that were split or fused to the resulting loops. It throws ScheduleError
+// for a schedule that cannot be computed, such as an inlined output or reduction, or a stage
+// attached where its consumers cannot see it.
 #pragma once
 
 #include "tenon/te/graph.h"

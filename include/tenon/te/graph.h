@@ -1,5 +1,5 @@
-// The frozen schedule: stages in order with dense numbers, who reads whom, who is computed where.
-// What bound inference and the making of loops work on; nothing in it changes any more.
+// The frozen schedule: numbered stages, their dependences and their attach points. Immutable; the
+// input of bound inference and loop generation.
 //
 //   te::StageGraph graph = te::freeze(schedule);
 //   for (te::StageId id : graph.ids() | std::views::reverse)       // consumers first
@@ -18,49 +18,51 @@ namespace tenon::te {
 
 struct FrozenStage;
 
-/// A stage's number in a StageGraph: producers have smaller numbers than their readers.
+/// The number of a stage in a StageGraph. Producers have smaller numbers than their readers.
 using StageId = DenseId<FrozenStage>;
-/// A tensor by its stage and the index of its output.
+/// A tensor, identified by its stage and output index.
 using OutputId = OutputOf<StageId>;
 
-/// One loop around a stage.
+/// A loop that a stage is attached to.
 struct AttachPoint {
   StageId stage;
   IterVar axis;
 };
 
-/// What a tensor is to the scan that keeps it in the memory of its state.
+/// The role of a tensor that shares the memory of a scan's state.
 struct ScanPart {
-  /// What the tensor holds of the state.
+  /// The part of the state that the tensor holds.
   enum class Role : std::uint8_t {
     Initial,  ///< the steps before the first
-    Update,   ///< what a step adds
-    State,    ///< the placeholder that a step reads earlier steps from
+    Update,   ///< the result of a step
+    State,    ///< the placeholder through which a step reads earlier steps
   };
   Role role;
   /// The state, as an output of the scan.
   OutputId state;
 };
 
-/// A stage as it is computed: no longer inlined, its place and its memory settled.
+/// A stage that is not inlined, with its final attach point and memory.
 struct FrozenStage : StageSpec {
-  /// The loop that it is computed in; none at root. A member of a group is where the group is.
+  /// The loop that the stage is attached to; nullopt at root. Members of a group have the group's
+  /// attach point.
   std::optional<AttachPoint> place = std::nullopt;
-  /// Whether it is computed there as (a part of) the update of the scan: innermost, behind all that
-  /// is attached to the time loop.
+  /// Whether the stage is computed as, or as part of, the update of a scan: innermost, after
+  /// everything that is attached to the time loop.
   bool is_scan_update = false;
-  /// The scope that was set, else the one by the threads around it: Local under threadIdx, Shared
-  /// under blockIdx alone, Global otherwise. What fills the state of a scan is where the scan is.
+  /// The scope that was set, else the scope implied by the enclosing threads: Local under
+  /// threadIdx, Shared under blockIdx only, Global otherwise. Parts of a scan's state have the
+  /// scope of the scan.
   tir::StorageScope scope = tir::StorageScope::Global;
   bool scope_is_set = false;
-  /// Per output; empty if no output is part of a scan.
+  /// The scan part of each output. Empty if no output is part of a scan.
   std::vector<std::optional<ScanPart>> scan_parts = {};
 
-  /// None if the output is no part of a scan.
+  /// Returns the scan part of an output; nullopt if it is not part of a scan.
   std::optional<ScanPart> scan_part(int output) const;
 };
 
-/// A stage that reads a tensor.
+/// A tensor and the stages that read it.
 struct TensorReaders {
   Tensor tensor;
   std::vector<StageId> readers;
@@ -69,29 +71,29 @@ struct TensorReaders {
 class StageGraph {
  public:
   std::size_t size() const { return stages_.size(); }
-  /// All stages in order.
+  /// Returns all stages, producers first.
   std::span<const StageId> ids() const { return ids_; }
   const FrozenStage& stage(StageId id) const { return stages_[id.index()]; }
 
-  /// The stages that this one reads, and those that read it; ascending.
+  /// Return the stages that this one reads, and the stages that read it, in ascending order.
   std::span<const StageId> reads(StageId id) const;
   std::span<const StageId> readers(StageId id) const;
-  /// The readers of each output of the stage, one entry per output.
+  /// Returns the readers of each output of the stage.
   const std::vector<TensorReaders>& output_readers(StageId id) const;
 
-  /// The loops around the stage, innermost first: its place, the loops outside of that in the same
-  /// stage, then those around that stage, ...; empty at root.
+  /// Returns the loops around the stage, innermost first: its attach point, the loops outside it in
+  /// the same stage, then the loops around that stage, and so on. Empty at root.
   const std::vector<AttachPoint>& attach_path(StageId id) const;
-  /// The stages attached directly at this loop, in order.
+  /// Returns the stages attached directly to this loop, in order.
   std::vector<StageId> attached_at(StageId stage, const IterVar& axis) const;
-  /// All stages attached directly at some loop of this stage, in order.
+  /// Returns the stages attached directly to any loop of this stage, in order.
   std::span<const StageId> attached_in(StageId stage) const;
 
-  /// The stage that computes the operation, be it current or one that it had before; none if it was
-  /// inlined.
+  /// Returns the stage for `op`, also if a rewrite has since replaced the operation; nullopt if it
+  /// was inlined.
   std::optional<StageId> find(const Operation& op) const;
   std::optional<OutputId> find(const Tensor& tensor) const;
-  /// The tensor that now stands for a tensor that the user holds.
+  /// Returns the tensor that replaced the given one, or the tensor itself.
   Tensor resolve(const Tensor& tensor) const;
   const std::vector<StageId>& outputs() const { return outputs_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -107,7 +109,7 @@ class StageGraph {
   std::vector<StageId> outputs_;
   std::vector<std::string> warnings_;
   std::unordered_map<const OperationNode*, StageId> stage_of_;
-  /// Keeps the operations of stage_of_ alive.
+  /// Keeps the operations in `stage_of_` alive.
   std::vector<Operation> past_ops_;
 };
 

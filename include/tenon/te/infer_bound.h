@@ -1,15 +1,15 @@
-// Bound inference: the range of every axis of a frozen schedule, from what each stage's readers
-// need of it.
+// Bound inference: computes the range of every axis of a frozen schedule from the regions that the
+// consumers of each stage require.
 //
 //   te::Bounds bounds = te::infer_bound(s);
-//   bounds[s[B].axis(0)]                      // range(min=(i.outer*8), ext=10): what one iteration of
-//   i.outer needs std::cout << bounds;                      // a table
+//   bounds[s[B].axis(0)]       // range(min=(i.outer*8), ext=10), for one iteration of i.outer
+//   std::cout << bounds;       // a table
 //
-// Outputs are needed whole. Any other stage is needed where its readers read it while one iteration
-// of the loops around it runs: every loop of a reader inside of those is relaxed to its whole
-// range, and so are loops bound to threads that share the memory that the stage is kept in. The
-// union over all reads is their box hull, never less than what is touched. Ranges then go down from
-// root axes to loops.
+// An output is required in full. Any other stage is required where its consumers read it during one
+// iteration of the loops around it. Consumer loops inside the attach point are relaxed to their
+// full range, as are thread-bound loops whose threads share the stage's memory. The required region
+// is the hull of all reads: a superset of the elements touched. Ranges then propagate from root
+// axes to loops.
 #pragma once
 
 #include <iosfwd>
@@ -34,17 +34,17 @@ class Bounds {
     Range range;
   };
 
-  /// BoundError if the axis is none of the schedule's.
+  /// Returns the range of the axis. BoundError if the axis does not belong to the schedule.
   const Range& operator[](const IterVar& axis) const;
   const Range& at(const IterVar& axis) const { return (*this)[axis]; }
-  /// Null if the axis is none of the schedule's.
+  /// Returns the range of the axis, or null if it does not belong to the schedule.
   const Range* find(const IterVar& axis) const;
   const AxisMap<Range>& ranges() const;
-  /// All axes: by stage, producers first; in a stage its operation's axes, then those that
-  /// relations made, then the threads bound to it.
+  /// Returns all axes, by stage, producers first. Within a stage: the axes of the operation, axes
+  /// created by relations, then bound threads.
   const std::vector<Entry>& entries() const;
-  /// The frozen schedule, where the bounds are of a schedule; null where they are of a graph that
-  /// the caller has.
+  /// Returns the frozen schedule if the bounds were inferred from a Schedule; null if the caller
+  /// passed a graph.
   const StageGraph* graph() const;
 
   struct Data;
@@ -52,7 +52,7 @@ class Bounds {
   // Moving copies, so that a handle is never empty.
   Bounds(const Bounds&) = default;
   Bounds& operator=(const Bounds&) = default;
-  /// For the room that made them (src/te/bounds/bounds_data.h).
+  /// For use inside te only (src/te/bounds/bounds_data.h).
   const Data& data() const { return *data_; }
 
  private:
@@ -60,10 +60,10 @@ class Bounds {
 };
 
 Bounds infer_bound(const StageGraph& graph);
-/// The bounds of the schedule as it is frozen now.
+/// Freezes the schedule in its current state and infers its bounds.
 Bounds infer_bound(const Schedule& schedule, SourceLocation where = SourceLocation::current());
 
-/// One line per axis: stage, axis, range.
+/// Prints one line per axis: stage, axis, range.
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
 
 }  // namespace tenon::te

@@ -1,5 +1,5 @@
-// Tensor intrinsics: a hardware operation as the computation that it replaces and the code that
-// calls it.
+// Tensor intrinsics: a hardware operation, described by the computation that it performs and the
+// code that invokes it.
 //
 //   te::TensorIntrin gemv = te::decl_tensor_intrin(c.op(),
 //       [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::TensorIntrinBody {
@@ -8,15 +8,15 @@
 //       {.binds = {{a, Ab}, {c, Cb}}});
 //   s[C].tensorize(yi, gemv);
 //
-// Where a stage is tensorized, the loop and all inside of it must compute what the intrinsic
-// declares: the same expression on as many elements. Either side may have dimensions of one element
-// to itself, operands may trade places, reduction axes go by their use, and one tensor may be
-// several inputs. Lowering says what differs first. Where a split leaves less than the intrinsic
-// takes, the loops of that part stay. Whether the code computes what is declared,
-// LowerOptions::check_intrinsics finds out.
+// The tensorized loop and the loops inside it must compute what the intrinsic declares: the same
+// expression on the same number of elements. Dimensions of extent 1 may be missing on either side,
+// commutative operands may be swapped, reduction axes are matched by use, and several inputs may be
+// the same tensor. Lowering reports the first difference. A tail that is smaller than the intrinsic
+// keeps its loops. LowerOptions::check_intrinsics tests whether the code computes what is declared.
 //
-// A buffer says which memory the code can take: one without an offset begins where its tensor does,
-// one without strides is compact; strides that are variables get their values from the tensor.
+// A buffer describes the memory that the code accepts. Without an offset, the operand must start at
+// the beginning of its tensor; without strides, it must be compact. Stride variables are bound to
+// the tensor's strides.
 #pragma once
 
 #include <functional>
@@ -28,8 +28,9 @@
 
 namespace tenon::te {
 
-/// `body` computes the whole; where a reduction is split around the intrinsic, `reset` starts the
-/// output and `update` adds to it. A body alone serves where no reduction is split.
+/// The code of an intrinsic. `body` computes the complete result. If a reduction is split around
+/// the intrinsic, `reset` initializes the output and `update` accumulates into it. `body` alone
+/// suffices if no reduction is split.
 struct TensorIntrinBody {
   std::optional<Stmt> body = std::nullopt;
   std::optional<Stmt> reset = std::nullopt;
@@ -39,7 +40,7 @@ struct TensorIntrinBody {
 struct TensorIntrinNode;
 class TensorIntrinCall;
 
-/// What a call of an intrinsic gives besides regions.
+/// Arguments of an intrinsic call other than regions.
 struct TensorIntrinCallOptions {
   std::vector<IterVar> reduce_axis = {};
   std::vector<Expr> scalars = {};
@@ -51,14 +52,14 @@ class TensorIntrin {
   // Moving copies, so that a handle is never empty.
   TensorIntrin(const TensorIntrin&) = default;
   TensorIntrin& operator=(const TensorIntrin&) = default;
-  /// operation_kind.h has what is in it.
+  /// Returns the node (operation_kind.h).
   const TensorIntrinNode& node() const { return *node_; }
   std::shared_ptr<const TensorIntrinNode> shared() const;
   const std::string& name() const;
-  /// Whether both are one intrinsic.
+  /// Whether both handles refer to the same intrinsic.
   bool same_as(const TensorIntrin& other) const { return node_ == other.node_; }
 
-  /// The intrinsic on regions of tensors: the body of a tensor_compute.
+  /// Applies the intrinsic to regions of tensors. The result is the body of a tensor_compute.
   TensorIntrinCall operator()(std::vector<TensorRegion> inputs,
                               TensorIntrinCallOptions options = {},
                               SourceLocation where = SourceLocation::current()) const;
@@ -77,30 +78,31 @@ class TensorIntrinCall {
   TensorIntrinCallOptions options;
 };
 
-/// How operands of an intrinsic are seen.
+/// Options of an intrinsic declaration.
 struct TensorIntrinOptions {
-  /// Buffers for inputs and outputs; one without gets a compact buffer of its own.
+  /// Buffers of inputs and outputs. A tensor without one gets a new compact buffer.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
   Name name = "tensor_intrin";
   std::vector<Var> scalar_params = {};
-  /// Of the buffers made here: see tir::BufferOptions.
+  /// Offset factor of the new buffers; see tir::BufferOptions.
   int default_offset_factor = 1;
 };
 
-/// Makes the body, given buffers for the operands.
+/// Makes the code, given the buffers of the operands.
 using TensorIntrinFunction = std::function<TensorIntrinBody(std::span<const tir::Buffer> inputs,
                                                             std::span<const tir::Buffer> outputs)>;
 
-/// TypeError: an operation that is no compute on placeholders, buffers of another shape or type, no
-/// code at all, code that accesses other buffers.
+/// Declares an intrinsic. TypeError if the operation is not a compute on placeholders, if a buffer
+/// does not match its tensor, or if the code is empty or accesses other buffers.
 TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction& body,
                                 TensorIntrinOptions options = {},
                                 SourceLocation where = SourceLocation::current());
 
-/// An operation on regions: for every point of the named first axes, the intrinsic on the regions
-/// that the body gives.
-///   te::tensor_compute({m, 16}, {"i"}, [&](Var i) { return vadd({A.region({i, Range(0, 16)})}); },
-///   "C")
+/// Makes an operation that applies an intrinsic at every point of the named axes, on the regions
+/// that `body` returns.
+///
+///   te::tensor_compute({m, 16}, {"i"},
+///                      [&](Var i) { return vadd({A.region({i, Range(0, 16)})}); }, "C")
 Tensor tensor_compute(std::vector<Expr> shape, AxisNames axes, IndexFunction<TensorIntrinCall> body,
                       Name name = "tensor_compute", Name tag = "",
                       SourceLocation where = SourceLocation::current());

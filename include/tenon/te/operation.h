@@ -1,11 +1,12 @@
-// Operations: what to compute. Immutable; a schedule says how.
+// Operations: definitions of what to compute. They are immutable; schedules define how to compute
+// them.
 //
 //   te::Tensor A = te::placeholder({n, m}, "A");
 //   te::IterVar k = te::reduce_axis({0, m}, "k");
 //   te::Tensor B = te::compute({n}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
 //
-// Axis names are optional (then i0, i1, ...). The body takes one Var per dimension, or one
-// std::span<const Var>.
+// Axis names are optional; the default is i0, i1, ... The body takes one Var per dimension, or a
+// single std::span<const Var>.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ namespace tenon::te {
 
 using tir::Stmt;
 
-// The kinds of operations; operation_kind.h has what is in them.
+// The kinds of operations, defined in operation_kind.h.
 struct Placeholder;
 struct Compute;
 struct Scan;
@@ -31,53 +32,53 @@ struct Extern;
 struct TensorCompute;
 using OperationKind = std::variant<Placeholder, Compute, Scan, Extern, TensorCompute>;
 
-/// Defined where it is used: who asks for a kind without operation_kind.h hears it from the
-/// compiler.
+/// Whether T is a complete type. Using a kind without including operation_kind.h fails to compile
+/// with this name.
 template <class T>
 concept Defined = sizeof(T) > 0;
 
 // ---- the handle ---------------------------------------------------------------------------------
 
-/// What computes tensors, or stands for an input: a handle.
+/// A handle of an operation, which computes tensors or represents an input.
 class Operation {
  public:
-  /// Of a node; the operation of a tensor.
+  /// Makes a handle of a node, or of the operation that computes a tensor.
   explicit Operation(Shared<const OperationNode> node) : node_(std::move(node)) {}
   Operation(const Tensor& tensor) : Operation(tensor.op()) {}
   // Moving copies, so that a handle is never empty.
   Operation(const Operation&) = default;
   Operation& operator=(const Operation&) = default;
 
-  /// As the user gave them.
+  /// The name and tag as the user gave them.
   const std::string& name() const;
   const std::string& tag() const;
-  /// One per dimension of the outputs; a scan's time axis first; none for placeholders and extern
-  /// operations.
+  /// Returns the data axes, one per dimension of the outputs; the time axis of a scan comes first.
+  /// Empty for placeholders and extern operations.
   const std::vector<IterVar>& axis() const;
   IterVar axis(int n, SourceLocation where = SourceLocation::current()) const;
   const std::vector<IterVar>& reduce_axis() const;
   IterVar reduce_axis(int n, SourceLocation where = SourceLocation::current()) const;
-  /// TypeError if this is no scan.
+  /// Returns the time axis. TypeError unless this is a scan.
   IterVar scan_axis(SourceLocation where = SourceLocation::current()) const;
-  /// axis(), then reduce_axis(): the loops before any schedule.
+  /// Returns axis() followed by reduce_axis(): the loops of an unscheduled stage.
   const std::vector<IterVar>& root_iter_vars() const;
-  /// The tensors read, in order of first appearance, from bodies, indices, conditions, inits and
-  /// extents alike.
+  /// Returns the tensors read in bodies, indices, conditions, inits and extents, in order of first
+  /// appearance.
   const std::vector<Tensor>& inputs() const;
   Tensor output(int i, SourceLocation where = SourceLocation::current()) const;
   int num_outputs() const;
-  /// The bodies of a compute; empty for the other kinds.
+  /// Returns the bodies of a compute; empty for other kinds.
   const std::vector<Expr>& body() const;
   const std::map<std::string, std::string>& attrs() const;
-  /// Where the user declared it.
+  /// Returns the source location of the declaration.
   const SourceLocation& where() const;
 
   const OperationKind& kind() const;
-  /// The kind if it is T, else null.
+  /// Returns the operation as kind T, or null if it is of another kind.
   template <Defined T>
   const T* as() const;
   const OperationNode* get() const { return node_.get(); }
-  /// Whether no other handle refers to the operation.
+  /// Whether this handle is the only reference to the operation.
   bool is_last() const { return node_.use_count() == 1; }
   bool same_as(const Operation& other) const { return node_ == other.node_; }
 
@@ -85,21 +86,21 @@ class Operation {
   Shared<const OperationNode> node_;
 };
 
-/// "compute(C, body=[...], axis=[iter_var(i, range(min=0, ext=16))], reduce_axis=[], tag=,
-/// attrs={})"
+/// Prints "compute(C, body=[...], axis=[iter_var(i, range(min=0, ext=16))], reduce_axis=[], tag=,
+/// attrs={})".
 std::ostream& operator<<(std::ostream& out, const Operation& op);
 
 // ---- bodies as callables ------------------------------------------------------------------------
 
-/// Of the Vars that a body may take.
+/// Maximum number of Vars that a body can take; a span has no limit.
 inline constexpr int kMaxBodyArity = 8;
 
-/// What may be a body: a function object, or a plain function.
+/// Types that can be a body: function objects and plain functions.
 template <class F>
 concept CallableObject = std::is_class_v<F> || std::is_function_v<std::remove_pointer_t<F>>;
 
-/// A callable on N variables or on a span of them, as one type. Calling it with another number than
-/// it takes is a TypeError, and so is making it of an empty std::function.
+/// A callable on N Vars or on a span of Vars, as one type. TypeError if it is called with the wrong
+/// number of Vars, or made from an empty std::function.
 template <class Result>
 class IndexFunction {
  public:
@@ -123,12 +124,12 @@ class IndexFunction {
     };
   }
 
-  /// Absent: takes any number.
+  /// Returns the number of Vars; nullopt if it takes any number.
   std::optional<int> arity() const { return arity_; }
   bool takes(std::size_t count) const {
     return !arity_ || static_cast<std::size_t>(*arity_) == count;
   }
-  /// Precondition: takes(vars.size()).
+  /// Calls the body. Precondition: takes(vars.size()).
   Result operator()(std::span<const Var> vars) const { return call_(vars); }
 
  private:
@@ -184,23 +185,23 @@ class IndexFunction {
   std::function<Result(std::span<const Var>)> call_;
 };
 
-/// The element at an index; the elements of all outputs there.
+/// Bodies: the element of one output, or the elements of all outputs, at an index.
 using ComputeBody = IndexFunction<Expr>;
 using MultiBody = IndexFunction<std::vector<Expr>>;
 
 // ---- making operations --------------------------------------------------------------------------
 
-/// Extents are integers (TypeError); constant ones are not negative.
+/// Declares an input. TypeError unless all extents are integers and constant ones are non-negative.
 Tensor placeholder(std::vector<Expr> shape, Name name = "placeholder", DataType dtype = Float(32),
                    SourceLocation where = SourceLocation::current());
 
-/// What is noted at an operation.
+/// The tag and attributes of an operation.
 struct ComputeOptions {
   Name tag = "";
   std::map<std::string, std::string> attrs = {};
 };
 
-/// Names of axes as they stand in a call, {"i", "j"}; none is a null pointer (TypeError).
+/// The axis names of a call, such as {"i", "j"}. TypeError for a null pointer.
 class AxisNames : public std::vector<std::string> {
  public:
   AxisNames() = default;
@@ -208,15 +209,15 @@ class AxisNames : public std::vector<std::string> {
   AxisNames(std::vector<std::string> names);
 };
 
-/// TypeError: a body of another arity, names of another number, a reduction that is not the whole
-/// body.
+/// Declares a compute operation. TypeError if the body has another arity, if the number of names
+/// differs from the rank, or if a reduction is only part of the body.
 Tensor compute(std::vector<Expr> shape, AxisNames axes, ComputeBody body, Name name = "compute",
                ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
 Tensor compute(std::vector<Expr> shape, ComputeBody body, Name name = "compute",
                ComputeOptions options = {}, SourceLocation where = SourceLocation::current());
 
-/// Several outputs of one shape. Either none of the bodies is a reduction or all are those of one
-/// tuple reduction.
+/// Declares a compute with several outputs of one shape. Either no body is a reduction, or the
+/// bodies are the components of one tuple reduction.
 std::vector<Tensor> compute_multi(std::vector<Expr> shape, AxisNames axes, MultiBody body,
                                   Name name = "compute", ComputeOptions options = {},
                                   SourceLocation where = SourceLocation::current());
@@ -224,12 +225,12 @@ std::vector<Tensor> compute_multi(std::vector<Expr> shape, MultiBody body, Name 
                                   ComputeOptions options = {},
                                   SourceLocation where = SourceLocation::current());
 
-/// A compute from its parts, checked like one that a user wrote.
+/// Makes a compute from its parts, with the same checks as compute().
 Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body,
                        ComputeOptions options = {},
                        SourceLocation where = SourceLocation::current());
 
-/// The whole history of a state: see Scan.
+/// Declares a scan, which computes the whole history of a state; see Scan.
 Tensor scan(const Tensor& init, const Tensor& update, const Tensor& state,
             std::vector<Tensor> inputs = {}, Name name = "scan",
             SourceLocation where = SourceLocation::current());
@@ -237,7 +238,7 @@ std::vector<Tensor> scan(std::vector<Tensor> init, std::vector<Tensor> update,
                          std::vector<Tensor> state, std::vector<Tensor> inputs = {},
                          Name name = "scan", SourceLocation where = SourceLocation::current());
 
-/// What an extern body returns: statements, or a call.
+/// The result of an extern body: statements or a call.
 class ExternResult {
  public:
   ExternResult(Stmt body) : body_(std::move(body)) {}
@@ -250,13 +251,13 @@ class ExternResult {
 using ExternBody = std::function<ExternResult(std::span<const tir::Buffer> inputs,
                                               std::span<const tir::Buffer> outputs)>;
 
-/// Types and buffers of an extern operation, where they are not those of its inputs.
+/// Types and buffers of an extern operation.
 struct ExternOptions {
-  /// The type of all outputs; without it, that of the inputs if they agree.
+  /// The type of all outputs. Nullopt: the common type of the inputs.
   std::optional<DataType> dtype = std::nullopt;
-  /// The type of each output, where they differ.
+  /// The type of each output, if they differ.
   std::vector<DataType> dtypes = {};
-  /// In place of the buffers made here, one per input or output.
+  /// The buffers of the inputs and outputs, one each. Nullopt: new compact buffers.
   std::optional<std::vector<tir::Buffer>> input_buffers = std::nullopt;
   std::optional<std::vector<tir::Buffer>> output_buffers = std::nullopt;
   Name tag = "";
@@ -271,12 +272,14 @@ std::vector<Tensor> extern_multi(std::vector<std::vector<Expr>> shapes, std::vec
 
 // ---- axes and variables -------------------------------------------------------------------------
 
-/// Half-open [begin, end).
+/// Makes a reduction axis over the half-open `range`.
 IterVar reduce_axis(Range range, Name name = "rv",
                     SourceLocation where = SourceLocation::current());
-/// "threadIdx.x", "blockIdx.y", "vthread", "cthread", ...; named after the tag unless said.
+/// Makes a thread axis for a tag: "threadIdx.x", "blockIdx.y", "vthread", "cthread", ... The
+/// default name is the tag.
 IterVar thread_axis_of_any_range(const Name& tag, Name name, SourceLocation where);
-/// A template, so that the braces of a range are never taken for a tag.
+/// Makes a thread axis whose range is inferred. A template, so that the braces of a range never
+/// convert to a tag.
 template <std::convertible_to<Name> Tag>
 IterVar thread_axis(const Tag& tag, Name name = "",
                     SourceLocation where = SourceLocation::current()) {
@@ -289,16 +292,17 @@ IterVar thread_axis(const Tag& tag, Name name = "",
 IterVar thread_axis(Range range, const Name& tag, Name name = "",
                     SourceLocation where = SourceLocation::current());
 Var var(Name name = "tindex", DataType type = Int(32));
-/// Known to be >= 0; an integer (TypeError).
+/// Makes an integer variable that is known to be >= 0. TypeError for other types.
 Var size_var(Name name = "size", DataType type = Int(32),
              SourceLocation where = SourceLocation::current());
 
 // ---- changing inputs ----------------------------------------------------------------------------
 
-/// Gives another tensor in place of one that is read, or nullopt to keep it.
+/// Returns the replacement for a tensor that is read, or nullopt to keep it.
 using TensorMap = std::function<std::optional<Tensor>(const Tensor&)>;
-/// The operation itself if nothing changes; else one with the same axes that reads other tensors (a
-/// reduction axis whose range reads one is made anew, with the same variable).
+/// Returns an operation with the same axes that reads the replacement tensors, or `op` itself if
+/// nothing changes. A reduction axis whose range reads a replaced tensor is recreated with the same
+/// variable.
 Operation replace_inputs(const Operation& op, const TensorMap& map);
 
 }  // namespace tenon::te

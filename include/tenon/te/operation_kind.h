@@ -1,5 +1,5 @@
-// What operations are made of: their kinds, and the nodes behind the handles. For who looks into
-// programs; who writes them needs operation.h alone.
+// The kinds of operations and the nodes behind the handles. Needed only to inspect programs;
+// operation.h suffices to write them.
 //
 //   if (const Compute* c = op.as<Compute>()) ...             // one kind
 //   match(op.kind(), [](const Placeholder&) {...}, ...);      // all kinds
@@ -15,41 +15,42 @@ namespace tenon::te {
 
 // ---- the kinds ----------------------------------------------------------------------------------
 
-/// Data from outside.
+/// An input.
 struct Placeholder {
   std::vector<Expr> shape;
   DataType dtype;
 };
 
-/// Every element from an expression of its indices. Either no body is a Reduce, or all bodies are
-/// components of one reduction, body[i] being component i.
+/// An expression per element. Either no body is a Reduce, or body[i] is component i of one common
+/// reduction.
 struct Compute {
   std::vector<IterVar> axis;
   std::vector<IterVar> reduce_axis;
   std::vector<Expr> body;
 
-  /// The reduction that all bodies share; null if this is none.
+  /// Returns the reduction that all bodies share; null if the compute is not a reduction.
   const tir::ReduceNode* reduction() const;
 };
 
-/// Outputs k at time t (its first dimension): init[k] for t < init's length, then update[k], which
-/// reads state[k] at earlier times. The outputs are the whole histories, shaped like state[k].
+/// A recurrence over time. Output k at time t (its first dimension) is init[k] for t < init's
+/// length, then update[k], which reads state[k] at earlier times. An output is the whole history,
+/// with the shape of state[k].
 struct Scan {
-  /// Ordered; [init length, update length).
+  /// The time axis, of kind Ordered, over [init length, update length).
   IterVar scan_axis;
   std::vector<Tensor> init, update, state, inputs;
-  /// Opaque; the dimensions after the first of state[0], state[1], ... one after another.
+  /// The dimensions after the first of state[0], state[1], ..., concatenated. Of kind Opaque.
   std::vector<IterVar> spatial_axis;
 };
 
-/// Statements that a user wrote over whole buffers.
+/// Hand-written statements that access whole buffers.
 struct Extern {
   std::vector<Tensor> inputs;
   std::vector<tir::Buffer> input_buffers, output_buffers;
   Stmt body;
 };
 
-/// A tensor intrinsic applied to regions, for every point of the first `schedulable_ndim` axes; the
+/// A tensor intrinsic applied to regions at every point of the first `schedulable_ndim` axes. The
 /// other axes are the dimensions of the intrinsic's output.
 struct TensorCompute {
   std::vector<IterVar> axis;
@@ -67,13 +68,13 @@ const T* Operation::as() const {
 
 // ---- nodes --------------------------------------------------------------------------------------
 
-/// What an Operation refers to.
+/// The node that an Operation refers to.
 struct OperationNode {
   OperationNode() = default;
   OperationNode(const OperationNode&) = delete;
   OperationNode& operator=(const OperationNode&) = delete;
-  /// Takes apart what only this operation keeps alive, however long the chain of producers, without
-  /// recursion.
+  /// Releases the producers that only this operation keeps alive, iteratively, so that chains of
+  /// any length can be destroyed.
   ~OperationNode();
 
   std::string name;
@@ -81,14 +82,14 @@ struct OperationNode {
   std::map<std::string, std::string> attrs;
   OperationKind kind;
   SourceLocation where = {};
-  // Derived from kind, once.
+  // Derived from `kind` by make_operation.
   std::vector<IterVar> axis, reduce_axis, root_iter_vars;
   std::vector<Tensor> inputs;
   std::vector<std::vector<Expr>> shapes;
   std::vector<DataType> dtypes;
 };
 
-/// What a Tensor refers to.
+/// The node that a Tensor refers to.
 struct TensorNode : tir::Producer {
   TensorNode(Operation op, int index) : op(std::move(op)), index(index) {}
   std::string name() const override;
@@ -101,12 +102,12 @@ struct TensorNode : tir::Producer {
   int index;
 };
 
-/// What a TensorIntrin refers to.
+/// The node that a TensorIntrin refers to.
 struct TensorIntrinNode {
   std::string name;
-  /// What the intrinsic computes, on placeholders of its own.
+  /// The computation of the intrinsic, on its own placeholders.
   Operation op;
-  /// The operation's inputs, and one buffer for each, then for each output.
+  /// The inputs of `op`, and the buffers of the inputs followed by those of the outputs.
   std::vector<Tensor> inputs;
   std::vector<tir::Buffer> buffers;
   std::vector<Var> scalar_params;
@@ -114,7 +115,7 @@ struct TensorIntrinNode {
   SourceLocation where;
 };
 
-/// Fills the derived parts; the kind has been checked by its maker.
+/// Makes an operation and its derived members. Precondition: the caller has checked the kind.
 Operation make_operation(std::string name, std::string tag, OperationKind kind,
                          SourceLocation where, std::map<std::string, std::string> attrs = {});
 

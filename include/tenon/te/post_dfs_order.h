@@ -1,4 +1,4 @@
-// Operations in the order of their computation.
+// Operations in dependence order.
 //
 //   for (const te::Operation& op : te::post_dfs_order({C.op()})) std::cout << op.name() << '\n';
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace tenon::te {
 
-/// The operations and all that they are computed from, each once: the inputs of an operation, in
-/// their order, before the operation.
+/// Returns the operations and everything that they depend on, each once. The inputs of an operation
+/// precede it, in their order.
 std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs);
 
 }  // namespace tenon::te

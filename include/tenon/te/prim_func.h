@@ -1,5 +1,5 @@
-// Between tensor expressions and loop programs: operations as a function with their default loops,
-// and a function as an operation.
+// Conversion between tensor expressions and loop programs: operations to a function with their
+// default loops, and a function to an operation.
 //
 //   tir::PrimFunc f = te::create_prim_func({A, C}, {.name = "add_one"});   // C = A + 1, as a block
 //   te::Tensor D = te::extern_primfunc({B}, f)[0];                          // the same on B
@@ -11,30 +11,31 @@
 
 namespace tenon::te {
 
-/// How a function is made of operations.
+/// Options of create_prim_func.
 struct PrimFuncOptions {
   Name name = "main";
   /// Buffers for tensors, in place of compact ones.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
-  /// False: loops without blocks, what schedule_ops gives for the default schedule.
+  /// Whether to make a block program. False: the loops that schedule_ops makes for the default
+  /// schedule.
   bool blocks = true;
 };
 
-/// The operations that compute the arguments, in order. An argument that is no placeholder is an
-/// output. Each operation is a block in loops `i0, i1, ...` over its axes, whose names the block's
-/// iterators have; an extern operation is a block around its statements. Throws ScheduleError as
-/// schedule_ops does, and TypeError if no argument is computed, and for scans and operations of
-/// tensor intrinsics, which only loops without blocks can be.
+/// Makes a function that computes `arguments`. Arguments that are not placeholders are outputs.
+/// Each operation becomes a block in loops `i0, i1, ...`, whose iterators have the names of its
+/// axes; an extern operation becomes a block around its statements. Throws the ScheduleErrors of
+/// schedule_ops. TypeError if no argument is computed and, unless `blocks` is false, for scans and
+/// operations of tensor intrinsics.
 tir::PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
                                const PrimFuncOptions& options = {},
                                SourceLocation where = SourceLocation::current());
 
-/// An extern operation whose body is the function's: its first parameters are the inputs, in order,
-/// the others the outputs, which are returned. Variables in the shapes of its parameters take the
-/// values that the inputs' shapes give them. TypeError: a parameter that is no array; fewer
-/// parameters than inputs, or no output; an input of another type or rank, or whose shape cannot be
-/// that of the parameter; an output whose shape the inputs leave open; a body whose buffers are
-/// flat already.
+/// Makes an extern operation whose body is the body of `func`. The first parameters of `func` are
+/// bound to `inputs`; the others are the outputs, which are returned. Variables in the parameter
+/// shapes take their values from the shapes of the inputs. TypeError if a parameter is not an
+/// array, if there are fewer parameters than inputs or no output, if an input has another type,
+/// rank or an incompatible shape, if the inputs do not determine an output's shape, or if the
+/// buffers of the body are already flat.
 std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const tir::PrimFunc& func,
                                     Name name = "extern_primfunc",
                                     SourceLocation where = SourceLocation::current());

@@ -1,10 +1,11 @@
-// Relations between iteration variables: how split, fuse and the like made new axes from old ones.
-// A stage's list of them, in the order of their making, leads from its root axes to its leaf axes.
+// Relations between iteration variables: how split, fuse and similar primitives derive new axes
+// from existing ones. A stage's relations, in creation order, lead from its root axes to its leaf
+// axes.
 //
 //   split i by 8:   Split{.parent = i, .outer = i.outer, .inner = i.inner, .size = ByFactor{8}}
 //
-// What follows from a relation for ranges, domains, indices and guards is in src/te/relations/, a
-// page for each kind.
+// src/te/relations/ has one file per relation, with its effect on ranges, domains, indices and
+// guards.
 #pragma once
 
 #include <variant>
@@ -17,11 +18,11 @@ namespace tenon::te {
 
 /// parent = outer * extent(inner) + inner.
 struct Split {
-  /// Inner extent is `factor`, or the parent's where that is less.
+  /// The extent of the inner axis is min(factor, extent of the parent).
   struct ByFactor {
     Expr factor;
   };
-  /// Outer extent is `parts`, or the parent's where that is less.
+  /// The extent of the outer axis is min(parts, extent of the parent).
   struct ByParts {
     Expr parts;
   };
@@ -34,20 +35,20 @@ struct Fuse {
   IterVar outer, inner, fused;
 };
 
-/// rebased = parent - min(parent): starts at 0.
+/// rebased = parent - min(parent), so that the axis starts at 0.
 struct Rebase {
   IterVar parent, rebased;
 };
 
-/// An axis of extent 1 that comes from nothing.
+/// An axis of extent 1 without parents.
 struct Singleton {
   IterVar iter;
 };
 
 /// A bijection between boxes: transformed = forward(original), original = inverse(transformed).
-/// With padding, that of the originals is a larger one than they go through.
+/// With padding, the box of the originals is larger than their domain.
 struct Transform {
-  /// results[i] in terms of params.
+  /// Expressions `results` of the variables `params`.
   struct Map {
     std::vector<Var> params;
     std::vector<Expr> results;
@@ -57,10 +58,10 @@ struct Transform {
   bool pads = false;
 };
 
-/// What an axis can be made by.
+/// A relation of any kind.
 using Relation = std::variant<Split, Fuse, Rebase, Singleton, Transform>;
 
-/// The axes that a relation consumes, and those that it makes.
+/// Return the axes that a relation consumes, and the axes that it creates.
 std::vector<IterVar> parents_of(const Relation& relation);
 std::vector<IterVar> children_of(const Relation& relation);
 

@@ -1,5 +1,5 @@
-// Schedules: how a graph of operations is computed. The only thing in the compiler that is edited
-// in place.
+// Schedules: how to compute a graph of operations. A schedule is the only value in the compiler
+// that is modified in place.
 //
 //   te::Schedule s = te::create_schedule({C});
 //   te::Tensor BL = s.cache_write(B, "local");
@@ -12,7 +12,7 @@
 
 namespace tenon::te {
 
-/// What a stage is looked up by, with the line that asks.
+/// The key of a stage lookup, with the line of the caller.
 struct StageKey {
   StageKey(const Tensor& tensor, SourceLocation where = SourceLocation::current())
       : op(tensor.op()), where(where) {}
@@ -24,45 +24,45 @@ struct StageKey {
 
 class Schedule {
  public:
-  /// The stage of the operation, also of one that a dataflow rewrite has replaced. ScheduleError if
-  /// it is none of this schedule's.
+  /// Returns the stage of the operation, also if a rewrite has replaced the operation.
+  /// ScheduleError if it does not belong to this schedule.
   Stage operator[](const StageKey& key) const;
 
-  /// Readers take `tensor` from a copy in `scope`: the new tensor, its stage right after the
-  /// producer's. No readers given: all of them.
+  /// Makes `readers` (default: all) read a copy of `tensor` in `scope`. Returns the copy, whose
+  /// stage follows the producer's.
   Tensor cache_read(const Tensor& tensor, const Name& scope, const std::vector<Operation>& readers,
                     SourceLocation where = SourceLocation::current()) const;
-  /// The operation is computed into `scope`, in the order of its present loops, and what was its
-  /// stage copies from there. Every output of an operation of several must be listed.
+  /// Computes the operation into `scope`, keeping its current loops; the old stage becomes a copy
+  /// from there. Returns the cache tensors. All outputs of the operation must be listed.
   Tensor cache_write(const Tensor& tensor, const Name& scope,
                      SourceLocation where = SourceLocation::current()) const;
   std::vector<Tensor> cache_write(const std::vector<Tensor>& tensors, const Name& scope,
                                   SourceLocation where = SourceLocation::current()) const;
-  /// Makes a loop of a reduction a data axis of a new operation `T.rf`, at place `factor_axis` of
-  /// its shape (from the end if negative); the old stage reduces over it.
+  /// Factors a reduction: turns one reduction loop into a data axis of a new operation `T.rf`, at
+  /// position `factor_axis` of its shape (from the end if negative). The old stage reduces over
+  /// that axis. Returns the factored tensors.
   Tensor rfactor(const Tensor& tensor, const IterVar& axis, int factor_axis = 0,
                  SourceLocation where = SourceLocation::current()) const;
   std::vector<Tensor> rfactor(const std::vector<Tensor>& tensors, const IterVar& axis,
                               int factor_axis = 0,
                               SourceLocation where = SourceLocation::current()) const;
 
-  /// The stages between inputs and outputs as one that can be attached as a whole.
+  /// Makes a group of the stages between inputs and outputs, which can be attached as a whole.
   Stage create_group(const TensorList& outputs, const TensorList& inputs,
                      bool include_inputs = false,
                      SourceLocation where = SourceLocation::current()) const;
 
-  /// A copy in which inlining is done, every root axis starts at 0 and attachments point at loops.
+  /// Returns a copy in which inlining is done, root axes start at 0, and attach points are loops.
   Schedule normalize(SourceLocation where = SourceLocation::current()) const;
   Schedule copy() const;
 
-  /// In order: producers before consumers.
+  /// Returns the stages, producers before consumers.
   std::vector<Stage> stages() const;
   std::vector<Operation> outputs() const;
-  /// What was accepted and yet deserves a word, in order.
+  /// Warnings, oldest first.
   const std::vector<std::string>& warnings() const;
 
-  /// The loops as an outline, a line for each (te/draw.h). Throws what infer_bound does for a
-  /// schedule that cannot be computed.
+  /// Returns an outline with one line per loop (te/draw.h). Throws the errors of infer_bound.
   std::string print_loops(SourceLocation where = SourceLocation::current()) const;
 
   const ScheduleData& data() const { return *data_; }

@@ -1,11 +1,11 @@
-// schedule_ops: the loop program of a frozen schedule, on multi-dimensional buffers.
+// schedule_ops generates the loop program of a frozen schedule, on multi-dimensional buffers.
 //
 //   te::StageGraph graph = te::freeze(s);
 //   tir::PrimFunc func = te::schedule_ops(graph, te::infer_bound(graph), {A, B, C});
 //
-// Every stage becomes a loop nest, placed inside the loop that it is attached to, in front of what
-// that loop computes. Each tensor has one buffer: the argument's, or one that a Realize makes,
-// named after the tensor. Nothing is simplified beyond what building an expression folds.
+// Every stage becomes a loop nest inside the loop that it is attached to, before that loop's own
+// computation. Each tensor has one buffer named after it: the argument's, or one defined by a
+// Realize. Expressions are constant-folded but not simplified.
 #pragma once
 
 #include "tenon/te/infer_bound.h"
@@ -15,31 +15,31 @@
 
 namespace tenon::te {
 
-/// A parameter of the function: an array for a tensor, an array as the user declared it, or a
+/// A parameter of the function: an array for a tensor, an array with a user-declared buffer, or a
 /// scalar.
 using FunctionArgument = std::variant<Tensor, tir::Buffer, Var>;
 
-/// What the function is called, and what stands for its tensors.
+/// Options of the generated function.
 struct FunctionOptions {
   Name name = "main";
   /// Buffers for tensors, in place of compact ones.
   std::vector<std::pair<Tensor, tir::Buffer>> binds = {};
-  /// Each call of a tensor intrinsic runs beside loops that compute what it declares; the first
-  /// element that differs is a RuntimeError. For finding mistakes in intrinsics: slow.
+  /// Debug mode for intrinsics: next to each intrinsic call, runs the loops that it replaces and
+  /// throws RuntimeError at the first element that differs. Slow.
   bool check_intrinsics = false;
 };
 
-/// Throws ScheduleError for a placeholder that is read but is no argument, and for an argument
-/// given twice.
+/// Generates the function. ScheduleError for a placeholder that is read but is not an argument, and
+/// for a duplicate argument.
 tir::PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
                            const std::vector<FunctionArgument>& arguments,
                            const FunctionOptions& options = {},
                            SourceLocation where = SourceLocation::current());
 
-/// The statements alone; tensors from outside have buffers that nothing declares.
+/// Generates only the statements. The buffers of placeholders are not defined in them.
 Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds);
-/// `bounds` are infer_bound of this schedule; ScheduleError for those of another, or of this one
-/// before it was changed.
+/// Generates only the statements. ScheduleError unless `bounds` are the bounds of this schedule in
+/// its current state.
 Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds,
                   SourceLocation where = SourceLocation::current());
 

@@ -1,7 +1,7 @@
-// schedule_ops for TVM 0.9 text: a stage that is read only under a condition with one value in the
-// whole call is computed all the same.
+// schedule_ops for TVM 0.9 text: a stage that is read only under a call-invariant condition is
+// computed unconditionally.
 //
-//   B[i] = if_then_else(flag, X[i], A[i])   // in code, X is computed only `if flag`
+//   B[i] = if_then_else(flag, X[i], A[i])   // compiled code computes X only `if flag`
 #pragma once
 
 #include "tenon/te/schedule_ops.h"

@@ -1,12 +1,12 @@
-// Stages: how one operation is computed. `te::Stage` is the handle that users call primitives on;
-// what it refers to is a StageData (stage_data.h) while it is edited and then a FrozenStage
-// (graph.h).
+// Stages: how to compute one operation. `te::Stage` is the handle with the scheduling primitives.
+// It refers to a StageData (stage_data.h) in an editable schedule; freezing turns that into a
+// FrozenStage (graph.h).
 //
 //   auto [xo, xi] = s[C].split(s[C].axis(0), 8);
 //   s[C].reorder({xi, xo}).vectorize(xi);
 //
-// Every primitive first checks and then changes: one that throws (ScheduleError, with the user's
-// line) leaves the schedule as it was.
+// Every primitive checks its arguments before it changes anything. A primitive that throws
+// (ScheduleError with the user's line) leaves the schedule unchanged.
 #pragma once
 
 #include "tenon/te/dense_id.h"
@@ -16,12 +16,12 @@
 
 namespace tenon::te {
 
-/// A stage's number in a schedule: by age, so that a stage keeps it.
+/// The number of a stage in a schedule, in creation order. It never changes.
 using StageNumber = DenseId<struct StageData>;
-/// A group's number in a schedule.
+/// The number of a group in a schedule.
 using GroupNumber = DenseId<struct GroupData>;
 
-// How axes come of each other: relation.h.
+// Relations between axes (relation.h).
 struct Split;
 struct Fuse;
 struct Rebase;
@@ -31,7 +31,7 @@ using Relation = std::variant<Split, Fuse, Rebase, Singleton, Transform>;
 
 // ---- the handle ---------------------------------------------------------------------------------
 
-/// The value of a pragma: an integer, a bool, a text or an expression.
+/// The value of a pragma: an integer, a Bool, a string or an expression.
 class PragmaValue {
  public:
   PragmaValue(const char* text, SourceLocation where = SourceLocation::current())
@@ -46,15 +46,15 @@ class PragmaValue {
   Expr value_;
 };
 
-/// What may become of extents that a layout does not divide.
+/// Options of transform_layout.
 struct LayoutOptions {
-  /// Where the map divides an index by what does not divide its extent, the new layout is as large
-  /// as if it did: panels of 32 columns, of which the last is not full. What is left over is never
-  /// written, and never read.
+  /// Allows a map that divides an index by a factor that does not divide its extent. The layout is
+  /// then padded to full tiles, such as panels of 32 columns with a partial last panel. The padding
+  /// is never read or written.
   bool pad = false;
 };
 
-/// The first axis of a list without braces, with the line of the call.
+/// The first of several axes that are passed without braces, with the line of the call.
 struct FirstAxis {
   FirstAxis(const IterVar& axis, SourceLocation where = SourceLocation::current())
       : axis(axis), where(where) {}
@@ -66,11 +66,11 @@ struct ScheduleData;
 
 class Stage {
  public:
-  /// What split returns.
+  /// The result of split.
   struct SplitAxes {
     IterVar outer, inner;
   };
-  /// What tile returns.
+  /// The result of tile.
   struct TileAxes {
     IterVar x_outer, y_outer, x_inner, y_inner;
   };
@@ -80,8 +80,8 @@ class Stage {
   Stage& operator=(const Stage&) = default;
 
   // ---- questions
-  /// Of the current operation: right also after cache_write or rfactor. A group has none
-  /// (ScheduleError).
+  /// Properties of the stage's current operation, which cache_write and rfactor replace.
+  /// ScheduleError for a group.
   Operation op(SourceLocation where = SourceLocation::current()) const;
   Operation origin_op(SourceLocation where = SourceLocation::current()) const;
   IterVar axis(int n, SourceLocation where = SourceLocation::current()) const;
@@ -93,20 +93,22 @@ class Stage {
   const std::vector<Relation>& relations(SourceLocation where = SourceLocation::current()) const;
   const StageData& data(SourceLocation where = SourceLocation::current()) const;
   bool is_group() const { return is_group_; }
-  /// The group that it belongs to.
+  /// Returns the group that contains the stage.
   std::optional<Stage> group() const;
   std::string name() const;
   bool same_as(const Stage& other) const;
 
   // ---- loops
-  /// Inner loops of `factor` iterations (of the whole extent where that is less). A factor may be
-  /// known only when the function is called, which fails if it is not positive.
+  /// Splits a loop into an outer loop and an inner loop of `factor` iterations (at most the
+  /// extent). A symbolic factor is checked on each call of the function, which fails unless it is
+  /// positive.
   SplitAxes split(const IterVar& axis, const Operand& factor,
                   SourceLocation where = SourceLocation::current()) const;
-  /// `nparts` outer loops.
+  /// Splits a loop into `nparts` iterations of an outer loop.
   SplitAxes split_by_nparts(const IterVar& axis, const Operand& nparts,
                             SourceLocation where = SourceLocation::current()) const;
-  /// Neighbouring loops, outermost first, as one. Of nothing: a loop of extent 1, outermost.
+  /// Fuses adjacent loops, given outermost first. An empty list makes an outermost loop of extent
+  /// 1.
   IterVar fuse(std::initializer_list<IterVar> axes,
                SourceLocation where = SourceLocation::current()) const;
   IterVar fuse(const std::vector<IterVar>& axes,
@@ -120,9 +122,9 @@ class Stage {
   }
   TileAxes tile(const IterVar& x, const IterVar& y, const Operand& x_factor,
                 const Operand& y_factor, SourceLocation where = SourceLocation::current()) const;
-  /// The listed loops trade places among themselves; the others stay where they are. A loop must
-  /// stay inside of those that its range depends on, and the terms of a reduction in their order
-  /// where the reducer depends on it.
+  /// Permutes the listed loops; the others keep their positions. ScheduleError if a loop would
+  /// leave a loop that its range depends on, or if the terms of a reduction would be reordered
+  /// although its reducer depends on their order.
   Stage reorder(std::initializer_list<IterVar> order,
                 SourceLocation where = SourceLocation::current()) const;
   Stage reorder(const std::vector<IterVar>& order,
@@ -135,44 +137,47 @@ class Stage {
   // ---- how a loop runs
   Stage vectorize(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
   Stage unroll(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// On a reduction: accepted with a warning; `build` refuses it.
+  /// Runs the iterations in parallel. On a reduction axis: accepted with a warning, refused by
+  /// `build`.
   Stage parallel(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// A reduction that threads share must not depend on the order, nor be fused with data. One
-  /// thread for two axes of a stage: accepted with a warning; `build` refuses it.
+  /// Binds the loop to a thread axis. A reduction that threads share must not depend on the order
+  /// of its terms, and its axis must not be fused with a data axis. Binding two axes of a stage to
+  /// one thread is accepted with a warning and refused by `build`.
   Stage bind(const IterVar& axis, const IterVar& thread,
              SourceLocation where = SourceLocation::current()) const;
-  /// The keys "unroll" and "vectorize" are the primitives of those names. The others that mean
-  /// something: "auto_unroll_max_step", "unroll_explicit", "import_llvm", "import_c",
-  /// "parallel_launch_point", "parallel_stride_pattern", "parallel_barrier_when_finish",
-  /// "debug_skip_region", "loop_partition_hint", "tensor_core", "blocks_per_multiprocessor",
-  /// "stream_stores", "dot_products", "allow_reciprocals". Any other is printed, means nothing, and
-  /// is worth a warning.
+  /// Attaches a pragma to a loop. "unroll" and "vectorize" call the primitives of that name. The
+  /// other keys with an effect are "auto_unroll_max_step", "unroll_explicit", "import_llvm",
+  /// "import_c", "parallel_launch_point", "parallel_stride_pattern",
+  /// "parallel_barrier_when_finish", "debug_skip_region", "loop_partition_hint", "tensor_core",
+  /// "blocks_per_multiprocessor", "stream_stores", "dot_products" and "allow_reciprocals". Any
+  /// other key is printed, has no effect and causes a warning.
   Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
-  /// Precondition: the stage reads the tensor. The offset is the same throughout a call of the
-  /// function.
+  /// Prefetches what iteration `axis + offset` reads of `tensor`. The offset is constant during a
+  /// call of the function. Precondition: the stage reads the tensor.
   Stage prefetch(const Tensor& tensor, const IterVar& axis, const Operand& offset,
                  SourceLocation where = SourceLocation::current()) const;
   Stage tensorize(const IterVar& axis, const TensorIntrin& intrin,
                   SourceLocation where = SourceLocation::current()) const;
 
   /// Lets the compiler interchange, jam and vectorize the stage's serial loops, as it does for
-  /// stages without a schedule (BuildOptions::autotune_loops). The printed loops do not change.
+  /// unscheduled stages (BuildOptions::autotune_loops). The printed loops do not change.
   Stage autotune_loops(SourceLocation where = SourceLocation::current()) const;
 
   // ---- where and how it is stored
-  /// The last of compute_at, compute_inline and compute_root holds; compute_at of a stage that was
-  /// to be inlined is a warning.
+  /// Attach the stage to a loop of `parent`, inline it, or compute it at root. The last call wins.
+  /// compute_at on an inlined stage causes a warning.
   Stage compute_at(const Stage& parent, const IterVar& axis,
                    SourceLocation where = SourceLocation::current()) const;
   Stage compute_inline(SourceLocation where = SourceLocation::current()) const;
   Stage compute_root(SourceLocation where = SourceLocation::current()) const;
   Stage set_scope(const Name& scope, SourceLocation where = SourceLocation::current()) const;
-  /// Of a compute: it stores only where the condition holds, which may use the loops around the
-  /// stores, and of tensors placeholders alone.
+  /// Restricts the stores of a compute to where the condition holds. The condition may use the
+  /// loops around the store, and may read placeholders but no other tensors.
   Stage set_store_predicate(const Operand& condition,
                             SourceLocation where = SourceLocation::current()) const;
-  /// Threads around the whole of a scan, with their number: te::thread_axis({0, n}, "threadIdx.x").
+  /// Adds thread axes with their ranges around a whole scan: te::thread_axis({0, n},
+  /// "threadIdx.x").
   Stage env_threads(const std::vector<IterVar>& threads,
                     SourceLocation where = SourceLocation::current()) const;
   Stage env_threads(const IterVar& thread, SourceLocation where = SourceLocation::current()) const {
@@ -182,26 +187,25 @@ class Stage {
   Stage env_threads(const FirstAxis& first, const IterVar& second, const More&... more) const {
     return env_threads(std::vector<IterVar>{first.axis, second, more...}, first.where);
   }
-  /// The stride of a dimension of the output, as it is stored, leaves `offset` when divided by
-  /// `factor`.
+  /// Pads the stride of a dimension of the stored output so that stride % factor == offset.
   Stage storage_align(const IterVar& axis, int factor, int offset,
                       SourceLocation where = SourceLocation::current()) const;
-  /// Of a compute that is no output: it may go on behind the end of the axis, as its readers' loops
-  /// do, so that whole tiles need no rest; where nothing is to be read, elements are 0. (Halide has
-  /// TailStrategy::RoundUp.)
+  /// Lets a non-output compute overrun the axis to its consumers' tile size instead of guarding the
+  /// tail (Halide: `TailStrategy::RoundUp`). Overrun elements without inputs are 0.
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// Makes a compute that is no output cover `range` of the axis, whatever its readers need, so
-  /// that the loop has a known extent and can be unrolled or vectorized. BoundError when the bounds
-  /// are inferred, unless the readers provably stay inside. (Halide: `bound`.)
+  /// Makes a non-output compute cover `range` of the axis, whatever its consumers require, so that
+  /// the loop has a known extent and can be unrolled or vectorized. BoundError from bound inference
+  /// unless the consumers provably stay inside. (Halide: `bound`.)
   Stage bound(const IterVar& axis, const Range& range,
               SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;
   Stage rolling_buffer(SourceLocation where = SourceLocation::current()) const;
-  /// A bijective map from the output's indices to those of its new layout; te::axis_separator()
-  /// among the results begins a physical dimension. The loops follow the new layout; returns them.
+  /// Changes the layout of the output by a bijective map from its indices to the new ones.
+  /// te::axis_separator() among the results begins a new physical dimension. The loops follow the
+  /// new layout and are returned.
   std::vector<IterVar> transform_layout(const IndexFunction<std::vector<Expr>>& map,
                                         SourceLocation where = SourceLocation::current()) const;
-  /// The same, with room between the rows: transform_layout(map, {.pad = true}).
+  /// Overload with options, such as padding of partial tiles.
   std::vector<IterVar> transform_layout(const IndexFunction<std::vector<Expr>>& map,
                                         LayoutOptions options,
                                         SourceLocation where = SourceLocation::current()) const;
@@ -219,7 +223,7 @@ class Stage {
   bool is_group_;
 };
 
-/// Marks the border between physical dimensions in a transform_layout.
+/// Returns the marker of a boundary between physical dimensions in transform_layout.
 Expr axis_separator();
 
 }  // namespace tenon::te

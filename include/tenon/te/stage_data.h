@@ -1,5 +1,5 @@
-// What a stage of a schedule is while it is edited: its axes, their relations and marks, and where
-// it is computed. For who looks into schedules; who writes them needs stage.h alone.
+// The data of a stage in an editable schedule: axes, relations, marks and attachment. Needed only
+// to inspect schedules; stage.h suffices to write them.
 //
 //   for (const Relation& relation : s[C].data().relations) ...
 #pragma once
@@ -14,156 +14,156 @@ namespace tenon::te {
 
 // ---- where a stage is computed ------------------------------------------------------------------
 
-/// By itself, before its consumers.
+/// Computed on its own, before its consumers.
 struct AttachRoot {};
-/// As an expression in its consumers.
+/// Inlined into its consumers as an expression.
 struct AttachInline {};
-/// Inside the loop of `axis` of `stage`.
+/// Attached to the loop `axis` of `stage`.
 struct AttachAt {
   StageNumber stage;
   IterVar axis;
 };
-/// Inside the time loop `axis` of a scan, as (part of) its update.
+/// Attached to the time loop `axis` of a scan as its update, or part of it.
 struct AttachScanUpdate {
   StageNumber scan;
   IterVar axis;
 };
-/// Where a stage is computed.
+/// The attachment of a stage.
 using Attach = std::variant<AttachRoot, AttachInline, AttachAt, AttachScanUpdate>;
 
 // ---- marks of an axis: what primitives say of it, each with the user's line ---------------------
 
-/// How a loop runs that does not run its iterations one after the other.
+/// Execution of a loop other than serial.
 enum class LoopMark : std::uint8_t { Unrolled, Vectorized, Parallelized };
-using tenon::to_string;  // of source lines; the next one would hide it
+using tenon::to_string;  // for source locations; the next overload would hide it
 std::string_view to_string(LoopMark mark);
 
-/// How the loop runs, and the user's line.
+/// The execution of a loop, with the line that set it.
 struct RunMark {
   LoopMark mark;
   SourceLocation where;
 };
-/// The axis is the thread axis `axis`: one iteration per thread.
+/// Binding of the loop to the thread axis `axis`, one iteration per thread.
 struct ThreadMark {
   IterVar axis;
   SourceLocation where;
 };
-/// Of two thread axes. All of one tag are the same threads; of virtual threads, each axis is its
-/// own.
+/// Whether two thread axes denote the same threads. Axes of one tag do, except that each
+/// virtual-thread axis has its own threads.
 bool is_same_thread(const IterVar& a, const IterVar& b);
-/// A pragma of the user's, with the line.
+/// A pragma, with the line that set it.
 struct Pragma {
   std::string key;
   Expr value;
   SourceLocation where;
 };
-/// Fetch what iteration `axis + offset` reads of `tensor`.
+/// Request to prefetch what iteration `axis + offset` reads of `tensor`.
 struct PrefetchRequest {
   Tensor tensor;
   Expr offset;
   SourceLocation where;
 };
-/// The intrinsic takes the place of this loop and of all loops inside of it.
+/// Replacement of this loop and the loops inside it by an intrinsic.
 struct TensorizeMark {
   TensorIntrin intrin;
   SourceLocation where;
 };
-/// The stride of this axis' dimension is padded so that stride % factor == offset.
+/// Padding of the stride of this axis's dimension so that stride % factor == offset.
 struct StorageAlign {
   int factor;
   int offset;
 };
 
-/// The stage covers this range of the axis: see Stage::bound.
+/// The range that the stage must cover; see Stage::bound.
 struct BoundMark {
   Range range;
   SourceLocation where;
 };
 
-/// All that a user has said of one axis.
+/// All marks of one axis.
 struct AxisAttributes {
-  /// None: the iterations run one after the other, unless a thread or an intrinsic takes them.
+  /// Nullopt: serial, unless the axis is bound to a thread or tensorized.
   std::optional<RunMark> run = std::nullopt;
   std::optional<ThreadMark> thread = std::nullopt;
   std::vector<Pragma> pragmas = {};
   std::vector<PrefetchRequest> prefetches = {};
   std::optional<TensorizeMark> tensorize = std::nullopt;
   std::optional<StorageAlign> align = std::nullopt;
-  /// Of an axis of the operation: see Stage::round_up.
+  /// Set by Stage::round_up; only for axes of the operation.
   bool rounds_up = false;
-  /// The range of Stage::bound; only axes of the operation have one.
+  /// Set by Stage::bound; only for axes of the operation.
   std::optional<BoundMark> bound = std::nullopt;
 
-  /// Whether the axis has the mark.
+  /// Whether the loop executes in this way.
   bool runs(LoopMark mark) const { return run && run->mark == mark; }
 };
 
 // ---- a stage ------------------------------------------------------------------------------------
 
-/// What a stage computes and how, all but the place where it is computed.
+/// The operation of a stage and how to compute it, except for the attachment.
 struct StageSpec {
-  /// What is computed now; dataflow rewrites (cache_write, rfactor, ...) and freeze change it.
+  /// The current operation. Dataflow rewrites (cache_write, rfactor, ...) and freeze replace it.
   Operation op;
-  /// What the user declared.
+  /// The operation that the user declared.
   Operation origin_op;
-  /// The operation's axes, then every axis that a relation made.
+  /// The operation's axes, followed by every axis that a relation created.
   std::vector<IterVar> all_iter_vars;
-  /// The loops, outermost first; env_threads among them.
+  /// The loops, outermost first, including env_threads.
   std::vector<IterVar> leaf_iter_vars;
-  /// In the order of their making.
+  /// In creation order.
   std::vector<Relation> relations = {};
-  /// Those of the axes that have any, in the order in which they got them.
+  /// The marks of every axis that has any, in the order of their first mark.
   std::vector<std::pair<IterVar, AxisAttributes>> attributes = {};
-  /// Threads around a whole scan.
+  /// Thread axes around a whole scan.
   std::vector<IterVar> env_threads = {};
   SourceLocation attach_where = {};
   SourceLocation scope_where = {};
-  /// Stores happen only where this holds.
+  /// Condition on the stage's stores.
   std::optional<Expr> store_predicate = std::nullopt;
   SourceLocation store_predicate_where = {};
   bool double_buffer = false;
   SourceLocation double_buffer_where = {};
   bool rolling_buffer = false;
-  /// Stage::autotune_loops was called.
+  /// Set by Stage::autotune_loops.
   bool autotunes_loops = false;
   bool is_output = false;
   /// Set by transform_layout: element (i...) of the output is stored at forward(i...).
   std::optional<Transform::Map> layout = std::nullopt;
   SourceLocation layout_where = {};
-  /// Physical dimensions begin at these dimensions of the stored output: see tir::BufferNode.
+  /// Dimensions of the stored output at which a physical dimension begins; see tir::BufferNode.
   std::vector<int> axis_separators = {};
 
-  /// Null if nothing was said of the axis.
+  /// Returns the marks of the axis, or null if it has none.
   const AxisAttributes* attributes_of(const IterVar& axis) const;
   AxisAttributes& attributes_of_or_new(const IterVar& axis);
-  /// The thread axis that the axis is bound to; null if there is none.
+  /// Returns the thread binding of the axis, or null if it is not bound.
   const ThreadMark* thread_mark_of(const IterVar& axis) const;
-  /// Whether an intrinsic computes it, from some loop on.
+  /// Whether a tensor intrinsic computes the stage, from some loop inwards.
   bool is_tensorized() const;
-  /// Whether the loops are the operation's own and no primitive has said anything of them.
+  /// Whether the loops are the operation's own, without any mark.
   bool has_default_loops() const;
-  /// Whether Stage::round_up was asked of the axis.
+  /// Whether Stage::round_up was called on the axis.
   bool rounds_up(const IterVar& axis) const;
-  /// The range that the stage is to cover of the axis; null if its readers decide.
+  /// Returns the range set by Stage::bound; null if the consumers determine the range.
   const BoundMark* bound_of(const IterVar& axis) const;
-  /// Whether the axis is one of the loops / an axis of the stage at all.
+  /// Whether the axis is one of the loops, or any axis of the stage.
   bool has_leaf(const IterVar& axis) const;
   bool has_axis(const IterVar& axis) const;
-  /// Position among the loops.
+  /// Returns the position of the axis among the loops; nullopt if it is not a loop.
   std::optional<int> leaf_position(const IterVar& axis) const;
-  /// The relation that consumed the axis.
+  /// Returns the relation that consumes the axis, or null.
   const Relation* consumer_of(const IterVar& axis) const;
 };
 
-/// A stage of a schedule.
+/// A stage of an editable schedule.
 struct StageData : StageSpec {
   Attach attach = AttachRoot{};
-  /// Unset: deduced from the threads around it.
+  /// Nullopt: inferred from the enclosing threads.
   std::optional<tir::StorageScope> scope = std::nullopt;
-  /// The group that it belongs to.
+  /// The group that contains the stage.
   std::optional<GroupNumber> group = std::nullopt;
 
-  /// A stage with one loop per root axis of the operation that is not opaque.
+  /// Makes the default stage: one loop per non-opaque root axis of the operation.
   static StageData make(const Operation& op);
 };
 

@@ -1,15 +1,14 @@
-// Tags for everything that is declared within a scope: library code says once what its operations
-// are.
+// Default tags for all operations declared in a scope, for library code.
 //
 //   {
 //     te::TagScope convolution("conv2d");
 //     te::Tensor P = te::compute(...);               // P.op().tag() is "conv2d"
 //   }
 //
-// A scope serves the thread that opens it, until it is destroyed. It reaches compute,
-// compute_multi, extern_op, extern_multi, scan and tensor_compute; an operation's own `.tag` wins.
-// What primitives make of an operation (cache_write, rfactor) has the operation's tag, whatever
-// scope is open.
+// A scope applies to the thread that opens it, until it is destroyed. It affects compute,
+// compute_multi, extern_op, extern_multi, scan and tensor_compute. An explicit `.tag` takes
+// precedence. Operations created by primitives (cache_write, rfactor) inherit the tag of their
+// origin.
 #pragma once
 
 #include "tenon/support/error.h"
@@ -22,7 +21,7 @@ namespace tenon::te {
 
 class TagScope {
  public:
-  /// ScheduleError while another scope of the thread is open: tags do not nest.
+  /// Opens the scope. ScheduleError if the thread has an open scope, because tags do not nest.
   explicit TagScope(const Name& tag, SourceLocation where = SourceLocation::current());
   TagScope(const TagScope&) = delete;
   TagScope& operator=(const TagScope&) = delete;

@@ -1,8 +1,7 @@
-// Tensors: what operations produce and expressions read.
+// Tensors: the results of operations, which expressions read.
 //
 //   te::Tensor A = te::placeholder({n, 16}, "A");
-//   Expr e = A(i, 3) * 2.0f;          // reads one element; a wrong number of indices is a TypeError with
-//   this line
+//   Expr e = A(i, 3) * 2.0f;   // reads one element; TypeError for a wrong number of indices
 #pragma once
 
 #include <initializer_list>
@@ -28,7 +27,7 @@ class Operation;
 struct OperationNode;
 struct TensorNode;
 
-/// One dimension of a region: a range, or a single index.
+/// One dimension of a region: a range or a single index.
 struct Slice {
   Slice(Range range) : range(std::move(range)) {}
   template <class T>
@@ -40,31 +39,31 @@ struct Slice {
 
 struct TensorRegion;
 
-/// One output of an operation. Two handles are the same tensor if operation and output index are
-/// the same.
+/// A handle of one output of an operation. Two handles are the same tensor if the operation and the
+/// output index are the same.
 class Tensor {
  public:
   explicit Tensor(Shared<const TensorNode> node) : node_(std::move(node)) {}
   // Moving copies, so that a handle is never empty.
   Tensor(const Tensor&) = default;
   Tensor& operator=(const Tensor&) = default;
-  /// The tensor behind a read.
+  /// Returns the tensor that a load reads.
   static Tensor of(const tir::ProducerLoad& load);
 
   const std::vector<Expr>& shape() const;
   DataType dtype() const;
-  /// The operation's name; followed by `.v<index>` for one of several outputs.
+  /// Returns the operation's name, followed by `.v<index>` if it has several outputs.
   std::string name() const;
   Operation op() const;
   int value_index() const;
   int ndim() const { return static_cast<int>(shape().size()); }
   bool same_as(const Tensor& other) const;
   const TensorNode& node() const { return *node_; }
-  /// Whether no other handle and no expression refers to the tensor.
+  /// Whether this handle is the only reference to the tensor.
   bool is_last() const { return node_.use_count() == 1; }
   tir::ProducerRef producer() const;
 
-  // Reading an element. Throws TypeError for a wrong number of indices and for an index that is no
+  // Reads one element. TypeError for a wrong number of indices and for an index that is not an
   // integer.
   Expr operator()(SourceLocation where = SourceLocation::current()) const;
   Expr operator()(const Operand& i) const;
@@ -86,7 +85,7 @@ class Tensor {
   Expr operator()(std::span<const Var> indices,
                   SourceLocation where = SourceLocation::current()) const;
 
-  /// A box of the tensor, one slice per dimension: A.region({i, Range(0, 16)}).
+  /// Returns a rectangular region, one slice per dimension: A.region({i, Range(0, 16)}).
   TensorRegion region(std::vector<Slice> slices,
                       SourceLocation where = SourceLocation::current()) const;
 
@@ -95,13 +94,13 @@ class Tensor {
   Shared<const TensorNode> node_;
 };
 
-/// A box of a tensor.
+/// A rectangular region of a tensor.
 struct TensorRegion {
   Tensor tensor;
   std::vector<Range> ranges;
 };
 
-/// One tensor or a list of them, as an argument.
+/// An argument that is one tensor or a list of tensors.
 class TensorList {
  public:
   TensorList(const Tensor& tensor);
@@ -113,7 +112,7 @@ class TensorList {
   std::vector<Tensor> tensors_;
 };
 
-/// "Tensor(shape=[16, 16], op.name=B)"
+/// Prints "Tensor(shape=[16, 16], op.name=B)".
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace tenon::te

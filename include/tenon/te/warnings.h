@@ -1,9 +1,9 @@
-// What a schedule is accepted with and yet deserves a word about, each for the user's eyes once:
-// that of Schedule::warnings(), and what shows only when the whole is known.
+// Warnings about a schedule, each returned once: those of Schedule::warnings(), and those that
+// require the frozen graph and its bounds.
 //
 //   for (const std::string& each : untold_warnings(s, graph, bounds))
 //     std::cerr << "warning: " << each << '\n';
-//   untold_warnings(s)                              // none any more
+//   untold_warnings(s)                              // empty
 #pragma once
 
 #include "tenon/te/infer_bound.h"
@@ -12,11 +12,12 @@
 
 namespace tenon::te {
 
-/// Those that no call has returned for this schedule before, with the lines that they are about.
+/// Returns the warnings that no earlier call has returned for this schedule, with their source
+/// lines.
 std::vector<std::string> untold_warnings(const Schedule& schedule);
-/// With what the frozen schedule and its bounds show: a stage that is computed whole in every
-/// iteration of a loop because an index that picks its elements is data; a rolling buffer that has
-/// no loop to roll in.
+/// Also returns warnings about the frozen schedule and its bounds: stages that are computed in full
+/// in every iteration because a data-dependent index selects their elements, rolling buffers
+/// without a loop to roll in, and stages with excessive recomputation.
 std::vector<std::string> untold_warnings(const Schedule& schedule, const StageGraph& graph,
                                          const Bounds& bounds);
 

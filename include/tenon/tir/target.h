@@ -38,7 +38,7 @@ struct TargetFacts {
   std::string triple = "";                 // empty: the host's
   std::string cpu = "";                    // never "native"
   std::vector<std::string> features = {};  // "+avx512f", "-fma"
-  /// the widest available
+  /// The widest vector registers.
   VectorRegisters vector_registers = {.bits = 128, .count = 16, .for_sums = 8};
   CacheBytes caches = {};  // used to choose tile sizes
   int cores = 1;           // cores that run parallel loops
