@@ -1,8 +1,8 @@
-// Compiled functions, whatever they were compiled by: what driver and runtime know of them. A code
-// generator makes an ArtifactImpl; everybody else sees an Artifact.
+// Compiled functions, independent of the code generator. A code generator implements ArtifactImpl;
+// all other code uses Artifact.
 //
 //   codegen::Artifact artifact = codegen::compile(module, facts);   // llvm/compile.h
-//   artifact.functions()[0].params[0]                               // what it demands of `A`
+//   artifact.functions()[0].params[0]                               // the requirements on `A`
 //   std::cout << artifact.source("asm");
 //   artifact.save("gemv.so");
 //   runtime::Module code = codegen::load(artifact);
@@ -25,31 +25,31 @@ class ArtifactImpl {
  public:
   virtual ~ArtifactImpl() = default;
 
-  /// What the functions demand of their arguments, in the order in which they were compiled.
+  /// Returns the requirements of the functions on their arguments, in compilation order.
   virtual const std::vector<runtime::FunctionSpec>& functions() const = 0;
-  /// What source() can give, the default first.
+  /// Returns the kinds that source() accepts, the default first.
   virtual std::vector<std::string> source_kinds() const = 0;
-  /// Asked only for one of source_kinds().
+  /// Returns the source text. Precondition: `kind` is one of source_kinds().
   virtual std::string source(std::string_view kind) const = 0;
-  /// Throws RuntimeError for a suffix that it cannot write.
+  /// Writes a file. RuntimeError for an unsupported suffix.
   virtual void save(const std::string& path, const runtime::SaveOptions& options) const = 0;
-  /// The code in this process; it lives on without the artifact's other handles.
+  /// Loads the code into this process. It stays loaded independently of the artifact.
   virtual std::shared_ptr<runtime::ModuleImpl> load() const = 0;
 };
 
-/// A cheap handle of an immutable thing.
+/// A cheap handle of an immutable artifact.
 class Artifact {
  public:
   explicit Artifact(Shared<const ArtifactImpl> impl) : impl_(std::move(impl)) {}
 
   const std::vector<runtime::FunctionSpec>& functions() const { return impl_->functions(); }
   std::vector<std::string> source_kinds() const { return impl_->source_kinds(); }
-  /// LLVM's code has "ll", the optimised LLVM IR, and "asm", the machine code as text; C has "c".
-  /// Throws RuntimeError, listing the kinds there are, for another one.
+  /// Returns the source text of this kind. LLVM has "ll", the optimized LLVM IR, and "asm", the
+  /// assembly text; C has "c". RuntimeError, listing the available kinds, for any other kind.
   std::string source(std::string_view kind) const;
-  /// By suffix, of which each code generator has its own; .so, .o, .a and .h are common to those
-  /// for CPUs. Throws RuntimeError for other suffixes, or where the C compiler that links is
-  /// missing.
+  /// Writes a file in the format that the suffix selects. All CPU code generators support .so, .o,
+  /// .a and .h; each may support more. RuntimeError for an unsupported suffix, or if the C
+  /// compiler, which links, is missing.
   void save(const FilePath& path, const runtime::SaveOptions& options = {}) const {
     impl_->save(path, options);
   }
@@ -59,8 +59,8 @@ class Artifact {
   Shared<const ArtifactImpl> impl_;
 };
 
-/// The functions, ready to be called. Throws RuntimeError naming the extern functions that are
-/// found nowhere, or if the code is for another kind of processor than this one.
+/// Loads the functions for calling. RuntimeError, naming the functions, if extern functions cannot
+/// be resolved, or if the code is for another kind of processor.
 runtime::Module load(const Artifact& artifact);
 
 }  // namespace tenon::codegen

@@ -1,11 +1,11 @@
-// Assembler as LLVM writes it, as a list: functions, the labels that something jumps to, and
-// instructions, each with the line that its `.loc` names and with the loop that it runs in.
+// A parsed form of LLVM's assembly text: functions, jump targets and instructions, each with the
+// line of its `.loc` and its loop.
 //
 //   const AssemblerListing code = list_assembler(artifact.source("asm"));
 //   code.lines[7]                   // {Instruction, "vmovups (%rdi,%rax,4), %ymm0", 12}
 //   code.loops[0]                   // {4, 19}: a jump back at 19 to the label at 4
 //
-// Directives, data and what unwinds exceptions are left out.
+// Directives, data and unwind information are omitted.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,21 @@
 
 namespace tenon::codegen {
 
-/// What one line of assembler is.
+/// A line of assembly.
 struct AssemblerLine {
-  /// The name of a function, a place that is jumped to, or an instruction.
+  /// The name of a function, a jump target, or an instruction.
   enum class Kind : std::uint8_t { Function, Label, Instruction };
   Kind kind;
-  /// Without comments; spaces between the instruction and its operands.
+  /// Without comments. One space separates the instruction and its operands.
   std::string text;
-  /// 0: LLVM does not tell, as for what it moved out of a loop.
+  /// The line in `.loc`; 0 if LLVM gives none, as for instructions moved out of a loop.
   int line = 0;
 };
 
 struct AssemblerListing {
   std::vector<AssemblerLine> lines;
-  /// What a jump backwards repeats: from its label to the jump, both included. Inner loops come
-  /// before those around them.
+  /// A loop: the lines from a label to the backward jump to it, inclusive. Inner loops precede
+  /// outer ones.
   struct Loop {
     std::size_t first, last;
   };

@@ -1,5 +1,4 @@
-// The system's C compiler: links shared libraries, and compiles the C sources that programs bring
-// along.
+// The system's C compiler, which links shared libraries and compiles imported C sources.
 //
 //   const CCompiler cc(options.c_compiler);               // "" means `cc`
 //   cc.run({"-shared", "-o", "x.so", "x.o"}, "to link `x.so`");
@@ -15,43 +14,43 @@
 
 namespace tenon::codegen {
 
-/// What C source is compiled for, in LLVM's names.
+/// The target of a C compilation, in LLVM's terms.
 struct CTarget {
-  /// Normalised.
+  /// Normalized.
   std::string triple;
-  /// Empty: any processor of the kind.
+  /// Empty: any processor of the architecture.
   std::string cpu = "";
-  /// "+avx512f", "-fma": what the processor's name does not say.
+  /// Features that the processor's name does not imply: "+avx512f", "-fma".
   std::vector<std::string> features = {};
-  /// The triple is another machine's.
+  /// Whether the triple is that of another machine.
   bool is_foreign = false;
-  /// The processor is the one that this runs on, whatever its features.
+  /// Whether the processor is the host's, regardless of features.
   bool is_this_processor = false;
 };
 
 class CCompiler {
  public:
-  /// A program's name, possibly with arguments between blanks ("ccache gcc -m64"), as $CC is
-  /// written; empty means `cc`.
+  /// Takes a command with optional arguments separated by blanks ("ccache gcc -m64"), as in $CC.
+  /// Empty: `cc`.
   explicit CCompiler(const std::string& command);
 
-  /// As the user wrote it: "cc".
+  /// Returns the command as the user wrote it: "cc".
   const std::string& name() const { return name_; }
-  /// Whether it is clang, which compiles to LLVM IR and for every machine. False if there is no
-  /// such program.
+  /// Whether it is clang, which can emit LLVM IR and compile for every machine. False if the
+  /// program does not exist.
   bool is_clang() const;
-  /// The flags that say what to compile for, those known to name exactly the target first; the last
-  /// are none. Compilers differ in the names that they know: the first that it accepts is meant.
-  /// Precondition: the target is not foreign, or the compiler is clang.
+  /// Returns candidate flags for the target, from the most exact to none at all. Compilers know
+  /// different names; use the first candidate that the compiler accepts. Precondition: the target
+  /// is not foreign, or the compiler is clang.
   std::vector<std::vector<std::string>> flags_for(const CTarget& target) const;
   /// Whether it compiles an empty source with these flags.
   bool accepts(const std::vector<std::string>& flags) const;
 
-  /// nullopt if it succeeds, else what it printed. Throws RuntimeError, saying what for, if there
-  /// is no such program.
+  /// Runs the compiler. Returns nullopt on success, else its output. RuntimeError, naming the
+  /// purpose, if the program does not exist.
   std::optional<std::string> try_run(const std::vector<std::string>& arguments,
                                      const std::string& purpose) const;
-  /// Throws RuntimeError with what it printed, or saying that it is missing.
+  /// Runs the compiler. RuntimeError with its output if it fails, or if it does not exist.
   void run(const std::vector<std::string>& arguments, const std::string& purpose) const;
 
  private:
@@ -59,8 +58,9 @@ class CCompiler {
   std::vector<std::string> words_;
 };
 
-/// What links the libraries into a shared library that is written to an absolute path: it finds
-/// those beside or below it there, and the others where they are. LLVM IR among them is left out.
+/// Returns the linker arguments for these libraries in a shared library at the absolute path
+/// `saved`. Libraries in or below its folder are found relative to it, others by their absolute
+/// path. LLVM IR files are omitted.
 std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>& libraries,
                                         const std::filesystem::path& saved);
 

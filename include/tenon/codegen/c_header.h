@@ -12,10 +12,10 @@
 
 namespace tenon::codegen {
 
-/// The text of the header of this file name: what each function demands, as a comment, its symbol
-/// as a TenonPackedFunction, and an inline function of its own name with one parameter for each of
-/// its own: DLTensor*, int64_t or double. Names that C or its programs have, such as `main`, get
-/// none.
+/// Returns the text of the header. For each function: its requirements as a comment, its symbol as
+/// a TenonPackedFunction, and an inline function of its own name with one parameter (DLTensor*,
+/// int64_t or double) per parameter. A name that C or C programs reserve, such as `main`, gets no
+/// inline function.
 std::string c_header(const std::string& file_name,
                      const std::vector<runtime::FunctionSpec>& functions);
 

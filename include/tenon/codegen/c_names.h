@@ -1,4 +1,4 @@
-// Names that functions and parameters can have in headers for C and C++.
+// Names of functions and parameters in C and C++ headers.
 #pragma once
 
 #include <string>
@@ -11,28 +11,30 @@
 
 namespace tenon::codegen {
 
-/// A name in both languages that no keyword is, and that programs do not have already, as `main`.
+/// Whether the name is an identifier in both languages, not a keyword, and not taken by every
+/// program, as `main` is.
 bool is_c_name(const std::string& name);
 
-/// Whether C, C++, a header of the C library or of the runtime, or a compiler gives the name a
-/// meaning.
+/// Whether C, C++, a header of the C library or of the runtime, or a compiler already uses the
+/// name.
 bool is_reserved_in_c(std::string_view name);
-/// Whether all names that begin as this one does are reserved, so that only another beginning
-/// helps. No name that begins with "v_" is.
+/// Whether every name with this prefix is reserved, so that only another prefix helps. Names that
+/// begin with "v_" are not reserved.
 bool has_reserved_beginning(std::string_view name);
-/// Whether math.h declares a function of the name.
+/// Whether math.h declares a function of this name.
 bool is_in_math_h(std::string_view name);
 
-/// The name with `_` for all but ASCII letters and digits, and before a digit at its beginning.
+/// Returns the name with `_` for every character except ASCII letters and digits, and with `_`
+/// before a leading digit.
 std::string as_identifier(std::string_view name);
 
-/// The parameters as names of C, which differ from each other, from what the function is called and
-/// from what headers define: "T.local" is T_local.
+/// Returns distinct C names for the parameters that conflict neither with the function's name nor
+/// with headers: "T.local" becomes T_local.
 std::vector<std::string> c_parameter_names(const runtime::FunctionSpec& function);
 
-/// The text in double quotes.
+/// Returns the text as a C string literal.
 std::string c_string(const std::string& text);
-/// The text as part of a comment of one line.
+/// Returns the text in a form that is safe inside a one-line comment.
 std::string comment_text(std::string text);
 
 }  // namespace tenon::codegen

@@ -1,4 +1,4 @@
-// What code generators are given: functions, the target that they are for, and how to compile.
+// The input of code generators: functions, targets and options.
 #pragma once
 
 #include <chrono>
@@ -24,51 +24,52 @@ class Profiler;
 
 namespace tenon::codegen {
 
-/// Whom code tells how long it takes; the probes inside functions are there already.
+/// Profiling of generated code. The functions already contain the probes of their stages.
 struct Profiling {
   std::shared_ptr<runtime::Profiler> profiler;
-  /// The region of each function, by its name.
+  /// The region of each function, by name.
   std::map<std::string, int> functions;
 };
 
-/// How code is made, whatever it is made for.
+/// Options of code generation for any target.
 struct CompileOptions {
-  /// 0: not optimised, for reading; 3: all.
+  /// 0: unoptimized, readable code; 3: full optimization.
   int opt_level = 3;
-  /// Where extern functions are looked up, before the running program: shared libraries (.so),
-  /// objects (.o), archives (.a), and for LLVM its IR (.ll, .bc; linked in and inlined).
-  std::vector<std::filesystem::path> link = {};
-  /// The C compiler, as $CC names it: compiles C and links shared libraries. Empty: `cc`, but
-  /// `clang` for C that is imported into LLVM IR where it is installed, since its code can be
+  /// Libraries to search for extern functions before the running program: shared libraries (.so),
+  /// objects (.o) and archives (.a); for LLVM also LLVM IR (.ll, .bc), which is linked in and
   /// inlined.
+  std::vector<std::filesystem::path> link = {};
+  /// The C compiler, in the form of $CC, which compiles C and links shared libraries. Empty: `cc`,
+  /// except that C imported into LLVM IR is compiled by `clang` if it is installed, so that it can
+  /// be inlined.
   std::string c_compiler = "";
-  /// What the functions demand of the memory of arrays, in bytes; 0: that of their elements. A
-  /// buffer with an alignment of its own demands that.
+  /// Required alignment of array memory in bytes; 0: that of the elements. A buffer with its own
+  /// alignment requires that.
   int argument_alignment = 0;
-  /// In text of C: which stage statements compute, and the user's line of it.
+  /// In C text: whether to write comments that name the stages and their source locations.
   bool stage_comments = false;
-  /// For code that runs in this process, by LLVM. Such code cannot be saved.
+  /// Profiles code that LLVM generates for this process. Such code cannot be saved.
   std::optional<Profiling> profiling = std::nullopt;
-  /// The code is then to tell of which statement it is: assembler by LLVM as `.loc`, text in C as
-  /// source_listing.h reads it. Used while compiling only.
+  /// If set, the code records the statement of each instruction: LLVM as `.loc` in assembly, C text
+  /// in the form that source_listing.h reads. Used during compilation only.
   const StatementLines* lines = nullptr;
   /// Called after each step: "emit-llvm", "optimize-llvm", "generate-code"; "emit-c".
   std::function<void(std::string_view step, double seconds)> on_step = {};
 };
 
-/// Functions, and the processor that they are for.
+/// Functions and their target.
 struct CompileUnit {
   tir::IRModule module;
   tir::TargetFacts target;
-  /// What the functions launch. With kernels, their arrays are on the kernels' device.
+  /// The kernels that the functions launch. The arrays are then on the kernels' device.
   std::optional<KernelCode> kernels = std::nullopt;
 };
 
-/// Reports the time since the step before, whatever that was.
+/// Reports the duration of each step.
 class StepClock {
  public:
   explicit StepClock(const CompileOptions& options) : options_(options) {}
-  /// Reports a step that ends now.
+  /// Reports that a step ends now. Its duration is the time since the previous step ended.
   void finish(std::string_view step) {
     const auto now = std::chrono::steady_clock::now();
     if (options_.on_step)

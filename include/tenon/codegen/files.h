@@ -1,4 +1,4 @@
-// Files that generated code is written to, and those between.
+// Output files of generated code, and temporary files.
 //
 //   const TemporaryFolder folder;
 //   write_file(folder.file("functions.o"), object);
@@ -12,10 +12,10 @@
 
 namespace tenon::codegen {
 
-/// A folder for intermediate files that goes when this does.
+/// A temporary folder, removed by the destructor.
 class TemporaryFolder {
  public:
-  /// Throws RuntimeError if the system gives none.
+  /// RuntimeError if the folder cannot be created.
   TemporaryFolder();
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -27,9 +27,9 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Throws RuntimeError if the file cannot be read.
+/// Reads a file. RuntimeError if it cannot be read.
 std::string read_file(const std::filesystem::path& path);
-/// Throws RuntimeError if the file cannot be written.
+/// Writes a file. RuntimeError if it cannot be written.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace tenon::codegen

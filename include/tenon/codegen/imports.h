@@ -1,4 +1,4 @@
-// Functions of other languages that programs bring along as source, in pragmas: C, and LLVM IR.
+// Foreign functions that programs import as source through pragmas: C and LLVM IR.
 //
 //   ImportedSources sources;
 //   add_imported_sources(module, sources);       // sources.c[0]: "int square(int x) { ... }"
@@ -17,40 +17,40 @@
 
 namespace tenon::codegen {
 
-/// The texts (or paths) that pragmas `import_llvm` and `import_c` of functions give, each once.
+/// The sources (texts or paths) in the pragmas `import_llvm` and `import_c`, without duplicates.
 struct ImportedSources {
   std::vector<std::string> llvm;
   std::vector<std::string> c;
 };
 void add_imported_sources(const tir::IRModule& module, ImportedSources& sources);
 
-/// Whether a source is the path of a file with one of these suffixes, rather than a text: a text
-/// has several lines, a path has one.
+/// Whether a source is the path of a file with one of these suffixes rather than a text. A path is
+/// a single line.
 bool is_source_path(const std::string& source, std::initializer_list<std::string_view> suffixes);
 
-/// Which compiler imported C is given to.
+/// Options for compiling imported C.
 struct CImportOptions {
-  /// The C compiler to ask, as $CC names it. Empty: `clang` where LLVM IR is wanted or the target
-  /// is foreign and there is a clang, else `cc`.
+  /// The C compiler, in the form of $CC. Empty: `clang` if LLVM IR is wanted or the target is
+  /// foreign and clang exists, else `cc`.
   std::string command;
-  /// For a code generator that links LLVM IR.
+  /// Whether the code generator can link LLVM IR.
   bool wants_llvm_ir = false;
   /// Names of clang to look for, best first.
   std::vector<std::string> clangs = {"clang"};
 };
 
 struct ImportedC {
-  /// What the C compiler made: LLVM IR, or an object.
+  /// The output of the C compiler.
   enum class Form : std::uint8_t { Object, LlvmIr };
   Form form = Form::Object;
-  /// An object file, or LLVM bitcode.
+  /// An object file or LLVM bitcode.
   std::string bytes;
-  /// How it came about: "clang -O3 -march=native".
+  /// The command used: "clang -O3 -march=native".
   std::string how;
 };
 
-/// C source (a text, or the path of a .c file), compiled for the target. Throws RuntimeError with
-/// the compiler's messages, TargetError if the target is another machine and there is no clang.
+/// Compiles C source (a text, or the path of a .c file) for the target. RuntimeError with the
+/// compiler's messages; TargetError if the target is another machine and clang is not installed.
 ImportedC compile_c(const std::string& source, const CTarget& target,
                     const CImportOptions& options);
 

@@ -1,6 +1,6 @@
-// Which variables serve as positions in memory and bounds of loops only. The simplifier assumes
-// that index arithmetic does not overflow, and code generation may tell LLVM so; data arithmetic
-// wraps. A variable bound by a let is computed as an index only if it is used as nothing else.
+// Classification of variables that are used only in memory indices and loop bounds. Their
+// arithmetic is assumed not to overflow, which code generation may tell LLVM; data arithmetic
+// wraps. A let is computed as an index only if it has no other use.
 #pragma once
 
 #include <unordered_set>
@@ -11,11 +11,10 @@
 
 namespace tenon::codegen {
 
-/// Which variables of a body are positions and bounds only.
+/// The variables of a body that are used only in indices and bounds.
 class IndexUses {
  public:
-  /// Looks through the body once; then answers whether a variable serves as a position or a bound
-  /// only.
+  /// Analyzes the body in one traversal.
   explicit IndexUses(const tir::Stmt& body);
   bool is_index_only(const tir::Var& var) const { return !used_as_data_.contains(&var.node()); }
 

@@ -1,5 +1,5 @@
-// The kernels that functions launch, as a compiled module carries them: what they take, their text,
-// and where the device's compiler was at hand, what it made of it.
+// The kernels of a compiled module: their parameters, their text and, if the device's compiler is
+// available, their binary.
 //
 //   KernelCode kernels = emit_kernels(funcs, facts);          // c_like/kernels.h
 //   compile({{.module = host, .target = cpu, .kernels = kernels}});
@@ -19,26 +19,26 @@ namespace tenon::codegen {
 
 struct KernelCode {
   runtime::DeviceType device;
-  /// In the order in which launches count them.
+  /// In the order in which launches number them.
   std::vector<runtime::KernelSpec> specs = {};
-  /// In the same order: what launches call them, and what they do with their parameters.
+  /// In the same order: the name used by launches, and the accesses to each parameter.
   std::vector<runtime::FunctionSpec> functions = {};
-  /// In the language of the device, which get_source calls by the device's name.
+  /// Source in the device's language. Its kind in get_source is the device's name.
   std::string text = {};
-  /// Of CUDA only, where a compiler was found.
+  /// PTX; only for CUDA, if a compiler was found.
   std::string ptx = {};
   /// The cubin for CUDA. Empty for OpenCL, whose driver compiles the text.
   std::string binary = {};
-  /// Why there is no binary where there should be one.
+  /// The reason if an expected binary is missing.
   std::string why_no_binary = {};
 };
 
-/// The number of the kernel that launches call so. Precondition: there is one.
+/// Returns the number of the kernel with this name. Precondition: it exists.
 std::size_t number_of_kernel(const KernelCode& code, std::string_view name);
 
-/// What kernel_source can give: the text of each device, and "ptx" of CUDA's.
+/// Returns the kinds that kernel_source accepts: the text of each device, and "ptx" for CUDA.
 std::vector<std::string> kernel_source_kinds(const std::vector<KernelCode>& all);
-/// Throws RuntimeError where there is no PTX because no compiler was found.
+/// Returns the source of this kind. RuntimeError if PTX is missing because no compiler was found.
 std::string kernel_source(const std::vector<KernelCode>& all, std::string_view kind);
 
 }  // namespace tenon::codegen

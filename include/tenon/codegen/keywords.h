@@ -1,4 +1,4 @@
-// Words of C and of C++ that nothing in generated text can be called.
+// Words of C and C++ that cannot be names in generated text.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace tenon::codegen {
 
-/// Those of C, and what every program has.
+/// Reserved words of C, and names that every program defines.
 inline constexpr auto kWordsOfC = std::to_array<std::string_view>(
     {"_Alignas", "_Bool",  "asm",      "auto",     "bool",     "break",    "case",
      "char",     "const",  "continue", "default",  "do",       "double",   "else",
@@ -17,7 +17,7 @@ inline constexpr auto kWordsOfC = std::to_array<std::string_view>(
      "short",    "signed", "sizeof",   "static",   "struct",   "switch",   "true",
      "typedef",  "typeof", "union",    "unsigned", "void",     "volatile", "while"});
 
-/// Those of C++ that C does not have.
+/// Reserved words of C++ that are not reserved in C.
 inline constexpr auto kWordsOfCpp = std::to_array<std::string_view>(
     {"alignas",     "alignof",   "and",      "and_eq",           "bitand",       "bitor",
      "catch",       "char16_t",  "char32_t", "char8_t",          "class",        "co_await",

@@ -1,5 +1,5 @@
-// Where the memory of flat programs is: positions of elements, and which temporaries a thread keeps
-// on its stack.
+// Memory layout of flat programs: element offsets, and the temporaries that are allocated on a
+// thread's stack.
 //
 //   flat_index(T, {i, j})                     // i * 16 + j, of T: 8 x 16
 //   StackPlan plan(body); plan.contains(acc)  // small and of constant size
@@ -16,20 +16,21 @@
 
 namespace tenon::codegen {
 
-/// The alignment that the runtime's workspaces promise, in bytes.
+/// The alignment of the runtime's workspaces, in bytes.
 inline constexpr int kWorkspaceAlignment = 128;
 
-/// The position in elements behind the buffer's data pointer; a vector if the last index is one.
-/// Precondition: there is an index.
+/// Returns the offset in elements from the buffer's data pointer; a vector if the last index is
+/// one. Precondition: there is an index.
 tir::Expr flat_index(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);
 
-/// nullopt for a size that is known at run time only, or that 64 bits do not count. An extent below
-/// zero counts as zero.
+/// Returns the size of an allocation. Nullopt if it is known only at run time or exceeds 64 bits. A
+/// negative extent counts as zero.
 std::optional<std::int64_t> constant_bytes(const tir::Allocate& allocation);
 
-/// The temporaries that a function (or the body of a parallel loop) keeps on its thread's stack;
-/// the others come from the workspace pool. There is a budget, and the smallest come first: they
-/// are what register tiles are made of. Bodies of parallel loops within have plans of their own.
+/// The temporaries that a function, or the body of a parallel loop, allocates on the stack of its
+/// thread. The others come from the workspace pool. Within a fixed budget, the smallest are chosen
+/// first, because register tiles consist of them. The bodies of nested parallel loops have their
+/// own plans.
 class StackPlan {
  public:
   StackPlan() = default;

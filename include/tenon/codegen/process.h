@@ -1,4 +1,4 @@
-// Another program, run to its end: no shell, so that no argument means anything but itself.
+// Runs another program to completion, without a shell, so that arguments are passed verbatim.
 //
 //   auto done = run_process({"cc", "--version"});
 //   if (!done) ...                    // there is no such program
@@ -13,17 +13,17 @@
 
 namespace tenon::codegen {
 
-/// How a program ended.
+/// The result of a program.
 struct FinishedProcess {
-  /// What it exited with; -1 if a signal ended it.
+  /// The exit status; -1 if a signal ended the program.
   int status = 0;
-  /// What it wrote to its standard output and standard error, in the order written.
+  /// The output on stdout and stderr, in the order written.
   std::string output;
 };
 
-/// The first word is the program, looked up in PATH. nullopt if there is none of that name, or none
-/// that may be run. Throws RuntimeError if the system starts no processes. Precondition: there is
-/// at least one word.
+/// Runs a command whose first word is looked up in PATH. Nullopt if there is no such program or it
+/// is not executable. RuntimeError if the process cannot be started. Precondition: `command` is not
+/// empty.
 std::optional<FinishedProcess> run_process(const std::vector<std::string>& command);
 
 }  // namespace tenon::codegen

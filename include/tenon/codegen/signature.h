@@ -1,5 +1,5 @@
-// What a compiled function demands of its arguments, and where its symbolic sizes come from: one
-// truth for every code generator.
+// The calling convention of a compiled function, shared by all code generators: the requirements on
+// its arguments, and the sources of its symbolic sizes.
 //
 //   Signature s = signature_of(func, "matmul_packed");
 //   s.spec.params[0]          // `A`: float32[n, 1024], compact, read
@@ -17,43 +17,43 @@
 
 namespace tenon::codegen {
 
-/// What of an array a size is read from.
+/// The property of an array that a size is read from.
 enum class ArrayPart : std::uint8_t { Extent, Stride };
 
-/// A variable whose value is an extent or a stride of an argument.
+/// A variable bound to an extent or stride of an argument.
 struct SizeBinding {
   tir::Var var;
   int param;
   ArrayPart part;
   int dimension;
-  /// The stride of a dimension that may be broadcast: zero where the extent is one.
+  /// Whether the stride is zero if the extent is one, as for a dimension that may be broadcast.
   bool zero_if_extent_is_one = false;
 };
 
-/// A size that must equal an expression of variables; the runtime cannot check it, so the code
-/// does.
+/// A size that must equal an expression of variables. Checked by the generated code, because the
+/// runtime cannot evaluate the expression.
 struct SizeCheck {
   int param;
   ArrayPart part;
   int dimension;
   tir::Expr expected;
-  /// For the user, if it does not hold.
+  /// The error message if the check fails.
   std::string message;
 };
 
 struct Signature {
   runtime::FunctionSpec spec;
   std::vector<SizeBinding> sizes;
-  /// Variables that stand for the offset of an array's first element: zero, since data points at
+  /// Variables for the offset of an array's first element. They are zero, since `data` points to
   /// that element.
   std::vector<tir::Var> zero_offsets;
   std::vector<SizeCheck> checks;
 };
 
-/// Arrays must be aligned to `argument_alignment` bytes, 0 for that of their elements. Throws
-/// LowerError, naming the variable, if the function uses one that is neither a parameter nor bound
-/// by one. A function with kernels does with arrays what the kernels that it launches do, on their
-/// device.
+/// Derives the signature. Arrays must be aligned to `argument_alignment` bytes (0: the alignment of
+/// their elements). LowerError, naming the variable, if the function uses one that is neither a
+/// parameter nor bound by a parameter. With `kernels`, the accesses to arrays and their device are
+/// those of the launched kernels.
 Signature signature_of(const tir::PrimFunc& func, std::string symbol, int argument_alignment = 0,
                        const KernelCode* kernels = nullptr);
 

@@ -1,6 +1,6 @@
-// Text in C, OpenCL C or CUDA C that was made with CompileOptions::lines, as a list: each line with
-// the statement that it is part of. The text says so in comments at the ends of its lines, which
-// the list leaves out.
+// A parsed form of C, OpenCL C or CUDA C text that was generated with CompileOptions::lines: each
+// line with its statement. The text marks statements in comments at line ends, which are removed
+// here.
 //
 //   list_source("for (int i = 0; i < 8; ++i) { //@3\n")      // {{"for (int i = 0; i < 8; ++i) {", 3}}
 #pragma once
@@ -13,16 +13,17 @@
 
 namespace tenon::codegen {
 
-/// One line of source.
+/// A line of source.
 struct SourceLine {
   std::string text;
-  /// The line of a listing (tir/listing.h) that its statement begins on; 0: of no statement.
+  /// The first line of its statement in the listing (tir/listing.h); 0 if it belongs to no
+  /// statement.
   int line = 0;
 };
 
 std::vector<SourceLine> list_source(std::string_view text);
 
-/// The comment that says which line's statement a line of source is part of.
+/// Returns the comment that marks a line of source as part of the statement at `line`.
 std::string line_mark(int line);
 
 }  // namespace tenon::codegen

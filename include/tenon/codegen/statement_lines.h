@@ -1,5 +1,5 @@
-// Which line of a listing (tir/listing.h) each statement begins on, for machine code that says what
-// it computes.
+// The line of a listing (tir/listing.h) at which each statement begins, for machine code that
+// records its statements.
 #pragma once
 
 #include <unordered_map>
@@ -10,7 +10,7 @@
 
 namespace tenon::codegen {
 
-/// Lines count from 1. Look up only: the order is that of addresses.
+/// Maps statements to lines, counted from 1. For lookup only: iteration order depends on addresses.
 using StatementLines = std::unordered_map<const tir::StmtNode*, int>;
 
 }  // namespace tenon::codegen

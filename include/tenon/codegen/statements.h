@@ -1,4 +1,4 @@
-// Questions that every code generator asks of statements.
+// Queries on statements that all code generators use.
 #pragma once
 
 #include <vector>
@@ -9,24 +9,24 @@
 
 namespace tenon::codegen {
 
-/// The variables that occur, data pointers among them, in order of first appearance: what a body
-/// that becomes a function of its own takes from around it, as far as it does not define them.
+/// Returns the variables that occur, including data pointers, in order of first appearance. When
+/// the body becomes a separate function, those that it does not define are its parameters.
 std::vector<tir::Var> used_variables(const tir::Stmt& body);
 
-/// Whether a part of the condition is marked as mostly true.
+/// Whether any part of the condition is marked `likely`.
 bool is_likely(const tir::Expr& condition);
 
-/// Throws LowerError: what runs on a CPU cannot have the thread axis. Precondition: the attribute
-/// is about one.
+/// Throws the LowerError for a thread axis in CPU code. Precondition: the attribute is a thread
+/// extent.
 [[noreturn]] void refuse_thread_axis(const tir::Attr& attr);
-/// Throws LowerError: the pragma is about a parallel region, and stands in none.
+/// Throws the LowerError for a pragma on parallel regions outside any region.
 [[noreturn]] void refuse_region_pragma(const tir::Attr& attr);
 
-/// Throws LowerError: what runs on a CPU cannot have the intrinsic.
+/// Throws the LowerError for a device intrinsic in CPU code.
 [[noreturn]] void refuse_device_intrinsic(tir::Intrin intrin);
 
-/// The name of libm's function of float64 (that of float32 ends in `f`); null for what is an
-/// operation, a composition of others, or in no C library.
+/// Returns libm's name of the function for float64 (float32 appends `f`). Null for an intrinsic
+/// that is an operation, a composition, or not in the C library.
 const char* libm_name(tir::Intrin intrin);
 
 }  // namespace tenon::codegen

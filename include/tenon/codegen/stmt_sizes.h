@@ -1,5 +1,5 @@
-// How long statements are, and how long sequences are divided into functions of their own: the time
-// of a compiler for one function grows faster than in proportion to its length.
+// Sizes of statements, and the division of long sequences into separate functions. Compile time
+// grows faster than linearly in the length of a function.
 //
 //   StmtSizes sizes(body);
 //   sizes.of(seq)                                  // 120000 nodes
@@ -16,18 +16,18 @@
 
 namespace tenon::codegen {
 
-/// How many nodes statements have.
+/// The number of nodes of each statement.
 class StmtSizes {
  public:
   explicit StmtSizes(const tir::Stmt& body) { measure(body); }
 
-  /// Precondition: the statement is the body, or stands in a sequence of it.
+  /// Returns the size. Precondition: the statement is the body, or an element of a sequence in it.
   int of(const tir::Stmt& s) const { return sizes_.at(&s.node()).nodes; }
-  /// Whether the statement may leave the function it stands in, with @tir.ret.
+  /// Whether the statement contains @tir.ret, which leaves the enclosing function.
   bool returns(const tir::Stmt& s) const { return sizes_.at(&s.node()).returns; }
-  /// Whether it may be part of a function of so many nodes.
+  /// Whether the statement can be part of a function of `most_nodes` nodes.
   bool fits(const tir::Stmt& s, int most_nodes) const { return of(s) <= most_nodes && !returns(s); }
-  /// The nodes of the statements that may.
+  /// Returns the total size of the statements that fit.
   std::int64_t nodes_that_fit(std::span<const tir::Stmt> stmts, int most_nodes) const;
 
  private:
@@ -40,7 +40,8 @@ class StmtSizes {
   std::unordered_map<const tir::StmtNode*, Size> sizes_;
 };
 
-/// The statements in order, in runs of up to so many nodes; what does not fit is a run by itself.
+/// Divides the statements, in order, into runs of at most `most_nodes` nodes. A statement that does
+/// not fit is a run of its own.
 std::vector<std::span<const tir::Stmt>> pieces_of(std::span<const tir::Stmt> stmts,
                                                   const StmtSizes& sizes, int most_nodes);
 

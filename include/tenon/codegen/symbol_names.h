@@ -1,8 +1,8 @@
-// The names under which other code finds generated functions: in objects, libraries and headers.
+// Symbol names of generated functions in objects, libraries and headers.
 //
 //   SymbolNames names;
 //   names.packed("matmul") == "matmul_packed"
-//   names.packed("mat-mul") == "mat_mul_packed"     // one that C can declare
+//   names.packed("mat-mul") == "mat_mul_packed"     // a valid C name
 #pragma once
 
 #include <set>
@@ -12,16 +12,16 @@
 
 namespace tenon::codegen {
 
-/// c_api.h: where loading a shared library finds what its functions are.
+/// The symbol from which a loaded shared library reports its functions (c_api.h).
 inline constexpr const char* kManifestSymbol = "tenon_module_manifest";
-/// What it exports as its kernels, if it has any (c_api.h).
+/// The symbol of the kernels, exported if the library has any (c_api.h).
 inline constexpr const char* kKernelsSymbol = "tenon_module_kernels";
 
-/// Of one module: no two are the same.
+/// The symbol names of one module, which are distinct.
 class SymbolNames {
  public:
-  /// A function's symbol, which is another than its name: that may be `main` or `exp`. `prefix` is
-  /// that of the system library it belongs to.
+  /// Returns a symbol for the function. It differs from the function's name, which may be `main` or
+  /// `exp`. `prefix` is that of the system library, if any.
   std::string packed(const std::string& function, const std::string& prefix = "");
 
  private:

@@ -1,5 +1,5 @@
-// The C file of a kernel library that was compiled for several processors: each function calls that
-// of the variant which this processor runs (runtime/kernel_variants.h).
+// The C file of a kernel library that is compiled for several processors. Each function calls its
+// variant for the processor that it runs on (runtime/kernel_variants.h).
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ namespace tenon::codegen {
 /// The functions of a library for one processor.
 struct Variant {
   std::string target;
-  /// Its functions' symbols, in the order of the library's.
+  /// The symbols, in the order of the library's functions.
   std::vector<std::string> symbols;
-  /// What its code needs of a processor.
+  /// The processor features that the code requires.
   std::vector<std::string> features;
 };
 
-/// The text of NAME.c, which defines the symbols of `functions`. It includes NAME.h.
+/// Returns the text of NAME.c, which includes NAME.h and defines the symbols of `functions`.
 std::string variant_choice(const std::string& name,
                            const std::vector<runtime::FunctionSpec>& functions,
                            const std::vector<Variant>& variants);

@@ -1,9 +1,9 @@
-// Whether loads and stores lie inside of their buffers, and whether iterations that run side by
-// side touch the same element: proofs on loops over multi-dimensional buffers, where accesses still
-// have the user's indices.
+// Proofs about accesses in loops over multi-dimensional buffers, where accesses still have the
+// user's indices: whether an access is in bounds, and whether concurrent iterations touch the same
+// element.
 //
+//   for i < 20: B[i] = A[I[i]]          B[i] is in bounds; A[I[i]] is not proved
 //   for i < 20: B[i] = A[I[i]]          B[i] is inside; of A[I[i]] it is not proved
-//   for parallel i < 20: B[floordiv(i, 2)] = A[i]        the store conflicts with itself
 #pragma once
 
 #include <optional>
@@ -20,67 +20,67 @@ namespace tenon::lowering {
 
 using arith::AccessKind;
 
-/// Outside: whenever the access happens, the index is beyond an end.
+/// Result for one index. Outside: the index is out of bounds whenever the access happens.
 enum class Inside : std::uint8_t { Proved, NotProved, Outside };
 
-/// A load or a store, and what is proved of where it goes.
+/// A load or store, and what is proved about its indices.
 struct AccessProof {
   AccessKind kind;
   tir::Buffer buffer;
   std::vector<tir::Expr> indices;
-  /// Per index, where it must lie: the extents of an argument, or the part of a tensor that is
-  /// kept. Empty where nothing is known of the memory.
+  /// The allowed range of each index: the extent of an argument, or the part of a tensor that is
+  /// stored. Empty if the size of the memory is unknown.
   std::vector<tir::Range> room;
-  /// Per index; one entry, NotProved, where there is no room.
+  /// One result per index. A single NotProved if `room` is empty.
   std::vector<Inside> inside;
-  /// Under a condition that may never hold.
+  /// Whether the access is under a condition that may never hold.
   bool is_conditional;
-  /// The buffer that the statement stores to, which says which stage it is of; the access's own
-  /// where it stores nothing.
+  /// The buffer that the enclosing statement stores to, which identifies its stage; the accessed
+  /// buffer if the statement stores nothing.
   std::string stage_buffer;
 
-  /// Whether the access surely lies inside.
+  /// Whether all indices are provably in bounds.
   bool is_proved() const;
-  /// Some index is Outside, and the access happens where the loops around it do.
+  /// Whether an index is Outside and the access is unconditional within its loops.
   bool is_wrong() const;
 };
 
-/// Of all accesses, in the order of the text. Precondition: the function is multi-dimensional.
+/// Returns the results for all accesses, in textual order. Precondition: the function is
+/// multi-dimensional.
 std::vector<AccessProof> prove_accesses(const tir::PrimFunc& func);
 
-/// The first access that is outside whenever it happens, and happens wherever its loops run: what
-/// is_wrong of a proof says, at little cost.
+/// Returns the first access for which is_wrong() holds. Cheaper than prove_accesses.
 std::optional<AccessProof> find_wrong_access(const tir::PrimFunc& func);
 
-/// "B, gather.cpp:9": the stage of the buffer, and the line that the function has noted.
+/// Returns the stage of the buffer with its source location: "B, gather.cpp:9".
 std::string stage_text(const tir::PrimFunc& func, const std::string& stage_buffer);
-/// "reads A[I[i], j]", and what is not proved of it, "I[i] in [0, 20)".
+/// Return the access as text, "reads A[I[i], j]", and the unproved condition, "I[i] in [0, 20)".
 std::string access_text(const AccessProof& access);
 std::string open_text(const AccessProof& access);
-/// Of an access that is wrong, the sentence for the user.
+/// Returns the error message for an access that is out of bounds.
 std::string wrong_text(const tir::PrimFunc& func, const AccessProof& access);
 
-/// A parallel or vectorized loop, and two accesses of its body that may touch the same element in
-/// two iterations, at least one of them a write.
+/// A parallel or vectorized loop, and two accesses in its body, at least one of them a write, that
+/// may touch the same element in different iterations.
 struct LoopProof {
   tir::Var var;
   tir::ForKind kind;
   std::optional<arith::Conflict> conflict;
-  /// All iterations write the same element of an argument.
+  /// Whether all iterations provably write the same element of an argument.
   bool is_certain = false;
 };
 
-/// The loops whose iterations are not known to be independent by the way they were made: all, or
-/// those of extern operations and tensor intrinsics, whose code schedules do not make.
+/// The loops to prove: all, or only those of extern operations and tensor intrinsics. The loops
+/// that schedule primitives make are independent by construction.
 enum class LoopsToProve : std::uint8_t { All, OfExternCode };
 
-/// The parallel and vectorized loops in the order of the text, except those that the pragma
-/// independent_iterations covers. Memory that a parallel loop alone uses, and that each iteration
-/// fills first, counts as the iteration's own, unless the options leave memory where it is.
+/// Returns the parallel and vectorized loops in textual order, without those that the pragma
+/// independent_iterations covers. Memory that only a parallel loop uses and that each iteration
+/// writes first counts as private to the iteration, unless the options disable storage rewriting.
 std::vector<LoopProof> prove_loops(const tir::PrimFunc& func,
                                    LoopsToProve which = LoopsToProve::All,
                                    const PassOptions& options = {});
-/// The sentence for the user about a loop with a conflict.
+/// Returns the error message for a loop with a conflict.
 std::string conflict_text(const tir::PrimFunc& func, const LoopProof& proof);
 
 }  // namespace tenon::lowering

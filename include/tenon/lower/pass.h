@@ -1,8 +1,8 @@
-// A lowering pass, its options, and its failure.
+// The type of lowering passes, their options, and their failure.
 //
 // A pass is a free function `PrimFunc verb_object(const PrimFunc&, const PassOptions&)` in
-// src/lower/<folder>/verb_object.cpp, declared in src/lower/passes.h. Its name in flags and dumps is
-// "verb-object".
+// src/lower/<folder>/verb_object.cpp, declared in src/lower/passes.h. Its name in flags and dumps
+// is "verb-object".
 #pragma once
 
 #include <functional>
@@ -13,95 +13,97 @@
 
 namespace tenon::lowering {
 
-/// How the passes work, where they run.
+/// Options of the passes.
 struct PassOptions {
   bool disable_vectorize = false;
   bool disable_storage_rewrite = false;
   bool disable_cse = false;
   bool noalias = true;
-  /// Stores and allocations of flat memory carry the sizes of buffers. instrument_bounds turns it
-  /// on.
+  /// Whether stores and allocations of flat memory keep the sizes of buffers. Set by
+  /// instrument_bounds.
   bool keep_buffer_sizes = false;
-  /// A seed program's text has the reference's transposed prefetch address; this reproduces it.
+  /// Reproduces the transposed prefetch address of TVM 0.9.
   bool legacy_prefetch_index = false;
-  /// Which loops are written out.
+  /// Limits of loop unrolling.
   struct Unroll {
-    /// 0: only loops marked unrolled. Otherwise loops of at most so many steps.
+    /// 0: unroll only loops that are marked. Otherwise also loops of at most this many steps.
     int auto_max_step = 0;
     int auto_max_depth = 8;
     int auto_max_extent = 0;
     bool explicit_unroll = true;
-    /// A LowerError that names the axis, past so many copies of statements, or 16 operators for
-    /// each.
+    /// Maximum number of copies of statements. Beyond it, or beyond 16 operators per copy, a
+    /// LowerError names the axis.
     int max_statements = 1 << 16;
   } unroll = {};
-  /// Which loops are divided into a part without guards and the rest.
+  /// Limits of loop partitioning into an unguarded main loop and a tail.
   struct Partition {
-    /// Also loops of constant extent.
+    /// Whether to partition loops of constant extent too.
     bool constant_loops = true;
-    /// Copies of loops' bodies may make a large function so many times as large.
+    /// Maximum growth factor of a large function by the copied loop bodies.
     int max_growth = 8;
   } partition = {};
   int double_buffer_split = 1;
-  /// Serial loops that a processor's passes may jam and vectorize. true: all that are provably
-  /// independent; false: none. Not given: those of stages without a schedule (StageLine).
+  /// Serial loops that the CPU passes may jam and vectorize. true: all that are provably
+  /// independent. false: none. Nullopt: those of unscheduled stages (StageLine).
   std::optional<bool> autotune_loops = std::nullopt;
-  /// What passes for a processor count with. Not given: what the target has.
+  /// The vector registers that the CPU passes assume. Nullopt: those of the target.
   std::optional<tir::VectorRegisters> vector_registers = std::nullopt;
-  /// Threads that exchange values without shared memory (device_passes). 0: none do.
+  /// Number of threads that can exchange values without shared memory (device_passes); 0: they
+  /// cannot.
   int warp_size = 0;
-  /// Whether code generation takes dp4a, a sum of four products, as it is.
+  /// Whether the code generator accepts dp4a, the sum of four products.
   bool has_dp4a = false;
-  /// Run verify() over the result: where it does not hold, or a pass fails, all passes run again,
-  /// verified one by one, so that the first that went wrong is named. Or, if that is asked for as
-  /// well, run it after each pass from the beginning: also finds what a later pass mends.
+  /// `verify` checks the result with tir::verify. If that or a pass fails, all passes run again
+  /// with a check after each, to name the first faulty one. `verify_each_pass` checks after each
+  /// pass from the start, which also detects a violation that a later pass repairs.
   bool verify = true, verify_each_pass = false;
 
-  /// A pass that has run: the function before and after it, and how long it took.
+  /// A finished pass: its input, output and duration.
   struct PassReport {
     std::string_view pass;
     const tir::PrimFunc& before;
     const tir::PrimFunc& after;
     double seconds;
   };
-  /// Called after each pass (dumps, timings).
+  /// Called after each pass, for dumps and timings.
   std::function<void(const PassReport&)> on_pass = {};
 };
 
-/// What makes passes run or stay out, and how those that run work.
+/// Options that select passes, and the options of the passes.
 struct PipelineOptions {
-  /// Leaves out loop partition (and nothing else), as the known texts do.
+  /// Disables loop partitioning, and nothing else. TVM 0.9 text is printed in this mode.
   bool simple_mode = false;
   /// Checks every access at run time.
   bool instrument_bounds = false;
   PassOptions passes = {};
 };
 
-/// A row of the table.
+/// A pass in a pipeline table.
 struct Pass {
-  /// "flatten-storage": the name in file, flag, dump and test.
+  /// The name in files, flags, dumps and tests: "flatten-storage".
   std::string_view name;
   tir::PrimFunc (*run)(const tir::PrimFunc&, const PassOptions&);
-  /// The form that the function must have, and the form that holds afterwards.
+  /// The required form of the input, and the form of the output.
   tir::Form takes, gives;
-  /// Why it stands where it stands.
+  /// The reason for its position in the table.
   std::string_view reason;
-  /// Absent: always runs.
+  /// Whether the options enable the pass. Null: always.
   bool (*enabled)(const PipelineOptions&) = nullptr;
-  /// Whether there is anything in the function that the pass is about: where there is not, it
-  /// leaves the function as it is, and need not run. Absent: it looks for itself.
+  /// Whether the function contains anything for the pass to change; if not, the pass is skipped.
+  /// Null: the pass always runs.
   bool (*concerns)(const tir::PrimFunc&, const PassOptions&) = nullptr;
 };
 
-/// A pass failed, or left something that does not hold. Ours, not the user's; whoever runs the
-/// pipeline may keep the texts for a report.
+/// A pass threw an unexpected exception, or its output does not verify. This is a compiler bug. The
+/// texts are for a bug report.
 struct PassFailure : InternalError {
   PassFailure(std::string pass, const std::string& what, std::string before, std::string after = "")
       : InternalError("in pass " + pass + ": " + what),
         pass(std::move(pass)),
         before(std::move(before)),
         after(std::move(after)) {}
-  /// The function before the pass, and after it where there is one, printed.
+  /// The name of the pass, and the printed function before and after it. `after` is empty if the
+  /// pass threw.
   std::string pass, before, after;
 };
 

@@ -1,16 +1,15 @@
-// A function for a device becomes a function of the host and the kernels that it launches.
+// Splits a device function into a host function and the kernels that it launches.
 //
 //   @main:  attr [blockIdx.x] "thread_extent" = 8      @main:  launch_kernel("main_kernel0",
 //             attr [threadIdx.x] "thread_extent" = n  ->          8, 1, 1, n, 1, 1, 0, A, B, n)
 //               B[blockIdx.x*n + threadIdx.x] = ...    @main_kernel0(A, B, n): the two attrs, B[...]
 //
-// A kernel is what stands below an outermost thread axis. Its parameters are the data pointers that
-// it uses (those of the function's parameters in their order, then those of memory that the host
-// allocates), then the numbers that it uses; `buffers` holds a flat buffer for every pointer. Its
-// body is a nest of thread_extent attributes, one for every tag, whose extents are constants or
-// made of its parameters; then allocations of shared memory; then statements, with memory of single
-// threads among them. Global memory between kernels stays with the host, which allocates memory of
-// the device for it.
+// A kernel is the code below an outermost thread axis. Its parameters are the data pointers that it
+// uses (first parameters of the function in their order, then memory that the host allocates),
+// followed by the scalars that it uses; `buffers` has a flat buffer for each pointer. Its body is a
+// nest of thread_extent attributes, one per tag, whose extents are constants or expressions of its
+// parameters; then allocations of shared memory; then statements, including per-thread memory.
+// Global memory that is used between kernels is allocated by the host on the device.
 #pragma once
 
 #include <vector>
@@ -23,26 +22,28 @@
 
 namespace tenon::lowering {
 
-/// What runs on the host, and what it launches.
+/// The host function and the kernels that it launches.
 struct DeviceProgram {
   tir::PrimFunc host;
-  /// `<function>_kernel0`, `_kernel1`, ..., in the order in which they stand in the function.
+  /// `<function>_kernel0`, `_kernel1`, ..., in program order.
   std::vector<tir::PrimFunc> kernels;
 };
 
-/// LowerError: elements of arrays or global memory that are used outside of any thread axis, with
-/// the stage, its loops, and the bind that would help; an extent that is only known inside of the
-/// kernel; more threads, shared memory or registers than the target has; operations of tensor cores
-/// that the target does not have, or that not the whole of a warp takes part in.
+/// Splits the function. LowerError for
+/// - arrays or global memory accessed outside any thread axis (the message names the stage, its
+///   loops, and the bind that helps),
+/// - an extent that is only known inside the kernel,
+/// - more threads, shared memory or registers than the target has,
+/// - tensor-core operations that the target lacks, or in which only part of a warp takes part.
 DeviceProgram split_kernels(const tir::PrimFunc& func, const tir::TargetFacts& target);
 
-/// 90 of "sm_90a"; 0 of other devices than CUDA's.
+/// Returns the CUDA compute capability, 90 for "sm_90a"; 0 for other devices.
 int compute_capability(const tir::TargetFacts& target);
 
-/// What is wrong with a kernel, beyond what tir::verify finds.
+/// Returns violations of the rules for kernels, in addition to those of tir::verify.
 std::vector<tir::Violation> verify_kernel(const tir::PrimFunc& kernel);
 
-/// The function before the split, for the interpreter: kernels in place of their launches.
+/// Returns the function with the kernels in place of their launches, for the interpreter.
 tir::PrimFunc join_kernels(const DeviceProgram& program);
 
 }  // namespace tenon::lowering

@@ -1,5 +1,5 @@
-// Probes: calls around the loops of stages, by which a function that runs says which stage it is
-// computing (runtime/profiler.h).
+// Profiling probes: calls around the loops of stages that report the stage being computed
+// (runtime/profiler.h).
 //
 //   for i in 0..64:                 tenon_profile_enter(C)
 //     for j: B[j] = ...        ->   for i in 0..64:
@@ -7,8 +7,8 @@
 //                                     for j: C[i, j] = ...
 //                                   tenon_profile_leave(C)
 //
-// A loop belongs to the stage that is stored last in it: what it needs is computed in front. They
-// stand outside of the loops of one stage, so that nothing is slower inside of them.
+// A loop belongs to the stage that is stored last in it; its inputs are computed before. Probes are
+// placed outside the loops of a single stage, so that inner loops do not become slower.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,12 @@
 
 namespace tenon::lowering {
 
-/// The function with probes, and the stages that they tell of.
+/// The function with probes and the stages that they report.
 struct StageProbes {
   tir::PrimFunc func;
   std::vector<tir::NotedStage> stages;
-  /// Of each stage: whether it is timed; if it is not, of which stage's time its own is part, -1
-  /// where that is the function's. Absent for a stage of which nothing is left.
+  /// How the time of a stage is measured. If it is not timed separately, its time is part of that
+  /// of stage `counted_in`; -1 is the function itself. Absent if no code of the stage remains.
   struct Place {
     bool is_timed = false;
     std::optional<int> counted_in = std::nullopt;
@@ -33,9 +33,10 @@ struct StageProbes {
   std::vector<Place> places;
 };
 
-/// Of a function that is ready for code. Stage n is region `first_region + n`. Inside of another
-/// stage's loops a stage is timed if a run of its loops surely takes long beside the probes: some
-/// thousand operations. (Loops whose extents are not known count as short ones.)
+/// Adds probes to a function that is ready for code generation. Stage n becomes region
+/// `first_region + n`. A stage inside another stage's loops is timed only if each execution of its
+/// loops is provably long compared with the probes: some thousand operations. Loops of unknown
+/// extent count as short.
 StageProbes probe_stages(const tir::PrimFunc& func, int first_region);
 
 }  // namespace tenon::lowering

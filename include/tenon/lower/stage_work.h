@@ -1,10 +1,10 @@
-// What a call of a function makes every stage do: operations, bytes and stores, counted in its
+// The work of every stage in one call of a function: operations, bytes and stores, counted from its
 // loops.
 //
 //   stage_work(func)[1]->operations          // 2 * 64 * 64 * 64 for C of a product of 64 x 64
 //
-// Exact where loops have constant extents and guards are about few enough iterations to try them
-// all (65,536); other guards are taken to hold.
+// Exact for loops of constant extent whose guards concern at most 65,536 iterations, which are
+// enumerated. Other guards are assumed to hold.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,19 @@
 
 namespace tenon::lowering {
 
-/// What the loops of a stage do in one call of the function.
+/// The work of one stage in one call.
 struct StageWork {
-  /// Arithmetic on values, lane by lane: sums, products, comparisons and the like, functions of
-  /// mathematics as one, fused multiply-adds as two. Indices and conversions do not count.
+  /// Arithmetic operations on values, per lane: sums, products, comparisons and similar; a math
+  /// function counts as one, a fused multiply-add as two. Index arithmetic and conversions do not
+  /// count.
   double operations = 0;
   double bytes_read = 0, bytes_written = 0;
   /// Elements stored to the stage's first buffer.
   double stores = 0;
 };
 
-/// Of every stage in tir::StoredStages of the function. Absent for what depends on sizes that are
-/// known only when it runs, and for what C functions or intrinsics compute. Precondition: the
+/// Returns the work of every stage in tir::StoredStages of the function. Absent if it depends on
+/// sizes known only at run time, or is done by C functions or intrinsics. Precondition: the
 /// function is flat or lowered.
 std::vector<std::optional<StageWork>> stage_work(const tir::PrimFunc& func);
 

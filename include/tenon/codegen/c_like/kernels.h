@@ -1,12 +1,12 @@
-// From lowered kernels to text: OpenCL C, or CUDA C.
+// Translates lowered kernels to OpenCL C or CUDA C.
 //
 //   KernelCode code = emit_kernels(program.kernels, Target("opencl").facts());
 //   code.text           // "__kernel void add_kernel0(__global const float* restrict A, ..."
 //   code.specs[0]       // {.name = "add_kernel0", .params = {Handle(), Handle(), Int(32)}}
 //
-// A kernel is a function whose parameters are data pointers, each with a flat buffer, and scalars;
-// its body begins with the extents of its thread axes, which become indices of the launch. Names
-// are those of the program. What a kernel computes, it computes like the functions of compile.h.
+// A kernel is a function whose parameters are data pointers, each with a flat buffer, and scalars.
+// Its body starts with its thread extents, which become indices of the launch. Names are those of
+// the program. Kernels compute the same values as the functions of compile.h.
 #pragma once
 
 #include "tenon/codegen/compile_options.h"
@@ -18,17 +18,17 @@
 
 namespace tenon::codegen {
 
-/// How the text of kernels is written.
+/// Options of the kernel text.
 struct KernelOptions {
-  /// Comments say which stage is computed, and the user's line of it.
+  /// Whether to write comments that name the stages and their source locations.
   bool stage_comments = false;
-  /// As in CompileOptions: the text tells the line of every statement.
+  /// If set, the text marks the line of every statement; see CompileOptions.
   const StatementLines* lines = nullptr;
 };
 
-/// CUDA C is compiled where NVRTC is found. Throws LowerError for what a kernel cannot do:
-/// temporaries of symbolic size, assertions, calls of packed functions, parallel loops.
-/// Precondition: the target is a GPU's, and names differ.
+/// Translates the kernels. CUDA C is also compiled if NVRTC is found. LowerError for what a kernel
+/// cannot contain: temporaries of symbolic size, assertions, calls of packed functions, parallel
+/// loops. Precondition: the target is a GPU, and names are unique.
 KernelCode emit_kernels(const std::vector<tir::PrimFunc>& kernels, const tir::TargetFacts& facts,
                         const KernelOptions& options = {});
 

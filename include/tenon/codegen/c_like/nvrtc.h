@@ -1,5 +1,4 @@
-// NVIDIA's compiler for CUDA C as a library, found when the program runs: nothing of it is needed
-// to build.
+// NVIDIA's CUDA C compiler NVRTC, loaded at run time; it is not needed to build.
 //
 //   compile_cuda(code, "sm_90");     // fills in PTX and cubin, or says why there are none
 #pragma once
@@ -13,10 +12,10 @@
 
 namespace tenon::codegen {
 
-/// At most so many registers for a thread, if a number is given, in kernels whose text has no
-/// bounds. Without a compiler, or with one that does not know the architecture, the code has no
-/// binary, and why_no_binary says what is missing. Throws LowerError, with the compiler's message,
-/// if it refuses the text.
+/// Compiles the text of `code` to PTX and a cubin. `max_registers` limits the registers per thread
+/// in kernels without launch bounds. If there is no compiler, or it does not know the architecture,
+/// the code gets no binary and `why_no_binary` states the reason. LowerError, with the compiler's
+/// message, if it rejects the text.
 void compile_cuda(KernelCode& code, const std::string& arch,
                   std::optional<int> max_registers = std::nullopt);
 

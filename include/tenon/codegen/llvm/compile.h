@@ -1,14 +1,15 @@
-// From lowered loop programs to machine code for a CPU, by LLVM.
+// Compiles lowered loop programs to machine code for CPUs, with LLVM.
 //
 //   codegen::Artifact artifact = codegen::compile(module, facts, {.link = {"./libgemv.so"}});
 //   std::cout << artifact.source("ll");          // or "asm"
 //   runtime::Module code = codegen::load(artifact);
 //   code["matmul"](a, b, c);
 //
-// Functions compute what the interpreter of interp/evaluate.h does. Beyond that: products and sums
-// are contracted to fused multiply-adds; integer division never traps (by zero it gives some
-// number, the least integer by -1 wraps); a float that does not fit the integer that it is cast to
-// gives some number. Buffers of a function do not overlap. Saved are .so .o .a .ll .bc .s and .h.
+// The functions compute the values that the interpreter (interp/evaluate.h) defines, with these
+// freedoms: products and sums are contracted to fused multiply-adds; integer division by zero gives
+// an unspecified number and never traps, and the minimum divided by -1 wraps; a float that does not
+// fit the integer type of a cast gives an unspecified number. The buffers of a function do not
+// overlap. Supported files: .so, .o, .a, .ll, .bc, .s, .h.
 #pragma once
 
 #include <vector>
@@ -20,14 +21,14 @@
 
 namespace tenon::codegen {
 
-/// Throws TargetError for an unknown processor, feature or triple, LowerError for what cannot be
-/// compiled for a CPU (thread axes, unbound variables), RuntimeError for a library or a source that
-/// cannot be read.
+/// Compiles a module for one target. TargetError for an unknown processor, feature or triple;
+/// LowerError for code that cannot run on a CPU (thread axes, unbound variables); RuntimeError for
+/// a library or source that cannot be read.
 Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
                  const CompileOptions& options = {});
-/// One module of functions for several processors: each is compiled for its own. TargetError if
-/// they are of different kinds (triples) or for different system libraries. Precondition: no two
-/// functions have a name in common, and there is at least one.
+/// Compiles functions for several processors into one module, each for its own. TargetError if
+/// their triples or system libraries differ. Precondition: there is at least one function, and
+/// names are unique.
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
 }  // namespace tenon::codegen

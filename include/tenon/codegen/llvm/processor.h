@@ -1,5 +1,4 @@
-// What only LLVM knows about processors: this host's, the names there are, the widths of their
-// registers.
+// LLVM's knowledge of processors: the host, the known names, and the widths of their registers.
 //
 //   host_processor().name == "znver4"
 //   vector_registers({.cpu = "skylake-avx512"}).bits == 512
@@ -16,37 +15,38 @@
 
 namespace tenon::codegen {
 
-/// A processor, as LLVM names it and its features.
+/// A processor and its features, in LLVM's terms.
 struct Processor {
-  /// "x86_64-pc-linux-gnu"
+  /// The target triple, "x86_64-pc-linux-gnu".
   std::string triple;
-  /// "znver4"; "generic" if it is not known.
+  /// The name, "znver4"; "generic" if unknown.
   std::string name;
-  /// What it has and what it lacks, for TargetFacts::features: "+avx512f", "-amx-tile". In
-  /// alphabetical order.
+  /// Present and missing features, in the form of TargetFacts::features: "+avx512f", "-amx-tile".
+  /// In alphabetical order.
   std::vector<std::string> features;
 };
 
-/// The processor that this runs on.
+/// Returns the processor of this machine.
 Processor host_processor();
 
-/// An empty triple is this host's, here and below. Throws TargetError for a triple that LLVM cannot
-/// compile for.
+/// Checks a triple. TargetError if LLVM cannot compile for it. Here and below, an empty triple
+/// means the host's.
 void check_triple(const std::string& triple);
 bool is_known_cpu(std::string_view cpu, const std::string& triple = "");
-/// A feature without its sign: "avx512f".
+/// Whether the feature, given without sign ("avx512f"), exists.
 bool is_known_feature(std::string_view feature, const std::string& triple = "");
-/// In alphabetical order.
+/// Return all names, in alphabetical order.
 std::vector<std::string> known_cpus(const std::string& triple = "");
 std::vector<std::string> known_features(const std::string& triple = "");
 
-/// The features that hold with this processor and these features, without sign, in alphabetical
-/// order.
+/// Returns the features that the target's processor and feature list enable, without sign, in
+/// alphabetical order.
 std::vector<std::string> enabled_features(const tir::TargetFacts& target);
-/// Those of them that a program can ask for where it is loaded (runtime/processor.h).
+/// Returns the enabled features whose presence a program can check when it loads the code
+/// (runtime/processor.h).
 std::vector<std::string> needed_features(const tir::TargetFacts& target);
-/// The widest SIMD registers that the target's processor and features have; of 64 bits, as general
-/// registers, if it has none. Half of them are for sums: the others hold what is multiplied.
+/// Returns the widest SIMD registers that the target supports; 64 bits, as for general registers,
+/// if it has none. Half of them are for accumulators, the others for operands.
 tir::VectorRegisters vector_registers(const tir::TargetFacts& target);
 
 }  // namespace tenon::codegen
