@@ -1,4 +1,4 @@
-// How much of every intermediate tensor is needed at a time, and how much memory it gets.
+// The required and the allocated size of every intermediate tensor.
 //
 //   std::cout << buffer_sizes(s, {A, B, C});
 //
@@ -14,28 +14,26 @@
 
 namespace tenon {
 
-/// What one intermediate tensor needs, and gets.
+/// The sizes of one intermediate tensor.
 struct BufferSize {
   std::string buffer;
   tir::StorageScope scope;
   DataType dtype;
-  /// The box that bound inference found to be needed while one iteration of the loops around it
-  /// runs, in elements along every dimension.
+  /// Extents of the region that one iteration of the loops around the stage requires, from bound
+  /// inference.
   std::vector<tir::Expr> required;
-  /// Elements of memory: the box, padded as storage_align says, doubled by double_buffer,
-  /// multiplied for virtual threads, or cut to a rolling window. Buffers that are not used at the
-  /// same time may yet share it.
+  /// Number of allocated elements: the region with the effects of storage_align, double_buffer,
+  /// virtual threads and rolling windows. Buffers with disjoint lifetimes may later share memory.
   tir::Expr allocated;
 };
 
-/// All buffers that the program allocates, in the order of their allocation. Throws what lower
-/// throws.
+/// Returns the sizes of all allocated buffers, in allocation order. Throws the errors of lower.
 std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
                                      const std::vector<LowerArgument>& args,
                                      const LowerOptions& options = {},
                                      SourceLocation where = SourceLocation::current());
 
-/// A line for each.
+/// Prints one line per buffer.
 std::ostream& operator<<(std::ostream& out, const std::vector<BufferSize>& sizes);
 
 }  // namespace tenon

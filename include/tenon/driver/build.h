@@ -1,4 +1,4 @@
-// build: from a schedule, or from loop programs, to functions that run.
+// build compiles a schedule, or loop programs, to callable functions.
 //
 //   runtime::Module mod = build(s, {A, B, C}, Target("llvm -mcpu=native"), {.name = "matmul"});
 //   mod["matmul"](a, b, c);
@@ -13,72 +13,71 @@
 
 namespace tenon {
 
-/// What is built, and how; nothing of it need be given.
+/// Options of build. All are optional.
 struct BuildOptions {
-  /// Names the function that is built from a schedule; those of a module have their names.
+  /// Name of a function built from a schedule. Functions of a module keep their names.
   Name name = "main";
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
-  /// Shared libraries in which extern functions are found.
+  /// Shared libraries that define extern functions.
   std::vector<std::string> link = {};
-  /// Reassociation of floating sums, reciprocals for divisions.
+  /// Allows reassociation of float sums and reciprocals for divisions.
   bool fast_math = false;
-  /// As in LowerOptions.
+  /// See LowerOptions.
   bool instrument_bounds = false;
   Bounds bounds = Bounds::Default;
-  /// As in LowerOptions: tensor intrinsics are run beside the loops that they declare, and
-  /// compared.
+  /// See LowerOptions: compares tensor intrinsics with the loops that they replace, at run time.
   bool check_intrinsics = false;
   bool allow_parallel_reduction_race = false;
-  /// Bytes that the memory of every array passed must be aligned to, a power of two. 0: any memory
-  /// that is aligned to its elements will do. A buffer that is bound with a `data_alignment` of its
-  /// own demands that.
+  /// Required alignment in bytes of the memory of every array argument, a power of two. 0: that of
+  /// the elements. A bound buffer with its own `data_alignment` requires that.
   int argument_alignment = 0;
-  /// Whether the compiler rearranges serial loops of a function for a processor: interchanges, jams
-  /// and vectorizes them. true: in all stages; false: in none, so that the code runs the loops that
-  /// the schedule says. Not given: in stages without any schedule, and in those that ask for it
-  /// (Stage::autotune_loops). Functions that were not made by a te::Schedule count as unscheduled.
-  /// Registers, vector widths and instructions are the compiler's choice in either case.
+  /// Whether the compiler may interchange, jam and vectorize serial loops of CPU functions. true:
+  /// in all stages. false: in none, so that loops run exactly as scheduled. Nullopt: in unscheduled
+  /// stages and those that request it (Stage::autotune_loops). Functions that do not come from a
+  /// te::Schedule count as unscheduled. In every case the compiler chooses registers, vector widths
+  /// and instructions.
   std::optional<bool> autotune_loops = std::nullopt;
-  /// 0 to 3.
+  /// Optimization level, 0 to 3.
   int opt_level = 3;
-  /// In the text of C, OpenCL C and CUDA C, comments say which stage the loops compute, and where
-  /// it was declared: "// C, matmul.cpp:14".
+  /// Whether C, OpenCL C and CUDA C text has comments that name the stage of the loops and its
+  /// declaration: "// C, matmul.cpp:14".
   bool stage_comments = false;
-  /// Each stage's loops report how long they took: driver/profile.h. For CPUs, by LLVM.
+  /// Measures the time of each stage's loops; see driver/profile.h. Only for CPUs, compiled by
+  /// LLVM.
   bool profile = false;
   lowering::PassOptions passes = {};
-  /// Called after each step that is no pass: "freeze", "infer-bound", "schedule-ops", "emit-llvm",
-  /// "optimize-llvm", "generate-code", "load"; for C "emit-c", "load".
+  /// Called after each step other than a pass: "freeze", "infer-bound", "schedule-ops",
+  /// "emit-llvm", "optimize-llvm", "generate-code", "load"; for C "emit-c", "load".
   StepListener on_step = {};
 };
 
-/// Throws what lower throws, and TargetError.
+/// Compiles a schedule. Throws the errors of lower, and TargetError.
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                       const Target& target = Target("llvm"), const BuildOptions& options = {},
                       SourceLocation where = SourceLocation::current());
-/// Functions that lower has made; one that is still multi-dimensional is lowered first, with
-/// `options.passes` and `instrument_bounds`. LowerError for a function that is malformed.
+/// Compiles a module. Functions that are still multi-dimensional are lowered first, with
+/// `options.passes` and `instrument_bounds`. LowerError for a malformed function.
 runtime::Module build(const tir::IRModule& module, const Target& target = Target("llvm"),
                       const BuildOptions& options = {},
                       SourceLocation where = SourceLocation::current());
-/// Several of them in one module; the same name twice is a LowerError.
+/// Compiles several modules into one. LowerError for duplicate names.
 runtime::Module build(const std::vector<tir::IRModule>& modules,
                       const Target& target = Target("llvm"), const BuildOptions& options = {},
                       SourceLocation where = SourceLocation::current());
 
-/// Functions, and the processor that they are for.
+/// Functions and their target.
 struct TargetedModule {
   tir::IRModule module;
   Target target;
 };
-/// Functions for several processors in one module, as for a program that chooses among them when it
-/// runs:
+/// Compiles functions for several processors into one module, from which a program chooses at run
+/// time:
 ///   build({{baseline, Target("llvm -mcpu=x86-64")}, {wide, Target("llvm -mcpu=native")}})
-/// Loading it needs a processor that can run all of them; saving it does not.
+/// Loading the module requires a processor that can run all of them; saving it does not.
 runtime::Module build(const std::vector<TargetedModule>& modules, const BuildOptions& options = {},
                       SourceLocation where = SourceLocation::current());
 
-/// What build loads: code to be read or saved, for another kind of processor than this one too.
+/// Compile without loading: for reading or saving code, also for another kind of processor.
 codegen::Artifact compile(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                           const Target& target = Target("llvm"), const BuildOptions& options = {},
                           SourceLocation where = SourceLocation::current());

@@ -1,4 +1,4 @@
-// The device that a target's programs run on.
+// The device that executes the programs of a target.
 #pragma once
 
 #include "tenon/driver/target.h"
@@ -8,11 +8,12 @@
 
 namespace tenon {
 
-/// The first of the target's kind, whether or not it exists; the host for a target that is a
-/// processor's.
+/// Returns the first device of the target's kind, whether or not it exists; the host for CPU
+/// targets.
 Device first_device(const Target& target);
 
-/// The same; throws RuntimeError that says what is missing if there is none.
+/// Returns the first device of the target's kind. RuntimeError, naming what is missing, if there is
+/// none.
 Device device_of(const Target& target, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
-// explain: what is known of the program that a schedule makes. Every load and store is proved to
-// lie inside of its tensor, or listed; every loop whose iterations run side by side is proved free
-// of conflicts, or listed with the two accesses; and what is taken for granted is said.
+// explain reports what is proved about the program of a schedule. For every load and store: whether
+// it is provably in bounds. For every parallel or vectorized loop: whether its iterations are
+// provably independent, or which two accesses conflict. It also lists the assumptions.
 //
 //   std::cout << explain(s, {A, I, B});
 //
@@ -10,7 +10,7 @@
 //   assumed:
 //     A, I and B do not overlap (each call checks it)
 //
-// With {.instrument_bounds = true} what is not proved is checked, and listed as such.
+// With {.instrument_bounds = true}, unproved accesses are checked at run time and listed as such.
 #pragma once
 
 #include <iosfwd>
@@ -21,31 +21,32 @@
 
 namespace tenon {
 
-/// What is known of a program's accesses and loops.
+/// The report about a program's accesses and loops.
 struct Explanation {
-  /// Wrong: whenever the access happens, it is outside.
+  /// Wrong: the access is out of bounds whenever it happens, or the conflict is certain.
   enum class Verdict : std::uint8_t { Proved, Checked, NotProved, Wrong };
 
-  /// A load or a store, and whether it lies inside of its tensor.
+  /// A load or store.
   struct Access {
-    /// The stage that reads or writes, and the line of its operation: "B, gather.cpp:9".
+    /// The stage that contains it, with its source location: "B, gather.cpp:9".
     std::string stage;
     std::string tensor;
     bool is_store;
-    /// "reads A[I[i], j]"
+    /// The access as text: "reads A[I[i], j]".
     std::string text;
     Verdict verdict;
-    /// What is not proved: "I[i] in [0, 20)"; empty where all is.
+    /// The unproved condition: "I[i] in [0, 20)"; empty if there is none.
     std::string open;
   };
 
-  /// A loop that is parallel or vectorized.
+  /// A parallel or vectorized loop.
   struct Loop {
-    /// "parallel i.outer"
+    /// The loop as text: "parallel i.outer".
     std::string text;
-    /// Proved, NotProved, or Wrong: the iterations surely meet.
+    /// Proved, NotProved, or Wrong if the conflict is certain.
     Verdict verdict;
-    /// The two accesses that may meet in one element, in two iterations; empty where none do.
+    /// Two accesses that may touch the same element in different iterations; empty if there are
+    /// none.
     std::string conflict;
   };
 
@@ -54,15 +55,16 @@ struct Explanation {
   std::vector<std::string> assumed;
 };
 
-/// Throws what lower throws, but for a wrong access, which is listed.
+/// Explains a schedule. Throws the errors of lower, except for an out-of-bounds access, which is
+/// listed.
 Explanation explain(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const LowerOptions& options = {},
                     SourceLocation where = SourceLocation::current());
-/// Of a function that is not lowered yet: loops over multi-dimensional buffers, or blocks.
+/// Explains a function that is not lowered yet: loops over multi-dimensional buffers, or blocks.
 Explanation explain(const tir::PrimFunc& func, const LowerFunctionOptions& options = {},
                     SourceLocation where = SourceLocation::current());
 
-/// As above: how many are proved, and a line for each of the others.
+/// Prints the number of proved items and one line for each other item, in the form above.
 std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
 
 }  // namespace tenon

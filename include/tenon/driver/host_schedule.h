@@ -1,4 +1,4 @@
-// Schedules for devices, on a host: printed, but not built.
+// Device schedules with a host target, which can be printed but not built.
 #pragma once
 
 #include "tenon/te/graph.h"
@@ -7,10 +7,10 @@
 
 namespace tenon {
 
-/// Whether a loop is one over blocks or threads of a device.
+/// Whether any loop is bound to blocks or threads of a device.
 bool runs_on_device(const te::StageGraph& graph);
 
-/// Throws TargetError with stage, axis and line for such a loop.
+/// Throws a TargetError with stage, axis and line for such a loop.
 void refuse_device_threads(const te::StageGraph& graph);
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// Kernels that are compiled while a project is built, for several processors at once; of what each
-// of them makes, the program runs the best that its processor can.
+// Libraries of kernels that are compiled for several processors when a project is built. The
+// program runs the best variant that its processor supports.
 //
 //   // matmul_kernels.cpp: the generator
 //   int main(int argc, char** argv) {
@@ -27,31 +27,31 @@
 
 namespace tenon {
 
-/// What a library holds, for one of its targets. The functions' names and parameters must be the
-/// same for all of them.
+/// Returns the functions of the library for one target. Names and parameters must be the same for
+/// all targets.
 using KernelMaker = std::function<std::vector<tir::IRModule>(const Target& target)>;
 
-/// What the library is called, and which processors it is for.
+/// The name and targets of the library.
 struct KernelLibraryOptions {
-  /// A name in C: of the files, and in C++ of the namespace.
+  /// The base name of the files and the C++ namespace; must be a C name.
   std::string name;
   FilePath folder = ".";
-  /// For CPUs of one architecture (`llvm`). Where a processor can run several, the last of them is
-  /// taken; where it can run none, every call says what it lacks.
+  /// CPU targets (`llvm`) of one architecture. The last one that the processor supports is used. If
+  /// it supports none, every call fails with a message that names the missing features.
   std::vector<Target> targets;
   BuildOptions build = {};
 };
 
-/// Writes, into the folder, NAME.o: the code for all targets; NAME.c: the choice among them, to be
-/// compiled by the project's C compiler; NAME.h: the functions for C; NAME.hpp: the functions for
-/// C++, with types and extents in their signatures (runtime/array_view.h). What links them needs
-/// tenon::runtime, or runtime/standalone/standalone.c. Throws TargetError for a target of another
-/// kind, LowerError for functions that differ between targets and for names that C cannot have, and
-/// what build throws.
+/// Writes into the folder: NAME.o, the code for all targets; NAME.c, the dispatch among them, to be
+/// compiled by the project's C compiler; NAME.h, the functions for C; NAME.hpp, the functions for
+/// C++ with types and extents in their signatures (runtime/array_view.h). Programs link them with
+/// tenon::runtime or runtime/standalone/standalone.c. TargetError for an unsupported kind of
+/// target; LowerError for functions that differ between targets and for names that are not valid in
+/// C. Throws the errors of build.
 void write_kernel_library(const KernelMaker& make, const KernelLibraryOptions& options);
 
-/// The `main` of a generator, which tenon_add_kernels calls: arguments are the name, the folder and
-/// the targets. Errors go to stderr; returns the exit status.
+/// The `main` of a generator, which tenon_add_kernels calls with the name, the folder and the
+/// targets. Reports errors on stderr and returns the exit status.
 int kernel_library_main(int argc, char** argv, const KernelMaker& make);
 
 }  // namespace tenon

@@ -1,13 +1,12 @@
-// A page to look at a schedule with: one HTML file that needs nothing else, no network either.
+// An HTML page that visualizes a schedule: one self-contained file that needs no network.
 //
 //   std::ofstream("matmul.html") << loop_page("matmul", {view_loops(s, {A, B, C})});
 //
-// It shows the loops in colour, which can be folded, and beside them the machine code: what is
-// pointed at on one side is marked on the other, and Enter jumps between them. Above are the stages
-// with the user's lines (and with their times, as heat, where the view has a profile) and the
-// buffers with the sizes that they need and get. Several views, of the steps of a program for
-// example, are tabs. The page works by keyboard, prints, and follows the reader's choice of dark or
-// light.
+// The page shows the loops, with syntax colours and folding, next to the machine code. Pointing at
+// a line highlights its counterpart, and Enter jumps to it. A table lists the stages with their
+// source lines (and their times, as heat, if the view has a profile), and another the buffers with
+// their required and allocated sizes. Several views, such as the steps of a program, become tabs.
+// The page supports the keyboard, printing, and dark and light mode.
 #pragma once
 
 #include "tenon/driver/loop_view.h"

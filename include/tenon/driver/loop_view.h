@@ -1,6 +1,6 @@
-// What became of a schedule, side by side: its loops as they were compiled, the machine code of
-// each (in C, or in a device's language: the source), the stages with the user's lines, what their
-// buffers need, and how long they took. As plain data; loop_page.h makes a page of it.
+// A view of a compiled schedule as plain data: its loops, the machine code of each (or the C or
+// device source), the stages with their source lines, the sizes of buffers, and the measured times.
+// loop_page.h renders it as a page.
 //
 //   LoopView view = view_loops(s, {A, B, C}, Target("llvm"), {.name = "matmul"});
 //   const LoopView::Stmt& loop = view.stmts[0];         // lines loop.first to loop.last
@@ -22,91 +22,93 @@ namespace tenon {
 struct LoopView {
   /// A stage of the schedule that computes something.
   struct Stage {
-    /// As the user named it.
+    /// The user's name for it.
     std::string name;
-    /// "matmul.cpp:14"
+    /// Source location, "matmul.cpp:14".
     std::string line;
-    /// What stands on that line; empty where the file is not to be found.
+    /// The text of that source line; empty if the file is not found.
     std::string source;
-    /// Of a profile: of all threads together in one call of the function, and as a part of all
-    /// stages.
+    /// With a profile: the time of all threads in one call of the function, and its share of the
+    /// time of all stages.
     std::optional<double> seconds = std::nullopt, share = std::nullopt;
-    /// Set where its time is part of another stage's: that one.
+    /// The stage whose time includes this one's, if it is not timed separately.
     std::optional<std::string> counted_in = std::nullopt;
   };
 
-  /// A statement of the program, as a range of its lines.
+  /// A statement of the program and its range of lines.
   struct Stmt {
-    /// How its iterations run, if it is a loop.
+    /// The kind of loop; Other for a statement that is not a loop.
     enum class Kind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, Thread, Other };
-    /// What loop it is, if it is one.
+    /// The kind of statement.
     Kind kind;
-    /// Lines, counted from 1; both belong to it.
+    /// First and last line, counted from 1, inclusive.
     int first, last;
-    /// The statement around it, -1 for the outermost ones.
+    /// The enclosing statement; -1 at the outermost level.
     int parent;
-    /// The stage that it computes, an index into `stages`; the last one of several, where it is a
-    /// loop; -1 for none.
+    /// The stage that it computes, as an index into `stages`; for a loop over several stages, the
+    /// last one; -1 if there is none.
     int stage;
   };
 
-  /// A line of the machine code, or of the source.
+  /// A line of machine code or source.
   struct Instruction {
-    /// The name of a function, a place that is jumped to, or an instruction; of source, every line
-    /// is an instruction.
+    /// The name of a function, a jump target, or an instruction. Every line of source is an
+    /// Instruction.
     enum class Kind : std::uint8_t { Function, Label, Instruction };
     Kind kind;
-    /// "vmovups (%rdi), %ymm0"; of functions and labels, the name.
+    /// The text, "vmovups (%rdi), %ymm0"; for functions and labels, the name.
     std::string text;
-    /// The statement that it is part of, an index into `stmts`; -1 for none.
+    /// The statement that it belongs to, as an index into `stmts`; -1 if there is none.
     int stmt;
-    /// LLVM does not tell of which statement it is (it was moved, or serves several): then `stmt`
-    /// is the smallest one that all of the loop of machine code around it is of.
+    /// Whether `stmt` is a guess because LLVM gave no line for the instruction (it was moved, or
+    /// serves several statements): the smallest statement that covers the whole machine loop around
+    /// it.
     bool is_guessed;
   };
 
-  /// Memory that the program has or is given.
+  /// A buffer that the program allocates or receives.
   struct Buffer {
     std::string name;
     std::string scope;
-    /// "argument", "root", or "C, at i.outer"
+    /// "argument", or the attach point: "root", "C, at i.outer".
     std::string place;
-    /// "[10 by C, 64]": what its readers need at a time, and along which axis whose need decides.
+    /// The required extents, with the consumer that determines each: "[10 by C, 64]".
     std::string required;
-    /// "[10, 64]"
+    /// The allocated extents: "[10, 64]".
     std::string allocated;
-    /// As far as known: of the box, and of what was allocated, with padding, or as much as is
-    /// doubled.
+    /// Bytes of the required region, and of the allocated memory including padding and double
+    /// buffering, as far as known.
     std::string bytes, memory_bytes;
   };
 
   std::string name;
-  /// The target, in words.
+  /// Description of the target.
   std::string target;
-  /// The schedule, a line for each loop (te/draw.h).
+  /// The schedule, one line per loop (te/draw.h).
   std::string outline;
   std::vector<std::string> lines;
-  /// As the lines stand.
+  /// In textual order.
   std::vector<Stmt> stmts;
   std::vector<Stage> stages;
   std::vector<Buffer> buffers;
-  /// Of CPUs that LLVM compiles for the assembler; elsewhere the source that the device's or the C
-  /// compiler is given. The lines are then those of the kernels.
+  /// Assembly for CPU code by LLVM; otherwise the source that is passed to the device's or the C
+  /// compiler. In that case `lines` show the kernels.
   std::vector<Instruction> code;
-  /// What the code is written in: "asm", "c", "opencl", "cuda". Empty where there is none.
+  /// Language of the code: "asm", "c", "opencl", "cuda". Empty if there is no code.
   std::string language;
-  /// Why there is none; the lines are then those that `lower` gives.
+  /// The error of build if there is no code; `lines` then show the result of `lower`.
   std::string refused;
 };
 
-/// Throws what lower throws. What only build refuses is `refused`. The options' `profile` and
-/// `on_step` are not looked at; `profile` is that of a module built from the same schedule.
+/// Makes the view of a schedule. Throws the errors of lower; an error of build becomes `refused`.
+/// Ignores `options.profile` and `options.on_step`; `profile` must come from a module built from
+/// the same schedule.
 LoopView view_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const Target& target = Target("llvm"), const BuildOptions& options = {},
                     const std::optional<Profile>& profile = std::nullopt,
                     SourceLocation where = SourceLocation::current());
-/// The same of functions, such as block programs. What stores to a buffer is a stage, which has the
-/// buffer's name, and no line.
+/// Makes the view of functions, such as block programs. Each stored buffer is a stage named after
+/// it, without a source line.
 LoopView view_loops(const tir::IRModule& module, const Target& target = Target("llvm"),
                     const BuildOptions& options = {},
                     const std::optional<Profile>& profile = std::nullopt,

@@ -1,4 +1,4 @@
-// Schedules whose result nobody gets, and arguments that get none: printed, but not built.
+// Checks for results that the caller does not receive. Such schedules can be printed but not built.
 #pragma once
 
 #include "tenon/driver/lower.h"
@@ -7,10 +7,9 @@
 
 namespace tenon {
 
-/// Throws LowerError, naming it and the way out, for an output of the schedule that is no argument:
-/// it would be computed into memory of its own and thrown away. One output of an operation of
-/// several is enough. The same for an argument that no stage computes, because it is inlined: its
-/// array would never be written.
+/// Throws a LowerError, with a remedy, for an operation of which no output is an argument, since
+/// its result would be discarded, and for an argument that no stage computes because it is inlined,
+/// since its array would not be written.
 void refuse_lost_results(const te::StageGraph& graph, const std::vector<LowerArgument>& args,
                          const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
                          const SourceLocation& where);

@@ -1,5 +1,4 @@
-// lower: from a schedule to the loop program, in the steps of the compiler's picture, each callable
-// by itself.
+// lower translates a schedule to a loop program. Each of its steps can also be called separately.
 //
 //   std::cout << lower(s, {A, B, C}, {.simple_mode = true});
 //
@@ -16,67 +15,64 @@
 
 namespace tenon {
 
-/// A parameter of the function: a tensor, a buffer of the user's, or a scalar.
+/// A parameter of the function: a tensor, a user-declared buffer or a scalar.
 using LowerArgument = te::FunctionArgument;
 
-/// Told of a step that has been made, and how long it took.
+/// Callback for a finished step and its duration.
 using StepListener = std::function<void(std::string_view step, double seconds)>;
 
-/// How much of every stage is computed and kept.
+/// The regions of stages that are computed and stored.
 enum class Bounds : std::uint8_t {
-  /// As infer_bound says: the regions that known texts show.
+  /// The bounds of infer_bound, as in TVM 0.9 text.
   Default,
-  /// As infer_exact_bound says (te/exact_bound.h): never more than Default, and less where loops
-  /// go beyond the end of what they compute, where padding goes beyond a tensor, and where the
-  /// element of an index tensor picks a row. `te::bounds_report` shows the difference.
+  /// The bounds of infer_exact_bound (te/exact_bound.h). Never larger than Default, and smaller
+  /// where loops overshoot their axis, where padding exceeds a tensor, and where an element of an
+  /// index tensor selects a row. `te::bounds_report` shows the difference.
   Exact,
 };
 
-/// How a schedule is lowered; nothing of it need be given.
+/// Options of lower. All are optional.
 struct LowerOptions {
-  /// Leaves out loop partition (and nothing else), as the known texts do.
+  /// Disables loop partitioning, and nothing else. TVM 0.9 text is printed in this mode.
   bool simple_mode = false;
   Name name = "main";
-  /// Buffers of the user's for tensors.
+  /// User-declared buffers for tensors.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
-  /// Checks at run time every access that is not proved to lie inside of its tensor: the call
-  /// throws a RuntimeError with tensor, index, extent and the line of the operation. What `explain`
-  /// lists as not proved is checked.
+  /// Checks unproved accesses at run time: those that `explain` lists as not proved. A failed check
+  /// is a RuntimeError with tensor, index, extent and the line of the operation.
   bool instrument_bounds = false;
   Bounds bounds = Bounds::Default;
-  /// Runs every tensor intrinsic beside the loops that it declares itself to be, and compares: the
-  /// call throws a RuntimeError with the first element that differs. Floats may differ as reordered
-  /// sums do.
+  /// Runs the loops that each tensor intrinsic replaces next to it and compares the results. The
+  /// first element that differs is a RuntimeError. Floats may differ as reordered sums do.
   bool check_intrinsics = false;
-  /// Every other switch of the passes.
+  /// All other options of the passes.
   lowering::PassOptions passes = {};
   /// Called after each step before the passes: "freeze", "infer-bound", "schedule-ops".
   StepListener on_step = {};
 };
 
-/// Throws ScheduleError, BoundError or LowerError with the stage, the axis and the user's line.
-/// What the schedule is accepted with and yet deserves a word about (te/warnings.h) goes to the
-/// standard error, once for a schedule.
+/// Lowers a schedule. ScheduleError, BoundError or LowerError with the stage, the axis and the
+/// user's line. Warnings (te/warnings.h) are printed to stderr, once per schedule.
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const LowerOptions& options = {},
                     SourceLocation where = SourceLocation::current());
 
-/// As LowerOptions, for a function that a user brings.
+/// Options of lower for a function; see LowerOptions.
 struct LowerFunctionOptions {
   bool simple_mode = false;
-  /// Not given: the function's own.
+  /// Name of the result. Nullopt: the function's own.
   std::optional<std::string> name = std::nullopt;
   bool instrument_bounds = false;
   lowering::PassOptions passes = {};
 };
 
-/// A loop program on multi-dimensional buffers: of create_prim_func, schedule_ops or
-/// lower_to_loops, or made by hand of tir::decl_buffer and tir::IRBuilder. Throws LowerError for a
-/// function that is malformed, with what is wrong, and for one that lower has made already.
+/// Lowers a loop program on multi-dimensional buffers, made by create_prim_func, schedule_ops or
+/// lower_to_loops, or by hand with tir::decl_buffer and tir::IRBuilder. LowerError for a malformed
+/// function, and for one that is already lowered.
 tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& options = {},
                     SourceLocation where = SourceLocation::current());
 
-/// The loop program before any pass: one For per loop, multi-dimensional buffers.
+/// Returns the loop program before all passes: one For per loop, multi-dimensional buffers.
 tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                              const LowerOptions& options = {},
                              SourceLocation where = SourceLocation::current());

@@ -1,4 +1,5 @@
-// Schedules whose iterations race for a result: printed, but not built.
+// Checks for schedules whose iterations race for a result. Such schedules can be printed but not
+// built.
 #pragma once
 
 #include "tenon/te/graph.h"
@@ -7,8 +8,8 @@
 
 namespace tenon {
 
-/// Throws ScheduleError with stage, axis, line and the way out, for a reduction that runs in
-/// parallel or over blocks, and for a thread axis that is bound to two loops of one stage.
+/// Throws a ScheduleError with stage, axis, line and remedy for a reduction that runs in parallel
+/// or over blocks, and for a thread axis that is bound to two loops of one stage.
 void refuse_races(const te::StageGraph& graph);
 
 }  // namespace tenon

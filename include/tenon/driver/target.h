@@ -1,16 +1,16 @@
-// Target: what to compile for, as a text of a kind and keys.
+// Target: what to compile for, as a string of a kind and options.
 //
 //   Target("llvm")                                  // this host's processor and all its features
 //   Target("llvm -mcpu=znver4 -mattr=+avx512f")
-//   Target("llvm -num-cores=8 -l1-bytes=32768 -l2-bytes=1048576")   // what topi's schedules go by
-//   Target("llvm -system-lib=conv_")                // to be linked into a program: Module::system_library
+//   Target("llvm -num-cores=8 -l1-bytes=32768 -l2-bytes=1048576")   // used by topi's schedules
+//   Target("llvm -system-lib=conv_")                // linked into a program: Module::system_library
 //   Target("cuda -arch=sm_90"), Target("opencl"), Target("c")
 //   Target("opencl -extensions=cl_khr_fp16,cl_khr_subgroup_shuffle -subgroup-size=32")
 //   Target("opencl -max-threads=256 -shared-bytes=32768")   // the limits of a block of threads
-//   Target("cuda -arch=sm_90 -registers=128")       // the most that a thread may use
+//   Target("cuda -arch=sm_90 -registers=128")       // maximum number of registers per thread
 //
-// Keys may have a second dash, as in TVM's targets. Of those, -keys and -opt-level say nothing
-// here: a line on standard error tells so.
+// Options may have a second dash, as in TVM's targets. TVM's --keys and --opt-level have no effect;
+// a line on stderr says so.
 #pragma once
 
 #include <iosfwd>
@@ -26,18 +26,18 @@ namespace tenon {
 
 class Target {
  public:
-  /// Throws TargetError, listing the known ones, for an unknown kind, key, processor or feature.
-  /// "-mcpu=native", or no -mcpu at all for this host's triple, means this host's processor with
-  /// its features.
+  /// Parses a target. TargetError, listing the known ones, for an unknown kind, option, processor
+  /// or feature. "-mcpu=native", or no -mcpu with the host's triple, means the host's processor
+  /// with its features.
   Target(const std::string& text, SourceLocation where = SourceLocation::current());
   Target(const char* text, SourceLocation where = SourceLocation::current())
       : Target(static_cast<const std::string&>(Name(text, where)), where) {}
 
-  /// As given.
+  /// Returns the text as given.
   const std::string& str() const { return text_; }
   const tir::TargetFacts& facts() const& { return facts_; }
   tir::TargetFacts facts() && { return std::move(facts_); }
-  /// "llvm, znver5, 512-bit vectors": what was resolved, for reports.
+  /// Returns a description of the resolved target for reports: "llvm, znver5, 512-bit vectors".
   std::string describe() const;
 
  private:
@@ -45,7 +45,7 @@ class Target {
   tir::TargetFacts facts_;
 };
 
-/// The text that it was made of.
+/// Prints the text that the target was made from.
 std::ostream& operator<<(std::ostream& out, const Target& target);
 
 }  // namespace tenon

@@ -3,7 +3,7 @@
 // element.
 //
 //   for i < 20: B[i] = A[I[i]]          B[i] is in bounds; A[I[i]] is not proved
-//   for i < 20: B[i] = A[I[i]]          B[i] is inside; of A[I[i]] it is not proved
+//   for parallel i < 20: B[floordiv(i, 2)] = A[i]        the store conflicts with itself
 #pragma once
 
 #include <optional>

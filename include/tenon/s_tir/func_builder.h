@@ -1,4 +1,4 @@
-// FuncBuilder: block programs written in C++.
+// FuncBuilder builds block programs in C++.
 //
 //   s_tir::FuncBuilder f("mm_relu");
 //   auto A = f.param({128, 128}, "A"), B = f.param({128, 128}, "B"), C = f.param({128, 128}, "C");
@@ -11,8 +11,8 @@
 //   });
 //   tir::PrimFunc func = f.get();
 //
-// What blocks read and write is found. Functions that take the builder are fragments to reuse:
-// where names of blocks and buffers repeat, they are numbered.
+// The regions that blocks read and write are inferred. A function that takes the builder is a
+// reusable fragment; repeated names of blocks and buffers are numbered.
 #pragma once
 
 #include <span>
@@ -29,10 +29,10 @@ using tir::Expr;
 using tir::Operand;
 using tir::Var;
 
-/// A callable on so many variables, or on a span of them.
+/// A callable on a fixed number of Vars, or on a span of them.
 class BodyOfVars {
  public:
-  /// Of a callable.
+  /// Wraps a callable.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, BodyOfVars>) BodyOfVars(F body)
       : arity_(arity_of<F>()) {
@@ -44,12 +44,12 @@ class BodyOfVars {
     };
   }
 
-  /// -1: any number.
+  /// Returns the number of Vars; -1 for any number.
   int arity() const { return arity_; }
   void operator()(std::span<const Var> vars) const { call_(vars); }
 
  private:
-  static constexpr int kMostVars = 12;
+  static constexpr int kMaxVars = 12;
   template <class F, std::size_t... I>
   static constexpr bool takes(std::index_sequence<I...>) {
     return std::is_invocable_v<F&, decltype((void(I), std::declval<const Var&>()))...>;
@@ -64,7 +64,7 @@ class BodyOfVars {
     } else if constexpr (takes<F>(std::make_index_sequence<static_cast<std::size_t>(N)>())) {
       return N;
     } else {
-      static_assert(N < kMostVars, "a body takes up to 12 Vars, or one std::span<const Var>");
+      static_assert(N < kMaxVars, "a body takes up to 12 Vars, or one std::span<const Var>");
       return arity_of<F, N + 1>();
     }
   }
@@ -77,7 +77,7 @@ class BodyOfVars {
   std::function<void(std::span<const Var>)> call_;
 };
 
-/// An iterator of a block, and what it is bound to.
+/// An iterator of a block and the value bound to it.
 struct BlockAxis {
   tir::IterKind kind;
   tir::Range dom;
@@ -85,10 +85,10 @@ struct BlockAxis {
   std::string name;
 };
 
-/// How a loop runs.
+/// Options of a loop.
 struct LoopOptions {
   tir::ForKind kind = tir::ForKind::Serial;
-  /// "threadIdx.x": the loop is bound to it.
+  /// The thread axis to bind the loop to, "threadIdx.x"; "" for none.
   Name thread = "";
   tir::Annotations annotations = {};
 };
@@ -100,47 +100,49 @@ class FuncBuilder {
   FuncBuilder(const FuncBuilder&) = default;
   FuncBuilder& operator=(const FuncBuilder&) = default;
 
-  /// An array argument; in the order of the calls. `options` say what is not as usual; its name is
-  /// not looked at.
+  /// Adds an array parameter. Parameters are in call order. `options` overrides the defaults; its
+  /// name is ignored.
   tir::BufferRef param(std::vector<Expr> shape, Name name, DataType dtype = Float(32),
                        tir::BufferOptions options = {});
-  /// A number as an argument.
+  /// Adds a scalar parameter.
   Var scalar(Name name, DataType dtype = Int(32));
-  /// A buffer of the block that is open, or of the whole function.
+  /// Allocates a buffer in the open block, or in the whole function.
   tir::BufferRef alloc(std::vector<Expr> shape, Name name, DataType dtype = Float(32),
                        Name scope = "global");
 
-  /// Serial loops from zero, one in the other. TypeError: other numbers of names or variables.
+  /// Emits nested serial loops that start at zero. TypeError if the numbers of extents, names and
+  /// variables differ.
   void grid(std::vector<Expr> extents, std::vector<std::string> names, const BodyOfVars& body,
             SourceLocation where = SourceLocation::current());
-  /// [begin, end)
+  /// Emits a loop over [begin, end).
   void loop(const Expr& begin, const Expr& end, Name name, const BodyOfVars& body,
             LoopOptions options = {}, SourceLocation where = SourceLocation::current());
 
-  /// Iterators over [0, extent), or over a range, bound to a value.
+  /// Make an iterator over [0, extent) that is bound to a value.
   static BlockAxis spatial(Expr extent, Expr value, Name name);
   static BlockAxis reduce(Expr extent, Expr value, Name name);
   static BlockAxis scan(Expr extent, Expr value, Name name);
   static BlockAxis opaque(Expr extent, Expr value, Name name);
-  /// An iterator for each of the loops, over its range: 'S' spatial, 'R' reduction.
+  /// Makes one iterator per loop, over the loop's range. `kinds` has 'S' for spatial and 'R' for
+  /// reduction.
   std::vector<BlockAxis> remap(std::string_view kinds, const std::vector<Var>& loops,
                                const std::vector<std::string>& names,
                                SourceLocation where = SourceLocation::current()) const;
 
   void block(Name name, const std::vector<BlockAxis>& axes, const BodyOfVars& body,
              SourceLocation where = SourceLocation::current());
-  // Of the block that is open; LowerError where none is.
+  // Adds the init of the open block. LowerError if there is none.
   void init(const std::function<void()>& body, SourceLocation where = SourceLocation::current());
-  /// In terms of the loops around the block.
+  /// Adds a predicate to the open block, in terms of the loops around it.
   void where(const Expr& predicate, SourceLocation where = SourceLocation::current());
   void annotate(Name key, tir::Annotation value, SourceLocation where = SourceLocation::current());
-  /// The region as a buffer by itself.
+  /// Makes a buffer that is matched with a region of `buffer`.
   tir::BufferRef match(const tir::BufferRef& buffer, std::vector<tir::Range> region, Name name,
                        SourceLocation where = SourceLocation::current());
 
-  /// What else can stand in a body: ifs, lets, calls.
+  /// Returns a builder for other statements of a body: ifs, lets, calls.
   tir::IRBuilder& ir();
-  /// The function; the builder is as new. LowerError inside of an open scope.
+  /// Returns the function and resets the builder. LowerError inside an open scope.
   tir::PrimFunc get(SourceLocation where = SourceLocation::current());
 
  private:

@@ -1,4 +1,4 @@
-// Index maps: where the elements of a buffer are put in another layout.
+// Index maps: changes of a buffer's layout, as functions from old indices to new ones.
 //
 //   IndexMap t([](Var i, Var j) { return std::vector<Expr>{floordiv(i, 4), j, floormod(i, 4)}; });
 //   t.text()                // "lambda i0, i1: (floordiv(i0, 4), i1, floormod(i0, 4),)"
@@ -20,7 +20,7 @@ class IndexMap {
  public:
   IndexMap(std::vector<tir::Var> from, std::vector<tir::Expr> to)
       : from_(std::move(from)), to_(std::move(to)) {}
-  /// A callable on 1 to 8 variables, which it is called with once.
+  /// Makes a map from a callable on 1 to 8 variables, which is called once.
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, IndexMap>) IndexMap(F map)  // NOLINT
       : from_(variables(arity_of<F>())),
@@ -29,9 +29,10 @@ class IndexMap {
   const std::vector<tir::Var>& from() const { return from_; }
   const std::vector<tir::Expr>& to() const { return to_; }
 
-  /// As traces have it; `is_script`: with Python's operators, "i0 // 4", as later traces do.
+  /// Returns the text used in traces; with `is_script`, Python's operators, "i0 // 4", as in later
+  /// traces.
   std::string text(bool is_script = false) const;
-  /// Either form. TypeError for any other text.
+  /// Parses either form of text(). TypeError for any other text.
   static IndexMap parse(std::string_view text);
 
  private:

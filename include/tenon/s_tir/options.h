@@ -1,26 +1,27 @@
-// Options of the primitives, as users of a schedule give them.
+// Options of the schedule primitives.
 #pragma once
 
 #pragma GCC visibility push(default)
 
 namespace tenon::s_tir {
 
-/// As the reference's `split`.
+/// Options of `split`, as in TVM.
 struct SplitOptions {
   bool preserve_unit_iters = true;
-  /// Promises that the factors divide the extent: no guard is made. Refused where that is not so.
+  /// Promises that the factors divide the extent, so that no guard is added. ScheduleError if they
+  /// do not.
   bool disable_predication = false;
 };
-/// As the reference's `fuse`.
+/// Options of `fuse`, as in TVM.
 struct FuseOptions {
   bool preserve_unit_iters = true;
 };
-/// Where a block is moved to.
+/// Options of compute_at and reverse_compute_at.
 struct ComputeAtOptions {
-  /// Loops of one iteration are made as well.
+  /// Whether to create loops of extent 1.
   bool preserve_unit_loops = false;
-  /// Where among the statements of the loop: -1, the last place that is possible; -2, the first;
-  /// else that position.
+  /// Position among the statements of the loop: -1 for the last possible one, -2 for the first,
+  /// else an index.
   int index = -1;
 };
 

@@ -1,8 +1,7 @@
-// The primitives: each takes a program and gives a function that computes the same. What is asked
-// is checked before anything is built; what cannot be shown to be right is a ScheduleError that
-// says why and what would work. Loops and blocks are given by their numbers in the program.
+// The primitives. Each takes a program and returns an equivalent function. All checks precede the
+// transformation: a step that is not provably correct is a ScheduleError with the reason and a
+// remedy. Loops and blocks are identified by their numbers in the program.
 //
-//   Program program(func);
 //   int block = program.blocks_named("C").front();
 //   SplitLoop split_i = split(program, program.loops_of(block)[0], {std::nullopt, 4});
 //   Program next(split_i.func);
@@ -19,24 +18,24 @@
 
 namespace tenon::s_tir {
 
-/// New loops, outermost first, by their variables.
+/// The function, and the variables of the new loops, outermost first.
 struct SplitLoop {
   tir::PrimFunc func;
   std::vector<tir::Var> loops;
 };
-/// The function, and the loop that stands for those fused.
+/// The function, and the variable of the fused loop.
 struct FusedLoop {
   tir::PrimFunc func;
   tir::Var loop;
 };
-/// A new block, and blocks that are another block's successor although they have no iterator in
-/// common with it.
+/// The function, the new block, and the blocks that replace another block (old, new) without
+/// sharing an iterator with it.
 struct NewBlock {
   tir::PrimFunc func;
   BlockKey block;
   std::vector<std::pair<BlockKey, BlockKey>> renamed = {};
 };
-/// The function, and the blocks that have other names in it, before and after.
+/// The function, and the blocks whose keys change (old, new).
 struct Renamed {
   tir::PrimFunc func;
   std::vector<std::pair<BlockKey, BlockKey>> renamed = {};
@@ -44,15 +43,15 @@ struct Renamed {
 
 // ---- loops --------------------------------------------------------------------------------------
 
-/// One loop as several, whose extents are the factors; at most one factor is absent and covers the
-/// rest. A guard is added where the factors' product is not the extent.
+/// Splits a loop into loops whose extents are the factors. One factor may be nullopt and is then
+/// inferred. A guard is added if the product of the factors is not the extent.
 SplitLoop split(const Program& program, int loop,
                 const std::vector<std::optional<std::int64_t>>& factors,
                 const SplitOptions& options = {}, SourceLocation where = SourceLocation::current());
-/// Loops, each the only statement of the one before it, as one.
+/// Fuses perfectly nested loops: each must be the only statement of the one before.
 FusedLoop fuse(const Program& program, const std::vector<int>& loops,
                const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());
-/// The loops, in the places that they take now, in the order that is given.
+/// Reorders the loops among the positions that they occupy now.
 tir::PrimFunc reorder(const Program& program, const std::vector<int>& loops,
                       SourceLocation where = SourceLocation::current());
 
@@ -67,70 +66,71 @@ tir::PrimFunc bind(const Program& program, int loop, const tir::ThreadTag& threa
 
 // ---- memory -------------------------------------------------------------------------------------
 
-/// A copy in another scope of what the block reads as its region number `read`, read by it and the
-/// other readers of the same buffer behind the copy.
+/// Copies the region number `read` of the block into another scope. The block, and other readers of
+/// the same buffer after the copy, then read the copy.
 NewBlock cache_read(const Program& program, int block, int read, tir::StorageScope scope,
                     SourceLocation where = SourceLocation::current());
-/// The block writes into another scope, from which a block behind it copies.
+/// Redirects the block's region number `write` to another scope, from which a new block copies the
+/// result.
 NewBlock cache_write(const Program& program, int block, int write, tir::StorageScope scope,
                      SourceLocation where = SourceLocation::current());
 tir::PrimFunc set_scope(const Program& program, int block, int write, tir::StorageScope scope,
                         SourceLocation where = SourceLocation::current());
-/// The stride of dimension `axis` of what the block writes is `offset` more than a multiple of
-/// `factor`.
+/// Pads dimension `axis` of the written buffer so that its stride % factor == offset.
 tir::PrimFunc storage_align(const Program& program, int block, int write, int axis, int factor,
                             int offset, SourceLocation where = SourceLocation::current());
 
-/// Whether a buffer's number counts those that a block reads, or those that it writes.
+/// Whether a region number counts the regions that a block reads or those that it writes.
 enum class BufferIndexType : unsigned char { Read, Write };
-/// Element (i...) of what the block reads or writes as that region is stored at map(i...): the
-/// buffer gets the shape of the map's values, and every access of it the mapped indices. Callers
-/// pass a parameter in its new layout. Refused unless the map is a bijection.
+/// Stores element (i...) of the buffer in that region at map(i...). The buffer's shape and all
+/// accesses change accordingly. If the buffer is a parameter, callers pass it in the new layout.
+/// ScheduleError unless the map is a bijection.
 tir::PrimFunc transform_layout(const Program& program, int block, int buffer_index,
                                BufferIndexType type, const IndexMap& map,
                                SourceLocation where = SourceLocation::current());
 
 // ---- places of computation ----------------------------------------------------------------------
 
-/// The producer is computed below a loop of its consumers, as much as they need there.
+/// Moves a producer below a loop of its consumers, where it computes only what they need there.
 tir::PrimFunc compute_at(const Program& program, int block, int loop,
                          const ComputeAtOptions& options = {},
                          SourceLocation where = SourceLocation::current());
-/// The consumer is computed below a loop of its producers, as much as is there to read.
+/// Moves a consumer below a loop of its producers, where it computes only what can be read there.
 tir::PrimFunc reverse_compute_at(const Program& program, int block, int loop,
                                  const ComputeAtOptions& options = {},
                                  SourceLocation where = SourceLocation::current());
-/// The block's value stands in its consumers instead of an element of its buffer.
+/// Replaces reads of the block's buffer by its value.
 tir::PrimFunc compute_inline(const Program& program, int block,
                              SourceLocation where = SourceLocation::current());
-/// The block's value is what its only producer writes, instead of the element that it wrote.
+/// Makes the block's only producer write the block's value instead of its own element.
 tir::PrimFunc reverse_compute_inline(const Program& program, int block,
                                      SourceLocation where = SourceLocation::current());
 
 // ---- reductions ---------------------------------------------------------------------------------
 
-/// The init as a block of its own in front of the loop.
+/// Moves the init into a block of its own before the loop.
 NewBlock decompose_reduction(const Program& program, int block, int loop,
                              SourceLocation where = SourceLocation::current());
-/// The inverse.
+/// Reverses decompose_reduction.
 tir::PrimFunc merge_reduction(const Program& program, int init, int update,
                               SourceLocation where = SourceLocation::current());
-/// Partial results, one for each iteration of the loop, which the block then reduces.
+/// Computes one partial result per iteration of the loop, which the block then reduces.
 NewBlock rfactor(const Program& program, int loop, int factor_axis,
                  SourceLocation where = SourceLocation::current());
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-/// The loop and all below it as a block whose iterators are what remains outside.
+/// Turns the loop and everything below it into a block. The loops outside become its iterators.
 NewBlock blockize(const Program& program, int loop,
                   SourceLocation where = SourceLocation::current());
 
-/// The block, or the loop and all below it as a block, computes what the intrinsic describes, and
-/// becomes its implementation. Refused with the first statement that differs.
+/// Replaces a block, or the loop and everything below it, by the intrinsic's implementation.
+/// ScheduleError, with the first statement that differs, unless it computes what the intrinsic
+/// describes.
 Renamed tensorize(const Program& program, int block_or_loop, const TensorIntrin& intrin,
                   SourceLocation where = SourceLocation::current());
 
-/// Notes a value under a key. A key that is there already keeps its value: unannotate it first.
+/// Attaches an annotation. An existing key keeps its value; unannotate it first.
 tir::PrimFunc annotate(const Program& program, int block_or_loop, const std::string& key,
                        tir::Annotation value, SourceLocation where = SourceLocation::current());
 tir::PrimFunc unannotate(const Program& program, int block_or_loop, const std::string& key,

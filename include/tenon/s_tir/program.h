@@ -1,11 +1,11 @@
-// A block program as schedules see it: a function, and where its loops and blocks stand.
+// A block program as primitives see it: a function with an index of its loops and blocks.
 //
 //   Program program(func);
 //   int block = program.blocks_named("C").front();
 //   for (int loop : program.loops_of(block)) ... program.loop(loop).var ...      // outermost first
 //
-// Loops are known by their variables and blocks by their iterators: both stay what they are while
-// the program around them is rewritten, so that a handle taken once is good in later versions.
+// Loops are identified by their variables and blocks by their iterators. Rewrites preserve these,
+// so that a handle stays valid in later versions of the program.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,10 @@
 
 namespace tenon::s_tir {
 
-/// What a block is found by in any version of a program: one of its iterators; a block that has
-/// none by its name and its place among such blocks of that name.
+/// Identifies a block in every version of a program: by one of its iterators, or, if it has none,
+/// by its name and its position among such blocks of that name.
 struct BlockKey {
-  /// A block by its name, and its number among those of one name.
+  /// A block without iterators: its name, and its number among those of that name.
   struct Plain {
     std::string name;
     int ordinal;
@@ -39,43 +39,42 @@ class Program {
 
   const tir::PrimFunc& func() const { return func_; }
 
-  // Statements are numbered in the order of the text; the root block is 0. What follows takes and
-  // gives such numbers, of loops and blocks unless said.
+  // Returns a statement by number. Statements are numbered in textual order; the root block is 0.
+  // Unless stated otherwise, the functions below take and return numbers of loops and blocks.
 
   const tir::Stmt& stmt(int n) const { return nodes_[n].stmt; }
-  /// Whether node `n` is a block; whether it is a loop.
+  /// Whether node `n` is a block, and whether it is a loop.
   bool is_block(int n) const { return stmt(n).as<tir::BlockRealize>() != nullptr; }
   bool is_loop(int n) const { return stmt(n).as<tir::For>() != nullptr; }
   const tir::For& loop(int n) const { return *stmt(n).as<tir::For>(); }
-  /// The block of node `n`. Precondition: is_block(n).
+  /// Return the block at node `n`. Precondition: is_block(n).
   const tir::BlockRealize& realize(int n) const { return *stmt(n).as<tir::BlockRealize>(); }
   const tir::Block& block(int n) const { return *realize(n).block; }
 
   std::optional<int> find_loop(const tir::Var& var) const;
   std::optional<int> find_block(const BlockKey& key) const;
   BlockKey key_of(int block) const;
-  /// In the order of the text, nested ones included.
+  /// Returns the blocks of this name in textual order, including nested ones.
   std::vector<int> blocks_named(const std::string& name) const;
 
-  /// The statement around it, of any kind; none around the root.
+  /// Returns the enclosing statement of any kind; nullopt for the root.
   std::optional<int> parent(int n) const;
-  /// The nearest loop or block around it.
+  /// Returns the innermost enclosing loop or block.
   std::optional<int> outer(int n) const;
-  /// The block in whose scope it stands; the root stands in none.
+  /// Returns the block whose scope contains node `n`; nullopt for the root.
   std::optional<int> scope(int n) const;
-  /// The loops around it within its scope, outermost first.
+  /// Returns the loops around node `n` within its scope, outermost first.
   std::vector<int> loops_of(int n) const;
-  /// The blocks directly in the scope of a block, or below a loop, none of them inside another.
+  /// Returns the outermost blocks in the scope of a block, or below a loop.
   std::vector<int> child_blocks(int n) const;
   bool is_below(int n, int ancestor) const { return ancestor < n && n < nodes_[ancestor].end; }
-  /// Whether it stands in the init of the block whose scope this is.
+  /// Whether node `n` is in the init of the block that owns its scope.
   bool is_in_init(int n) const { return nodes_[n].in_init; }
-  /// The deepest statement around both.
+  /// Returns the innermost statement that contains both.
   int common(int a, int b) const;
   int size() const { return static_cast<int>(nodes_.size()); }
 
-  /// The function with a statement replaced by another: what stands around it is built anew, all
-  /// else is shared.
+  /// Returns the function with statement `n` replaced. Only the statements around it are copied.
   tir::PrimFunc with(int n, const tir::Stmt& replacement) const;
   tir::PrimFunc with_body(tir::Stmt body) const;
 
@@ -85,7 +84,7 @@ class Program {
     int parent;
     int outer;
     int scope;
-    /// One past the last statement inside of it.
+    /// One past the last statement inside.
     int end;
     bool in_init;
   };

@@ -1,6 +1,6 @@
-// Reducers: what combines partial results of a reduction. rfactor knows sums, products, minima and
-// maxima, several of them in one block, and of tuples what is registered here. argmax and argmin of
-// an index and a value are, with either of two equal values winning.
+// Reducers: the combiners of partial results that rfactor accepts. Sums, products, minima and
+// maxima are built in, also several of them in one block, and so are argmax and argmin of an index
+// and a value (either of two equal values may win). Other reducers of tuples can be registered.
 //
 //   s_tir::register_reducer("argmax", 2,
 //       [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
@@ -24,12 +24,12 @@ namespace tenon::s_tir {
 /// Combines two tuples of values.
 using CombineTuples =
     std::function<std::vector<tir::Expr>(std::span<const tir::Var> x, std::span<const tir::Var> y)>;
-/// The tuple that changes nothing, for values of these types.
+/// Returns the identity element for values of these types.
 using IdentityOfTypes = std::function<std::vector<tir::Expr>(std::span<const DataType> types)>;
 
-/// Who registers promises that `combine` is associative and commutative, and that the identity
-/// changes nothing. An update is recognised by its expressions: those of `combine` where x is what
-/// was there. A name that is taken gets the new meaning. TypeError: fewer than one value.
+/// Registers a reducer, replacing one of the same name. The caller promises that `combine` is
+/// associative and commutative and that `identity` is neutral. An update matches if its expressions
+/// are those of `combine` with the previous values as x. TypeError if `arity` is less than 1.
 void register_reducer(const Name& name, int arity, CombineTuples combine, IdentityOfTypes identity,
                       SourceLocation where = SourceLocation::current());
 

@@ -1,4 +1,4 @@
-// Schedules of block programs: a program, its versions, and the trace of what was done to it.
+// Schedules of block programs: the current program and the trace of the steps that led to it.
 //
 //   s_tir::Schedule sch(mod, {.seed = 1});
 //   auto Y = sch.get_block("Y", "mm_relu");
@@ -7,8 +7,7 @@
 //   sch.reorder({parts[0], loops[2], parts[1]});
 //   std::cout << sch.trace();
 //
-// A step that is refused (ScheduleError) leaves the schedule as it was. Copies share everything
-// until one of them changes.
+// A step that is refused (ScheduleError) leaves the schedule unchanged. Copies are copy-on-write.
 #pragma once
 
 #include <memory>
@@ -32,13 +31,13 @@ struct BlockRealize;
 
 namespace tenon::s_tir {
 
-/// What a schedule starts with.
+/// Options of a schedule.
 struct ScheduleOptions {
-  /// Of what is sampled. The same seed draws the same.
+  /// Seed of the random sampling. The same seed gives the same samples.
   std::uint64_t seed = 0;
 };
 
-/// A factor of a split: a number, a sampled number, or none for the rest.
+/// A factor of a split: a number, a sampled number, or nullopt for the factor to infer.
 class Factor {
  public:
   Factor(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
@@ -52,7 +51,7 @@ class Factor {
   Kind kind_ = Kind::Rest;
   std::int64_t number_ = 0;
 };
-/// The factors of a split, as they stand in a call or as they were sampled.
+/// The factors of a split, given in the call or sampled.
 class Factors : public std::vector<Factor> {
  public:
   Factors(std::initializer_list<Factor> factors);
@@ -71,35 +70,37 @@ class BlockOrLoop {
   RV rv_;
 };
 
-/// What is noted under a key: an integer, a sampled one, a truth value, a float or a text.
+/// The value of an annotation: an integer, a sampled integer, a Bool, a float or a string.
 using AnnotationValue = std::variant<std::int64_t, ExprRV, bool, double, std::string>;
 
-/// How many factors to draw, the largest innermost one, and the factors if they are decided.
+/// Number of factors, maximum innermost factor and, on replay, the recorded decision.
 struct PerfectTileOptions {
   int n = 2;
   int max_innermost_factor = 16;
   std::optional<std::vector<std::int64_t>> decision = std::nullopt;
 };
-/// What is decided already of a choice among candidates.
+/// Options of sample_categorical.
 struct CategoricalOptions {
-  /// A position among the candidates.
+  /// The recorded decision on replay, as an index into the candidates.
   std::optional<int> decision = std::nullopt;
 };
-/// What is decided already of a place to compute at.
+/// Options of sample_compute_location.
 struct ComputeLocationOptions {
-  /// A position among the loops that are possible; -1 is the root, -2 is inlined.
+  /// The recorded decision on replay: an index into the possible loops, -1 for the root, -2 for
+  /// inlining.
   std::optional<int> decision = std::nullopt;
 };
-/// Which buffer of the block, along which axis, and that stride % factor == offset.
+/// Pads dimension `axis` of the block's written buffer number `buffer_index` so that its stride %
+/// factor == offset.
 struct StorageAlignOptions {
   int buffer_index = 0;
   int axis = 0;
   int factor = 1;
   int offset = 0;
 };
-/// How a trace is applied.
+/// Options of apply_trace.
 struct ReplayOptions {
-  /// Sampled anew instead of taking the trace's decisions.
+  /// Whether to sample again instead of using the trace's decisions.
   bool draw_anew = false;
 };
 
@@ -107,7 +108,7 @@ class Schedule {
  public:
   using Where = SourceLocation;
 
-  /// TypeError: a function that is no block program.
+  /// TypeError if a function is not a block program.
   explicit Schedule(tir::IRModule mod, const ScheduleOptions& options = {},
                     Where where = Where::current());
 
@@ -117,22 +118,23 @@ class Schedule {
 
   // ---- what is there ----
 
-  /// "root" is the block around everything. ScheduleError if there is none or more than one.
+  /// Returns the block of this name; "root" is the outermost block. ScheduleError unless there is
+  /// exactly one.
   BlockRV get_block(const Name& name, const Name& func_name = "main",
                     Where where = Where::current());
   std::vector<LoopRV> get_loops(BlockRV block, Where where = Where::current());
   std::vector<BlockRV> get_child_blocks(BlockOrLoop parent, Where where = Where::current());
   std::vector<BlockRV> get_producers(BlockRV block, Where where = Where::current());
   std::vector<BlockRV> get_consumers(BlockRV block, Where where = Where::current());
-  /// A sampled number; the nodes that handles stand for now.
+  /// Return the sampled number, or the node that the handle refers to now.
   std::int64_t get(ExprRV value, Where where = Where::current()) const;
   tir::For get(LoopRV loop, Where where = Where::current()) const;
   tir::BlockRealize get(BlockRV block, Where where = Where::current()) const;
 
   // ---- sampling ----
 
-  /// Factors whose product is the loop's extent, the last at most max_innermost_factor; all such
-  /// lists are equally likely.
+  /// Samples factors whose product is the loop's extent and of which the last is at most
+  /// max_innermost_factor, uniformly among all such lists.
   std::vector<ExprRV> sample_perfect_tile(LoopRV loop, const PerfectTileOptions& options = {},
                                           Where where = Where::current());
   ExprRV sample_categorical(const std::vector<std::int64_t>& candidates,
@@ -164,7 +166,8 @@ class Schedule {
   void storage_align(BlockRV block, const StorageAlignOptions& options,
                      Where where = Where::current());
 
-  /// "read" or "write" says of which regions of the block the index is one.
+  /// Changes the layout of a buffer. `buffer_index_type` is "read" or "write": the list of regions
+  /// that `buffer_index` refers to.
   void transform_layout(BlockRV block, int buffer_index, const Name& buffer_index_type,
                         const IndexMap& index_map, Where where = Where::current());
 
@@ -183,20 +186,20 @@ class Schedule {
   void merge_reduction(BlockRV init, BlockRV update, Where where = Where::current());
   BlockRV rfactor(LoopRV loop, int factor_axis = 0, Where where = Where::current());
   BlockRV blockize(LoopRV loop, Where where = Where::current());
-  /// The name of a registered intrinsic (tensor_intrin.h). Handles of the block that the
-  /// description was compared with then stand for the tensorized block.
+  /// Replaces the block or loop by a registered intrinsic (tensor_intrin.h). Handles of the block
+  /// that matched the description then refer to the tensorized block.
   void tensorize(BlockOrLoop target, const Name& tensor_intrin, Where where = Where::current());
   void annotate(BlockOrLoop target, const Name& key, const AnnotationValue& value,
                 Where where = Where::current());
   void unannotate(BlockOrLoop target, const Name& key, Where where = Where::current());
-  /// Marks in the trace where what a tuner does after the schedule begins.
+  /// Marks in the trace where the postprocessing by a tuner begins.
   void enter_postproc();
 
   // ---- traces ----
 
-  /// The steps of a trace, with handles of this schedule's own. Decisions are kept where they still
-  /// fit, and repaired where they do not. A step that is refused throws, with its line, and leaves
-  /// the schedule as it was before all of them.
+  /// Applies the steps of a trace, with new handles. Decisions that do not fit this program are
+  /// repaired. A step that is refused throws with its line in the trace and leaves the schedule as
+  /// it was before the first step.
   void apply_trace(const Trace& trace, const ReplayOptions& options = {},
                    Where where = Where::current());
 
@@ -204,7 +207,7 @@ class Schedule {
   friend class Step;
   struct State;
   const State& state() const { return *state_; }
-  /// To change: a copy of its own if others share it.
+  /// Returns the state for modification, copying it first if it is shared.
   State& own();
   Shared<State> state_;
 };

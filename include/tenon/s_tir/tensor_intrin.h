@@ -1,12 +1,12 @@
-// Tensor intrinsics of block programs: what an instruction computes, as a block program, and the
-// block program that calls it.
+// Tensor intrinsics of block programs: a block program that describes what an instruction computes,
+// and one that invokes it.
 //
 //   s_tir::register_tensor_intrin("dot_4x4", description, implementation);
 //   sch.tensorize(loop, "dot_4x4");      // the loop and all below it become the implementation
 //
-// Both functions have the same buffers as parameters. The description is what a blockized
-// computation is compared with: loops around one block, without an init. The implementation is any
-// block program; inside of the tensorized block its parameters are matched buffers.
+// Both functions have the same buffers as parameters. The description is loops around one block
+// without an init; a blockized computation is compared with it. The implementation is any block
+// program. In the tensorized block, its parameters become matched buffers.
 #pragma once
 
 #include <optional>
@@ -20,26 +20,26 @@
 
 namespace tenon::s_tir {
 
-/// What an intrinsic computes, as loops and as the hardware does it.
+/// The computation of an intrinsic, and its implementation.
 struct TensorIntrin {
   tir::PrimFunc description, implementation;
 };
 
-/// What becomes of an intrinsic of the same name.
+/// Options of register_tensor_intrin.
 struct RegisterOptions {
-  /// Replaces an intrinsic of the same name, which is refused otherwise.
+  /// Whether to replace an intrinsic of the same name. Otherwise a duplicate name is an error.
   bool override_existing = false;
 };
 
-/// TypeError: functions that are no block programs, parameters that are no buffers of constant
-/// shape or differ between the two, a name that is taken.
+/// Registers an intrinsic. TypeError if a function is not a block program, if a parameter is not a
+/// buffer of constant shape or differs between the functions, or if the name is taken.
 void register_tensor_intrin(const Name& name, tir::PrimFunc description,
                             tir::PrimFunc implementation, const RegisterOptions& options = {},
                             SourceLocation where = SourceLocation::current());
 
-/// nullopt if none of that name is registered.
+/// Returns the intrinsic of this name; nullopt if it is not registered.
 std::optional<TensorIntrin> find_tensor_intrin(const std::string& name);
-/// In alphabetical order.
+/// Returns the registered names in alphabetical order.
 std::vector<std::string> tensor_intrin_names();
 
 }  // namespace tenon::s_tir

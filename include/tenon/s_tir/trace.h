@@ -1,13 +1,13 @@
-// Traces: what was done to a block program, step by step, as text that can be read back and done
-// again on another program.
+// Traces: the steps applied to a block program, as text that can be parsed and replayed on another
+// program.
 //
 //   b0 = sch.get_block(name="C", func_name="main")
 //   l1, l2, l3 = sch.get_loops(block=b0)
 //   v4, v5 = sch.sample_perfect_tile(loop=l2, n=2, max_innermost_factor=16, decision=[8, 16])
 //   l6, l7 = sch.split(loop=l2, factors=[v4, v5], preserve_unit_iters=True)
 //
-// Every instruction is a row of one table (its names in Python and JSON, its arguments, what it
-// gives): recording, printing, parsing and replaying go by that table.
+// Every instruction is a row of one table (its names in Python and JSON, its arguments and
+// results), which recording, printing, parsing and replaying share.
 #pragma once
 
 #include <iosfwd>
@@ -21,17 +21,17 @@
 
 namespace tenon::s_tir {
 
-/// What a schedule hands out: a block, a loop, or a number that was sampled. The numbers count all
-/// three together, from 0, in the order in which they came about.
+/// A handle that a schedule returns: a block, a loop or a sampled number. Handles of all kinds are
+/// numbered together, from 0, in creation order.
 struct RV {
-  /// What it stands for.
+  /// The kind of value.
   enum class Kind : unsigned char { Block, Loop, Expr };
   Kind kind;
   int number;
   friend bool operator==(const RV&, const RV&) = default;
 };
 
-/// What stands for a block in a trace, by its number in the text: b0.
+/// A handle of a block: b0 in the text of a trace.
 class BlockRV {
  public:
   explicit BlockRV(int number) : number_(number) {}
@@ -41,7 +41,7 @@ class BlockRV {
  private:
   int number_;
 };
-/// What stands for a loop: l1.
+/// A handle of a loop: l1.
 class LoopRV {
  public:
   explicit LoopRV(int number) : number_(number) {}
@@ -51,7 +51,7 @@ class LoopRV {
  private:
   int number_;
 };
-/// What stands for a number that was sampled: v2.
+/// A handle of a sampled number: v2.
 class ExprRV {
  public:
   explicit ExprRV(int number) : number_(number) {}
@@ -62,11 +62,11 @@ class ExprRV {
   int number_;
 };
 
-/// One step; trace_steps.h has what is in it.
+/// A step, defined in trace_steps.h.
 struct Instruction;
 
-/// How traces are written. V09: bare lines. V17: a function with a header, and the arguments that
-/// came since (`index` of compute_at, `disable_predication` of split).
+/// The text form of traces. V09: bare lines. V17: a function with a header, and later additions to
+/// the arguments (`index` of compute_at, `disable_predication` of split).
 enum class TraceStyle : unsigned char { V09, V17 };
 
 /// The steps of a schedule.
@@ -74,32 +74,31 @@ struct Trace {
   std::vector<Instruction> steps;
 
   Trace();
-  // In the source file, where Instruction is complete.
+  // Defined in the source file, where Instruction is complete.
   Trace(const Trace& other);
   Trace(Trace&& other) noexcept;
   Trace& operator=(const Trace& other);
   Trace& operator=(Trace&& other) noexcept;
   ~Trace();
 
-  /// Without the instructions of which no later step uses what they give, and that change nothing.
-  /// What stands behind enter_postproc goes as well if `remove_postproc`.
+  /// Returns the trace without instructions that have no effect and whose results are unused. With
+  /// `remove_postproc`, also without everything after enter_postproc.
   Trace simplified(bool remove_postproc = false) const;
 
-  /// Names number what is given in the order of the text. No newline at the end.
+  /// Returns the text, without a final newline. Results are numbered in textual order.
   std::string text(TraceStyle style = TraceStyle::V09) const;
-  /// [[[kind, inputs, attributes, outputs], ...], [[position, decision], ...]]
+  /// Returns [[[kind, inputs, attributes, outputs], ...], [[position, decision], ...]].
   std::string json() const;
 
-  /// The same steps with the same values and decisions, in the same order.
+  /// Whether both have the same steps, with the same values and decisions, in the same order.
   friend bool operator==(const Trace& a, const Trace& b);
 };
 
-/// In the bare form.
+/// Prints the V09 text.
 std::ostream& operator<<(std::ostream& out, const Trace& trace);
 
-/// Either style of text, or JSON (which begins with a bracket). TypeError for what is no
-/// trace (an unknown call or argument, a name that no line above gives), with line and column where
-/// it is text.
+/// Parses either text form, or JSON (which begins with a bracket). TypeError for an unknown call or
+/// argument and for an undefined name; for text, with line and column.
 Trace parse_trace(std::string_view text);
 
 }  // namespace tenon::s_tir

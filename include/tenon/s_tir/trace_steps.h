@@ -1,5 +1,5 @@
-// What traces are made of: instructions and their arguments. For who reads or writes traces step by
-// step; who records, prints and replays them needs trace.h alone.
+// The instructions of traces and their arguments. Needed only to inspect or construct individual
+// steps; trace.h suffices to record, print and replay.
 //
 //   for (const Instruction& step : trace.steps)
 //     if (step.kind == InstructionKind::Split) ...
@@ -23,7 +23,8 @@ struct TraceValue {
 
   TraceValue();
   TraceValue(Variant v);  // NOLINT(google-explicit-constructor)
-  // In the source file: inlined, GCC 12 takes the parts of the variant for uninitialized.
+  // Defined in the source file: when they are inlined, GCC 12 warns about uninitialized parts of
+  // the variant.
   TraceValue(const TraceValue& other);
   TraceValue(TraceValue&& other) noexcept;
   TraceValue& operator=(const TraceValue& other);
@@ -32,11 +33,11 @@ struct TraceValue {
 
   Variant value;
 
-  /// Whether both are written alike.
+  /// Structural equality.
   friend bool operator==(const TraceValue& a, const TraceValue& b);
 };
 
-/// The primitives that traces have.
+/// The primitives that a trace can contain.
 enum class InstructionKind : unsigned char {
   GetBlock,
   GetLoops,
@@ -72,13 +73,13 @@ enum class InstructionKind : unsigned char {
   EnterPostproc,
 };
 
-/// One step. Arguments stand in the order of the table (instruction.h); a list of loops or factors
-/// is one argument.
+/// A step. Arguments are in the order of the instruction table (instruction.h); a list of loops or
+/// factors is one argument.
 struct Instruction {
   InstructionKind kind;
   std::vector<TraceValue> arguments;
   std::vector<RV> outputs;
-  /// Of instructions that sample: what was drawn.
+  /// The sampled value, for instructions that sample.
   std::optional<TraceValue> decision;
 
   friend bool operator==(const Instruction&, const Instruction&) = default;
