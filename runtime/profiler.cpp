@@ -71,7 +71,7 @@ void pop(Thread& thread) {
   region.work += own;
   if (!is_part) region.elapsed += elapsed;
   ++(is_part ? region.parts : region.calls);
-  if (thread.events.size() < Profiler::kMostEvents)
+  if (thread.events.size() < Profiler::kMaxEvents)
     thread.events.push_back(
         {.region = frame.region, .is_part = is_part, .begin = frame.begin, .end = end});
   else

@@ -3,8 +3,8 @@
 
     check_prose.py [FOLDER or FILE]...
 
-Prints `file:line: found: write instead` for each finding and exits with 1 if there is any. Without arguments it
-checks the folders that pass (`CLEAN`).
+Prints `file:line: found: write instead` for each finding and exits with 1 if there is any. Without arguments
+it checks the folders that pass (`CLEAN`).
 """
 
 import re
@@ -16,14 +16,15 @@ import sources
 CLEAN = ("include",)
 
 # The first word of a comment, and what to write instead. These openings leave out the noun that is described.
-NOUN_FIRST = "begin with a noun phrase or a verb in the third person (\"The stage that ...\", \"Returns ...\")"
+NOUN_FIRST = "begin with a noun phrase or a third-person verb (\"The stage that ...\", \"Returns ...\")"
 OPENING = re.compile(r"(?:So|As) (?:many|long|much|few)\b|(?:Of|What|Which|Those|Where|By)\b|As\b(?! if\b)")
 # A comment that follows code often begins in lower case. `as`, `by` and `where` are plain there.
 TRAILING_OPENING = re.compile(r"(?:so many|so long|as many|as long|of|what|which|those)\b", re.IGNORECASE)
 
 PHRASES = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in (
-    (r"\b(?<!there )(?:is|are|was|were|be) none\b", "negate the verb: \"is not ...\", \"does not ...\", or \"is empty\""),
-    (r"\b(?:that|which|who) (?:is|are) no\b(?! (?:longer|more|later|earlier|larger|smaller|wider|less)\b)",
+    (r"\b(?<!there )(?:is|are|was|were|be) (?-i:none)\b", "negate the verb: \"is not ...\", \"does not ...\", or \"is empty\""),
+    (r"\b(?:that|which|who) (?:is|are) no\b"
+     r"(?! (?:longer|more|later|earlier|larger|smaller|wider|less)\b)",
      "negate the verb: \"that is not ...\""),
     (r"\breaders know\b|\bknown texts?\b", "\"TVM 0.9 text\""),
     (r"\bsurely\b", "\"provably\", \"always\" or \"certainly\""),

@@ -83,7 +83,8 @@ def comments_in(path):
             while "*/" not in rest and index + 1 < len(lines):
                 text.append(rest.strip())
                 index += 1
-                rest = lines[index].strip().removeprefix("*") if not lines[index].strip().startswith("*/") else "*/"
+                rest = lines[index].strip()
+                rest = rest if rest.startswith("*/") else rest.removeprefix("*")
             text.append(rest.split("*/")[0].strip())
             found.append(Comment(name, first + 1, text, trails))
             column = None

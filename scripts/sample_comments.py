@@ -3,8 +3,8 @@
 
     sample_comments.py [--seed N] [--count 60] [FOLDER or FILE]...
 
-The folders are src, include and runtime unless some are named. The seed comes from the clock unless it is given.
-Headings and comments of tools (`// NOLINT`, `// namespace x`) are not drawn.
+The folders are src, include and runtime unless some are named. The seed comes from the clock unless it is
+given. Headings and comments of tools (`// NOLINT`, `// namespace x`) are not drawn.
 """
 
 import argparse
@@ -26,7 +26,8 @@ def main():
     args = parser.parse_args()
     seed = args.seed if args.seed is not None else time.time_ns() % 1_000_000
 
-    found = [comment for path in comments.sources_below(args.folders) for comment in comments.comments_in(path)
+    found = [comment for path in comments.sources_below(args.folders)
+             for comment in comments.comments_in(path)
              if any(comment.lines) and not NOT_PROSE.match(comment.lines[0])]
     drawn = random.Random(seed).sample(found, min(args.count, len(found)))
     print(f"seed {seed}: {len(drawn)} of {len(found)} comments below {' '.join(args.folders)}")

@@ -1,4 +1,4 @@
-// All of Tenon, for programs that write schedules.
+// Includes all of Tenon that programs with schedules need.
 //
 //   #include <tenon/tenon.h>
 //   using namespace tenon;
@@ -8,13 +8,13 @@
 //   te::Schedule s = te::create_schedule({B});
 //   std::cout << lower(s, {A, B}, {.simple_mode = true});
 //
-// What only those need who look into programs is left to headers of their own, as it costs a
-// compiler as much as all that is here: the kinds of expressions (tir/expr.h), statements
-// (tir/stmt.h) and operations (te/operation_kind.h), the steps of traces (s_tir/trace_steps.h), and
-// times of stages (driver/profile.h).
+// Headers that are only needed to inspect programs must be included separately, because they would
+// double the compile time: the kinds of expressions (tir/expr.h), statements (tir/stmt.h) and
+// operations (te/operation_kind.h), the steps of traces (s_tir/trace_steps.h), and profiles
+// (driver/profile.h).
 #pragma once
 
-// Programs have been given these by this header since its first version.
+// Not used here; programs rely on this header including them.
 #include <algorithm>
 #include <sstream>
 

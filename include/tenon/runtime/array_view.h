@@ -1,5 +1,5 @@
-// ArrayView: the arrays of kernels that were compiled ahead of time, with their extents in their
-// types. The C++ header of a kernel library (driver/kernel_library.h) takes them:
+// ArrayView: an array argument of a kernel that was compiled ahead of time, with the extents in its
+// type. The C++ header of a kernel library (driver/kernel_library.h) uses it:
 //
 //   std::vector<float> a(128 * 64), b(64), c(128);
 //   using namespace tenon::runtime;
@@ -7,8 +7,8 @@
 //                 ArrayView<float, 128>(c.data()));
 //   ArrayView<float, kAny, 64> rows(a.data(), {n, 64});     // some extents known only when it runs
 //
-// A view of other extents than the kernel's does not compile; one whose extents are only known when
-// the program runs is checked then (RuntimeError). Nothing but headers: no library is needed.
+// A view with other extents than the kernel's does not compile. Extents that are known only at run
+// time are checked on each call (RuntimeError). Header-only: no library is needed.
 #pragma once
 
 #include <array>
@@ -27,12 +27,12 @@
 
 namespace tenon::runtime {
 
-/// An extent that the type does not say.
+/// An extent that is known only at run time.
 inline constexpr std::int64_t kAny = -1;
 
 namespace detail {
 
-/// bool, integers and floats of any width, Float16 and BFloat16.
+/// The DLPack type of a bool, an integer or float of any width, Float16 or BFloat16.
 template <class T>
 constexpr DLDataType dl_type() {
   DLDataType type{kDLInt, 8 * sizeof(T), 1};
@@ -55,27 +55,27 @@ constexpr bool fits(std::int64_t from, std::int64_t to) {
 
 }  // namespace detail
 
-/// Elements in row-major order without gaps, in memory that somebody else owns and that lives
-/// longer. `T` is const where they are only read.
+/// A row-major array without gaps, in memory that the caller owns and keeps alive. `T` is const if
+/// elements are only read.
 template <class T, std::int64_t... Extents>
 class ArrayView {
  public:
   using Element = std::remove_const_t<T>;
   static constexpr int kRank = sizeof...(Extents);
-  /// The extents; kAny for those that are known at run time only.
+  /// The extents; kAny for those that are known only at run time.
   static constexpr std::array<std::int64_t, sizeof...(Extents)> kExtents{Extents...};
   static_assert(((Extents >= kAny) && ...), "an extent is a count, or kAny");
 
-  /// Where the type says all.
+  /// Makes a view if all extents are part of the type.
   explicit ArrayView(T* data) requires((Extents != kAny) && ...)
       : data_(data), shape_{Extents...} {}
-  /// Throws RuntimeError where the shape is another than the type's.
+  /// Makes a view of the given shape. RuntimeError if the shape does not match the type.
   ArrayView(T* data, const std::array<std::int64_t, sizeof...(Extents)>& shape)
       : data_(data), shape_(shape) {
     check();
   }
-  /// From a view of extents that may be these, of elements that may be written where these are.
-  /// Throws RuntimeError where an extent that its type does not say is another than this type's.
+  /// Converts from a view with compatible extents and at least the same access. RuntimeError if an
+  /// extent that is not part of its type does not match this type.
   template <class U, std::int64_t... Others>
   requires(sizeof...(Others) == sizeof...(Extents) &&
            std::same_as<std::remove_const_t<U>, Element> && std::convertible_to<U*, T*> &&
@@ -87,7 +87,7 @@ class ArrayView {
   T* data() const { return data_; }
   const std::array<std::int64_t, sizeof...(Extents)>& shape() const { return shape_; }
   std::int64_t extent(int dimension) const { return shape_[static_cast<std::size_t>(dimension)]; }
-  /// In elements.
+  /// Returns the stride of a dimension in elements.
   std::int64_t stride(int dimension) const {
     std::int64_t step = 1;
     for (int d = kRank - 1; d > dimension; --d) step *= extent(d);
@@ -114,24 +114,24 @@ class ArrayView {
   std::array<std::int64_t, sizeof...(Extents)> shape_;
 };
 
-/// What a kernel demands of the memory of an array.
+/// A kernel's requirements on the memory of an array.
 struct MemoryNeeds {
-  /// What the address of its first element is a multiple of, in bytes.
+  /// Alignment in bytes of the first element.
   int alignment = 1;
-  /// Positions of elements are computed with so many bits.
+  /// Number of bits in which the kernel computes indices.
   int index_bits = 64;
 };
 
-/// One call of a kernel by its C++ header: checks what the types do not say, and makes a
-/// RuntimeError of a status. For a function of `Params` parameters whose arrays have `Dimensions`
-/// dimensions together.
+/// One call of a kernel through its C++ header: checks what the types do not express, and converts
+/// a status to a RuntimeError. `Params` is the number of parameters, and `Dimensions` the total
+/// number of dimensions of the arrays.
 template <std::size_t Params, std::size_t Dimensions>
 class KernelCall {
  public:
-  /// A call of the function, for messages.
+  /// Starts a call. `function` is used in messages.
   explicit KernelCall(std::string_view function) : function_(function) {}
 
-  /// The next argument. The view must live until the call.
+  /// Adds an array argument. The view must live until the call.
   template <class T, std::int64_t... Extents>
   void array(std::string_view parameter, const ArrayView<T, Extents...>& view,
              const MemoryNeeds& needs) {
@@ -156,7 +156,7 @@ class KernelCall {
     codes_[count_] = kTenonTensor;
     values_[count_++].p = &tensor;
   }
-  /// The next argument: a bool, an integer, a floating number or a pointer.
+  /// Adds a scalar argument: a bool, an integer, a float or a pointer.
   template <class T>
   void scalar(T value) {
     TenonValue& out = values_[count_];
@@ -173,7 +173,8 @@ class KernelCall {
     }
   }
 
-  /// An extent or a stride that must be a number, or what another argument says.
+  /// Checks an extent or stride against `value`, which `wanted` describes: a number or a named
+  /// size.
   void same(std::string_view parameter, std::string_view what, std::int64_t actual,
             std::string_view wanted, std::int64_t value) const {
     if (actual == value) return;
@@ -192,7 +193,7 @@ class KernelCall {
 
   const TenonValue* values() const { return values_.data(); }
   const std::int32_t* codes() const { return codes_.data(); }
-  /// Throws what a status other than kTenonOk means.
+  /// Throws the error for a status other than kTenonOk.
   void finish(std::int32_t status) const {
     if (status != kTenonOk) throw RuntimeError(std::string(function_) + ": " + tenon_last_error());
   }
@@ -204,7 +205,8 @@ class KernelCall {
     bool is_written = false;
   };
 
-  /// Kernels rely on it that what is written is nobody else's.
+  /// Refuses overlapping memory, because kernels rely on written arrays being disjoint from all
+  /// others.
   void add_memory(const Memory& memory) {
     for (std::size_t n = 0; n < arrays_; ++n) {
       const Memory& other = memory_[n];

@@ -1,5 +1,5 @@
-// BoundCall: a call of a compiled function whose arguments were checked once, for kernels that take
-// no longer than a check of their arguments.
+// BoundCall: a call of a compiled function whose arguments are checked once, for kernels so short
+// that checking would dominate.
 //
 //   const runtime::BoundCall add(module["add"], a, b, c);      // checked here
 //   for (int step = 0; step < 1000; ++step) add();
@@ -17,21 +17,21 @@
 
 namespace tenon::runtime {
 
-/// The function of a bound call, which knows where the call was bound.
+/// The function of a bound call, with the line of the binding.
 struct BoundFunction {
-  // Implicit: this is the conversion of BoundCall's first argument.
+  // Implicit: the conversion of BoundCall's first argument.
   BoundFunction(Function function, SourceLocation where = SourceLocation::current())
       : function(std::move(function)), where(where) {}
   Function function;
   SourceLocation where;
 };
 
-/// A call with its arguments. A copy is a handle of the same call.
+/// A call with its arguments. Copies are handles of the same call.
 class BoundCall {
  public:
-  /// Throws RuntimeError as a call of the function does for arguments that do not fit. Holds the
-  /// function and the arrays; what a DLTensor* points to must live and stay as it is until the last
-  /// copy of the call is gone.
+  /// Binds the arguments. RuntimeError if an argument does not match, as for a call. Holds the
+  /// function and the arrays; the target of a DLTensor* must stay alive and unchanged as long as a
+  /// copy of the call exists.
   template <class... Args>
   explicit BoundCall(const BoundFunction& function, const Args&... args)
       : BoundCall(
@@ -39,8 +39,8 @@ class BoundCall {
             std::span<const Argument>(std::array<Argument, sizeof...(Args)>{Argument(args)...}),
             arrays_of(args...)) {}
 
-  /// Throws RuntimeError when the function fails. Threads may call it at once where what it writes
-  /// lets them.
+  /// Calls the function. RuntimeError if it fails. Threads may call it concurrently if the written
+  /// memory permits.
   void operator()(SourceLocation where = SourceLocation::current()) const;
 
  private:

@@ -1,5 +1,5 @@
-// A device: a kind and a number. A plain value; nothing is loaded until somebody asks whether it
-// exists.
+// A device: a kind and a number. A plain value; drivers are loaded only when its existence is
+// queried.
 //
 //   auto c = runtime::NDArray::empty({64}, Float(32), cpu(0));
 //   if (!cuda(0).exists()) std::cout << cuda(0).why_missing() << '\n';
@@ -13,22 +13,22 @@
 
 namespace tenon::runtime {
 
-/// The values are DLPack's.
+/// The kinds of devices, with DLPack's values.
 enum class DeviceType : std::int32_t { Cpu = 1, Cuda = 2, OpenCL = 4 };
 
-/// "cpu", "cuda", "opencl"; "device type 9" for one that this runtime does not know.
+/// Returns "cpu", "cuda" or "opencl"; "device type 9" for an unknown kind.
 std::string to_string(DeviceType type);
 
-/// One of a kind of devices, by its number; the host is cpu(0).
+/// A device of a kind, by number. The host is cpu(0).
 struct Device {
   DeviceType type = DeviceType::Cpu;
   int id = 0;
 
-  /// Whether arrays can be made there now: the driver is found and has a device of that number.
+  /// Whether arrays can be allocated on it: the driver is found and has a device of this number.
   bool exists() const;
-  /// A sentence on what is missing; empty if the device exists.
+  /// Returns what is missing, as a sentence; empty if the device exists.
   std::string why_missing() const;
-  /// "cuda(0)"
+  /// Returns "cuda(0)".
   std::string str() const;
 
   friend bool operator==(const Device&, const Device&) = default;
@@ -43,7 +43,7 @@ using runtime::DeviceType;
 
 inline runtime::Device cpu(int id = 0) { return {runtime::DeviceType::Cpu, id}; }
 inline runtime::Device cuda(int id = 0) { return {runtime::DeviceType::Cuda, id}; }
-/// One of OpenCL's devices, in the order in which its platforms name them.
+/// Returns an OpenCL device. They are numbered in the order in which the platforms list them.
 inline runtime::Device opencl(int id = 0) { return {runtime::DeviceType::OpenCL, id}; }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// What the runtime asks of a kind of device. Drivers are found with dlopen at the first use, so
-// that everything builds and runs where there is none.
+// The interface between the runtime and a kind of device. Drivers are loaded with dlopen at the
+// first use, so that everything builds and runs without them.
 //
 //   DeviceApi& api = device_api(DeviceType::Cuda);
 //       // RuntimeError: no CUDA driver found: libcuda.so.1 cannot be loaded
@@ -21,60 +21,59 @@
 
 namespace tenon::runtime {
 
-/// A place in a device's memory, or in the host's.
+/// An address in the memory of a device or of the host.
 struct MemoryPlace {
   Device device;
   void* data = nullptr;
   std::uint64_t byte_offset = 0;
 };
 
-/// Kernels as a module carries them. Its owner keeps all of it while they are loaded.
+/// Kernels as stored in a module. The owner keeps this data alive while they are loaded.
 struct KernelImage {
   std::span<const KernelSpec> kernels;
   std::string_view source;
-  /// Machine code of one architecture; empty where no compiler was found.
+  /// Machine code for one architecture; empty if no compiler was found.
   std::span<const std::byte> binary;
-  /// Zero-terminated PTX, for devices of other architectures.
+  /// Zero-terminated PTX for devices of other architectures.
   std::string_view portable = {};
 };
 
-/// Extents of a launch; all positive.
+/// The extents of a launch; all positive.
 struct LaunchSize {
   std::size_t blocks[3];
   std::size_t threads[3];
   std::size_t dynamic_shared_bytes;
 };
 
-/// Kernels on one device. Any thread may launch.
+/// Kernels loaded on one device. Thread-safe.
 class LoadedKernels {
  public:
   virtual ~LoadedKernels() = default;
-  /// Returns when the kernel is queued in the calling thread's stream; the arguments are copied.
-  /// Throws RuntimeError with what the driver refuses. Precondition: the arguments are as many as
-  /// the kernel's spec says.
+  /// Queues a launch in the calling thread's stream and returns; the arguments are copied.
+  /// RuntimeError with the driver's message. Precondition: the number of arguments matches the
+  /// kernel's spec.
   virtual void launch(std::size_t kernel, std::span<const TenonValue> args,
                       const LaunchSize& size) = 0;
 };
 
-/// A queue of a device. What is started in it runs in order.
+/// A queue of a device, which executes its operations in order.
 class DeviceStream {
  public:
   virtual ~DeviceStream() = default;
-  /// Waits for all that was started in it.
+  /// Waits for all operations queued so far.
   virtual void synchronize() = 0;
-  /// What is started in it from now on waits for all that was started in the other one, which is
-  /// another stream of the same device.
+  /// Makes later operations in this stream wait for all operations queued so far in `other`, a
+  /// different stream of the same device.
   virtual void wait_for(DeviceStream& other) = 0;
 };
 
-/// Measures what a device does between two points of the program, in the stream of the thread that
-/// made it.
+/// Measures the time between two points in the stream of the thread that made the timer.
 class DeviceTimer {
  public:
   virtual ~DeviceTimer() = default;
   virtual void start() = 0;
-  /// Waits for all that was started in the stream, and gives the seconds from the end of what was
-  /// started before start() to the end of what was started since.
+  /// Waits for the stream, and returns the seconds from the end of the operations queued before
+  /// start() to the end of those queued since.
   virtual double stop() = 0;
 };
 
@@ -83,27 +82,30 @@ class DeviceApi {
   virtual ~DeviceApi() = default;
 
   virtual int device_count() = 0;
-  /// The vendor's name of the device.
+  /// Returns the vendor's name of the device.
   virtual std::string device_name(int id) = 0;
-  /// Never null. Throws RuntimeError if there is no such device or not as much memory.
+  /// Allocates memory; never null. RuntimeError if the device does not exist or is out of memory.
   virtual void* allocate(int id, std::uint64_t nbytes, std::uint64_t alignment) = 0;
-  /// Waits for kernels that use the memory. Leaks it if the device has failed.
+  /// Frees memory after the kernels that use it have finished. Leaks it if the device has failed.
   virtual void release(int id, void* data) noexcept = 0;
-  /// Between places of this kind of device, or between one of them and the host, in the calling
-  /// thread's stream. Returns when the bytes are there.
+  /// Copies between two addresses on devices of this kind, or between one of them and the host, in
+  /// the calling thread's stream. Returns when the copy is complete.
   virtual void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) = 0;
-  /// Waits for all that was started on the device.
+  /// Waits for all operations on the device.
   virtual void synchronize(int id) = 0;
-  /// Beside the device's own. Throws RuntimeError if this kind has none.
+  /// Makes a stream in addition to the device's default one. RuntimeError if this kind of device
+  /// has no streams.
   virtual std::unique_ptr<DeviceStream> make_stream(int id);
-  /// Throws RuntimeError, with the driver's message, if they cannot be compiled or loaded there.
+  /// Loads kernels on a device. RuntimeError, with the driver's message, if they cannot be compiled
+  /// or loaded.
   virtual std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image);
-  /// By the device's own clock where it has one; else by the host's, which waits for the device
-  /// before it looks.
+  /// Makes a timer that uses the device's clock; if the device has none, the host's clock after
+  /// waiting for the device.
   virtual std::unique_ptr<DeviceTimer> make_timer(int id);
 };
 
-/// Throws RuntimeError, naming the library that is missing, if the kind has no driver here.
+/// Returns the interface of a kind of device. RuntimeError, naming the missing library, if it has
+/// no driver here.
 DeviceApi& device_api(DeviceType type);
 
 }  // namespace tenon::runtime

@@ -1,11 +1,9 @@
-/* The DLPack array exchange structures: our own writing of the public ABI
- * (https://dmlc.github.io/dlpack), so that arrays pass between Tenon and other libraries without a
- * copy:
+/* The DLPack structures for exchanging arrays with other libraries without a copy: our own
+ * transcription of the public ABI (https://dmlc.github.io/dlpack).
  *
- *   DLManagedTensor* t = array.to_dlpack();   // hand t to the other library; whoever ends with it calls
- * t->deleter(t)
+ *   DLManagedTensor* t = array.to_dlpack();   // the receiver calls t->deleter(t) at the end
  *
- * The include guard is the one of the official header, so that a program may include both. */
+ * The include guard is that of the official header, so that a program may include both. */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
@@ -19,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Any number may come from elsewhere. */
+/* Other libraries may pass values that are not listed. */
 #ifdef __cplusplus
 typedef enum : int32_t {
 #else
@@ -59,11 +57,11 @@ typedef enum {
 
 typedef struct {
   uint8_t code; /* a DLDataTypeCode */
-  uint8_t bits; /* of one lane; a bool has 8 */
+  uint8_t bits; /* per lane; a bool has 8 */
   uint16_t lanes;
 } DLDataType;
 
-/* A view of memory that somebody else owns. */
+/* A non-owning view of an array. */
 typedef struct {
   void* data; /* a device address, or for OpenCL a cl_mem */
   DLDevice device;
@@ -74,7 +72,7 @@ typedef struct {
   uint64_t byte_offset;
 } DLTensor;
 
-/* A tensor with the means to end its life. */
+/* A tensor and the function that releases it. */
 typedef struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;

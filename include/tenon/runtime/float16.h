@@ -1,4 +1,4 @@
-// The two 16-bit floating types as values, under the runtime's name.
+// The 16-bit floating types, also in the runtime's namespace.
 #pragma once
 
 #include "tenon/support/float16.h"

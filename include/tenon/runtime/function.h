@@ -1,8 +1,8 @@
-// Function: a compiled function behind a cheap, type-erased handle. Arguments are arrays and
-// scalars; they are checked against the function's specification before it runs.
+// Function: a type-erased handle of a compiled function. The arguments, arrays and scalars, are
+// checked against the function's specification before each call.
 //
 //   Function f = mod["matmul"];
-//   f(a, b, c);                                   // RuntimeError names the argument that does not fit
+//   f(a, b, c);                                   // RuntimeError names the argument that does not match
 //   Timing t = f.time_evaluator(cpu(0), {.number = 10, .repeat = 3})(a, b, c);
 #pragma once
 
@@ -21,11 +21,10 @@
 
 namespace tenon::runtime {
 
-/// One argument of a call, as passed. It refers to arrays, so it lives no longer than the call's
-/// expression.
+/// An argument of a call. It refers to arrays and must not outlive the call expression.
 class Argument {
  public:
-  // Implicit: these are the conversions of a call's arguments.
+  // Implicit: the conversions of call arguments.
   Argument(const NDArray& array) : Argument(&array.dl_tensor()) {}
   Argument(const DLTensor* tensor) : code_(tensor == nullptr ? kTenonNull : kTenonTensor) {
     value_.p = const_cast<DLTensor*>(tensor);
@@ -40,8 +39,8 @@ class Argument {
   }
   Argument(Float16 value) : Argument(static_cast<double>(value)) {}
   Argument(BFloat16 value) : Argument(static_cast<double>(value)) {}
-  /// An opaque pointer; of type void* to the letter, so that a pointer to an array is no handle by
-  /// accident.
+  /// An opaque pointer. Only void* converts, so that a pointer to an array is not passed as a
+  /// handle by accident.
   template <class T>
   requires std::is_void_v<T> Argument(T* handle) : code_(kTenonHandle) {
     value_.p = const_cast<void*>(static_cast<const void*>(handle));
@@ -53,7 +52,7 @@ class Argument {
                                                               : type_code) {}
 
   const TenonValue& value() const { return value_; }
-  /// A TenonTypeCode.
+  /// Returns a TenonTypeCode.
   std::int32_t code() const { return code_; }
 
  private:
@@ -61,7 +60,7 @@ class Argument {
   std::int32_t code_;
 };
 
-/// The first argument of a call, which knows where the call stands.
+/// The first argument of a call, with the line of the call.
 struct FirstArgument {
   template <class T>
   requires std::constructible_from<Argument, const T&> FirstArgument(
@@ -78,32 +77,35 @@ struct PackedCall;
 
 class Function {
  public:
-  /// What it calls: see module_impl.h.
+  /// The compiled code; see module_impl.h.
   using PackedCall = runtime::PackedCall;
 
-  /// `keep_alive` is held as long as a handle of the function lives: what owns the code.
+  /// Makes a function. `keep_alive` owns the code and is held as long as a handle of the function
+  /// exists.
   Function(FunctionSpec spec, runtime::PackedCall call,
            std::shared_ptr<const void> keep_alive = nullptr);
-  // Moving copies, so that a handle is never empty.
+  // A move copies, so that a handle is never empty.
   Function(const Function&) = default;
   Function& operator=(const Function&) = default;
 
   const FunctionSpec& spec() const;
   const std::string& name() const;
 
-  /// Throws RuntimeError for arguments that do not fit, before anything is written, and when the
-  /// function fails.
+  /// Calls the function. RuntimeError, before anything is written, for an argument that does not
+  /// match, and if the function fails.
   template <class... Args>
   void operator()(const FirstArgument& first, const Args&... rest) const {
     const std::array<Argument, 1 + sizeof...(Args)> list{first.argument, Argument(rest)...};
     call(list, first.where);
   }
   void operator()(SourceLocation where = SourceLocation::current()) const { call({}, where); }
-  /// Without a place where no C++ program calls.
+  /// Calls the function with a list of arguments. `where` is nullopt if the caller is not a C++
+  /// program.
   void call(std::span<const Argument> args,
             std::optional<SourceLocation> where = SourceLocation::current()) const;
 
-  /// Throws RuntimeError for a device that does not exist or counts that are not positive.
+  /// Returns a callable that measures the function. RuntimeError for a device that does not exist
+  /// and for counts that are not positive.
   TimeEvaluator time_evaluator(Device device, TimeOptions options = {},
                                SourceLocation where = SourceLocation::current()) const;
 
@@ -118,9 +120,9 @@ class Function {
   std::shared_ptr<const State> state_;
 };
 
-/// Called with the function's arguments, measures it: one call to warm up, then `repeat` times
-/// `number` calls. Arguments are checked once, before. Waits for the device before it reads the
-/// clock.
+/// Measures a function when called with its arguments: one warm-up call, then `repeat` measurements
+/// of `number` calls each. The arguments are checked once. The device is synchronized before the
+/// clock is read.
 class TimeEvaluator {
  public:
   template <class... Args>
@@ -131,7 +133,7 @@ class TimeEvaluator {
   Timing operator()(SourceLocation where = SourceLocation::current()) const {
     return evaluate({}, where);
   }
-  /// As calling it with these arguments.
+  /// Measures a call with a list of arguments.
   Timing evaluate(std::span<const Argument> args,
                   SourceLocation where = SourceLocation::current()) const;
 

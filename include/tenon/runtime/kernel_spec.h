@@ -1,5 +1,5 @@
-// What the kernels of a module take, and the text in which a compiled module carries it: a line for
-// each kernel, in the order in which launches count them.
+// The parameters of a module's kernels, and their text form in a compiled module: one line per
+// kernel, in the order in which launches number them.
 //
 //   tenon-kernels 1
 //   add_kernel0 pointer pointer pointer int32
@@ -19,24 +19,24 @@
 
 namespace tenon::runtime {
 
-/// What launching a kernel must give it.
+/// The requirements for launching a kernel.
 struct KernelSpec {
-  /// In the source.
+  /// The name in the source.
   std::string name;
-  /// In order: the type of a scalar, or Handle() for a pointer to memory of the device. A float16
-  /// or bfloat16 is given as float32, a bool as uint8.
+  /// The types of scalars, or Handle() for a pointer to device memory. Float16 and bfloat16 are
+  /// passed as float32, bool as uint8.
   std::vector<DataType> params = {};
-  /// Whether it has shared memory whose size is given at the launch.
+  /// Whether it uses shared memory whose size is given at launch.
   bool has_dynamic_shared = false;
-  /// Of OpenCL: how many threads of a block exchange values, as a sub-group of so many; 0: none do.
+  /// For OpenCL: the sub-group size that the kernel requires because threads exchange values; 0:
+  /// none.
   int subgroup_size = 0;
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
-/// The text that describes the kernels.
+/// Returns the text form.
 std::string to_kernel_manifest(std::span<const KernelSpec> kernels);
-/// The inverse. Throws RuntimeError, naming the line, for a text that is none or of another
-/// version.
+/// Parses the text form. RuntimeError, naming the line, for malformed text or another version.
 std::vector<KernelSpec> parse_kernel_manifest(std::string_view text);
 
 }  // namespace tenon::runtime

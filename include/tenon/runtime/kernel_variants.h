@@ -1,5 +1,5 @@
-/* The choice of a kernel library among the processors that it was compiled for: what the C file of
- * write_kernel_library (driver/kernel_library.h) includes. C99.
+/* Selection of the variant of a kernel library for this processor. Included by the C file that
+ * write_kernel_library (driver/kernel_library.h) writes. C99.
  *
  *   static const char* const wide[] = {"avx2", "fma", NULL};
  *   static const TenonVariant variants[] = {{"llvm -mcpu=x86-64-v3", wide}};
@@ -17,13 +17,13 @@ extern "C" {
 #endif
 
 typedef struct {
-  const char* target;          /* as the generator was given it */
-  const char* const* features; /* what its code needs of a processor, up to a NULL */
+  const char* target;          /* as passed to the generator */
+  const char* const* features; /* required processor features, NULL-terminated */
 } TenonVariant;
 
-/* The last of the variants that this processor can run, or -1, and a message as this thread's last
- * error that says what the first one needs. `chosen` keeps the answer: 0 at first, any thread may
- * write it. */
+/* Returns the index of the last variant that this processor supports. If there is none, returns -1
+ * and stores the first feature that variant 0 lacks in this thread's last error. `chosen` caches
+ * the result; it is initially 0, and any thread may write it. */
 static inline int32_t tenon_choose_variant(const char* library, const TenonVariant* variants,
                                            int32_t count, int32_t* chosen) {
   const char* const* feature;

@@ -1,4 +1,4 @@
-// Module: compiled functions behind a cheap handle, whatever they were compiled by.
+// Module: a handle of compiled functions, independent of the compiler that made them.
 //
 //   Module mod = build(s, {A, B, C}, Target("llvm"));      // or Module::load("x.so")
 //   mod["matmul"](a, b, c);
@@ -19,8 +19,8 @@ namespace tenon::runtime {
 
 class ModuleImpl;
 
-/// A function's name and where it was asked for. Implicit, so that `mod["f"]` knows the user's
-/// line. It refers to the text, so it lives no longer than the expression.
+/// A function's name and the line of the lookup. Implicit, so that `mod["f"]` captures the user's
+/// line. Refers to the text and must not outlive the expression.
 struct FunctionName {
   FunctionName(const char* text, SourceLocation place = SourceLocation::current())
       : name(checked(text, place)), where(place) {}
@@ -39,53 +39,53 @@ struct FunctionName {
   }
 };
 
-/// How Module::save writes code.
+/// Options of Module::save.
 struct SaveOptions {
-  /// With what the code calls of the runtime in the file (.so, .o, .a), so that a C program links
-  /// it and nothing else; the header (.h) then includes those of the C library alone. Parallel
-  /// loops run on threads of their own (POSIX), and there are no devices. Needs the system's C
-  /// compiler. Text of the target `c` has what it needs in itself anyway.
+  /// Whether to include the parts of the runtime that the code calls in the file (.so, .o, .a), so
+  /// that a C program has to link only that file; the header (.h) then includes only C library
+  /// headers. Parallel loops run on their own POSIX threads, and devices are not supported.
+  /// Requires the system's C compiler. Text for the target `c` is always self-contained.
   bool standalone = false;
 };
 
 class Module {
  public:
   explicit Module(std::shared_ptr<ModuleImpl> impl);
-  // Moving copies, so that a handle is never empty.
+  // A move copies, so that a handle is never empty.
   Module(const Module&) = default;
   Module& operator=(const Module&) = default;
 
-  /// Throws RuntimeError, listing the functions there are, for another name.
+  /// Returns the function of this name. RuntimeError, listing the functions, if there is none.
   Function operator[](const FunctionName& name) const;
 
-  /// Names in the order in which the functions were built.
+  /// Returns the names in the order in which the functions were built.
   std::vector<std::string> function_names() const;
-  /// The first function's name. Throws RuntimeError for a module without functions.
+  /// Returns the first function's name. RuntimeError if the module is empty.
   std::string entry_name() const;
 
-  /// The text that the code was compiled from or to; "" means the first of the module's kinds.
-  /// Throws RuntimeError, listing the kinds there are, for another one.
+  /// Returns the source or generated text; "" selects the module's first kind. RuntimeError,
+  /// listing the available kinds, for an unknown one.
   std::string get_source(const Name& kind = "",
                          SourceLocation where = SourceLocation::current()) const;
   std::vector<Module> imported_modules() const;
 
-  /// Writes the module in the form that the suffix names:
+  /// Writes the module in the format that the suffix selects:
   ///   mod.save("f.so", {.standalone = true});
   void save(const FilePath& path, SaveOptions options = {},
             SourceLocation where = SourceLocation::current()) const;
-  /// A shared library that save() wrote. Throws RuntimeError if it cannot be loaded or holds no
+  /// Loads a shared library written by save(). RuntimeError if it cannot be loaded or is not a
   /// module.
   static Module load(const FilePath& path, SourceLocation where = SourceLocation::current());
 
-  /// The functions of all objects in this program that were compiled for a target with the key
-  /// `-system-lib=<prefix>` (`-system-lib` alone: no prefix). They are saved as x.o, linked like
-  /// any other object and found without dlopen. (Of an archive, a linker takes only what is
-  /// referred to: give it x.o, or --whole-archive.) Throws RuntimeError, listing the prefixes there
-  /// are, if there is none, and if two objects define a function of the same name.
+  /// Returns the functions of all objects in this program that were compiled for a target with
+  /// `-system-lib=<prefix>` (`-system-lib` alone: no prefix). Save them as x.o and link that like
+  /// any other object; dlopen is not used. (A linker takes only referenced members from an archive,
+  /// so pass x.o or --whole-archive.) RuntimeError, listing the existing prefixes, if there is
+  /// none, and if two objects define a function of the same name.
   static Module system_library(const Name& prefix = "",
                                SourceLocation where = SourceLocation::current());
 
-  /// For the room that made it.
+  /// Returns the implementation, for use by the code generator that made it.
   const std::shared_ptr<ModuleImpl>& impl() const;
 
  private:

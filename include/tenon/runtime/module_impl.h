@@ -1,5 +1,5 @@
-// What makes modules: code generators, and what loads libraries. Who calls functions needs module.h
-// alone.
+// The interface for code that makes modules: code generators and library loaders. module.h suffices
+// to call functions.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace tenon::runtime {
 
-/// Code that is called by the convention of TenonPackedFunction.
+/// Code with the calling convention of TenonPackedFunction.
 struct PackedCall
     : std::function<std::int32_t(const TenonValue*, const std::int32_t*, std::int32_t)> {
   using function::function;
@@ -19,28 +19,28 @@ struct PackedCall
 
 class Profiler;
 
-/// What is behind a Module: code compiled in this process, a loaded library, the kernels of a
-/// device.
+/// The implementation of a Module: code compiled in this process, a loaded library, or the kernels
+/// of a device.
 class ModuleImpl {
  public:
   virtual ~ModuleImpl() = default;
 
-  /// For messages: "llvm", "library", "cuda".
+  /// Returns the kind for messages: "llvm", "library", "cuda".
   virtual std::string kind() const = 0;
-  /// In the order in which they were built.
+  /// Returns the functions in the order in which they were built.
   virtual const std::vector<FunctionSpec>& functions() const = 0;
-  /// The compiled code of one of functions(); valid as long as this lives.
+  /// Returns the compiled code of one of functions(). Valid as long as this object lives.
   virtual PackedCall lookup(const FunctionSpec& function) = 0;
 
-  /// What source() can give, the default first.
+  /// Returns the kinds that source() accepts, the default first.
   virtual std::vector<std::string> source_kinds() const { return {}; }
-  /// Asked only for one of source_kinds().
+  /// Returns the source text. Precondition: `kind` is one of source_kinds().
   virtual std::string source(std::string_view kind) const;
-  /// Throws RuntimeError for a suffix that it cannot write.
+  /// Writes a file. RuntimeError for an unsupported suffix.
   virtual void save(const std::string& path, const SaveOptions& options) const;
-  /// What the functions here use: the kernels of a device.
+  /// Returns the modules that the functions use, such as the kernels of a device.
   virtual std::vector<Module> imported_modules() const;
-  /// What the functions report their times to; null if they do not.
+  /// Returns the profiler that the functions report to; null if they do not report.
   virtual std::shared_ptr<Profiler> profiler() const;
 };
 

@@ -1,8 +1,8 @@
-// The checksum at the end of a module's file. What loads a shared library believes its tables: a
-// file of which one byte is another ends the process, before any of its code runs. So the file that
-// a module is saved to carries a checksum of itself behind its end, where the system's loader does
-// not look, and Module::load refuses it where that does not fit. A library without one, made by
-// other means, or after `strip`, is loaded as it is.
+// A checksum at the end of a module's file. The system's loader trusts the tables of a shared
+// library, so that a single damaged byte can end the process before any of its code runs. A saved
+// module therefore carries a checksum after its end, which the loader ignores, and Module::load
+// refuses the file if the checksum does not match. A library without one, made by other tools or
+// after `strip`, is loaded unchecked.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace tenon::runtime {
 
-/// Adds the checksum. Throws RuntimeError if the file cannot be read or written.
+/// Appends the checksum. RuntimeError if the file cannot be read or written.
 void seal_module_file(const std::filesystem::path& path);
 
-/// Whether the contents of a file end with a checksum that is not theirs.
+/// Whether the file ends with a checksum that does not match its contents.
 bool breaks_seal(std::span<const std::byte> file);
 
 }  // namespace tenon::runtime

@@ -1,14 +1,13 @@
 // NDArray: an array on a device, in DLPack's layout. A cheap handle with shared ownership; copies
-// see the same elements.
+// refer to the same elements.
 //
 //   NDArray a = NDArray::random({1024, 512}, Float(32));
-//   a.data<float>()[0] = 1;                      // RuntimeError if the elements are no float32
+//   a.data<float>()[0] = 1;                      // RuntimeError unless the elements are float32
 //   NDArray b = NDArray::from(std::span<const int>(values), {2, 3});
 //   NDArray c = NDArray::from_dlpack(tensor);    // no copy
 //   NDArray d = NDArray::wrap(values.data(), {2, 3});    // no copy either
 //
-// Memory made here starts at a multiple of 128 bytes, elements in row-major order. A bool takes one
-// byte.
+// Memory allocated here is aligned to 128 bytes and row-major. A bool takes one byte.
 #pragma once
 
 #include <concepts>
@@ -29,7 +28,7 @@
 
 namespace tenon::runtime {
 
-/// The element type that a C++ type stands for: bool, integers and floats of any width, Float16 and
+/// Returns the element type of a C++ type: bool, integers and floats of any width, Float16 and
 /// BFloat16.
 template <class T>
 DataType data_type_of() {
@@ -48,19 +47,20 @@ DataType data_type_of() {
   }
 }
 
-/// The type by DLPack's codes.
+/// Returns the type in DLPack's representation.
 DLDataType to_dlpack(DataType dtype);
-/// Throws RuntimeError for complex and other types that have no counterpart here.
+/// Returns the type for DLPack's representation. RuntimeError for types without a counterpart, such
+/// as complex.
 DataType from_dlpack(DLDataType dtype);
 
-/// Which random elements.
+/// Options of random arrays.
 struct RandomOptions {
-  /// The same seed gives the same elements. Without one the n-th array of a run differs from the
-  /// others, and is the same in every run.
+  /// The same seed gives the same elements. Nullopt: each array of a run has its own seed, which is
+  /// the same in every run.
   std::optional<std::uint64_t> seed = std::nullopt;
 };
 
-/// What is called with a pointer when nobody refers to its memory any more: a callable, or nothing.
+/// Called with a pointer when its memory is no longer referenced. Holds a callable or nothing.
 class Deleter {
  public:
   Deleter() = default;
@@ -79,16 +79,16 @@ class Deleter {
   std::shared_ptr<void> callable_;
 };
 
-/// How the memory of NDArray::wrap is to be read.
+/// Properties of memory passed to NDArray::wrap.
 struct WrapOptions {
-  /// In elements. Not given: row-major, without gaps.
+  /// Strides in elements. Nullopt: row-major without gaps.
   std::optional<std::vector<std::int64_t>> strides = std::nullopt;
-  /// Not given: the type that the pointer points to.
+  /// Nullopt: the type that the pointer points to.
   std::optional<DataType> dtype = std::nullopt;
-  /// Where the memory lies.
+  /// The device of the memory.
   Device device = cpu(0);
-  /// Called with the pointer, with the last handle of the array. None: the memory is the caller's,
-  /// and must live as long as the array and its views do.
+  /// Called with the pointer when the last handle of the array is destroyed. Empty: the caller owns
+  /// the memory and must keep it alive as long as the array and its views.
   Deleter deleter = {};
 };
 
@@ -96,29 +96,28 @@ class NDArray {
  public:
   using Shape = std::vector<std::int64_t>;
 
-  // Moving copies, so that a handle is never empty.
+  // A move copies, so that a handle is never empty.
   NDArray(const NDArray&) = default;
   NDArray& operator=(const NDArray&) = default;
 
-  /// Elements are not initialised. All of these throw RuntimeError for a negative extent, an array
-  /// that does not fit memory, or a device that does not exist.
+  /// Allocates an uninitialized array. This function and those below throw RuntimeError for a
+  /// negative extent, an array that does not fit in memory, and a device that does not exist.
   static NDArray empty(Shape shape, DataType dtype, Device device = cpu(0),
                        SourceLocation where = SourceLocation::current());
   static NDArray zeros(Shape shape, DataType dtype, Device device = cpu(0),
                        SourceLocation where = SourceLocation::current());
-  /// Throws RuntimeError too if the value does not fit: a fraction in an integer, a finite number
-  /// that would be infinite.
+  /// Allocates an array filled with `value`. RuntimeError also if the value does not fit the type:
+  /// a fraction in an integer, or a finite number that overflows to infinity.
   static NDArray full(Shape shape, DataType dtype, double value, Device device = cpu(0),
                       SourceLocation where = SourceLocation::current());
-  /// Floats uniform in [0, 1), every one a multiple of the type's step below 1; integers uniform in
-  /// -10..10, unsigned ones in 0..10; bools.
+  /// Allocates an array of random elements: floats uniform in [0, 1), as multiples of the type's
+  /// spacing below 1; integers uniform in -10..10, unsigned ones in 0..10; bools.
   static NDArray random(Shape shape, DataType dtype, RandomOptions options = {},
                         SourceLocation where = SourceLocation::current());
   static NDArray random(Shape shape, DataType dtype, Device device, RandomOptions options = {},
                         SourceLocation where = SourceLocation::current());
 
-  /// A copy of the values, in row-major order. Throws RuntimeError if there are not as many as the
-  /// shape has elements.
+  /// Copies values in row-major order. RuntimeError unless their number matches the shape.
   template <class Values>
   requires requires(const Values& values) { std::span(values); }
   static NDArray from(const Values& values, Shape shape,
@@ -128,13 +127,13 @@ class NDArray {
     return from_memory(list.data(), list.size(), data_type_of<T>(), std::move(shape), where);
   }
 
-  /// An array in memory that one has, without a copy:
+  /// Makes an array that refers to existing memory without copying:
   ///   std::vector<float> values(6);
   ///   NDArray a = NDArray::wrap(values.data(), {2, 3});
   ///   NDArray column = NDArray::wrap(values.data(), {2}, {.strides = {{3}}});
   ///   NDArray raw = NDArray::wrap(pointer_to_void, {8}, {.dtype = Int(8), .deleter = std::free});
-  /// Throws RuntimeError for a null pointer, one that is not aligned to the elements, strides that
-  /// are not as many as extents, and a type that does not agree with the pointer's.
+  /// RuntimeError for a null pointer, a pointer that is not aligned to the elements, a number of
+  /// strides other than the rank, and a type other than the pointer's.
   template <class T>
   static NDArray wrap(T* data, Shape shape, WrapOptions options = {},
                       SourceLocation where = SourceLocation::current()) {
@@ -145,7 +144,7 @@ class NDArray {
   }
 
   const Shape& shape() const;
-  /// In elements; always given.
+  /// Returns the strides in elements; never empty for a rank above 0.
   const Shape& strides() const;
   int ndim() const { return static_cast<int>(shape().size()); }
   DataType dtype() const;
@@ -153,14 +152,15 @@ class NDArray {
   std::int64_t num_elements() const;
   bool is_compact() const;
 
-  /// Element 0. T is the element type, or for elements that are vectors the type of a lane. Throws
-  /// RuntimeError if it is another one, or if the array is not in the host's memory.
+  /// Returns the address of element 0. T is the element type, or the lane type of a vector type.
+  /// RuntimeError for another T, and if the array is not in host memory.
   template <class T>
   T* data(SourceLocation where = SourceLocation::current()) const {
     return static_cast<T*>(host_data(data_type_of<std::remove_cv_t<T>>(), where));
   }
 
-  /// The elements in row-major order, copied to the host; a lane each for vectors.
+  /// Returns a copy of the elements in row-major order, on the host; one entry per lane of a
+  /// vector.
   template <class T>
   std::vector<T> to_vector(SourceLocation where = SourceLocation::current()) const {
     const NDArray compact = is_compact() && device() == cpu(0) ? *this : copy_to(cpu(0), where);
@@ -168,27 +168,27 @@ class NDArray {
     return std::vector<T>(first, first + num_elements() * dtype().lanes);
   }
 
-  /// A compact copy there.
+  /// Returns a compact copy on the device.
   NDArray copy_to(Device device, SourceLocation where = SourceLocation::current()) const;
-  /// Throws RuntimeError if type or shape differ. Strides need not agree where both are in the
-  /// host's memory.
+  /// Copies the elements to `target`. RuntimeError if type or shape differ. Strides may differ only
+  /// if both are in host memory.
   void copy_to(const NDArray& target, SourceLocation where = SourceLocation::current()) const;
 
-  /// The same memory seen with another shape and other strides (in elements), from a byte offset to
-  /// element 0 on. Throws RuntimeError if an element would lie outside, or not at a multiple of its
-  /// size.
+  /// Returns a view of the same memory with another shape, strides (in elements) and byte offset of
+  /// element 0. RuntimeError if an element would be out of bounds or misaligned.
   NDArray view(Shape shape, Shape strides, std::int64_t byte_offset = 0,
                SourceLocation where = SourceLocation::current()) const;
 
-  /// For another library; it shares the memory and keeps it alive. Whoever gets it calls `deleter`.
+  /// Exports the array to another library. The result shares the memory and keeps it alive; the
+  /// receiver calls its `deleter`.
   DLManagedTensor* to_dlpack() const;
-  /// Takes the tensor over, and with the last handle calls its deleter. Throws RuntimeError, and
-  /// leaves it to the caller, if its type or device has no counterpart here, and if its data is
-  /// missing or not aligned to its elements.
+  /// Takes ownership of the tensor and calls its deleter with the last handle. RuntimeError,
+  /// without taking ownership, if its type or device is not supported, or if its data is null or
+  /// misaligned.
   static NDArray from_dlpack(DLManagedTensor* tensor,
                              SourceLocation where = SourceLocation::current());
 
-  /// Valid while a handle of the array lives.
+  /// Returns the DLPack view, valid as long as a handle of the array exists.
   const DLTensor& dl_tensor() const;
 
  private:
@@ -204,7 +204,7 @@ class NDArray {
   std::shared_ptr<const Storage> storage_;
 };
 
-/// "float32[1024, 512]"
+/// Returns "float32[1024, 512]".
 std::string describe(const NDArray& array);
 
 }  // namespace tenon::runtime

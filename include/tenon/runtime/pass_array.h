@@ -1,4 +1,4 @@
-/* What the headers of saved functions use (codegen/c_header.h). C99. */
+/* Helpers for the headers of saved functions (codegen/c_header.h). C99. */
 #ifndef TENON_RUNTIME_PASS_ARRAY_H_
 #define TENON_RUNTIME_PASS_ARRAY_H_
 
@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/* Whether this processor has the features, up to a NULL, that the function needs. 0, and the
- * message as this thread's last error, if it lacks some. `checked`, 0 at first, keeps that it has
- * them; any thread may write it. */
+/* Whether this processor has all `features` (NULL-terminated) that the function requires. If not,
+ * returns 0 and stores a message in this thread's last error. `checked` caches a positive result;
+ * it is initially 0, and any thread may write it. */
 static inline int tenon_check_processor(const char* function, const char* const* features,
                                         int32_t* checked) {
   char message[512];
@@ -36,9 +36,9 @@ static inline int tenon_check_processor(const char* function, const char* const*
   return 0;
 }
 
-/* An array in the form that packed functions take: with strides, for which there is room, and
- * without an offset. 0, and the message as this thread's last error, if it is NULL or has another
- * number of dimensions. */
+/* Copies an array to the form that packed functions require: with strides, stored in `strides`, and
+ * without an offset. Returns 0 and stores `message` in this thread's last error if the array is
+ * NULL or has another rank. */
 static inline int tenon_pass_array(const DLTensor* given, int32_t rank, DLTensor* copy,
                                    int64_t* strides, const char* message) {
   int32_t d;

@@ -1,5 +1,5 @@
-// The features of processors that code may need, as far as a program can ask for them without a
-// compiler: exported code says which it needs, and loading it asks.
+// Processor features that can be queried at run time without a compiler. Exported code lists the
+// features that it requires, and loading it checks them.
 //
 //   processor_features()             // "avx", "avx2", "avx512bf16", ...
 //   processor_has("avx512f")
@@ -15,20 +15,20 @@
 
 namespace tenon::runtime {
 
-/// Whose features can be asked for, and all others.
+/// Architectures whose features can be queried, and all others.
 enum class Architecture : std::uint8_t { X86, AArch64, Other };
 
-/// The names that can be asked for where code runs on that architecture, LLVM's, in alphabetical
-/// order. None on one whose code is not checked.
+/// Returns the features (LLVM names) that can be queried on an architecture, in alphabetical order.
+/// Empty for Other.
 std::span<const std::string_view> processor_features(Architecture architecture);
-/// On this machine's.
+/// Returns the features that can be queried on this machine's architecture.
 std::span<const std::string_view> processor_features();
 
-/// Whether this processor, and the system that it runs, have the feature. True for a name that
-/// cannot be asked for.
+/// Whether this processor and its operating system support the feature. True for a name that cannot
+/// be queried.
 bool processor_has(std::string_view feature);
 
-/// Those of the features that this processor lacks.
+/// Returns the features that this processor lacks.
 std::vector<std::string> missing_features(std::span<const std::string> features);
 
 }  // namespace tenon::runtime

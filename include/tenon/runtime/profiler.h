@@ -1,15 +1,15 @@
-// Times of a module's stages while it runs: what code that was built with `profile` reports to. The
-// driver makes one and says what its regions mean; users see tenon/driver/profile.h.
+// Run-time profiler: receives the events of code built with `profile`. The driver makes a profiler
+// and assigns the meaning of its regions; users see tenon/driver/profile.h.
 //
 //   auto profiler = std::make_shared<Profiler>(2);      // regions 0 and 1
 //   int64_t depth = tenon_profile_begin_call(profiler.get(), 0);
-//   tenon_profile_enter(1);                              // from here on the time is that of region 1
+//   tenon_profile_enter(1);                              // from here on, time counts for region 1
 //   tenon_profile_leave(1);
 //   tenon_profile_end_call(profiler.get(), depth);
 //   profiler->threads()[0].regions[1].calls              // 1
 //
-// A thread's time belongs to the innermost region that it is in. Inside a parallel loop every
-// thread that takes part is in the region that started the loop.
+// A thread's time counts for the innermost region that it is in. In a parallel loop, every
+// participating thread is in the region that started the loop.
 #pragma once
 
 #include <chrono>
@@ -26,72 +26,73 @@
 
 namespace tenon::runtime {
 
-/// A reading of the fastest clock there is: cycles of a constant counter, or nanoseconds.
+/// A reading of the fastest available clock: cycles of a constant-rate counter, or nanoseconds.
 using Ticks = std::uint64_t;
 
 class Profiler {
  public:
   struct Thread;
   struct Region {
-    /// How often it was entered; parts of parallel loops do not count.
+    /// Number of entries, excluding parts of parallel loops.
     std::int64_t calls = 0;
-    /// Parts of its parallel loops that this thread ran.
+    /// Number of parts of its parallel loops that this thread ran.
     std::int64_t parts = 0;
-    /// In the region itself: without regions inside and without waiting.
+    /// Time in the region itself, without nested regions and waiting.
     Ticks work = 0;
-    /// From entering to leaving, all included.
+    /// Time from entering to leaving, including nested regions and waiting.
     Ticks elapsed = 0;
-    /// In parallel loops and barriers, while this thread had nothing to do.
+    /// Time that this thread was idle in parallel loops and barriers.
     Ticks waiting = 0;
   };
-  /// Time that a thread spent in a region without interruption by its end.
+  /// An uninterrupted interval that a thread spent in a region.
   struct Event {
     std::int32_t region;
     /// Whether it is a part of a parallel loop.
     bool is_part;
     Ticks begin, end;
   };
-  /// What a thread is in: a call, a stage, a part of a parallel loop, or waiting.
+  /// An entry of a thread's stack of intervals: a call, a stage, a part of a parallel loop, or
+  /// waiting.
   struct Frame {
-    /// What kind of interval it is.
+    /// The kind of interval.
     enum class Kind : std::uint8_t { Call, Stage, Part, Wait };
     Kind kind;
     std::int32_t region;
     Ticks begin;
-    /// Of the time since then, what frames inside took.
+    /// Time spent in nested frames since then.
     Ticks inside;
-    /// Of a call: where its caller's stack ends, and which thread's record was in use before.
+    /// For a call: the end of its caller's stack, and the thread record that was in use before.
     const void* stack;
     Thread* outer;
   };
-  /// What one thread has measured.
+  /// The measurements of one thread.
   struct Thread {
     Profiler* owner;
     std::vector<Region> regions;
-    /// Up to kMostEvents of them; the others are counted.
+    /// At most kMaxEvents; further events are only counted.
     std::vector<Event> events;
     std::int64_t dropped_events = 0;
     std::vector<Frame> frames;
   };
-  static constexpr std::size_t kMostEvents = std::size_t{1} << 17;
+  static constexpr std::size_t kMaxEvents = std::size_t{1} << 17;
 
   explicit Profiler(std::size_t regions);
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
   virtual ~Profiler();
 
-  /// Those that ran something, in the order in which they first did. Precondition of this and of
-  /// what follows: no function of the module is running.
+  /// Returns the threads that ran something, in order of first use. Precondition of this and the
+  /// following functions: no function of the module is running.
   const std::vector<std::unique_ptr<Thread>>& threads() const { return threads_; }
   std::uint64_t peak_workspace() const { return peak_workspace_; }
-  /// How long a tick lasts, measured since this was made.
+  /// Returns the duration of a tick, calibrated since construction.
   double seconds_per_tick() const;
-  /// Counts begin at 0 again.
+  /// Resets all measurements to 0.
   void reset();
 
-  /// For the functions below.
+  /// Returns the record of the calling thread. For the functions below.
   Thread& this_thread();
-  /// A record for a thread that lives only as long as it keeps it.
+  /// Returns a record for a short-lived thread, which must give it back.
   Thread& borrow();
   void give_back(Thread& thread);
   void allocated(const void* memory, std::uint64_t bytes);
@@ -106,7 +107,7 @@ class Profiler {
   const std::chrono::steady_clock::time_point first_time_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Thread>> threads_;
-  /// Of the thread of the same place; none for those to borrow.
+  /// The thread of each record in `threads_`; a default id for records that can be borrowed.
   std::vector<std::thread::id> thread_ids_;
   std::vector<Thread*> free_;
   std::unordered_map<const void*, std::uint64_t> workspaces_;
@@ -115,14 +116,14 @@ class Profiler {
 
 }  // namespace tenon::runtime
 
-// What profiled code calls. Those named like functions of c_api.h do the same as they.
+// Entry points for profiled code. Functions named like those of c_api.h also do the same.
 extern "C" {
-/// Returns what the end of the call is to be given.
+/// Starts a call. Returns the value to pass to tenon_profile_end_call.
 std::int64_t tenon_profile_begin_call(void* profiler, std::int32_t region);
 void tenon_profile_end_call(void* profiler, std::int64_t depth);
-/// Precondition of all that follow: inside a call.
+/// Enters a region. Precondition of this and the following functions: inside a call.
 std::int32_t tenon_profile_enter(std::int32_t region);
-/// A region that was left with an error need not be left again.
+/// Leaves a region. Regions left by an error need not be left explicitly.
 std::int32_t tenon_profile_leave(std::int32_t region);
 std::int32_t tenon_profile_parallel_for(TenonLoopBody body, void* closure, std::int64_t begin,
                                         std::int64_t end);

@@ -1,17 +1,16 @@
-// Streams: queues of a device, in which what a thread starts there runs in order. What is started
-// in different streams may run at the same time. Without one, a thread starts all in the device's
-// own.
+// Streams: queues of a device whose operations execute in order. Operations in different streams
+// may overlap. By default, a thread uses the device's default stream.
 //
 //   runtime::Stream first(cuda(0)), second(cuda(0));
 //   {
-//     const runtime::UseStream use(first);      // of this thread, to the end of the scope
+//     const runtime::UseStream use(first);      // for this thread, until the end of the scope
 //     mod["f"](a, b, c);                        // returns when the kernels are queued
 //   }
 //   second.wait_for(first);
 //   first.synchronize();
 //
-// Copying an array takes the thread's stream as well, and returns when the bytes are there: it
-// waits for what was started before in that stream, for nothing in others.
+// Copies of arrays use the thread's stream too and return when they are complete: they wait for
+// earlier operations in that stream, but not for other streams.
 #pragma once
 
 #include <memory>
@@ -26,16 +25,17 @@ namespace tenon::runtime {
 
 class DeviceStream;
 
-/// A cheap handle. The queue is there as long as a handle is, or a thread uses it.
+/// A cheap handle. The queue exists as long as a handle exists or a thread uses it.
 class Stream {
  public:
-  /// Throws RuntimeError for a device that does not exist, or has no queues, as a CPU.
+  /// Makes a stream. RuntimeError for a device that does not exist or has no streams, such as a
+  /// CPU.
   explicit Stream(Device device, SourceLocation where = SourceLocation::current());
 
   Device device() const;
-  /// Waits for all that was started in it.
+  /// Waits for all operations queued so far.
   void synchronize() const;
-  /// What is started in it from now on waits for all that was started in the other one. Throws
+  /// Makes later operations in this stream wait for all operations queued so far in `other`.
   /// RuntimeError for a stream of another device.
   void wait_for(const Stream& other, SourceLocation where = SourceLocation::current()) const;
 
@@ -49,13 +49,13 @@ class Stream {
   std::shared_ptr<State> state_;
 };
 
-/// From here on the thread starts in it what it starts on its device. Nullopt: in the device's own.
-/// Throws RuntimeError for a stream of another device.
+/// Sets the stream that the calling thread uses on a device. Nullopt: the device's default stream.
+/// RuntimeError for a stream of another device.
 void set_stream(Device device, std::optional<Stream> stream);
-/// Nullopt: the device's own.
+/// Returns the calling thread's stream; nullopt if it is the device's default stream.
 std::optional<Stream> current_stream(Device device);
 
-/// Sets the stream for the calling thread, and at the end of its scope the one that was set before.
+/// Sets the calling thread's stream for a scope, and restores the previous one at its end.
 class UseStream {
  public:
   explicit UseStream(const Stream& stream);
@@ -68,7 +68,7 @@ class UseStream {
   std::optional<Stream> before_;
 };
 
-/// Waits for all that was started on the device, in whatever stream.
+/// Waits for all operations on the device, in all streams.
 void synchronize(Device device, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::runtime

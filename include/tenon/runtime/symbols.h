@@ -1,6 +1,6 @@
-// The functions of c_api.h that generated code calls: their addresses, for a compiler that links in
-// memory, and their types, for one that declares them. The types are those of the declarations in
-// c_api.h, read off by the compiler of this file.
+// The functions of c_api.h that generated code calls: their addresses, for a JIT compiler, and
+// their types, for declarations. The types are derived from the declarations in c_api.h by template
+// deduction.
 //
 //   for (const CSymbol& s : c_symbols()) define(s.name, s.address);
 //   c_symbol("tenon_workspace_free").params     // {CType::Int32, CType::Int32, CType::Pointer}
@@ -14,7 +14,7 @@
 
 namespace tenon::runtime {
 
-/// What a parameter or a result is to machine code. None: the function gives nothing.
+/// The machine type of a parameter or result. None: no result.
 enum class CType : std::uint8_t { None, Int32, Int64, UInt64, Pointer };
 
 struct CSymbol {
@@ -25,7 +25,7 @@ struct CSymbol {
 };
 
 std::span<const CSymbol> c_symbols();
-/// Precondition: there is one of that name.
+/// Returns the function of this name. Precondition: it exists.
 const CSymbol& c_symbol(std::string_view name);
 
 }  // namespace tenon::runtime

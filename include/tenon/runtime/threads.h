@@ -1,11 +1,11 @@
-// How many threads a parallel loop of generated code may use.
+// The number of threads that parallel loops in generated code use.
 //
 //   runtime::set_num_threads(2);
-//   mod["matmul"](a, b, c);       // at most two threads, this one among them
+//   mod["matmul"](a, b, c);       // at most two threads, including the calling one
 //
-// The default is the variable TENON_NUM_THREADS, read once; without it, the number of processors
-// that this process may run on (its cpuset and its cgroup's quota count). Threads are not pinned.
-// In a child after fork() loops run on one thread.
+// The default is the environment variable TENON_NUM_THREADS, read once, or else the number of
+// processors available to this process (according to its cpuset and cgroup quota). Threads are not
+// pinned. In a child after fork(), loops run on one thread.
 #pragma once
 
 #include "tenon/support/error.h"
@@ -14,14 +14,14 @@
 
 namespace tenon::runtime {
 
-/// That a parallel loop may use.
+/// Maximum number of threads of a parallel loop.
 inline constexpr int kMaxThreads = 4096;
 
-/// From the next loop on; 0 goes back to the default. More threads than processors are allowed.
-/// Throws RuntimeError for a number that is negative or above kMaxThreads.
+/// Sets the number for subsequent loops; 0 restores the default. It may exceed the number of
+/// processors. RuntimeError for a number that is negative or above kMaxThreads.
 void set_num_threads(int n, SourceLocation where = SourceLocation::current());
 
-/// Throws RuntimeError if TENON_NUM_THREADS holds no number of threads.
+/// Returns the number. RuntimeError if TENON_NUM_THREADS is not a valid number.
 int num_threads();
 
 }  // namespace tenon::runtime

@@ -1,4 +1,4 @@
-// The result of timing a function, in seconds per call.
+// Timing results of a function, in seconds per call.
 //
 //   Timing t = mod["f"].time_evaluator(cpu(0), {.number = 10, .repeat = 3})(a, b, c);
 //   t.median, t.results.size() == 3
@@ -12,27 +12,27 @@ namespace tenon::runtime {
 
 struct Timing {
   double mean = 0;
-  /// The mean of the middle two if the number of results is even.
+  /// For an even number of results, the mean of the middle two.
   double median = 0;
   double min = 0;
   double max = 0;
-  /// The results are the whole population (divided by n, not n - 1).
+  /// Population standard deviation (divided by n, not n - 1).
   double stdev = 0;
   /// One per repeat, in the order measured.
   std::vector<double> results;
 
-  /// The statistics of the results; at least one.
+  /// Computes the statistics. Precondition: `results` is not empty.
   static Timing of(std::vector<double> results);
 };
 
-/// How often to call, and for how long.
+/// Number and duration of measurements.
 struct TimeOptions {
-  /// Calls measured together; a result is their time divided by their number.
+  /// Calls per measurement. A result is the duration of a measurement divided by the number of its
+  /// calls.
   int number = 10;
-  /// Results to take.
+  /// Number of results.
   int repeat = 1;
-  /// While a measurement takes less than this, it is thrown away and done again with a larger
-  /// number.
+  /// Minimum duration of a measurement. A shorter one is discarded and repeated with more calls.
   double min_repeat_ms = 0;
 };
 

@@ -2,6 +2,7 @@
 // transformation: a step that is not provably correct is a ScheduleError with the reason and a
 // remedy. Loops and blocks are identified by their numbers in the program.
 //
+//   Program program(func);
 //   int block = program.blocks_named("C").front();
 //   SplitLoop split_i = split(program, program.loops_of(block)[0], {std::nullopt, 4});
 //   Program next(split_i.func);

@@ -1,4 +1,4 @@
-// The parts of starting another program that all who start one share.
+// Common steps of starting another program.
 #pragma once
 
 #include <sys/types.h>
@@ -10,14 +10,14 @@
 
 namespace tenon {
 
-/// Words in the form in which the system takes a program's arguments.
+/// Arguments of a program in the form that exec takes.
 class ArgumentVector {
  public:
   explicit ArgumentVector(std::vector<std::string> words);
   ArgumentVector(const ArgumentVector&) = delete;
   ArgumentVector& operator=(const ArgumentVector&) = delete;
 
-  /// Ends with a null pointer. Points into this object.
+  /// Returns the null-terminated array, which points into this object.
   char* const* get() { return pointers_.data(); }
 
  private:
@@ -25,11 +25,11 @@ class ArgumentVector {
   std::vector<char*> pointers_;
 };
 
-/// Waits until the process has ended; its status as `waitpid` gives it. `program` is what it is
-/// called in errors. RuntimeError: it is no child of ours that can be waited for.
+/// Waits for the process to end and returns its `waitpid` status. `program` is its name in errors.
+/// RuntimeError if it is not a child that can be waited for.
 int wait_for_end(pid_t child, const std::string& program);
 
-/// RuntimeError: the program could not be started, with the system's reason.
+/// Throws a RuntimeError with the system's reason why the program could not be started.
 [[noreturn]] void refuse_to_start(const std::string& program, int error);
 
 }  // namespace tenon

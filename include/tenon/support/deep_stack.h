@@ -1,6 +1,6 @@
-// Room for recursion. Expressions and programs are walked recursively, as deep as they are nested;
-// some thousand levels would overflow the stack that a user's thread happens to have. So whatever
-// recurses goes on elsewhere when its stack runs low:
+// Stack space for deep recursion. Expressions and programs are traversed recursively, and some
+// thousand levels would overflow the stack of a user's thread. Recursive functions therefore
+// continue on another stack when their stack runs low:
 //
 //   void visit(const Expr& e) {
 //     if (is_stack_low()) return with_deep_stack([&] { visit(e); });
@@ -19,24 +19,24 @@
 namespace tenon {
 
 namespace detail {
-/// The address below which the stack that the thread is on is low; the greatest one until it is
-/// looked up.
+/// The address below which the current thread's stack counts as low. Initially the maximum address,
+/// until the first lookup.
 extern constinit thread_local std::uintptr_t stack_low_mark;
 bool is_below_low_mark(std::uintptr_t address);
 }  // namespace detail
 
-/// Whether what is left of the stack is for the last few calls only.
+/// Whether the stack has space for only a few more calls.
 inline bool is_stack_low() {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   return here < detail::stack_low_mark && detail::is_below_low_mark(here);
 }
 
-/// Runs f, which does not throw, on another stack of 512 MiB (of address space; pages are taken as
-/// they are used). Where no such stack is to be had, f runs here, or if the stack is low an Error
-/// says so.
+/// Runs f, which must not throw, on a separate stack of 512 MiB of address space, whose pages are
+/// committed on use. If it cannot be allocated, runs f on the current stack, or throws an Error if
+/// that is low.
 void run_on_deep_stack(const std::function<void()>& f);
 
-/// f's result, computed on a deep stack; what f throws is thrown here.
+/// Returns the result of f, computed on a deep stack. Exceptions of f propagate.
 template <class F>
 auto with_deep_stack(F f) {
   using Result = decltype(f());

@@ -1,12 +1,11 @@
-// A map for what a pass looks up thousands of times and throws away: keys and values lie in one
-// piece, in the order in which they came, so that filling it takes hardly any memory from the
-// system, and going through it gives the same order in every run.
+// A map for frequent lookups in short-lived tables. Keys and values are contiguous, in insertion
+// order: filling it needs few allocations, and iteration order is deterministic.
 //
 //   DenseMap<const ExprNode*, int> numbers;
 //   auto [number, is_new] = numbers.try_emplace(&e.node(), 7);
 //   if (const int* found = numbers.find(&e.node())) ...
 //
-// Nothing is erased. Pointers to values are valid until the next one is added.
+// Entries cannot be erased. Pointers to values are valid until the next insertion.
 #pragma once
 
 #include <bit>
@@ -21,7 +20,7 @@
 
 namespace tenon {
 
-/// Keys are pointers or integers, which need not be spread.
+/// Keys are pointers or integers; they need not be well distributed.
 template <class Key, class Value>
 requires std::integral<Key> || std::is_pointer_v<Key>
 class DenseMap {
@@ -40,7 +39,8 @@ class DenseMap {
   Value* find(Key key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
   bool contains(Key key) const { return place_of(key) != kNowhere; }
 
-  /// The key's value, which is made of `args` if the key is new; whether it is.
+  /// Returns the value of the key, constructed from `args` if the key is new, and whether it is
+  /// new.
   template <class... Args>
   std::pair<Value*, bool> try_emplace(Key key, Args&&... args) {
     if (const std::size_t place = place_of(key); place != kNowhere)
@@ -54,7 +54,7 @@ class DenseMap {
 
  private:
   static constexpr std::size_t kNowhere = SIZE_MAX;
-  /// So few are found faster one after the other.
+  /// Size up to which linear search is faster than hashing.
   static constexpr std::size_t kSearched = 8;
 
   std::size_t place_of(Key key) const {
@@ -76,12 +76,12 @@ class DenseMap {
       bits = reinterpret_cast<std::uintptr_t>(key);
     else
       bits = static_cast<std::uint64_t>(key);
-    // Fibonacci hashing: the upper bits of the product depend on all of the key's.
+    // Fibonacci hashing: the upper bits of the product depend on all bits of the key.
     return static_cast<std::size_t>((bits * 0x9e3779b97f4a7c15u) >>
                                     (64 - std::countr_zero(slots_.size())));
   }
 
-  /// At most half of the slots are taken.
+  /// Keeps at most half of the slots occupied.
   void insert_last() {
     if (2 * entries_.size() > slots_.size()) {
       slots_.assign(std::bit_ceil(4 * entries_.size()), 0);
@@ -97,7 +97,7 @@ class DenseMap {
   }
 
   std::vector<Entry> entries_;
-  /// 1 + the place of an entry; 0 where there is none.
+  /// Index of an entry plus 1; 0 for an empty slot.
   std::vector<std::uint32_t> slots_;
 };
 

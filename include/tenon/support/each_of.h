@@ -1,5 +1,5 @@
-// A case of `match` for several alternatives by name, where `const auto&` would also take those
-// that are added later:
+// A case of `match` for several named alternatives. Unlike `const auto&`, it does not accept
+// alternatives that are added later:
 //
 //   match(value, [](const IntImm& n) { return n.value; },
 //         each_of<FloatImm, StringImm>([] { return 0; }));   // a third alternative: does not compile
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-/// A case of one alternative that does not look at it.
+/// A case for one alternative that ignores its value.
 template <class Alternative, class F>
 struct CaseOf {
   F f;

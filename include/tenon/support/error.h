@@ -1,12 +1,11 @@
-// Errors. Everything a user can get wrong throws a subclass of tenon::Error whose text names the
-// primitive, the object and the axis in question, says what holds and what was expected, and ends
-// with the user's own file and line:
+// Errors. Every user error throws a subclass of tenon::Error. Its message names the primitive, the
+// object and the axis, states the actual and the expected condition, and ends with the user's
+// source line:
 //
 //   throw ScheduleError("split of axis `i` of stage `C`: factor must be positive, got -2", where);
 //   // what(): "split of axis `i` of stage `C`: factor must be positive, got -2 (at matmul.cpp:12)"
 //
-// A fault of the compiler itself is an InternalError: `internal_error("...")`,
-// `internal_check(cond, "...")`.
+// Compiler bugs throw InternalError: `internal_error("...")`, `internal_check(cond, "...")`.
 #pragma once
 
 #include <optional>
@@ -19,10 +18,10 @@
 
 namespace tenon {
 
-/// A place in the user's program.
+/// A location in the user's program.
 using SourceLocation = std::source_location;
 
-/// "matmul.cpp:12": the file's last path component and the line.
+/// Returns the last component of the file's path and the line: "matmul.cpp:12".
 std::string to_string(const SourceLocation& where);
 
 class Error : public std::runtime_error {
@@ -34,9 +33,9 @@ class Error : public std::runtime_error {
         length_(message.size()),
         where_(where) {}
 
-  /// what() without the place.
+  /// Returns what() without the source location.
   std::string sentence() const { return std::string(what(), length_); }
-  /// The user's own line, where one is known.
+  /// Returns the user's source location, if known.
   const std::optional<SourceLocation>& where() const { return where_; }
 
  private:
@@ -44,15 +43,15 @@ class Error : public std::runtime_error {
   std::optional<SourceLocation> where_;
 };
 
-/// A type or a literal that does not fit; a wrong number of indices.
+/// A type or literal that does not match, or a wrong number of indices.
 struct TypeError : Error {
   using Error::Error;
 };
-/// A primitive used where it is not legal; the schedule is left as it was.
+/// An illegal use of a primitive. The schedule is unchanged.
 struct ScheduleError : Error {
   using Error::Error;
 };
-/// A range that cannot be inferred, or an access proved outside its tensor.
+/// A range that cannot be inferred, or an access that is provably out of bounds.
 struct BoundError : Error {
   using Error::Error;
 };
@@ -60,15 +59,15 @@ struct BoundError : Error {
 struct LowerError : Error {
   using Error::Error;
 };
-/// An unknown target, option or processor, or a target that cannot be built for here.
+/// An unknown target, option or processor, or a target that this build does not support.
 struct TargetError : Error {
   using Error::Error;
 };
-/// A wrong argument, or a failure while running.
+/// A wrong argument, or a failure at run time.
 struct RuntimeError : Error {
   using Error::Error;
 };
-/// Our fault, not the user's.
+/// A bug in the compiler.
 struct InternalError : Error {
   using Error::Error;
 };
@@ -76,7 +75,7 @@ struct InternalError : Error {
 [[noreturn]] void internal_error(std::string_view what,
                                  SourceLocation where = SourceLocation::current());
 
-/// Stays on in Release.
+/// Throws InternalError unless the condition holds. Enabled in release builds too.
 inline void internal_check(bool holds, std::string_view what,
                            SourceLocation where = SourceLocation::current()) {
   if (!holds) internal_error(what, where);

@@ -1,5 +1,5 @@
-// FilePath: where a file is, given as text or as a std::filesystem::path. <filesystem> costs more
-// to include than all of the runtime's headers, so that only sources include it.
+// FilePath: the path of a file, given as text or as a std::filesystem::path. Headers use it because
+// <filesystem> takes longer to include than all headers of the runtime.
 //
 //   void save(const FilePath& path);
 //   save("matmul.so");
@@ -14,8 +14,7 @@
 
 namespace tenon {
 
-/// A path as the operating system takes it; a null pointer is a TypeError with the line of the
-/// call.
+/// A path in the operating system's form. TypeError with the line of the call for a null pointer.
 class FilePath : public Name {
  public:
   using Name::Name;

@@ -1,6 +1,6 @@
-// The two 16-bit floating types as values: storage with conversions, no arithmetic.
+// The 16-bit floating types as values: storage and conversions without arithmetic.
 //
-//   Float16 h(0.1);                      // rounds to nearest, ties to even; too large gives infinity
+//   Float16 h(0.1);                      // rounds to nearest, ties to even; overflow gives infinity
 //   float f = float(h);                  // exact
 //   array.data<BFloat16>()[0] = BFloat16(1.5);
 #pragma once

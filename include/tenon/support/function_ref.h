@@ -1,5 +1,5 @@
-// A reference to something that can be called: two words, no allocation. For parameters only: it
-// does not keep what it refers to alive.
+// A non-owning reference to a callable: two words, no allocation. For parameters only, since it
+// does not extend the callable's lifetime.
 //
 //   void for_each(FunctionRef<void(int)> f);
 //   for_each([&](int n) { sum += n; });                     // the lambda lives until the call ends
@@ -20,7 +20,7 @@ namespace tenon {
 template <class Signature>
 class FunctionRef;
 
-/// Refers to a callable that must outlive it; two words.
+/// Refers to a callable that must outlive this object.
 template <class Result, class... Args>
 class FunctionRef<Result(Args...)> {
  public:
@@ -33,7 +33,7 @@ class FunctionRef<Result(Args...)> {
                              std::forward<Args>(args)...);
         }) {}
 
-  /// Calls it.
+  /// Calls the referenced callable.
   Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
 
  private:

@@ -14,14 +14,14 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
-/// Of the types of its cases.
+/// Deduces the types of the cases.
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 namespace match_detail {
-/// std::visit from the alternative kFrom on, as a chain of comparisons, of which compilers make one
-/// jump: the cases become part of the function that asks, where std::visit calls each through a
-/// table.
+/// std::visit from alternative kFrom on, as a chain of comparisons. Compilers turn the chain into
+/// one jump table and inline the cases, whereas std::visit calls each case through a function
+/// pointer.
 template <std::size_t kFrom, class Variant, class F>
 decltype(auto) visit_from(Variant&& value, F& f) {
   if constexpr (kFrom + 1 < std::variant_size_v<std::remove_cvref_t<Variant>>) {
@@ -31,7 +31,8 @@ decltype(auto) visit_from(Variant&& value, F& f) {
 }
 }  // namespace match_detail
 
-/// What the case for the variant's alternative returns; one without a case does not compile.
+/// Returns the result of the case for the variant's alternative. An alternative without a case does
+/// not compile.
 template <class Variant, class... Case>
 decltype(auto) match(Variant&& value, Case&&... cases) {
   Overloaded visitor{std::forward<Case>(cases)...};

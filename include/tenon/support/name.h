@@ -1,4 +1,4 @@
-// Name: a name, or another short text, that a user gives.
+// Name: a name or other short text given by the user.
 //
 //   Tensor placeholder(std::vector<Expr> shape, Name name = "placeholder");
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace tenon {
 
-/// A string that is never made of a null pointer: that is a TypeError with the line of the call.
+/// A string that cannot be made from a null pointer, which is a TypeError with the line of the
+/// call.
 class Name : public std::string {
  public:
   Name(const char* text, SourceLocation where = SourceLocation::current())

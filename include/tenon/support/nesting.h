@@ -1,5 +1,5 @@
-// Bounds the nesting of texts, and with it the recursion of what reads them and of what walks the
-// programs that they describe.
+// A limit on the nesting of text, which bounds the recursion of parsers and of traversals of the
+// parsed programs.
 //
 //   const NestingLevel level(depth_);
 //   if (level.is_too_deep()) syntax_error(token, kTooDeep);
@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-/// Levels of parentheses, operators, lists or statements inside each other.
+/// Maximum depth of nested parentheses, operators, lists or statements.
 inline constexpr int kMaxNesting = 1000;
 
 inline constexpr const char* kTooDeep = "this is nested more than 1000 levels deep";
@@ -30,8 +30,8 @@ class NestingLevel {
   int& depth_;
 };
 
-/// Whether lists and objects of a text of JSON are nested deeper than what Tenon writes ever is.
-/// Parsers of JSON may recurse, and so does what reads their results.
+/// Whether lists and objects in a JSON text are nested deeper than any that Tenon writes. JSON
+/// parsers, and readers of their results, may recurse.
 inline bool is_json_too_deep(std::string_view text) {
   constexpr int kMaxLevels = 64;
   int depth = 0;

@@ -1,12 +1,12 @@
-// How far long work has come, as one line on a terminal that is drawn over until the work is done:
+// The progress of long work, as one line on a terminal that is redrawn until the work is done:
 //
 //   Progress progress({.what = "cases", .total = 20'000});
 //   for (...) { ...; progress.add(); }
 //
 //   cases: 1200 of 20000, 153 per second, 2 min 3 s left
 //
-// It appears after two seconds, and is gone when the work ends. Where the standard error is no
-// terminal, nothing is written.
+// The line appears after two seconds and is removed at the end. Nothing is written if stderr is not
+// a terminal.
 #pragma once
 
 #include <chrono>
@@ -19,38 +19,40 @@
 
 namespace tenon {
 
-/// What is counted, and where it is drawn.
+/// The counted items and the output.
 struct ProgressOptions {
-  /// What is counted, in the plural.
+  /// The name of the items, in the plural.
   std::string what = "steps";
-  /// How many there are to do; absent where nobody knows.
+  /// Total number of items; nullopt if unknown.
   std::optional<std::int64_t> total = std::nullopt;
-  /// When the work ends, done or not.
+  /// Time limit after which the work ends; nullopt if there is none.
   std::optional<double> most_seconds = std::nullopt;
-  /// The file that is drawn on; 2 is the standard error.
+  /// The file descriptor to draw on; 2 is stderr.
   int file = 2;
-  /// Seconds since any moment; for tests.
+  /// Returns the time in seconds since a fixed moment. For tests.
   std::function<double()> clock = {};
 };
 
-/// "cases: 1200 of 20000, 153 per second, 2 min 3 s left". `note`, where there is one, comes last.
+/// Returns "cases: 1200 of 20000, 153 per second, 2 min 3 s left", followed by `note` if there is
+/// one.
 std::string progress_text(const ProgressOptions& options, std::int64_t done, double elapsed,
                           const std::string& note = "");
 
-/// For one thread.
+/// The progress line of one thread's work.
 class Progress {
  public:
   explicit Progress(ProgressOptions options = {});
-  /// Takes the line away.
+  /// Removes the line.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// So many more are done. Draws at most ten times a second.
+  /// Adds `more` finished items. Draws at most ten times a second.
   void add(std::int64_t more = 1) { set(done_ + more); }
-  /// So many are done in all; may be called again with the same number, to go on counting time.
+  /// Sets the number of finished items. May be called again with the same number to update the
+  /// time.
   void set(std::int64_t done, const std::string& note = "");
-  /// Takes the line away until the next call: before something else is written there.
+  /// Removes the line until the next call, so that other text can be written.
   void hide();
 
  private:

@@ -1,6 +1,7 @@
-// Shared: what a handle holds: shared ownership of a T that may be incomplete, const as the pointer
-// says. It is std::shared_ptr with less to it: one std::shared_ptr<const void> serves all types, as
-// each further std::shared_ptr costs who includes its header more than the handle around it.
+// Shared: the owning pointer inside a handle. It shares ownership of a T, which may be incomplete
+// and const. It behaves like std::shared_ptr<T> but wraps a single instantiation,
+// std::shared_ptr<const void>, because each further one costs more compile time than the handle
+// itself.
 //
 //   class Buffer {
 //    public:
@@ -30,7 +31,7 @@ class Shared {
   T* get() const { return static_cast<T*>(const_cast<void*>(owner_.get())); }
   T& operator*() const { return *get(); }
   T* operator->() const { return get(); }
-  /// Of what lives as long as the program, without counting.
+  /// Makes a pointer to an object of static lifetime, without reference counting.
   static Shared of_static(T& object) {
     Shared shared;
     shared.owner_ = std::shared_ptr<const void>(shared.owner_, &object);
@@ -39,10 +40,10 @@ class Shared {
 
   explicit operator bool() const { return owner_ != nullptr; }
   long use_count() const { return owner_.use_count(); }
-  /// The same, for what takes a std::shared_ptr.
+  /// Returns the std::shared_ptr.
   std::shared_ptr<T> pointer() const { return std::shared_ptr<T>(owner_, get()); }
 
-  /// Whether both hold one object.
+  /// Whether both refer to the same object.
   friend bool operator==(const Shared& a, const Shared& b) { return a.owner_ == b.owner_; }
 
  private:

@@ -1,4 +1,4 @@
-// What somebody may have meant who wrote a name that nothing has.
+// Suggestions for unknown names.
 //
 //   did_you_mean("sharedd", {"global", "shared"})        // "; did you mean `shared`?"
 #pragma once
@@ -12,11 +12,11 @@
 
 namespace tenon {
 
-/// How many characters are added, left out, replaced or exchanged with their neighbour between two
-/// texts, upper and lower case alike (optimal string alignment distance).
+/// Returns the edit distance of two texts, ignoring case: insertions, deletions, substitutions and
+/// transpositions of adjacent characters (optimal string alignment distance).
 int spelling_distance(std::string_view a, std::string_view b);
 
-/// The end of a message: the name closest to the one that was given; empty if none is similar.
+/// Returns the end of a message that suggests the most similar name; empty if none is similar.
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> names);
 inline std::string did_you_mean(std::string_view given,
                                 std::initializer_list<std::string_view> names) {

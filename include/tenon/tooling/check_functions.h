@@ -1,5 +1,6 @@
-// Do two functions compute the same? Both run on the same random inputs, one in the interpreter,
-// the other there too or compiled; what they write starts as NaN in both.
+// Equivalence checks of two functions on the same random inputs. The first one runs in the
+// interpreter, the second one there or compiled. The arrays that they write are filled with NaN
+// first.
 //
 //   CheckReport report = check_functions(before, after);
 //   report.fine()
@@ -9,16 +10,17 @@
 
 namespace tenon {
 
-/// How the second function runs, and how exactly results must agree.
+/// Execution of the second function, and the tolerance.
 struct CheckFunctionsOptions {
-  /// Not given: the second function runs in the interpreter as well.
+  /// Target of the second function. Nullopt: it runs in the interpreter.
   std::optional<Target> target = std::nullopt;
   Tolerance tolerance = {};
-  /// Of scalar parameters, and of sizes that are variables.
+  /// Value of scalar parameters and symbolic sizes.
   std::int64_t size = 7;
 };
 
-/// RuntimeError: functions of different parameters, and what running them throws.
+/// Compares two functions. RuntimeError if their parameters differ. Errors of running them
+/// propagate.
 CheckReport check_functions(const tir::PrimFunc& before, const tir::PrimFunc& after,
                             const CheckFunctionsOptions& options = {},
                             SourceLocation where = SourceLocation::current());

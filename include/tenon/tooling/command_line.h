@@ -1,17 +1,17 @@
-// The command line that all programs share: what to print, whether to check and time, and for which
-// machine.
+// The common command line of schedule programs: what to print, whether to check and time, and the
+// target.
 //
 //   int main(int argc, char** argv) {
-//     return run_command_line(argc, argv, {.about = "Multiplies matrices."}, [](const CommandLineOptions&
-//     options) {
+//     return run_command_line(argc, argv, {.about = "Multiplies matrices."},
+//                             [](const CommandLineOptions& options) {
 //       const int n = options.size.value_or(1024);
 //       ...
 //       return 0;
 //     });
 //   }
 //
-// The exit status is the body's, 1 if it threw, or 2 if the command line could not be understood; a
-// sentence on the standard error says why. schedule_program.h is what most programs want.
+// The exit status is that of the body, 1 if it threw, or 2 for an invalid command line; stderr has
+// the reason. Most programs use schedule_program.h instead.
 #pragma once
 
 #include <functional>
@@ -29,60 +29,60 @@
 
 namespace tenon {
 
-/// What to print of a schedule: the loops as TVM 0.9 text, the loops before any pass, the loops
-/// that code is generated from (after what the compiler decides), LLVM's IR, assembler, or the code
-/// in its target's language (C for `c`, LLVM's IR for `llvm`); drawings of the graphs, where
-/// Graphviz is installed; a page with all of it (driver/loop_page.h).
+/// The output for a schedule: the loops as TVM 0.9 text, the loops before any pass, the final loops
+/// from which code is generated (after all decisions of the compiler), LLVM IR, assembly, or the
+/// code in the target's language (C for `c`, LLVM IR for `llvm`); drawings of the graphs, if
+/// Graphviz is installed; an HTML page with everything (driver/loop_page.h).
 enum class Emit : std::uint8_t { Simple, Loops, Final, Outline, Dot, Ll, Asm, Source, Svg, Html };
-/// Whether the output is one document for all schedules, without lines between them.
+/// Whether the output is a single document for all schedules.
 constexpr bool is_document(Emit emit) {
   return emit == Emit::Dot || emit == Emit::Svg || emit == Emit::Html;
 }
 
-/// What the command line says.
+/// The parsed command line.
 struct CommandLineOptions {
   /// The program's name.
   std::string program;
-  /// Absent: the program's own choice.
+  /// Nullopt: the program's default.
   std::optional<Emit> emit;
   Target target = Target("llvm");
   std::optional<int> size;
   std::optional<int> threads;
   bool check = false;
   bool time = false;
-  /// How to print where the time of a run goes; absent: not asked for. With a page, it is shown
-  /// there.
+  /// The form of the profile; nullopt: no profile. With an HTML page, the profile is part of the
+  /// page.
   std::optional<ProfileForm> profile;
-  /// The folder that --save writes libraries to.
+  /// The folder in which --save writes libraries.
   std::optional<std::string> save = std::nullopt;
-  /// Names of passes, each once.
+  /// Distinct names of passes.
   std::vector<std::string> dump_after;
   bool time_passes = false;
-  /// BuildOptions::autotune_loops.
+  /// See BuildOptions::autotune_loops.
   std::optional<bool> autotune_loops = std::nullopt;
 
-  /// Whether schedules are to run.
+  /// Whether schedules must be run.
   bool runs() const { return check || time || profile; }
 };
 
-/// What a program says of itself.
+/// A program's description and defaults.
 struct ProgramSettings {
-  /// A sentence or two, for --help.
+  /// One or two sentences for --help.
   std::string about;
   std::string size_means = "the number of rows and columns of the arrays";
   int size = 1024;
-  /// With --check, whose truth comes from the interpreter.
+  /// Default size with --check, where the interpreter computes the reference.
   int check_size = 64;
   int least_size = 1;
   int greatest_size = 16384;
 };
 
-/// Reads the command line, sets the number of threads and runs the body, whose result is the exit
-/// status. Errors of the body are printed, and 1 is returned.
+/// Parses the command line, sets the number of threads, and runs the body, whose result is the exit
+/// status. Errors of the body are printed and yield 1.
 int run_command_line(int argc, char** argv, const ProgramSettings& settings,
                      const std::function<int(const CommandLineOptions&)>& body);
 
-/// Serves --dump-after, --time-passes and --autotune-loops.
+/// Implements --dump-after, --time-passes and --autotune-loops.
 class PassReports {
  public:
   PassReports(const CommandLineOptions& options, std::ostream& err)
@@ -90,25 +90,26 @@ class PassReports {
   PassReports(const PassReports&) = delete;
   PassReports& operator=(const PassReports&) = delete;
 
-  /// The passes' options with the reports hooked in and --autotune-loops set; `title` heads them.
-  /// Valid as long as this lives.
+  /// Returns pass options with the reports and --autotune-loops set. `title` is the heading of the
+  /// reports. Valid as long as this object lives.
   lowering::PassOptions watch(lowering::PassOptions passes, std::string title);
-  /// For the option `on_step`, beside watch. Valid as long as this lives.
+  /// Returns a listener for the option `on_step`, to be used with watch(). Valid as long as this
+  /// object lives.
   StepListener steps();
-  /// tenon::lower, watched; with --time-passes its whole time is printed at once.
+  /// Calls tenon::lower with reports. With --time-passes, prints the total time.
   tir::IRModule lower(const std::string& title, const te::Schedule& schedule,
                       const std::vector<LowerArgument>& args, LowerOptions options = {},
                       SourceLocation where = SourceLocation::current());
-  /// tenon::compile, watched; with --time-passes its whole time is printed at once, and LLVM's part
+  /// Calls tenon::compile with reports. With --time-passes, prints the total time and LLVM's part
   /// of it.
   codegen::Artifact compile(const std::string& title, const te::Schedule& schedule,
                             const std::vector<LowerArgument>& args, const Target& target,
                             BuildOptions options, SourceLocation where = SourceLocation::current());
-  /// The functions that code is generated from: those of `compile` after their last pass.
+  /// Returns the functions from which `compile` generates code, after their last pass.
   tir::IRModule final_loops(const std::string& title, const te::Schedule& schedule,
                             const std::vector<LowerArgument>& args, const Target& target,
                             BuildOptions options, SourceLocation where = SourceLocation::current());
-  /// The table of times, and a word on passes to dump after which did not run.
+  /// Prints the table of times, and a warning for each pass in --dump-after that did not run.
   void finish();
 
  private:

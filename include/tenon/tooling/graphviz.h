@@ -1,4 +1,4 @@
-// Graphs as pictures, by Graphviz, a program that need not be there.
+// Rendering of graphs with Graphviz, if it is installed.
 //
 //   std::cout << drawn(te::all_dots(s));
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-/// What `dot -Tsvg` draws of one graph or several, one drawing after the other. Throws RuntimeError
-/// where it is not installed, or fails.
+/// Returns the output of `dot -Tsvg` for one or more graphs, one drawing after the other.
+/// RuntimeError if it is not installed or fails.
 std::string drawn(const std::string& graphs);
 
 }  // namespace tenon

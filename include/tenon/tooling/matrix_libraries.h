@@ -1,10 +1,10 @@
-// Libraries that compute products of matrices, as far as this machine has them.
+// Matrix-product libraries that are installed on this machine.
 //
 //   for (const LibraryProduct& each : library_products({.m = m, .n = n, .k = k, .a = a, .b = b, .c = c}, 1))
 //     time(each.name, each.run);
 //
-// They are loaded while the program runs, each apart from the others: some export the same names.
-// Nothing has to be there when the program is built.
+// The libraries are loaded at run time, isolated from one another because some export the same
+// symbols. They are not needed to build.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-/// C = A B, of row-major float32 arrays: A is m x k, B is k x n. A transposed factor is given as
-/// its transpose. The arrays are the caller's, and outlive what computes them.
+/// The product C = A B of row-major float32 arrays: A is m x k, B is k x n. A transposed factor is
+/// stored as its transpose. The caller owns the arrays and keeps them alive.
 struct MatrixProduct {
   int m, n, k;
   bool transpose_a = false, transpose_b = false;
@@ -23,14 +23,14 @@ struct MatrixProduct {
   float* c;
 };
 
-/// A library's way to compute one product.
+/// A library's implementation of one product.
 struct LibraryProduct {
   std::string name;
   std::function<void()> run;
 };
 
-/// Those of OpenBLAS, BLIS and oneDNN that are found, as Debian packages them. Each uses so many
-/// threads from then on.
+/// Returns the implementations of OpenBLAS, BLIS and oneDNN that are found under their Debian
+/// names. Sets the number of threads that each of them uses.
 std::vector<LibraryProduct> library_products(const MatrixProduct& product, int threads);
 
 }  // namespace tenon

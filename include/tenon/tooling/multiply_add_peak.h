@@ -1,15 +1,14 @@
-// The most multiply-adds in single precision that this machine does in a second, measured.
+// Measurement of this machine's peak rate of single-precision multiply-adds.
 //
-//   const double gflops = multiply_add_peak(2);      // of two threads; a multiply-add is two operations
+//   const double gflops = multiply_add_peak(2);      // two threads; a multiply-add is two operations
 //
-// Chains of multiply-adds that wait for nothing but themselves, in the widest vector registers
-// there are, as many as hide the time that one takes. Written apart from the compiler whose code is
-// to be compared with it.
+// Runs independent chains of multiply-adds in the widest vector registers, enough of them to hide
+// the latency. Does not use the compiler whose code is compared with it.
 #pragma once
 
 namespace tenon {
 
-/// 10^9 operations a second. Takes about 0.1 seconds.
+/// Returns the rate in 10^9 operations per second. Takes about 0.1 seconds.
 double multiply_add_peak(int threads);
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-// Calls of functions that are compiled for a device, with arguments that the host has made.
+// Calls of functions that are compiled for a device, with arguments in host memory.
 //
 //   const Device device = device_of(Target("opencl"));            // opencl(0)
 //   const std::vector<CallArgument> there = copied_to(device, call);
@@ -11,9 +11,9 @@
 
 namespace tenon {
 
-/// The same values, with arrays on the device.
+/// Returns the same arguments, with the arrays copied to the device.
 std::vector<CallArgument> copied_to(Device device, const std::vector<CallArgument>& call);
-/// What the arrays hold, into those that they were copied from.
+/// Copies the arrays back to those that they were copied from.
 void copy_back(const std::vector<CallArgument>& there, const std::vector<CallArgument>& call);
 
 }  // namespace tenon

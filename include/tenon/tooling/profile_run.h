@@ -1,5 +1,4 @@
-// Runs of a schedule that are profiled, and how they are printed: of several schedules one after
-// the other, as a table each, or together as one file of JSON.
+// Profiling runs of schedules, and their output: a table per schedule, or one JSON file for all.
 //
 //   ProfilePrinter printer(ProfileForm::Table, std::cout);
 //   printer.add("tiled", profile_run(s, {A, B, C}, Target("llvm"), {}, make_arguments({A, B, C})));
@@ -18,18 +17,18 @@
 
 namespace tenon {
 
-/// Builds with `profile`, and runs for about a fifth of a second, at least once. A first run, which
-/// finds caches empty, does not count unless it takes longer than that. Throws what build throws.
+/// Builds with `profile` and runs for about 0.2 seconds, at least once. A warm-up run is discarded
+/// unless it takes longer than that. Throws the errors of build.
 Profile profile_run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const Target& target, BuildOptions options,
                     const std::vector<CallArgument>& call,
                     SourceLocation where = SourceLocation::current());
-/// The same of a module of one function, such as a block program.
+/// Profiles a module of one function, such as a block program.
 Profile profile_run(const tir::IRModule& program, const Target& target, BuildOptions options,
                     std::span<const runtime::Argument> call,
                     SourceLocation where = SourceLocation::current());
 
-/// The table of each, an object of all in JSON, or a trace of all (driver/profile.h).
+/// The output: a table per schedule, one JSON object, or one trace (driver/profile.h).
 enum class ProfileForm : std::uint8_t { Table, Json, Trace };
 
 /// Prints profiles in one of the forms.
@@ -38,7 +37,7 @@ class ProfilePrinter {
   ProfilePrinter(ProfileForm form, std::ostream& out) : form_(form), out_(out) {}
 
   void add(const std::string& name, const Profile& profile);
-  /// What is printed of all together.
+  /// Prints the combined output of the JSON and trace forms.
   void finish();
 
  private:
@@ -46,10 +45,10 @@ class ProfilePrinter {
 
   ProfileForm form_;
   std::ostream& out_;
-  /// What JSON is made of.
+  /// The JSON text so far.
   std::string json_;
   Profile trace_;
-  /// The times at which the next profile's compiler and program begin.
+  /// Start times of the next profile's compile steps and events in the combined trace.
   double compiled_ = 0, ran_ = 0;
 };
 

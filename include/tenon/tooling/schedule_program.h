@@ -1,9 +1,9 @@
-// Schedule programs: one computation, a few schedules of it, and the command line that says what to
-// do with each.
+// Schedule programs: one computation, several schedules of it, and a command line that selects what
+// to do with each.
 //
 //   int main(int argc, char** argv) {
-//     return run_schedule_program(argc, argv, {.about = "Splits a loop in two."}, [](ScheduleProgram&
-//     program) {
+//     return run_schedule_program(argc, argv, {.about = "Splits a loop in two."},
+//                                 [](ScheduleProgram& program) {
 //       te::Tensor A = te::placeholder({program.size()}, "A");
 //       te::Tensor B = te::compute({program.size()}, {"i"}, [&](Var i) { return A(i) * 2.0f; }, "B");
 //       te::Schedule s = te::create_schedule({B});
@@ -14,12 +14,12 @@
 //     });
 //   }
 //
-//   $ split                        the loops of both schedules, with the line between them
-//   $ split --emit=asm             their machine code
-//   $ split --check --time         both are run: their results are compared, their times printed
+//   $ split                        # the loops of both schedules, with the line between them
+//   $ split --emit=asm             # their assembly
+//   $ split --check --time         # runs both, compares their results and prints their times
 //
-// Dumps, times of passes, warnings and errors go to the standard error. The exit status is 0, 1 if
-// something failed, or 2 if the command line could not be understood.
+// Dumps, pass times, warnings and errors go to stderr. The exit status is 0, 1 if something failed,
+// or 2 for an invalid command line.
 #pragma once
 
 #include <ostream>
@@ -33,27 +33,27 @@
 
 namespace tenon {
 
-/// What a schedule needs to be shown and run.
+/// Options for showing and running a schedule.
 struct ShowOptions {
   lowering::PassOptions passes = {};
-  /// Buffers for tensors, as lower takes them.
+  /// Buffers for tensors, as in LowerOptions.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
-  /// To run it with: the values of symbolic sizes and of arguments that are scalars.
+  /// Values of symbolic sizes and scalar arguments, for running the schedule.
   std::vector<std::pair<tir::Var, std::int64_t>> values = {};
-  /// Its code adds to what it finds in the outputs.
+  /// Fills outputs with 0, for code that accumulates into them.
   bool outputs_start_at_zero = false;
-  /// The same in plain C++, for --check: see CheckOptions.
+  /// A plain C++ implementation for --check; see CheckOptions.
   Reference reference = {};
   Tolerance tolerance = {};
-  /// It prints, and `build` must refuse it with an error that has these words. --check says why,
-  /// and fails if it is not refused for that.
+  /// Words of the error with which `build` must refuse the schedule, although it can be printed.
+  /// --check prints the error, and fails if `build` does not throw it.
   std::optional<std::string> refused_for = {};
-  /// Floating-point operations of a run; where given, --time prints how many there are in a second.
+  /// Floating-point operations per run. If set, --time prints the rate.
   double operations = 0;
 };
 
-/// A program's view of the command line. Its body is run once to print and time, and once more, at
-/// the size for that, to check.
+/// The state of a schedule program. The body runs once to print and time and, for --check, once
+/// more at the size for checks.
 class ScheduleProgram {
  public:
   /// Whether the body runs to print and time, or to check.
@@ -61,25 +61,25 @@ class ScheduleProgram {
   ScheduleProgram(const CommandLineOptions& options, const ProgramSettings& settings, Phase phase,
                   std::ostream& out, std::ostream& err);
 
-  /// --size, or what the program's settings have.
+  /// Returns --size, or the default in the program's settings.
   int size() const { return size_; }
   const Target& target() const { return options_.target; }
-  /// Does with a schedule what the command line says.
+  /// Processes a schedule as the command line says.
   void show(const std::string& name, const te::Schedule& schedule,
             const std::vector<LowerArgument>& args, const ShowOptions& options = {},
             SourceLocation where = SourceLocation::current());
-  /// Shows a schedule beside the program's own: with --check only.
+  /// Processes an additional schedule for comparison; only with --check.
   void show_beside(const std::string& name, const te::Schedule& schedule,
                    const std::vector<LowerArgument>& args, const ShowOptions& options = {},
                    SourceLocation where = SourceLocation::current());
-  /// Prints between the texts, where texts are printed.
+  /// Prints text between schedules, if the output is text.
   template <class... T>
   void print(const T&... values) {
     if (prints_texts() && !(options_.emit && is_document(*options_.emit)))
       (out_ << ... << values) << std::flush;
   }
   bool failed() const { return failed_; }
-  /// Prints what is printed of all schedules together.
+  /// Prints the combined output of all schedules.
   void finish();
 
  private:
@@ -98,7 +98,7 @@ class ScheduleProgram {
   void profile(const std::string& name, const te::Schedule& schedule,
                const std::vector<LowerArgument>& args, const ShowOptions& options,
                const SourceLocation& where);
-  /// Why a schedule cannot run here; empty if it can.
+  /// Returns the reason why a schedule cannot run here; empty if it can.
   std::string why_not_run(const te::Schedule& schedule, const ShowOptions& options,
                           const SourceLocation& where) const;
   LoopView view(const std::string& name, const te::Schedule& schedule,
@@ -121,11 +121,11 @@ class ScheduleProgram {
   std::ostream& err_;
   PassReports reports_;
   std::set<std::string> warned_;
-  /// The number of libraries written by --save.
+  /// Number of libraries written by --save.
   int saved_ = 0;
-  /// Drawn in one document at the end.
+  /// Schedules to draw in one document at the end.
   std::vector<te::NamedSchedule> drawings_;
-  /// Of the page that is printed in the end.
+  /// Views for the page that is printed at the end.
   std::vector<LoopView> views_;
   std::optional<ProfilePrinter> profiles_;
   bool failed_ = false;

@@ -1,5 +1,4 @@
-// What the steps of the compiler took, and the names of the passes among them. For the command
-// line, and for whoever debugs a pass.
+// Durations of the compiler's steps, and the names of its passes.
 #pragma once
 
 #include <iosfwd>
@@ -10,12 +9,12 @@
 
 namespace tenon {
 
-/// Collects the time of every step that ran: of passes, and of the steps before and after them.
+/// Collects the durations of all steps: passes, and the steps before and after them.
 class StepTimes {
  public:
   void add(std::string_view step, double seconds);
-  /// A line for each step with its milliseconds and its share of their sum, the slowest first; the
-  /// sum last.
+  /// Prints one line per step with milliseconds and share of the total, slowest first, and then the
+  /// total.
   void print(std::ostream& out) const;
 
  private:
@@ -26,10 +25,10 @@ class StepTimes {
   std::vector<Row> rows_;
 };
 
-/// Whether LLVM does that step of a build, and not the compiler in front of it.
+/// Whether LLVM performs this step of a build.
 bool is_step_of_llvm(std::string_view step);
 
-/// The names of all passes, in the order in which they run.
+/// Returns the names of all passes in execution order.
 std::vector<std::string> pass_names();
 
 }  // namespace tenon

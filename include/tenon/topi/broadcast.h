@@ -1,16 +1,16 @@
-// Arithmetic, comparisons and logic on whole tensors.
+// Elementwise arithmetic, comparisons and logic on tensors.
 //
-//   te::Tensor C = A + B;                             // operators: where one side at least is a tensor
+//   te::Tensor C = A + B;                             // operators: at least one side is a tensor
 //   te::Tensor D = topi::maximum(C, 0.0f);
 //   te::Tensor E = topi::add(A, bias, "with_bias");   // {n, 16} and {16}: the bias of every row
 //
-// Each declares an operation with axes ax0, ax1, ..., whose elements are those of the operation on
-// expressions: types are promoted as there, and what is refused there is refused here. Two tensors
-// are tagged broadcast: shapes are aligned at the last dimension, and an input is repeated along
-// the dimensions where its extent is 1 or that it lacks. A tensor and a value are tagged elemwise.
-// Named "T_<function>" unless said.
+// Each function declares an operation with axes ax0, ax1, ..., and applies the expression operator
+// of the same name to the elements, with its type promotion and errors. The default name is
+// "T_<function>". An operation on two tensors has the tag broadcast: shapes are aligned at the last
+// dimension, and an input is repeated along dimensions where its extent is 1 or that it lacks. An
+// operation on a tensor and a scalar has the tag elemwise.
 //
-// TypeError: no operand is a tensor; extents that are neither 1 nor known to be equal.
+// TypeError if no operand is a tensor, and for extents that are neither 1 nor provably equal.
 #pragma once
 
 #include "tenon/te/operation.h"
@@ -21,7 +21,8 @@ namespace tenon::topi {
 
 using te::Tensor;
 
-/// A tensor, or a value that every element meets: an expression, an axis, a literal.
+/// An operand: a tensor, or a scalar that is combined with every element (an expression, an axis or
+/// a literal).
 class Term {
  public:
   Term(const Tensor& tensor, SourceLocation where = SourceLocation::current())
@@ -37,7 +38,7 @@ class Term {
   const SourceLocation& where() const { return where_; }
 
  private:
-  // One of the two.
+  // Exactly one of the two is set.
   std::optional<Tensor> tensor_;
   std::optional<tir::Operand> value_;
   SourceLocation where_;
@@ -46,7 +47,7 @@ class Term {
 Tensor add(const Term& a, const Term& b, Name name = "T_add");
 Tensor subtract(const Term& a, const Term& b, Name name = "T_subtract");
 Tensor multiply(const Term& a, const Term& b, Name name = "T_multiply");
-/// Floats only, as `/`.
+/// Division of floats, like `/` on expressions.
 Tensor divide(const Term& a, const Term& b, Name name = "T_divide");
 Tensor floor_divide(const Term& a, const Term& b, Name name = "T_floor_divide");
 Tensor floor_mod(const Term& a, const Term& b, Name name = "T_floor_mod");
@@ -71,17 +72,17 @@ Tensor bitwise_xor(const Term& a, const Term& b, Name name = "T_bitwise_xor");
 Tensor left_shift(const Term& a, const Term& b, Name name = "T_left_shift");
 Tensor right_shift(const Term& a, const Term& b, Name name = "T_right_shift");
 
-/// The tensor repeated to a larger shape.
+/// Repeats the tensor to a larger shape.
 Tensor broadcast_to(const Tensor& x, std::vector<te::Expr> shape, Name name = "T_broadcast_to",
                     SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
 
-// In the namespace of tensors, where operators on them are looked for. There are none for
-// comparisons and logic: on handles those would read as questions about the handles.
+// Operators on tensors, in the namespace where argument-dependent lookup finds them. Comparison and
+// logical operators are omitted because they would look like comparisons of handles.
 namespace tenon::te {
 
-/// A tensor as an operand of an operator, with the line on which it stands.
+/// A tensor operand with its source line.
 struct TensorOperand {
   TensorOperand(const Tensor& tensor, SourceLocation where = SourceLocation::current())
       : tensor(tensor), where(where) {}

@@ -1,13 +1,12 @@
-// Convolutions beside conv2d_nchw (nn.h): of each channel by itself, of groups of channels, of
-// images whose channels lie side by side, and with fewer multiplications.
+// Convolutions other than conv2d_nchw (nn.h): depthwise, grouped, NHWC and Winograd.
 //
 //   te::Tensor D = topi::depthwise_conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}});
 //   te::Tensor G = topi::group_conv2d_nchw(X, K, 4);
 //
-// Padding is an operation of its own, "T_pad". Axes, types and options are as in nn.h.
+// Padding is a separate operation, "T_pad". Axes, types and options are as in nn.h.
 //
-// TypeError: tensors of another rank; extents that do not fit or are not known to; types that the
-// expressions refuse.
+// TypeError for tensors of another rank, extents that do not or may not match, and types that the
+// expressions do not support.
 #pragma once
 
 #include "tenon/topi/nn.h"
@@ -22,58 +21,57 @@ inline constexpr const char* kGroupConv2dNchw = "group_conv2d_nchw";
 inline constexpr const char* kConv2dNhwc = "conv2d_nhwc";
 inline constexpr const char* kConv2dWinogradNchw = "conv2d_winograd_nchw";
 
-/// Images {batch, channel, height, width} by kernels {channel, multiplier, kernel height, kernel
-/// width}: every channel gives `multiplier` of the result, which has {batch, channel * multiplier,
-/// ...}.
+/// Depthwise convolution of images {batch, channel, height, width} with kernels {channel,
+/// multiplier, kernel height, kernel width}. Every channel yields `multiplier` channels of the
+/// result {batch, channel * multiplier, ...}.
 Tensor depthwise_conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions options = {},
                              SourceLocation where = SourceLocation::current());
 
-/// Images {batch, in, height, width} by kernels {out, in / groups, kernel height, kernel width}: in
-/// as many groups, each of the result's channels comes from those of its own. in and out must be
-/// constant multiples of the groups.
+/// Grouped convolution of images {batch, in, height, width} with kernels {out, in / groups, kernel
+/// height, kernel width}. Each output channel depends on the input channels of its group. `in` and
+/// `out` must be constant multiples of `groups`.
 Tensor group_conv2d_nchw(const Tensor& x, const Tensor& kernel, int groups,
                          ConvolutionOptions options = {},
                          SourceLocation where = SourceLocation::current());
 
-/// Images {batch, height, width, in} by kernels {kernel height, kernel width, in, out}, to {batch,
-/// height, width, out}.
+/// Convolution of images {batch, height, width, in} with kernels {kernel height, kernel width, in,
+/// out}. The result is {batch, height, width, out}.
 Tensor conv2d_nhwc(const Tensor& x, const Tensor& kernel, ConvolutionOptions options = {},
                    SourceLocation where = SourceLocation::current());
 
-/// What is computed together, and what lies beside the input.
+/// Options of conv2d_winograd_nchw.
 struct WinogradOptions {
-  /// Results of a tile, in height and in width: 2 or 4.
+  /// Height and width of an output tile: 2 or 4.
   int tile = 4;
-  /// Top, left, bottom, right, of zeros.
+  /// Zero padding: top, left, bottom, right.
   std::array<int, 4> padding = {0, 0, 0, 0};
-  /// From 1 to 64. Constant numbers of channels and of filters are filled up to a multiple of it
-  /// with zeros, so that vectors of them are whole.
+  /// Constant numbers of channels and filters are padded with zeros to a multiple of this number,
+  /// so that vectors over them are full. From 1 to 64.
   int channel_multiple = 16;
-  /// "T_conv2d_winograd" unless said.
+  /// Default: "T_conv2d_winograd".
   Name name = "";
 };
 
-/// What conv2d_nchw computes of kernels of 3 x 3 that move by one place, with fewer
-/// multiplications: (tile + 2)^2 for tile^2 results of a channel and a filter, which are 4 or 2.25
-/// for a result in place of 9 (Winograd; Lavin and Gray, "Fast Algorithms for Convolutional Neural
-/// Networks", 2015). Both tensors are float32 or float64, images have constant heights and widths,
-/// which need not be multiples of the tile.
+/// Winograd convolution: conv2d_nchw for 3 x 3 kernels with stride and dilation 1, with fewer
+/// multiplications. A channel and filter need (tile + 2)^2 multiplications for tile^2 results,
+/// which are 4 or 2.25 per result instead of 9 (Winograd; Lavin and Gray, "Fast Algorithms for
+/// Convolutional Neural Networks", 2015). Both tensors are float32 or both are float64. Images have
+/// constant heights and widths, which need not be multiples of the tile.
 ///
-/// Inputs, filters and products are transformed by rows and then by columns, each half an operation
-/// of its own: "<name>_input_rows" and "<name>_inputs" {place of the tile, place, tile, channel},
-/// of the images with their padding ("T_pad"); "<name>_filter_rows" and "<name>_filters" {.., ..,
-/// channel, filter}, of the kernels as a matrix, "<name>_kernel"; "<name>_products" {.., .., tile,
-/// filter}; "<name>_result_rows", and "<name>_results" {batch, height, width, filter}, of which
-/// `name` is the result.
+/// Inputs, filters and products are transformed by rows and then by columns, each as a separate
+/// operation: "<name>_input_rows" and "<name>_inputs" {tile row, tile column, tile, channel} from
+/// the padded images ("T_pad"); "<name>_filter_rows" and "<name>_filters" {.., .., channel, filter}
+/// from the kernels as a matrix, "<name>_kernel"; "<name>_products" {.., .., tile, filter};
+/// "<name>_result_rows" and "<name>_results" {batch, height, width, filter}; and the result,
+/// `name`.
 ///
-/// Rounding is another than that of conv2d_nchw. Beside exact sums of numbers from -1 to 1, of 16
-/// to 1024 channels in float32, the error's root mean square is 0.6 to 0.8 of conv2d_nchw's for
-/// tiles of 2, whose sums are shorter, and 4 to 5 times conv2d_nchw's for tiles of 4: of 64
-/// channels some 2^-19 of the results'. Where inputs are infinite or not a number, so may be all
-/// results of their tiles.
+/// The rounding differs from conv2d_nchw. Against exact sums of numbers from -1 to 1, over 16 to
+/// 1024 channels in float32, the root-mean-square error is 0.6 to 0.8 times that of conv2d_nchw for
+/// tiles of 2, whose sums are shorter, and 4 to 5 times for tiles of 4 (about 2^-19 of the results'
+/// for 64 channels). An infinite or NaN input can affect all results of its tile.
 ///
-/// TypeError, beside those above: kernels of another size, images whose height or width is no
-/// constant, other types, two types, options beyond what is said of them.
+/// TypeError, in addition to the above, for other kernel sizes, for images of symbolic height or
+/// width, for other or differing types, and for invalid options.
 Tensor conv2d_winograd_nchw(const Tensor& x, const Tensor& kernel, WinogradOptions options = {},
                             SourceLocation where = SourceLocation::current());
 

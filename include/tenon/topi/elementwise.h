@@ -1,10 +1,11 @@
-// Mathematics, casts and choice on whole tensors.
+// Math functions, casts and choice on tensors.
 //
 //   te::Tensor B = topi::exp(A);
 //   te::Tensor C = topi::cast(B, Float(64));
 //
-// Each declares an operation of the argument's shape with axes ax0, ax1, ..., named "T_<function>"
-// unless said and tagged elemwise. Types and errors are those of the function on expressions.
+// Each function declares an elementwise operation (tag elemwise) of the argument's shape with axes
+// ax0, ax1, ... The default name is "T_<function>". Types and errors are those of the function on
+// expressions.
 #pragma once
 
 #include "tenon/te/operation.h"
@@ -79,19 +80,19 @@ Tensor logical_not(const Tensor& x, Name name = "T_logical_not",
 Tensor bitwise_not(const Tensor& x, Name name = "T_bitwise_not",
                    SourceLocation where = SourceLocation::current());
 
-/// The tensor itself if it has the type.
+/// Returns the tensor itself if it already has the type.
 Tensor cast(const Tensor& x, DataType type, Name name = "T_cast",
             SourceLocation where = SourceLocation::current());
-/// The same bits as another type of that width.
+/// Reinterprets the bits as another type of the same width.
 Tensor reinterpret(const Tensor& x, DataType type, Name name = "T_reinterpret",
                    SourceLocation where = SourceLocation::current());
-/// min(max(x, low), high); NaN stays.
+/// Computes min(max(x, low), high). NaN stays NaN.
 Tensor clip(const Tensor& x, const tir::Operand& low, const tir::Operand& high,
             Name name = "T_clip", SourceLocation where = SourceLocation::current());
-/// x where it is positive, else 0.
+/// Computes max(x, 0).
 Tensor relu(const Tensor& x, Name name = "T_relu",
             SourceLocation where = SourceLocation::current());
-/// A tensor of one value.
+/// Declares a tensor with the same value everywhere.
 Tensor full(std::vector<te::Expr> shape, DataType type, const tir::Operand& value,
             Name name = "T_full", SourceLocation where = SourceLocation::current());
 

@@ -1,4 +1,4 @@
-// Tensors put together, and parts of tensors.
+// Concatenation, slicing and padding of tensors.
 //
 //   te::Tensor D = topi::concatenate({A, B}, 1);
 //   te::Tensor E = topi::strided_slice(A, {0, 8}, {4, 0}, {1, -2});
@@ -14,32 +14,33 @@ namespace tenon::topi {
 
 using te::Tensor;
 
-/// One after another along a dimension; all others are the same, and so is the type.
+/// Concatenates tensors along a dimension. Their other extents and types must be equal.
 Tensor concatenate(std::vector<Tensor> tensors, int axis = 0, Name name = "T_concat",
                    SourceLocation where = SourceLocation::current());
-/// Tensors of one shape and type along a new dimension `axis` of the result.
+/// Stacks tensors of one shape and type along a new dimension, `axis` of the result.
 Tensor stack(std::vector<Tensor> tensors, int axis = 0, Name name = "T_stack",
              SourceLocation where = SourceLocation::current());
-/// Parts along a dimension: up to at[0], from there to at[1], ..., from the last to the end.
+/// Splits a dimension at the given indices: [0, at[0]), [at[0], at[1]), ..., [at.back(), extent).
 std::vector<Tensor> split(const Tensor& x, std::vector<int> at, int axis = 0, Name name = "T_split",
                           SourceLocation where = SourceLocation::current());
-/// That many parts of one extent, which must divide the tensor's.
+/// Splits a dimension into `sections` parts of equal extent. The number must divide the extent.
 std::vector<Tensor> split_sections(const Tensor& x, int sections, int axis = 0,
                                    Name name = "T_split_sections",
                                    SourceLocation where = SourceLocation::current());
 
-/// From begin[n] to before end[n], in steps of strides[n] (1 where none is listed), which may be
-/// negative. Begins and ends count from the end of the dimension if negative, and stop at its ends;
-/// dimensions that are not listed are whole. The extents of those that are listed must be constant.
+/// Extracts the elements from begin[n] up to end[n] (exclusive) in steps of strides[n] (default 1),
+/// which may be negative. Negative begins and ends count from the end of the dimension; values
+/// beyond its ends are clamped. Dimensions that are not listed are kept in full. Listed dimensions
+/// must have constant extents.
 Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> end,
                      std::vector<int> strides = {}, Name name = "T_strided_slice",
                      SourceLocation where = SourceLocation::current());
-/// The places of a dimension that an integer tensor names, whose shape stands in that dimension's
-/// place. An index beyond either end takes the element there.
+/// Gathers elements along a dimension by an integer tensor, whose shape replaces that dimension in
+/// the result. Indices out of bounds are clamped.
 Tensor take(const Tensor& x, const Tensor& indices, int axis = 0, Name name = "T_take",
             SourceLocation where = SourceLocation::current());
-/// With `before[n]` elements of the value in front of dimension n and `after[n]` behind it; none
-/// listed: none.
+/// Pads dimension n with before[n] elements of the value before it and after[n] after it. Missing
+/// entries are 0.
 Tensor pad(const Tensor& x, std::vector<te::Expr> before, std::vector<te::Expr> after,
            const tir::Operand& value = 0, Name name = "T_pad",
            SourceLocation where = SourceLocation::current());

@@ -2,8 +2,8 @@
 //
 //   te::Tensor Y = topi::softmax(topi::dense(topi::relu(topi::dense(X, V)), W));
 //   te::Schedule s = te::create_schedule(Y);
-//   s[...]...                                   // what you would rather do yourself
-//   topi::schedule(s, {Y}, target.facts());     // all that is left
+//   s[...]...                                   // schedule some stages by hand
+//   topi::schedule(s, {Y}, target.facts());     // schedule all other stages
 //   build(s, {X, V, W, Y}, target);
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace tenon::topi {
 
-/// Arranges the stages that no primitive has touched, from the outputs back, each with what it can
-/// be computed together with: products and convolutions with the maps behind them, attention,
-/// operators on rows, reductions, transpositions, maps with those in front of them (topi/cpu.h says
-/// how). A step of a scan is computed by vectors, and running sums by blocks as many blocks at a
-/// time as a vector has elements; extern operations stay as they are.
+/// Schedules the stages that no primitive has touched, starting at the outputs, in fused groups:
+/// products and convolutions with the elementwise maps that follow, attention, row operators,
+/// reductions, transposes, and elementwise maps with the maps before them (see topi/cpu.h). The
+/// step of a scan is vectorized, and a blocked prefix sum computes as many blocks at a time as a
+/// vector has elements. Extern operations are unchanged.
 ///
-/// For processors. ScheduleError for a device's target, for which topi/gpu.h has schedules of
-/// single operators, and for a tensor that the schedule does not compute.
+/// CPU targets only. ScheduleError for a device target (topi/gpu.h has schedules of single
+/// operators), and for a tensor that the schedule does not compute.
 void schedule(const te::Schedule& s, const std::vector<te::Tensor>& outs,
               const tir::TargetFacts& target, SourceLocation where = SourceLocation::current());
 

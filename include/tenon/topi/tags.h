@@ -1,17 +1,17 @@
-// What operations of the library say of themselves, in their tags; the reference's words.
+// Tags of the library's operations, with TVM's names.
 #pragma once
 
 #pragma GCC visibility push(default)
 
 namespace tenon::topi {
 
-/// Every element from the elements at its own indices.
+/// Each element depends on the input elements at the same indices.
 inline constexpr const char* kElementwise = "elemwise";
-/// Elementwise after inputs of extent 1, or of fewer dimensions, have been repeated.
+/// Elementwise after repeating inputs of extent 1 or of lower rank.
 inline constexpr const char* kBroadcast = "broadcast";
-/// Every element from elements elsewhere, without a reduction.
+/// Each element depends on input elements at other indices, without a reduction.
 inline constexpr const char* kInjective = "injective";
-/// A reduction by a commutative reducer; kCommReduceIndex if its result is an index.
+/// A reduction by a commutative reducer; kCommReduceIndex if the result is an index.
 inline constexpr const char* kCommReduce = "comm_reduce";
 inline constexpr const char* kCommReduceIndex = "comm_reduce_idx";
 

@@ -1,12 +1,13 @@
-// What networks of the transformer kind are made of, beside products of matrices (nn.h).
+// Operators of transformer networks, in addition to matrix products (nn.h).
 //
 //   te::Tensor H = topi::layer_norm(X, Gamma, Beta);
 //   te::Tensor O = topi::attention(Q, K, V);          // {heads, queries, width}
 //   te::Tensor F = topi::gelu(topi::dense(H, W, Bias));
 //
-// Each declares operations with axes ax0, ax1, ... and takes floats.
+// Each function takes floats and declares operations with axes ax0, ax1, ...
 //
-// TypeError: tensors of another rank; extents that do not fit or are not known to; no floats.
+// TypeError for tensors of another rank, extents that do not or may not match, and types other than
+// floats.
 #pragma once
 
 #include "tenon/te/operation.h"
@@ -22,31 +23,33 @@ inline constexpr const char* kLayerNorm = "layer_norm";
 inline constexpr const char* kRmsNorm = "rms_norm";
 inline constexpr const char* kAttention = "attention";
 
-/// x (1 + erf(x / sqrt 2)) / 2: Hendrycks and Gimpel, "Gaussian Error Linear Units", exactly.
+/// Computes x (1 + erf(x / sqrt 2)) / 2: Hendrycks and Gimpel, "Gaussian Error Linear Units", the
+/// exact form.
 Tensor gelu(const Tensor& x, Name name = "T_gelu",
             SourceLocation where = SourceLocation::current());
 
-/// (x - mean) / sqrt(variance + epsilon) * gamma + beta, of the last dimension: Ba, Kiros and
-/// Hinton, "Layer Normalization". The variance is that around the mean, divided by the number of
-/// elements. Three operations: <name>_sum, <name>_squares, and `name`.
+/// Computes (x - mean) / sqrt(variance + epsilon) * gamma + beta over the last dimension: Ba, Kiros
+/// and Hinton, "Layer Normalization". The variance is the population variance (divided by the
+/// number of elements). Declares three operations: <name>_sum, <name>_squares, and `name`.
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon = 1e-5,
                   Name name = "T_layer_norm", SourceLocation where = SourceLocation::current());
 
-/// x / sqrt(mean of squares + epsilon) * gamma, of the last dimension: Zhang and Sennrich, "Root
-/// Mean Square Layer Normalization". Two operations: <name>_squares, and `name`.
+/// Computes x / sqrt(mean of squares + epsilon) * gamma over the last dimension: Zhang and
+/// Sennrich, "Root Mean Square Layer Normalization". Declares two operations: <name>_squares, and
+/// `name`.
 Tensor rms_norm(const Tensor& x, const Tensor& gamma, double epsilon = 1e-5,
                 Name name = "T_rms_norm", SourceLocation where = SourceLocation::current());
 
-/// What attention is computed with.
+/// Options of attention.
 struct AttentionOptions {
-  /// Of the products of queries and keys, positive; 1 / sqrt(width) unless said.
+  /// Positive factor of the products of queries and keys. Nullopt: 1 / sqrt(width).
   std::optional<double> scale = std::nullopt;
   Name name = "T_attention";
 };
-/// softmax(scale q k^T) v, of queries {heads, m, width}, keys {heads, n, width} and values {heads,
-/// n, depth}: Vaswani and others, "Attention Is All You Need". Six operations: <name>_scores,
-/// _maxelem, _exp, _expsum, _values, and `name`; what exp makes is divided by its sum only after it
-/// has been multiplied by the values.
+/// Computes softmax(scale q k^T) v for queries {heads, m, width}, keys {heads, n, width} and values
+/// {heads, n, depth}: Vaswani and others, "Attention Is All You Need". Declares six operations:
+/// <name>_scores, _maxelem, _exp, _expsum, _values, and `name`. The exponentials are multiplied by
+/// the values before the division by their sum.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options = {},
                  SourceLocation where = SourceLocation::current());
 

@@ -1,7 +1,7 @@
-// Cost models: how fast a candidate will be, guessed before it is measured.
+// Cost models: estimates of the speed of candidates before they are measured.
 //
-// A model learns from what was measured and orders what was not. Its numbers mean nothing but their
-// order: larger is faster.
+// A model learns from measurements and ranks candidates. Only the order of its scores is
+// meaningful: larger is faster.
 #pragma once
 
 #include <memory>
@@ -15,43 +15,44 @@
 
 namespace tenon::tune {
 
-/// A candidate that was measured. `speed`: the best time so far of its task divided by its own,
-/// from 0 (it failed) to 1 (it is the best).
+/// A measured candidate. `speed` is the best time of its task so far divided by its own time,
+/// between 0 (it failed) and 1 (it is the best).
 struct Lesson {
   tir::IRModule candidate;
   double speed;
 };
 
-/// What guesses how fast candidates are; more is faster.
+/// A model that scores candidates; larger is faster.
 class CostModel {
  public:
   virtual ~CostModel() = default;
-  /// "random", "XGB"
+  /// Returns the name: "random", "XGB".
   virtual std::string name() const = 0;
-  /// All that was measured so far, of all tasks: it begins anew. Gives lines for the log.
+  /// Trains from scratch on all measurements so far, of all tasks. Returns lines for the log.
   virtual std::vector<std::string> learn(const std::vector<Lesson>& lessons) = 0;
   virtual std::vector<double> predict(const std::vector<tir::IRModule>& candidates) = 0;
 };
 
-/// Guesses at random: the control that a real model must beat. The same seed guesses the same.
+/// Returns a model with random scores, the baseline for real models. The same seed gives the same
+/// scores.
 std::unique_ptr<CostModel> random_model(std::uint64_t seed = 0);
 
-/// What the candidates are for; how many trees, how deep, and how much each counts.
+/// Options of boosted_trees.
 struct BoostedTreesOptions {
   Target target = Target("llvm");
   std::uint64_t seed = 0;
   int max_depth = 3;
   double eta = 0.1;
   int rounds = 100;
-  /// Threads that extract features; 0: physical cores.
+  /// Threads that extract features; 0: one per physical core.
   int workers = 0;
 };
-/// Whether this build of Tenon has XGBoost.
+/// Whether this build includes XGBoost.
 bool has_boosted_trees();
-/// Gradient-boosted regression trees (Chen and Guestrin, KDD 2016) on features of the lowered
-/// program. For processors they begin with a guess of the time, from the instructions that a
-/// candidate becomes, and learn by how much it is wrong; so they order candidates before anything
-/// was measured. RuntimeError where this build has no XGBoost.
+/// Returns a model of gradient-boosted regression trees (Chen and Guestrin, KDD 2016) on features
+/// of the lowered program. For CPUs, the model starts from an estimate of the time, derived from
+/// the instructions of a candidate, and learns its error. It can therefore rank candidates before
+/// the first measurement. RuntimeError without XGBoost.
 std::unique_ptr<CostModel> boosted_trees(const BoostedTreesOptions& options = {});
 
 }  // namespace tenon::tune

@@ -1,14 +1,13 @@
-// What was measured, kept in files of JSON lines.
+// The database of measurements, stored in files of JSON lines.
 //
 //   tune::Database database(".temp/tune_tmp");
 //   std::optional<tune::Record> best = database.best(mod, Target("llvm -num-cores=1"));
 //   std::optional<s_tir::Schedule> sch = tune::apply_best(mod, database, target);
 //
-// Two files in the folder, of which each line is an object by itself: database_workload.json has
-// the programs (as scripts), database_tuning_record.json what was measured of them. Lines are
-// appended under a lock and with one write each, so that several tuners may share a folder; a line
-// that was cut off (the machine went down) or that is malformed is skipped with a warning, and the
-// next one starts on a line of its own.
+// The folder has two files, each with one object per line: database_workload.json has the programs
+// (as scripts), and database_tuning_record.json their measurements. A line is appended with a
+// single write under a lock, so that several tuners can share a folder. A truncated or malformed
+// line is skipped with a warning; the next write starts a new line.
 #pragma once
 
 #include <filesystem>
@@ -26,63 +25,63 @@
 
 namespace tenon::tune {
 
-/// Where and how a candidate ran. Times of unlike conditions are never compared.
+/// The conditions of a measurement. Only times under equal conditions are comparable.
 struct Conditions {
-  /// As given: "llvm -num-cores=1".
+  /// The target as given: "llvm -num-cores=1".
   std::string target;
-  /// What the target was here: "llvm, znver4, 512-bit vectors".
+  /// The resolved target: "llvm, znver4, 512-bit vectors".
   std::string processor;
   int threads = 1;
 
   static Conditions of(const Target& target);
-  /// The same processor and threads, however the target was written.
+  /// Whether processor and number of threads are equal, regardless of how the target was written.
   bool are_like(const Conditions& other) const {
     return processor == other.processor && threads == other.threads;
   }
 };
 
 struct Record {
-  /// With the samples' decisions and the steps of the post-processors.
+  /// The trace, including sampling decisions and postprocessing steps.
   s_tir::Trace trace;
   Measurement measurement;
   Conditions conditions;
-  /// Of the arguments, in order: "float32[128, 128]".
+  /// The arguments in order: "float32[128, 128]".
   std::vector<std::string> arguments = {};
-  /// What the cost model made of it before it was measured; larger is better.
+  /// The cost model's score before the measurement; larger is better.
   std::optional<double> predicted = std::nullopt;
-  /// The version of Tenon that compiled it.
+  /// The version of Tenon that compiled the candidate.
   std::string version = {};
 };
 
 class Database {
  public:
-  /// In memory.
+  /// Makes a database in memory.
   Database();
-  /// In a folder, which is made where it is not there. A line that cannot be read is skipped with a
-  /// warning that names its file, its number and the reason; without `warn` it goes to the standard
-  /// error. RuntimeError: a folder that cannot be made, files that cannot be read.
+  /// Opens a database in a folder, which is created if necessary. `warn` receives a message with
+  /// file, line number and reason for each line that cannot be read; without it, messages go to
+  /// stderr. RuntimeError if the folder cannot be created or a file cannot be read.
   explicit Database(const std::filesystem::path& folder,
                     const std::function<void(const std::string&)>& warn = {});
 
-  /// Kept from now on, here and in the file. What the file does not take (a full disk) is kept here
-  /// and tried again with the next: see unwritten.
+  /// Adds a record to memory and to the file. A record that cannot be written (for example because
+  /// the disk is full) stays in memory, and the next write tries again; see unwritten().
   void add(const tir::IRModule& workload, const Record& record);
-  /// Tries again to write what could not be written. True: all is written.
+  /// Retries failed writes. Returns whether everything is written.
   bool flush();
   std::size_t unwritten() const;
-  /// Why, as the system says it; empty where all is written.
+  /// Returns the system's message for the failed write; empty if everything is written.
   std::string write_error() const;
-  /// Lines that could not be read when the folder was opened.
+  /// Returns the number of lines that could not be read when the folder was opened.
   std::size_t damaged_lines() const;
 
-  /// Of a program, those measured under like conditions, in the order in which they were added.
+  /// Returns the records of a program under the target's conditions, in insertion order.
   std::vector<Record> records(const tir::IRModule& workload, const Target& target) const;
-  /// All of a program, whatever the conditions.
+  /// Returns the records of a program under all conditions.
   std::vector<Record> records(const tir::IRModule& workload) const;
   std::vector<tir::IRModule> workloads() const;
-  /// The record of the least median.
+  /// Returns the record with the smallest median.
   std::optional<Record> best(const tir::IRModule& workload, const Target& target) const;
-  /// The measured records for the target, by median.
+  /// Returns the successful records for the target, ordered by median.
   std::vector<Record> fastest_first(const tir::IRModule& workload, const Target& target) const;
 
  private:
@@ -90,12 +89,13 @@ class Database {
   std::shared_ptr<State> state_;
 };
 
-/// The module with the best trace that the database has for it and the target; nullopt: it has
-/// none. A trace that is refused, for example because it was recorded by another version of Tenon,
-/// is passed over for the next best. ScheduleError: all of them are refused.
+/// Applies the best recorded trace for the module and target. Nullopt if there is no record. A
+/// trace that is refused, for example because another version of Tenon recorded it, is skipped in
+/// favour of the next best. ScheduleError if all are refused.
 std::optional<s_tir::Schedule> apply_best(const tir::IRModule& mod, const Database& database,
                                           const Target& target);
-/// The best steps behind those of the schedule, whose module is the program that was tuned.
+/// Applies the best recorded trace after the steps of `sch`, whose current module is the program
+/// that was tuned.
 std::optional<s_tir::Schedule> apply_best(const s_tir::Schedule& sch, const Database& database,
                                           const Target& target);
 

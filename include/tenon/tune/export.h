@@ -1,5 +1,5 @@
-// A tuned schedule as a program to read and to keep: C++ that makes the same schedule without a
-// database, with the tuner's choices as numbers.
+// Export of a tuned schedule as C++ source that recreates it without a database, with the sampled
+// values as constants.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace tenon::tune {
 
-/// The steps as statements on a schedule `sch`: "const auto l2 = sch.split(l1[1], {8, 16});". What
-/// was sampled stands as the numbers that were drawn.
+/// Returns the steps as statements on a schedule `sch`: "const auto l2 = sch.split(l1[1], {8,
+/// 16});". Sampled values appear as constants.
 std::string schedule_text(const s_tir::Trace& trace);
 
-/// A whole program: the module as a script, the schedule as a function, a build for the target and
-/// a call with random arrays.
+/// Returns a complete program: the module as a script, the schedule as a function, a build for the
+/// target, and a call with random arrays.
 std::string program_text(const tir::IRModule& mod, const s_tir::Trace& trace, const Target& target);
 
 }  // namespace tenon::tune

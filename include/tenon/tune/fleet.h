@@ -1,13 +1,13 @@
-// Other processes, here or on other machines, that compile and run candidates for one that
+// Worker processes, on this and other machines, that compile and run candidates for a process that
 // searches.
 //
-//   // On the one that searches:
+//   // In the process that searches:
 //   options.fleet = std::make_shared<tune::Fleet>(std::move(channel));
 //   tune::tune_tir(options);
-//   // On each of the others, until the first has ended:
+//   // In each of the others, until the first one ends:
 //   tune::serve(*channel);
 //
-// tune/ranks.h makes the channel of a program that runs under `mpirun`.
+// tune/ranks.h makes the channel for a program that runs under `mpirun`.
 #pragma once
 
 #include <chrono>
@@ -22,12 +22,12 @@
 
 namespace tenon::tune {
 
-/// Texts between processes that are numbered from 0, which is the one that searches; only texts
-/// from and to that one are passed. Texts of one sender arrive whole and in order, or never. May be
-/// used by several threads at once.
+/// Message passing between processes that are numbered from 0. Process 0 searches, and all messages
+/// are sent from or to it. Messages from one sender arrive complete and in order, or not at all.
+/// Thread-safe.
 class Channel {
  public:
-  struct Message {  // What arrived, and the number of who sent it.
+  struct Message {  // A received message and the number of its sender.
     int from;
     std::string text;
   };
@@ -37,16 +37,17 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// Of all processes.
+  /// Returns the number of processes.
   virtual int size() const = 0;
-  /// Does not wait until it arrives. An error where the other is seen to be gone.
+  /// Sends a message without waiting for its arrival. Throws an error if the receiver is known to
+  /// be gone.
   virtual void send(int to, const std::string& text) = 0;
-  /// Does not wait: nothing, where nothing has arrived.
+  /// Returns a message that has arrived, or nullopt. Does not wait.
   virtual std::optional<Message> receive() = 0;
 };
 
-/// How long a process may be silent before it counts as gone. Each sends a sign of life every
-/// second, whatever else it does.
+/// Time without messages, in seconds, after which a process counts as lost. Every process sends a
+/// heartbeat each second.
 struct FleetOptions {
   double silence_s = 10;
 };
@@ -54,47 +55,50 @@ struct FleetOptions {
 class Fleet {
  public:
   explicit Fleet(std::shared_ptr<Channel> channel, const FleetOptions& options = {});
-  /// Tells the others to end.
+  /// Tells the workers to end.
   ~Fleet();
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
-  /// One program to be tuned.
+  /// A program to tune.
   struct Task {
     int number = 0;
-    /// Of the machines that measure it, as Conditions::processor has it; empty: there are none.
+    /// The processor of the workers, in the form of Conditions::processor; empty if there are no
+    /// workers.
     std::string processor = {};
-    /// A sentence for each process that measures, and for each that does not, with the reason.
+    /// A sentence for each worker: that it takes part, or why it does not.
     std::vector<std::string> notes = {};
   };
-  /// Each process builds and runs the program before scheduling, as the Measurer does. Those whose
-  /// processor is another than that of the lowest number are left out: times of unlike processors
-  /// say nothing of each other.
+  /// Starts a task. Each worker builds and runs the unscheduled program, as Measurer does. Workers
+  /// whose processor differs from that of the lowest-numbered worker are excluded, because times of
+  /// different processors are not comparable.
   Task begin(const tir::IRModule& unscheduled, const Target& target, const MeasureOptions& options);
 
-  /// How one lot of candidates went.
+  /// The results of one batch of candidates.
   struct Lot {
-    /// In the order of the candidates. Nothing: on_measured ended it, or nobody is left.
+    /// In the order of the candidates. Nullopt if on_measured stopped the batch or no worker is
+    /// left.
     std::vector<std::optional<Measurement>> measurements;
-    /// Which processes were lost, and why.
+    /// The workers that were lost, with the reasons.
     std::vector<std::string> notes;
-    /// From the first candidate sent to the last one built.
+    /// Time from sending the first candidate to the end of the last build.
     double build_seconds = 0;
-    /// Of all processors in that time; by build_seconds, how many cores compiled.
+    /// CPU time of all workers in that period. Divided by build_seconds: the number of cores that
+    /// compiled.
     double build_cpu_seconds = 0;
   };
-  /// Candidates are compiled on all processes at once. When all are, they are run: one at a time on
-  /// each machine, so that nothing there disturbs them. A process that is lost costs the candidate
-  /// that it was at work on, which counts as crashed; what else it had is compiled anew by others.
-  /// `on_measured` is told of each result as it arrives, in any order, and is asked with nothing
-  /// every now and then: false ends the lot.
+  /// Measures a batch. Candidates are compiled on all workers at once, and then run one at a time
+  /// per machine to avoid interference. If a worker is lost, the candidate that it was working on
+  /// counts as crashed, and its others are compiled again elsewhere. `on_measured` receives each
+  /// result as it arrives, in any order, and is also called with nullopt at intervals; if it
+  /// returns false, the batch stops.
   using OnMeasured = std::function<bool(std::optional<std::size_t>, const Measurement&)>;
   Lot measure(const Task& task, const std::vector<tir::IRModule>& candidates,
               const OnMeasured& on_measured = {});
 
-  /// How many are there to measure the task.
+  /// Returns the number of workers that measure the task.
   int workers(const Task& task) const;
-  /// Whether any was lost since this was made.
+  /// Whether no worker has been lost since construction.
   bool is_whole() const;
 
  private:
@@ -102,8 +106,8 @@ class Fleet {
   std::unique_ptr<State> state_;
 };
 
-/// Does what the first process asks for until that ends, or is silent for a minute. True: it ended,
-/// and lost none of its others.
+/// Serves process 0 until it ends or is silent for a minute. Returns true if it ended without
+/// having lost another worker.
 bool serve(Channel& channel);
 
 }  // namespace tenon::tune

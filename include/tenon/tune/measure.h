@@ -1,14 +1,15 @@
-// Measuring candidates: each is compiled, run in a process of its own, compared with the program
-// before scheduling, and only then timed.
+// Measurement of candidates. A candidate is compiled, run in a separate process, compared with the
+// unscheduled program, and then timed.
 //
 //   tune::Measurer measurer(mod, Target("llvm -num-cores=1"));
 //   std::vector<tune::Build> builds = measurer.build({candidate});
 //   tune::Measurement m = measurer.run(builds)[0];
 //   m.outcome == tune::Outcome::Measured, m.median()
 //
-// The process is a program of its own (tenon_measure, which lies beside the runtime's library or in
-// ../libexec/tenon from there), started without fork. A candidate that crashes, hangs, takes too
-// much memory or computes something else is a result with a reason, and harms nothing.
+// The process runs the program tenon_measure, which is located next to the runtime's library or in
+// ../libexec/tenon relative to it. It is started without fork. A candidate that crashes, hangs,
+// exceeds its memory or computes a wrong result yields a measurement with a reason and has no other
+// effect.
 #pragma once
 
 #include <filesystem>
@@ -26,57 +27,57 @@ namespace tenon::tune {
 
 enum class Outcome : unsigned char {
   Measured,
-  /// It could not be compiled.
+  /// Compilation failed.
   BuildFailed,
-  /// It computed something else, wrote into an input, or touched memory beside its arrays.
+  /// The results are wrong, an input was modified, or memory outside the arrays was written.
   Wrong,
-  /// A signal, or an error of its own, ended it.
+  /// The process was ended by a signal or an error.
   Crashed,
-  /// It was still running at the time limit.
+  /// The process exceeded the time limit.
   TimedOut
 };
-/// "measured", "build failed", "wrong", "crashed", "timed out"
+/// Returns "measured", "build failed", "wrong", "crashed" or "timed out".
 std::string_view to_string(Outcome outcome);
 
 struct Measurement {
   Outcome outcome = Outcome::Measured;
-  /// Per call, one for each repeat; none unless measured.
+  /// Seconds per call, one entry per repeat. Empty unless measured.
   std::vector<double> seconds = {};
-  /// A sentence, unless measured.
+  /// The reason, as a sentence, unless measured.
   std::string reason = {};
 
-  /// Whether it was measured, and all its times are positive numbers.
+  /// Whether the candidate was measured and all times are positive.
   bool is_valid() const;
-  /// The middle of the repeats. Precondition: is_valid().
+  /// Returns the median of the repeats. Precondition: is_valid().
   double median() const;
 };
 
-/// How candidates are compiled, run, compared and timed.
+/// Options of compilation, comparison and timing.
 struct MeasureOptions {
-  /// Compiled at once; 0: physical cores.
+  /// Parallel compilations; 0: one per physical core.
   int build_workers = 0;
-  /// Calls in one repeat, at least; more where they take less than min_repeat_ms together.
+  /// Minimum number of calls per repeat; increased until a repeat takes min_repeat_ms.
   int number = 1;
   int repeat = 3;
   double min_repeat_ms = 100;
-  /// A candidate whose first call takes so many times the least time so far is not called again:
-  /// that call's time stands. 0: all are timed alike.
+  /// Early exit: a candidate whose first call takes more than slow_factor times the best time so
+  /// far is not called again, and that call's time is recorded. 0 disables.
   double slow_factor = 10;
-  /// For all of one candidate's process.
+  /// Limit for the whole process of a candidate.
   double run_timeout_s = 30;
-  /// Of the candidate's process (its address space); 0: no limit.
+  /// Limit of the process's address space; 0: none.
   std::int64_t memory_limit_bytes = 0;
-  /// An element is right if |actual - expected| <= absolute + relative * |expected|; integers are
-  /// equal.
+  /// An element is correct if |actual - expected| <= absolute + relative * |expected|. Integers
+  /// must be equal.
   double relative_tolerance = 1e-4;
   double absolute_tolerance = 1e-3;
-  /// Of the random inputs.
+  /// Seed of the random inputs.
   std::uint64_t seed = 1;
-  /// The program that runs candidates; empty: looked for as above.
+  /// The program that runs candidates. Empty: found as described above.
   std::filesystem::path worker = {};
 };
 
-/// A compiled candidate, or why there is none.
+/// A compiled candidate, or the error of its compilation.
 struct Build {
   std::filesystem::path library = {};
   std::string error = {};
@@ -85,25 +86,25 @@ struct Build {
 
 class Measurer {
  public:
-  /// Compiles and runs the module as it is: what it computes of random inputs is what candidates
-  /// must compute. The target's cores (`-num-cores`) are how many threads run it, here and for the
-  /// candidates. For a device's target the host computes what is right, and candidates are called
-  /// with arrays on the device. TypeError: a module with other than one function, parameters that
-  /// are no arrays of constant shape. RuntimeError: it cannot be run, there is no such device, or
-  /// no worker program.
+  /// Compiles and runs the unscheduled module; its results for random inputs are the reference for
+  /// candidates. The target's number of cores (`-num-cores`) is the number of threads for the
+  /// module and the candidates. For a device target, the reference runs on the host, and candidates
+  /// are called with arrays on the device. TypeError unless the module has exactly one function,
+  /// with arrays of constant shape as parameters. RuntimeError if it cannot run, or if the device
+  /// or the worker program does not exist.
   Measurer(const tir::IRModule& unscheduled, const Target& target,
            const MeasureOptions& options = {});
   ~Measurer();
   Measurer(const Measurer&) = delete;
   Measurer& operator=(const Measurer&) = delete;
 
-  /// With the options of the final build; in the order given.
+  /// Compiles candidates with the options of the final build. Returns the builds in the same order.
   std::vector<Build> build(const std::vector<tir::IRModule>& candidates);
-  /// Told of each result, with its place among the builds, as soon as it is there; false: the rest
-  /// is left out.
+  /// Receives each result and the index of its build as soon as it is available. Returning false
+  /// skips the rest.
   using OnMeasured = std::function<bool(std::size_t, const Measurement&)>;
-  /// One at a time, pinned to as many processors as the target has cores. Libraries are removed
-  /// when they have run.
+  /// Runs the builds one at a time, pinned to as many processors as the target has cores. Each
+  /// library is removed after its run.
   std::vector<Measurement> run(const std::vector<Build>& builds,
                                const OnMeasured& on_measured = {});
 
@@ -112,7 +113,7 @@ class Measurer {
   std::unique_ptr<State> state_;
 };
 
-/// Of this machine; 1 where the system does not tell.
+/// Returns the number of physical cores of this machine; 1 if unknown.
 int physical_cores();
 
 }  // namespace tenon::tune

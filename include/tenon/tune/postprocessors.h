@@ -1,10 +1,10 @@
-// Post-processors: what is done to every candidate after its samples are drawn, so that notes of
-// the rules become loops, and what would not be fast or legal is left out.
+// Postprocessors: transformations of every candidate after sampling. They turn the annotations of
+// the rules into loops, and reject candidates that would be illegal or slow.
 //
 //   for (const tune::Postprocessor& post : tune::default_postprocessors(target)) post.apply(sch, target);
 //
-// They use the same primitives as everybody, so that what they do is in the trace (behind
-// enter_postproc) and is checked. A ScheduleError means that the candidate is dropped.
+// Postprocessors use the public primitives, so that their steps are checked and recorded in the
+// trace (after enter_postproc). A ScheduleError rejects the candidate.
 #pragma once
 
 #include <functional>
@@ -23,31 +23,30 @@ struct Postprocessor {
   std::function<void(s_tir::Schedule&, const Target&)> apply;
 };
 
-/// In this order: disallow_dynamic_loops, rewrite_parallel_vectorize_unroll,
+/// Returns, in this order: disallow_dynamic_loops, rewrite_parallel_vectorize_unroll,
 /// rewrite_reduction_blocks, rewrite_intrinsics. For devices: disallow_dynamic_loops,
 /// rewrite_cooperative_fetches, rewrite_unbound_blocks, rewrite_parallel_vectorize_unroll,
 /// rewrite_reduction_blocks, verify_device_program.
 std::vector<Postprocessor> default_postprocessors(const Target& target);
 
-/// Candidates with a loop whose extent is no constant are dropped.
+/// Rejects candidates that have a loop of non-constant extent.
 Postprocessor disallow_dynamic_loops();
-/// The notes of parallelize_vectorize_unroll at the root: as many outer loops as are independent
-/// are fused and run in parallel, inner loops over neighbouring elements become vectors, and what
-/// is between gets the pragmas of unrolling.
+/// Implements the annotations of parallelize_vectorize_unroll at the root: fuses the outer
+/// independent loops and runs them in parallel, vectorizes inner loops over contiguous elements,
+/// and adds unroll pragmas to the loops between.
 Postprocessor rewrite_parallel_vectorize_unroll();
-/// The init of a reduction becomes a block of its own, in front of the first loop that is not over
-/// independent elements.
-/// A sum whose terms threads share keeps its init.
+/// Moves the init of a reduction into a block of its own, before the first loop that is not over
+/// independent elements. A reduction whose terms are distributed over threads keeps its init.
 Postprocessor rewrite_reduction_blocks();
-/// The blocks that tiling_with_intrinsic left for an intrinsic are computed by it.
+/// Tensorizes the blocks that tiling_with_intrinsic marked.
 Postprocessor rewrite_intrinsics();
-/// The copies of device_tiling are divided among the threads of the block, in vectors of the length
-/// that was sampled.
+/// Distributes the copies of device_tiling over the threads of the block, in vectors of the sampled
+/// length.
 Postprocessor rewrite_cooperative_fetches();
-/// Loops of a kernel that no rule has bound are divided among blocks and threads.
+/// Distributes loops of a kernel that no rule has bound over blocks and threads.
 Postprocessor rewrite_unbound_blocks();
-/// Candidates that the device cannot launch (too many threads, too much shared memory), or whose
-/// threads could not wait for each other, are dropped before they are compiled.
+/// Rejects, before compilation, candidates that the device cannot launch (too many threads, too
+/// much shared memory) or whose threads could not synchronize.
 Postprocessor verify_device_program();
 
 }  // namespace tenon::tune

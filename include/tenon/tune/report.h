@@ -1,4 +1,4 @@
-// What a database tells, as a page to look at.
+// An HTML report of a database.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace tenon::tune {
 
-/// A page of HTML by itself: for each program and each kind of processor the best time over the
-/// trials, all times in order (how much a schedule matters), what the cost model predicted beside
-/// what was measured, with Kendall's rank correlation of the two, and what failed and why.
+/// Returns a self-contained HTML page. For each program and processor it shows the best time over
+/// the trials, all times in order (how much a schedule matters), predictions against measurements
+/// with Kendall's rank correlation, and the failures with their reasons.
 std::string report(const Database& database);
 
-/// How well the order of one list tells that of another, from -1 to 1 (Kendall's tau-b); 0 where
-/// one of them does not order anything.
+/// Returns the rank correlation of two lists, from -1 to 1 (Kendall's tau-b); 0 if one of them is
+/// constant.
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace tenon::tune

@@ -1,8 +1,8 @@
-// Rules: ways to transform a block that are worth trying, with what is open about them sampled.
+// Rules: transformations of a block that are worth trying, with their open choices sampled.
 //
-// They are the rules of TVM's MetaSchedule (Shao et al., "Tensor Program Optimization with
-// Probabilistic Programs", NeurIPS 2022), with its structures and numbers; tiles of
-// several levels are Ansor's (Zheng et al., OSDI 2020).
+// The rules, with their tile structures and constants, follow TVM's MetaSchedule (Shao et al.,
+// "Tensor Program Optimization with Probabilistic Programs", NeurIPS 2022). Multi-level tiling
+// comes from Ansor (Zheng et al., OSDI 2020).
 //
 //   tune::ScheduleRule unroll_all{"unroll_all", [](const s_tir::Schedule& sch, s_tir::BlockRV block,
 //                                                  const Target&) {
@@ -26,105 +26,106 @@ namespace tenon::tune {
 
 struct ScheduleRule {
   std::string name;
-  /// The designs that come of this one: itself where the rule has nothing to say about the block.
-  /// At least one.
+  /// Returns the designs derived from a schedule at a block; the schedule itself if the rule does
+  /// not apply. Never empty.
   std::function<std::vector<s_tir::Schedule>(const s_tir::Schedule&, s_tir::BlockRV, const Target&)>
       apply;
 };
 
-/// For CPUs, in this order: inline_constants, auto_inline, tiling_with_intrinsic for each intrinsic
-/// that is registered now, add_rfactor, multi_level_tiling, parallelize_vectorize_unroll,
-/// random_compute_location. For devices: inline_constants, device_tiling, auto_inline into
-/// producers too, cross_thread_reduction, parallelize_vectorize_unroll (which only unrolls).
+/// Returns, for CPUs, in this order: inline_constants, auto_inline, tiling_with_intrinsic for each
+/// currently registered intrinsic, add_rfactor, multi_level_tiling, parallelize_vectorize_unroll,
+/// random_compute_location. For devices: inline_constants, device_tiling, auto_inline (also into
+/// producers), cross_thread_reduction, parallelize_vectorize_unroll (which only unrolls).
 std::vector<ScheduleRule> default_rules(const Target& target);
 
-/// Blocks without loops that write a constant are computed where they are read.
+/// Inlines blocks without loops that write a constant.
 ScheduleRule inline_constants();
 
-/// Where blocks are put.
+/// Options of auto_inline.
 struct AutoInlineOptions {
-  /// A block is put into its producer too, where it has just one.
+  /// Whether to inline a block into its producer if it has only one.
   bool into_producer = false;
 };
-/// Blocks whose elements each depend on elements of what they read, one to one, are computed where
-/// they are read. Results are not: nobody reads them.
+/// Inlines blocks that compute each element from input elements without reduction. Results of the
+/// program have no readers and stay.
 ScheduleRule auto_inline(const AutoInlineOptions& options = {});
 
-/// When partial results are made, and how long their inner loops may be.
+/// Options of add_rfactor.
 struct RFactorOptions {
-  /// A reduction with fewer independent elements than this for each core is split into partial
-  /// ones.
+  /// A reduction with fewer independent elements per core than this gets partial results.
   int max_jobs_per_core = 16;
   int max_innermost_factor = 64;
 };
-/// A reduction of few independent elements: as it is, and with partial results over the outer or
-/// the inner part of its loop.
+/// Adds designs for a reduction with few independent elements: unchanged, and with partial results
+/// over the outer or over the inner part of its loop.
 ScheduleRule add_rfactor(const RFactorOptions& options = {});
 
-/// The levels of tiles, and what is copied at which.
+/// Options of multi_level_tiling.
 struct TilingOptions {
-  /// The order of the tiles: S all spatial loops, R all loops of the reduction.
+  /// The order of the tile levels: S stands for all spatial loops, R for all reduction loops.
   std::string structure = "SSRSRS";
   int max_innermost_factor = 64;
-  /// Levels of spatial tiles below which results may be written from a cache.
+  /// Spatial tile levels below which the results may be written from a cache.
   std::vector<int> write_reuse_levels = {1, 2};
   std::string write_scope = "global";
-  /// The level below which inputs that no cache of a core holds are copied, part by part, so that a
-  /// tile of them is contiguous (Goto and van de Geijn, 2008); none: they are read where they are.
-  /// The reference has no such designs for CPUs, and a program whose inputs fit the cache none
-  /// here.
+  /// The level below which inputs that exceed a core's caches are packed, so that a tile of them is
+  /// contiguous (Goto and van de Geijn, 2008). Nullopt: inputs are read in place. TVM has no such
+  /// designs for CPUs; programs whose inputs fit the caches get none.
   std::optional<int> read_reuse_level = 3;
 };
-/// Reductions whose inputs are used again and again, tiled. One design for each level of write
-/// reuse, innermost first, and one without; the same again with large inputs copied.
+/// Tiles reductions that reuse their inputs. Adds one design per level of write reuse, innermost
+/// first, and one without; with large inputs, also the same designs with packed inputs.
 ScheduleRule multi_level_tiling(const TilingOptions& options = {});
 
-/// How products with an intrinsic inside are tiled around it.
+/// Options of tiling_with_intrinsic.
 struct IntrinsicTilingOptions {
-  /// As TilingOptions, of the loops around the intrinsic.
+  /// See TilingOptions; for the loops around the intrinsic.
   std::string structure = "SSRSRS";
   int max_innermost_factor = 64;
 };
-/// A reduction that the registered intrinsic (s_tir/tensor_intrin.h) computes a tile of: as it is,
-/// and one design in which the intrinsic computes tiles of its size, with tiles of several levels
-/// around. Whether it does is found by trying: extents must be multiples of the intrinsic's.
+/// Adds designs for a reduction that the registered intrinsic (s_tir/tensor_intrin.h) can compute
+/// in tiles: unchanged, and one in which the intrinsic computes tiles of its size within
+/// multi-level tiling. Whether the intrinsic applies is found by trying it; extents must be
+/// multiples of the intrinsic's.
 ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
                                    const IntrinsicTilingOptions& options = {});
 
-/// The tiles of a device: which levels are bound to what, and what is copied where.
+/// Options of device_tiling.
 struct DeviceTilingOptions {
-  /// As TilingOptions.
+  /// See TilingOptions.
   std::string structure = "SSSRRSRS";
   int max_innermost_factor = 64;
-  /// What the loops of the first levels, fused, are bound to; below the last of them is what one
-  /// thread does, and keeps its sums in local memory.
+  /// Thread axes to which the fused loops of the first levels are bound. The levels below the last
+  /// of them are executed by one thread, which keeps its accumulators in local memory.
   std::vector<std::string> thread_axes = {"blockIdx.x", "vthread.x", "threadIdx.x"};
-  /// The level below which the threads of a block copy their inputs to shared memory, together.
+  /// The level below which the threads of a block copy their inputs to shared memory together.
   int read_reuse_level = 4;
-  /// How many elements a thread may copy at once: one of these is sampled for each input.
+  /// Candidates for the number of elements that a thread copies at once; sampled for each input.
   std::vector<std::int64_t> vector_loads = {1, 2, 4};
 };
-/// Reductions whose inputs are used again and again, tiled for a device. One design.
+/// Tiles reductions that reuse their inputs for a device. Adds one design.
 ScheduleRule device_tiling(const DeviceTilingOptions& options = {});
 
-/// How many threads may share one sum.
+/// Candidates for the number of threads that share one sum.
 struct CrossThreadOptions {
   std::vector<std::int64_t> thread_extents = {4, 8, 16, 32, 64, 128, 256, 512};
 };
-/// Long sums on a device: as they are, and with the terms of each divided among threads.
+/// Adds designs for long sums on a device: unchanged, and with the terms of each sum distributed
+/// over threads.
 ScheduleRule cross_thread_reduction(const CrossThreadOptions& options = {});
 
-/// How far loops run in parallel, in vectors and written out.
+/// Limits of parallelization, vectorization and unrolling.
 struct ParallelizeOptions {
   int max_jobs_per_core = 16;
-  /// Most elements of a vector; at most so many of an innermost loop are vectorized.
+  /// Maximum number of iterations of an innermost loop to vectorize.
   int max_vectorize_extent = 64;
   std::vector<std::int64_t> unroll_max_steps = {0, 16, 64, 512};
 };
-/// Notes at the root how far loops may be parallel, vectors and unrolled; a post-processor does it.
+/// Annotates the root with the limits of parallelization, vectorization and unrolling, which a
+/// postprocessor implements.
 ScheduleRule parallelize_vectorize_unroll(const ParallelizeOptions& options = {});
 
-/// Blocks that can be computed below a loop of what reads them are so at a sampled one.
+/// Moves each block that can be computed at a consumer's loop to a sampled loop.
 ScheduleRule random_compute_location();
 
 }  // namespace tenon::tune

@@ -1,4 +1,4 @@
-// Tuning: a program and a space of schedules for it in, a database of measured schedules out.
+// Tuning: takes a program and a space of schedules, and returns a database of measured schedules.
 //
 //   tune::Database database = tune::tune_tir({
 //       .mod = mod,
@@ -10,9 +10,9 @@
 //   });
 //   std::optional<s_tir::Schedule> sch = tune::apply_best(mod, database, "llvm --num-cores=1");
 //
-// Every candidate's numbers are compared with those of the program as it is given before its time
-// counts. The same seed tries the same candidates, whatever the number of workers, as long as the
-// model orders them by what was measured alike.
+// The results of every candidate are compared with those of the given program before its time
+// counts. The same seed tries the same candidates, regardless of the number of workers, provided
+// that the measurements lead the model to the same order.
 #pragma once
 
 #include <functional>
@@ -27,74 +27,75 @@
 
 namespace tenon::tune {
 
-/// A program of a larger whole.
+/// A program that is part of a larger whole.
 struct Task {
   std::string name = "main";
   tir::IRModule mod;
-  /// How often it occurs there.
+  /// Number of its occurrences in the whole.
   int weight = 1;
 };
 
-/// How candidates are found between measurements.
+/// Options of the search between measurements.
 struct SearchOptions {
-  /// Candidates drawn anew for a round, at least.
+  /// Minimum number of candidates sampled for a round.
   int population = 128;
   int generations = 4;
-  /// Of the population, what comes from the best that were measured.
+  /// Fraction of the population that is derived from the best measured candidates.
   double share_of_best = 0.2;
   double mutation_probability = 0.85;
-  /// Of a round, what differs little from the fastest that were measured: 0 to 1.
+  /// Fraction of a round that consists of small variations of the fastest measured candidates, from
+  /// 0 to 1.
   double share_of_neighbours = 0.3;
-  /// Of a round, what is chosen at random and not by the model.
+  /// Fraction of a round that is chosen at random instead of by the model.
   double epsilon = 0.05;
-  /// A task ends with this many rounds in a row that find nothing new.
+  /// Number of consecutive rounds without new candidates after which a task ends.
   int empty_rounds_before_stop = 5;
-  /// Threads that replay traces; 0: physical cores.
+  /// Threads that replay traces; 0: one per physical core.
   int workers = 0;
 };
 
-/// How much a line of the log matters.
+/// The importance of a line of the log.
 enum class LogLevel : unsigned char { Debug, Info, Warning };
 
-/// What is tuned, for which target, and how long.
+/// Options of tuning.
 struct TuneOptions {
   tir::IRModule mod;
   Target target = Target("llvm");
-  /// Candidates measured in all, those of earlier runs in `work_dir` included.
+  /// Maximum number of candidates to measure, including those of earlier runs in `work_dir`.
   int max_trials_global = 64;
   int num_trials_per_iter = 64;
   Space space = post_order_apply();
-  /// The database's folder; `logs` in it has the log. Records of the program that are there already
-  /// and were measured under like conditions count as trials: tuning goes on from them. Empty:
-  /// nothing is kept on disk.
+  /// The database's folder, with the log in `logs`. Existing records of the program under equal
+  /// conditions count as trials, so that tuning resumes. Empty: nothing is stored on disk.
   std::filesystem::path work_dir = {};
   std::string task_name = "main";
   std::uint64_t seed = 0;
   MeasureOptions measure = {};
   SearchOptions search = {};
-  /// Who compiles and runs the candidates; null: this process and its worker program. With the
-  /// last of the fleet gone it goes on alone, where its processor is theirs.
+  /// Workers that compile and run candidates; null: this process and its worker program. If all
+  /// workers are lost, this process continues alone, provided that its processor is the same.
   std::shared_ptr<Fleet> fleet = nullptr;
-  /// None: default_postprocessors of the target.
+  /// Nullopt: the default_postprocessors of the target.
   std::optional<std::vector<Postprocessor>> postprocessors = std::nullopt;
-  /// Null: boosted trees where this build has them, else the random model.
+  /// Null: boosted trees if this build has them, else the random model.
   std::shared_ptr<CostModel> cost_model = nullptr;
-  /// Lines of the log, with level and without time. Empty: with time, to the standard error.
+  /// Receives the lines of the log, with level and without time. Empty: the log goes to stderr,
+  /// with time.
   std::function<void(LogLevel, const std::string&)> log = {};
-  /// Ctrl-C (SIGINT) ends the round, keeps what was measured and returns.
+  /// Whether Ctrl-C (SIGINT) ends the round, keeps the measurements and returns.
   bool stop_on_interrupt = true;
 };
 
-/// TypeError: a module that is no block program of one function with arrays of constant shape. A
-/// candidate that fails is a record with its reason, never an exception.
+/// Tunes a program. TypeError unless the module is a block program of one function with arrays of
+/// constant shape. A failed candidate yields a record with the reason, not an exception.
 Database tune_tir(const TuneOptions& options);
 
-/// Several programs under one budget: time goes to the task of which the whole gains most. `mod`
-/// and `task_name` of the options are not looked at; equal tasks are tuned once, with the sum of
-/// their weights.
+/// Tunes several programs under one budget, which is spent where it improves the total most.
+/// Ignores `mod` and `task_name` of the options. Equal tasks are tuned once, with the sum of their
+/// weights.
 Database tune_tasks(const std::vector<Task>& tasks, const TuneOptions& options);
 
-/// Equal programs as one task, with the sum of their weights, named after the first.
+/// Merges equal programs into one task, with the sum of their weights and the name of the first.
 std::vector<Task> merged(const std::vector<Task>& tasks);
 
 }  // namespace tenon::tune
