@@ -45,7 +45,7 @@ def check_comment(comment):
         problems.append(f"{comment.path}:{line}: \"{found}\": {instead}")
 
     first = next((text for text in comment.lines if text), "")
-    opening = (TRAILING_OPENING if comment.trails_code else OPENING).match(first)
+    opening = (TRAILING_OPENING if comment.trails_code else OPENING).match(first.lstrip())
     if opening:
         report(comment.line, opening[0], NOUN_FIRST)
     # Phrases may break across lines. A match is reported at the line that it begins on.

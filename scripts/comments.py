@@ -11,7 +11,7 @@ class Comment(NamedTuple):
     """A block of adjacent comment lines of one column, or a comment that follows code on its line."""
     path: pathlib.Path  # relative to the root, if it lies below it
     line: int  # of the first line, from 1
-    lines: list[str]  # without markers
+    lines: list[str]  # without markers and the blank that follows them
     trails_code: bool
 
 
@@ -89,7 +89,7 @@ def comments_in(path):
             found.append(Comment(name, first + 1, text, trails))
             column = None
         else:
-            text = line[start:].lstrip("/").removeprefix("!").removeprefix("<").strip()
+            text = line[start:].lstrip("/").removeprefix("!").removeprefix("<").removeprefix(" ").rstrip()
             if not trails and column == start:
                 found[-1].lines.append(text)
             else:

@@ -63,11 +63,11 @@ struct WarpAccess {
 struct EvaluateOptions {
   bool check_uninitialized = false;
   /// Throws if the result could depend on how threads are interleaved:
-  /// - two threads of a block access an element of shared memory without a barrier
-  ///   (tvm_storage_sync) between them, at least one of them writes, and not each of them has
-  ///   itself written the same value there before;
-  /// - two blocks of a launch do so, which no barrier can order;
-  /// - not all threads reach a barrier.
+  /// - Two threads of a block access the same element of shared memory without a barrier
+  ///   (tvm_storage_sync) between them, and at least one of them writes. Exception: each of them
+  ///   has first written the same value there itself.
+  /// - Two blocks of a launch do so; no barrier can order them.
+  /// - Not all threads reach a barrier.
   bool check_races = false;
   std::function<void(const Access&)> on_access = {};
   std::function<void(const WarpAccess&)> on_warp_access = {};

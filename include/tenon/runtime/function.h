@@ -84,7 +84,7 @@ class Function {
   /// exists.
   Function(FunctionSpec spec, runtime::PackedCall call,
            std::shared_ptr<const void> keep_alive = nullptr);
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Function(const Function&) = default;
   Function& operator=(const Function&) = default;
 

@@ -51,7 +51,7 @@ struct SaveOptions {
 class Module {
  public:
   explicit Module(std::shared_ptr<ModuleImpl> impl);
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Module(const Module&) = default;
   Module& operator=(const Module&) = default;
 

@@ -96,7 +96,7 @@ class NDArray {
  public:
   using Shape = std::vector<std::int64_t>;
 
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   NDArray(const NDArray&) = default;
   NDArray& operator=(const NDArray&) = default;
 

@@ -53,9 +53,9 @@ bool has_affine_bindings(const Program& program, int block);
 /// Whether different iterations of the loop may run different instances of the block.
 bool depends_on(const Program& program, int block, int loop);
 
-/// Whether the last iteration of `loop` that runs an instance of `block` is not before the last
-/// iteration in which `producer` writes what the instance reads. Loops that do not determine an
-/// iterator of the block repeat its instances.
+/// Whether, for each instance of `block`, its last execution along `loop` is in the same iteration
+/// as the last write of its inputs by `producer`, or in a later one. (A loop that determines no
+/// iterator of the block executes the same instances repeatedly.)
 bool runs_after_last(const Program& program, int block, int producer, int loop);
 
 /// Whether, in each iteration of the loops around both, the producer writes all elements of

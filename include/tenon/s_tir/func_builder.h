@@ -96,7 +96,7 @@ struct LoopOptions {
 class FuncBuilder {
  public:
   explicit FuncBuilder(Name name = "main");
-  // A move copies, so that a builder is never empty.
+  // Moves are copies, so that a builder is never empty.
   FuncBuilder(const FuncBuilder&) = default;
   FuncBuilder& operator=(const FuncBuilder&) = default;
 

@@ -8,8 +8,8 @@
 // attached to, prefetched stages, and operands of extern operations, scans and tensor intrinsics.
 //
 // Inlining repeats work if an operation has several readers or is read more than once per element.
-// As in TVM 0.9, the caller is responsible for that. A stage is kept if inlining it would expand an
-// expression beyond 65536 operations, so that the schedule can always be lowered.
+// As in TVM 0.9, the caller is responsible for that. An operation is not inlined if that would
+// expand a stage to more than 65536 operations, so that the schedule can always be lowered.
 #pragma once
 
 #include "tenon/te/schedule.h"

@@ -47,8 +47,8 @@ struct FrozenStage : StageSpec {
   /// The loop that the stage is attached to; nullopt at root. Members of a group have the group's
   /// attach point.
   std::optional<AttachPoint> place = std::nullopt;
-  /// Whether the stage is computed as, or as part of, the update of a scan: innermost, after
-  /// everything that is attached to the time loop.
+  /// Whether the stage computes the update of a scan, or a part of it. It is then innermost, after
+  /// all stages attached to the time loop.
   bool is_scan_update = false;
   /// The scope that was set, else the scope implied by the enclosing threads: Local under
   /// threadIdx, Shared under blockIdx only, Global otherwise. Parts of a scan's state have the

@@ -49,7 +49,7 @@ class Bounds {
 
   struct Data;
   explicit Bounds(Shared<const Data> data) : data_(std::move(data)) {}
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Bounds(const Bounds&) = default;
   Bounds& operator=(const Bounds&) = default;
   /// For use inside te only (src/te/bounds/bounds_data.h).

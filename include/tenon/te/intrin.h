@@ -49,7 +49,7 @@ struct TensorIntrinCallOptions {
 class TensorIntrin {
  public:
   explicit TensorIntrin(Shared<const TensorIntrinNode> node) : node_(std::move(node)) {}
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   TensorIntrin(const TensorIntrin&) = default;
   TensorIntrin& operator=(const TensorIntrin&) = default;
   /// Returns the node (operation_kind.h).

@@ -45,7 +45,7 @@ class Operation {
   /// Makes a handle of a node, or of the operation that computes a tensor.
   explicit Operation(Shared<const OperationNode> node) : node_(std::move(node)) {}
   Operation(const Tensor& tensor) : Operation(tensor.op()) {}
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Operation(const Operation&) = default;
   Operation& operator=(const Operation&) = default;
 

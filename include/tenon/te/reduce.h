@@ -52,7 +52,7 @@ class Reducer {
   /// See comm_reducer.
   Reducer(Combine combine, Identity identity, Name name,
           SourceLocation where = SourceLocation::current());
-  // A move copies, so that a reducer is never empty.
+  // Moves are copies, so that a reducer is never empty.
   Reducer(const Reducer&) = default;
   Reducer& operator=(const Reducer&) = default;
 

@@ -67,7 +67,7 @@ class Schedule {
 
   const ScheduleData& data() const { return *data_; }
   explicit Schedule(Shared<ScheduleData> data) : data_(std::move(data)) {}
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Schedule(const Schedule&) = default;
   Schedule& operator=(const Schedule&) = default;
 

@@ -75,7 +75,7 @@ class Stage {
     IterVar x_outer, y_outer, x_inner, y_inner;
   };
 
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Stage(const Stage&) = default;
   Stage& operator=(const Stage&) = default;
 

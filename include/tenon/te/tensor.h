@@ -44,7 +44,7 @@ struct TensorRegion;
 class Tensor {
  public:
   explicit Tensor(Shared<const TensorNode> node) : node_(std::move(node)) {}
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Tensor(const Tensor&) = default;
   Tensor& operator=(const Tensor&) = default;
   /// Returns the tensor that a load reads.

@@ -76,7 +76,7 @@ struct ForOptions {
 class IRBuilder {
  public:
   IRBuilder();
-  // A move copies, so that a builder is never empty.
+  // Moves are copies, so that a builder is never empty.
   IRBuilder(const IRBuilder&) = default;
   IRBuilder& operator=(const IRBuilder&) = default;
 

@@ -129,7 +129,7 @@ class Var : public Expr {
   static Var size(Name name, DataType type = Int(32));
   /// Returns `e` as a Var. Precondition: `e` is a variable.
   static Var of(const Expr& e);
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Var(const Var&) = default;
   Var& operator=(const Var&) = default;
   const std::string& name() const;
@@ -146,7 +146,7 @@ class IterVar {
  public:
   IterVar(std::optional<Range> dom, Var var, IterKind kind,
           std::optional<ThreadTag> thread = std::nullopt);
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   IterVar(const IterVar&) = default;
   IterVar& operator=(const IterVar&) = default;
   const Var& var() const;
@@ -166,7 +166,7 @@ class IterVar {
 class Buffer {
  public:
   explicit Buffer(Shared<const BufferNode> node) : node_(std::move(node)) {}
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Buffer(const Buffer&) = default;
   Buffer& operator=(const Buffer&) = default;
   const BufferNode* operator->() const { return node_.get(); }
@@ -208,7 +208,7 @@ class Buffer {
 class Stmt {
  public:
   explicit Stmt(Shared<const StmtNode> node) : node_(std::move(node)) {}
-  // A move copies, so that a handle is never empty.
+  // Moves are copies, so that a handle is never empty.
   Stmt(const Stmt&) = default;
   Stmt& operator=(const Stmt&) = default;
   /// Returns the node that this handle refers to.

@@ -21,7 +21,7 @@ struct OpaqueBlocks {
   std::unordered_set<const StmtNode*> inits;
 };
 
-/// Substitutes the iterators of all blocks in `body`.
+/// Converts all blocks in `body`.
 OpaqueBlocks make_blocks_opaque(const Stmt& body);
 
 /// Lowers a block program to loops over multi-dimensional buffers, each allocated in full by the

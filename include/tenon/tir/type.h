@@ -64,7 +64,7 @@ struct ThreadTag {
 /// dimension in LoopTraits::thread (block.h); it occurs only in block programs.
 enum class ForKind : std::uint8_t { Serial, Parallel, Vectorized, Unrolled, ThreadBinding };
 
-/// Kinds of facts about a body that do not affect control flow.
+/// Kinds of attributes of a body.
 enum class AttrKind : std::uint8_t {
   ThreadExtent,        // subject: the thread IterVar; value: its extent; body runs once per thread
   VirtualThread,       // subject: the vthread IterVar; value: its extent

@@ -45,7 +45,7 @@ struct ShowOptions {
   /// A plain C++ implementation for --check; see CheckOptions.
   Reference reference = {};
   Tolerance tolerance = {};
-  /// Words of the error with which `build` must refuse the schedule, although it can be printed.
+  /// Text in the error that `build` must throw, for a schedule that can be printed but not built.
   /// --check prints the error, and fails if `build` does not throw it.
   std::optional<std::string> refused_for = {};
   /// Floating-point operations per run. If set, --time prints the rate.
