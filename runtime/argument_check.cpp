@@ -15,8 +15,8 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The range of bytes that the elements lie in: addresses, or positions in an object whose address
-/// nobody knows.
+/// The range of bytes that the elements occupy: addresses, or offsets in an object of unknown
+/// address.
 struct Memory {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -27,7 +27,7 @@ bool overlap(const Memory& a, const Memory& b) {
   return a.object == b.object && a.begin < b.end && b.begin < a.end;
 }
 
-/// For what every call asks: without a call of the compiler's library.
+/// Inlined, because every call uses it (std::has_single_bit may call the compiler's library).
 bool is_power_of_two(std::uint64_t x) { return (x & (x - 1)) == 0; }
 
 bool fits_signed(std::int64_t value, int bits) {
@@ -40,7 +40,7 @@ bool is_array(const ParamSpec& param) { return std::holds_alternative<ArraySpec>
 
 }  // namespace
 
-/// One call's check: what is known so far of its symbols and of its arrays' memory.
+/// The state of one call's check: the symbols and the memory of arrays found so far.
 class CallCheck {
  public:
   CallCheck(const ArgumentChecker& checker, std::span<const Argument> args,
@@ -56,7 +56,7 @@ class CallCheck {
 
   void run() {
     check_count();
-    // Scalars first: a size that is also a parameter is then said to be that parameter.
+    // Scalars first, so that messages name the parameter as the origin of a size.
     for (param_ = 0; param_ < params_.size(); ++param_)
       if (auto* scalar = std::get_if<ScalarSpec>(&params_[param_].type)) check_scalar(*scalar);
     for (param_ = 0; param_ < params_.size(); ++param_)
@@ -70,7 +70,7 @@ class CallCheck {
 
   enum class Source { Nowhere, Scalar, Extent, Stride };
 
-  /// A symbol's value and where it was seen first.
+  /// A symbol's value and its first occurrence.
   struct Binding {
     Source from;
     std::size_t param;
@@ -181,7 +181,7 @@ class CallCheck {
     const DLTensor& complete = put_tensor(spec, tensor);
     memory_[param_] = {};
     if (count == 0) return bind_strides(spec, complete);
-    // Strides that were not given are written compact, which suits every compact array.
+    // Missing strides are filled in as compact, which satisfies every compact array.
     if (spec.strides || tensor.strides != nullptr) check_strides(spec, complete);
     bind_strides(spec, complete);
     const bool has_no_gaps = !spec.strides || is_compact(shape_of(complete), strides_of(complete));
@@ -191,7 +191,7 @@ class CallCheck {
     if (spec.access != Access::Read && !has_no_gaps) check_apart(complete);
   }
 
-  /// The number of elements.
+  /// Returns the number of elements.
   std::int64_t check_type_and_shape(const DLTensor& tensor) {
     const ArgumentChecker::Param& expected = checker_.params_[param_];
     const std::vector<NumberedSize>& sizes = expected.shape;
@@ -227,7 +227,7 @@ class CallCheck {
     }
   }
 
-  /// The tensor with strides, and with its offset in the data pointer.
+  /// Returns the tensor with strides and with its offset added to the data pointer.
   const DLTensor& put_tensor(const ArraySpec& spec, const DLTensor& tensor) {
     if (spec.zero_byte_offset && tensor.byte_offset != 0)
       refuse("expected a byte_offset of 0, got " + std::to_string(tensor.byte_offset));
@@ -282,7 +282,7 @@ class CallCheck {
     return runtime::describe(as_shape).substr(Int(8).str().size());
   }
 
-  /// `span` is what its elements reach over; none if that does not fit 64 bits.
+  /// `span` is the range that its elements occupy; nullopt if it exceeds 64 bits.
   void check_memory(const ArraySpec& spec, const DLTensor& tensor, std::uint64_t byte_offset,
                     const std::optional<Span>& span) {
     const auto strides = strides_of(tensor);
@@ -321,7 +321,8 @@ class CallCheck {
   }
 
   static Memory memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {
-    // Data is OpenCL's handle of an object, and handles lie close together.
+    // For OpenCL, `data` is the handle of an object. Handles of distinct objects can be close
+    // together.
     const bool is_handle = spec.device == DeviceType::OpenCL;
     const std::uintptr_t base =
         (is_handle ? 0 : reinterpret_cast<std::uintptr_t>(tensor.data)) + tensor.byte_offset;
@@ -331,7 +332,7 @@ class CallCheck {
             is_handle ? tensor.data : nullptr};
   }
 
-  /// Two arrays of which one is written share no memory.
+  /// Refuses overlapping arrays if one of them is written.
   void check_no_alias(const ArraySpec& spec) const {
     for (std::size_t other = 0; other < param_; ++other) {
       const auto* earlier = std::get_if<ArraySpec>(&params_[other].type);
@@ -368,7 +369,7 @@ class CallCheck {
   const ArgumentChecker& checker_;
   const std::vector<ParamSpec>& params_;
   std::span<const Argument> args_;
-  /// The parameter at hand.
+  /// The parameter being checked.
   std::size_t param_ = 0;
   CheckedArguments& result_;
   InlineList<Binding, 16> bindings_;

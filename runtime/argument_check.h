@@ -1,6 +1,6 @@
-// Checks a call's arguments against the function's specification, and brings them into the form
-// that generated code may rely on (TenonPackedFunction in c_api.h). A call of up to eight arguments
-// that fit allocates nothing.
+// Checks the arguments of a call against the function's specification, and converts them to the
+// form that generated code requires (TenonPackedFunction in c_api.h). A call of up to eight valid
+// arguments does not allocate memory.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace tenon::runtime {
 
-/// The arguments of one call. Refers to the memory of the arrays that were passed.
+/// The arguments of one call. Refers to the memory of the passed arrays.
 struct CheckedArguments {
-  /// Throws RuntimeError that names function, argument, what was expected and what was given.
+  /// RuntimeError naming function, argument, expected and actual value.
   CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args);
 
   InlineList<TenonValue, 8> values;
   InlineList<std::int32_t, 8> codes;
-  /// Tensors that had to be rewritten: so many as `rewritten`.
+  /// Tensors that had to be rewritten; their number is `rewritten`.
   InlineList<DLTensor, 8> tensors;
   std::size_t rewritten = 0;
-  /// The strides that some of them lacked, one after the other: so many as `filled`.
+  /// Strides that were missing, concatenated; their number is `filled`.
   InlineList<std::int64_t, 32> strides;
   std::size_t filled = 0;
 };

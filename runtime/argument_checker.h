@@ -1,4 +1,4 @@
-// A function's specification as its calls are checked against it: symbols are numbers.
+// A function's specification in the form used for checking calls: symbols are numbers.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace tenon::runtime {
 
-/// What all calls of a function are checked against.
+/// The checks of a function, shared by all its calls.
 class ArgumentChecker {
  public:
   explicit ArgumentChecker(FunctionSpec spec);
@@ -31,9 +31,9 @@ class ArgumentChecker {
     std::vector<NumberedSize> shape;
     std::vector<NumberedSize> strides;
     DLDataType dtype = {};
-    /// Where all extents are constant.
+    /// Set if all extents are constant.
     std::optional<std::int64_t> elements;
-    /// The symbol that an integer parameter is the value of; -1 for none.
+    /// The symbol whose value an integer parameter is; -1 if there is none.
     int symbol = -1;
   };
 
@@ -42,11 +42,11 @@ class ArgumentChecker {
 
   FunctionSpec spec_;
   std::vector<Param> params_;
-  /// In the order of their first appearance, with the least of the widths that they appear with.
+  /// In order of first appearance, with the minimum of the widths with which they appear.
   std::vector<Symbol> symbols_;
-  /// Of all arrays together.
+  /// Total number of dimensions of all arrays.
   std::size_t dimensions_ = 0;
-  /// All parameters; empty if one of them is something else.
+  /// All parameters; empty if one of them is not a known array.
   std::vector<KnownArray> known_arrays_;
 };
 

@@ -13,7 +13,7 @@ struct BoundCall::State {
 
   Function function;
   std::vector<NDArray> arrays;
-  /// Refers to the tensors of the arrays.
+  /// Refers to the tensors of `arrays`.
   CheckedArguments args;
 };
 

@@ -26,7 +26,7 @@ constexpr CType c_type() {
 template <class... T>
 constexpr std::array<CType, sizeof...(T)> kCTypes = {c_type<T>()...};
 
-/// The type comes from the declaration, so that nobody writes it down again.
+/// Derives the types from the declaration, so that they are not listed twice.
 template <class Result, class... Params>
 CSymbol symbol(std::string_view name, Result (*function)(Params...)) {
   return {.name = name,

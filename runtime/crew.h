@@ -1,6 +1,6 @@
-// The threads that run parallel loops, as set at one moment. A loop keeps the crew that it started
-// with. There is one crew for each number of threads that was ever set, and it is never destroyed,
-// so that starting a loop takes no lock.
+// The threads of parallel loops, for one setting of their number. A loop keeps the crew that it
+// started with. There is one crew for each number of threads that was ever set. Crews are never
+// destroyed, so that starting a loop takes no lock.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ namespace tenon::runtime {
 
 class Crew {
  public:
-  /// Whether there is a processor for each.
+  /// `has_processors`: whether there is a processor for each thread.
   Crew(int threads, bool has_processors);
 
   int threads() const { return threads_; }
-  /// Not for a crew of one: it has no use for an arena, and makes none.
+  /// Returns the arena. Precondition: more than one thread; a crew of one has no arena.
   tbb::task_arena& arena() { return *arena_; }
   Standby& standby() { return *standby_; }
 
@@ -27,8 +27,8 @@ class Crew {
   std::optional<Standby> standby_;
 };
 
-/// The crew for a loop that starts now. Throws RuntimeError if TENON_NUM_THREADS holds no number of
-/// threads.
+/// Returns the crew for a loop that starts now. RuntimeError if TENON_NUM_THREADS is not a valid
+/// number.
 Crew& current_crew();
 
 }  // namespace tenon::runtime

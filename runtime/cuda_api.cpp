@@ -1,6 +1,5 @@
-// CUDA's driver interface, found when the program runs: no header and no library of CUDA is needed
-// to build. The declarations are those of its documentation; every entry that has two versions is
-// the second.
+// CUDA's driver interface, loaded at run time: no CUDA header or library is needed to build. The
+// declarations follow its documentation. For entry points with two versions, the second is used.
 #include <functional>
 #include <limits>
 #include <map>
@@ -57,7 +56,7 @@ struct Driver {
                           unsigned, void*, void**, void**) =
       library.function<Result(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                               unsigned, void*, void**, void**)>("cuLaunchKernel");
-  // Addresses are unified, so that one call copies in every direction.
+  // Addresses are unified, so that one function copies in every direction.
   Result (*memcpy_async)(Address, Address, std::size_t, StreamHandle) =
       library.function<Result(Address, Address, std::size_t, StreamHandle)>("cuMemcpyAsync");
   Result (*stream_create)(StreamHandle*, unsigned) =
@@ -103,18 +102,18 @@ bool can_use(const Use& use) noexcept {
   }
 }
 
-/// Of events that only order streams.
+/// Flag for events that only order streams.
 constexpr unsigned kWithoutTimes = 2;
-/// Streams that wait for nothing in the device's own.
+/// Flag for streams that do not synchronize with the device's default stream.
 constexpr unsigned kNonBlocking = 1;
 
 class CudaStream : public DeviceStream {
  public:
-  /// The device's context is this thread's.
+  /// Precondition: the device's context is current.
   CudaStream(const Driver& driver, Use use) : driver_(driver), use_(std::move(use)) {
     driver_.check(driver_.stream_create(&stream_, kNonBlocking), "making a stream");
   }
-  /// What was started in it is still run.
+  /// Operations queued so far still run.
   ~CudaStream() override {
     if (can_use(use_)) driver_.stream_destroy(stream_);
   }
@@ -142,7 +141,7 @@ class CudaStream : public DeviceStream {
   StreamHandle stream_ = nullptr;
 };
 
-/// Of the calling thread; null is the device's own.
+/// Returns the calling thread's stream; null is the device's default stream.
 StreamHandle stream_handle(int id) {
   const auto* stream = static_cast<CudaStream*>(stream_of_this_thread({DeviceType::Cuda, id}));
   return stream == nullptr ? nullptr : stream->handle();
@@ -152,12 +151,12 @@ StreamHandle stream_handle(int id) {
 constexpr Result kNoBinaryForDevice = 209;
 /// CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES and CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES.
 constexpr int kStaticSharedBytes = 1, kMaxDynamicSharedBytes = 8;
-/// The shared memory, static and dynamic, that a kernel can use without setting the attribute.
+/// Bytes of shared memory, static and dynamic, that a kernel can use without setting the attribute.
 constexpr int kDefaultSharedBytes = 48 * 1024;
 
 class CudaKernels : public LoadedKernels {
  public:
-  /// The device's context is this thread's.
+  /// Precondition: the device's context is current.
   CudaKernels(const Driver& driver, Use use, int id, const KernelImage& image)
       : driver_(driver),
         use_(std::move(use)),
@@ -185,7 +184,7 @@ class CudaKernels : public LoadedKernels {
   }
   ~CudaKernels() override {
     if (!can_use(use_)) return;
-    // Unloading does not wait for kernels that still run.
+    // Unloading does not wait for running kernels.
     driver_.context_synchronize();
     driver_.module_unload(module_);
   }
@@ -198,7 +197,7 @@ class CudaKernels : public LoadedKernels {
     std::vector<float> floats(args.size());
     std::vector<void*> params;
     for (std::size_t n = 0; n < args.size(); ++n) {
-      // Of integers, the first bytes are the lowest.
+      // On a little-endian host, the first bytes of an integer are the lowest.
       params.push_back(&values[n]);
       if (spec.params[n] != Float(32)) continue;
       floats[n] = static_cast<float>(values[n].f);
@@ -237,16 +236,16 @@ class CudaKernels : public LoadedKernels {
   const int id_;
   std::vector<KernelSpec> specs_;
   std::mutex mutex_;
-  /// The dynamic shared memory that a launch of the kernel can use now.
+  /// Bytes of dynamic shared memory that a launch of each kernel can currently use.
   std::vector<int> max_dynamic_bytes_;
   Module module_ = nullptr;
   std::vector<Function> functions_;
 };
 
-/// Events in the stream that kernels are launched in.
+/// Events in the stream in which kernels are launched.
 class CudaTimer : public DeviceTimer {
  public:
-  /// The device's context is this thread's.
+  /// Precondition: the device's context is current.
   CudaTimer(const Driver& driver, Use use, StreamHandle stream)
       : driver_(driver), use_(std::move(use)), stream_(stream) {
     driver_.check(driver_.event_create(&start_, 0), "making an event");
@@ -309,7 +308,7 @@ class CudaApi : public DeviceApi {
 
   void release(int id, void* data) noexcept override {
     if (!can_use([this, id] { use(id); })) return;
-    // The driver does not promise to wait for kernels that use the memory.
+    // The driver does not guarantee to wait for kernels that use the memory.
     driver_.context_synchronize();
     driver_.mem_free(reinterpret_cast<Address>(data));
   }
@@ -317,7 +316,7 @@ class CudaApi : public DeviceApi {
   void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
     const bool to_cuda = to.device.type == DeviceType::Cuda;
     const int id = to_cuda ? to.device.id : from.device.id;
-    // A copy between two devices waits for the thread's stream on the source device, too.
+    // A copy between two devices also waits for the thread's stream on the source device.
     if (to_cuda && from.device.type == DeviceType::Cuda && from.device.id != id) {
       use(from.device.id);
       driver_.check(driver_.stream_synchronize(stream_handle(from.device.id)), "copying");
@@ -359,8 +358,8 @@ class CudaApi : public DeviceApi {
     return device;
   }
 
-  /// Makes the device's primary context, which other CUDA code of the process shares, this
-  /// thread's.
+  /// Makes the device's primary context, which is shared with other CUDA code of the process,
+  /// current in this thread.
   void use(int id) {
     std::lock_guard lock(mutex_);
     Context& context = contexts_[id];

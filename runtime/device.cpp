@@ -9,7 +9,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The driver, or the reason why there is none.
+/// The driver, or the reason why it is missing.
 struct Driver {
   std::unique_ptr<DeviceApi> api;
   std::string why_missing;
@@ -23,8 +23,8 @@ Driver load(std::unique_ptr<DeviceApi> (*make)()) {
   }
 }
 
-/// Null for a kind that this runtime does not know. Drivers are never unloaded: other threads may
-/// be using them at exit.
+/// Returns the driver, or null for an unknown kind. Drivers are never unloaded, because other
+/// threads may be using them at exit.
 const Driver* driver_of(DeviceType type) {
   switch (type) {
     case DeviceType::Cpu: {

@@ -1,5 +1,5 @@
-// The kinds of device, each in a file of its own. Making one loads its driver; a RuntimeError says
-// what is missing.
+// Constructors of the device interfaces, one file each. They load the driver. RuntimeError, naming
+// what is missing, if that fails.
 #pragma once
 
 #include <memory>

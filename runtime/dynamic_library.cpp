@@ -8,7 +8,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// Throws RuntimeError with the loader's reason, in which the file is called `name`.
+/// Loads a file, which messages call `name`. RuntimeError with the loader's reason.
 void* load(const std::string& path, const std::string& name) {
   if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   const char* const error = dlerror();
@@ -39,7 +39,8 @@ PrivateLibrary::PrivateLibrary(const std::filesystem::path& path) : file_(path) 
 
 PrivateLibrary::~PrivateLibrary() {
   library_.reset();
-  // The loader keeps libraries with certain symbols to the end; then the name stays taken as well.
+  // The loader keeps libraries with certain symbols until the process ends; then the name must stay
+  // reserved.
   if (void* handle = dlopen(file_.private_path().c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
     dlclose(handle);
     file_.keep_for_good();

@@ -1,4 +1,4 @@
-// A shared library opened while the program runs; closed with the last owner.
+// A shared library that is opened at run time, and closed by its last owner.
 #pragma once
 
 #include <filesystem>
@@ -14,19 +14,19 @@ class DynamicLibrary {
  public:
   enum class Lifetime { UntilDestroyed, OfTheProcess };
 
-  /// Throws RuntimeError with the loader's reason.
+  /// RuntimeError with the loader's reason.
   explicit DynamicLibrary(const std::filesystem::path& path,
                           Lifetime lifetime = Lifetime::UntilDestroyed);
-  /// Messages call the file `name`.
+  /// Loads a file, which messages call `name`.
   DynamicLibrary(const std::string& path, const std::string& name);
   ~DynamicLibrary();
   DynamicLibrary(const DynamicLibrary&) = delete;
   DynamicLibrary& operator=(const DynamicLibrary&) = delete;
 
-  /// Null if there is none of that name.
+  /// Returns the address of a symbol; null if it does not exist.
   void* find(const std::string& symbol) const;
 
-  /// As find; throws RuntimeError if there is none.
+  /// Returns the function of this name. RuntimeError if it does not exist.
   template <class F>
   F* function(const std::string& symbol) const {
     return reinterpret_cast<F*>(find_or_throw(symbol));
@@ -40,11 +40,11 @@ class DynamicLibrary {
   void* handle_;
 };
 
-/// A library loaded from a private copy of its file (library_file.h): whatever happens to the file,
-/// and whatever was loaded from the same path before, this is what the file held.
+/// A library loaded from a private copy of its file (library_file.h). It is unaffected by later
+/// changes of the file, and by libraries loaded from the same path before.
 class PrivateLibrary {
  public:
-  /// Throws RuntimeError with the path and the reason.
+  /// RuntimeError with the path and the reason.
   explicit PrivateLibrary(const std::filesystem::path& path);
   ~PrivateLibrary();
   PrivateLibrary(const PrivateLibrary&) = delete;
@@ -62,7 +62,7 @@ class PrivateLibrary {
   std::optional<DynamicLibrary> library_;
 };
 
-/// Keeps the library loaded that the address lies in. Null where that is the program itself.
+/// Keeps the library that contains the address loaded. Returns null if that is the program itself.
 std::shared_ptr<const void> hold_library_of(const void* address);
 
 }  // namespace tenon::runtime

@@ -1,11 +1,11 @@
-// From an element type to the C++ type of a lane.
+// Dispatch from an element type to the C++ type of a lane.
 #pragma once
 
 #include "tenon/runtime/ndarray.h"
 
 namespace tenon::runtime {
 
-/// Calls function(T()) with the C++ type that stands for the type of a lane.
+/// Calls function(T()), where T is the C++ type of a lane.
 template <class F>
 decltype(auto) with_lane_type(DataType dtype, F&& function) {
   if (dtype.is_bool()) return function(bool());

@@ -1,4 +1,4 @@
-// What is behind a Function's handle.
+// The state behind a Function's handle.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ struct Function::State {
   PackedCall call;
   std::shared_ptr<const void> keep_alive;
 
-  /// Throws RuntimeError, with the caller's line if there is one.
+  /// Runs the code. RuntimeError, with the caller's line if known.
   void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
 };
 

@@ -1,5 +1,5 @@
-// InlineList: a list whose first few elements need no memory of their own, for what every call of a
-// function keeps while it runs.
+// InlineList: a list that stores its first elements inline. For the data of a function call, to
+// avoid allocations.
 //
 //   InlineList<TenonValue, 8> values(args.size());      // allocates only for more than 8
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace tenon::runtime {
 
-/// Of a fixed length; the elements are not initialised.
+/// A list of fixed length with uninitialized elements.
 template <class T, std::size_t kInline>
 class InlineList {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);

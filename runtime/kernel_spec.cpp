@@ -14,7 +14,7 @@ constexpr std::string_view kPointer = "pointer";
 constexpr std::string_view kDynamicShared = "shared";
 constexpr std::string_view kSubgroup = "subgroup";
 
-/// Up to the separator, which goes too.
+/// Removes and returns the text up to the separator, and removes the separator.
 std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t length = std::min(text.find(separator), text.size());
   const std::string_view piece = text.substr(0, length);

@@ -1,4 +1,4 @@
-// Launching the kernels of a module, which are loaded on a device when it first launches one.
+// Launches of a module's kernels, which are loaded on a device at their first launch there.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -16,7 +16,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// What TenonKernels::loaded points at.
+/// The target of TenonKernels::loaded.
 class KernelsOfModule {
  public:
   explicit KernelsOfModule(const TenonKernels& data)
@@ -54,7 +54,7 @@ class KernelsOfModule {
   std::map<int, std::unique_ptr<LoadedKernels>> loaded_;
 };
 
-/// Made by the first who asks.
+/// Returns the object, which the first caller creates.
 KernelsOfModule& kernels_of(TenonKernels& kernels) {
   std::atomic_ref<void*> loaded(kernels.loaded);
   if (void* made = loaded.load(std::memory_order_acquire))

@@ -25,7 +25,7 @@ std::optional<KnownArray> known_array(const ParamSpec& param) {
   const auto extents = constant_extents(array->shape);
   const auto alignment = static_cast<std::uintptr_t>(array->alignment);
   if (!extents || !std::has_single_bit(alignment)) return std::nullopt;
-  // What 32 bits count, all code does.
+  // Every kernel supports arrays whose elements 32 bits can count.
   const std::int64_t elements = count_elements(*extents).value_or(0);
   if (elements <= 0 || elements > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   return KnownArray{.dtype = to_dlpack(array->dtype),
@@ -67,7 +67,7 @@ bool fits(const KnownArray& expected, const Argument& arg) {
   return true;
 }
 
-/// Two arrays of which one is written lie apart.
+/// Whether arrays are disjoint, for each pair of which one is written.
 bool lie_apart(const std::vector<KnownArray>& expected, std::span<const Argument> args) {
   for (std::size_t n = 0; n < args.size(); ++n)
     for (std::size_t other = 0; other < n; ++other) {
@@ -94,7 +94,7 @@ bool take_known_arrays(const std::vector<KnownArray>& expected, std::span<const 
     if (tensor_of(args[n]).strides != nullptr) continue;
     DLTensor& copy = result.tensors[result.rewritten++];
     copy = tensor_of(args[n]);
-    // Generated code only reads them.
+    // Generated code does not modify strides.
     copy.strides = const_cast<std::int64_t*>(expected[n].strides.data());
     values[n].p = &copy;
   }

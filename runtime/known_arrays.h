@@ -1,5 +1,6 @@
-// Arrays of which a function's specification says all but the address, and their check without
-// words: what nearly every call passes, some to functions that take no longer than a check.
+// Fast path for arrays of which the specification fixes everything except the address. It produces
+// no messages. Nearly all calls use it, including those of functions that are as short as the
+// check.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace tenon::runtime {
 
 struct CheckedArguments;
 
-/// Of constant extents and at least one element, compact, in the memory of processors.
+/// An array of constant extents with at least one element, compact, in host memory.
 struct KnownArray {
   DLDataType dtype;
   std::vector<std::int64_t> shape;
@@ -25,15 +26,15 @@ struct KnownArray {
   bool is_written;
 };
 
-/// Nothing where one is not constant.
+/// Returns the extents; nullopt if one is not constant.
 std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size>& shape);
 
-/// Nothing for a parameter that is something else.
+/// Returns the parameter as a known array; nullopt if it is something else.
 std::optional<KnownArray> known_array(const ParamSpec& param);
 
-/// Whether the arguments are these arrays, in memory that may be written where it is. They are then
-/// put into `result`, which otherwise stays as it is: CallCheck takes what is unusual or says what
-/// is wrong.
+/// Whether the arguments match these arrays and written memory is disjoint from the rest. If so,
+/// stores them in `result`. Otherwise leaves it unchanged, and CallCheck handles unusual arguments
+/// and reports errors.
 bool take_known_arrays(const std::vector<KnownArray>& expected, std::span<const Argument> args,
                        CheckedArguments& result);
 

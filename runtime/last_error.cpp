@@ -18,7 +18,7 @@ std::int32_t fail(std::int32_t status, std::string_view message) noexcept {
     message_of_this_thread().assign(message);
   } catch (...) {
     message_of_this_thread()
-        .clear();  // no memory for the sentence; the status still says that it failed
+        .clear();  // out of memory for the message; the status still reports the failure
   }
   return status;
 }

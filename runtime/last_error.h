@@ -1,4 +1,4 @@
-// The message of a thread's last failure, as the C interface keeps it.
+// The message of a thread's last failure, as stored for the C interface.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace tenon::runtime {
 
-/// Keeps the message for this thread and gives the status back: `return fail(kTenonError, "...")`.
+/// Stores the message for this thread and returns the status: `return fail(kTenonError, "...")`.
 /// Never throws.
 std::int32_t fail(std::int32_t status, std::string_view message) noexcept;
 
-/// As before the first failure of this thread.
+/// Resets this thread to the state before its first failure.
 void clear_last_error() noexcept;
 
-/// Runs the function, which returns a status, and turns an exception into a status with its
+/// Runs the function, which returns a status, and converts an exception to a status with its
 /// message.
 template <class F>
 std::int32_t without_exceptions(F&& function) noexcept {

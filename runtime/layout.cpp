@@ -12,7 +12,7 @@ void write_compact_strides(std::span<const std::int64_t> shape, std::span<std::i
   std::int64_t stride = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     strides[d] = stride;
-    // An extent of 0 would make all strides 0; there is no element to find then.
+    // With an extent of 0, all strides would become 0; such an array has no elements to access.
     stride *= std::max<std::int64_t>(shape[d], 1);
   }
 }
@@ -54,7 +54,7 @@ bool elements_are_apart(std::span<const std::int64_t> shape,
   std::uint64_t spanned = 0;
   for (auto [step, extent] : dimensions) {
     if (step <= spanned) return false;
-    spanned += step * (extent - 1);  // within what touched() has found to fit int64
+    spanned += step * (extent - 1);  // cannot overflow: touched() has checked it
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// Sizes and positions of strided arrays, with arithmetic that does not overflow unnoticed.
+// Sizes and offsets of strided arrays, with overflow checks.
 #pragma once
 
 #include <algorithm>
@@ -10,34 +10,35 @@
 namespace tenon::runtime {
 
 std::vector<std::int64_t> compact_strides(std::span<const std::int64_t> shape);
-/// The same, into a list as long as the shape.
+/// Writes the compact strides to a list of the same length.
 void write_compact_strides(std::span<const std::int64_t> shape, std::span<std::int64_t> strides);
 
-/// Nothing above int64's range, or with a negative extent.
+/// Returns the number of elements; nullopt if it exceeds int64 or an extent is negative.
 inline std::optional<std::int64_t> count_elements(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
   std::int64_t without_zeros = 1;
   for (std::int64_t extent : shape) {
     if (extent < 0) return std::nullopt;
     count *= extent == 0 ? 0 : 1;
-    // Strides are products that pass over zeros, and must fit as well.
+    // Strides are products without zero extents and must not overflow either.
     if (__builtin_mul_overflow(without_zeros, std::max<std::int64_t>(extent, 1), &without_zeros))
       return std::nullopt;
   }
   return count == 0 ? 0 : without_zeros;
 }
 
-/// Positions of the first and the last element in memory, relative to element 0, in elements.
+/// Offsets of the first and the last element in memory, relative to element 0, in elements.
 struct Span {
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
 
-/// Of an array that has elements. Nothing if int64 does not hold it.
+/// Returns the span of an array that has elements; nullopt if it exceeds int64.
 std::optional<Span> touched(std::span<const std::int64_t> shape,
                             std::span<const std::int64_t> strides);
 
-/// Whether the strides are those of row-major order without gaps, where they matter.
+/// Whether the strides are row-major without gaps, ignoring dimensions in which strides have no
+/// effect.
 inline bool is_compact(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
   if (std::ranges::find(shape, 0) != shape.end()) return true;
   std::int64_t expected = 1;
@@ -49,8 +50,7 @@ inline bool is_compact(std::span<const std::int64_t> shape, std::span<const std:
   return true;
 }
 
-/// Whether it is certain that no two elements are the same place: every stride exceeds what the
-/// smaller ones span.
+/// Whether all elements are provably disjoint: every stride exceeds the span of the smaller ones.
 bool elements_are_apart(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
 
 }  // namespace tenon::runtime

@@ -29,7 +29,7 @@ bool lies_within(std::uint64_t offset, std::uint64_t size, std::uint64_t total) 
   return offset <= total && size <= total - offset;
 }
 
-/// Nothing if the file does not reach so far.
+/// Returns a value of the file; nullopt if the file ends before it.
 template <class T>
 std::optional<T> read_at(std::span<const std::byte> file, std::uint64_t offset) {
   if (!lies_within(offset, sizeof(T), file.size())) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<T> read_at(std::span<const std::byte> file, std::uint64_t offset) 
   return value;
 }
 
-/// All rows of a table of the file; nothing if the file ends before the table does.
+/// Returns all rows of a table in the file; nullopt if the file ends before the table does.
 template <class Row>
 std::optional<std::vector<Row>> read_table(std::span<const std::byte> file, std::uint64_t offset,
                                            std::uint64_t rows, std::uint64_t bytes_per_row) {
@@ -69,13 +69,13 @@ std::vector<std::byte> contents_of(const std::filesystem::path& path) {
   return bytes;
 }
 
-/// A file without a name in any folder; -1 if the system has none to give.
+/// Returns a file without a name in any folder; -1 if the system does not support it.
 int unnamed_file() {
   const int memory = memfd_create("tenon_module", MFD_CLOEXEC);
   if (memory >= 0) return memory;
-  // Where code may not run from memory files.
+  // Fallback for systems that forbid executing memory files.
   std::string name = (std::filesystem::temp_directory_path() / "tenon_module.").string();
-  // mkostemp puts six characters of its own in their place.
+  // mkostemp replaces these six characters.
   name.append(6, 'X');
   const int file = mkostemp(name.data(), O_CLOEXEC);
   if (file >= 0) ::unlink(name.c_str());
@@ -141,7 +141,8 @@ LibraryFile::~LibraryFile() {
 }
 
 void LibraryFile::save(const std::filesystem::path& path) const {
-  // Beside it and then renamed: a process that has the file of before mapped keeps that one.
+  // Written next to the target and then renamed, so that a process that has mapped the old file
+  // keeps it.
   std::filesystem::path beside = path;
   beside += ".new";
   std::error_code error;

@@ -1,7 +1,7 @@
-// A private copy of a shared library's file. A library is mapped into memory as its file is, so a
-// file that ends too early, or that somebody writes to later, would end the process; and the loader
-// takes a path that it knows for the library that it knows. So the file is read and checked first,
-// and what is loaded is a copy that nobody else has.
+// A private copy of a shared library's file. The loader maps the file into memory, so that a
+// truncated file, or one that is modified later, would end the process; and for a known path it
+// returns the library that is already loaded. Therefore the file is read and checked first, and a
+// private copy is loaded.
 //
 //   const LibraryFile file("x.so");
 //   dlopen(file.private_path().c_str(), RTLD_NOW);
@@ -16,20 +16,20 @@ namespace tenon::runtime {
 
 class LibraryFile {
  public:
-  /// Throws RuntimeError, with the path, if the file cannot be read, is cut short, or is not what
-  /// its checksum says (module_seal.h).
+  /// RuntimeError, with the path, if the file cannot be read, is truncated, or does not match its
+  /// checksum (module_seal.h).
   explicit LibraryFile(const std::filesystem::path& path);
   ~LibraryFile();
   LibraryFile(const LibraryFile&) = delete;
   LibraryFile& operator=(const LibraryFile&) = delete;
 
-  /// No other file has this name as long as this lives.
+  /// Returns the copy's path, which is unique as long as this object lives.
   const std::string& private_path() const { return private_path_; }
-  /// Throws RuntimeError if the file cannot be written. What was there is replaced, not
-  /// overwritten.
+  /// Saves the file. An existing file is replaced, not overwritten. RuntimeError if it cannot be
+  /// written.
   void save(const std::filesystem::path& path) const;
 
-  /// From now on the name stays taken to the end of the process: the library is loaded for good.
+  /// Reserves the name until the process ends, because the library is loaded permanently.
   void keep_for_good() { is_kept_ = true; }
 
  private:
@@ -38,8 +38,8 @@ class LibraryFile {
   std::string private_path_;
 };
 
-/// What is missing at the end of the file of a shared library, as a sentence; empty if nothing is,
-/// or if it is no such file.
+/// Returns what is missing at the end of a shared library's file, as a sentence; empty if the file
+/// is complete or is not a shared library.
 std::string missing_at_end(std::span<const std::byte> file);
 
 }  // namespace tenon::runtime

@@ -66,12 +66,13 @@ class LibraryModule : public ModuleImpl {
   }
 
  private:
-  /// What get_source calls the kernels' text.
+  /// Returns the kind of the kernels' text for get_source.
   static std::string kind_of(const TenonKernels& kernels) {
     return to_string(static_cast<DeviceType>(kernels.device_type));
   }
 
-  /// One function that runs here is enough: a library may have another for each processor.
+  /// One function that runs here suffices, since a library may have variants for several
+  /// processors.
   void refuse_foreign_code() const {
     const bool runs = std::ranges::any_of(functions_, [](const FunctionSpec& function) {
       return missing_features(function.features).empty();
@@ -82,7 +83,7 @@ class LibraryModule : public ModuleImpl {
   std::filesystem::path path_;
   PrivateLibrary library_;
   std::vector<FunctionSpec> functions_;
-  /// Up to a null; null if there are none.
+  /// NULL-terminated; null if there are no kernels.
   TenonKernels* const* kernels_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Modules in shared libraries, as Module::save writes them.
+// Modules in shared libraries, as written by Module::save.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace tenon::runtime {
 
-/// Throws RuntimeError if the file cannot be loaded, or is no module of ours.
+/// Loads a module. RuntimeError if the file cannot be loaded or is not a Tenon module.
 std::shared_ptr<ModuleImpl> load_library_module(const std::filesystem::path& path);
 
 }  // namespace tenon::runtime

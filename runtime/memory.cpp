@@ -9,10 +9,12 @@ namespace tenon::runtime {
 
 namespace {
 
-/// Of the usual processors. Where pages are of other sizes, an alignment and a hint are lost.
+/// Size of large pages on common processors. With another size, alignment and advice have no
+/// effect.
 constexpr std::uint64_t kLargePage = std::uint64_t{2} << 20;
 
-/// The rest behind the last whole one stays on small pages, so that no memory is wasted.
+/// Requests large pages for all whole ones. The tail stays on small pages, so that no memory is
+/// wasted.
 void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint64_t nbytes) {
 #ifdef MADV_HUGEPAGE
   madvise(memory, nbytes / kLargePage * kLargePage, MADV_HUGEPAGE);
@@ -22,8 +24,8 @@ void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::ui
 }  // namespace
 
 void* allocate_aligned(std::uint64_t nbytes, std::uint64_t alignment) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
-  if (nbytes > kMostBytes) return nullptr;
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
+  if (nbytes > kMaxBytes) return nullptr;
   const bool is_much = nbytes >= kLargePage;
   if (is_much) alignment = std::max(alignment, kLargePage);
   void* memory = nullptr;

@@ -35,11 +35,11 @@ std::vector<Module> ModuleImpl::imported_modules() const { return {}; }
 
 std::shared_ptr<Profiler> ModuleImpl::profiler() const { return nullptr; }
 
-/// One of a module's functions; its handle is made when it is first asked for.
+/// A function of a module. Its handle is created at the first lookup.
 struct Entry {
   const FunctionSpec* spec = nullptr;
   std::unique_ptr<const Function> made;
-  /// The same, for those who do not hold the lock.
+  /// The same pointer, for readers that do not hold the lock.
   std::atomic<const Function*> function = nullptr;
 
   std::string_view name() const { return spec->name; }
@@ -54,7 +54,7 @@ struct Module::State {
     for (std::size_t n = 0; n < specs.size(); ++n) entries[n].spec = specs[n];
   }
 
-  /// Null if there is none of that name.
+  /// Returns the function, or null if there is none of that name.
   const Function* find(std::string_view name) {
     const auto entry = std::ranges::lower_bound(entries, name, {}, &Entry::name);
     if (entry == entries.end() || entry->name() != name) return nullptr;
@@ -70,7 +70,7 @@ struct Module::State {
 
   std::shared_ptr<ModuleImpl> impl;
   std::mutex making;
-  /// By name.
+  /// Sorted by name.
   std::vector<Entry> entries;
 };
 

@@ -22,8 +22,8 @@ static_assert(sizeof(Seal) == 24);
 constexpr std::array<char, 16> kMark = {'t', 'e', 'n', 'o', 'n', ' ', 'm', 'o',
                                         'd', 'u', 'l', 'e', ' ', 'c', 'r', 'c'};
 
-/// CRC-64 with ECMA-182's polynomial, as in .xz files. Two files of one length that differ within
-/// eight neighbouring bytes never have the same.
+/// CRC-64 with ECMA-182's polynomial, as in .xz files. It detects every change within eight
+/// adjacent bytes of a file.
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
   constexpr std::uint64_t kOnes = ~std::uint64_t{0};
   boost::crc_optimal<64, 0x42F0E1EBA9EA3693, kOnes, kOnes, true, true> sum;

@@ -36,8 +36,8 @@ void copy_strided(const NDArray& from, const NDArray& to) {
   }
 }
 
-/// Whether the ranges of addresses overlap. Where memory is named by handles, an answer of true for
-/// different ones costs a copy.
+/// Whether the address ranges overlap. For memory identified by handles, a false positive only
+/// costs a copy.
 bool overlap(const NDArray& a, const NDArray& b) {
   if (a.device() != b.device()) return false;
   const auto range = [](const NDArray& array) {
@@ -53,7 +53,7 @@ bool overlap(const NDArray& a, const NDArray& b) {
   return first_of_a < end_of_b && first_of_b < end_of_a;
 }
 
-std::uint64_t mix(std::uint64_t x) {  // the finaliser of SplitMix64 (Steele, Lea, Flood 2014)
+std::uint64_t mix(std::uint64_t x) {  // the finalizer of SplitMix64 (Steele, Lea, Flood 2014)
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -87,7 +87,7 @@ std::uint64_t next_seed() {
 template <class T>
 T converted(double value, DataType dtype, const SourceLocation& where) {
   if constexpr (std::integral<T> && !std::same_as<T, bool>) {
-    // 2^bits or 2^(bits-1) is exact as a double, the greatest value itself may not be.
+    // 2^bits and 2^(bits-1) are exact as doubles; the maximum itself may not be.
     const double end = std::ldexp(1.0, dtype.is_uint() ? dtype.bits : dtype.bits - 1);
     const double least = dtype.is_uint() ? 0 : -end;
     if (!(value >= least && value < end) || std::trunc(value) != value)
@@ -212,7 +212,7 @@ void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
         "copy_to: expected an array " + describe(*this) + " to copy into, got " + describe(target),
         where);
   if (num_elements() == 0) return;
-  // Elements that the copy stores may be elements that it has yet to read.
+  // The copy could overwrite elements that it has yet to read.
   if (overlap(*this, target)) {
     const NDArray between = empty(shape(), dtype(), device(), where);
     copy_to(between, where);

@@ -1,4 +1,4 @@
-// Arrays and the memory of others: DLPack's tensors, and pointers that a program has.
+// Exchange of arrays with other code: DLPack tensors, and pointers of the program.
 #include "runtime/ndarray_storage.h"
 
 namespace tenon::runtime {
@@ -51,7 +51,7 @@ DataType from_dlpack(DLDataType dtype) {
         break;
     }
   } catch (const TypeError&) {  // NOLINT(bugprone-empty-catch)
-    // A width that no data type has: told below, in DLPack's terms.
+    // No data type has this width; reported below in DLPack's terms.
   }
   throw RuntimeError("no data type for DLPack's code " + std::to_string(dtype.code) + " with " +
                      std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) +
@@ -74,7 +74,7 @@ DLManagedTensor* NDArray::to_dlpack() const {
 
 namespace {
 
-/// The element type of a tensor from elsewhere.
+/// Returns the element type of a foreign tensor.
 DataType imported_type(DLDataType type, const SourceLocation& where) {
   try {
     return from_dlpack(type);
@@ -83,7 +83,7 @@ DataType imported_type(DLDataType type, const SourceLocation& where) {
   }
 }
 
-/// The bytes that the elements take, relative to the data pointer.
+/// The bytes that the elements occupy, relative to the data pointer.
 struct ByteRange {
   std::int64_t first = 0;
   std::int64_t end = 0;
@@ -122,7 +122,7 @@ NDArray NDArray::from_dlpack(DLManagedTensor* tensor, SourceLocation where) {
     if (t.data == nullptr)
       throw RuntimeError(
           "from_dlpack of a tensor " + dtype.str() + to_text(shape) + " without data", where);
-    // Of OpenCL's memory objects the handle is no address.
+    // For OpenCL, the data pointer is a handle and not an address.
     const std::uintptr_t start =
         t.device.device_type == kDLOpenCL ? 0 : reinterpret_cast<std::uintptr_t>(t.data);
     if ((start + t.byte_offset) % static_cast<std::uintptr_t>(bytes_of_lane(dtype)) != 0)

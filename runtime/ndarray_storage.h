@@ -1,4 +1,4 @@
-// What is behind an array, and what its makers check.
+// The storage behind an array, and checks that its constructors share.
 #pragma once
 
 #include "runtime/layout.h"
@@ -11,11 +11,11 @@ struct NDArray::Storage {
   Shape shape;
   Shape strides;
   DataType dtype;
-  /// Points into shape and strides.
+  /// Points into `shape` and `strides`.
   DLTensor tensor;
   /// Keeps the memory alive.
   std::shared_ptr<void> memory;
-  /// What of the memory a view may see, in bytes relative to the tensor's data pointer.
+  /// The bytes that views may access, relative to the tensor's data pointer.
   std::int64_t first_byte = 0;
   std::int64_t end_byte = 0;
 
@@ -32,7 +32,7 @@ inline void check_element_type(DataType dtype, const SourceLocation& where) {
   if (dtype.is_handle()) throw RuntimeError("an array cannot have elements of type handle", where);
 }
 
-/// How many bytes an array of the shape takes.
+/// Returns the bytes of an array of this shape.
 inline std::int64_t bytes_of(const NDArray::Shape& shape, DataType dtype,
                              const SourceLocation& where) {
   const std::string what = dtype.str() + to_text(shape);

@@ -1,4 +1,4 @@
-// The devices of OpenCL.
+// The interface of OpenCL devices.
 #include <algorithm>
 #include <functional>
 #include <mutex>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace opencl_driver;
 
-/// Markers in the queue, whose ends the device notes.
+/// Times markers in the queue with the device's clock.
 class OpenClTimer : public DeviceTimer {
  public:
   OpenClTimer(const Driver& driver, Queue queue) : driver_(driver), queue_(queue) {}
@@ -163,7 +163,7 @@ class OpenClApi : public DeviceApi {
     return devices_[static_cast<std::size_t>(id)];
   }
 
-  /// With context and queue, made at the first use.
+  /// Returns the device with its context and queue, created at the first use.
   OpenDevice& open(int id) {
     std::lock_guard lock(mutex_);
     OpenDevice& device = at(id);

@@ -6,7 +6,7 @@ namespace tenon::runtime::opencl_driver {
 
 namespace {
 
-/// What the specification calls the errors that a user's program can lead to.
+/// Returns the specification's description of errors that a user's program can cause.
 const char* meaning_of(Result result) {
   switch (result) {
     case -3:

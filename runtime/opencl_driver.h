@@ -1,5 +1,5 @@
-// OpenCL's driver, found when the program runs: no header and no library of OpenCL is needed to
-// build. The declarations are those of its specification, version 1.2.
+// OpenCL's driver, loaded at run time: no OpenCL header or library is needed to build. The
+// declarations follow version 1.2 of the specification.
 #pragma once
 
 #include <cstdint>
@@ -101,9 +101,9 @@ struct Driver {
   ReleaseEvent* release_event = library.function<ReleaseEvent>("clReleaseEvent");
 };
 
-/// Throws RuntimeError: what failed, and what the specification says of the result.
+/// Throws RuntimeError with the failed operation and the meaning of the result.
 void check(Result result, const std::string& what);
-/// What a device says of itself.
+/// Returns a text property of a device.
 std::string text_of(const Driver& driver, DeviceId device, std::uint32_t what);
 
 }  // namespace tenon::runtime::opencl_driver

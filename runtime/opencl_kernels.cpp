@@ -10,7 +10,7 @@ namespace tenon::runtime::opencl_driver {
 
 namespace {
 
-/// The bytes of a scalar argument, which stand at the beginning.
+/// A scalar argument. Its bytes are at the start.
 union ScalarBytes {
   std::int64_t integer;
   float single;
@@ -20,7 +20,7 @@ union ScalarBytes {
 ScalarBytes bytes_of(const TenonValue& value, DataType type) {
   if (type == Float(32)) return {.single = static_cast<float>(value.f)};
   if (type == Float(64)) return {.real = value.f};
-  return {.integer = value.i};  // The first bytes are the lowest.
+  return {.integer = value.i};  // on a little-endian host, the first bytes are the lowest
 }
 
 class OpenClKernels : public LoadedKernels {
@@ -49,7 +49,7 @@ class OpenClKernels : public LoadedKernels {
   void launch(std::size_t kernel, std::span<const TenonValue> args,
               const LaunchSize& size) override {
     const KernelSpec& spec = specs_[kernel];
-    // A kernel's arguments are part of it until it is queued.
+    // The arguments are state of the kernel object until the launch is queued.
     const std::lock_guard lock(mutex_);
     Kernel handle = kernels_[kernel];
     std::uint32_t position = 0;
@@ -78,7 +78,7 @@ class OpenClKernels : public LoadedKernels {
   }
 
  private:
-  /// A text says first which extensions it needs.
+  /// The source declares the extensions that it needs in its first lines.
   void check_extensions(std::string_view source) const {
     constexpr std::string_view kBefore = "#pragma OPENCL EXTENSION ";
     const std::string there = " " + text_of(driver_, device_, kDeviceExtensions) + " ";
@@ -106,7 +106,7 @@ class OpenClKernels : public LoadedKernels {
                          std::to_string(threads) + " (target key -subgroup-size)");
   }
 
-  /// Sub-groups came with OpenCL 2.
+  /// Sub-groups require OpenCL 2.
   std::string language(std::string_view source) const {
     if (source.find("cl_khr_subgroup") == std::string_view::npos) return "-cl-std=CL1.2";
     const std::string version = text_of(driver_, device_, kDeviceVersion);
@@ -119,7 +119,8 @@ class OpenClKernels : public LoadedKernels {
     Result result = 0;
     program_ = driver_.create_program(context, 1, &text, &length, &result);
     check(result, "making a program");
-    // Divisions and square roots round like those of other targets, where the device can.
+    // Requests correctly rounded divisions and square roots, as on other targets, if the device
+    // supports them.
     Bits floats = 0;
     driver_.get_device_info(device, kSingleFloatConfig, sizeof(floats), &floats, nullptr);
     std::string options = language(source);

@@ -1,4 +1,4 @@
-// Kernels and streams on one of OpenCL's devices.
+// Kernels and streams of an OpenCL device.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@ namespace tenon::runtime::opencl_driver {
 
 class OpenClStream : public DeviceStream {
  public:
-  /// Takes the queue over.
+  /// Takes ownership of the queue.
   OpenClStream(const Driver& driver, Queue queue, std::function<void(Queue)> on_end)
       : driver_(driver), queue_(queue), on_end_(std::move(on_end)) {}
   ~OpenClStream() override {
     on_end_(queue_);
-    // What was started in it is still run.
+    // Operations queued so far still run.
     driver_.flush(queue_);
     driver_.release_queue(queue_);
   }
@@ -30,7 +30,7 @@ class OpenClStream : public DeviceStream {
     Queue awaited = static_cast<OpenClStream&>(other).queue();
     Event event = nullptr;
     check(driver_.enqueue_marker(awaited, 0, nullptr, &event), "marking the end of a stream");
-    // A queue that waits for another one does not make it run.
+    // A queue that waits for another one does not cause it to run.
     driver_.flush(awaited);
     const Result result = driver_.enqueue_barrier(queue_, 1, &event, nullptr);
     driver_.release_event(event);
@@ -43,7 +43,7 @@ class OpenClStream : public DeviceStream {
   const std::function<void(Queue)> on_end_;
 };
 
-/// The queue of the calling thread's stream, or the device's own.
+/// The queue of the calling thread's stream, or the device's default queue.
 class QueueOfThread {
  public:
   QueueOfThread(int id, Queue own) : device_{DeviceType::OpenCL, id}, own_(own) {}

@@ -1,4 +1,4 @@
-// What parallel loops and parallel regions know of each other: whether this thread is inside one.
+// State shared by parallel loops and parallel regions: whether the calling thread is inside one.
 #pragma once
 
 #include "runtime/crew.h"

@@ -1,7 +1,9 @@
-// Parallel loops on TBB. Four things are ours: an error of a body reaches the caller, a nested loop
-// runs inline while the loops around it keep all threads busy, a thread that waits for its loop
-// takes no foreign work, so that the stack is never deeper than the static nest, and a loop that is
-// in no other is shared out among threads that stand by (standby.h).
+// Parallel loops on TBB, with these additions:
+// - An error of a body reaches the caller.
+// - A nested loop runs inline while the loops around it occupy all threads.
+// - A thread that waits for its loop executes no unrelated tasks, which bounds the stack by the
+//   static nesting.
+// - An outermost loop is distributed over spinning threads (standby.h).
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
@@ -21,9 +23,9 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The failure that a loop reports, of all that its sub-ranges had. Which sub-ranges ran before the
-/// loop stopped depends on timing; of those that failed, the first of the loop counts, and a reason
-/// counts more than "cancelled".
+/// The failure that a loop reports. Which sub-ranges run before the loop stops depends on timing.
+/// Of those that failed, the first in loop order is reported; an error takes precedence over a
+/// cancellation.
 class Failure {
  public:
   void record(std::int64_t begin, std::int32_t status, const char* message) {
@@ -53,7 +55,7 @@ struct Loop {
   void* closure;
   Crew& crew;
   const Loop* parent;
-  /// Iterations in sub-ranges that no thread has begun yet.
+  /// Iterations in sub-ranges that no thread has started.
   std::atomic<std::int64_t> waiting;
   Failure failure = {};
   std::atomic<bool> has_failed = false;
@@ -66,7 +68,7 @@ bool is_cancelled(const Loop& loop) {
   return false;
 }
 
-/// The innermost loop whose body this thread is in.
+/// The innermost loop whose body this thread is executing.
 thread_local const Loop* current_loop = nullptr;
 
 class InsideLoop {
@@ -90,7 +92,7 @@ std::int32_t run_body(TenonLoopBody body, void* closure, std::int64_t begin, std
   return status;
 }
 
-/// Whether the loop goes on.
+/// Runs a sub-range. Returns whether the loop continues.
 bool run_sub_range(Loop& loop, std::int64_t begin, std::int64_t end) {
   loop.waiting.fetch_sub(end - begin, std::memory_order_relaxed);
   InsideLoop inside(&loop);
@@ -101,7 +103,7 @@ bool run_sub_range(Loop& loop, std::int64_t begin, std::int64_t end) {
   return false;
 }
 
-/// Whether the loops around leave no thread idle for a new loop.
+/// Whether the loops around occupy all threads, so that a new loop would find none idle.
 bool saturated(const Loop* innermost) {
   for (const Loop* loop = innermost; loop != nullptr; loop = loop->parent)
     if (loop->waiting.load(std::memory_order_relaxed) >= loop->crew.threads()) return true;
@@ -122,8 +124,8 @@ std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
   };
   loop.crew.standby().dismiss();
   loop.crew.arena().execute([&] {
-    // Isolated: while it waits here, this thread takes work of this loop and of loops inside it
-    // only.
+    // Isolated: while it waits here, this thread only executes tasks of this loop and of loops
+    // inside it.
     tbb::this_task_arena::isolate(
         [&] { tbb::parallel_for(range, sub_range, tbb::auto_partitioner(), context); });
   });
@@ -132,13 +134,13 @@ std::int32_t run_in_arena(Loop& loop, std::int64_t begin, std::int64_t end) {
   return result_of(loop);
 }
 
-/// What is left of a loop: a part for each thread, in which it goes forward, so that what lies side
-/// by side is one thread's. Who has finished helps the next.
+/// The remaining iterations of a loop, in one part per thread. A thread processes its part in
+/// order, so that adjacent iterations run on one thread, and then helps the next.
 class Pieces {
  public:
   Pieces(std::int64_t begin, std::int64_t end, int threads)
       : parts_(static_cast<int>(
-            std::min<std::int64_t>({threads, static_cast<int>(kMost), end - begin}))) {
+            std::min<std::int64_t>({threads, static_cast<int>(kMaxParts), end - begin}))) {
     const std::int64_t length = (end - begin) / parts_, longer = (end - begin) % parts_;
     for (int n = 0; n < parts_; ++n) {
       part_[n].next.store(begin, std::memory_order_relaxed);
@@ -146,7 +148,7 @@ class Pieces {
     }
   }
 
-  /// Calls f(begin, end) with pieces that are left, for the thread of that number, until none is or
+  /// Calls f(begin, end) with remaining pieces for thread number `thread`, until there are none or
   /// f returns false.
   template <class F>
   void for_each(int thread, const F& f) {
@@ -160,7 +162,7 @@ class Pieces {
     std::int64_t end;
   };
 
-  /// Pieces become shorter, so that those that share the part end at about the same time
+  /// The size of pieces decreases, so that threads that share a part finish at about the same time
   /// (Polychronopoulos and Kuck, "Guided Self-Scheduling", 1987).
   template <class F>
   static bool finish(Part& part, const F& f) {
@@ -175,13 +177,13 @@ class Pieces {
     return true;
   }
 
-  /// More threads than these share parts.
-  static constexpr std::size_t kMost = 64;
+  /// Maximum number of parts; more threads share parts.
+  static constexpr std::size_t kMaxParts = 64;
   const int parts_;
-  std::array<Part, kMost> part_;
+  std::array<Part, kMaxParts> part_;
 };
 
-/// Nothing if the threads that stand by have another loop.
+/// Runs the loop on spinning threads. Nullopt if they are executing another loop.
 std::optional<std::int32_t> run_with_standby(Loop& loop, std::int64_t begin, std::int64_t end) {
   Pieces pieces(begin, end, loop.crew.threads());
   auto work = [&](int thread) {

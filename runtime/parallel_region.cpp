@@ -1,9 +1,9 @@
-// Persistent parallel regions: tasks that run at the same time and may wait for each other.
+// Persistent parallel regions: tasks that run concurrently and may wait for one another.
 //
-// TBB promises no concurrency (a task may start after another has ended), so a barrier inside its
-// tasks could wait for ever. A region therefore has threads of its own. They are all there before
-// the first task starts: if the system gives fewer than asked for, the region has as many tasks as
-// there are threads.
+// TBB does not guarantee concurrency (a task may start after another has ended), so that a barrier
+// in its tasks could wait forever. A region therefore starts its own threads. All of them exist
+// before the first task starts. If the system provides fewer than requested, the region has as many
+// tasks as threads.
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -19,7 +19,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// A barrier that also ends when waiting has become pointless.
+/// A barrier that also releases its waiters when it can no longer complete.
 class Team {
  public:
   explicit Team(int size) : size_(size) {}
@@ -28,7 +28,7 @@ class Team {
 
   std::int32_t wait() {
     std::unique_lock lock(mutex_);
-    if (left_ > 0) broken_ = true;  // whoever has left will not come
+    if (left_ > 0) broken_ = true;  // a task that has returned will not reach the barrier
     if (broken_) return refuse();
     const std::uint64_t round = round_;
     if (++arrived_ == size_) {
@@ -54,7 +54,7 @@ class Team {
     }
   }
 
-  /// After all have left.
+  /// Returns the region's status. Precondition: all tasks have returned.
   std::int32_t result() const { return status_ == kTenonOk ? kTenonOk : fail(status_, message_); }
 
  private:
@@ -76,7 +76,7 @@ class Team {
   std::string message_;
 };
 
-/// The innermost region that this thread has a task of.
+/// The innermost region of which this thread runs a task.
 thread_local Team* current_team = nullptr;
 
 void run_task(Team& team, TenonTaskBody body, void* closure, int task) {
@@ -91,7 +91,7 @@ void run_task(Team& team, TenonTaskBody body, void* closure, int task) {
   current_team = outer;
 }
 
-/// Holds threads back until it is known how many there are.
+/// Holds threads back until their final number is known.
 class StartingGate {
  public:
   void open(Team* team) {
@@ -119,7 +119,7 @@ std::int32_t launch(TenonTaskBody body, void* closure, int wanted) {
     try {
       threads.emplace_back([&, task] { run_task(gate.pass(), body, closure, task); });
     } catch (const std::exception&) {
-      break;  // no more threads to be had
+      break;  // the system provides no more threads
     }
   }
   Team team(static_cast<int>(threads.size()) + 1);

@@ -24,7 +24,7 @@ struct Feature {
 #if defined(__x86_64__) || defined(__i386__)
 constexpr Architecture kHere = Architecture::X86;
 
-/// What CPUID gives.
+/// The result of CPUID.
 struct Registers {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
 };

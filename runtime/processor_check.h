@@ -1,4 +1,5 @@
-// Code for another processor would end the process with an illegal instruction.
+// A check of processor features. Code for another processor would end the process with an illegal
+// instruction.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace tenon::runtime {
 
-/// Throws RuntimeError, naming the function and what is missing, if this processor lacks a feature
-/// that the function needs. `place` is where the code comes from.
+/// RuntimeError, naming the function and the missing features, if this processor lacks a feature
+/// that the function requires. `place` is the origin of the code.
 void check_processor(const FunctionSpec& function, const std::string& place);
 
 }  // namespace tenon::runtime

@@ -19,7 +19,7 @@ using Frame = Profiler::Frame;
 using Thread = Profiler::Thread;
 using Clock = std::chrono::steady_clock;
 
-/// Whether the processor counts cycles at a rate that never changes.
+/// Whether the processor has a cycle counter of constant rate.
 bool has_constant_counter() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -39,10 +39,10 @@ Ticks now() {
   return static_cast<Ticks>(Clock::now().time_since_epoch().count());
 }
 
-/// Whom this thread's time goes to; null outside of profiled calls.
+/// The record to which this thread's time counts; null outside profiled calls.
 thread_local Thread* current = nullptr;
 
-/// Counters of two processors may differ a little.
+/// Returns the elapsed ticks. Counters of two processors may differ slightly.
 Ticks between(Ticks begin, Ticks end) { return end > begin ? end - begin : 0; }
 
 void push(Thread& thread, Frame::Kind kind, std::int32_t region) {
@@ -78,13 +78,13 @@ void pop(Thread& thread) {
     ++thread.dropped_events;
 }
 
-/// Frames that an error or an exception has left behind.
+/// Drops frames that were left by an error or an exception.
 void drop_to(Thread& thread, std::size_t depth) {
   if (thread.frames.size() > depth) thread.frames.resize(depth);
 }
 
-/// Calls that an exception has ended, and what was inside of them. Stacks grow downwards: what
-/// lies deeper than the call that begins now has ended.
+/// Drops calls that were left by an exception, and the frames inside them. Stacks grow downwards: a
+/// call whose frame is below that of the starting call has ended.
 void drop_ended_calls(Thread& thread, const void* stack) {
   for (std::size_t n = 0; n < thread.frames.size(); ++n) {
     const Frame& frame = thread.frames[n];
@@ -92,7 +92,7 @@ void drop_ended_calls(Thread& thread, const void* stack) {
   }
 }
 
-/// A part of a parallel loop or a task of a region, on whatever thread it runs.
+/// A part of a parallel loop, or a task of a region, on any thread.
 class Part {
  public:
   Part(Profiler& profiler, std::int32_t region) : Part(record_of(profiler), region) {}
@@ -120,7 +120,7 @@ class Part {
   std::size_t depth_;
 };
 
-/// The record of a thread that ends with its task: another takes it over.
+/// The record of a thread that ends with its task. Another thread reuses it.
 class Borrowed {
  public:
   explicit Borrowed(Profiler& profiler) : profiler_(profiler), thread_(profiler.borrow()) {}
@@ -135,7 +135,7 @@ class Borrowed {
   Thread& thread_;
 };
 
-/// What this thread does not do itself, until parts that it runs say otherwise.
+/// Counts this thread's time as waiting, except for parts that it runs itself.
 class Wait {
  public:
   Wait() : mine_(*current), depth_(mine_.frames.size()) {
@@ -171,8 +171,8 @@ std::uint64_t next_id() {
   return ++last;
 }
 
-/// Which record a thread has of a profiler. Profilers are told apart by number: another may stand
-/// where one was.
+/// A thread's record in a profiler. Profilers are identified by number, since a new one may have
+/// the address of an old one.
 struct KnownThread {
   std::uint64_t profiler = 0;
   Thread* thread = nullptr;
@@ -227,10 +227,10 @@ void Profiler::give_back(Thread& thread) {
 double Profiler::seconds_per_tick() const {
   if (!kCountsCycles)
     return static_cast<double>(Clock::period::num) / static_cast<double>(Clock::period::den);
-  // Both ends of the comparison are read one after the other; over this long that does not matter.
-  constexpr std::chrono::milliseconds kLeast(5);
+  // The two clocks are read one after the other; over this interval the difference is negligible.
+  constexpr std::chrono::milliseconds kMinDuration(5);
   Clock::time_point time = Clock::now();
-  while (time - first_time_ < kLeast) time = Clock::now();
+  while (time - first_time_ < kMinDuration) time = Clock::now();
   return std::chrono::duration<double>(time - first_time_).count() /
          static_cast<double>(now() - first_tick_);
 }

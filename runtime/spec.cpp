@@ -6,7 +6,8 @@
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
 
-// The text of a manifest, a line each for the version, every function and every parameter:
+// The text form of a manifest, with one line each for the version, every function and every
+// parameter:
 //
 //   tenon-manifest 1
 //   function "matmul" "matmul"
@@ -76,7 +77,7 @@ std::string write(const ParamSpec& param) {
 
 // ---- Reading ----
 
-/// Takes a line apart; every word that does not come as expected is an error that shows the line.
+/// Parses a line. Every unexpected word is an error that shows the line.
 class LineReader {
  public:
   explicit LineReader(std::string_view line) : line_(line), rest_(line) {}
@@ -86,7 +87,7 @@ class LineReader {
     return rest_.empty();
   }
 
-  /// The next word, which does not begin a quoted name.
+  /// Returns the next word, which must not start a quoted name.
   std::string_view word() {
     skip_blanks();
     std::size_t length = 0;

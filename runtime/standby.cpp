@@ -10,11 +10,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// So many looks at what has changed for one at the clock.
+/// Number of checks for new work per reading of the clock.
 constexpr int kLooks = 64;
 
-// The gate: 32 bits of the run's number, one that is set while threads may join, 31 that count
-// them.
+// The gate: 32 bits for the run's number, one bit that is set while threads may join, and 31 bits
+// for the number of threads that have joined.
 constexpr std::uint64_t kOpen = std::uint64_t{1} << 31, kCount = kOpen - 1;
 std::uint32_t run_of(std::uint64_t gate) { return static_cast<std::uint32_t>(gate >> 32); }
 
@@ -52,7 +52,7 @@ bool Standby::run(std::int64_t others, FunctionRef<void(int)> work) {
   const std::uint64_t joined = gate_.fetch_and(~kOpen, std::memory_order_relaxed) & kCount;
   for (int looks = 0; finished_.load(std::memory_order_acquire) != joined; ++looks) {
     if (looks % kLooks == kLooks - 1)
-      std::this_thread::yield();  // to one of them, where processors are few
+      std::this_thread::yield();  // with few processors, lets one of them run
     else
       pause();
   }
@@ -70,7 +70,7 @@ void Standby::summon(int count) noexcept {
       stand_by();
     });
   } catch (...) {
-    // Without memory for the request, the others do the work.
+    // Without memory for the request, the other threads do the work.
     present_.fetch_sub(count, std::memory_order_relaxed);
   }
 }
@@ -87,7 +87,7 @@ bool Standby::join(std::uint32_t& last) {
 
 void Standby::stand_by() {
   const std::uint32_t dismissals = dismissals_.load(std::memory_order_relaxed);
-  // None has a number before the first.
+  // Run numbers start at 1.
   std::uint32_t last = 0;
   Clock::time_point end = Clock::now() + stay_;
   for (int looks = 1;; ++looks) {

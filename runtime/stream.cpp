@@ -17,7 +17,7 @@ struct Stream::State {
 
 namespace {
 
-/// The streams that this thread has set, one for a device.
+/// The streams that this thread has set, at most one per device.
 std::vector<Stream>& streams_of_this_thread() {
   thread_local std::vector<Stream> streams;
   return streams;
@@ -51,7 +51,7 @@ void Stream::wait_for(const Stream& other, SourceLocation where) const {
     throw RuntimeError("a stream of " + device().str() + " cannot wait for one of " +
                            other.device().str() + "; wait for that with synchronize()",
                        where);
-  // It would wait for itself for ever; what is started in one stream runs in order anyhow.
+  // A stream that waits for itself would wait forever. Its operations execute in order anyway.
   if (*this == other) return;
   state_->queue->wait_for(*other.state_->queue);
 }
@@ -93,7 +93,7 @@ void synchronize(Device device, SourceLocation where) {
 
 namespace {
 
-/// The streams that C programs have made, by the handles that they know.
+/// The streams of C programs, by handle.
 struct Handles {
   std::mutex mutex;
   std::map<void*, Stream> streams;
@@ -101,7 +101,7 @@ struct Handles {
 };
 
 Handles& handles() {
-  // Never destroyed: threads may be using streams when the program ends.
+  // Never destroyed: threads may use streams while the program exits.
   static Handles& all = *new Handles;
   return all;
 }

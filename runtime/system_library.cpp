@@ -11,19 +11,19 @@ namespace tenon::runtime {
 
 namespace {
 
-/// What one object has registered; its texts and functions are where its code is.
+/// The registration of one object. Its texts and functions are in the object's code.
 struct Registration {
   std::string prefix;
   const char* manifest;
   const TenonPackedFunction* functions;
 };
 
-/// Filled before main by objects in any order, and later by libraries that are loaded; those take
-/// their entries away when they are dropped.
+/// Filled before main by objects in any order, and later by loaded libraries, which remove their
+/// entries when they are closed.
 class Registry {
  public:
   static Registry& of_process() {
-    // Never destroyed: objects leave after main, in any order.
+    // Never destroyed: objects unregister after main, in any order.
     static Registry& registry = *new Registry;
     return registry;
   }
@@ -56,7 +56,8 @@ class SystemLibrary : public ModuleImpl {
   explicit SystemLibrary(const std::string& prefix) {
     for (const Registration& registration : Registry::of_process().all()) {
       if (registration.prefix != prefix) continue;
-      // Held first, and then asked for again: another thread may be dropping the library.
+      // Acquired first and checked again afterwards, because another thread may be closing the
+      // library.
       std::shared_ptr<const void> held = hold_library_of(registration.functions);
       if (!Registry::of_process().has(registration.functions)) continue;
       add(registration);
@@ -103,9 +104,9 @@ class SystemLibrary : public ModuleImpl {
   }
 
   std::vector<FunctionSpec> functions_;
-  /// Of each of them.
+  /// The address of each function.
   std::vector<TenonPackedFunction> addresses_;
-  /// Those that the functions lie in stay loaded.
+  /// Keeps the libraries that contain the functions loaded.
   std::vector<std::shared_ptr<const void>> libraries_;
 };
 

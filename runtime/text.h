@@ -1,4 +1,4 @@
-// Values as error messages write them.
+// Text of values for error messages.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace tenon::runtime {
 
-/// "[2, 3]"
+/// Returns "[2, 3]".
 std::string to_text(std::span<const std::int64_t> values);
-/// The shortest text that stands for the number.
+/// Returns the shortest text that represents the number.
 std::string to_text(double value);
 inline std::string to_text(std::int64_t value) { return std::to_string(value); }
 

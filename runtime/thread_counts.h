@@ -1,5 +1,5 @@
-// How many threads the environment asks for, read from its texts. Apart from what uses it, so that
-// its test can have it: the library exports only what the public headers declare.
+// Parsers for the number of threads that the environment requests. In a file of their own, so that
+// a test can link them: the library exports only the declarations of public headers.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,12 @@
 
 namespace tenon::runtime {
 
-/// The number of threads that the text of TENON_NUM_THREADS asks for; throws RuntimeError for
-/// another text.
+/// Parses TENON_NUM_THREADS. RuntimeError if it is not a valid number of threads.
 int parse_num_threads(std::string_view text);
 
-/// How many processors a control group's quota is worth, at least 1, rounded up; none for no quota.
-/// `text` is the file cpu.max of version 2 ("200000 100000") or quota and period of version 1, a
-/// blank between.
+/// Returns the number of processors of a control group's quota, at least 1, rounded up; nullopt
+/// without a quota. `text` is the content of cpu.max (version 2, "200000 100000"), or quota and
+/// period of version 1 separated by a blank.
 std::optional<int> processors_of_quota(std::string_view text);
 
 }  // namespace tenon::runtime

@@ -30,7 +30,7 @@ std::string contents(const char* path) {
 
 int processors_of_this_process() {
   int processors =
-      tbb::info::default_concurrency();  // respects the affinity mask, and so the cpuset
+      tbb::info::default_concurrency();  // respects the affinity mask, and thus the cpuset
   std::string quota = contents("/sys/fs/cgroup/cpu.max");
   if (quota.empty()) {
     quota = contents("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") + " " +
@@ -39,7 +39,7 @@ int processors_of_this_process() {
   return std::min(processors, processors_of_quota(quota).value_or(processors));
 }
 
-/// The process's setting. Made at the first use, which is when the environment is read.
+/// The process's setting. Created at the first use, which reads the environment.
 class Setting {
  public:
   static Setting& instance() {
@@ -49,7 +49,7 @@ class Setting {
   }
 
   Crew& crew() {
-    // TBB's workers do not live on in a child process, and a loop would wait for them for ever.
+    // TBB's workers do not exist in a child process, and a loop would wait for them forever.
     return in_child.load(std::memory_order_relaxed) ? alone_
                                                     : *crew_.load(std::memory_order_acquire);
   }
@@ -75,8 +75,8 @@ class Setting {
     return crews_.try_emplace(threads, threads, threads <= processors_).first->second;
   }
 
-  /// TBB starts no more threads than there are processors unless told so. Of several such controls
-  /// the least counts, so a new one takes the place of the old.
+  /// TBB starts no more threads than there are processors unless told otherwise. The minimum of
+  /// several such controls applies, so a new one replaces the old one.
   void allow(int threads) {
     if (threads <= allowed_) return;
     more_threads_.reset();
@@ -102,7 +102,7 @@ class Setting {
 Crew::Crew(int threads, bool has_processors) : threads_(threads) {
   if (threads == 1) return;
   arena_.emplace(threads);
-  // What a program does between two calls of functions takes less.
+  // Longer than a typical program needs between two calls of functions.
   constexpr std::chrono::microseconds kStay(50);
   standby_.emplace(*arena_, threads, has_processors ? kStay : kStay.zero());
 }

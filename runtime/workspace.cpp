@@ -1,5 +1,5 @@
-// Workspaces: temporary memory of generated code. Every thread keeps the blocks that were given
-// back on it, so that a loop that allocates in every iteration asks the system once.
+// Workspaces: temporary memory of generated code. Every thread caches the blocks that were freed on
+// it, so that a loop with an allocation in every iteration calls the system only once.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -16,13 +16,13 @@ namespace tenon::runtime {
 
 namespace {
 
-/// What a thread keeps at most.
-constexpr std::uint64_t kMostCachedBytes = std::uint64_t{128} << 20;
-/// Blocks grow in these steps, so that nearly equal sizes share one.
+/// Maximum number of bytes that a thread caches.
+constexpr std::uint64_t kMaxCachedBytes = std::uint64_t{128} << 20;
+/// Sizes are rounded up to this granularity, so that similar sizes share blocks.
 constexpr std::uint64_t kGranule = 4096;
 constexpr std::uint64_t kMagic = 0x74656e6f6e777370;
 
-/// Lies right before the memory handed out.
+/// Stored directly before the memory that is returned.
 struct BlockHeader {
   std::uint64_t magic;
   std::uint64_t capacity;
@@ -51,7 +51,7 @@ class Pool {
     auto best = free_.end();
     for (auto it = free_.begin(); it != free_.end(); ++it) {
       const BlockHeader& block = *header_of(*it);
-      // A block of more than twice the size stays for those that need it.
+      // A block of more than twice the size is kept for larger requests.
       if (block.capacity < nbytes || block.capacity / 2 > nbytes || block.alignment < alignment)
         continue;
       if (best == free_.end() || block.capacity <= header_of(*best)->capacity) best = it;
@@ -65,14 +65,14 @@ class Pool {
 
   void give_back(void* data) {
     const std::uint64_t capacity = header_of(data)->capacity;
-    if (capacity > kMostCachedBytes) return release(data);
+    if (capacity > kMaxCachedBytes) return release(data);
     try {
       free_.push_back(data);
     } catch (const std::bad_alloc&) {
-      return release(data);  // No memory for the list: it is not kept.
+      return release(data);  // out of memory for the list: the block is not cached
     }
     cached_bytes_ += capacity;
-    while (cached_bytes_ > kMostCachedBytes) {
+    while (cached_bytes_ > kMaxCachedBytes) {
       cached_bytes_ -= header_of(free_.front())->capacity;
       release(free_.front());
       free_.erase(free_.begin());
@@ -83,14 +83,14 @@ class Pool {
   static void* fresh(std::uint64_t nbytes, std::uint64_t alignment) {
     void* start = allocate_aligned(nbytes + alignment, alignment);
     if (start == nullptr) return nullptr;
-    // The header fits the gap: the alignment is at least kMemoryAlignment.
+    // The header fits the gap, since the alignment is at least kMemoryAlignment.
     void* data = static_cast<char*>(start) + alignment;
     *header_of(data) = {
         .magic = kMagic, .capacity = nbytes, .alignment = alignment, .start = start};
     return data;
   }
 
-  /// The longest unused first.
+  /// Least recently used first.
   std::vector<void*> free_;
   std::uint64_t cached_bytes_ = 0;
 };
@@ -101,9 +101,9 @@ Pool& pool_of_this_thread() {
 }
 
 void* allocate_on_cpu(std::uint64_t nbytes, std::uint64_t alignment) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
   void* data = nullptr;
-  if (nbytes <= kMostBytes) {
+  if (nbytes <= kMaxBytes) {
     const std::uint64_t step = std::max(kGranule, alignment);
     data = pool_of_this_thread().allocate(std::max(step, (nbytes + step - 1) / step * step),
                                           alignment);

@@ -13,7 +13,7 @@ import sys
 import comments
 import sources
 
-CLEAN = ("include",)
+CLEAN = ("include", "runtime")
 
 # The first word of a comment, and what to write instead. These openings leave out the noun that is described.
 NOUN_FIRST = "begin with a noun phrase or a third-person verb (\"The stage that ...\", \"Returns ...\")"

@@ -4,7 +4,7 @@ import pathlib
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SUFFIXES = (".h", ".cpp", ".cu")
+SUFFIXES = (".h", ".c", ".cpp", ".cu")
 
 
 class Comment(NamedTuple):

@@ -1,8 +1,8 @@
-/* What compiled kernels call of the runtime, for programs that link nothing else: parallel loops on
- * threads of its own, temporary memory, the message of the last error. Same contracts as in
- * tenon/runtime/c_api.h; no devices. C11 and POSIX threads.
+/* A standalone subset of the runtime for compiled kernels: parallel loops on its own threads,
+ * temporary memory, the message of the last error. The contracts are those of
+ * tenon/runtime/c_api.h; devices are not supported. C11 and POSIX threads.
  *
- * A program links this or libtenon_runtime, not both. */
+ * A program links either this or libtenon_runtime. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -21,8 +21,8 @@
 
 #include "tenon/runtime/c_api.h"
 
-/* Code that is saved with this inside (SaveOptions in tenon/runtime/module.h): of several such files in one
- * program, the functions of one are taken. */
+/* Weak symbols: several saved files that contain this code (SaveOptions in tenon/runtime/module.h) can
+ * be linked into one program, which then uses one copy. */
 #ifdef TENON_IN_SAVED_CODE
 #pragma weak tenon_last_error
 #pragma weak tenon_set_last_error
@@ -166,31 +166,31 @@ int32_t tenon_num_threads(int32_t* result) {
 
 /* ---- Parallel loops ----
  *
- * Helper threads are started by the first loop and then wait for the next one. They serve one loop
- * at a time: a loop that starts while another one is being shared out, from another thread or from
- * a body, runs on its caller alone. They end when the library is closed or the process exits. */
+ * Helper threads are started by the first loop and then wait for further ones. They serve one loop
+ * at a time: a loop that starts while they are busy, on another thread or in a body, runs on its
+ * caller alone. They end when the library is closed or the process exits. */
 
 typedef struct {
   TenonLoopBody body;
   void* closure;
   int64_t end, grain;
-  atomic_llong next;        /* the first iteration that no thread has taken */
+  atomic_llong next;        /* the first iteration not yet taken by a thread */
   atomic_int status;        /* kTenonOk, or the status of the first sub-range that failed */
-  int helpers;              /* threads inside of this loop except its caller; guarded by `lock` */
+  int helpers;              /* threads in this loop other than its caller; guarded by `lock` */
   char message[kMessageBytes];
 } Loop;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* A loop was published, or helpers shall end. */
+/* Signals that a loop was published, or that helpers must end. */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-/* The last helper left a loop. Callers of several loops may wait, each for its own. */
+/* Signals that the last helper left a loop. Several callers may wait, each for its own loop. */
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
-/* All below are guarded by `lock`. */
+/* The following variables are guarded by `lock`. */
 static Loop* current; /* the loop that helpers may join */
 static uint64_t round_number;
 static int helpers_made, helpers_wanted;
 static pthread_t helper_threads[kMaxThreads];
-/* Written with the lock held, so that no waiting helper misses it; read by running ones without. */
+/* Written with the lock held, so that waiting helpers do not miss it; running ones read it without. */
 static atomic_int ending;
 
 static int32_t run_body(TenonLoopBody body, void* closure, int64_t begin, int64_t end) {
@@ -213,7 +213,7 @@ static void run_sub_range(Loop* loop, int64_t begin) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Takes sub-ranges until none is left, one has failed or, for a helper, the library ends. */
+/* Runs sub-ranges until there are no more, one fails or, in a helper, the library is closed. */
 static void run_loop(Loop* loop, int is_helper) {
   while (atomic_load(&loop->status) == kTenonOk && !(is_helper && atomic_load(&ending))) {
     const int64_t begin = atomic_fetch_add(&loop->next, loop->grain);
@@ -243,14 +243,14 @@ static void* help(void* number) {
   return NULL;
 }
 
-/* With the lock held. */
+/* Precondition: the lock is held. */
 static void make_helpers(int wanted) {
   for (; helpers_made < wanted; ++helpers_made)
     if (pthread_create(&helper_threads[helpers_made], NULL, help, (void*)(intptr_t)helpers_made) != 0)
       return;
 }
 
-/* The code that a helper runs must not be unmapped before the helper has ended. */
+/* Waits for the helpers, whose code must stay mapped until they have ended. */
 __attribute__((destructor)) static void end_helpers(void) {
   int n, made;
   pthread_mutex_lock(&lock);
@@ -259,14 +259,14 @@ __attribute__((destructor)) static void end_helpers(void) {
   helpers_made = 0;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
-  /* A body that calls exit() may run on a helper. */
+  /* This may be a helper, if a body calls exit(). */
   for (n = 0; n < made; ++n)
     if (!pthread_equal(helper_threads[n], pthread_self())) pthread_join(helper_threads[n], NULL);
 }
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void after_fork_in_parent(void) { pthread_mutex_unlock(&lock); }
-/* Only the thread that forked, perhaps inside of a loop, is in the child. */
+/* The child has only the thread that forked, which may be inside a loop. */
 static void after_fork_in_child(void) {
   if (current) current->helpers = 0;
   current = NULL;
@@ -280,7 +280,7 @@ __attribute__((constructor)) static void watch_forks(void) {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-/* Publishes the loop. 0: there are no helpers for it. */
+/* Publishes the loop. Returns 0 if there are no helpers for it. */
 static int share(Loop* loop, int threads) {
   int is_shared = 0;
   pthread_mutex_lock(&lock);
@@ -304,7 +304,7 @@ int32_t tenon_parallel_for(TenonLoopBody body, void* closure, int64_t begin, int
   if (!body) return fail(kTenonInvalidArgument, "tenon_parallel_for: body is NULL");
   if (begin >= end) return kTenonOk;
   if ((status = tenon_num_threads(&threads)) != kTenonOk) return status;
-  /* Far from the ends of 64 bits, so that `next` cannot wrap. */
+  /* Leaves headroom, so that `next` cannot wrap. */
   if (threads == 1 || begin < 0 || end > INT64_MAX / 2 || end - begin == 1)
     return run_body(body, closure, begin, end);
   loop.grain = (end - begin) / (4 * threads);
@@ -314,14 +314,14 @@ int32_t tenon_parallel_for(TenonLoopBody body, void* closure, int64_t begin, int
   if (!share(&loop, threads)) return run_body(body, closure, begin, end);
   run_loop(&loop, 0);
   pthread_mutex_lock(&lock);
-  current = NULL; /* no helper joins any more */
+  current = NULL; /* no more helpers can join */
   while (loop.helpers > 0) pthread_cond_wait(&left, &lock);
   pthread_mutex_unlock(&lock);
   status = atomic_load(&loop.status);
   return status == kTenonOk ? kTenonOk : fail(status, loop.message);
 }
 
-/* A region of one task is right for every body, by its contract. */
+/* One task suffices: by its contract, a body is correct for any number of tasks. */
 int32_t tenon_parallel_launch(TenonTaskBody body, void* closure, int32_t num_tasks) {
   if (!body) return fail(kTenonInvalidArgument, "tenon_parallel_launch: body is NULL");
   (void)num_tasks;

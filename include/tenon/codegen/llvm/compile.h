@@ -7,9 +7,8 @@
 //
 // The functions compute the values that the interpreter (interp/evaluate.h) defines, with these
 // freedoms: products and sums are contracted to fused multiply-adds; integer division by zero gives
-// an unspecified number and never traps, and the minimum divided by -1 wraps; a float that does not
-// fit the integer type of a cast gives an unspecified number. The buffers of a function do not
-// overlap. Supported files: .so, .o, .a, .ll, .bc, .s, .h.
+// an unspecified number and never traps, and the minimum divided by -1 wraps. The buffers of a
+// function do not overlap. Supported files: .so, .o, .a, .ll, .bc, .s, .h.
 #pragma once
 
 #include <vector>
