@@ -45,11 +45,10 @@ struct IndexHash {
 
 // ---- one tensor, while the loops run ------------------------------------------------------------
 
-/// Counts what happens to the memory of one tensor, piece by piece: each time that the loops around
-/// it come to it, it is another.
+/// Counts the accesses to the memory of one tensor, separately for each realization.
 class Watch {
  public:
-  /// Of a reduction, an element is stored many times and computed once.
+  /// An element of a reduction is stored many times but computed once.
   explicit Watch(bool is_reduction) : is_reduction_(is_reduction) {}
 
   void see(const Access& access, bool is_own) {
@@ -59,7 +58,7 @@ class Watch {
     }
     Piece& piece = pieces_[access.copy];
     if (piece.extents.empty()) piece.extents.assign(access.extents.begin(), access.extents.end());
-    // The steps of a scan read what earlier ones have stored: that is no sum so far.
+    // Steps of a scan read the results of earlier steps, which are not partial sums.
     if (!access.is_write && !(is_own && is_reduction_)) piece.read(access.indices);
     if (!access.is_write) return;
     ++piece.stores;
@@ -112,7 +111,7 @@ class Watch {
   Counts counts_;
 };
 
-/// The loads of what the same statements store: sums so far.
+/// Returns the loads of buffers that the same statement stores: partial sums.
 std::unordered_set<const Load*> own_reads(const Stmt& loops) {
   std::unordered_set<const Load*> own;
   auto add = [&](const Expr& value, const std::unordered_set<const BufferNode*>& stored) {
@@ -134,7 +133,7 @@ std::unordered_set<const Load*> own_reads(const Stmt& loops) {
 
 constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
 
-/// What the report has no counts for, with the reason.
+/// Thrown with the reason if nothing can be measured.
 struct NotCounted {
   std::string reason;
 };
@@ -165,7 +164,7 @@ class Run {
       : graph_(graph), program_(program), options_(options) {
     for (const auto& [output, buffer] : program.buffers)
       watches_.emplace(buffer.get(), Watch(is_reduction(output)));
-    // Intrinsics and extern operations see other buffers in the same memory.
+    // Intrinsics and extern operations access the same memory through other buffers.
     walk(program.func.body, [&](const BufferView& view) { watches_.erase(view.source.get()); });
   }
 
@@ -242,7 +241,7 @@ class Run {
 
 // ---- the rows -----------------------------------------------------------------------------------
 
-/// The product of numbers and sizes, in 64 bits where its constant part needs them.
+/// Returns the product of numbers and sizes, in 64 bits if its constant part needs them.
 Expr product(std::int64_t number, const std::vector<Expr>& extents) {
   Expr sizes = 1;
   for (const Expr& extent : extents) {
@@ -331,7 +330,7 @@ std::string join(const std::vector<std::string>& parts, const char* between) {
   return text;
 }
 
-/// A number without its type.
+/// Returns a number without its type.
 std::string text_of(const Expr& e) {
   const std::optional<std::int64_t> number = constant_int(e);
   return number ? std::to_string(*number) : print_expr(e);

@@ -107,7 +107,7 @@ constexpr std::string_view kStyle =
 
 std::string quoted(const std::string& text) { return boost::escape_dot_string(text); }
 
-/// The vertices and arrows, named `prefix` and a number.
+/// Returns the vertices and edges, with names of `prefix` and a number.
 std::string body_of(const Drawing& drawing, const std::string& prefix) {
   const auto name = [&](auto vertex) { return prefix + std::to_string(vertex); };
   std::string text;
@@ -120,7 +120,7 @@ std::string body_of(const Drawing& drawing, const std::string& prefix) {
   return text;
 }
 
-/// A drawing with the line above it.
+/// A drawing and its title.
 struct Titled {
   std::string title;
   Drawing drawing;
@@ -192,7 +192,7 @@ Titled axes_of(const Bounds& bounds, const FrozenStage& stage) {
       if (contains(children_of(relation), axis)) made = &relation;
     const Range* range = bounds.find(axis);
     const std::string label = axis.var().name() + (range ? '\n' + range_text(*range) : "");
-    // An axis that counts from 0 in place of another one is drawn as that one.
+    // A rebased axis is drawn as its parent.
     if (const Rebase* rebase = made ? std::get_if<Rebase>(made) : nullptr) {
       const std::size_t vertex = vertices.at(rebase->parent);
       drawing[vertex] = {label, stage.has_leaf(axis)};
@@ -247,7 +247,7 @@ std::string all_dots(const std::vector<NamedSchedule>& schedules, SourceLocation
       const std::string title = (name.empty() ? "" : name + ": ") + drawings[n].title;
       text += "subgraph cluster_" + prefix + " {\nlabel=" + quoted(title) + "\n" +
               body_of(drawings[n].drawing, prefix) + "}\n";
-      // Rows are set below each other.
+      // Rows are placed below each other.
       if (n == 0 && row > 0)
         text += last_row + " -> " + prefix + "0 [style=invis, lhead=cluster_" + prefix + "]\n";
       if (n == 0) last_row = prefix + std::to_string(boost::num_vertices(drawings[n].drawing) - 1);

@@ -15,11 +15,12 @@ using namespace tir;
 
 namespace {
 
-/// How a leaf comes of a data axis: the same in two stages means the same elements in each of its
-/// iterations. Nullopt where it is fused or comes of nothing.
+/// The derivation of a leaf from a data axis. Equal derivations in two stages mean equal elements
+/// in each iteration. Nullopt if the leaf is fused or derives from no axis.
 struct Derivation {
   std::size_t dim;
-  /// Splits on the way, innermost first: which part it is, and of how many iterations.
+  /// The splits from the leaf to the axis, innermost first: whether it is the outer part, and the
+  /// inner extent.
   std::vector<std::pair<bool, Expr>> parts;
 
   bool same_as(const Derivation& other) const {
@@ -55,7 +56,7 @@ std::optional<Derivation> derivation_of(const FrozenStage& stage, IterVar axis,
   return std::nullopt;
 }
 
-/// Whether every read of a state's earlier steps is at the same place along the dimension.
+/// Whether all reads of earlier states use the same coordinate along the dimension.
 bool reads_own_place(const StageGraph& graph, StageId update, StageId scan, std::size_t dim) {
   const Operation& op = graph.stage(update).op;
   for (const TensorReads& reads : collect_reads(op)) {
@@ -69,8 +70,8 @@ bool reads_own_place(const StageGraph& graph, StageId update, StageId scan, std:
   return true;
 }
 
-/// The first states and the steps of a scan in one launch: blocks that divide them must stay with
-/// their own part of the state all along.
+/// Checks the initial states and the steps of a scan in one launch: blocks that divide them must
+/// keep the same part of the state throughout.
 void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   const std::optional<ScanPart> own = stage.scan_part(0);
@@ -106,9 +107,10 @@ void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges&
   }
 }
 
-/// Blocks run in any order, and none can wait for another. Where they share memory inside of their
-/// launch, each must compute all that it reads, and may do no more than store it: what others store
-/// is the same, what others add is too much.
+/// Checks stages whose global memory is shared by blocks within a launch. Blocks run in any order
+/// and cannot wait for one another. Each block must therefore compute everything that it reads, and
+/// may only store to the memory: concurrent stores of equal values are harmless, concurrent
+/// accumulation is not.
 void check_shared_memory(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   if (stage.is_output || stage.scope != StorageScope::Global || !lives_in_launch(graph, id)) return;

@@ -1,4 +1,4 @@
-// Refusals of what blocks of threads, none of which can wait for another, would compute wrong.
+// Checks for schedules that are incorrect because blocks of threads cannot wait for one another.
 #pragma once
 
 #include "te/relations/propagate.h"
@@ -6,9 +6,9 @@
 
 namespace tenon::te {
 
-/// ScheduleError, with the line of the bind: blocks that need what others compute in the same
-/// launch. Precondition: the ranges of the stage are inferred, and those of the scan that it is a
-/// part of.
+/// ScheduleError, with the line of the bind, for blocks that need elements computed by other blocks
+/// of the same launch. Precondition: the ranges of the stage, and of the scan that it is a part of,
+/// are inferred.
 void check_blocks(const StageGraph& graph, StageId stage, const AxisRanges& ranges);
 
 }  // namespace tenon::te

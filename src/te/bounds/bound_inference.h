@@ -1,6 +1,6 @@
-// The inference behind infer_bound, over the stages from readers to producers. Reading order: one
-// stage, what it must provide and the result (infer_bound.cpp), what its readers need
-// (reader_views.cpp); then, for reports, who needs it (required_boxes.cpp).
+// The implementation of infer_bound, which processes stages from consumers to producers. Reading
+// order: the required region of one stage and the result (infer_bound.cpp), the requirements of its
+// readers (reader_views.cpp), and for reports the origin of the requirements (required_boxes.cpp).
 #pragma once
 
 #include "te/bounds/bounds_data.h"
@@ -14,16 +14,15 @@
 
 namespace tenon::te {
 
-/// The range of a root axis and the domain that is needed of it, in terms of the loops around the
-/// producer.
+/// The range of a root axis and the required domain, in terms of the loops around the producer.
 struct NeededAxis {
   IterVar axis;
   Range range;
   arith::Interval domain;
 };
 
-/// What a producer that is computed at some place, kept in some scope, sees of a reader. Producers
-/// at one place share it.
+/// The requirements of a reader, as seen by a producer with a given attach point and scope. Shared
+/// by all producers with the same ones.
 struct ReaderView {
   std::optional<AttachPoint> place;
   tir::StorageScope scope;
@@ -31,15 +30,15 @@ struct ReaderView {
   arith::IntervalMap domains;
 };
 
-/// Known: the regions that known texts show. Exact: without what loops beyond the end of a reader
-/// would read there, without padding beyond a tensor, and of rows that an index picks only those.
-/// Clamped: that, and what a reader needs in iterations beyond its end is what it needs in the last
-/// one within. Where the size of a region varies, it is largest there else.
+/// Known: the regions of TVM 0.9. Exact: without overshoot of a reader's loops, without padding
+/// beyond the tensor, and only the rows that a data-dependent index selects. Clamped: like Exact,
+/// and iterations beyond a reader's end require the same as its last one. (Otherwise a region of
+/// varying size is largest there.)
 enum class Tightness : std::uint8_t { Known, Exact, Clamped };
 
 class __attribute__((visibility("hidden"))) BoundInference {
  public:
-  /// `whole_space` marks the spatial axes of scans that are computed as a whole.
+  /// `whole_space` marks the spatial axes of scans that are computed in full.
   BoundInference(const StageGraph& graph, const AxisFlags& whole_space, Tightness tightness)
       : graph_(graph),
         whole_space_(whole_space),
@@ -49,13 +48,13 @@ class __attribute__((visibility("hidden"))) BoundInference {
 
   void run();
 
-  /// Whether the size of a part that is computed at a loop varies from iteration to iteration.
+  /// Whether the size of a region that is computed at a loop varies between iterations.
   bool has_varying_parts();
-  /// The spatial axes of scans of which the stages of a step touch more than was taken to be
-  /// needed.
+  /// Returns the spatial axes of scans along which the stages of a step touch more than was assumed
+  /// to be required.
   std::vector<IterVar> outgrown_axes();
   Bounds::Data bounds();
-  /// Per output of the stage. Precondition: run() is over.
+  /// Returns the requirements of each output. Precondition: run() has been called.
   std::vector<RequiredBox> required(StageId id);
 
  private:
@@ -67,15 +66,16 @@ class __attribute__((visibility("hidden"))) BoundInference {
   void infer_root_ranges(StageId id);
   static Range declared(const IterVar& axis);
   void set_root(const IterVar& axis, const Range& range);
-  /// Where sizes vary with loops around, some that are computed of them do not.
+  /// Records extents that are constant although they are computed from values that vary with outer
+  /// loops.
   void find_constant_extents(const FrozenStage& stage);
   void add_values(const IterVar& axis, const Range& range) {
     all_values_.set(axis.var(),
                     arith::values_of(arith::Interval::from_range(range), all_values_, facts_));
   }
 
-  /// Threads are started once, around all loops: where the extent varies from iteration to
-  /// iteration, as many as the greatest.
+  /// Returns the number of threads. Threads are started once, around all loops, so that a varying
+  /// extent is replaced by its maximum.
   Expr number_of_threads(const FrozenStage& stage, const IterVar& axis, const ThreadMark& thread,
                          const Expr& extent) const;
 
@@ -83,54 +83,54 @@ class __attribute__((visibility("hidden"))) BoundInference {
     return tir::uses_var(e, [&](const Expr& var) { return vars.find(Var::of(var)) != nullptr; });
   }
 
-  /// One thread axis may serve loops of several extents: it runs the greatest, and the shorter
-  /// loops are guarded.
+  /// Sets the extent of a thread axis to the maximum over all loops bound to it. Shorter loops are
+  /// guarded.
   void bind_thread(const IterVar& thread, const Expr& extent);
 
-  /// Threads that stand around more than the loops bound to them (LiftedThreads) are all that the
-  /// launch has.
+  /// Sets the extent of threads that are hoisted above the loops bound to them (LiftedThreads) to
+  /// that of the launch.
   void widen_lifted_threads();
 
   // ---- what the readers need
 
-  /// Per output, per dimension, while one iteration of the loops around the stage `kept_in` runs,
-  /// which holds the stage's values: the stage itself, or the scan whose state it is.
+  /// Returns the requirements per output and dimension during one iteration of the loops around the
+  /// stage `kept_in`, which holds the values: the stage itself, or the scan whose state it is.
   std::vector<Needs> needs_of_readers(StageId id, StageId kept_in);
   void add_needs_of(StageId reader, StageId producer, const Tensor& tensor, Needs& needs);
-  /// Of the producer's memory a thread sees what it has itself: no thread of the reader's may stand
-  /// between the two.
+  /// Checks that no thread axis of the reader lies between the two stages if the producer's memory
+  /// is private to a thread.
   void check_is_seen(StageId producer, StageId reader) const;
   const ReaderView& view_of(StageId reader, StageId producer);
 
-  /// The loops of the reader that lie inside the producer's place, or that are bound to threads
-  /// which share its memory, are relaxed to their ranges; the others stay symbols.
+  /// Relaxes the reader's loops to their ranges if they are inside the producer's attach point, or
+  /// bound to threads that share its memory. Other loops remain symbolic.
   ReaderView make_view(StageId reader, const std::optional<AttachPoint>& place,
                        tir::StorageScope scope);
 
-  /// The values that the loops, given innermost first, and all threads that share the memory take,
-  /// as the reader sees them. The range of a loop may depend on those around it.
+  /// Returns the values of the loops (given innermost first) and of all threads that share the
+  /// memory, from the reader's perspective. The range of a loop may depend on the loops around it.
   arith::IntervalMap values_of_loops(StageId reader, const std::vector<AttachPoint>& loops,
                                      tir::StorageScope scope) const;
 
-  /// The range of a loop in terms of the loops around it; it may depend on the root axes of its
-  /// stage, as that of a reduction over [0, i + 1) does.
+  /// Returns the range of a loop in terms of the loops around it. It may depend on root axes of its
+  /// stage, as for a reduction over [0, i + 1).
   Range range_in_loops(const AttachPoint& loop) const;
 
   static bool is_relaxed(const IterVar* thread, bool inside, tir::StorageScope scope) {
     return thread ? is_shared_along(scope, *thread->thread()) : inside;
   }
 
-  /// A thread counts from 0, whatever the loop that is bound to it starts at.
+  /// Returns [0, extent): threads count from 0, whatever the minimum of the loop bound to them.
   Range thread_values(const IterVar& axis) const {
     return Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), ranges_.at(axis).extent);
   }
 
-  /// In a reader kept in `own_scope`, for a producer kept in `scope`.
+  /// Returns the domain of a leaf in a reader kept in `own_scope`, for a producer kept in `scope`.
   arith::Interval leaf_domain(const FrozenStage& stage, const IterVar& leaf, bool inside,
                               tir::StorageScope scope, tir::StorageScope own_scope) const;
 
   void stay_in_step(const FrozenStage& stage, AxisDomains& domains) const;
-  /// For exact bounds: the domains of root axes, no larger than what guards let through.
+  /// Restricts the domains of root axes to what the guards admit, for exact bounds.
   void tighten(const FrozenStage& stage, const AxisDomains& leaves, AxisDomains& domains) const;
   ReaderView finish_view(const FrozenStage& stage, const std::optional<AttachPoint>& place,
                          tir::StorageScope scope, const AxisDomains& domains,
@@ -138,21 +138,22 @@ class __attribute__((visibility("hidden"))) BoundInference {
 
   // ---- what a stage must provide
 
-  /// The hull of all needs. Outputs have one shape and are computed together, so the needs of all
-  /// of them count.
+  /// Sets the range of each axis to the hull of all requirements. Since all outputs are computed
+  /// together, the requirements of all of them count.
   void provide(const FrozenStage& stage, const std::vector<Needs>& needs);
-  /// Throws unless all that is needed of the axis provably lies inside of the user's bound.
+  /// Throws unless the required range of the axis is provably inside the user's bound.
   void check_stays_inside(const FrozenStage& stage, const IterVar& axis, const BoundMark& bound,
                           const std::vector<arith::Interval>& sets) const;
   /// Throws if threads that share the stage's memory run a loop around it different numbers of
-  /// times: what one of them computes, another would not wait for.
+  /// times, since they would not wait for one another.
   void check_runs_in_step(StageId id) const;
 
-  /// All steps from the first to the last that is needed; of space everything, since a step may
-  /// read what its neighbours held before, but along the axes of which a part needs just that part.
+  /// Requires all steps from the first to the last that is read. In space, requires everything,
+  /// since a step may read neighbouring elements of the previous step, except along axes of which a
+  /// part depends only on the same part.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs);
 
-  /// Every spatial axis of a scan, with the state and the dimension that it is of.
+  /// Calls f for every spatial axis of a scan, with its state and dimension.
   template <class F>
   static void for_each_space(const Scan& scan, F f) {
     for (std::size_t k = 0, axis = 0; k < scan.update.size(); ++k) {
@@ -161,7 +162,7 @@ class __attribute__((visibility("hidden"))) BoundInference {
     }
   }
 
-  /// What is read of any of these outputs, which have one shape.
+  /// Returns the hull of all reads of these outputs, which have one shape.
   RequiredBox required_of(StageId id, std::span<const TensorReaders> outputs);
 
   void add_outgrown(StageId id, const Scan& scan, std::vector<IterVar>& outgrown);
@@ -170,9 +171,9 @@ class __attribute__((visibility("hidden"))) BoundInference {
 
   static std::vector<IterVar> axes_of(const FrozenStage& stage);
 
-  /// The known texts show regions that were put in order without the ranges of fused axes: over
-  /// 1 x 10, a region that begins at floormod(f, 10) is written so, and its terms stand behind
-  /// plain ones of the same scale.
+  /// Reproduces TVM 0.9's regions, which are simplified without the ranges of fused axes: over 1 x
+  /// 10, the minimum of a region remains floormod(f, 10), and such terms follow plain terms of the
+  /// same scale.
   void forget_fused_ranges();
   void add(Bounds::Data& bounds, StageId id, const IterVar& axis);
 
@@ -180,9 +181,9 @@ class __attribute__((visibility("hidden"))) BoundInference {
   const AxisFlags& whole_space_;
   const Tightness tightness_;
   AxisRanges ranges_;
-  /// The ranges of all axes found so far.
+  /// The ranges of all axes so far.
   arith::Facts facts_;
-  /// What the axes found so far can be, whatever the loops around them do.
+  /// The values that the axes so far can take, for any values of outer loops.
   arith::IntervalMap all_values_;
   std::vector<IterVar> threads_;
   const arith::Facts nothing_;
@@ -190,7 +191,8 @@ class __attribute__((visibility("hidden"))) BoundInference {
   std::vector<std::vector<ReaderView>> views_;
 };
 
-/// Infers until all of the space of a scan is taken where loops overshoot, and shows the result.
+/// Repeats the inference until all scans take their whole space where loops overshoot, and passes
+/// the result to `show`.
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show);
 

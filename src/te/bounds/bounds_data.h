@@ -1,4 +1,4 @@
-// What a Bounds refers to.
+// The data behind a Bounds handle.
 #pragma once
 
 #include <memory>

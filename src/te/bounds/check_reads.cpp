@@ -18,14 +18,14 @@ struct Values {
   std::int64_t min, max;
 };
 
-/// What the axes of a stage run over.
+/// Constant ranges of the axes of a stage.
 struct Box {
   std::vector<Var> vars;
   std::vector<Values> values;
 };
 
-/// The least and the greatest value in the box of a sum of multiples of its axes, which takes both
-/// somewhere. nullopt for other indices, and where a value is beyond int64.
+/// Returns the minimum and maximum of a linear combination of axes over the box; both are attained.
+/// Nullopt for other indices, and if a value exceeds int64.
 std::optional<Values> ends_of(const Expr& index, const Box& box) {
   std::vector<std::int64_t> coefficients(box.vars.size(), 0);
   std::int64_t constant = 0;
@@ -45,7 +45,7 @@ std::optional<Values> ends_of(const Expr& index, const Box& box) {
   return Values{*reach.min(), *reach.max()};
 }
 
-/// What the axes of a stage run over, where sizes are not known.
+/// Symbolic ranges of the axes of a stage.
 struct SymbolicBox {
   std::vector<Var> vars;
   std::vector<Range> ranges;
@@ -55,7 +55,7 @@ struct SymbolicValues {
   Expr min, max;
 };
 
-/// As ends_of: of a sum of multiples of axes and of what does not vary with them.
+/// Overload for a linear combination of axes plus terms that do not depend on them.
 std::optional<SymbolicValues> ends_of(const Expr& index, const SymbolicBox& box) {
   std::vector<std::int64_t> coefficients(box.vars.size(), 0);
   Expr fixed = make_int(index.dtype(), 0);
@@ -98,7 +98,7 @@ class ReadChecker {
 
   void visit(const Expr& e) const {
     if (const ProducerLoad* load = e.as<ProducerLoad>()) check(*load);
-    // Under a condition a read may never happen.
+    // A read under a condition may never happen.
     if (const Select* select = e.as<Select>()) return visit(select->condition);
     if (const Call* call = e.as<Call>(); call && call->is(Intrin::if_then_else))
       return visit(call->args[0]);
@@ -131,7 +131,7 @@ class ReadChecker {
     }
   }
 
-  /// Where it is outside for all sizes that let anything be read.
+  /// Checks whether a read is out of bounds for all sizes for which anything is read.
   void check_symbolic(const ProducerLoad& load, std::size_t dim) const {
     if (refused_ == Outside::Wholly) return;
     const Expr& extent = load.producer->shape()[dim];
@@ -161,7 +161,7 @@ class ReadChecker {
   const Outside refused_;
 };
 
-/// Nullopt where a range is no constant, or empty: then nothing is read.
+/// Returns the ranges; nullopt if one is not constant, or is empty so that nothing is read.
 std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
   Box box;
   for (const IterVar& axis : op.root_iter_vars()) {
@@ -171,7 +171,7 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
                                       extent = constant_int(range->extent);
     if (!min || !extent || *extent < 1) return std::nullopt;
     Values values{*min, *min + *extent - 1};
-    // A range may reach beyond the axis' own domain; the points there are guarded, and read
+    // A range may exceed the axis's own domain. Points outside the domain are guarded and read
     // nothing.
     if (axis.dom()) {
       const std::optional<std::int64_t> first = constant_int(axis.dom()->min);
@@ -186,7 +186,7 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
   return box;
 }
 
-/// Nullopt where a stage may run over less than its axes' own ranges.
+/// Returns the ranges; nullopt if the stage may run over less than its axes' own ranges.
 std::optional<SymbolicBox> symbolic_box_of(const Operation& op, const Bounds& bounds) {
   SymbolicBox box;
   for (const IterVar& axis : op.root_iter_vars()) {
@@ -209,7 +209,7 @@ void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused)
     const Compute* compute = stage.op.as<Compute>();
     if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
     const std::optional<Box> box = box_of(stage.op, bounds);
-    // Of symbols it is only known that they are wholly outside in the end.
+    // With symbolic sizes, only reads that are partly out of bounds can be recognized.
     const std::optional<SymbolicBox> symbolic =
         refused == Outside::Wholly ? std::nullopt : symbolic_box_of(stage.op, bounds);
     if (!box && !symbolic) continue;

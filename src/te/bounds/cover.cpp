@@ -15,13 +15,14 @@ using arith::Interval;
 
 namespace {
 
-/// Nodes of minimum and extent together. The hulls of a hand-written schedule have a dozen.
+/// Maximum number of nodes of minimum and extent together. Hulls of typical hand-written schedules
+/// have a dozen.
 constexpr std::size_t kReadable = 48;
-/// Who asks for exact bounds reads more for less memory.
+/// The limit for exact bounds, which accept more complex ranges in exchange for less memory.
 constexpr std::size_t kExactReadable = 256;
 
-/// Whether the extent reaches from an element to another index, which a guard may keep apart: the
-/// element may be anything then, and so may the distance.
+/// Whether the extent spans from a data-dependent index to another index. A guard may separate the
+/// two, so the distance can be arbitrary.
 bool is_distance_of_data(const Expr& extent) {
   if (!contains<ProducerLoad>(extent)) return false;
   bool found = false;
@@ -38,8 +39,8 @@ bool is_usable(const Range& range, std::size_t most = kReadable) {
 enum class End { Min, Max };
 End opposite(End end) { return end == End::Min ? End::Max : End::Min; }
 
-/// A simpler expression that lies at least as far out: of two that an end is clamped to, one alone
-/// is an end as well.
+/// Returns a simpler expression that is at least as far out: one of the two operands to which an
+/// end is clamped.
 Expr loosened(const Expr& e, End end) {
   const Binary* node = e.as<Binary>();
   if (!node) return e;
@@ -59,7 +60,7 @@ Expr loosened(const Expr& e, End end) {
   }
 }
 
-/// Whichever of two ends lies further out; one of them alone if that can be proved.
+/// Returns the outer one of two ends; a single operand if that is provable.
 Expr outermost(const Expr& a, const Expr& b, End end, const Facts& facts) {
   if (can_prove(end == End::Min ? a <= b : b <= a, facts)) return a;
   if (can_prove(end == End::Min ? b <= a : a <= b, facts)) return b;
@@ -79,8 +80,8 @@ Interval loose_hull(const std::vector<Interval>& sets, const Facts& facts) {
   return low ? Interval::of(*low, *high) : Interval::empty();
 }
 
-/// Whether one of the sets is all that is declared. What is needed lies within the shape, so that
-/// nothing is left for the others to add, whatever symbols they have.
+/// Whether one of the sets is provably the whole declared range. Requirements lie within the shape,
+/// so that the other sets, whatever symbols they contain, add nothing.
 bool has_all(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
   const Interval all = Interval::from_range(declared);
   return std::ranges::any_of(sets, [&](const Interval& set) {

@@ -28,7 +28,7 @@ namespace {
 
 const std::string& name_of(const StageSpec& stage) { return stage.origin_op.name(); }
 
-/// Every axis from which a leaf derives that is bound to a thread.
+/// Returns every axis from which a thread-bound leaf derives.
 AxisFlags find_thread_bound(const FrozenStage& stage) {
   AxisMarks bound;
   for (const auto& [axis, attributes] : stage.attributes) {
@@ -66,9 +66,9 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
 }  // namespace
 
 void BoundInference::run() {
-  // Consumers first: what a stage must provide is known when all its readers' ranges are.
+  // Consumers first, since the requirements of a stage depend on the ranges of its readers.
   for (StageId id : graph_.ids() | std::views::reverse) infer(id);
-  // How many threads there are is known in the end.
+  // The number of threads is known only at the end.
   for (StageId id : graph_.ids() | std::views::reverse) check_threads(graph_, id, ranges_, facts_);
   widen_lifted_threads();
 }
@@ -133,13 +133,13 @@ void BoundInference::infer(StageId id) {
     const IterVar& thread = attributes.thread->axis;
     const Expr count = number_of_threads(stage, axis, *attributes.thread, extent);
     bind_thread(thread, count);
-    // As many must have been started by then, where another axis of the tag stands around.
+    // If another axis of the tag is around the loop, that axis must start at least as many threads.
     if (!thread.thread()->is_virtual() && is_divided(stage, axis, thread, stage.scope))
       for (const AttachPoint& loop : graph_.attach_path(id))
         for (const IterVar& around : threads_at(graph_, loop)) {
           if (around.thread() != thread.thread()) continue;
           bind_thread(around, count);
-          // Those that bring nothing to a reduction get its total all the same.
+          // Threads that contribute nothing to a reduction receive its total nevertheless.
           if (is_reduced_together(stage, axis)) bind_thread(thread, ranges_.at(around).extent);
         }
   }
@@ -162,7 +162,7 @@ void BoundInference::find_constant_extents(const FrozenStage& stage) {
 void BoundInference::infer_root_ranges(StageId id) {
   const FrozenStage& stage = graph_.stage(id);
   if (stage.op.root_iter_vars().empty()) {
-    // Nothing is to be inferred of one element.
+    // A single element needs no inference.
     if (!stage.op.as<Placeholder>())
       for (const StageId reader : graph_.readers(id)) check_is_seen(id, reader);
     return;
@@ -208,7 +208,7 @@ Expr BoundInference::number_of_threads(const FrozenStage& stage, const IterVar& 
 }
 
 void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
-  // No thread would run what else there is to do, be it to store sums of nothing.
+  // Launch at least one thread: even an empty reduction has to store its identity.
   const bool has_none = constant_int(extent).value_or(1) < 1;
   Expr greatest = has_none ? make_int(extent.dtype(), 1) : extent;
   if (const Range* known = ranges_.find(thread)) {
@@ -271,7 +271,7 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
   const Operation& op = stage.op;
   const TensorCompute* regions = op.as<TensorCompute>();
   for (std::size_t i = 0; i < op.axis().size(); ++i) {
-    // An intrinsic writes all of its output, whatever is read of it.
+    // An intrinsic writes all of its output, regardless of what is read.
     if (regions && static_cast<int>(i) >= regions->schedulable_ndim) {
       set_root(op.axis()[i], declared(op.axis()[i]));
       continue;
@@ -300,8 +300,8 @@ void BoundInference::provide_scan(StageId id, const Scan& scan, const std::vecto
   const Range whole = declared(scan.scan_axis);
   const Range needed = cover(steps, whole, facts_);
   Expr count = simplify(needed.extent + needed.min - whole.min, nothing_);
-  // If only initial states are needed, no step is made; they are made whole, and so is their
-  // memory.
+  // If only initial states are required, no step runs. Initial states, and their memory, are then
+  // computed in full.
   const bool is_whole = same_range(Range::from_min_extent(whole.min, count), whole);
   if (!is_whole && !arith::can_prove(count >= 0, facts_))
     count = simplify(tir::max(count, make_int(count.dtype(), 0)), facts_);
@@ -362,8 +362,7 @@ void BoundInference::add(Bounds::Data& bounds, StageId id, const IterVar& axis) 
 
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show) {
-  // Loops that overshoot what they are to compute can touch more of a scan's state than its readers
-  // need.
+  // Loops that overshoot their axis can touch more of a scan's state than its readers require.
   AxisFlags whole_space;
   while (true) {
     BoundInference inference(graph, whole_space, tightness);

@@ -18,7 +18,7 @@ struct Values {
   std::int64_t first, last, now;
 };
 
-/// False after the last point.
+/// Advances to the next point. Returns false after the last one.
 bool step(std::vector<Values>& point) {
   for (Values& values : point) {
     if (values.now++ < values.last) return true;

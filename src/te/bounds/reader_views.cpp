@@ -1,4 +1,4 @@
-// What the readers of a stage need of it, as seen from the loops around it.
+// The requirements of a stage's readers, in terms of the loops around the stage.
 #include <algorithm>
 #include <ranges>
 
@@ -24,8 +24,8 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
   return a->stage == b->stage && a->axis.same_as(b->axis);
 }
 
-/// e + offset with the offset inside of minima and maxima: where both operands go with the same
-/// loop, the values of each alone say more.
+/// Moves an offset inside minima and maxima. If both operands depend on the same loop, separate
+/// bounds are tighter.
 Expr sum_inside(const Expr& e, const Expr& offset) {
   const Binary* n = e.as<Binary>();
   if (n && (n->op == BinaryOp::Min || n->op == BinaryOp::Max))
@@ -35,8 +35,8 @@ Expr sum_inside(const Expr& e, const Expr& offset) {
   return simplify(e + offset);
 }
 
-/// The last value of a range. Of extents such as max(a, b) + 1 - min(a, c), where min(a, c) is what
-/// the range begins at, that is max(a, b), however the simplifier would rather write the minimum.
+/// Returns the last value of a range. For extents such as max(a, b) + 1 - min(a, c), where min(a,
+/// c) is the minimum, that is max(a, b), regardless of how the simplifier would write it.
 Expr last_of(const Range& range) {
   const Binary* n = range.extent.as<Binary>();
   const bool ends_in_min = n && n->op == BinaryOp::Sub && structural_equal(n->b, range.min);
@@ -44,7 +44,7 @@ Expr last_of(const Range& range) {
                      : sum_inside(range.extent, range.min - 1);
 }
 
-/// An intrinsic computes its whole tile, other statements only what lies within the stage.
+/// An intrinsic computes its whole tile; other statements compute only elements inside the stage.
 bool is_guarded_by_element(const FrozenStage& stage) {
   return stage.op.as<Compute>() && !stage.is_tensorized();
 }
@@ -65,11 +65,11 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
                                   Needs& needs) {
   check_is_seen(producer, reader);
   const ReaderView& view = view_of(reader, producer);
-  // While one iteration around the producer runs, the reader's axes take only the values that are
-  // needed in it.
+  // During one iteration around the producer, the reader's axes take only the values that are
+  // required in it.
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
-  // At root everything is computed once, whatever indices are read later.
+  // At root, everything is computed once, regardless of later data-dependent indices.
   const bool has_place = is_exact() && graph_.stage(producer).place.has_value();
   const auto is_input = [&](const Tensor& t) {
     const std::optional<OutputId> output = graph_.find(t);
@@ -147,8 +147,8 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
   return finish_view(stage, place, scope, domains, relaxed, reaches);
 }
 
-/// Loops over the step of a scan, which is one value, may count further: then a guard stops them,
-/// and of later states, for which there may be no memory, nothing is needed.
+/// Restricts the loops over the step of a scan, which is a single value. Where they overshoot, a
+/// guard stops them, and later states, for which there may be no memory, are not required.
 void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains) const {
   const std::optional<ScanPart> part = stage.scan_part(0);
   if (!part || part->role != ScanPart::Role::Update) return;
@@ -157,8 +157,8 @@ void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains
   if (domains.find(time) && is_one(step.extent)) domains.set(time, Interval::point(step.min));
 }
 
-/// Guards keep a stage within its range. Through a fused axis a loop may go in steps of whole rows:
-/// its stretch covers all columns, the index itself but one.
+/// Restricts the domains to those of the guards. A loop over a fused axis may advance by whole
+/// rows: its values cover all columns, but the index itself takes only one.
 void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves,
                              AxisDomains& domains) const {
   AxisValues iteration;

@@ -1,5 +1,4 @@
-// What is needed of every stage, and by which readers: the question that bound inference answers,
-// with names.
+// The requirements on every stage and the readers that determine them, for reports.
 #pragma once
 
 #include "tenon/te/graph.h"
@@ -7,17 +6,17 @@
 namespace tenon::te {
 
 struct RequiredDimension {
-  /// The box hull of what the readers read, not rounded up to what loops make.
+  /// The hull of the reads, not rounded up to the extents of loops.
   Range range;
-  /// The readers that read up to an end of it: one that reads up to both, or one for each.
+  /// The readers that reach an end of the hull: one that reaches both, or one for each end.
   std::vector<StageId> decided_by;
 };
 
 using RequiredBox = std::vector<RequiredDimension>;
 
-/// By stage, by output. Outputs of a compute are computed together, and what is read of any of them
-/// is needed of all. The whole shape, decided by none, of outputs of the schedule and of what
-/// nothing reads. `exact`: as infer_exact_bound.
+/// Returns the requirements by stage and output. Outputs of a compute are computed together, so
+/// that reads of one count for all. Outputs of the schedule, and tensors without readers, are
+/// required in full, determined by no reader. `exact`: uses the bounds of infer_exact_bound.
 std::vector<std::vector<RequiredBox>> required_boxes(const StageGraph& graph, bool exact);
 
 }  // namespace tenon::te

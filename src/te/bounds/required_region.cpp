@@ -21,8 +21,8 @@ Interval whole_dimension(const Expr& extent) {
   return Interval::of(make_int(extent.dtype(), 0), extent - 1);
 }
 
-/// Both ends are cut to the shape, or none is. Cutting one alone would give intervals such as [i,
-/// 0], true but awkward: their extents are no numbers any more.
+/// Clips both ends to the shape, or neither. Clipping one end could yield intervals such as [i, 0],
+/// whose extent is not constant.
 Interval within_shape(const Interval& index, const Expr& extent, const Facts& facts) {
   if (index.is_everything()) return whole_dimension(extent);
   if (!index.is_bounded()) return index;
@@ -40,14 +40,14 @@ void need_all(const Tensor& tensor, Needs& needs) {
 using InputTest = FunctionRef<bool(const Tensor&)>;
 using DimensionTest = FunctionRef<bool(std::size_t dim)>;
 
-/// Elements of inputs that indices are read from, as symbols: one place of an input keeps one value
-/// all along.
+/// Replaces elements of inputs, from which indices are read, by symbols. An element at a fixed
+/// place has the same value everywhere.
 class InputElements {
  public:
   InputElements(const IntervalMap& domains, const Facts& facts, InputTest is_input)
       : domains_(domains), facts_(facts), is_input_(is_input) {}
 
-  /// Every such element by a variable; those at places that vary stay.
+  /// Replaces every such element by a variable. Elements at varying places are kept.
   Expr hide(const Expr& index) {
     return rewrite(index, [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
       const std::optional<Expr> element = element_of(load);
@@ -71,7 +71,7 @@ class InputElements {
     for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
       const Interval at = values_of(load.indices[dim], domains_, facts_);
       if (!at.is_point()) return std::nullopt;
-      // The loops around may go beyond the end of the reader, which then reads nothing.
+      // Outer loops may overshoot the reader, which then reads nothing.
       const Expr& index = *at.min();
       const Expr last = load.producer->shape()[dim] - 1;
       const Expr from_below = can_prove(index >= 0, facts_) ? index : max(index, 0);
@@ -104,8 +104,8 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
   }
 }
 
-/// An initial state is needed for all its steps, an update for the steps that the scan makes; both
-/// for the same part of space.
+/// Adds the requirements of a scan: all steps of an initial state, the computed steps of an update,
+/// and the same part of space of both.
 void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains,
                     Needs& needs) {
   std::size_t spatial = 0;
@@ -127,7 +127,7 @@ void add_region_needs(const TensorCompute& compute, const Tensor& tensor,
   for (const TensorRegion& input : compute.inputs) {
     if (!input.tensor.same_as(tensor)) continue;
     for (std::size_t i = 0; i < input.ranges.size(); ++i) {
-      // The ends share variables; simplified together they give the tighter interval.
+      // The ends share variables; simplifying them together gives a tighter interval.
       const Range& range = input.ranges[i];
       const Expr last = arith::simplify(range.min + range.extent - 1, facts);
       needs[i].push_back(values_of(Interval::of(range.min, last), domains, facts));

@@ -1,4 +1,4 @@
-// What a reader needs of a tensor, given the domains of the reader's axes.
+// The requirements of a reader on a tensor, given the domains of the reader's axes.
 #pragma once
 
 #include "te/operations/collect_reads.h"
@@ -7,14 +7,14 @@
 
 namespace tenon::te {
 
-/// Per dimension of a tensor, the intervals that are needed, one per read.
+/// The required intervals per dimension of a tensor, one per read.
 using Needs = std::vector<std::vector<arith::Interval>>;
 
-/// Adds what `reader` needs of `tensor` for every point in `domains` (of the reader's root axes).
-/// Indices are taken to lie within the tensor's shape: a read of which nothing is known needs the
-/// whole dimension, and one that surely needs the whole dimension needs no more. Where an index is
-/// itself read from a tensor of which `is_input` holds, at one place, that element is what is
-/// needed. Along a dimension that rounds up, all is needed that the points ask for.
+/// Adds what `reader` requires of `tensor` for every point in `domains` (of the reader's root
+/// axes). Indices are assumed to be within the tensor's shape: an unknown index requires the whole
+/// dimension, and an index that provably covers the dimension requires no more. If an index is read
+/// from a fixed place of a tensor that satisfies `is_input`, that element is the requirement. Along
+/// a dimension that is rounded up, requirements are not clipped to the shape.
 void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, const Tensor& tensor,
                const arith::IntervalMap& domains, const arith::Facts& facts,
                FunctionRef<bool(const Tensor&)> is_input,

@@ -31,7 +31,7 @@ void check_declared(const FrozenStage& stage, const IterVar& leaf, const ThreadM
                       bound.where);
 }
 
-/// The scans in whose steps, or first states, the stage is computed.
+/// Returns the scans whose steps or initial states contain the stage.
 std::vector<StageId> scans_around(const StageGraph& graph, StageId id) {
   std::vector<StageId> scans;
   const auto add = [&](StageId part) {
@@ -43,7 +43,7 @@ std::vector<StageId> scans_around(const StageGraph& graph, StageId id) {
   return scans;
 }
 
-/// The threads of a scan's environment stand around all that it does, and there are no others.
+/// Checks that the threads in a scan's environment, which enclose all of it, are the only threads.
 void check_environment(const StageGraph& graph, StageId id, const IterVar& leaf,
                        const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
   const Expr& extent = ranges.at(leaf).extent;
@@ -60,7 +60,7 @@ void check_environment(const StageGraph& graph, StageId id, const IterVar& leaf,
     }
 }
 
-/// The values of a stage's axes in one thread.
+/// Returns the values of a stage's axes in one thread.
 tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   const StorageScope scope = graph.stage(id).scope;
@@ -81,7 +81,7 @@ tir::VarMap values_in_thread(const StageGraph& graph, StageId id, const AxisRang
   return vars;
 }
 
-/// The length of the rows, if the loop runs over the elements of one row of the root axis.
+/// Returns the length of the rows if the loop runs over the elements of one row of the root axis.
 std::optional<Expr> row_of(const FrozenStage& stage, const IterVar& root, const IterVar& loop,
                            const AxisRanges& ranges) {
   const Relation* consumer = stage.consumer_of(root);
@@ -92,7 +92,8 @@ std::optional<Expr> row_of(const FrozenStage& stage, const IterVar& root, const 
   return ranges.at(loop).extent;
 }
 
-/// The first element of every row may be all that is read: the region that is kept is a hull.
+/// Whether only the first element of every row is read. The stored region is a hull and does not
+/// tell.
 bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim, const Expr& row,
                            const AxisRanges& ranges, const Facts& facts) {
   const Operation& op = graph.stage(id).op;
@@ -111,8 +112,8 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
   return true;
 }
 
-/// Whether all that is read is computed in every thread, although the loop stays at its minimum
-/// there.
+/// Whether every thread computes all elements that are read, although the loop stays at its minimum
+/// in each thread.
 bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const AxisRanges& ranges,
                  const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
@@ -128,7 +129,7 @@ bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const
                       [&](const IterVar& axis) { return incomplete.value_or(axis, false); });
 }
 
-/// Whatever axes are bound to it, in whatever stage, a thread of the tag is the same thread.
+/// Returns all variables bound to a tag: in all stages, they denote the same thread.
 std::vector<Var> variables_of(const StageGraph& graph, const ThreadTag& tag) {
   std::vector<Var> vars;
   for (const StageId id : graph.ids())
@@ -138,8 +139,8 @@ std::vector<Var> variables_of(const StageGraph& graph, const ThreadTag& tag) {
   return vars;
 }
 
-/// Whether the value varies from thread to thread: by itself or by the loops around, given
-/// innermost first. (Threads may also stand around that are no loops around: LiftedThreads.)
+/// Whether the value varies between threads, directly or through the loops around (given innermost
+/// first). Thread axes can also be hoisted above these loops; see LiftedThreads.
 bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& graph,
                   std::span<const AttachPoint> around, const AxisRanges& ranges) {
   std::vector<Var> varying = variables_of(graph, tag);
@@ -161,7 +162,7 @@ bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& gra
   return uses_varying(value);
 }
 
-/// Threads that make sums together must want the same ones.
+/// Threads that reduce together must need the same results.
 bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag& tag,
                             const AxisRanges& ranges) {
   return std::ranges::none_of(graph.stage(id).op.root_iter_vars(), [&](const IterVar& axis) {
@@ -172,9 +173,9 @@ bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag
   });
 }
 
-/// A data axis bound to threads that each have memory of their own stays at its minimum. The other
+/// Checks a data axis bound to threads with private memory, which stays at its minimum. The other
 /// loops must then still reach every element, and the readers must run in the same threads, which
-/// start once around both. Of a reduction that they make together each thread has the total.
+/// start once around both. The result of a reduction across threads is available in each of them.
 void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
                    const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
@@ -208,8 +209,8 @@ bool is_reduced_along(const FrozenStage& stage, const ThreadTag& tag) {
   });
 }
 
-/// Threads that fill memory or reduce together must come to it together: the loops around it inside
-/// of the thread run equally often in all of them.
+/// Threads that fill memory or reduce together must synchronize: inside the thread axis, the loops
+/// around must run equally often in all of them.
 void check_converges(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   const StorageScope scope = graph.stage(id).scope;

@@ -1,4 +1,5 @@
-// Schedules that threads and memory do not allow, refused where the user wrote them.
+// Checks for schedules that are incompatible with their threads and memory, reported at the user's
+// line.
 #pragma once
 
 #include "te/relations/propagate.h"
@@ -6,18 +7,17 @@
 
 namespace tenon::te {
 
-/// Once all ranges are known: no more iterations than threads that the user declared; where each
-/// thread has memory of its own, none whose result another thread would have to see; where threads
-/// share memory, no loop around it that runs more often in some of them; and nothing that a block
-/// would have to wait for another one for.
+/// Checks after all ranges are known: loops do not have more iterations than declared threads;
+/// memory that is private to a thread is not read by others; loops around a stage whose memory is
+/// shared run equally often in all threads; and no block has to wait for another.
 void check_threads(const StageGraph& graph, StageId stage, const AxisRanges& ranges,
                    const Facts& facts);
 
-/// A double buffer needs a loop in which it can run ahead.
+/// A double buffer requires a loop in which it can run ahead.
 void check_double_buffer(const StageGraph& graph, StageId stage);
 
-/// A producer outside of the thread's loop, which is one around or in `reader`, cannot fill memory
-/// of which each such thread has its own, unless it runs in the same threads itself.
+/// A producer outside the thread's loop, which is around or in `reader`, cannot fill memory that is
+/// private to each such thread, unless it runs in the same threads.
 void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
                        StageId reader);
 

@@ -18,7 +18,7 @@ using namespace tir;
 
 namespace {
 
-/// Below that, nearly all processors have it near by.
+/// Below this size, data is in a fast cache on nearly all processors.
 constexpr std::int64_t kWorthAWord = 32 * 1024;
 
 bool is_data(const Expr& index) {
@@ -32,16 +32,16 @@ Count count(const Bounds& bounds, const IterVar& axis) {
   return range ? constant_int(range->extent) : std::nullopt;
 }
 
-/// Recomputation below that is the ordinary overlap of tiles.
+/// Less recomputation is normal overlap of tiles.
 constexpr std::int64_t kWorthTimes = 2;
 
-/// "3.9"
+/// Returns "3.9".
 std::string times(std::int64_t evaluations, std::int64_t elements) {
   const std::int64_t tenths = evaluations / elements * 10 + evaluations % elements * 10 / elements;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-/// Of what is computed at a time; nullopt where that is not known.
+/// Returns the bytes computed at a time; nullopt if unknown.
 Count bytes_of(const FrozenStage& stage, const Bounds& bounds) {
   Count bytes = stage.op.output(0).dtype().bytes();
   for (const IterVar& axis : stage.op.axis()) bytes = product(bytes, count(bounds, axis));
@@ -64,7 +64,7 @@ class Finder {
   }
 
  private:
-  /// The dimension that the reader takes elements of by data, all of which is computed.
+  /// Returns the dimension that the reader indexes by data and that is computed in full.
   std::optional<std::size_t> gathered_dimension(StageId id, StageId reader) {
     const FrozenStage& stage = graph_.stage(id);
     const std::vector<Expr>& shape = stage.op.output(0).shape();
@@ -125,15 +125,15 @@ class Finder {
 
   using Loops = std::vector<AttachPoint>;
 
-  /// The loops around the stage, outermost first.
+  /// Returns the loops around the stage, outermost first.
   Loops loops_around(StageId id) const {
     Loops loops = graph_.attach_path(id);
     std::reverse(loops.begin(), loops.end());
     return loops;
   }
 
-  /// How many elements of the axis the stage computes while loops with these values run; nullopt if
-  /// that is not known.
+  /// Returns the number of elements of the axis that the stage computes while loops with these
+  /// values run; nullopt if unknown.
   Count extent_over(const IterVar& axis, std::span<const AttachPoint> loops,
                     const arith::IntervalMap& values) const {
     const Range& range = bounds_.at(axis);
@@ -162,8 +162,8 @@ class Finder {
     return total;
   }
 
-  /// The place in the list of the loop that a rolling buffer moves along: each dimension moves with
-  /// one loop at most from there on. The number of loops if there is none.
+  /// Returns the index of the loop that a rolling buffer rolls along: from that loop on, each
+  /// dimension moves with at most one loop. Returns the number of loops if there is none.
   std::size_t rolling_loop(std::span<const IterVar> axes, const Loops& loops) const {
     for (std::size_t outer = 0; outer < loops.size(); ++outer) {
       std::vector<int> movers(loops.size(), 0);
@@ -195,7 +195,7 @@ class Finder {
     if (!stage.place || is_part || (!compute && !stage.op.as<Scan>())) return;
     if (compute && is_copy(stage.op)) return;
     const Loops loops = loops_around(id);
-    // Threads compute for themselves what they do not share.
+    // Threads recompute what they do not share.
     for (const AttachPoint& loop : loops)
       if (thread_of(graph_.stage(loop.stage), loop.axis)) return;
     const std::vector<IterVar>& axes = compute ? compute->axis : stage.op.root_iter_vars();
@@ -231,8 +231,7 @@ class Finder {
     return *known;
   }
 
-  /// Upper bound of the different indices that a reader takes of one dimension, whatever it is
-  /// computed for.
+  /// Returns an upper bound of the number of distinct indices that a reader uses in one dimension.
   Count indices_taken(StageId reader, const Tensor& tensor, std::size_t dim) {
     const Operation& op = graph_.stage(reader).op;
     if (!op.as<Compute>()) return std::nullopt;
@@ -251,7 +250,7 @@ class Finder {
     return taken;
   }
 
-  /// A stage at root computes the hull of what is read, also where readers go over it in steps.
+  /// Warns of strided reads: a stage at root computes the hull of the elements read.
   void look_at_strides(StageId id) {
     const FrozenStage& stage = graph_.stage(id);
     const Compute* compute = stage.op.as<Compute>();
@@ -283,7 +282,7 @@ class Finder {
   const StageGraph& graph_;
   const Bounds& bounds_;
   const arith::Facts facts_;
-  /// Per stage, once asked for.
+  /// Reads per stage, computed on demand.
   std::vector<std::optional<std::vector<TensorReads>>> reads_;
   std::vector<std::string> found_;
 };

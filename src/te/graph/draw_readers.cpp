@@ -6,7 +6,7 @@ namespace tenon::te {
 
 namespace {
 
-/// Outermost first.
+/// Returns the loops, outermost first.
 std::vector<AttachPoint> loops_of(const StageGraph& graph, StageId id) {
   const std::vector<AttachPoint>& path = graph.attach_path(id);
   std::vector<AttachPoint> loops(path.rbegin(), path.rend());

@@ -1,11 +1,11 @@
-// The loops around the readers of a stage, drawn for a message: where the stage could be computed.
+// A drawing of the loops around the readers of a stage, for messages: the possible attach points.
 #pragma once
 
 #include "tenon/te/graph.h"
 
 namespace tenon::te {
 
-/// Of a stage `B` that is to be computed at loop `i.outer` of `C`, lines such as
+/// Returns, for a stage `B` to be computed at loop `i.outer` of `C`, lines such as
 ///
 ///   for i.outer in `C`    <- `B` is to be computed here
 ///     for i.inner in `C`

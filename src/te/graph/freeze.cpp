@@ -15,7 +15,7 @@ namespace tenon::te {
 
 namespace {
 
-/// Edges go from a stage to what it reads, or to the stage that it is computed in.
+/// Edges lead from a stage to the stages that it reads, or to the stage that it is attached to.
 using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
 
 std::vector<StageId> targets(const Digraph& graph, StageId id) {
@@ -82,7 +82,7 @@ class GraphBuilder {
     graph_.warnings_ = std::move(schedule_.warnings);
   }
 
-  /// The stage is not looked at in the schedule any more.
+  /// Freezes a stage. Moves data out of the schedule, which does not use it afterwards.
   FrozenStage frozen(StageNumber number) {
     StageData& data = schedule_.stage(number);
     FrozenStage result{std::move(static_cast<StageSpec&>(data))};
@@ -90,7 +90,7 @@ class GraphBuilder {
     result.attach_where = attached.where;
     result.scope = data.scope.value_or(tir::StorageScope::Global);
     result.scope_is_set = data.scope.has_value();
-    // There is nothing to compute of a placeholder, wherever its group is computed.
+    // A placeholder is not computed, regardless of its group.
     if (result.op.as<Placeholder>()) return result;
     if (const AttachAt* at = std::get_if<AttachAt>(&attached.attach))
       result.place.emplace(*id_of_[at->stage.index()], at->axis);
@@ -123,8 +123,8 @@ class GraphBuilder {
     }
   }
 
-  /// Initial states that nothing was said of are computed where their scan is: they are a part of
-  /// its memory, and then only as much of them is needed as of the scan.
+  /// Initial states without an explicit attachment are attached where their scan is: they are parts
+  /// of its memory, and are then computed only as far as the scan requires.
   void place_initial_states() {
     for (StageId id : graph_.ids()) {
       const Scan* scan = graph_.stage(id).op.as<Scan>();
@@ -145,7 +145,7 @@ class GraphBuilder {
     for (StageId id : graph_.ids())
       if (const std::optional<AttachPoint>& place = graph_.stage(id).place)
         boost::add_edge(id.index(), place->stage.index(), tree);
-    // Outer stages first: their paths are needed for the paths of what is computed inside of them.
+    // Outer stages first, because the paths of inner stages extend theirs.
     std::vector<std::size_t> outer_first;
     try {
       boost::topological_sort(tree, std::back_inserter(outer_first));
@@ -188,7 +188,7 @@ class GraphBuilder {
     }
   }
 
-  /// An initial state that several scans have is kept with the first of them.
+  /// An initial state shared by several scans is kept with the first of them.
   void add_part(const Tensor& tensor, const ScanPart& part) {
     const std::optional<OutputId> output = graph_.find(tensor);
     if (!output) return;
@@ -199,7 +199,7 @@ class GraphBuilder {
   }
 
   void settle_scopes() {
-    // What fills the state of a scan stands before the scan.
+    // Consumers first: parts of a scan's state precede the scan and take its scope.
     for (StageId id : graph_.ids() | std::views::reverse)
       if (!stage(id).scope_is_set) stage(id).scope = deduced_scope(id);
   }
@@ -214,8 +214,8 @@ class GraphBuilder {
     return default_scope(rank);
   }
 
-  /// Every reader must run where the stage's values exist: inside of the loop that it is computed
-  /// in. All that are not are told of, each with the line that placed it.
+  /// Checks that every reader runs inside the loop that the stage is attached to. Reports all that
+  /// do not, with the lines that attached them.
   void check_visible() const {
     std::string others;
     std::optional<ScheduleError> first;
@@ -244,8 +244,8 @@ class GraphBuilder {
     return std::nullopt;
   }
 
-  /// The initial steps of a scan stand before its loops, also where they are said to be computed at
-  /// one; with them what is computed in their own loops.
+  /// Whether the stage is or is inside an initial state, which is computed before the scan's loops
+  /// even if it is attached to one of them.
   bool is_before_steps(StageId id, StageId scan) const {
     const auto is_initial = [&](StageId stage) {
       return std::ranges::any_of(graph_.stage(stage).scan_parts, [&](const auto& part) {
@@ -265,8 +265,8 @@ class GraphBuilder {
            draw_readers(graph_, id, place);
   }
 
-  /// The state of a scan holds earlier steps only inside of the time loop: before it, nothing is
-  /// computed yet.
+  /// The state of a scan can be read only inside the time loop; before it, no step has been
+  /// computed.
   void check_state_readers(StageId id) const {
     const Scan* scan = graph_.stage(id).op.as<Scan>();
     if (!scan) return;
@@ -290,7 +290,7 @@ class GraphBuilder {
     }
   }
 
-  /// The stores of a stage know its own axes and those of the stages that it is computed in.
+  /// Checks that a store predicate uses only axes of the stage and of the stages around it.
   void check_predicate(StageId id) {
     const FrozenStage& stage = graph_.stage(id);
     if (!stage.store_predicate) return;
@@ -305,7 +305,7 @@ class GraphBuilder {
     }
   }
 
-  /// Whether it is an axis of the stage or of one that it is computed in.
+  /// Whether the variable is an axis of the stage or of a stage around it.
   bool is_known_in(StageId id, const Var& var) const {
     auto has_axis = [&](StageId stage) {
       const std::vector<IterVar>& axes = graph_.stage(stage).all_iter_vars;
@@ -322,7 +322,7 @@ class GraphBuilder {
 
   using AxisOwner = AttachPoint;
 
-  /// The axis whose variable it is; null if it is no axis' variable.
+  /// Returns the axis of a variable; null if it is not an axis.
   const AxisOwner* owner_of(const Var& var) {
     if (axis_owners_.empty())
       for (StageId id : graph_.ids())
@@ -332,7 +332,7 @@ class GraphBuilder {
     return found == axis_owners_.end() ? nullptr : &found->second;
   }
 
-  /// Loops inside of which all readers run, outermost first.
+  /// Returns the loops that contain all readers, outermost first.
   std::string legal_places(StageId id) const {
     std::vector<AttachPoint> common;
     bool is_first = true;
@@ -360,10 +360,10 @@ class GraphBuilder {
   }
 
   ScheduleData schedule_;
-  /// By number in the schedule; none for a stage that is inlined.
+  /// By stage number in the schedule; nullopt for an inlined stage.
   std::vector<std::optional<StageId>> id_of_;
   StageGraph graph_;
-  /// By variable, of all axes; made when first asked for.
+  /// All axes by variable, computed on demand.
   std::unordered_map<const tir::ExprNode*, AxisOwner> axis_owners_;
 };
 

@@ -15,10 +15,11 @@ using namespace tir;
 
 namespace {
 
-/// More alternatives than that are not worth the check.
+/// Maximum number of alternatives; more would cost more than the check saves.
 constexpr std::size_t kMaxAlternatives = 4;
 
-/// A disjunction of conditions; always true once it has no condition or too many.
+/// A disjunction of conditions. Always true if there is an unconditional read or too many
+/// alternatives.
 struct Need {
   bool is_always = false;
   std::vector<Expr> alternatives;
@@ -63,7 +64,7 @@ class ReadConditions {
   }
 
  private:
-  /// Whether it has one value in a call of the function, and one that is not just true.
+  /// Whether the condition has one value in a call of the function and is not constant.
   bool is_uniform(const Expr& condition) const {
     if (is_constant(condition) || effect_of(condition) != Effect::Pure ||
         contains<ProducerLoad>(condition))
@@ -87,7 +88,7 @@ class ReadConditions {
     return conditions_.back();
   }
 
-  /// Notes the tensors that the expression reads where the condition holds.
+  /// Records the tensors that the expression reads under the condition.
   void visit(const Expr& e, const std::optional<Expr>& condition) {
     if (e.as<VarNode>() || is_constant(e)) return;
     if (!visited_.emplace(&e.node(), condition ? &condition->node() : nullptr).second) return;
@@ -118,11 +119,11 @@ class ReadConditions {
 
   const StageGraph& graph_;
   std::vector<Need> needs_;
-  /// The variables of lets seen so far, which have other values within a call.
+  /// Let variables so far, whose values vary within a call.
   std::vector<Var> lets_;
-  /// Expressions and the conditions that they were visited under; look up only.
+  /// Expressions and the conditions that they were visited under. For lookup only.
   std::set<std::pair<const ExprNode*, const ExprNode*>> visited_;
-  /// Keeps those conditions alive.
+  /// Keeps these conditions alive.
   std::vector<Expr> conditions_;
 };
 

@@ -1,4 +1,4 @@
-// Stages that are read only under a condition which the call decides.
+// Stages that are read only under a call-invariant condition.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace tenon::te {
 
-/// By stage: what must hold for any of its values to be read, where that is known before the
-/// function runs; absent where the stage is needed in every call. An if_then_else or the condition
-/// of a reduction decides; a select may read both of its arms.
+/// Returns, by stage, the condition under which any of its values is read, if it can be evaluated
+/// before the loops; nullopt if the stage is needed in every call. Conditions come from
+/// if_then_else and from reductions; a select may read both operands.
 std::vector<std::optional<Expr>> read_conditions(const StageGraph& graph);
 
 }  // namespace tenon::te

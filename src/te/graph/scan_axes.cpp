@@ -9,10 +9,10 @@ namespace tenon::te {
 
 namespace {
 
-/// Which coordinates a step needs along one dimension of a stage.
+/// The coordinates along one dimension of a stage that a step requires.
 class Needed {
  public:
-  /// Those that are needed of a spatial axis of the scan.
+  /// The coordinates that are required of a spatial axis of the scan.
   static Needed like(std::size_t axis) { return Needed(State::Like, axis); }
   static Needed anything() { return Needed(State::Anything, 0); }
   Needed() = default;
@@ -48,7 +48,7 @@ class FixedAxes {
       std::vector<Needed>& dims = needed_[*place_of(*graph_.find(scan_.update[k].op()))];
       for (std::size_t dim = 1; dim < dims.size(); ++dim) dims[dim].add(Needed::like(axis++));
     }
-    // Readers first: what they need of a stage is known when it is looked at.
+    // Readers first, so that a stage's requirements are complete when it is visited.
     for (auto id = step_.rbegin(); id != step_.rend(); ++id) follow_reads(*id);
     std::vector<IterVar> fixed;
     for (std::size_t axis = 0; axis < is_fixed_.size(); ++axis)
@@ -57,7 +57,7 @@ class FixedAxes {
   }
 
  private:
-  /// The place of a stage in the step; none if it is none of the step.
+  /// Returns the position of a stage in the step; nullopt if it is not part of the step.
   std::optional<std::size_t> place_of(StageId id) const {
     const auto found = std::lower_bound(step_.begin(), step_.end(), id);
     if (found == step_.end() || *found != id) return std::nullopt;
@@ -67,7 +67,7 @@ class FixedAxes {
   void follow_reads(StageId reader) {
     const Operation& op = graph_.stage(reader).op;
     if (!op.as<Compute>()) {
-      // A nested scan, an extern operation or an intrinsic reads at indices that are not known.
+      // A nested scan, an extern operation or an intrinsic may read at any index.
       for (const Tensor& input : op.inputs())
         for (std::size_t dim = 0; dim < input.shape().size(); ++dim)
           add(input, dim, Needed::anything());
@@ -79,7 +79,7 @@ class FixedAxes {
           add(reads.tensor, dim, needed_by(reader, indices[dim]));
   }
 
-  /// What the reader needs, at the index, of a dimension that it reads.
+  /// Returns the requirement of the reader on a dimension that it reads at `index`.
   Needed needed_by(StageId reader, const Expr& index) const {
     const std::vector<IterVar>& axes = graph_.stage(reader).op.axis();
     for (std::size_t dim = 0; dim < axes.size(); ++dim)
@@ -106,7 +106,7 @@ class FixedAxes {
   std::vector<char> is_fixed_;
   /// Per stage of a step and dimension.
   std::vector<std::vector<Needed>> needed_;
-  /// Per state, the place of the first of its spatial axes.
+  /// Per state, the position of its first spatial axis.
   std::vector<std::size_t> first_axis_;
 };
 
@@ -114,7 +114,7 @@ class FixedAxes {
 
 std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
   const Scan& scan = *graph.stage(id).op.as<Scan>();
-  // What depends on the state, without the scan itself and what reads its result.
+  // Stages that depend on the state, except the scan itself and its readers.
   std::set<StageId> states, after_state;
   for (const Tensor& state : scan.state)
     if (const std::optional<StageId> placeholder = graph.find(state.op()))
@@ -126,8 +126,8 @@ std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
     for (StageId reader : graph.readers(stage))
       if (reader < id && after_state.insert(reader).second) pending.push_back(reader);
   }
-  // The step is the updates and what they depend on among those stages; a stage between the state
-  // and an update is always one of them.
+  // The step consists of the updates and of those stages that they depend on. Every stage between
+  // the state and an update is one of them.
   std::set<StageId> step;
   for (const Tensor& update : scan.update) {
     const StageId stage = *graph.find(update.op());

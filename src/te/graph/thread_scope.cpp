@@ -31,7 +31,7 @@ int rank_of(StorageScope scope) {
 }
 
 bool is_shared_along(StorageScope scope, const ThreadTag& tag) {
-  // A warp lies along threadIdx.x.
+  // A warp extends along threadIdx.x.
   if (scope == StorageScope::Warp && tag.is_thread() && tag.dim == 0) return true;
   return rank_of(scope) <= rank_of(tag);
 }
@@ -84,7 +84,7 @@ void add_tags_reduced_along(const FrozenStage& stage, std::vector<ThreadTag>& ta
     if (is_reduced_together(stage, leaf)) tags.push_back(*thread_of(stage, leaf)->thread());
 }
 
-/// The dividing loops among those around the stage, whoever reads it.
+/// Returns the dividing loops among those around the stage, regardless of its readers.
 std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId id) {
   std::vector<StorageScope> passed = {graph.stage(id).scope};
   std::vector<ThreadTag> reduced_along;
@@ -98,8 +98,8 @@ std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId 
     const FrozenStage& owner = graph.stage(point.stage);
     for (const IterVar& leaf : owner.leaf_iter_vars) {
       const IterVar* thread = thread_of(owner, leaf);
-      // Where each thread has memory of its own, the loop stays at its minimum; further out than a
-      // stage that threads share or reduce together, all of them run for that.
+      // If each thread has its own memory, the loop stays at its minimum. Outside a stage that
+      // threads share or reduce together, all of them run for that stage.
       if (!thread || !is_divided(owner, leaf, *thread, scope)) continue;
       const bool is_decided =
           std::any_of(
@@ -125,7 +125,7 @@ bool has_loop(const std::vector<AttachPoint>& loops, const AttachPoint& loop) {
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
   std::vector<AttachPoint> own = dividing_loops_around(graph, id);
   if (own.empty()) return own;
-  // The stage and all that come to read it, readers first.
+  // The stage and its transitive readers, readers first.
   std::map<StageId, std::vector<AttachPoint>, std::greater<>> found{{id, std::move(own)}};
   std::vector<StageId> left{id};
   while (!left.empty()) {
@@ -137,7 +137,7 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
       if (!loops.empty()) left.push_back(reader);
     }
   }
-  // Threads beyond the end of a loop have nothing to compute only if no reader in them needs it.
+  // Threads beyond the end of a loop are idle only if no reader needs the stage in them.
   for (auto& [stage, loops] : found) {
     std::erase_if(loops, [&](const AttachPoint& loop) {
       return std::ranges::any_of(graph.readers(stage), [&](StageId reader) {
