@@ -1,5 +1,4 @@
-// The loops of a schedule, with the memory of each tensor: what schedule_ops returns, for those who
-// look into it.
+// The result of schedule_ops with the buffer of each tensor, for tools that inspect it.
 #pragma once
 
 #include "tenon/te/graph.h"
@@ -8,13 +7,13 @@
 namespace tenon::te {
 
 struct LoopProgram {
-  /// Every tensor in the layout that its operation gives it.
+  /// The function, with every tensor in the layout of its operation.
   tir::PrimFunc func;
-  /// Of every tensor that has memory of its own, the arguments among them; producers first.
+  /// The buffers of all tensors that have their own memory, including arguments; producers first.
   std::vector<std::pair<OutputId, tir::Buffer>> buffers;
 };
 
-/// Throws what schedule_ops throws.
+/// Makes the loop program. Throws the errors of schedule_ops.
 LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
                               const std::vector<FunctionArgument>& arguments, SourceLocation where);
 

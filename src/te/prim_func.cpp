@@ -27,7 +27,8 @@ void add_computed(std::vector<Operation>& ops, const Tensor& tensor) {
   if (!op.as<Placeholder>() && !is_known) ops.push_back(op);
 }
 
-/// In the order of the arguments; a buffer stands for the tensor that is bound to it.
+/// Returns the operations in the order of the arguments. A buffer represents the tensor bound to
+/// it.
 std::vector<Operation> computed_by(const std::vector<FunctionArgument>& arguments,
                                    const PrimFuncOptions& options) {
   std::vector<Operation> ops;
@@ -64,7 +65,7 @@ PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
 
 namespace {
 
-/// A function with the inputs that it is given: what its variables are, and what is left to check.
+/// A function applied to inputs: the values of its variables, and the remaining checks.
 class Application {
  public:
   Application(const std::vector<Tensor>& inputs, const PrimFunc& func, std::string what,
@@ -76,7 +77,7 @@ class Application {
       fail("the function has " + std::to_string(params_.size()) + " parameters, the inputs are " +
            std::to_string(inputs.size()) + " and leave none as an output");
     for (std::size_t n = 0; n < inputs.size(); ++n) check_kind(n);
-    // Sizes by themselves say what variables are; the other sizes can then be compared.
+    // Extents that are single variables determine values; other extents are compared afterwards.
     for (std::size_t n = 0; n < inputs.size(); ++n) bind_sizes(n);
     for (std::size_t n = 0; n < inputs.size(); ++n) compare_shape(n);
     for (std::size_t n = 0; n < params_.size(); ++n) declare(n);
@@ -85,10 +86,10 @@ class Application {
   std::vector<Buffer> input_buffers() const { return {buffers_.begin(), first_output()}; }
   std::vector<Buffer> output_buffers() const { return {first_output(), buffers_.end()}; }
 
-  /// With variables and buffers of its own.
+  /// Returns the body with new variables and buffers.
   Stmt body(const PrimFunc& func) const {
     const Stmt computation = tir::rewrite(func.body, [&](const Realize& realize, const Stmt&) {
-      // The memory of a parameter is there already.
+      // The memory of a parameter already exists.
       return is_param(realize.buffer) ? std::optional<Stmt>(realize.body) : std::nullopt;
     });
     std::vector<std::pair<Buffer, Buffer>> arrays;
@@ -195,7 +196,8 @@ class Application {
 
   // ---- the buffers of the operation ----
 
-  /// An input has the shape of its tensor; strides and offsets that are variables are new ones.
+  /// Declares the operation's buffer. An input has the shape of its tensor; variable strides and
+  /// offsets are new.
   void declare(std::size_t n) {
     BufferNode node = *params_[n].get();
     const bool is_input = n < inputs_.size();
@@ -229,7 +231,7 @@ class Application {
   const std::vector<Tensor>& inputs_;
   std::string what_;
   SourceLocation where_;
-  /// As the function declares them, and as the operation does.
+  /// The function's declarations, and the operation's.
   std::vector<Buffer> params_, buffers_;
   VarMap values_;
   std::vector<Check> checks_;

@@ -127,8 +127,8 @@ class Maker {
 
   // ---- expressions ----
 
-  /// With elements of buffers in place of those of tensors, and the block's iterators in place of
-  /// the operation's axes.
+  /// Replaces elements of tensors by elements of buffers, and the operation's axes by the block's
+  /// iterators.
   Expr remapped(const Expr& e, const VarMap& axes) {
     return tir::rewrite(substitute(e, axes), [&](const ProducerLoad& load, const Expr&) {
       const auto* read = static_cast<const TensorNode*>(load.producer.get());
@@ -168,7 +168,7 @@ class Maker {
     return body;
   }
 
-  /// A block with iterators of its own for the axes.
+  /// A block with its own iterators for the axes.
   struct Frame {
     Block block;
     VarMap axes;
@@ -236,7 +236,7 @@ class Maker {
     return realized(std::move(f), loops);
   }
 
-  /// All values are computed before any is stored.
+  /// Computes all values before storing any.
   static Stmt stored(const std::vector<Buffer>& buffers, const std::vector<Expr>& values,
                      const std::vector<Expr>& indices) {
     if (buffers.size() == 1) return make_store(buffers[0], values[0], indices);

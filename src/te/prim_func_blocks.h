@@ -1,11 +1,11 @@
-// Operations as a block program: the half of create_prim_func that makes blocks.
+// The conversion of operations to a block program, for create_prim_func.
 #pragma once
 
 #include "tenon/te/prim_func.h"
 
 namespace tenon::te {
 
-/// Precondition: `outputs` are what the arguments ask to be computed, one at least.
+/// Precondition: `outputs` are the operations that compute the arguments; there is at least one.
 tir::PrimFunc blocks_of(const std::vector<Operation>& outputs,
                         const std::vector<FunctionArgument>& arguments,
                         const PrimFuncOptions& options, const SourceLocation& where);

@@ -11,7 +11,7 @@ using namespace tir;
 
 namespace {
 
-/// What callers give beside arrays: variables that are no axis, of bodies and of ranges.
+/// Returns the scalars that callers pass: variables in bodies and ranges that are not axes.
 std::vector<Var> scalars_of(const StageGraph& graph, const Bounds& bounds,
                             const std::vector<std::pair<Var, std::int64_t>>& sizes) {
   std::vector<Var> scalars;
@@ -27,7 +27,7 @@ std::vector<Var> scalars_of(const StageGraph& graph, const Bounds& bounds,
   for (const Bounds::Entry& entry : bounds.entries()) known.insert(&entry.axis.var().node());
   for (const StageId id : graph.ids()) {
     const Operation& op = graph.stage(id).op;
-    // The shape of an array gives them.
+    // The shape of an input determines them.
     if (op.as<Placeholder>())
       for (const Expr& extent : op.output(0).shape())
         for (const Var& var : free_vars(extent)) known.insert(&var.node());

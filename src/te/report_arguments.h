@@ -1,4 +1,4 @@
-// What the loops of a schedule are given to run with, where nobody says what the arguments are.
+// Default arguments for running the loops of a schedule whose arguments are not given.
 #pragma once
 
 #include "tenon/te/infer_bound.h"
@@ -6,9 +6,9 @@
 
 namespace tenon::te {
 
-/// The sizes, all other variables of bodies and of ranges that are no axis (a factor, a scalar that
-/// values are multiplied by), then inputs and outputs. What the shape of an input gives is left out
-/// unless it is one of the sizes.
+/// Returns the sizes, then all other variables of bodies and ranges that are not axes (a factor, a
+/// scalar that values are multiplied by), then inputs and outputs. Variables that the shape of an
+/// input determines are omitted unless they are among the sizes.
 std::vector<FunctionArgument> report_arguments(
     const StageGraph& graph, const Bounds& bounds,
     const std::vector<std::pair<tir::Var, std::int64_t>>& sizes);

@@ -24,7 +24,7 @@ using namespace tir;
 
 namespace {
 
-/// How many elements an operation stores if every one is computed once.
+/// Returns the number of elements that an operation stores if each is computed once.
 Count stores_of(const Operation& op) {
   if (!op.as<Compute>()) return std::nullopt;
   const auto number = [](const std::vector<IterVar>& axes) {
@@ -37,16 +37,15 @@ Count stores_of(const Operation& op) {
   return product(number(op.axis()), sum(1, steps));
 }
 
-/// Whether the user arranged the loops of the stage or attached it, and did not hand the loops over
-/// to the compiler.
+/// Whether the user changed the loops of the stage or attached it, without calling autotune_loops.
 bool is_scheduled(const FrozenStage& stage) {
   const bool is_attached = stage.place && !stage.is_scan_update;
   return !stage.autotunes_loops &&
          (is_attached || stage.store_predicate || !stage.has_default_loops());
 }
 
-/// A dimension that is a variable by itself may be 1 at run time and then be read with any index:
-/// it gets a stride of its own, which may be 0.
+/// A dimension that is a single variable may be 1 at run time and is then read with any index. It
+/// gets a stride variable, which may be 0.
 bool may_broadcast(const Tensor& tensor) {
   return std::any_of(tensor.shape().begin(), tensor.shape().end(),
                      [](const Expr& extent) { return extent.as<VarNode>() != nullptr; });
@@ -119,7 +118,7 @@ class FunctionMaker {
 
   PrimFunc apply(PrimFunc func) { return apply_layouts(std::move(func), stored_layouts()); }
 
-  /// Every tensor in its operation's layout.
+  /// Makes the function, with every tensor in the layout of its operation.
   PrimFunc finish(const Bounds& bounds, Unread unread) {
     for (const auto& [tensor, buffer] : options_.binds) {
       if (!is_parameter(buffer))
@@ -129,7 +128,7 @@ class FunctionMaker {
       buffers_.set_argument(tensor, buffer);
     }
     check_placeholders();
-    // What reads beyond an end alone still prints; `build` refuses it.
+    // Reads that are only partly out of bounds can be printed; `build` refuses them.
     check_reads(graph_, bounds, Outside::Wholly);
     Program program(graph_, bounds, buffers_);
     program.check_intrinsics = options_.check_intrinsics;
@@ -141,8 +140,8 @@ class FunctionMaker {
   }
 
  private:
-  /// Two tensors may have one buffer if one is computed from the other element by element, and
-  /// nothing else reads what is overwritten.
+  /// Two tensors may share a buffer if one is computed elementwise from the other and overwritten
+  /// elements have no other reader.
   void check_in_place(const Tensor& a, const Tensor& b, const std::string& buffer) const {
     const bool in_order = *graph_.find(a.op()) < *graph_.find(b.op());
     const Tensor& before = in_order ? a : b;
@@ -246,8 +245,8 @@ class FunctionMaker {
     }
   }
 
-  /// A variable that nothing gives a value is a mistake. (An axis or a thread that is used where it
-  /// is not around, and whatever a store predicate is on, still prints; `build` refuses it.)
+  /// Checks that every variable has a value. (An axis or thread that is used outside its scope, and
+  /// the uses in a store predicate, can be printed; `build` refuses them.)
   void check_variables(const Bounds& bounds) const {
     std::vector<Var> used = free_vars(func_.body);
     std::erase_if(used, [&](const Var& var) {
@@ -266,8 +265,8 @@ class FunctionMaker {
       for (const auto& [axis, attributes] : stage.attributes)
         if (attributes.thread) give(attributes.thread->axis.var());
     }
-    // A size that is an expression of others prints as well; `build` refuses it if nothing else
-    // gives them.
+    // A size that is an expression of others can be printed; `build` refuses it unless the others
+    // are given elsewhere.
     for (const BufferParam& param : func_.buffers) {
       give(param.declared->elem_offset);
       for (const auto* sizes : {&param.declared->shape, &param.declared->strides})
@@ -286,7 +285,7 @@ class FunctionMaker {
             where_);
   }
 
-  /// " in stage `B`": where the variable is used.
+  /// Returns " in stage `B`", where the variable is used.
   std::string user_of(const Var& var) const {
     for (StageId id : graph_.ids())
       for (const Expr& body : graph_.stage(id).op.body())
@@ -352,7 +351,7 @@ Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds, SourceLocation
         "schedule, or infer_bound(schedule)",
         where);
   const Stmt result = schedule_ops(*bounds.graph(), bounds);
-  // The loops of the schedule as it is now have variables of their own, but print the same.
+  // Compares texts, because the loops of the current schedule have new variables.
   const Bounds now = infer_bound(schedule, where);
   if (print_stmt(schedule_ops(*now.graph(), now)) != print_stmt(result))
     throw ScheduleError(

@@ -19,7 +19,7 @@ using namespace tir;
 
 namespace {
 
-/// While it lives, the attributes of the shells' threads stand around what is made.
+/// While it lives, marks the thread attributes of the shells as open.
 class Opening {
  public:
   Opening(std::vector<IterVar>& open, const Shells& shells) : open_(open), before_(open.size()) {
@@ -101,7 +101,7 @@ Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
 
 std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
   const FrozenStage& stage = program_.graph.stage(id);
-  // Threads that wait for each other stay in step.
+  // Threads that synchronize must stay in step.
   if (!read_conditions_[id.index()] || stage.double_buffer || has_threads_) return std::nullopt;
   for (int k = 0; k < stage.op.num_outputs(); ++k)
     if (program_.buffers.is_argument(stage.op.output(k))) return std::nullopt;
@@ -110,12 +110,12 @@ std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
 
 namespace {
 
-/// The region of every output, per dimension.
+/// Returns the region of every output, per dimension.
 std::vector<std::vector<Range>> output_regions(const FrozenStage& stage, const Program& program) {
   auto range_of = [&](const IterVar& axis) { return program.lower(program.bounds[axis], {}); };
   std::vector<std::vector<Range>> regions(static_cast<std::size_t>(stage.op.num_outputs()));
   if (const Scan* scan = stage.op.as<Scan>()) {
-    // The states before the first step are kept with those that the steps make.
+    // The states before the first step share the memory of the computed ones.
     const Range steps = range_of(scan->scan_axis);
     std::size_t spatial = 0;
     for (std::size_t k = 0; k < regions.size(); ++k) {
@@ -246,8 +246,8 @@ Stmt StageBuilder::provide_extern(StageId id) {
   return body;
 }
 
-/// The first states, then a loop over the steps; the stages that make a step stand innermost.
-/// Threads of the whole scan stand around both.
+/// Makes the initial states, then a loop over the steps, whose stages are innermost. Threads of the
+/// whole scan enclose both.
 Stmt StageBuilder::provide_scan(StageId id) {
   const FrozenStage& stage = program_.graph.stage(id);
   const LoopNest nest = make_loop_nest(id, program_);

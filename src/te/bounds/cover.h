@@ -1,4 +1,4 @@
-// The range that covers several needs of one axis.
+// The range that covers several requirements on one axis.
 #pragma once
 
 #include <vector>
@@ -11,22 +11,21 @@ namespace tenon::te {
 using tir::Expr;
 using tir::Range;
 
-/// The box hull of the sets; `declared` where nothing bounded is known. Simplified without facts,
-/// so that the text is the one that readers know. Where that grows out of hand, as it does along a
-/// chain of stages whose indices are clamped, the clamps are dropped: a tile and a halo of constant
-/// size instead, or all of `declared` if that is no more.
+/// Returns the hull of the sets; `declared` if it is unbounded. Simplified without facts, as in TVM
+/// 0.9 text. If the expression becomes too large, as along a chain of stages with clamped indices,
+/// the clamps are dropped: the result is a tile and a halo of constant size, or all of `declared`
+/// if that is not larger.
 Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
             const arith::Facts& facts);
 
-/// The hull as it is, however long its text; `declared` also where the hull is longer: padding
-/// around a tile can reach beyond a tensor that is hardly larger than the tile. (Known texts show
-/// the longer one.)
+/// Returns the hull regardless of its size as an expression; `declared` also if the hull is longer,
+/// as padding around a tile can exceed a tensor that is hardly larger than the tile. (TVM 0.9 keeps
+/// the longer range.)
 Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
                   const arith::Facts& facts);
 
-/// The range in the axis' own type: readers may ask at wider indices than it counts with. What they
-/// need lies within it; where their loops go beyond the last number of the type, the range is that
-/// which ends with the axis.
+/// Returns the range in the axis's own type. Readers may use wider indices, but their requirements
+/// are inside the axis. Where their loops exceed the type, the range ends with the axis.
 Range in_type_of(const IterVar& axis, const Range& range, const arith::Facts& facts);
 
 }  // namespace tenon::te

@@ -39,14 +39,14 @@ bool is_idle(const Reach& reach, const IntervalMap& values, const IntervalMap& a
   return (lowest && *lowest >= reach.extent) || (highest && *highest < 0);
 }
 
-/// The greatest value below the extent that the expression can have: of 3*i + 2, below 10, it is 8.
+/// Returns the maximum value of the expression below the extent: 8 for 3*i + 2 below 10.
 std::int64_t greatest_below(std::int64_t extent, const Expr& e, const Facts& facts) {
   const auto [step, base] = arith::modular_set(e, facts);
   if (step <= 1) return extent - 1;
   return base + (extent - 1 - base + step) / step * step - step;
 }
 
-/// The least value from 0 on.
+/// Returns the minimum non-negative value of the expression.
 std::int64_t least_from_zero(const Expr& e, const Facts& facts) {
   const auto [step, base] = arith::modular_set(e, facts);
   return step <= 1 ? 0 : base;
@@ -56,8 +56,8 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return *arith::compute(BinaryOp::FloorDiv, a, b);
 }
 
-/// to == (times * from + plus) / by, with by > 0: both go with the same loops, in steps that are
-/// times/by apart. Of 3*i + 1 and 6*i + 5, times is 2 and plus 3.
+/// The relation to == (times * from + plus) / by, with by > 0: both depend on the same loops with
+/// the constant ratio times/by. For 3*i + 1 and 6*i + 5, times is 2 and plus is 3.
 struct Ratio {
   std::int64_t times, plus, by;
 
@@ -65,7 +65,7 @@ struct Ratio {
   std::int64_t rounded_up(std::int64_t from) const { return -floor_div(-times * from - plus, by); }
 };
 
-/// Nullopt also of a constant `to`, which no iteration says more of.
+/// Nullopt also for a constant `to`, which gives no information about iterations.
 std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts) {
   if (const auto plus = distance(from, to, facts); plus && !constant_int(to))
     return Ratio{.times = 1, .plus = *plus, .by = 1};
@@ -73,9 +73,9 @@ std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts)
   const auto a = arith::linear_form(from, vars), b = arith::linear_form(to, vars);
   if (!a || !b) return std::nullopt;
   const auto known = [](const Expr& e) -> std::optional<std::int64_t> {
-    constexpr std::int64_t kMost = 1 << 20;
+    constexpr std::int64_t kMax = 1 << 20;
     const auto number = constant_int(e);
-    return number && std::abs(*number) < kMost ? number : std::nullopt;
+    return number && std::abs(*number) < kMax ? number : std::nullopt;
   };
   const auto base = known(a->base), other_base = known(b->base);
   std::int64_t times = 0, by = 0;
@@ -90,9 +90,9 @@ std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts)
   return Ratio{.times = times, .plus = *other_base * by - *base * times, .by = by};
 }
 
-/// How many iterations are tried one by one, where those of a whole stretch are not known to be
-/// idle: indices with remainders.
-constexpr int kMostSingle = 64;
+/// Number of iterations that are tried one by one if a whole stretch is not known to be idle, as
+/// for indices with remainders.
+constexpr int kMaxSingle = 64;
 
 }  // namespace
 
@@ -118,7 +118,7 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const Interva
     return std::ranges::any_of(
         reaches, [&](const Reach& reach) { return is_idle(reach, values, around, facts); });
   };
-  // The longest stretches, which are found by halving; at least one iteration is left.
+  // Finds the longest idle stretches by bisection. At least one iteration remains.
   for (std::int64_t step = last - first; step > 0;)
     if (step <= last - first && are_idle(last - step + 1, last)) {
       last -= step;
@@ -131,20 +131,20 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const Interva
     } else {
       step /= 2;
     }
-  for (int n = 0; n < kMostSingle && first < last && are_idle(last, last); ++n) --last;
-  for (int n = 0; n < kMostSingle && first < last && are_idle(first, first); ++n) ++first;
+  for (int n = 0; n < kMaxSingle && first < last && are_idle(last, last); ++n) --last;
+  for (int n = 0; n < kMaxSingle && first < last && are_idle(first, first); ++n) ++first;
   set(first, last);
 }
 
 Interval not_beyond(const Reaches& reaches, const Interval& one, Interval all, const Facts& facts) {
-  // Of longer reaches nothing is asked that could overflow.
+  // Longer reaches are skipped, because the arithmetic could overflow.
   constexpr std::int64_t kLongest = std::int64_t{1} << 40;
   if (!one.is_bounded() || !all.is_bounded()) return all;
   for (const auto& [offsets, extent] : reaches) {
     if (extent > kLongest) continue;
     const auto min = constant_int(*all.min()), max = constant_int(*all.max());
     if (!min || !max) return all;
-    // In no iteration that reads anything are all offsets beyond the end, or all below 0.
+    // An iteration reads nothing if all offsets are beyond the end or all are below 0.
     const std::int64_t last = greatest_below(extent, *offsets.min(), facts);
     const std::int64_t first = least_from_zero(*offsets.max(), facts);
     std::int64_t begin = *min, end = *max;
@@ -156,7 +156,7 @@ Interval not_beyond(const Reaches& reaches, const Interval& one, Interval all, c
       begin = std::max(begin, r->rounded_up(first));
     if (const auto r = ratio(*offsets.min(), *one.min(), facts); r && r->times < 0)
       begin = std::max(begin, r->rounded_up(last));
-    // Else nothing at all is read.
+    // If the range is empty, nothing is read.
     if (begin <= end)
       all = Interval::of(make_int(all.min()->dtype(), begin), make_int(all.max()->dtype(), end));
   }
@@ -174,7 +174,7 @@ Interval within(const Interval& set, const Interval& domain, const Facts& facts)
     return Interval::of(*min < *first ? *domain.min() : *set.min(),
                         *max > *last ? *domain.max() : *set.max());
   }
-  // As long as the whole domain, or longer, wherever it begins.
+  // The set is at least as long as the whole domain, wherever it begins.
   const auto extent = length(set, facts), whole = length(domain, facts);
   return extent && whole && *extent >= *whole ? domain : set;
 }
@@ -190,7 +190,7 @@ Interval clamped(const Interval& set, const Interval& domain, const Facts& facts
   const Expr &first = *domain.min(), &last = *domain.max();
   if (can_prove(*set.max() <= last, facts)) return set;
   const auto at_most_last = [&](const Expr& e) {
-    // Beyond the end of the type, what lies beyond the domain is cut off before it wraps.
+    // Values beyond the domain near the end of the type are cut off before they wrap.
     const std::optional<std::int64_t> greatest = constant_int(tir::max_value(e.dtype()));
     const bool may_wrap = !is_zero(first) && constant_int(last) && greatest &&
                           !arith::const_bound(e, facts).is_at_most(*greatest);
@@ -205,8 +205,8 @@ Interval clamped(const Interval& set, const Interval& domain, const Facts& facts
 
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
                           AxisValues leaves, const Facts& facts) {
-  // What is fused goes upwards as a variable, so that its quotient and remainder by the extent of a
-  // split's inner axis are together that variable again.
+  // Fused axes are passed up as variables, so that the quotient and remainder by the extent of a
+  // split's inner axis recombine to the variable.
   VarMap fused;
   AxisValues result = leaves;
   for (const Relation& relation : std::views::reverse(relations)) {

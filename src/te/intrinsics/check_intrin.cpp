@@ -9,8 +9,7 @@ using namespace tir;
 
 namespace {
 
-/// By which sums in another order differ: a share of the expected value, and as much at values near
-/// 0.
+/// Relative tolerance for reordered sums; also the absolute tolerance near 0.
 double tolerance_of(DataType type) {
   if (type.bits >= 64) return 1e-9;
   return type.bits >= 32 ? 1e-3 : 5e-2;
@@ -21,7 +20,7 @@ Expr is_same(const Expr& actual, const Expr& expected) {
   const Expr x = cast(Float(64), actual), y = cast(Float(64), expected);
   const Expr tolerance = make_float(Float(64), tolerance_of(actual.dtype()));
   const Expr is_near = abs(x - y) <= tolerance + tolerance * abs(y);
-  // Infinities are equal but not near; a NaN is neither, and right beside a NaN.
+  // Infinities are equal although not near. NaN only equals NaN.
   return is_near || x == y || (x != x && y != y);
 }
 
@@ -37,7 +36,7 @@ std::string_view name_of(IntrinPart part) {
   internal_error("a part of an intrinsic that is none");
 }
 
-/// Loops over axes, under variables of their own.
+/// Loops over axes with new variables.
 struct Loops {
   Loops(const std::vector<IterVar>& axes, const std::function<Expr(const Expr&)>& lowered) {
     for (const IterVar& axis : axes) {
@@ -88,7 +87,7 @@ class Check {
   }
 
  private:
-  /// The element of the tensor that the intrinsic writes there.
+  /// Returns the element of the tensor that the intrinsic writes there.
   Expr actual(std::size_t k, const Loops& loops) const {
     return make_load(program_.buffers.buffer_of(call_.outputs[k].tensor), place(k, loops));
   }
@@ -166,7 +165,7 @@ class Check {
     return make_stmt(If{!is_same(is, should_be), report, std::nullopt});
   }
 
-  /// The intrinsic's expression, reading the views.
+  /// Returns the intrinsic's expression with its inputs read through the views.
   Expr on_views(const Expr& e, const VarMap& vars) const {
     const Expr loads = rewrite(
         substitute(e, vars), [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
@@ -181,7 +180,7 @@ class Check {
 
   const CheckedCall& call_;
   const Compute& op_;
-  /// In terms of the program around, the intrinsic's variables replaced.
+  /// Translates expressions of the intrinsic to the surrounding program.
   const std::function<Expr(const Expr&)> lowered_;
   const Program& program_;
   std::vector<Buffer> expected_;

@@ -21,7 +21,8 @@ namespace {
 
 // ---- the part that the loops inside compute -----------------------------------------------------
 
-/// The loops around stand for themselves, those inside take all their values.
+/// Returns the domains of the axes when outer loops are symbolic and inner loops take all their
+/// values.
 AxisDomains domains_inside(const FrozenStage& stage, std::size_t depth, const Program& program) {
   AxisDomains domains;
   for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
@@ -49,15 +50,14 @@ TensorizedPart part_inside(const FrozenStage& stage, std::size_t depth, const Pr
   return part;
 }
 
-/// A number without its type.
+/// Returns a number without its type.
 std::string plain(const Expr& e) {
   const std::optional<std::int64_t> value = constant_int(e);
   return value ? std::to_string(*value) : print_expr(e);
 }
 
-/// An intrinsic computes a box of iterations, of which the loops inside must leave out none. They
-/// are as many where they begin next to each other; they may be more where they run over the end of
-/// an axis.
+/// Checks that the inner loops cover a box of iterations completely, as an intrinsic does: there
+/// must be as many iterations as box elements, or more where a loop overshoots its axis.
 void check_is_box(const IntrinCall& call, const FrozenStage& stage, const TensorizedPart& part,
                   const Program& program) {
   Expr loops = make_int(Int(64), 1), box = loops;
@@ -77,7 +77,7 @@ void check_is_box(const IntrinCall& call, const FrozenStage& stage, const Tensor
 
 // ---- views --------------------------------------------------------------------------------------
 
-/// Whether the variable is in the shape of some tensor of the program.
+/// Whether the variable occurs in the shape of a tensor of the program.
 bool is_size(const Expr& var, const StageGraph& graph) {
   const auto uses = [&](const Expr& extent) { return uses_var(extent, Var::of(var)); };
   for (StageId id : graph.ids())
@@ -88,8 +88,9 @@ bool is_size(const Expr& var, const StageGraph& graph) {
   return false;
 }
 
-/// Variables that are a stride or an offset get their values from the tensor. In any other
-/// expression there may be variables of buffers in front of this one, and sizes of the program.
+/// Checks that the variables of a declared buffer are determined. A variable that is a stride or an
+/// offset by itself is bound to the tensor's. Other expressions may only use variables of preceding
+/// buffers and sizes of the program.
 void check_can_be_told(const IntrinCall& call, const Buffer& declared, const Program& program) {
   const auto is_told = [&](const Expr& var) {
     if (call.values.contains(&var.node()) || is_size(var, program.graph)) return true;
@@ -154,7 +155,7 @@ std::vector<Expr> extents_of(const std::vector<Range>& region, const Facts& fact
   return extents;
 }
 
-/// The dimensions of an operation's region and of the intrinsic's tensor that it was declared with.
+/// Pairs the dimensions of an operation's region with those of the declared tensor.
 DimPairs declared_pairs(IntrinCall& call, const std::vector<Range>& region, const Tensor& theirs) {
   Facts facts;
   const std::vector<Expr> extents = extents_of(region, facts);

@@ -1,5 +1,5 @@
-// What one call of a tensor intrinsic in a stage is to compute: the loops that it replaces, and the
-// part of each tensor that its buffers stand for.
+// One call of a tensor intrinsic in a stage: the loops that it replaces, and the parts of tensors
+// that its buffers represent.
 #pragma once
 
 #include "te/intrinsics/intrin_view.h"
@@ -9,16 +9,16 @@ namespace tenon::te {
 
 struct IntrinCall {
   const TensorIntrinNode& intrin;
-  /// The number of the stage's outermost loops that remain around it.
+  /// Number of the stage's outermost loops that remain around it.
   std::size_t depth;
   std::vector<IntrinView> inputs, outputs;
   /// The intrinsic's code, on the buffers of the views.
   TensorIntrinBody code;
   /// The values of the intrinsic's own variables.
   tir::VarMap values;
-  /// Whether loops of the reduction remain around the intrinsic.
+  /// Whether reduction loops remain around the intrinsic.
   bool is_split_reduction;
-  /// "tensorize of axis `j` of stage `C` with intrinsic `vadd`", for messages.
+  /// Description for messages: "tensorize of axis `j` of stage `C` with intrinsic `vadd`".
   std::string what;
   SourceLocation where;
 
@@ -27,15 +27,15 @@ struct IntrinCall {
   }
 };
 
-/// The leaf that is tensorized.
+/// Returns the position of the tensorized leaf.
 std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage);
 
-/// The call that takes the place of a tensorized leaf. ScheduleError where the intrinsic computes
-/// something else, or its buffers cannot stand for the parts.
+/// Returns the call that replaces a tensorized leaf. ScheduleError if the intrinsic computes
+/// something else, or if its buffers cannot represent the parts.
 IntrinCall match_tensorized(StageId stage, std::size_t leaf, const Program& program,
                             const ComputeNest& nest);
 
-/// The call of a tensor_compute.
+/// Returns the call of a tensor_compute.
 IntrinCall call_of(StageId stage, const Program& program);
 
 }  // namespace tenon::te

@@ -1,5 +1,5 @@
-// The comparison of a part of a stage with a tensor intrinsic (match_intrin.h). Reading order:
-// bodies and axes (match_intrin.cpp), one way to name them (match_naming.cpp), why none fits
+// Comparison of a part of a stage with a tensor intrinsic (match_intrin.h). Reading order: bodies
+// and axes (match_intrin.cpp), one candidate naming (match_naming.cpp), reasons for a mismatch
 // (match_reasons.cpp).
 #pragma once
 
@@ -28,7 +28,7 @@ class IntrinMatcher {
   IntrinMatch run();
 
  private:
-  /// Axes of one kind, and their extents.
+  /// Axes of one kind on both sides, and their extents.
   struct Axes {
     const std::vector<IterVar>& own;
     const std::vector<IterVar>& theirs;
@@ -41,7 +41,7 @@ class IntrinMatcher {
 
   // ---- bodies
 
-  /// How they differ as a whole.
+  /// Return a difference of the overall structure, or nullopt.
   std::optional<std::string> collect_bodies();
   std::optional<std::string> collect_reductions(const tir::ReduceNode& own,
                                                 const tir::ReduceNode& theirs);
@@ -50,7 +50,8 @@ class IntrinMatcher {
 
   // ---- axes
 
-  /// Those of one iteration are their minimum; the others count from it.
+  /// Records facts about the axes: an axis of one iteration is its minimum; the others are offset
+  /// to count from it.
   void know_axes();
   AxisNames nameless() const { return AxisNames(reduce_.own.size()); }
 
@@ -59,7 +60,7 @@ class IntrinMatcher {
   BodyMatcher matcher(const Naming& names);
   static std::size_t place_of(const tir::ProducerLoad& read, const std::vector<Tensor>& inputs);
 
-  /// Reduction axes that no read told apart are tried one after the other.
+  /// Tries all pairings of reduction axes that no read distinguishes.
   bool accept(const Naming& names);
 
   // ---- one naming: sizes, regions, and whether what it says is so
@@ -70,23 +71,23 @@ class IntrinMatcher {
     is_different_ = true;
   }
 
-  /// Everything but the comparison of expressions.
+  /// Processes a naming, except for the comparison of expressions.
   void begin(const Naming& names);
 
-  /// A variable of the intrinsic's stands for one size.
+  /// Binds a variable of the intrinsic to a size; it must have the same value everywhere.
   void set_size(const Expr& theirs, const Expr& own, const std::string& what);
 
-  /// An axis of the operation runs over min + j, where j is the intrinsic's.
+  /// Substitutes axes of the operation by min + j, where j is the intrinsic's axis.
   void name_axes(const Axes& axes, const AxisNames& names, const std::string& what);
   void match_input(std::size_t n, const Naming& names);
 
-  /// What is read of the tensor as the intrinsic's input; all of its reads where the naming knows
-  /// of none.
+  /// Returns the part of the tensor that is read as this input; the hull of all its reads if the
+  /// naming has none.
   std::vector<Range> region_of(const Tensor& tensor, std::size_t input, const Naming& names) const;
   void compare_leaves(const Naming& names);
   bool is_same_element(const Expr& own, const Expr& theirs) const;
 
-  /// An index of the tensor as one of the region that the intrinsic sees.
+  /// Converts an index of the tensor to an index of the region that the intrinsic sees.
   Expr index_inside(const Expr& index, const MatchedInput& input, std::size_t d) const;
   Expr of_intrinsic(const Expr& e) const {
     return arith::simplify(substitute_folding(e, match_.sizes), facts_);
@@ -94,21 +95,21 @@ class IntrinMatcher {
 
   // ---- why not
 
-  /// The names that the bodies suggest, as far as they are alike, and the first difference under
-  /// them.
+  /// Explains a mismatch: completes the naming as far as the bodies are alike, and reports the
+  /// first difference under it.
   void explain(const Naming& given);
   void name_the_rest(Naming& names) const;
   void compare(BodyMatcher& bodies, const BodyPair& body, const Naming& names);
 
-  /// The operation's expression on the intrinsic's axes and inputs; `read` says which input a read
-  /// may be.
+  /// Translates the operation's expression to the intrinsic's axes and inputs. `read` limits the
+  /// inputs that a read may be.
   Expr translated(const Expr& e, const Expr* read, const Naming& names) const;
   std::optional<std::size_t> input_for(std::size_t tensor, const Expr* read,
                                        const Naming& names) const;
 
   std::string how_axes_differ() const;
 
-  /// Precondition: some axis of more than one iteration has no name, here or there.
+  /// Precondition: an axis of more than one iteration has no name on one of the sides.
   std::string how_reductions_differ(const AxisNames& names) const;
   static std::string numbers_of_iterations(const Axes& axes, const std::string& what);
   static std::string extents_of_axes(const Axes& axes, std::size_t own, std::size_t theirs);
@@ -121,18 +122,18 @@ class IntrinMatcher {
   const Axes data_, reduce_;
   DimPairs output_dims_;
   std::vector<BodyPair> bodies_;
-  /// For each axis of the operation, data axes first, a variable for the distance from its minimum.
+  /// Per axis of the operation, data axes first: a variable for the distance from its minimum.
   std::vector<Var> locals_;
-  /// Values of the operation's axes: of those with one iteration; of the others in terms of
+  /// Values of the operation's axes: of axes with one iteration; of the others in terms of
   /// `locals_`; of all in terms of the intrinsic's axes.
   tir::VarMap fixed_, local_values_, values_;
   IntrinMatch match_;
   bool is_different_ = false, explains_ = false;
-  /// Ways to pair reduction axes that no read tells apart.
+  /// Budget for pairings of reduction axes that no read distinguishes.
   int axis_tries_left_ = 1'000;
 };
 
-/// "2 outputs"
+/// Returns "2 outputs".
 std::string count_of(std::size_t count, const std::string& what);
 
 }  // namespace tenon::te

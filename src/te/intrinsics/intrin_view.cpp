@@ -30,7 +30,7 @@ std::vector<Expr> IntrinView::index_of_tensor(const std::vector<Expr>& theirs) c
 
 namespace {
 
-/// The declared buffer with the region's dimensions.
+/// Returns the declared buffer with the region's dimensions.
 Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap& values) {
   BufferNode node = *declared.get();
   node.shape.clear();
@@ -39,11 +39,11 @@ Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap&
   const bool is_strided = !declared->strides.empty();
   for (const std::optional<std::size_t>& partner : dims.theirs) {
     node.shape.push_back(partner ? declared->shape[*partner] : Expr(1));
-    // Any stride will do for a dimension of one element.
+    // A dimension of one element may have any stride.
     if (is_strided)
       node.strides.push_back(partner ? declared->strides[*partner] : Expr(Var("stride")));
   }
-  // The code may ask for the stride of a dimension that the region does not have.
+  // The code may use the stride of a dimension that the region does not have.
   for (std::size_t t : dims.unpaired) {
     if (!is_strided || !declared->strides[t].as<VarNode>()) continue;
     const bool is_last = t + 1 == declared->shape.size();
@@ -80,11 +80,11 @@ Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
 
 namespace {
 
-/// Where a tensor is kept.
+/// The memory of a tensor.
 struct Memory {
   /// The index of its first element.
   std::vector<Expr> origin;
-  /// Absent where later steps decide.
+  /// Nullopt if later passes determine the strides.
   std::optional<std::vector<Expr>> strides;
   StorageScope scope;
 };

@@ -1,5 +1,5 @@
-// A part of a tensor as a buffer of a tensor intrinsic: how their dimensions go together, and
-// whether the buffer as it was declared can stand for that part of memory.
+// A part of a tensor as a buffer of a tensor intrinsic: the pairing of their dimensions, and
+// whether the declared buffer can represent that memory.
 #pragma once
 
 #include "te/intrinsics/match_intrin.h"
@@ -8,29 +8,29 @@
 namespace tenon::te {
 
 struct IntrinView {
-  /// The declared one, where the intrinsic's dimensions are the last of the region; else one with
-  /// as many dimensions as the region, of which those that the intrinsic does not have are 1.
+  /// The declared buffer if the intrinsic's dimensions are the last ones of the region; otherwise a
+  /// buffer with the region's rank, with extent 1 in dimensions that the intrinsic does not have.
   tir::Buffer buffer;
   Tensor tensor;
   std::vector<Range> region;
   DimPairs dims;
 
-  /// The buffer's index for the intrinsic's index.
+  /// Converts an index of the intrinsic to an index of the buffer.
   std::vector<Expr> index(const std::vector<Expr>& theirs) const;
-  /// The tensor's index for it.
+  /// Converts an index of the intrinsic to an index of the tensor.
   std::vector<Expr> index_of_tensor(const std::vector<Expr>& theirs) const;
 };
 
-/// The view, where `declared` has the intrinsic's dimensions. Variables that this decides are put
-/// into `values`.
+/// Makes the view of a buffer declared with the intrinsic's dimensions. Adds the variables that
+/// this determines to `values`.
 IntrinView make_intrin_view(const tir::Buffer& declared, const Tensor& tensor,
                             std::vector<Range> region, DimPairs dims, tir::VarMap& values);
 
-/// Code on the declared buffer, on the view's.
+/// Rewrites code on the declared buffer to use the view's buffer.
 Stmt on_view(const Stmt& code, const tir::Buffer& declared, const IntrinView& view);
 
-/// Why the buffer cannot stand for the region, and what would work; nullopt if nothing is known
-/// against it.
+/// Returns why the buffer cannot represent the region, with a remedy; nullopt if no obstacle is
+/// known.
 std::optional<std::string> misfit(const IntrinView& view, const Program& program);
 
 }  // namespace tenon::te

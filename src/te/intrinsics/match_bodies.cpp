@@ -13,10 +13,10 @@ using namespace tir;
 
 namespace {
 
-/// Where operands look alike each way to pair them is a try. In the given order the first one
-/// works, and bodies of a kind that comes up in practice take few more.
-constexpr int kMostTries = 20'000;
-/// Looking at all leaves costs as much as so many tries.
+/// Maximum number of tries. If several operands look alike, each pairing is a try. In the given
+/// order the first one usually succeeds, and bodies that occur in practice need few more.
+constexpr int kMaxTries = 20'000;
+/// Cost of checking all leaves, in tries.
 constexpr int kTriesPerLook = 200;
 
 std::size_t mixed(std::size_t seed, std::size_t value) {
@@ -25,13 +25,12 @@ std::size_t mixed(std::size_t seed, std::size_t value) {
 
 // ---- operators ----------------------------------------------------------------------------------
 
-/// Whether chains of it mean the same in any order; of floats they do not, which is known from
-/// rounding.
+/// Whether chains of the operator can be regrouped. Not for floats, because of rounding.
 bool is_associative(const Expr& e, BinaryOp op) {
   return op != BinaryOp::Eq && op != BinaryOp::Ne && e.dtype().is_integral();
 }
 
-/// The operator whose operands `operands` lists; a difference of integers is a sum.
+/// Returns the operator whose operands `operands` lists. An integer difference counts as a sum.
 std::optional<BinaryOp> list_operator(const Expr& e) {
   const Binary* n = e.as<Binary>();
   if (!n) return std::nullopt;
@@ -136,7 +135,7 @@ const std::vector<BodyMatcher::Use>& BodyMatcher::uses_of(Side& side, const Expr
       if (uses_var(local, axis.var)) use.reduce.push_back(axis.label);
     std::sort(use.data.begin(), use.data.end());
     if (shape_of(side, index).reads) use.nested = index;
-    // The others are the same everywhere, and may be missing on the other side.
+    // Other dimensions are uniform, and may be missing on the other side.
     if (use.nested || !use.data.empty() || !use.reduce.empty()) uses.push_back(std::move(use));
   }
   return side.uses.emplace(&read.node(), std::move(uses)).first->second;
@@ -149,7 +148,7 @@ BodyMatcher::Result BodyMatcher::find(const std::vector<BodyPair>& pairs, const 
   std::vector<Goal> goals;
   for (std::size_t n = pairs.size(); n-- > 0;)
     goals.push_back({{{pairs[n].own, false}}, {{pairs[n].theirs, false}}});
-  tries_left_ = kMostTries;
+  tries_left_ = kMaxTries;
   if (solve(std::move(goals), given, accept)) return Result::Found;
   return tries_left_ > 0 ? Result::None : Result::GaveUp;
 }
@@ -172,7 +171,7 @@ bool BodyMatcher::solve(std::vector<Goal> goals, Naming naming, const Accept& ac
     tries_left_ -= kTriesPerLook;
     return accept(naming);
   }
-  // Names that are certain come first; what is left over is tried.
+  // Certain pairs come first; the remaining ones are tried.
   const Goal choice = std::move(open.front());
   open.erase(open.begin());
   std::reverse(open.begin(), open.end());

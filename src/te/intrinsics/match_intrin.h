@@ -1,5 +1,4 @@
-// Whether a tensor intrinsic computes what a stage computes in the part of its loops that the
-// intrinsic is to replace.
+// Whether a tensor intrinsic computes the same as a part of a stage's loops that it is to replace.
 #pragma once
 
 #include "te/operations/dim_pairs.h"
@@ -9,17 +8,17 @@
 
 namespace tenon::te {
 
-/// What one call of the intrinsic is to compute, in terms of the loops around it.
+/// The computation to be replaced by one call, in terms of the loops around it.
 struct TensorizedPart {
-  /// The range of every root axis of the stage, the same as intervals, and as facts.
+  /// The range of every root axis of the stage, also as intervals and as facts.
   AxisRanges axes;
   arith::IntervalMap values;
   Facts facts;
 };
 
-/// What an input of the intrinsic stands for.
+/// The counterpart of an input of the intrinsic.
 struct MatchedInput {
-  /// The place of the tensor among the operation's inputs.
+  /// The position of the tensor among the operation's inputs.
   std::size_t tensor;
   /// The part of it that is read as this input.
   std::vector<Range> region;
@@ -27,18 +26,18 @@ struct MatchedInput {
 };
 
 struct IntrinMatch {
-  /// For each input of the intrinsic. One tensor may be several of them, by different regions.
+  /// For each input of the intrinsic. Several inputs may be regions of the same tensor.
   std::vector<MatchedInput> inputs;
   DimPairs output_dims;
   /// Values of variables that are extents of the intrinsic.
   tir::VarMap sizes;
-  /// Empty if they match; else how they differ.
+  /// Empty if they match, otherwise the difference.
   std::string difference;
 };
 
-/// Data axes go together by their order, which is that of the output's memory; reduction axes and
-/// inputs by how they are used. Operands of commutative operators may trade places. `facts` are of
-/// the loops around.
+/// Matches an intrinsic. Data axes correspond by position, which is the order in the output's
+/// memory; reduction axes and inputs by use. Commutative operands may be swapped. `facts` are those
+/// of the loops around.
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
                          const TensorizedPart& part, arith::Facts& facts);
 

@@ -1,5 +1,5 @@
-// One naming of axes and tensors: the sizes and regions that it gives, and whether what it says is
-// so.
+// Evaluation of a candidate naming of axes and tensors: the sizes and regions that follow from it,
+// and whether the expressions agree.
 #include "te/bounds/required_region.h"
 #include "te/intrinsics/intrin_matcher.h"
 #include "te/operations/declare.h"
@@ -10,7 +10,7 @@ using namespace tir;
 
 namespace {
 
-/// An index within an intrinsic's tensor, in the type of that tensor's extents.
+/// Returns an index into an intrinsic's tensor in the type of that tensor's extents.
 Expr in_type(const Expr& e, DataType type) {
   if (e.dtype() == type) return e;
   if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
@@ -140,7 +140,7 @@ bool IntrinMatcher::is_same_element(const Expr& own, const Expr& theirs) const {
   for (std::size_t d = 0; d < input.region.size(); ++d) {
     const std::optional<std::size_t> partner = input.dims.theirs[d];
     if (!partner) continue;
-    // What indices read is a comparison of its own.
+    // Indices that read tensors are compared separately.
     if (effect_of(a.indices[d]) != Effect::Pure) {
       if (!is_zero(arith::simplify(input.region[d].min, facts_))) return false;
       continue;

@@ -1,4 +1,4 @@
-// Why a part of a stage does not fit an intrinsic.
+// Reasons why a part of a stage does not match an intrinsic.
 #include <algorithm>
 
 #include "te/intrinsics/intrin_matcher.h"

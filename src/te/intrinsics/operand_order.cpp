@@ -25,7 +25,7 @@ bool is_commutative(BinaryOp op) {
 
 namespace {
 
-/// With the operands of commutative operators in an order that depends on them alone.
+/// Returns the expression with commutative operands in canonical order.
 Expr ordered(const Expr& e) {
   return rewrite(e, [](const Binary& n, const Expr&) -> std::optional<Expr> {
     if (!is_commutative(n.op) || n.a.node().hash <= n.b.node().hash) return std::nullopt;

@@ -1,4 +1,4 @@
-// Expressions modulo the order of the operands of commutative operators.
+// Comparison of expressions up to the order of commutative operands.
 #pragma once
 
 #include "tenon/tir/compare.h"
@@ -6,12 +6,13 @@
 
 namespace tenon::te {
 
-/// Whether the operands may trade places.
+/// Whether the operands may be swapped.
 bool is_commutative(tir::BinaryOp op);
 
 bool same_but_for_order(const tir::Expr& a, const tir::Expr& b);
 
-/// The deepest place that still tells where the two part; precondition: they do.
+/// Returns the innermost subexpressions that explain the difference. Precondition: the expressions
+/// differ.
 tir::Difference where_they_part(const tir::Expr& a, const tir::Expr& b);
 
 }  // namespace tenon::te

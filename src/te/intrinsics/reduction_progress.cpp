@@ -9,12 +9,12 @@ namespace tenon::te {
 
 namespace {
 
-/// Goes through what an axis became, from its slowest part to its fastest.
+/// Traverses the loops derived from an axis, from the slowest to the fastest.
 class Order {
  public:
   explicit Order(const FrozenStage& stage) : stage_(stage) {}
 
-  /// Whether the leaves stand in that order.
+  /// Whether the leaves are in that order.
   bool holds_for(const IterVar& axis) {
     const auto& leaves = stage_.leaf_iter_vars;
     const auto leaf = std::ranges::find_if(

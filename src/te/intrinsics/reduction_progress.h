@@ -1,5 +1,5 @@
-// How far the reduction of a stage is, for an intrinsic that has no reset: its body computes the
-// first step, so the loops must come to that step before any other.
+// The progress of a stage's reduction, for an intrinsic without a reset: its body computes the
+// first step, so that the loops must reach that step before any other.
 //
 //   for k.outer for k.inner        k.outer = 0, k.inner = 0 comes first
 //   f = fuse(k, i), split f by 2, for f.inner for f.outer
@@ -12,16 +12,15 @@
 namespace tenon::te {
 
 struct ReductionProgress {
-  /// The reduction has begun where one of them is beyond its first value: the loops of the
-  /// reduction around the intrinsic, unless one of them is fused with data; then the reduction's
-  /// own axes.
+  /// The reduction has begun if one of these axes is beyond its first value. They are the reduction
+  /// loops around the intrinsic, or, if one of those is fused with data, the reduction's own axes.
   std::vector<IterVar> axes;
-  /// A loop fused of data and reduction whose parts stand in another order than its iterations, so
-  /// that some elements come to their first step late.
+  /// A loop fused from data and reduction whose parts are in another order than its iterations, so
+  /// that some elements reach their first step late.
   std::optional<IterVar> out_of_order = std::nullopt;
 };
 
-/// The intrinsic replaces the leaves from `depth` inwards.
+/// Returns the progress. The intrinsic replaces the leaves from `depth` inwards.
 ReductionProgress reduction_progress(const FrozenStage& stage, std::size_t depth);
 
 }  // namespace tenon::te

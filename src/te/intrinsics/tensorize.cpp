@@ -18,15 +18,16 @@ namespace {
 
 // ---- guards -------------------------------------------------------------------------------------
 
-/// Guards around an intrinsic: those that depend on the loops around it alone, and those that do
-/// not hold for all iterations of the loops that it replaces.
+/// Guards around an intrinsic: those that depend only on the loops around it, and those that do not
+/// hold for all iterations of the replaced loops.
 struct GuardParts {
   Shells outside, inside;
-  /// That the ones inside hold for all iterations. Absent: there are none.
+  /// The condition under which the inner guards hold for all iterations. Nullopt if there are no
+  /// inner guards.
   std::optional<Expr> whole;
 };
 
-/// The interval of values that `e` takes in the loops that an intrinsic replaces.
+/// Returns the values that `e` takes in the replaced loops.
 arith::Interval values_inside(const Expr& e, const FrozenStage& stage, std::size_t depth,
                               const LoopNest& nest, const Program& program) {
   arith::IntervalMap loops;
@@ -71,7 +72,8 @@ class GuardSplitter {
                        [&](const Shells& level) { return defines(level, var); });
   }
 
-  /// That the condition holds for all iterations inside, in terms of the loops around.
+  /// Returns the condition, in terms of the loops around, under which `condition` holds for all
+  /// inner iterations.
   Expr always_inside(const Expr& condition) const {
     const Call* hinted = as_call(condition, Intrin::likely);
     const Expr bare = hinted ? hinted->args[0] : condition;
@@ -146,7 +148,7 @@ class BodyMaker {
 
   Stmt update() const { return on_views(require(call_.code.update, "update"), IntrinPart::Update); }
 
-  /// Without a reset, the first iteration of the reduction computes the body instead.
+  /// Without a reset, the first iteration of the reduction runs the body instead.
   Stmt body_first() const {
     const Stmt later = update();
     const Stmt first = on_views(require(call_.code.body, "reset, and no body"), IntrinPart::Body);
@@ -154,7 +156,7 @@ class BodyMaker {
     return is_later ? make_stmt(If{likely(*is_later), later, first}) : first;
   }
 
-  /// A reduction over nothing has no first iteration.
+  /// Returns an init for an empty reduction, which has no first iteration.
   std::optional<Stmt> init_where_empty() const {
     std::optional<Expr> is_empty;
     for (const IterVar& axis : stage_.op.reduce_axis()) {
@@ -172,7 +174,7 @@ class BodyMaker {
     return make_stmt(If{*is_empty, wrap(init_->outside, loops_of_init()), std::nullopt});
   }
 
-  /// Whether the reduction has begun already; absent if it has one iteration.
+  /// Returns the condition that the reduction has begun; nullopt if it has only one iteration.
   std::optional<Expr> is_later_iteration() const {
     std::optional<Expr> later;
     const ReductionProgress progress = reduction_progress(stage_, call_.depth);
@@ -194,7 +196,7 @@ class BodyMaker {
     return later;
   }
 
-  /// The values of variables in the first iteration of some of the loops.
+  /// Returns the values of variables in the first iteration of the selected loops.
   template <class F>
   VarMap first_of(const F& is_of_them) const {
     VarMap first;
@@ -212,7 +214,7 @@ class BodyMaker {
     return first;
   }
 
-  /// The first iteration must not be one that a guard leaves out.
+  /// Checks that no guard excludes the first iteration.
   void check_begins() const {
     const VarMap first = first_of(
         [&](std::size_t leaf) { return stage_.leaf_iter_vars[leaf].kind() == IterKind::Reduce; });
@@ -236,7 +238,7 @@ class BodyMaker {
   }
 
   Stmt called(const Stmt& code, IntrinPart part, const LoopNest& nest) const {
-    // One intrinsic may serve several stages.
+    // Copied because one intrinsic may be used by several stages.
     const Stmt call = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
     if (!program_.check_intrinsics) return call;
     const CheckedCall checked{
@@ -275,8 +277,8 @@ class BodyMaker {
     return wrap(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
   }
 
-  /// The inputs that a reset reads. It runs in front of the reduction, where parts of tensors that
-  /// its steps take one after the other are not there.
+  /// Returns the inputs that a reset reads. It precedes the reduction, where the parts of tensors
+  /// that are processed step by step do not exist.
   std::vector<IntrinView> inputs_of_reset() const {
     std::vector<IntrinView> read;
     for (std::size_t n = 0; n < call_.inputs.size(); ++n) {
@@ -309,7 +311,7 @@ class BodyMaker {
     return found;
   }
 
-  /// Whether the code accesses the buffer, or passes on what describes it.
+  /// Whether the code accesses the buffer or passes its properties to a call.
   static bool uses(const Stmt& code, const tir::Buffer& buffer) {
     bool found = false;
     walk(code, [&](const Load& load) { found = found || load.buffer.same_as(buffer); });
@@ -320,7 +322,8 @@ class BodyMaker {
            });
   }
 
-  /// What a pragma of a replaced loop imports is for the intrinsic.
+  /// Keeps the import_c and import_llvm pragmas of the replaced loops, because the intrinsic calls
+  /// what they import.
   Stmt with_pragmas(Stmt body) const {
     for (std::size_t n = nest_.main.levels.size(); n-- > call_.depth;) {
       Shells pragmas;
@@ -373,7 +376,7 @@ class BodyMaker {
     return in_levels(*nest_.init, call_.depth, num_levels(), wrap(init_->inside, init));
   }
 
-  /// In the loops of the update, where the reduction begins.
+  /// Returns the init in the loops of the update, where the reduction begins.
   Stmt first_loops_of_init() const {
     const auto first_own = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(nest_.common);
     const auto first_inside = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(call_.depth);

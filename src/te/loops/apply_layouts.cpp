@@ -79,7 +79,7 @@ class LayoutRewriter {
 
   static std::vector<Expr> moved(const Transform::Map& map, const std::vector<Expr>& indices) {
     VarMap values;
-    // A constant may be of fewer bits than the axis that counts in its dimension.
+    // A constant may be narrower than the axis of its dimension.
     for (std::size_t n = 0; n < indices.size(); ++n)
       set(values, map.params[n], cast(map.params[n].dtype(), indices[n]));
     std::vector<Expr> result;

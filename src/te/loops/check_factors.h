@@ -1,13 +1,13 @@
-// Factors of splits that only the caller of the function knows.
+// Checks of symbolic split factors, whose values are known only at run time.
 #pragma once
 
 #include "te/loops/program.h"
 
 namespace tenon::te {
 
-/// The statement behind checks that every factor and number of parts which is no constant is
-/// positive: loops made with another one would run wild. Without such factors, the statement
-/// itself.
+/// Returns the statement preceded by checks that every non-constant factor and number of parts is
+/// positive; loops with other values would not terminate correctly. Without such factors, returns
+/// the statement itself.
 Stmt check_factors(const Program& program, Stmt body);
 
 }  // namespace tenon::te

@@ -35,7 +35,7 @@ class LaunchChecker {
   }
 
  private:
-  /// A scope still to be deduced is global outside of threads.
+  /// Outside threads, a scope that is still to be inferred is global.
   static bool belongs_to_launch(const Realize& n) {
     return n.traits.scope_is_set && n.buffer->scope() != StorageScope::Global;
   }
@@ -90,9 +90,9 @@ class LaunchChecker {
   }
 
   const Program& program_;
-  /// The outermost thread axis around the current place.
+  /// The outermost thread axis around the current statement.
   const IterVar* launch_ = nullptr;
-  /// By data pointer: buffers that exist here since before the launch, if there is one.
+  /// Buffers that were allocated before the current launch, by data pointer.
   std::unordered_map<const ExprNode*, Buffer> outside_;
 };
 

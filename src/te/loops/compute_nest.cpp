@@ -38,8 +38,8 @@ bool reads(const Shell& shell) {
   return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
 }
 
-/// A loop whose range is read from a tensor reads it by the axes around: their guards stand around
-/// the loop.
+/// Moves guards around a loop whose range is read from a tensor, since the read uses the guarded
+/// axes.
 void guard_loops_that_read(LoopNest& nest, Shells& guards) {
   for (std::size_t i = 0; i < nest.levels.size(); ++i) {
     if (std::ranges::none_of(nest.levels[i], reads)) continue;
@@ -55,7 +55,7 @@ void guard_loops_that_read(LoopNest& nest, Shells& guards) {
   }
 }
 
-/// Whether every output goes to memory that is made for just the inferred ranges.
+/// Whether every output is in memory that is allocated for exactly the inferred ranges.
 bool is_realized(const FrozenStage& stage, const BufferTable& buffers) {
   for (int i = 0; i < stage.op.num_outputs(); ++i) {
     if (buffers.is_argument(stage.op.output(i))) return false;
@@ -72,8 +72,8 @@ void collect_parts(const Expr& condition, std::vector<Expr>& parts) {
   }
 }
 
-/// Whether the variable is named like a thread but is none of the schedule's. A condition on it
-/// prints where the reference puts it; `build` refuses it.
+/// Whether the variable has the name of a thread that the schedule does not bind. Its conditions
+/// print where TVM 0.9 puts them; `build` refuses the program.
 bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
   const std::string& name = var.as<VarNode>()->name;
   if (!name.starts_with("threadIdx.") && !name.starts_with("blockIdx.")) return false;
@@ -81,8 +81,8 @@ bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
       bounds.entries(), [&](const Bounds::Entry& entry) { return entry.axis.var().same_as(var); });
 }
 
-/// What the store predicate says of the elements themselves, and not of steps of their reduction:
-/// an element that is not stored is not initialised either.
+/// Returns the parts of the store predicate that concern elements rather than reduction steps: an
+/// element that is not stored is not initialized either.
 Shells guards_of_init(const FrozenStage& stage, const LoopNest& init, const AxisFlags& reduced,
                       const Program& program) {
   Shells shells;
@@ -101,9 +101,9 @@ Shells guards_of_init(const FrozenStage& stage, const LoopNest& init, const Axis
   return shells;
 }
 
-/// The ranges of the axes if every reduction had a step. Loops over elements and steps together
-/// give the elements their first value in the first step, and must do so too where there turns out
-/// to be none. Nullopt where elements and steps have loops apart, or there surely is a step.
+/// Returns the ranges of the axes under the assumption that every reduction has a step. Loops over
+/// both elements and steps initialize elements in their first step, and must do so even if there
+/// are no steps. Nullopt if elements and steps have separate loops, or if there is provably a step.
 std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const AxisMarks& marks,
                                              const Program& program) {
   const bool is_mixed = std::ranges::any_of(stage.all_iter_vars, [&](const IterVar& axis) {
@@ -154,7 +154,7 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
     nest.common = i;
     break;
   }
-  // Initialisation runs over data axes only.
+  // Initialization runs over data axes only.
   AxisFlags skip;
   for (const IterVar& axis : stage.all_iter_vars) {
     if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
@@ -167,8 +167,8 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
                               .is_init = true,
                               .skip = &skip,
                               .ranges = ranges});
-  // A point outside the operation's domain may be initialised where it has memory of its own:
-  // nothing reads it. Where the buffer is an argument it may not even exist.
+  // A point outside the operation's domain may be initialized in the stage's own memory, because it
+  // is not read. In an argument, the element may not exist.
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards = as_likely(make_guards(
       id, *nest.init, program, {.skip_declared = harmless, .skip = &skip, .ranges = ranges}));

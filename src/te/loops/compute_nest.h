@@ -1,19 +1,20 @@
-// The loops of a compute and of its initialisation, with their guards.
+// The loops of a compute and of its initialization, with their guards.
 #pragma once
 
 #include "te/loops/loop_nest.h"
 
 namespace tenon::te {
 
-/// The loops of a compute, of its initialisation, and how far they are one.
+/// The loops of a compute and of its initialization, and how many of them are shared.
 struct ComputeNest {
   LoopNest main;
   Shells main_guards;
-  /// Of the elements that are 0 at first (Rounding::filled), if there are such.
+  /// Guards of the elements that are first set to 0 (Rounding::filled), if there are any.
   std::optional<Shells> fill_guards;
-  /// The number of leaves before the first that carries a reduction; all of them if none does.
+  /// The number of leaves before the first one that carries a reduction; all of them if there is
+  /// none.
   std::size_t common;
-  /// Present for reductions.
+  /// Only for reductions.
   std::optional<LoopNest> init;
   Shells init_guards;
 };

@@ -37,13 +37,13 @@ class GuardMaker {
            (options_.skip && options_.skip->value_or(axis, false));
   }
 
-  /// A thread axis may have more threads than this loop has iterations, or than one around that it
-  /// runs for.
+  /// Guards loops against threads in excess: a thread axis may have more threads than this loop, or
+  /// a loop around the stage, has iterations.
   void guard_threads() {
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage_, leaf);
       if (!thread || is_skipped(leaf)) continue;
-      // Threads with memory of their own each run the first iteration, if there is one.
+      // Threads with private memory each run the first iteration, if there is one.
       const bool divided = is_divided(stage_, leaf, *thread, scope_);
       if (divided || is_zero(program_.bounds[leaf].extent)) require_thread_of(*thread, leaf);
     }
@@ -74,15 +74,15 @@ class GuardMaker {
     }
   }
 
-  /// An index computed from wider loops is guarded before it is cut down to the axis' type.
+  /// An index computed from wider loops is guarded before it is narrowed to the axis's type.
   static Expr in_full_width(const Expr& index) {
     const Cast* narrowing = index.as<Cast>();
     return narrowing && narrowing->value.dtype().bits > index.dtype().bits ? narrowing->value
                                                                            : index;
   }
 
-  /// Loops over another layout go round all that a box of its axes has, which may be more than the
-  /// part of the stage that is needed.
+  /// Loops over a transformed layout cover the whole box of its axes, which may exceed the required
+  /// part of the stage.
   void guard_layouts() {
     for (const Relation& relation : stage_.relations) {
       const Transform* transform = std::get_if<Transform>(&relation);
@@ -120,8 +120,8 @@ class GuardMaker {
     add((is_near_limit(extent) && goes_past_int32(value) ? in_64_bits(value) : value) < extent);
   }
 
-  /// Smaller ones leave room for what a split overshoots by, and loops that it makes of more than
-  /// int32 counts are of int64. So, it is taken, does an extent that only the run knows.
+  /// Extents below INT32_MAX/2 leave headroom for a split's overshoot (longer splits get int64
+  /// loops). Symbolic extents are assumed to as well.
   static bool is_near_limit(const Expr& extent) {
     return constant_int(extent).value_or(0) > std::numeric_limits<std::int32_t>::max() / 2;
   }
@@ -132,7 +132,8 @@ class GuardMaker {
            (!greatest || *greatest > std::numeric_limits<std::int32_t>::max());
   }
 
-  /// Iterations that overshoot an extent near the end of int32 would come back as negative ones.
+  /// Computed in 64 bits, because iterations that overshoot an extent near INT32_MAX would wrap to
+  /// negative values.
   static Expr in_64_bits(const Expr& value) {
     const Binary* sum = as_binary(value, BinaryOp::Add);
     return sum ? in_64_bits(sum->a) + in_64_bits(sum->b) : cast(Int(64), value);

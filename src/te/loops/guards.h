@@ -1,4 +1,4 @@
-// Conditions around the statements of a stage: loops may count further than the stage goes.
+// Conditions around the statements of a stage, whose loops may overshoot.
 #pragma once
 
 #include "te/loops/loop_nest.h"
@@ -6,17 +6,17 @@
 namespace tenon::te {
 
 struct GuardOptions {
-  /// Leaves out the check against the ranges that the operation declares.
+  /// Omits the check against the declared ranges of the operation.
   bool skip_declared = false;
-  /// Leaves it out for these axes.
+  /// Omits that check for these axes.
   const AxisFlags* beyond = nullptr;
   const AxisFlags* skip = nullptr;
-  /// In place of the inferred ones, of the loops.
+  /// Ranges of the loops, in place of the inferred ones.
   const AxisRanges* ranges = nullptr;
 };
 
-/// The conditions under which the current iteration lies within the ranges of its axes and within
-/// the operation's domain; those that provably always hold are left out.
+/// Returns the conditions that the current iteration is within the ranges of its axes and within
+/// the operation's domain, without those that provably always hold.
 std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
                               const GuardOptions& options = {});
 

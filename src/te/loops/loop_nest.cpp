@@ -53,7 +53,7 @@ bool defines(const Shells& shells, const Expr& var) {
 
 namespace {
 
-/// Nodes of a value that is used in place of its axis.
+/// Maximum number of nodes of a value that is substituted for its axis.
 constexpr std::size_t kMaxInlined = 64;
 
 ForKind loop_kind(const AxisAttributes* attributes) {
@@ -112,8 +112,9 @@ class NestMaker {
     return options_.ranges ? *options_.ranges : program_.bounds.ranges();
   }
 
-  /// A fused axis is used twice, as quotient and remainder, so that rounds of split and fuse double
-  /// the index with each: large ones get a variable, in the innermost loop that they depend on.
+  /// Binds large values to variables, in the innermost loop that they depend on. A fused axis is
+  /// used twice, as quotient and remainder, so that repeated splits and fusions would double the
+  /// index each time.
   void pass_values_up() {
     const bool has_fused = std::ranges::any_of(stage_.relations, [](const Relation& relation) {
       return std::holds_alternative<Fuse>(relation);
@@ -148,7 +149,7 @@ class NestMaker {
            (options_.skip && options_.skip->value_or(leaf, false));
   }
 
-  /// Adds what stands at the leaf and returns the leaf's value inside.
+  /// Adds the shells of the leaf, and returns the leaf's value inside them.
   Expr open(const IterVar& leaf, Shells& level) {
     const Range range = program_.lower(ranges().at(leaf), defined_);
     const AxisAttributes* attributes = stage_.attributes_of(leaf);
@@ -186,7 +187,8 @@ class NestMaker {
     return var;
   }
 
-  /// What each iteration makes for itself is not there before it.
+  /// Checks that the tensor exists before the iteration; memory allocated in each iteration cannot
+  /// be prefetched.
   void check_is_kept(const PrefetchRequest& request, const IterVar& leaf) const {
     const std::optional<StageId> producer = program_.graph.find(request.tensor.op());
     if (!producer) return;
@@ -199,7 +201,7 @@ class NestMaker {
     }
   }
 
-  /// Vectors and unrolled copies are made one per iteration.
+  /// Vectorized and unrolled loops require a constant extent.
   void check_can_expand(const IterVar& leaf, const AxisAttributes* attributes,
                         const Expr& extent) const {
     const ForKind kind = loop_kind(attributes);
@@ -213,8 +215,8 @@ class NestMaker {
                         attributes->run->where);
   }
 
-  /// A thread counts from 0 to the greatest extent bound to it; the loop's own range is shifted
-  /// there.
+  /// Binds a loop to a thread, which counts from 0 to the maximum extent bound to it; the loop's
+  /// own range is offset.
   Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range, Shells& level) {
     const bool is_divided = te::is_divided(stage_, leaf, thread, scope_);
     const Expr extent = program_.lower(program_.bounds[thread].extent, defined_);
@@ -236,7 +238,7 @@ class NestMaker {
         bound ? bound->where : stage_.attach_where);
   }
 
-  /// The range of a reduction may depend on data axes, so values are taken in terms of loops once
+  /// The range of a reduction may depend on data axes, so its values are expressed in loops once
   /// more.
   void collect_vars() {
     for (const IterVar& axis : stage_.all_iter_vars) add_var(axis);
@@ -247,7 +249,7 @@ class NestMaker {
     nest_.defines.emplace_back(var, value);
   }
 
-  /// Conditions of the stores of stages inside may use them.
+  /// The store predicates of inner stages may use these axes.
   void define_axes() {
     for (const IterVar& axis : stage_.op.root_iter_vars())
       if (const Expr* value = nest_.values.find(axis); value && !value->same_as(axis.var()))
@@ -283,8 +285,8 @@ class NestMaker {
   const Program& program_;
   const NestOptions& options_;
   LoopNest nest_;
-  /// Axes of the stage so far that stand for something else; ranges of loops further inside may
-  /// depend on them.
+  /// Axes of the stage so far that are not loop variables. The ranges of inner loops may depend on
+  /// them.
   VarMap defined_;
 };
 

@@ -1,4 +1,4 @@
-// The loops of one stage: what stands around its statements at each leaf axis, and the value of
+// The loops of one stage: the shells around its statements at each leaf axis, and the value of
 // every axis inside.
 //
 //   leaf i.outer, parallel        ->  for (i.outer, 0, 4) "parallel"
@@ -23,7 +23,7 @@ struct AttrShell {
   std::string key;
   Expr value;
 };
-/// In front of the body, fetch what it would read of the buffer `offset` iterations later.
+/// Prefetches, before the body, what it will read of the buffer `offset` iterations later.
 struct PrefetchShell {
   tir::Buffer buffer;
   Var loop;
@@ -32,46 +32,45 @@ struct PrefetchShell {
 struct GuardShell {
   Expr condition;
 };
-/// The value of a fused axis, where it is large.
+/// The value of a fused axis, if it is large.
 struct LetShell {
   Var var;
   Expr value;
 };
 using Shell = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell, LetShell>;
 
-/// What stands around a body, outermost first.
+/// Wraps a body in shells, given outermost first.
 using Shells = std::vector<Shell>;
 
 Stmt wrap(const Shell& shell, Stmt body);
 Stmt wrap(const Shells& shells, Stmt body);
-/// Whether one of the shells gives the variable its value.
+/// Whether one of the shells defines the variable.
 bool defines(const Shells& shells, const Expr& var);
 
 struct LoopNest {
-  /// The positions of the leaves in the order of their loops, outermost first.
+  /// The positions of the leaves in loop order, outermost first.
   std::vector<std::size_t> order;
   /// Per leaf axis.
   std::vector<Shells> levels;
   /// The values of all axes of the stage.
   AxisValues values;
-  /// The same by variable, to be put into expressions.
+  /// The same values by variable, for substitution.
   tir::VarMap vars;
-  /// The values of axes that stand for something else, for stages computed inside: see
-  /// Program::define.
+  /// Values of axes that are not loop variables, for inner stages: see Program::define.
   std::vector<std::pair<Var, Expr>> defines;
 };
 
 struct NestOptions {
-  /// The order of the loops, as in LoopNest::order; empty: the order of the leaves.
+  /// The loop order, as in LoopNest::order; empty: the order of the leaves.
   std::vector<std::size_t> order = {};
-  /// Leaves before this one get no loops: `around` has their values.
+  /// Leaves before this one get no loops; `around` has their values.
   std::size_t begin = 0;
   const LoopNest* around = nullptr;
-  /// Loops get variables of their own, named `<axis>.init`.
+  /// Whether loops get variables of their own, named `<axis>.init`.
   bool is_init = false;
-  /// Axes that get no loop.
+  /// Axes without loops.
   const AxisFlags* skip = nullptr;
-  /// In place of the inferred ones.
+  /// Ranges in place of the inferred ones.
   const AxisRanges* ranges = nullptr;
 };
 

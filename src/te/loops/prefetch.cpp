@@ -11,16 +11,16 @@ using arith::IntervalMap;
 
 namespace {
 
-/// Whether the place is itself read from memory: that of a later iteration is not known, and may
-/// not even be there.
+/// Whether the index is itself read from memory. Its value in a later iteration is unknown and may
+/// not exist.
 bool is_looked_up(const Load& load) {
   bool found = false;
   for (const Expr& index : load.indices) walk(index, [&](const Load&) { found = true; });
   return found;
 }
 
-/// The reads of a buffer at places that can be told ahead, with the loops and threads around them
-/// inside of the body.
+/// The reads of a buffer at predictable indices, with the loops and threads around them inside the
+/// body.
 struct ReadRegion {
   std::vector<std::vector<Interval>> per_dim;
   IntervalMap loops;

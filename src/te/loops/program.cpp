@@ -60,7 +60,7 @@ Buffer BufferTable::buffer_of(const Tensor& tensor) {
 
 Buffer BufferTable::declare(const FrozenStage& stage, const Tensor& tensor) {
   BufferOptions options{.name = tensor.name(), .axis_separators = stage.axis_separators};
-  // Memory from outside says nothing of its scope.
+  // An argument's memory has no declared scope.
   if (!stage.op.as<Placeholder>())
     options.scope = to_string(stage.scope_is_set ? stage.scope : StorageScope::Global);
   return decl_buffer(tensor.shape(), tensor.dtype(), std::move(options));
@@ -116,7 +116,7 @@ class Lowering {
   BufferTable& buffers_;
   const VarMap& values_;
   const VarMap& defined_;
-  /// Inlining makes expressions share parts; each is rebuilt once.
+  /// Memo table: inlining makes expressions share parts, each of which is rebuilt once.
   DenseMap<const ExprNode*, Expr> done_;
 };
 

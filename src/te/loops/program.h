@@ -1,5 +1,5 @@
-// What the making of loops shares: the frozen schedule, its bounds, and the buffers and values that
-// expressions on tensors and axes turn into.
+// State shared by loop generation: the frozen schedule, its bounds, and the buffers and values that
+// replace tensors and axes.
 #pragma once
 
 #include <map>
@@ -12,28 +12,28 @@
 
 namespace tenon::te {
 
-/// The buffer of every tensor: arguments are given, the others are made when first asked for.
+/// The buffer of every tensor. Arguments are given; other buffers are created on demand.
 class BufferTable {
  public:
   explicit BufferTable(const StageGraph& graph);
 
   void set_argument(const Tensor& tensor, const tir::Buffer& buffer);
   bool is_argument(const Tensor& tensor) const;
-  /// Whether the tensor is part of the state that a scan keeps.
+  /// Whether the tensor is part of a scan's state.
   bool is_scan_state(const Tensor& tensor) const;
-  /// The buffer that a read or a store of the tensor accesses. Initial state, update and
-  /// placeholder of a scan are parts of the scan's own buffer.
+  /// Returns the buffer that a read or store of the tensor accesses. The initial state, update and
+  /// placeholder of a scan are parts of the scan's buffer.
   tir::Buffer buffer_of(const Tensor& tensor);
 
  private:
-  /// The output that the tensor is, or the scan's output whose memory it is a part of.
+  /// Returns the tensor's output id, or that of the scan whose memory it is a part of.
   std::optional<OutputId> id_of(const Tensor& tensor) const;
   static tir::Buffer declare(const FrozenStage& stage, const Tensor& tensor);
 
   const StageGraph& graph_;
   std::map<OutputId, tir::Buffer> buffers_;
   std::map<OutputId, tir::Buffer> arguments_;
-  /// Tensors of no stage: placeholders that were never read, inlined ones.
+  /// Tensors without a stage: placeholders that were never read, and inlined tensors.
   std::vector<std::pair<Tensor, tir::Buffer>> without_stage_;
 };
 
@@ -48,14 +48,14 @@ class Program {
   /// The ranges of all axes, as facts and as intervals.
   arith::Facts facts;
   arith::IntervalMap intervals;
-  /// Whether calls of tensor intrinsics are checked when they run.
+  /// Whether calls of tensor intrinsics are checked at run time.
   bool check_intrinsics = false;
 
-  /// Adds the values of axes that are no loops of their own (of extent 1, bound to a thread, split,
-  /// ...): those of a stage, before what is computed inside of its loops is lowered.
+  /// Adds the values of a stage's axes that are not loop variables (extent 1, bound to a thread,
+  /// split, ...), before stages inside its loops are lowered.
   void define(const std::vector<std::pair<Var, Expr>>& values);
 
-  /// The expression of the program: variables get their values, reads of tensors become loads.
+  /// Translates an expression: substitutes variables, and replaces reads of tensors by loads.
   /// Nothing is folded.
   Expr lower(const Expr& e, const tir::VarMap& values) const;
   Range lower(const Range& range, const tir::VarMap& values) const;

@@ -13,7 +13,7 @@ using arith::Interval;
 
 namespace {
 
-/// Whether the stage has memory of its own, for all of its box, that it fills as it pleases.
+/// Whether the stage has memory of its own for the whole box, which it may fill freely.
 bool may_round(const FrozenStage& stage, const Program& program) {
   if (!stage.op.as<Compute>() || stage.is_output || stage.store_predicate || stage.rolling_buffer ||
       reduces_across_threads(stage))
@@ -25,7 +25,8 @@ bool may_round(const FrozenStage& stage, const Program& program) {
   return true;
 }
 
-/// An integer division by what is computed could meet a 0 there; what has effects is not repeated.
+/// Whether the body can be computed anywhere. An integer division could meet a 0 in overrun
+/// elements, and side effects must not be repeated.
 bool is_tame(const Expr& body) {
   bool tame = effect_of(body) != Effect::UpdateState;
   walk(body, [&](const Binary& n) {
@@ -77,7 +78,8 @@ class Rounder {
     return all;
   }
 
-  /// Whether all elements with such an index in the dimension are computed, wherever this stage is.
+  /// Whether all elements with this index in the dimension are computed, wherever the stage is
+  /// attached.
   bool exists(const Tensor& tensor, std::size_t d, const Expr& index) const {
     const Interval read = values_of(index, box_, program_.facts);
     if (!read.is_bounded()) return false;
@@ -89,7 +91,8 @@ class Rounder {
            can_prove(*read.max() < kept.min + kept.extent, program_.facts);
   }
 
-  /// Computed, filled, or of a reduction begun. (An intrinsic's part may be left to its guards.)
+  /// Whether the producer computes, fills or initializes its whole box. (The part of an intrinsic
+  /// may be left to its guards.)
   bool has_all_of_its_box(StageId producer, std::size_t d) const {
     const FrozenStage& stage = program_.graph.stage(producer);
     return may_round(stage, program_) && stage.rounds_up(stage.op.axis()[d]) &&

@@ -1,5 +1,5 @@
-// What Stage::round_up allows: elements behind the end of an axis that are computed like others, so
-// that whole vectors and register tiles need no rest of their own.
+// The effect of Stage::round_up: elements beyond the end of an axis are computed like others, so
+// that full vectors and register tiles need no tail.
 #pragma once
 
 #include "te/loops/program.h"
@@ -7,15 +7,18 @@
 namespace tenon::te {
 
 struct Rounding {
-  /// Axes behind whose end everything that is read exists: no guard keeps their loops within.
+  /// Axes whose overrun elements can be computed because their inputs exist: no guard restricts the
+  /// loops.
   AxisFlags computed;
-  /// Those, and the axes behind whose end elements are 0, for what they would read does not exist:
-  /// all elements are, before those within are computed. Reductions begin with such a value anyway.
+  /// Also the axes whose overrun must read as 0, because the inputs do not exist there: the whole
+  /// box is set to 0 before the elements inside are computed. Reductions start with such a value
+  /// anyway.
   AxisFlags filled;
   bool fills() const { return filled.size() > computed.size(); }
 };
 
-/// Looks at what the stage reads itself, not further: what is rounded up is so by itself.
+/// Determines the rounding from the direct inputs of the stage; rounded inputs have been treated
+/// separately.
 Rounding rounding_of(StageId stage, const Program& program);
 
 }  // namespace tenon::te

@@ -34,8 +34,8 @@ bool is_bound(const FrozenStage& stage, const IterVar& leaf) {
   return stage.thread_mark_of(leaf) != nullptr;
 }
 
-/// Copies of a virtual thread run one after another, inside of which real threads cannot meet for
-/// one sum each.
+/// Refuses reductions across threads inside virtual threads, whose copies run one after another, so
+/// that real threads cannot synchronize for each.
 void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bounds& bounds) {
   const FrozenStage& stage = graph.stage(id);
   std::vector<AttachPoint> around = graph.attach_path(id);
@@ -64,8 +64,8 @@ Stmt guarded(const std::vector<Expr>& conditions, Stmt body) {
   return body;
 }
 
-/// Whether the condition has a value whatever its variables are: no loads, no divisions but by
-/// constants.
+/// Whether the condition is defined for all values of its variables: no loads, and divisions only
+/// by constants.
 bool is_always_defined(const Expr& condition) {
   if (effect_of(condition) != Effect::Pure) return false;
   bool divides = false;
@@ -89,7 +89,7 @@ class Maker {
     const Expr condition = program.lower(reduction_.condition, nest.vars);
     has_condition_ = !is_true(condition);
     if (has_condition_) guards_.push_back(condition);
-    // What concerns data axes alone also guards the result.
+    // Conditions on data axes alone also guard the result.
     AxisFlags reduced;
     AxisMarks marks;
     for (const IterVar& axis : stage_.op.axis()) marks.set(axis, 1);
@@ -136,8 +136,8 @@ class Maker {
     return store_together(parts, combine(*reduction_.combiner, old_values, sources_), {Expr(0)});
   }
 
-  /// What each thread brings: its own part or, where it has just one element, that element, or
-  /// nothing if it has none.
+  /// Returns each thread's contribution: its partial result, its only element, or the identity if
+  /// it has none.
   std::vector<Expr> contributions(const std::vector<Buffer>& parts) const {
     std::vector<Expr> values;
     for (std::size_t k = 0; k < sources_.size(); ++k) {
@@ -146,7 +146,7 @@ class Maker {
         continue;
       }
       Expr value = sources_[k];
-      // The reduction's own condition may read what only the guards keep inside of a tensor.
+      // The reduction's own condition may contain reads that are in bounds only under the guards.
       std::vector<Expr> innermost_first = guards_;
       if (has_condition_)
         std::rotate(innermost_first.begin(), innermost_first.end() - 1, innermost_first.end());
@@ -172,8 +172,8 @@ class Maker {
              make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
   }
 
-  /// The total, on top of the start value: the user's, or an identity that is not neutral, with
-  /// which threads that bring one term each have not combined it.
+  /// Stores the total combined with the start value: the user's, or an identity that is not
+  /// neutral, which threads with a single term have not combined.
   Stmt store_result(const std::vector<Buffer>& totals, bool has_identity) const {
     std::vector<Expr> values, indices;
     for (const Buffer& total : totals) values.push_back(first_element(total));
@@ -195,7 +195,8 @@ class Maker {
     return guarded(store_conditions(), make_seq(std::move(stores)));
   }
 
-  /// The guards of the result and the user's condition, less what the latter says already.
+  /// Returns the guards of the result and the user's condition, without parts of the guards that
+  /// the condition implies.
   std::vector<Expr> store_conditions() const {
     std::vector<Expr> conditions;
     if (!stage_.store_predicate) {
@@ -204,7 +205,7 @@ class Maker {
     }
     const Expr predicate = program_.lower(*stage_.store_predicate, nest_.vars);
     check_known_behind_loops(predicate);
-    // What is read or divided for a condition may need the guards around it.
+    // Reads and divisions in a condition may need the guards around it.
     const bool stands_alone = is_always_defined(predicate);
     arith::Facts facts;
     const auto stored = facts.assume(predicate);
@@ -214,7 +215,7 @@ class Maker {
     return conditions;
   }
 
-  /// The result is stored once, behind the loops that each thread has for itself.
+  /// The result is stored once, after the loops that each thread runs by itself.
   void check_known_behind_loops(const Expr& predicate) const {
     for (const std::size_t n : own_) {
       const auto is_defined = [&](const Expr& var) { return defines(nest_.levels[n], var); };
@@ -233,11 +234,11 @@ class Maker {
   const LoopNest& nest_;
   const ReduceNode& reduction_;
   const std::vector<std::size_t> own_;
-  /// What must hold for the current iteration of the reduction to count; the reduction's own
-  /// condition is the last, if it has one.
+  /// Conditions for the current reduction iteration to count. If the reduction has a condition, it
+  /// is the last one.
   std::vector<Expr> guards_;
   bool has_condition_ = false;
-  /// What must hold for the result to be an element of the output.
+  /// Conditions for the result to be an element of the output.
   std::vector<Expr> result_guards_;
   std::vector<Expr> sources_;
 };

@@ -1,5 +1,4 @@
-// Reductions across threads: a loop of the reduction is bound to threads, each of which reduces a
-// part.
+// Reductions across threads: a reduction loop is bound to threads, each of which reduces a part.
 //
 //   normal_reduce_temp0[0] = identity            // these two if some loop of it is not bound
 //   for k.inner: normal_reduce_temp0[0] = combine(normal_reduce_temp0[0], source)
@@ -11,26 +10,27 @@
 
 namespace tenon::te {
 
-/// Whether a loop of the stage's reduction is bound to threads. ScheduleError if a data loop stands
-/// inside of one.
+/// Whether a loop of the stage's reduction is bound to threads. ScheduleError if a data loop is
+/// inside one.
 bool reduces_across_threads(const FrozenStage& stage);
 
-/// The leaves around everything, then those of the reduction that each thread runs by itself.
+/// The leaves outside the reduction, followed by the reduction leaves that each thread runs by
+/// itself.
 struct ThreadReductionLeaves {
   std::vector<std::size_t> common, own;
 };
 ThreadReductionLeaves leaves_of_thread_reduction(const FrozenStage& stage);
 
 struct ThreadReduction {
-  /// Elements of one: the totals, and what each thread has reduced by itself, if it does.
+  /// Buffers of one element: the totals, and each thread's partial results if it has several terms.
   std::vector<tir::Buffer> totals, parts;
-  /// The begin of a thread's own part, and one step of it; nothing if there is none.
+  /// Initialization of a thread's part, and one step of it; empty if there is none.
   std::vector<Stmt> start_parts;
   Stmt update;
-  /// The reduction across threads, then the store of its result.
+  /// The reduction across threads, and the store of its result.
   Stmt all_reduce, store_result;
 
-  /// The whole inside of the common loops, given the loops of a thread's own part.
+  /// Returns the code inside the common loops, given the loops of a thread's part.
   Stmt around(const Stmt& own_loops) const;
 };
 

@@ -8,7 +8,7 @@ using tir::ReduceNode;
 
 namespace {
 
-/// True if some expression changed.
+/// Returns whether an expression changed.
 bool map_list(std::vector<Expr>& list, tir::ExprMap f) {
   bool changed = false;
   for (Expr& e : list) {
@@ -30,7 +30,7 @@ std::vector<Expr> components_of(const std::shared_ptr<const ReduceNode>& reducti
 
 namespace {
 
-/// True if some range changed.
+/// Returns whether a range changed.
 bool map_domains(std::vector<IterVar>& axes, tir::ExprMap f) {
   bool changed = false;
   for (IterVar& axis : axes) {

@@ -1,5 +1,5 @@
-// Rewriting the bodies of an operation as a whole: components of one reduction stay components of
-// one reduction.
+// Rewriting of all bodies of an operation together: components of one reduction remain components
+// of one reduction.
 #pragma once
 
 #include "tenon/support/dense_map.h"
@@ -8,22 +8,20 @@
 
 namespace tenon::te {
 
-/// Kept: reduction axes stay the handles that users and relations have. Mapped: one whose range
-/// changes is made anew.
+/// Kept: reduction axes remain the handles that users and relations hold. Mapped: an axis whose
+/// range changes is recreated.
 enum class ReduceDomains : std::uint8_t { Kept, Mapped };
 
-/// Applies f to every body, or, where they are components of a reduction, to its sources, inits,
-/// condition and (if mapped) the ranges of its axes. Bodies that do not change are the same
-/// handles.
+/// Applies f to every body or, for components of a reduction, to its sources, inits, condition and
+/// (if mapped) the ranges of its axes. Bodies that do not change are returned as the same handles.
 std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
                              ReduceDomains domains = ReduceDomains::Kept);
 
-/// Bodies with one reduction in place of another.
+/// Returns bodies that are the components of the reduction.
 std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& reduction);
 
-/// Rewrites an expression bottom-up, each shared sub-expression once: what is shared before is
-/// shared after. `f` is asked about reads of tensors whose indices are rewritten already; nullopt
-/// keeps the read.
+/// Rewrites an expression bottom-up, preserving sharing: each shared sub-expression is rewritten
+/// once. `f` receives reads of tensors with rewritten indices; nullopt keeps the read.
 class LoadRewriter {
  public:
   using Replace = std::function<std::optional<Expr>(const tir::ProducerLoad& load)>;
@@ -35,12 +33,12 @@ class LoadRewriter {
   DenseMap<const tir::ExprNode*, Expr> done_;
 };
 
-/// Nodes of the written-out tree, saturating at `limit`; takes time in proportion to the shared
-/// graph.
+/// Returns the number of nodes of the expression as a tree, at most `limit`. Takes time linear in
+/// the shared graph.
 std::size_t tree_size(const Expr& e, std::size_t limit);
 
-/// The tensors that expressions read, in order of first appearance (a read inside an index before
-/// the read around it), added to `found`.
+/// Collects the tensors that expressions read in `found`, in order of first appearance (a read
+/// inside an index precedes the read around it).
 class TensorCollector {
  public:
   std::vector<Tensor> found;

@@ -1,4 +1,4 @@
-// Placeholders, computes and axes, with the checks of what users give.
+// Placeholders, computes and axes, with checks of the user's arguments.
 #include <algorithm>
 
 #include "te/operations/body.h"
@@ -13,7 +13,8 @@ namespace tenon::te {
 
 namespace {
 
-/// Past it, an expression is too long to be worked on: it must have been built of shared parts.
+/// Maximum size of an expression as a tree. Larger ones, which only shared parts make possible,
+/// could not be processed.
 constexpr std::size_t kMaxBodyNodes = std::size_t{1} << 20;
 
 void check_no_reduction_inside(const std::string& what, const Expr& body,
@@ -63,7 +64,7 @@ void check_components(const std::string& what, const std::vector<Expr>& bodies,
       where);
 }
 
-/// A reduction axis may depend on those listed before it, whose loops are outside of its own.
+/// A reduction axis may depend on the axes listed before it, whose loops are outside its own.
 void check_reduce_axes(const std::string& what, const std::vector<IterVar>& axes,
                        const SourceLocation& where) {
   for (std::size_t n = 0; n < axes.size(); ++n)
@@ -76,19 +77,19 @@ void check_reduce_axes(const std::string& what, const std::vector<IterVar>& axes
                         where);
 }
 
-/// Marks the variables of reduction axes, and so all expressions with one. No kind of node has the
-/// number.
+/// Marks the variables of reduction axes, and thereby all expressions that contain one. Not the
+/// number of any kind of node.
 constexpr tir::Content kReductionAxis{31};
 static_assert(16 + std::variant_size_v<tir::StmtNode::Value> <= 31);
 
 Var reduction_var(Name name, DataType type) {
   Var var(std::move(name), type);
-  // Nobody else knows the node yet.
+  // The node is not shared yet.
   const_cast<tir::ExprNode&>(var.node()).contents.add(kReductionAxis);
   return var;
 }
 
-/// The axes of a reduction have values inside of it only.
+/// Checks that reduction axes are used only inside their reduction.
 void check_is_reduced(const std::string& what, const std::vector<IterVar>& axes,
                       std::span<const Expr> bodies, const SourceLocation& where) {
   for (const Expr& body : bodies) {
@@ -236,7 +237,7 @@ IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::
     const DataType type = range->extent.dtype();
     if (!is_integer_scalar(type))
       throw TypeError(what + "the extent must be an integer, got " + type.str(), where);
-    // Threads are counted in int32.
+    // Thread indices are int32.
     const auto extent = tir::constant_int(range->extent);
     if (extent && (*extent < 0 || !fits(*extent, Int(32))))
       throw TypeError(what + "there cannot be " + std::to_string(*extent) + " threads", where);

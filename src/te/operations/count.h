@@ -1,4 +1,4 @@
-// Numbers of elements and iterations, which need not be known.
+// Numbers of elements and iterations, which may be unknown.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace tenon::te {
 
-/// Nullopt: not known, or beyond int64.
+/// Returns the product; nullopt if it is unknown or exceeds int64.
 using Count = std::optional<std::int64_t>;
 
 inline Count product(const Count& a, const Count& b) {

@@ -1,4 +1,4 @@
-// Checks that the makers of operations share.
+// Checks shared by the constructors of operations.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,25 @@
 
 namespace tenon::te {
 
-/// Integers, not negative where constant; narrow or unsigned types become int32 or int64.
+/// Checks that extents are integers, and non-negative if constant. Narrow or unsigned types become
+/// int32 or int64.
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
-/// Whether a value of the type is one integer.
+/// Whether a value of the type is a single integer.
 bool is_integer_scalar(DataType type);
-/// "[n, 16]"
+/// Returns "[n, 16]".
 std::string print_list(const std::vector<Expr>& list);
-/// TypeError for a type that no array holds.
+/// TypeError for a type that arrays cannot have.
 void check_element_type(DataType type, const std::string& what, const SourceLocation& where);
-/// One data-parallel axis per dimension; i0, i1, ... where the user named none.
+/// Makes one data-parallel axis per dimension, named i0, i1, ... unless the user gave names.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what, const SourceLocation& where);
-/// NotContradicted: extents that are not constant are compared when the function runs.
+/// NotContradicted: non-constant extents are compared at run time.
 enum class ShapeRule : std::uint8_t { Proved, NotContradicted };
-/// TypeError for a buffer of another type or shape than the tensor that it is to hold.
+/// TypeError for a buffer whose type or shape differs from that of its tensor.
 void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
                      const std::string& what, const SourceLocation& where);
-/// TypeError for the body of an extern operation or an intrinsic that accesses a buffer which it is
-/// neither given nor makes, or that holds what no loop program does: elements of tensors,
+/// TypeError for the body of an extern operation or intrinsic that accesses a buffer that it
+/// neither receives nor allocates, or that contains what loop programs cannot: elements of tensors,
 /// reductions.
 void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
                 std::span<const tir::Buffer> outs, const std::string& what,
@@ -32,7 +33,7 @@ void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
 void check_arity(std::optional<int> arity, std::size_t rank, const std::string& what,
                  const SourceLocation& where);
 
-/// All outputs of the operation, in order.
+/// Returns all outputs of the operation, in order.
 std::vector<Tensor> outputs_of(const Operation& op);
 
 }  // namespace tenon::te

@@ -25,8 +25,8 @@ std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vect
   while (i > 0 || j > 0) {
     const bool is_unit = i > 0 && is_one(part[i - 1]);
     const bool is_free = j > 0 && theirs[j - 1].as<VarNode>();
-    // A variable may be any size; it is worth more than 1 where the other side has dimensions to
-    // spare.
+    // A variable may have any value. It is paired as larger than 1 if the other side has more
+    // dimensions.
     if (i > 0 && j > 0 &&
         ((is_free && !(is_unit && i > j)) ||
          arith::can_prove_equal(part[i - 1], theirs[j - 1], facts))) {

@@ -1,4 +1,4 @@
-// Extern operations: computed by statements that the user gives.
+// Extern operations: computed by statements that the user supplies.
 #include <algorithm>
 
 #include "te/operations/declare.h"

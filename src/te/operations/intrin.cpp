@@ -28,8 +28,8 @@ tir::Buffer buffer_for(const std::string& what, const Tensor& tensor,
 
 // ---- regions ----------------------------------------------------------------------------------
 
-/// A box of these extents stands for the intrinsic's tensor: what the variables in that tensor's
-/// shape then are is put into `sizes`.
+/// Matches a box of these extents with the intrinsic's tensor, and adds the values of the variables
+/// in the tensor's shape to `sizes`.
 void fit_region(const std::string& box, const std::vector<Expr>& given, const Tensor& theirs,
                 tir::VarMap& sizes, const SourceLocation& where) {
   std::vector<Expr> extents, shape;
@@ -47,7 +47,8 @@ void fit_region(const std::string& box, const std::vector<Expr>& given, const Te
       set(sizes, Var::of(shape[*pairs->theirs[d]]), extents[d]);
 }
 
-/// The variables in the shapes of an intrinsic that is called on these regions.
+/// Returns the values of the variables in the shapes of an intrinsic that is called on these
+/// regions.
 tir::VarMap sizes_of(const TensorIntrinNode& intrin, const std::vector<TensorRegion>& inputs,
                      const std::string& what, const SourceLocation& where) {
   tir::VarMap sizes;

@@ -112,8 +112,8 @@ Operation make_operation(std::string name, std::string tag, OperationKind kind,
 }
 
 OperationNode::~OperationNode() {
-  // While a body is destroyed, `inputs` keeps the operations that it reads; these are then
-  // destroyed one by one, each with empty hands.
+  // `inputs` keeps the operations that the body reads alive while the body is destroyed. They are
+  // then destroyed one by one, after their own inputs have been taken.
   std::vector<Tensor> dying = std::move(inputs);
   kind = Placeholder{};
   try {
@@ -121,13 +121,13 @@ OperationNode::~OperationNode() {
       const Tensor tensor = std::move(dying.back());
       dying.pop_back();
       if (!tensor.is_last() || !tensor.node().op.is_last()) continue;
-      // Nobody else can see this operation any more, so taking its inputs is not seen either.
+      // The operation has no other owner, so modifying it is safe.
       auto& node = const_cast<OperationNode&>(*tensor.node().op.get());
       dying.insert(dying.end(), node.inputs.begin(), node.inputs.end());
       node.inputs.clear();
     }
   } catch (const std::bad_alloc&) {
-    // No memory for the list: the rest goes by recursion.
+    // Out of memory for the list: the rest is destroyed recursively.
   }
 }
 
@@ -261,7 +261,7 @@ std::ostream& operator<<(std::ostream& out, const Operation& op) {
 
 namespace {
 
-/// True if some tensor changed.
+/// Returns whether a tensor changed.
 bool map_tensors(std::vector<Tensor>& list, const TensorMap& map) {
   bool changed = false;
   for (Tensor& tensor : list) {

@@ -53,7 +53,7 @@ void check_is_simple(const std::string& name, const Expr& e, const char* what,
         where);
 }
 
-/// Whether conversion to the type keeps a constant, but for rounding of floats.
+/// Whether conversion to the type preserves a constant, up to rounding of floats.
 bool keeps(const Expr& constant, DataType type) {
   const tir::IntImm* whole = constant.as<tir::IntImm>();
   const tir::FloatImm* real = constant.as<tir::FloatImm>();
@@ -63,7 +63,7 @@ bool keeps(const Expr& constant, DataType type) {
           tenon::fits(static_cast<std::int64_t>(real->value), type));
 }
 
-/// Start values in the types of the sources.
+/// Returns the start values in the types of the sources.
 std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>& inits,
                                 const std::vector<Expr>& sources, const std::vector<IterVar>& axes,
                                 const SourceLocation& where) {

@@ -26,8 +26,7 @@ bool depends_on(const Tensor& tensor, const Tensor& state) {
   return false;
 }
 
-/// An update reads steps that have been computed: those before its own. (What it reads through
-/// other stages is not looked at.)
+/// Checks that an update only reads earlier steps. (Reads through other stages are not checked.)
 void check_steps(const std::string& what, const Tensor& update, const std::vector<Tensor>& states,
                  const SourceLocation& where) {
   if (!update.op().as<Compute>()) return;

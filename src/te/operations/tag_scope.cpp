@@ -4,10 +4,9 @@ namespace tenon::te {
 
 namespace {
 
-// The only ambient state of the room. A scope reaches declarations in functions that know nothing
-// of it, which no argument can; it belongs to a thread, so that threads do not tag each other's
-// operations; and it ends with the scope, which owns the tag, so that nothing that is declared
-// later depends on it.
+// The only ambient state in te. It must reach declarations in functions that do not know about the
+// scope, which an argument cannot. It is thread-local, so that threads do not tag one another's
+// operations, and weak, so that it ends with the scope that owns the tag.
 thread_local std::weak_ptr<const std::string> open_tag;
 
 }  // namespace

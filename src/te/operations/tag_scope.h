@@ -1,4 +1,4 @@
-// The tag that an operation gets where it is declared.
+// The tag of a new operation.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace tenon::te {
 
-/// The operation's own tag, or, if that is empty, the one of the thread's open scope. For the
-/// makers that users call: what primitives make has the tag of what it is made of.
+/// Returns the explicit tag, or if it is empty, that of the thread's open TagScope. For
+/// constructors that users call; operations created by primitives inherit the tag of their origin.
 std::string declared_tag(std::string own);
 
 }  // namespace tenon::te

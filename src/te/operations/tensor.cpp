@@ -64,7 +64,7 @@ Expr Tensor::read(std::initializer_list<const Operand*> indices,
   values.reserve(indices.size());
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const Operand& index = **(indices.begin() + n);
-    // A literal takes the type in which its dimension is counted.
+    // A literal takes the type of its dimension's extent.
     const DataType own = index.alone().dtype();
     const bool typed =
         index.is_literal() && n < shape().size() && own.is_integral() && !own.is_bool();

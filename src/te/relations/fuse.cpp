@@ -1,5 +1,5 @@
-// Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)), so both come back by
-// division and remainder. The extents multiply exactly: fusing by itself never needs a guard.
+// Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)). Both are recovered by
+// division and remainder. The extents multiply exactly, so that fusing alone never needs a guard.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -13,8 +13,8 @@ using arith::simplify;
 
 namespace {
 
-/// Whether the extent may be negative: that of a tensor's dimension is not, but a reduction may run
-/// over a range that ends before it begins.
+/// Whether the extent may be negative. Extents of tensors are not, but a reduction may have a range
+/// that ends before it begins.
 bool may_be_negative(const IterVar& axis, const Expr& extent, const Facts& facts) {
   return axis.kind() == IterKind::Reduce && !can_prove(extent >= 0, facts);
 }
@@ -25,10 +25,10 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
   const Range* outer = sweep.ranges.find(fuse.outer);
   const Range* inner = sweep.ranges.find(fuse.inner);
   if (!outer || !inner) return;
-  // The product may need 64 bits where neither factor does.
+  // The product may need 64 bits even if neither factor does.
   const DataType type = fuse.fused.var().dtype();
   Expr rows = cast(type, outer->extent);
-  // Two empty ranges must not multiply to iterations.
+  // Two empty ranges must not multiply to a positive number of iterations.
   if (may_be_negative(fuse.outer, outer->extent, sweep.facts) &&
       may_be_negative(fuse.inner, inner->extent, sweep.facts))
     rows = max(rows, make_int(type, 0));
@@ -38,7 +38,7 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
 namespace {
 
 bool surely_divides(const Expr& divisor, const Expr& value) {
-  // A stretch of an empty stage has no iterations, and divides nothing.
+  // A stretch of an empty stage has no iterations and divides nothing.
   const Expr by = simplify(divisor);
   return !is_zero(by) && is_zero(simplify(floormod(value, by)));
 }
@@ -54,7 +54,7 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
   if (!fused) return;
   const Range& outer = ranges.at(fuse.outer);
   const Range& inner = ranges.at(fuse.inner);
-  // Rows without columns are never gone through.
+  // Rows without columns are never visited.
   if (!fused->is_bounded() || is_zero(inner.extent) || covers(*fused, ranges.at(fuse.fused)) ||
       is_large(*fused->min()) || is_large(*fused->max())) {
     domains.set(fuse.outer, Interval::from_range(outer));
@@ -69,8 +69,8 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
   }
   domains.set(fuse.outer,
               moved(outer.min, floordiv(min, inner.extent), floordiv(max, inner.extent)));
-  // A stretch that divides a row and starts at a multiple of its own length stays within one row;
-  // any other may reach into the next, and then every column can occur.
+  // A stretch that divides a row and starts at a multiple of its length stays in one row. Any other
+  // may extend into the next row, and then every column can occur.
   const Expr length = max - min + 1;
   if (surely_divides(length, inner.extent) && surely_divides(length, min)) {
     domains.set(fuse.inner,
@@ -85,11 +85,11 @@ void index_up(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values) {
   if (!fused) return;
   const Expr index = *fused;
   const Expr& columns = ranges.at(fuse.inner).extent;
-  // Rows without columns are never gone through, whatever is said of them.
+  // Rows without columns are never visited, so any value is correct.
   const Expr row = is_zero(columns) ? make_int(columns.dtype(), 1) : columns;
   const Expr outer = shifted(floordiv(index, row), ranges.at(fuse.outer).min);
   const Expr inner = shifted(floormod(index, row), ranges.at(fuse.inner).min);
-  // The fused axis may be wider than the two.
+  // The fused axis may have a wider type than the two.
   values.set(fuse.outer, cast(fuse.outer.var().dtype(), outer));
   values.set(fuse.inner, cast(fuse.inner.var().dtype(), inner));
 }

@@ -21,7 +21,8 @@ struct Digit {
   std::int64_t scale;
 };
 
-/// By ascending scale; each digit's scale is at least what all before it can sum up to, plus one.
+/// Whether each digit's scale is at least the maximum sum of all smaller digits plus one. Digits
+/// are sorted by scale.
 using Digits = std::vector<Digit>;
 
 bool is_mixed_radix(const Digits& digits) {
@@ -33,7 +34,7 @@ bool is_mixed_radix(const Digits& digits) {
   return true;
 }
 
-/// The part of a sum that lies above or below a multiple of `divisor`.
+/// The quotient or remainder of a sum by `divisor`.
 enum class Part { Quotient, Remainder };
 
 std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Part part) {
@@ -51,7 +52,7 @@ std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Part
       if (!quotient) result.push_back(digit);
       continue;
     }
-    // The digit reaches over the border and falls into two.
+    // The digit crosses the boundary and splits into two.
     if (divisor % digit.scale != 0) return std::nullopt;
     const std::int64_t low = divisor / digit.scale;
     if (*digit.extent % low != 0) return std::nullopt;
@@ -129,7 +130,7 @@ class DigitParser {
   const std::vector<Expr>& extents_;
 };
 
-/// Whether the values of the sum are 0, 1, 2, ... without gaps.
+/// Whether the sum takes the values 0, 1, 2, ... without gaps.
 bool is_dense(const Digits& digits) {
   std::int64_t next = 1;
   for (std::size_t n = 0; n < digits.size(); ++n) {
@@ -142,11 +143,11 @@ bool is_dense(const Digits& digits) {
   return true;
 }
 
-/// A digit of an old index and where it went.
+/// A digit of an old index and its destination.
 struct Placed {
   Digit digit;
   std::size_t result;
-  /// No other digit stands above it in that result.
+  /// Whether it is the most significant digit of that result.
   bool is_top;
 };
 
@@ -157,7 +158,7 @@ Expr value_of(const Placed& placed, const Var& result) {
   return placed.digit.lower == 1 ? value : value * placed.digit.lower;
 }
 
-/// The old index from its digits; nullopt if some are missing or there twice.
+/// Returns the old index composed of its digits; nullopt if digits are missing or duplicated.
 std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
                              const std::vector<Var>& results) {
   std::sort(digits.begin(), digits.end(),
@@ -188,8 +189,8 @@ Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
   return tir::make_int(fits(known, type) ? type : Int(64), known);
 }
 
-/// What the quotients and remainders of an index divide by, at every step: its extent rounded up to
-/// a multiple of all of these has no rest.
+/// The combined divisors of the quotients and remainders of each index. If the extent is rounded up
+/// to a multiple of its divisor, there is no remainder at any step.
 class Divisors {
  public:
   explicit Divisors(const Transform::Map& forward) : params_(forward.params) {
@@ -200,7 +201,7 @@ class Divisors {
   std::optional<std::int64_t> of(std::size_t param) const { return found_[param]; }
 
  private:
-  /// The indices under `e` are divided by `above` after what `e` itself divides by.
+  /// Visits `e`, whose result is divided by `above`.
   void visit(const Expr& e, std::optional<std::int64_t> above) {
     for (std::size_t n = 0; n < params_.size(); ++n)
       if (params_[n].same_as(e)) found_[n] = common_multiple(found_[n], above);
@@ -223,7 +224,7 @@ class Divisors {
       std::vector<std::optional<std::int64_t>>(params_.size(), 1);
 };
 
-/// The next multiple, in a type that holds it; nullopt beyond int64.
+/// Returns the next multiple, in a type that can represent it; nullopt beyond int64.
 std::optional<Expr> rounded_up(DataType type, std::int64_t extent, std::int64_t by) {
   const std::optional<std::int64_t> result = product((extent - 1) / by + 1, by);
   if (!result) return std::nullopt;

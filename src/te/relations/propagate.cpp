@@ -52,14 +52,15 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
     for (const IterVar& child : children_of(relation))
       any = any || incomplete.value_or(child, false);
     if (!any) continue;
-    // The inner loop of a split may by itself reach all of a short parent.
+    // The inner loop of a split alone may cover all of a short parent.
     const Split* split = std::get_if<Split>(&relation);
     if (split && !incomplete.value_or(split->inner, false) &&
         arith::can_prove(ranges.at(split->parent).extent <= ranges.at(split->inner).extent,
                          facts)) {
       continue;
     }
-    // Loops over another layout are not known to be one iteration where one element is needed.
+    // Loops over a transformed layout are not known to have one iteration if one element is
+    // required.
     const bool begins_at_need = !std::holds_alternative<Transform>(relation);
     for (const IterVar& parent : parents_of(relation)) {
       if (!begins_at_need || !has_one_value(parent)) incomplete.set(parent, true);

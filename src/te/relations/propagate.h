@@ -1,6 +1,5 @@
-// Sweeps over the relations of a stage: ranges, domains, indices and marks passed along from axis
-// to axis. Each is a loop over relations and nothing else; what a relation means is in
-// te/relations/.
+// Sweeps over the relations of a stage, which propagate ranges, domains, indices and marks between
+// axes. Each is only a loop over relations; the rules of each relation are in te/relations/.
 //
 //   AxisValues values;                       // of the leaf axes
 //   pass_index_up(stage.relations, ranges, values);
@@ -20,15 +19,16 @@ void pass_domains_up(Relations relations, const AxisRanges& ranges, AxisDomains&
 void pass_index_up(Relations relations, const AxisRanges& ranges, AxisValues& values);
 void pass_index_down(Relations relations, const AxisRanges& ranges, AxisValues& values);
 
-/// Every axis whose computed value may pass its range, given none of the leaves' does.
+/// Returns every axis whose computed value may exceed its range, assuming that no leaf exceeds its
+/// own.
 AxisFlags find_guarded(Relations relations, const AxisRanges& ranges, const Facts& facts);
 
-/// Every axis that does not take all its values if one leaf stays at its minimum.
+/// Returns every axis that does not take all its values if one leaf stays at its minimum.
 AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisRanges& ranges,
                           const Facts& facts);
 
-/// Bits that meet: a child has all bits of its parents (mark_reached), a parent all bits of its
-/// children (mark_sources).
+/// Propagate bits by union: a child has all bits of its parents (mark_reached), a parent all bits
+/// of its children (mark_sources).
 using AxisMarks = AxisMap<unsigned>;
 void mark_reached(Relations relations, AxisMarks& marks);
 void mark_sources(Relations relations, AxisMarks& marks);

@@ -1,4 +1,4 @@
-// Singleton: an axis with the one value 0, made from no other.
+// Singleton: an axis with the single value 0, without parents.
 
 #include "te/relations/rules.h"
 #include "tenon/tir/expr.h"

@@ -1,10 +1,10 @@
 // Split: parent = outer * extent(inner) + inner + min(parent).
 //
-// By a factor the inner extent is the factor, by a number of parts the outer extent is that number;
-// the other extent is what it takes to reach the end, rounded up. So extent(outer) * extent(inner)
-// >= extent(parent), and where it is more, the last iterations lie outside and need a guard. An
-// extent that was asked for is cut down to the parent's where that is provably less, so that a
-// split of a short axis makes no idle iterations.
+// For a factor, the inner extent is the factor; for a number of parts, the outer extent is that
+// number. The other extent is rounded up to reach the end, so that extent(outer) * extent(inner) >=
+// extent(parent). If the product is larger, the last iterations are out of range and need a guard.
+// A requested extent that is provably larger than the parent's is reduced to it, so that a split of
+// a short axis makes no idle iterations.
 
 #include <limits>
 
@@ -23,15 +23,15 @@ using arith::values_of;
 
 namespace {
 
-/// Whether a + b - 1 may be more than the type holds, of a factor that is a large constant. Smaller
-/// factors keep the form that readers know: the extents that they may wrap with are symbols', and
-/// those are widened where indices get their types.
+/// Whether a + b - 1 may overflow because of a factor that is a large constant. Smaller factors
+/// keep the form of TVM 0.9: they could only overflow with symbolic extents, which are widened when
+/// index types are assigned.
 bool sum_may_wrap(const Expr& a, const Expr& b, const Facts& facts) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   const std::int64_t count = constant_int(b).value_or(0);
-  if (a.dtype() != Int(32) || count <= kMost / 2) return false;
+  if (a.dtype() != Int(32) || count <= kMax / 2) return false;
   const std::optional<std::int64_t> most = arith::const_bound(a, facts).max;
-  return !most || *most > kMost - count + 1;
+  return !most || *most > kMax - count + 1;
 }
 
 Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {
@@ -40,7 +40,7 @@ Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {
   return simplify(ceildiv(a, b), facts);
 }
 
-/// The extent that was asked for, in the parent's type, or the parent's extent if that is less.
+/// Returns the requested extent in the parent's type, or the parent's extent if that is smaller.
 Expr asked_extent(const IterVar& child, const Expr& asked, const Expr& parent_extent,
                   const RangeSweep& sweep) {
   DataType type = parent_extent.dtype();
@@ -91,7 +91,7 @@ void index_up(const Split& split, const AxisRanges& ranges, AxisValues& values) 
   const Expr* inner = values.find(split.inner);
   if (!outer || !inner) return;
   Expr index = *inner + *outer * ranges.at(split.inner).extent;
-  // The children may be wider: they can count beyond the parent's end, and its type.
+  // The children may be wider, because they can exceed the parent's end and type.
   values.set(split.parent,
              cast(split.parent.var().dtype(), shifted(index, ranges.at(split.parent).min)));
 }
@@ -101,7 +101,7 @@ void index_down(const Split& split, const AxisRanges& ranges, AxisValues& values
   if (!parent) return;
   Expr index = unshifted(*parent, ranges.at(split.parent).min);
   const Expr& length = ranges.at(split.inner).extent;
-  // Parts without iterations are never gone through, whatever is said of them.
+  // Parts without iterations are never visited, so any value is correct.
   const Expr factor = is_zero(length) ? make_int(length.dtype(), 1) : length;
   values.set(split.outer, floordiv(index, factor));
   values.set(split.inner, floormod(index, factor));

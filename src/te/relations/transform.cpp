@@ -1,6 +1,6 @@
-// Transform: a bijection between two boxes of axes, given by its two maps. What holds of one axis
-// may depend on all of the other side, so domains and guards are taken for the whole group, beside
-// axes that only change places.
+// Transform: a bijection between two boxes of axes, given by both maps. A property of one axis may
+// depend on all axes of the other side, so domains and guards are computed for the whole group,
+// except for axes that only move.
 
 #include <algorithm>
 #include <ranges>
@@ -17,7 +17,7 @@ using arith::values_of;
 
 namespace {
 
-/// The map's results where its parameters have these values.
+/// Returns the map's results for these arguments.
 std::vector<Expr> image_of(const Transform::Map& map, const std::vector<Expr>& arguments) {
   VarMap vars;
   for (std::size_t i = 0; i < arguments.size(); ++i) set(vars, map.params[i], arguments[i]);
@@ -32,9 +32,9 @@ bool is_var(const Expr& e, const Var& v) {
   return (wider ? wider->value : e).same_as(v);
 }
 
-/// The original axis that the transformed one is, in another place. Its loop goes over just what is
-/// needed of that. (Of an axis that has one element, that is what the inverse says, and nothing of
-/// the transformed one.)
+/// Returns the original axis if the transformed one is the same axis at another position. Its loop
+/// covers exactly the domain of that axis. (For an axis of one element, the inverse gives that
+/// value and does not use the transformed axis.)
 const IterVar* kept_axis(const Transform& transform, std::size_t n) {
   for (std::size_t i = 0; i < transform.originals.size(); ++i)
     if (is_var(transform.forward.results[n], transform.forward.params[i]) &&
@@ -43,7 +43,7 @@ const IterVar* kept_axis(const Transform& transform, std::size_t n) {
   return nullptr;
 }
 
-/// The values of the originals in their ranges; nullopt where one has none yet.
+/// Returns the ranges of the originals; nullopt if one has no range yet.
 std::optional<arith::IntervalMap> values_of_originals(const Transform& transform,
                                                       const AxisRanges& ranges) {
   arith::IntervalMap originals;
@@ -55,8 +55,8 @@ std::optional<arith::IntervalMap> values_of_originals(const Transform& transform
   return originals;
 }
 
-/// Where the loop of the transformed axis begins, if not at 0: at the least value that what is
-/// needed of the originals maps to. It is the same wherever it is asked for, so that it rests on no
+/// Returns the minimum of the transformed axis's loop unless it is 0: the smallest image of the
+/// required domain of the originals. It must be the same at every query, and therefore uses no
 /// facts.
 std::optional<Expr> first_of(const Transform& transform, std::size_t n, const AxisRanges& ranges) {
   const DataType type = transform.transformed[n].var().dtype();
@@ -86,12 +86,12 @@ std::optional<std::vector<Expr>> values_at(const std::vector<IterVar>& axes,
 
 void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
              AxisValues& values) {
-  // An axis of one side may be wider than those that it goes together with on the other.
+  // An axis may have a wider type than its counterparts.
   for (std::size_t i = 0; i < axes.size(); ++i)
     values.set(axes[i], cast(axes[i].var().dtype(), results[i]));
 }
 
-/// The axis of the operation that an original is, or which it counts from 0.
+/// Returns the axis of the operation that an original is, or is rebased from.
 IterVar root_of(const IterVar& original, std::span<const Relation> relations) {
   IterVar root = original;
   for (const Relation& relation : relations | std::views::reverse) {

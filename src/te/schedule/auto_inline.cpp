@@ -14,8 +14,8 @@ namespace tenon::te {
 
 namespace {
 
-/// The operation as an expression of its inputs; null if it is none. What has an effect is none: in
-/// its readers, it would happen as often as they read it.
+/// Returns the operation as an expression of its inputs; null if it is not one. An operation with
+/// side effects does not qualify, because inlining would repeat them.
 const Compute* as_expression(const Operation& op) {
   const Compute* compute = op.as<Compute>();
   if (!compute || compute->body.size() != 1 || compute->reduction()) return nullptr;
@@ -24,7 +24,7 @@ const Compute* as_expression(const Operation& op) {
 
 using ReadTest = std::function<bool(const tir::ProducerLoad& load)>;
 
-/// Whether the test holds for every read; shared parts are looked at once.
+/// Whether the test holds for every read. Shared parts are visited once.
 bool all_reads(const Expr& e, const ReadTest& test,
                std::unordered_set<const tir::ExprNode*>& seen) {
   if (!seen.insert(&e.node()).second) return true;
@@ -92,8 +92,8 @@ bool is_inlined(const StageData& stage) {
   return std::holds_alternative<AttachInline>(stage.attach);
 }
 
-/// The stages that must have loops and memory of their own, because others are computed in them or
-/// because they are prefetched.
+/// Returns the stages that need loops and memory of their own, because others are attached to them
+/// or because they are prefetched.
 std::set<StageNumber> find_needed(const ScheduleData& schedule) {
   std::set<StageNumber> needed;
   auto need_target = [&](const Attach& attach) {
@@ -110,20 +110,19 @@ std::set<StageNumber> find_needed(const ScheduleData& schedule) {
   return needed;
 }
 
-/// Whether an expression may stand in the stage in place of a read.
+/// Whether a read in the stage can be replaced by an expression.
 bool takes_expressions(const StageData& reader) {
   return reader.op.as<Compute>() && !reader.is_tensorized();
 }
 
 // ---- how large it becomes -----------------------------------------------------------------------
 
-/// Operations that a stage may be written out to. Past it code is slow to make and slow to run, and
-/// well past it compute_inline refuses.
+/// Maximum number of operations of a stage after inlining. Larger stages compile and run slowly;
+/// compute_inline refuses at a much higher limit.
 constexpr double kMaxWritten = 1 << 16;
 
-/// Operations of an expression with all inlined reads written out: by itself, and for every
-/// operation that stands for the n-th axis of its stage. In floating point, where what explodes
-/// becomes infinite.
+/// The number of operations of an expression after inlining: the constant part, and the number of
+/// uses of each axis of its stage. Floating point, so that an explosion becomes infinite.
 struct WrittenSize {
   double nodes = 0;
   std::vector<double> axes;
@@ -139,10 +138,10 @@ class InlinedSizes {
   explicit InlinedSizes(const ScheduleData& schedule)
       : schedule_(schedule), sizes_(schedule.stages.size()) {}
 
-  /// Remembers the size of an inlined stage. What it reads is inlined or is not, for good.
+  /// Memoizes the size of an inlined stage. Whether its inputs are inlined no longer changes.
   void settle(StageNumber id) { sizes_[id.index()] = of_body(id); }
 
-  /// The size of a stage with all that is inlined now.
+  /// Returns the size of a stage with everything that is inlined now.
   double of_stage(StageNumber id) {
     const WrittenSize size = of_body(id);
     for (StageNumber later : unsettled_) sizes_[later.index()].reset();
@@ -161,7 +160,7 @@ class InlinedSizes {
     const Compute& compute = *schedule_.stage(id).op.as<Compute>();
     Body body{compute.axis, {}};
     WrittenSize sum{0, std::vector<double>(compute.axis.size(), 0)};
-    // Components of a reduction share all that they have.
+    // The components of a reduction are shared.
     const std::size_t bodies = compute.reduction() ? 1 : compute.body.size();
     for (std::size_t n = 0; n < bodies; ++n) sum.add(of_expression(compute.body[n], body), 1);
     return sum;
@@ -207,7 +206,7 @@ class InlinedSizes {
   const ScheduleData& schedule_;
   /// The sizes of inlined stages.
   std::vector<std::optional<WrittenSize>> sizes_;
-  /// Those whose size is for the question at hand only.
+  /// Stages whose size is valid only for the current query.
   std::vector<StageNumber> unsettled_;
 };
 
@@ -252,8 +251,8 @@ class AutoInline {
     return false;
   }
 
-  /// The stages whose loops the expression would stand in, by way of readers that are inlined
-  /// themselves.
+  /// Returns the stages whose loops would contain the expression, following readers that are
+  /// inlined themselves.
   std::vector<StageNumber> final_readers(StageNumber id) const {
     std::vector<StageNumber> found, pending{id};
     std::set<StageNumber> seen;

@@ -1,4 +1,4 @@
-// Primitives that say how a loop runs: they attach attributes to axes and change no loops.
+// Primitives that set how a loop runs: they attach marks to axes and do not change loops.
 #include <algorithm>
 
 #include "te/operations/declare.h"
@@ -11,13 +11,13 @@ namespace tenon::te {
 
 namespace {
 
-/// A loop that the threads of a launch run is no loop of its own any more.
+/// Refuses an axis that is bound to a thread, which is not an ordinary loop.
 void check_not_bound(const StageEdit& edit, const IterVar& axis) {
   if (const ThreadMark* bound = edit.stage().thread_mark_of(axis))
     edit.fail(axis, "the axis is bound to `" + bound->axis.name() + "`");
 }
 
-/// Threads that reduce together sum up all that they hold, in an order of their own.
+/// Threads that reduce together combine everything that they hold, in an unspecified order.
 void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
   if (edit.runs_over_elements(axis))
     edit.fail(
@@ -193,7 +193,7 @@ Stage Stage::tensorize(const IterVar& given, const TensorIntrin& intrin,
     if (attributes.tensorize && !other.same_as(axis) && stage.has_leaf(other))
       edit.fail(axis, "the stage is already tensorized at axis `" + other.name() + "`");
   AxisAttributes& attributes = edit.attributes(axis);
-  // There is no such loop any more, in whichever way it was to run.
+  // The tensorized loop does not exist, so its mark is dropped.
   attributes.run = std::nullopt;
   attributes.tensorize = TensorizeMark{intrin, where};
   return *this;

@@ -16,7 +16,7 @@ namespace tenon::te {
 
 namespace {
 
-/// "A.shared", "A.shared.d" if that is taken, ...
+/// Returns "A.shared", "A.shared.d" if that is taken, ...
 std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor,
                             std::string_view scope) {
   std::string name = tensor.name() + "." + std::string(scope);
@@ -24,7 +24,7 @@ std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor,
   return name;
 }
 
-/// The stages that read just this output.
+/// Returns the stages that read this output.
 std::vector<StageNumber> readers_of(const ScheduleData& schedule, const StageOutput& output) {
   std::vector<StageNumber> result;
   for (StageNumber reader : schedule.readers(output.stage)) {
@@ -84,25 +84,25 @@ Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
 
 namespace {
 
-/// How the loops over data axes of a stage become the axes of its cache.
+/// The conversion of a stage's loops over data axes into the axes of its cache.
 struct Relayout {
   std::vector<IterVar> axes;
-  /// Root axis to its value in terms of `axes`.
+  /// Values of the root axes in terms of `axes`.
   tir::VarMap root_values;
-  /// The point (axes...) is one of the output where these hold.
+  /// Conditions that the point (axes...) is in the output.
   std::vector<Expr> predicates;
   /// Index of the cache in terms of the root axes.
   std::vector<Expr> index;
 };
 
-/// The axes of an operation that loops run over; the rest are the dimensions of an intrinsic.
+/// Returns the axes of an operation that have loops; the others are dimensions of an intrinsic.
 std::span<const IterVar> scheduled_axes(const Operation& op) {
   const std::span<const IterVar> axes = op.axis();
   const TensorCompute* tensor = op.as<TensorCompute>();
   return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
 }
 
-/// `first_step`: of the update of a scan, whose first axis is time.
+/// `first_step`: for the update of a scan, the first value of its time axis.
 Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) {
   const StageData& stage = edit.stage();
   const std::span<const IterVar> data_axes = scheduled_axes(stage.op);
@@ -112,7 +112,8 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
     ranges.set(axis, *axis.dom());
     facts.bind(axis.var(), *axis.dom());
   }
-  // Extents stay what was asked for: a loop that becomes an axis here may yet be bound to a thread.
+  // Keeps the requested extents, because a loop that becomes an axis here may later be bound to a
+  // thread.
   RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 
@@ -138,8 +139,7 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
   pass_index_up(stage.relations, ranges, up);
   for (Expr& predicate : guards_of(stage, data_axes, ranges, up, facts))
     result.predicates.push_back(tir::substitute(predicate, new_vars));
-  // Loops that time is a part of may begin before the first step, which would read states before
-  // the first.
+  // Loops derived from time may begin before the first step, which would read nonexistent states.
   if (first_step && !contains(stage.leaf_iter_vars, data_axes.front()))
     result.predicates.push_back(tir::substitute(up.at(data_axes.front()), new_vars) >= *first_step);
   for (const IterVar& axis : data_axes)
@@ -154,13 +154,13 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   if (layout.predicates.empty()) return bodies;
   Expr inside = tir::make_true();
   for (const Expr& predicate : layout.predicates) inside = inside && predicate;
-  // Beyond the end of an axis, inputs have no elements to read.
+  // Beyond the end of an axis, inputs have no elements.
   auto only_inside = [&](const Expr& e) {
     return tir::if_then_else(inside, e, zero_of(e.dtype()));
   };
   if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
     tir::ReduceNode guarded = *reduce->reduction;
-    // First: outside of the ranges the condition may read what is not there.
+    // Evaluated first, because outside the ranges the condition may read nonexistent elements.
     guarded.condition = inside && guarded.condition;
     for (Expr& init : guarded.init)
       if (init.as<tir::ProducerLoad>()) init = only_inside(init);
@@ -170,12 +170,12 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   return bodies;
 }
 
-/// An operation as the one that computes into the cache and the one that copies from there.
+/// An operation split into one that computes into the cache and one that copies from it.
 struct CachedOperation {
   Operation cache, copy;
 };
 
-/// Elements of the cache at the indices, for every output.
+/// Returns the elements of the cache at the indices, one per output.
 std::vector<Expr> reads_of(const Operation& cache, const std::vector<Expr>& index) {
   std::vector<Expr> reads;
   for (int n = 0; n < cache.num_outputs(); ++n) reads.push_back(cache.output(n)(index));
@@ -227,7 +227,7 @@ CachedOperation in_two_steps(const StageEdit& edit, const std::optional<Expr>& f
   return in_two_steps(op, *tensor, layout, std::move(name));
 }
 
-/// If the stage is the update of a scan: the time of its first step.
+/// Returns the first step if the stage is the update of a scan.
 std::optional<Expr> first_step_of(const ScheduleData& schedule, StageNumber id) {
   const StageData* stage = schedule.scan_of_state(id);
   if (!stage) return std::nullopt;

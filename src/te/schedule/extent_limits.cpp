@@ -19,7 +19,7 @@ Count rounded_up_quotient(const Count& a, const Count& b) {
   return *a / *b + (*a % *b > 0 ? 1 : 0);
 }
 
-/// Goes through the relations from the roots, and keeps what leads to the axis asked for.
+/// Traverses the relations from the roots and keeps those that lead to the queried axis.
 class Limits {
  public:
   explicit Limits(const StageSpec& stage) : stage_(stage) {}
@@ -75,8 +75,8 @@ class Limits {
 };
 
 DataType widened(DataType type, std::int64_t extent) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  return type.bits < 64 && extent > kMost ? Int(64) : type;
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  return type.bits < 64 && extent > kMax ? Int(64) : type;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 using OuterGroup = std::optional<GroupNumber>;
 
-/// The innermost group that contains both.
+/// Returns the innermost group that contains both.
 OuterGroup common_group(const ScheduleData& schedule, OuterGroup a, OuterGroup b) {
   std::vector<GroupNumber> outer_of_a;
   for (OuterGroup g = a; g; g = schedule.group(*g).group) outer_of_a.push_back(*g);
@@ -17,7 +17,7 @@ OuterGroup common_group(const ScheduleData& schedule, OuterGroup a, OuterGroup b
   return std::nullopt;
 }
 
-/// Stages between inputs and outputs: those from which an input is reached. Producers come before
+/// Collects the stages between inputs and outputs: those that depend on an input. Producers precede
 /// their readers.
 class Between {
  public:
@@ -28,7 +28,7 @@ class Between {
 
   std::vector<StageNumber> found;
 
-  /// Without recursion: chains of stages may be longer than the stack is deep.
+  /// Iterative, because chains of stages may be longer than the stack.
   void visit(StageNumber output) {
     std::vector<Visit> path;
     enter(output, path);
@@ -74,7 +74,8 @@ std::vector<StageNumber> stages_of(const ScheduleData& schedule, const TensorLis
   return ids;
 }
 
-/// The groups below `outer` that lie wholly among the stages; throws if one lies there partly.
+/// Returns the groups in `outer` that consist entirely of these stages. Throws if one contains some
+/// but not all of them.
 std::vector<GroupNumber> covered_groups(const ScheduleData& schedule,
                                         std::span<const StageNumber> stages, OuterGroup outer,
                                         const SourceLocation& where) {

@@ -10,10 +10,10 @@ namespace tenon::te {
 
 namespace {
 
-/// Expressions that one stage may grow to, and may cost to make.
+/// Maximum number of expressions in a stage, and to create for it.
 constexpr std::size_t kMaxInlinedNodes = std::size_t{1} << 20;
 
-/// A read of an output of an inlined stage and what it has become.
+/// A read of an inlined stage's output and its expansion.
 struct Expansion {
   StageOutput output;
   std::vector<Expr> indices;
@@ -25,9 +25,9 @@ bool all_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
                     [](const Expr& x, const Expr& y) { return tir::structural_equal(x, y); });
 }
 
-/// Rewrites the expressions of one stage. A read of an inlined stage is replaced by that stage's
-/// own body at the read's indices, again without inlined stages: from reader to producer, so that
-/// nothing is copied twice. Equal reads share.
+/// Rewrites the expressions of one stage. Replaces a read of an inlined stage by that stage's body
+/// at the read's indices, recursively from reader to producer, so that nothing is copied twice.
+/// Equal reads share their expansion.
 class Expander {
  public:
   Expander(const ScheduleData& schedule, const std::vector<bool>& is_inlined,
@@ -45,7 +45,7 @@ class Expander {
   }
 
  private:
-  /// What the variables of the body at hand stand for, and what is done already.
+  /// The substitution for the current body, and the memo table.
   struct Frame {
     tir::VarMap axes;
     DenseMap<const tir::ExprNode*, Expr> done;
@@ -100,12 +100,12 @@ class Expander {
   const StageData& reader_;
   const SourceLocation& where_;
   Frame own_;
-  /// By output and hash of the indices; look up only.
+  /// Keyed by output and hash of the indices. For lookup only.
   std::unordered_map<std::size_t, std::vector<Expansion>> expansions_;
   std::size_t spent_ = 0;
 };
 
-/// Which stages are to be inlined and can be.
+/// Determines the stages that are to be inlined and can be.
 std::vector<bool> find_inlined(ScheduleData& schedule) {
   std::vector<bool> is_inlined(schedule.stages.size(), false);
   for (StageNumber id : schedule.order) {
@@ -125,7 +125,7 @@ std::vector<bool> find_inlined(ScheduleData& schedule) {
   return is_inlined;
 }
 
-/// The operation with its reads settled; the same if nothing changes.
+/// Returns the operation with its reads expanded, or the same operation if nothing changes.
 Operation settled(const ScheduleData& schedule, const StageData& stage, Expander& expand) {
   const Compute* compute = stage.op.as<Compute>();
   if (!compute)

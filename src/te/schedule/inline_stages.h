@@ -1,14 +1,14 @@
-// Putting inlined stages into their readers.
+// Expansion of inlined stages in their readers.
 #pragma once
 
 #include "te/schedule/schedule_data.h"
 
 namespace tenon::te {
 
-/// Gives every stage in `schedule.order` an operation that reads the present outputs of other
-/// stages and none that is inlined, and takes the inlined stages out of the order. A stage that is
-/// to be inlined but is read by something else than computes stays, at root. Takes time in
-/// proportion to what it makes; ScheduleError past a budget.
+/// Updates the operation of every stage in `schedule.order` to read the current outputs of stages
+/// that are not inlined, and removes the inlined stages from the order. An inlined stage that is
+/// read by something other than a compute stays, at root. Takes time linear in its output;
+/// ScheduleError beyond a budget.
 void inline_stages(ScheduleData& schedule, const SourceLocation& where);
 
 }  // namespace tenon::te

@@ -13,8 +13,8 @@ namespace tenon::te {
 
 namespace {
 
-/// The place of an axis in the declared order: the number of its root, then 0 or 1 for each split,
-/// outer or inner. Places compare lexicographically.
+/// Returns the position of axes in the declared order: the number of the root, then 0 or 1 (outer
+/// or inner) for each split. Positions compare lexicographically.
 using Place = std::vector<int>;
 
 AxisMap<Place> declared_places(const StageSpec& stage) {
@@ -68,8 +68,8 @@ AxisMarks reached_from(const StageSpec& stage, const IterVar& root) {
   return marks;
 }
 
-/// Throws unless every loop that comes from `used` lies outside of every one that comes from
-/// `user`, whose range uses it.
+/// Throws unless every loop derived from `used` is outside every loop derived from `user`, whose
+/// range uses it.
 void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVar& used,
                         const IterVar& user, std::span<const IterVar> loops) {
   const AxisMarks outside = reached_from(edit.stage(), used),
@@ -77,8 +77,7 @@ void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVa
   const IterVar* entered = nullptr;
   for (const IterVar& loop : loops) {
     if (inside.value_or(loop, 0) != 0 && !entered) entered = &loop;
-    // Loops over elements also run for their start values, where there are no loops of the
-    // reduction.
+    // Loops over elements also initialize them, where the reduction's loops do not exist.
     if (inside.value_or(loop, 0) != 0 && used.kind() == IterKind::Reduce &&
         edit.runs_over_elements(loop))
       edit.fail(axis, "the range of axis `" + user.name() + "` depends on reduction axis `" +

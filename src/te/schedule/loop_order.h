@@ -1,27 +1,27 @@
-// Constraints on the order of a stage's loops: a loop lies inside of the loops that its range
-// depends on, and a reducer that depends on the order of its terms keeps the declared order, in
-// which the reduction axes are nested as listed, the first one outermost.
+// Constraints on the order of a stage's loops: a loop is inside the loops that its range depends
+// on, and a reducer that depends on the order of its terms keeps the declared order, in which the
+// reduction axes are nested as listed, the first one outermost.
 #pragma once
 
 #include "te/schedule/stage_edit.h"
 
 namespace tenon::te {
 
-/// Throws if, in the given order of loops, a reduction axis' range uses an axis whose loops do not
-/// all lie outside of it. `axis`: the loop that the message is about.
+/// Throws if, in the given loop order, the range of a reduction axis uses an axis with a loop that
+/// is not outside it. `axis` is the subject of the message.
 void check_ranges_are_known(const StageEdit& edit, const IterVar& axis,
                             std::span<const IterVar> loops);
 
 /// Whether a primitive computes partial results that are combined afterwards.
 enum class Grouping : std::uint8_t { OneByOne, PartialResults };
 
-/// Throws unless the stage's reduction gives the same result, as far as trials show, when `loops`,
-/// outermost first, run over its terms. Does nothing for a stage without a reduction.
+/// Throws if a counterexample shows that the stage's reduction changes when `loops`, outermost
+/// first, run over its terms. Does nothing for a stage without a reduction.
 void check_reduction_order(const StageEdit& edit, const IterVar& axis,
                            std::span<const IterVar> loops, Grouping grouping);
 
-/// The loops that carry a reduction, in the order in which they combine terms. Thread loops come
-/// first: threads combine the results of their own loops. `bound` counts as a thread loop too.
+/// Returns the reduction loops in the order in which they combine terms. Thread loops come first,
+/// because threads combine the results of their own loops. `bound` counts as a thread loop too.
 std::vector<IterVar> reduction_loops(const StageSpec& stage, std::span<const IterVar> loops,
                                      const IterVar* bound = nullptr);
 

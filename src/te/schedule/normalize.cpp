@@ -8,8 +8,8 @@ namespace tenon::te {
 
 namespace {
 
-// A stage that is computed inside of another one's loops computes a region that need not start at
-// 0, whatever its axes' own ranges say; so every root axis that is a loop is rebased.
+// Rebases every root axis that is a loop. A stage that is attached inside another stage's loops
+// computes a region that need not start at 0, regardless of its axes' declared ranges.
 void rebase_loops(StageData& stage) {
   for (const IterVar& root : stage.op.root_iter_vars()) {
     const std::optional<int> place = stage.leaf_position(root);
@@ -20,7 +20,7 @@ void rebase_loops(StageData& stage) {
     stage.leaf_iter_vars[static_cast<std::size_t>(*place)] = rebased;
     const AxisAttributes* known = stage.attributes_of(root);
     if (!known) continue;
-    // Marks of the loop move on; those of the dimension stay.
+    // Marks of the loop move to the rebased axis; marks of the dimension stay.
     AxisAttributes moved = *known;
     stage.attributes_of_or_new(root) =
         AxisAttributes{.align = moved.align, .rounds_up = moved.rounds_up, .bound = moved.bound};
@@ -31,7 +31,7 @@ void rebase_loops(StageData& stage) {
   }
 }
 
-/// The loop that has come of an axis: of a split the inner one, of a fusion the fused one.
+/// Returns the loop derived from an axis: the inner one of a split, or the fused one.
 IterVar loop_of(const StageSpec& stage, IterVar axis, const std::string& attached,
                 const SourceLocation& where) {
   while (!stage.has_leaf(axis)) {
@@ -69,7 +69,7 @@ void normalize(ScheduleData& schedule, const SourceLocation& where) {
   for (StageNumber id : schedule.order) rebase_loops(schedule.stage(id));
   for (StageNumber id : schedule.order) {
     StageData& stage = schedule.stage(id);
-    // A placeholder is not computed, wherever it was attached.
+    // A placeholder is not computed, regardless of its attachment.
     if (stage.op.as<Placeholder>()) stage.attach = AttachRoot{};
     settle_attach(schedule, stage.attach, describe(stage), stage.attach_where);
   }

@@ -1,4 +1,5 @@
-// The end of editing: inlining, loops that start at 0, attachments at loops.
+// Normalization at the end of editing: inlining, loops that start at 0, and attach points that are
+// loops.
 #pragma once
 
 #include "te/schedule/schedule_data.h"

@@ -1,4 +1,4 @@
-// Primitives that say where a stage is computed and how its output is stored.
+// Primitives that set where a stage is computed and how its output is stored.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace tenon::te {
 
 namespace {
 
-/// A primitive at work on the place of a stage or of a group.
+/// A primitive that changes the attachment of a stage or group.
 class PlaceEdit {
  public:
   PlaceEdit(StageData& stage, std::string_view primitive, const SourceLocation& where)
@@ -31,7 +31,7 @@ class PlaceEdit {
         where_(where) {}
 
   const std::string& name() const { return name_; }
-  /// The group around.
+  /// The enclosing group.
   std::optional<GroupNumber> group() const { return group_; }
   bool is_inlined() const { return std::holds_alternative<AttachInline>(place_); }
   const SourceLocation& where() const { return where_; }
@@ -81,7 +81,7 @@ bool is_or_is_in(const ScheduleData& schedule, StageNumber stage, const Target& 
       [&](GroupNumber number) { return in_group(schedule, schedule.stage(stage).group, number); });
 }
 
-/// The stages that this one is computed in, itself first.
+/// Returns the stages that this one is attached to, transitively, starting with itself.
 std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stage) {
   std::vector<StageNumber> chain;
   std::unordered_set<StageNumber> seen;
@@ -94,12 +94,13 @@ std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stag
   return chain;
 }
 
-/// A reader from which some output of the schedule is computed without the stage `outer`: it runs
-/// outside of all loops of `outer`, however stages are placed, since outputs are computed at root
-/// and no primitive changes what values go through.
+/// Returns a reader through which an output of the schedule depends on `stage` without depending on
+/// `outer`. It runs outside all loops of `outer`, regardless of attachments, because outputs are
+/// computed at root and primitives do not change the data flow.
 std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumber stage,
                                          StageNumber outer) {
-  // All readers of any stage lead to the only output; to look at them takes the length of a chain.
+  // With a single output, all readers of any stage lead to it; checking them would take the length
+  // of a chain.
   if (std::ranges::all_of(schedule.outputs, [&](StageNumber output) { return output == outer; }))
     return std::nullopt;
   const auto is_in_outer = [&](StageNumber reader) {
@@ -148,7 +149,7 @@ void check_has_no_output(const ScheduleData& schedule, const Target& target,
       });
 }
 
-/// Threads around a scan are started before anything is known of its stages.
+/// Threads around a scan are started before the scan's stages are known.
 void check_env_thread(const StageEdit& edit, std::span<const IterVar> threads, std::size_t n) {
   const IterVar& thread = threads[n];
   if (thread.kind() != IterKind::ThreadIndex)
@@ -274,7 +275,7 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset,
 
 namespace {
 
-/// A buffer of a kind that the caller's memory cannot be.
+/// Throws for an output or a placeholder, whose buffer is the caller's.
 void check_makes_its_buffer(const StageEdit& edit) {
   if (edit.stage().is_output) edit.fail("it is an output, whose memory is the caller's");
   if (edit.stage().op.as<Placeholder>())

@@ -1,4 +1,4 @@
-// What the dataflow rewrites (cache_read, cache_write, rfactor) share.
+// Common steps of the dataflow rewrites (cache_read, cache_write, rfactor).
 #pragma once
 
 #include "te/relations/propagate.h"
@@ -6,22 +6,22 @@
 
 namespace tenon::te {
 
-/// ax0, ax1, ...: one data-parallel axis per dimension.
+/// Makes axes ax0, ax1, ..., one data-parallel axis per dimension.
 std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape);
 
-/// Conditions under which the values of root axes, computed from those of the leaves, lie in their
-/// ranges; none where that is proved.
+/// Returns the conditions that the values of root axes, computed from the leaves, are in their
+/// ranges, without those that provably hold.
 std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots,
                             const AxisRanges& ranges, const AxisValues& values,
                             arith::Facts& facts);
 
 Expr zero_of(DataType type);
 
-/// The stage's loops become its operation's axes again; attributes of axes that are gone are
-/// dropped, with a warning.
+/// Makes the operation's axes the stage's loops. Attributes of removed axes are dropped with a
+/// warning.
 void reset_loops(const StageEdit& edit);
 
-/// Throws if some stage is attached at an axis of this one that a rewrite will take away.
+/// Throws if a stage is attached to an axis of this one that the rewrite removes.
 void check_attached_axes_stay(const StageEdit& edit, std::span<const IterVar> staying);
 
 }  // namespace tenon::te

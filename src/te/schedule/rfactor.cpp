@@ -1,5 +1,5 @@
-// rfactor: a reduction in two steps. The partial results over one loop of the reduction become a
-// tensor of their own, which the old stage reduces.
+// rfactor: computes a reduction in two steps. The partial results over one reduction loop become a
+// tensor, which the old stage reduces.
 #include <algorithm>
 
 #include "te/operations/body.h"
@@ -13,17 +13,17 @@ namespace tenon::te {
 
 namespace {
 
-/// The old reduction, seen from the loop that is factored out.
+/// The old reduction in terms of the factored loop.
 struct Factored {
-  /// The loop as a data axis, starting at 0.
+  /// The loop as a data axis that starts at 0.
   IterVar data_axis;
-  /// The other loops of the same reduction, and the reduction axes that have nothing to do with it.
+  /// The other loops of the reduction, and the reduction axes that are independent of the loop.
   std::vector<IterVar> reduce_axes;
-  /// Old reduction axes in terms of these.
+  /// Old reduction axes in terms of the new ones.
   tir::VarMap values;
-  /// What must hold for a point to be one of the old reduction.
+  /// The condition that a point belongs to the old reduction.
   Expr condition;
-  /// Loops and root axes of the old reduction, in the order in which the new ones run over them.
+  /// Loops and root axes of the old reduction, in the order of the new loops over them.
   std::vector<IterVar> order;
 };
 
@@ -34,7 +34,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
     if (touched.value_or(data, 0))
       edit.fail(axis, "it is fused with data axis `" + data.name() + "`; factor before fusing");
   for (const Relation& relation : stage.relations) {
-    // Rebases come from normalize, not from the user.
+    // Rebases come from normalize and not from the user.
     if (std::holds_alternative<Rebase>(relation)) continue;
     for (const IterVar& parent : parents_of(relation))
       if (parent.kind() == IterKind::DataParallel)
@@ -47,7 +47,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
   }
   for (const auto& [data, attributes] : stage.attributes) {
     if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
-    // Its marks would be lost with the operation that it belongs to.
+    // Its marks would be lost with its operation.
     const std::string how = attributes.thread
                                 ? "is already bound to `" + attributes.thread->axis.name() + "`"
                                 : "has already been scheduled";
@@ -56,8 +56,8 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
   }
 }
 
-/// All axes that have to do with the axis. A split of one and a fusion of its part with another
-/// link those two, so what is reached has sources of its own.
+/// Returns all axes related to the axis. A split of one axis and a fusion of its part with another
+/// one relate the two, so that the sources of reached axes are included.
 AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   auto count = [&](const AxisMarks& marks) {
     return std::count_if(stage.all_iter_vars.begin(), stage.all_iter_vars.end(),
@@ -108,7 +108,8 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
     ranges.set(root, *root.dom());
     touched_roots.push_back(root);
   }
-  // Extents stay what was asked for: a loop that becomes an axis here may yet be bound to a thread.
+  // Keeps the requested extents, because a loop that becomes an axis here may later be bound to a
+  // thread.
   RangeSweep sweep{ranges, facts};
   pass_ranges_down(stage.relations, sweep);
 
@@ -138,10 +139,10 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
       result.reduce_axes.push_back(root);
       result.order.push_back(root);
     } else if (root.same_as(axis)) {
-      // A root axis may begin elsewhere; its place in the new tensor counts from 0.
+      // A root axis may start elsewhere; its position in the new tensor counts from 0.
       if (!tir::is_zero(factored.min)) set(result.values, root.var(), axis + factored.min);
     } else {
-      // Loops may be wider than the axis that they were split from.
+      // Loops may be wider than the axis that they derive from.
       set(result.values, root.var(), tir::cast(root.var().dtype(), values.at(root)));
     }
   }
@@ -154,7 +155,7 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
   return result;
 }
 
-/// The partial results.
+/// Makes the operation that computes the partial results.
 Operation make_factored(const Operation& op, const Compute& compute,
                         const tir::ReduceNode& reduction, const Factored& factored, int position) {
   std::vector<IterVar> axes = compute.axis;
@@ -168,8 +169,8 @@ Operation make_factored(const Operation& op, const Compute& compute,
     partial.source.push_back(tir::substitute(source, factored.values));
   std::vector<Expr> bodies;
   if (partial.axis.empty()) {
-    // One point of the old reduction for each: nothing is left to reduce, but the condition still
-    // decides.
+    // Each element has a single point of the old reduction, so there is nothing to reduce, but the
+    // condition still applies.
     for (std::size_t n = 0; n < partial.source.size(); ++n)
       bodies.push_back(tir::is_true(partial.condition)
                            ? partial.source[n]
@@ -182,7 +183,7 @@ Operation make_factored(const Operation& op, const Compute& compute,
                       op.where());
 }
 
-/// The reduction of the partial results.
+/// Makes the reduction of the partial results.
 Operation make_final(const Operation& op, const Compute& compute, const tir::ReduceNode& reduction,
                      const Operation& partial, const IterVar& data_axis, int position) {
   const std::vector<IterVar> axes = numbered_axes(op.output(0).shape());

@@ -24,7 +24,7 @@ StageNumber ScheduleData::require(const Operation& op, std::string_view primitiv
                       where);
 }
 
-/// Describes the operations that the schedule has, for a message about one that it does not have.
+/// Lists operations of the schedule, for a message about an operation that does not belong to it.
 std::string ScheduleData::hint_for_stranger(const Operation& op) const {
   for (const StageNumber number : order) {
     const Operation& own = stage(number).origin_op;
@@ -115,7 +115,7 @@ StageNumber ScheduleData::insert_stage(const Operation& op, std::size_t position
 
 namespace {
 
-/// Puts an axis of a stage in place of another, wherever the schedule has it.
+/// Replaces an axis of a stage everywhere in the schedule.
 void replace_axis(ScheduleData& schedule, StageNumber number, const IterVar& old_axis,
                   const IterVar& new_axis) {
   StageData& stage = schedule.stage(number);
@@ -143,7 +143,7 @@ void replace_axis(ScheduleData& schedule, StageNumber number, const IterVar& old
 }  // namespace
 
 void ScheduleData::set_op(StageNumber number, Operation op) {
-  // A reduction axis whose range reads another tensor now is made anew, with the same variable.
+  // A reduction axis whose range now reads another tensor is recreated with the same variable.
   const std::vector<IterVar> before = stage(number).op.reduce_axis();
   for (const IterVar& axis : op.reduce_axis())
     for (const IterVar& old_axis : before)
@@ -173,7 +173,7 @@ void ScheduleData::register_op(StageNumber number) {
 
 void ScheduleData::register_scan(StageNumber number) {
   if (!scans_.empty() && number <= scans_.back()) {
-    // It has other parts now.
+    // Its parts have changed.
     std::fill(scan_of_state_.begin(), scan_of_state_.end(), std::nullopt);
     for (StageNumber scan : scans_) claim_state(scan);
   } else {
@@ -227,7 +227,7 @@ std::vector<IterVar> stored_axes(const StageSpec& stage) {
   for (const Relation& relation : stage.relations)
     if (const Transform* transform = std::get_if<Transform>(&relation))
       return transform->transformed;
-  // A dataflow rewrite has taken the loops over the new layout away.
+  // A dataflow rewrite has removed the loops over the new layout.
   if (stage.layout) return {};
   return stage.op.axis();
 }

@@ -1,5 +1,5 @@
-// What a schedule is, behind its handles: stages and groups by number, their order, and which stage
-// stands for which operation, be it the present one or one that it had before.
+// The data of a schedule: stages and groups by number, their order, and the stage of each
+// operation, including operations that a rewrite has replaced.
 #pragma once
 
 #include <set>
@@ -10,7 +10,7 @@
 
 namespace tenon::te {
 
-/// Stages that can be attached as one. A group may belong to another.
+/// Stages that are attached together. Groups can be nested.
 struct GroupData {
   std::string name;
   Attach attach = AttachRoot{};
@@ -20,24 +20,24 @@ struct GroupData {
 
 using StageOutput = OutputOf<StageNumber>;
 
-/// Where a stage really is, and the line that says so.
+/// The effective attachment of a stage, and the line that set it.
 struct AttachedWhere {
   const Attach& attach;
   const SourceLocation& where;
 };
 
 struct __attribute__((visibility("hidden"))) ScheduleData {
-  /// By number; a stage keeps its number for good.
+  /// Indexed by number. A stage's number never changes.
   std::vector<StageData> stages;
-  /// Producers before consumers. Stages that normalize has put into their readers are missing.
+  /// Producers before consumers, without the stages that normalize has inlined.
   std::vector<StageNumber> order;
   std::vector<GroupData> groups;
   std::vector<StageNumber> outputs;
   std::vector<std::string> warnings;
-  /// Warnings that the user has been told of. That is nothing that a schedule says, so that one
-  /// that is only read may note it.
+  /// Warnings that the user has received. Mutable, because this is not part of the schedule's
+  /// meaning.
   mutable std::set<std::string> told;
-  /// Look up only.
+  /// For lookup only.
   std::unordered_map<const OperationNode*, StageNumber> stage_of;
   /// Keeps the keys of stage_of alive.
   std::vector<Operation> known_ops;
@@ -49,62 +49,64 @@ struct __attribute__((visibility("hidden"))) ScheduleData {
 
   std::optional<StageNumber> find(const Operation& op) const;
   std::optional<StageOutput> find(const Tensor& tensor) const;
-  /// ScheduleError naming the primitive if the operation is none of this schedule's.
+  /// Returns the stage's number. ScheduleError, naming the primitive, if the operation does not
+  /// belong to this schedule.
   StageNumber require(const Operation& op, std::string_view primitive,
                       const SourceLocation& where) const;
   StageOutput require(const Tensor& tensor, std::string_view primitive,
                       const SourceLocation& where) const;
-  /// The tensor that the output is now.
+  /// Returns the tensor that the output is now.
   Tensor tensor(const StageOutput& output) const;
-  /// The outputs that a stage reads, in the order of its operation's inputs.
+  /// Returns the outputs that a stage reads, in the order of its operation's inputs.
   const std::vector<StageOutput>& reads(StageNumber number) const;
-  /// The stages in order that read some output of this one.
+  /// Returns the stages that read an output of this one, in schedule order.
   std::vector<StageNumber> readers(StageNumber number) const;
-  /// The same, by age.
+  /// Returns the same stages by number.
   const std::set<StageNumber>& readers_by_age(StageNumber number) const;
   std::size_t position(StageNumber number) const;
-  /// Whether some operation has the name, or had it before.
+  /// Whether an operation has or had the name.
   bool has_operation_named(const std::string& name) const;
-  /// The scan whose state the stage begins, continues or stands for; null if there is none.
+  /// Returns the scan whose state the stage initializes, updates or represents; null if there is
+  /// none.
   const StageData* scan_of_state(StageNumber number) const;
 
-  /// A new stage in front of the one at the position.
+  /// Inserts a new stage before the given position.
   StageNumber insert_stage(const Operation& op, std::size_t position);
-  /// The stage's operation from now on.
+  /// Replaces the stage's operation.
   void set_op(StageNumber number, Operation op);
 
-  /// Where the stage really is: a root member of a group is where the group is.
+  /// Returns the attachment of the stage, or of its group if the stage is at the group's root.
   AttachedWhere effective_attach(StageNumber number) const;
   std::string hint_for_stranger(const Operation& op) const;
 
  private:
-  /// Keeps what is told of operations in step with the stage's present one.
+  /// Updates the tables for the stage's current operation.
   void register_op(StageNumber number);
   void register_scan(StageNumber number);
-  /// What fills the state of the scan, unless it fills that of an older one.
+  /// Records the parts of the scan's state, except those that belong to an older scan.
   void claim_state(StageNumber number);
 
-  /// By number.
+  /// Indexed by number.
   std::vector<std::vector<StageOutput>> reads_;
   std::vector<std::set<StageNumber>> readers_;
   std::vector<std::optional<StageNumber>> scan_of_state_;
-  /// By age.
+  /// In creation order.
   std::vector<StageNumber> scans_;
   std::unordered_set<std::string> names_;
 };
 
-/// The loops of an operation before any schedule: its axes but for the opaque ones, which belong to
-/// what is computed inside (the update of a scan, an intrinsic).
+/// Returns the loops of an unscheduled operation: its axes without the opaque ones, which belong to
+/// inner computations (the update of a scan, an intrinsic).
 std::vector<IterVar> loops_of(const Operation& op);
 
-/// The dimensions of the output as it is stored: of a new layout, its axes.
+/// Returns the dimensions of the stored output: for a transformed layout, its axes.
 std::vector<IterVar> stored_axes(const StageSpec& stage);
 
-/// "stage `C`", by the name that the user gave.
+/// Returns "stage `C`", with the name that the user gave.
 std::string describe(const StageSpec& stage);
-/// "axis `i` of stage `C`"
+/// Returns "axis `i` of stage `C`".
 std::string describe(const StageSpec& stage, const IterVar& axis);
-/// "`i.outer`, `i.inner`"
+/// Returns "`i.outer`, `i.inner`".
 std::string describe(std::span<const IterVar> axes);
 
 /// Throws ScheduleError: "split of axis `i` of stage `C`: <text>".
@@ -113,7 +115,7 @@ std::string describe(std::span<const IterVar> axes);
 [[noreturn]] void fail(std::string_view primitive, const StageSpec& stage, const IterVar& axis,
                        const std::string& text, const SourceLocation& where);
 
-/// Keeps a warning with its line, unless it is there already.
+/// Adds a warning with its line, unless it exists already.
 void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where);
 
 }  // namespace tenon::te

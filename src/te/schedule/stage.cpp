@@ -63,7 +63,7 @@ AxisAttributes& StageSpec::attributes_of_or_new(const IterVar& axis) {
 bool StageSpec::has_default_loops() const {
   std::vector<IterVar> loops = loops_of(op);
   for (const Relation& relation : relations) {
-    // normalize() and freeze() make every root axis count from 0.
+    // normalize() and freeze() rebase every root axis to 0.
     const Rebase* rebase = std::get_if<Rebase>(&relation);
     if (!rebase) return false;
     if (const std::optional<int> n = find_axis(loops, rebase->parent))
@@ -161,8 +161,7 @@ void replace_leaf(StageData& stage, const IterVar& leaf, std::vector<IterVar> re
   stage.all_iter_vars.insert(stage.all_iter_vars.end(), replacements.begin(), replacements.end());
 }
 
-/// A positive integer in the axis' type; what is not constant is checked when the function is
-/// called.
+/// Returns a positive integer in the axis's type. A non-constant value is checked at run time.
 Expr checked_count(const StageEdit& edit, const IterVar& axis, const Operand& count,
                    const std::string& what) {
   const Expr given = count.alone();
@@ -214,7 +213,8 @@ Stage::SplitAxes split_axis(const StageEdit& edit, const IterVar& given, const O
   return {outer, inner};
 }
 
-/// Threads reduce for one element at a time, so no loop may go on to another element meanwhile.
+/// Checks that no loop moves to another element during a reduction across threads, which handles
+/// one element at a time.
 void check_reduces_alone(const StageEdit& edit, const IterVar& data, const IterVar& reduction) {
   const StageData& stage = edit.stage();
   for (const IterVar& leaf : stage.leaf_iter_vars) {
@@ -230,8 +230,8 @@ void check_reduces_alone(const StageEdit& edit, const IterVar& data, const IterV
   }
 }
 
-/// Rounds of split and fuse double the names of their parts each time: beyond this length only the
-/// name of the first axis is kept.
+/// Maximum length of a fused axis's name. Repeated splits and fusions double the names; beyond this
+/// length only the name of the first axis is kept.
 constexpr std::size_t kMaxFusedName = 128;
 
 std::string fused_name(const std::string& outer, const std::string& inner) {
@@ -267,7 +267,7 @@ IterVar fuse_two(const StageEdit& edit, const IterVar& given_outer, const IterVa
   return fused;
 }
 
-// The kinds stand in this order, so that a fused axis is the more restricted of its two parts.
+// Ordered by restrictiveness: a fused axis takes the more restricted kind of its parts.
 static_assert(IterKind::DataParallel < IterKind::Reduce && IterKind::Reduce < IterKind::Ordered);
 
 IterVar fuse_all(const StageEdit& edit, std::span<const IterVar> axes) {
@@ -316,8 +316,8 @@ Stage::SplitAxes split_and_warn(const StageEdit& edit, const IterVar& axis, cons
   return axes;
 }
 
-/// Takes several steps on a copy of the stage, which takes the stage's place at the end, and warns
-/// of marks on loops that are gone.
+/// Applies several steps to a copy of the stage, which then replaces the stage, and warns of marks
+/// on removed loops.
 template <class Steps>
 auto edit_loops(const StageEdit& edit, Steps steps) {
   StageData changed = edit.stage();

@@ -1,5 +1,5 @@
-// A primitive at work on a stage: which primitive, on which stage, from which line of the user's.
-// Every check and every message takes them from here.
+// The context of a primitive: its name, its stage, and the user's line. All checks and messages use
+// it.
 //
 //   const StageEdit edit(*this, "vectorize", where);
 //   const IterVar axis = edit.leaf(given);
@@ -14,8 +14,8 @@ namespace tenon::te {
 
 class __attribute__((visibility("hidden"))) StageEdit {
  public:
-  /// Throws for a group, which has no loops and no storage, and for a stage that normalize has put
-  /// into its readers.
+  /// Throws for a group, which has no loops and no storage, and for a stage that normalize has
+  /// inlined.
   StageEdit(const Stage& handle, std::string_view primitive, const SourceLocation& where);
   StageEdit(ScheduleData& schedule, StageNumber number, std::string primitive,
             const SourceLocation& where);
@@ -26,43 +26,42 @@ class __attribute__((visibility("hidden"))) StageEdit {
   const std::string& primitive() const { return primitive_; }
   const SourceLocation& where() const { return where_; }
 
-  /// The same primitive on a copy of the stage, for those that take several steps and put the
-  /// result in place at the end.
+  /// Returns the context for a copy of the stage, for primitives that take several steps and then
+  /// replace the stage.
   StageEdit on(StageData& copy) const;
 
-  /// "split of stage `C`", "split of axis `i` of stage `C`"
+  /// Returns "split of stage `C`", "split of axis `i` of stage `C`".
   std::string subject() const;
   std::string subject(const IterVar& axis) const;
   /// Throws ScheduleError: "<subject>: <text>".
   [[noreturn]] void fail(const std::string& text) const;
   [[noreturn]] void fail(const IterVar& axis, const std::string& text) const;
-  /// Keeps the whole text as a warning.
+  /// Adds the text as a warning.
   void warn(const std::string& text) const;
 
-  /// The loop that the axis is: itself, or what it was rebased to. Otherwise throws, saying what
-  /// became of the axis.
+  /// Returns the loop of the axis: itself, or what it was rebased to. Otherwise throws, stating
+  /// what the axis has become.
   IterVar leaf(const IterVar& axis) const;
   AxisAttributes& attributes(const IterVar& axis) const;
 
-  /// Whether the axis runs over elements of the output; if it carries a reduction, then over both
-  /// at once.
+  /// Whether the axis runs over elements of the output; for an axis that carries a reduction,
+  /// whether it runs over both.
   bool runs_over_elements(const IterVar& axis) const;
 
-  /// Throws if the axis, or any loop of the stage, is tensorized and the primitive would take that
-  /// loop away.
+  /// Throws if the axis, or any loop of the stage, is tensorized and the primitive would remove
+  /// that loop.
   void check_not_tensorized(const IterVar& axis) const;
   void check_not_tensorized() const;
-  /// Throws if the stage is stored in the memory of a scan's state, which is the scan's.
+  /// Throws if the stage is stored in a scan's state, which belongs to the scan.
   void check_has_memory() const;
-  /// Throws if the stage cannot be written into its readers.
+  /// Throws if the stage cannot be inlined.
   void check_can_inline() const;
   /// Throws "<subject>: `foo` is no storage scope; ...".
   tir::StorageScope parse_scope(std::string_view scope) const;
 
-  /// Warns of marks on loops that the primitive has taken away; `before` are the loops that there
-  /// were.
+  /// Warns of marks on loops that the primitive has removed. `before` are the previous loops.
   void warn_of_lost_marks(std::span<const IterVar> before) const;
-  /// Warns of marks on all loops, which go with them.
+  /// Warns of marks on all loops, which are about to be removed.
   void warn_of_marks_that_go() const;
 
  private:
@@ -77,7 +76,7 @@ class __attribute__((visibility("hidden"))) StageEdit {
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
                               const SourceLocation& where);
 
-/// Throws if normalize has put the stage into its readers.
+/// Throws if normalize has inlined the stage.
 void check_is_there(const ScheduleData& schedule, StageNumber number, std::string_view primitive,
                     const SourceLocation& where);
 

@@ -1,4 +1,4 @@
-// transform_layout: another order of elements in memory, and loops that follow it.
+// transform_layout: changes the order of elements in memory, and the loops accordingly.
 #include <algorithm>
 
 #include "te/relations/index_digits.h"
@@ -17,7 +17,8 @@ bool is_separator(const Expr& e) {
   return text && text->value == kSeparator;
 }
 
-/// Where the loops over the data axes stand: next to each other, in any order.
+/// Returns the position of the loops over the data axes, which must be adjacent but may be in any
+/// order.
 int first_place(const StageEdit& edit) {
   const StageData& stage = edit.stage();
   std::vector<int> places;
@@ -30,7 +31,8 @@ int first_place(const StageEdit& edit) {
   return places.empty() ? 0 : places.front();
 }
 
-/// A thread, or padding of the axis' own rows, would say nothing of the new layout.
+/// Refuses axes bound to a thread or with aligned storage, which would have no meaning in the new
+/// layout.
 void check_keeps_its_meaning(const StageEdit& edit, const IterVar& dimension, const IterVar& loop) {
   if (const ThreadMark* bound = edit.stage().thread_mark_of(loop))
     edit.fail(loop, "it is already bound to `" + bound->axis.name() + "`: transform before bind");
@@ -43,7 +45,7 @@ void check_keeps_its_meaning(const StageEdit& edit, const IterVar& dimension, co
 
 struct MapResults {
   std::vector<Expr> indices;
-  /// Where the physical dimensions begin; each has indices of its own.
+  /// The results at which a physical dimension begins.
   std::vector<int> separators;
 };
 
@@ -64,7 +66,7 @@ MapResults checked_results(const StageEdit& edit, std::vector<Expr> given) {
   return results;
 }
 
-/// The loops of a compute follow its new layout.
+/// Replaces the loops of a compute by those over the new layout.
 std::vector<IterVar> follow_layout(const StageEdit& edit, const Compute& compute,
                                    const Transform::Map& forward, const Bijection& bijection,
                                    bool pads) {
@@ -92,7 +94,8 @@ std::vector<IterVar> follow_layout(const StageEdit& edit, const Compute& compute
   return transformed;
 }
 
-/// An index of quotients, remainders and sums, computed in a type that holds all its values.
+/// Returns an index of quotients, remainders and sums, computed in a type that can represent all
+/// its values.
 Expr in_width_of(DataType type, const Expr& index) {
   if (type.bits <= index.dtype().bits) return index;
   const tir::Binary* node = index.as<tir::Binary>();
