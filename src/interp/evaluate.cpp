@@ -84,7 +84,7 @@ void Machine::run(const PrimFunc& func, std::span<const HostValue> args) {
 void Machine::bind_size(const Expr& declared, std::int64_t given, const std::string& what) {
   if (declared.as<VarNode>() && !threads_.front().values.contains(&declared.node()))
     return set_value(Var::of(declared), integer(given));
-  // A size made of variables that a later argument brings is not checked.
+  // A size that depends on variables of later arguments is not checked.
   for (const Var& v : free_vars(declared))
     if (!threads_.front().values.contains(&v.node())) return;
   const std::int64_t expected = value_of(declared).integer();

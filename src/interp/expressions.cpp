@@ -1,4 +1,4 @@
-// The machine's expressions and memory accesses.
+// Expressions and memory accesses of the machine.
 #include <array>
 #include <bit>
 
@@ -243,8 +243,8 @@ Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std:
   return e.dtype().is_floating() ? floating(result) : integer(static_cast<std::int64_t>(result));
 }
 
-/// (mask, value, lane or distance, width, warp size): the value that another lane has for the
-/// expression; its own where there is no such lane among the `width` that exchange values.
+/// Sums of products (dp4a): each lane of `c` plus the products of the elements packed in `a` and
+/// `b`.
 Value Machine::sums_of_products(const Call& n, Thread& t) {
   const Value a = eval(n.args[0], t), b = eval(n.args[1], t), sums = eval(n.args[2], t);
   const DataType type = n.args[2].dtype().element(), factor = n.args[0].dtype().element();
@@ -261,6 +261,9 @@ Value Machine::sums_of_products(const Call& n, Thread& t) {
   });
 }
 
+/// Arguments: (mask, value, lane or distance, width, warp size). Returns the value that another
+/// lane has for the expression; the thread's own if there is no such lane among the `width` lanes
+/// that exchange values.
 Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
   const std::int64_t by = eval_int(n.args[2], t), width = eval_int(n.args[3], t);
   const std::int64_t own = t.position, lane = own % width;
@@ -295,7 +298,7 @@ Value Machine::load(const Load& n, Thread& t) {
   std::vector<std::int64_t> offsets;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
     if (!lanes_.empty()) {
-      // An element that is a vector is several lanes of the mask.
+      // An element that is a vector covers several lanes of the mask.
       const auto first = lanes_.begin() + static_cast<std::ptrdiff_t>(lanes.size());
       if (std::find(first, first + width, true) == first + width) {
         lanes.resize(lanes.size() + static_cast<std::size_t>(width), integer(0));
@@ -315,7 +318,8 @@ Value Machine::load(const Load& n, Thread& t) {
 
 namespace {
 
-/// The same for the same hardware thread, however the loops over threads are nested.
+/// Returns a number that identifies the hardware thread, regardless of how the loops over threads
+/// are nested.
 std::int64_t place_in_block(const Thread& t) {
   std::int64_t place = 0;
   for (const auto& [tag, value] : t.coordinates)
@@ -323,7 +327,8 @@ std::int64_t place_in_block(const Thread& t) {
   return place;
 }
 
-/// The same for the same block of a launch. Only blockIdx.x may have 2^31 - 1 blocks.
+/// Returns a number that identifies the block of a launch. Only blockIdx.x may have 2^31 - 1
+/// blocks.
 std::int64_t place_of_block(const Thread& t) {
   static constexpr std::array<int, 3> kShifts = {0, 31, 47};
   std::int64_t place = 0;

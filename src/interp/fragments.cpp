@@ -1,5 +1,5 @@
-// Tensor cores: fragments hold their tiles row by row, and what a warp does is done once for all of
-// its threads.
+// Tensor cores. Fragments store their tiles row by row, and an operation of a warp is executed once
+// for all of its threads.
 #include <algorithm>
 
 #include "interp/machine.h"
@@ -10,7 +10,7 @@ namespace tenon::interp {
 
 namespace {
 
-constexpr std::int64_t kMostThreads = 1 << 12;
+constexpr std::int64_t kMaxThreads = 1 << 12;
 
 }  // namespace
 
@@ -18,19 +18,19 @@ std::int64_t row_along_x(const Thread& thread) {
   std::int64_t row = 0;
   std::array<std::int64_t, 3> place{};
   for (const auto& [tag, value] : thread.coordinates) {
-    // Virtual threads are copies of a row, each with memory of its own; what lies around them sees
-    // that of the first.
-    if (tag.is_virtual()) row = row * kMostThreads + value;
+    // Virtual threads are copies of a row with separate memory. Code around them sees the memory of
+    // the first one.
+    if (tag.is_virtual()) row = row * kMaxThreads + value;
     if (tag.is_thread()) place[static_cast<std::size_t>(tag.dim.value_or(0))] = value;
   }
-  return (row * kMostThreads + place[1]) * kMostThreads + place[2];
+  return (row * kMaxThreads + place[1]) * kMaxThreads + place[2];
 }
 
 std::int64_t warp_along_x(const Thread& thread) {
   std::int64_t x = 0;
   for (const auto& [tag, value] : thread.coordinates)
     if (tag.is_thread() && tag.dim.value_or(0) == 0) x = value;
-  return row_along_x(thread) * kMostThreads + x / kWarpSize;
+  return row_along_x(thread) * kMaxThreads + x / kWarpSize;
 }
 
 /// A tile in a fragment's memory.
@@ -73,7 +73,7 @@ Machine::Fragment Machine::fragment(const Expr& data, const Expr& index, Thread&
   return result;
 }
 
-/// All threads of a warp take part, and say the same.
+/// Checks that all threads of a warp take part with equal arguments.
 void Machine::matrix_operation(Intrin intrin, const Call& n, const Active& active) {
   const std::string name = "@tir." + std::string(to_string(intrin));
   std::map<std::int64_t, Active> warps;
@@ -123,7 +123,7 @@ void Machine::one_matrix_operation(Intrin intrin, const Call& n, Thread& t) {
       target.write(row, column, value);
 }
 
-/// (fragment, m, n, k, index, address, elements from row to row, layout)
+/// Arguments: (fragment, m, n, k, index, address, row pitch in elements, layout).
 void Machine::move_matrix(const Call& n, bool is_load, Thread& t) {
   const Fragment tile = fragment(n.args[0], n.args[4], t);
   const Call* address = as_call(n.args[5], Intrin::tvm_access_ptr);
@@ -153,7 +153,7 @@ void Machine::move_matrix(const Call& n, bool is_load, Thread& t) {
         t);
 }
 
-/// A warp reads 32 pieces of rows of 16 bytes at once, eight of them together.
+/// Records the accesses of a load: a warp reads 32 pieces of rows of 16 bytes, in groups of eight.
 void Machine::note_matrix_load(const Call& address, const MatrixPlace& matrix, Thread& t) {
   const DataType element = address.args[0].dtype().element();
   const Var data = Var::of(address.args[1]);
@@ -178,7 +178,7 @@ void Machine::note_matrix_load(const Call& address, const MatrixPlace& matrix, T
   kept_buffers_.push_back(buffer);
 }
 
-/// d = a b + c, rounded once.
+/// Computes d = a * b + c, rounded once.
 void Machine::multiply_matrices(const Call& n, Thread& t) {
   const Fragment a = fragment(n.args[2], n.args[3], t), b = fragment(n.args[4], n.args[5], t);
   const Fragment c = fragment(n.args[6], n.args[7], t);

@@ -1,10 +1,10 @@
-// The interpreter's state: threads in lock step, their variables, and memory.
+// The interpreter's state: threads in lockstep, their variables, and memory.
 //
-// Threads of a block run in lock step: a statement is executed for all active threads before the
-// next one starts, so every statement is a barrier. (With check_races, what two threads do between
-// two barriers of the program's own must not depend on that, nor what blocks of a launch do on
-// their order.) Blocks run one after another, and a local allocation exists once per thread
-// wherever it stands.
+// The threads of a block run in lockstep: a statement is executed for all active threads before the
+// next one starts, so every statement acts as a barrier. (With check_races, neither the accesses of
+// two threads between two explicit barriers, nor those of blocks of a launch, may depend on this
+// order.) Blocks run one after another. A local allocation exists once per thread, wherever it is
+// in the program.
 #pragma once
 
 #include <array>
@@ -21,38 +21,38 @@ namespace tenon::interp {
 
 using namespace tir;
 
-/// Bytes on their way to shared memory (ptx_cp_async).
+/// Bytes of an asynchronous copy to shared memory (ptx_cp_async).
 struct Copy {
   std::shared_ptr<Memory> memory;
   std::int64_t offset;
   std::vector<std::byte> bytes;
-  /// Whose memory it is, for messages.
+  /// The owner of the memory, for messages.
   std::string name;
 };
 
-/// Threads of a warp follow one another in a block: x innermost.
+/// The threads of a warp are consecutive in a block, with x innermost.
 inline constexpr std::int64_t kWarpSize = 32;
 
 struct Thread {
-  /// Distinct within a block.
+  /// Unique within a block.
   std::int64_t id = 0;
-  /// In its block, as hardware counts: x innermost.
+  /// Position in its block in hardware order, with x innermost.
   std::int64_t position = 0;
-  /// Begun and in no group yet; then the groups, the oldest first.
+  /// Copies that are not in a group yet; then the groups, oldest first.
   std::vector<Copy> copies;
   std::deque<std::vector<Copy>> groups_of_copies;
   std::unordered_map<const void*, Value> values;
-  /// The coordinates of the thread axes around, by tag.
+  /// The coordinates of the enclosing thread axes, by tag.
   std::vector<std::pair<ThreadTag, std::int64_t>> coordinates;
-  /// The id that it had, as a part of fewer threads, before each of the coordinates, and how many
-  /// threads there were then for each.
+  /// The thread's id before each of the coordinates was entered, and the extent of each.
   std::vector<std::int64_t> earlier_ids, extents;
 
-  /// Inside of so many thread axes.
+  /// Returns the thread's id inside `depth` thread axes.
   std::int64_t id_at(std::size_t depth) const {
     return depth < earlier_ids.size() ? earlier_ids[depth] : id;
   }
-  /// The same for all virtual threads, inside of so many thread axes, of one hardware thread.
+  /// Returns an id shared by all virtual threads of one hardware thread, inside `depth` thread
+  /// axes.
   std::int64_t owner_at(std::size_t depth) const {
     std::int64_t owner = id_at(depth);
     for (std::size_t n = depth; n < coordinates.size(); ++n)
@@ -61,31 +61,31 @@ struct Thread {
   }
 };
 
-/// Who sees the same memory: all threads, those of a warp, which lies along threadIdx.x, those that
-/// hold a fragment of a matrix together, or each its own.
+/// The threads that share memory: all threads of a block, those of a warp (along threadIdx.x),
+/// those that hold a fragment together, or each its own.
 enum class Sharing : std::uint8_t { Block, Warp, Fragment, Thread };
 Sharing sharing_of(StorageScope scope);
 
-/// A number for the threads that differ in threadIdx.x alone, which share memory of warps.
+/// Returns a number for the threads that differ only in threadIdx.x and share warp memory.
 std::int64_t row_along_x(const Thread& thread);
-/// A number for each warp of such a row. Where no loop is bound to threadIdx.x yet, each thread
-/// stands for a whole one.
+/// Returns a number for each warp of such a row. Before a loop is bound to threadIdx.x, each thread
+/// represents a whole warp.
 std::int64_t warp_along_x(const Thread& thread);
 
-/// What a data pointer points to.
+/// The target of a data pointer.
 struct Storage {
   Sharing sharing = Sharing::Block;
-  /// Whether it is a block's own: the threads of a block meet there, and at barriers.
+  /// Whether it is a block's shared memory, which its threads access concurrently between barriers.
   bool is_shared = false;
-  /// Made inside of so many thread axes. Virtual threads further inside are one thread, which has
-  /// it.
+  /// Number of thread axes around the allocation. Virtual threads further inside share the memory
+  /// of their thread.
   std::size_t depth = 0;
   std::int64_t bytes = 0;
-  /// Of a fragment: m, n and k of the products that it is for, as soon as it is used.
+  /// For a fragment: m, n and k of its products, set at the first use.
   std::optional<std::array<std::int64_t, 3>> tile = std::nullopt;
   std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
 
-  /// Which instance the thread sees.
+  /// Returns the key of the instance that the thread accesses.
   std::int64_t copy_of(const Thread& thread) const;
   const std::shared_ptr<Memory>& of(const Thread& thread);
 };
@@ -93,11 +93,11 @@ struct Storage {
 /// A multi-dimensional buffer in scope.
 struct Region {
   std::shared_ptr<Storage> storage;
-  /// By the id that threads had where the region was made, inside of so many thread axes; those
-  /// that took no part see the first one.
+  /// Layouts by the id that threads had where the region was made, inside `depth` thread axes.
+  /// Threads that took no part use the first layout.
   std::size_t depth = 0;
   std::vector<std::pair<std::int64_t, Layout>> layouts;
-  /// Distinct.
+  /// A unique number.
   std::int64_t number = 0;
 
   const Layout& of(const Thread& thread) const;
@@ -115,7 +115,7 @@ class Machine {
 
  private:
   using Active = std::vector<std::size_t>;
-  /// Evaluates and executes in these lanes only.
+  /// Restricts evaluation and execution to these lanes while it lives.
   class LaneMask {
    public:
     LaneMask(Machine& machine, std::vector<bool> lanes)
@@ -130,22 +130,22 @@ class Machine {
   };
 
   const EvaluateOptions& options_;
-  /// The lanes in which the expression or statement at hand is evaluated; empty: in all of them.
-  /// The others have the value 0 and store nothing.
+  /// The lanes in which the current expression or statement is evaluated; empty: all. Other lanes
+  /// have the value 0 and store nothing.
   std::vector<bool> lanes_;
   std::vector<Thread> threads_;
   std::unordered_map<const void*, std::shared_ptr<Storage>> storages_;
   std::unordered_map<const void*, Region> regions_;
   CommReducer reducer_;
-  /// What each thread variable is a coordinate of.
+  /// The tag of each thread variable.
   std::unordered_map<const void*, ThreadTag> tags_;
   /// The extents of a block of threads, by dimension.
   std::array<std::int64_t, 3> block_extents_{1, 1, 1};
   std::int64_t steps_ = 0;
   std::int64_t regions_made_ = 0;
-  /// Barriers that the threads have come to, ends of blocks and kernels among them.
+  /// Number of barriers so far, including the ends of blocks and kernels.
   std::int64_t barriers_ = 0;
-  /// Launches that have begun or ended.
+  /// Number of launches that have begun or ended.
   std::int64_t launches_ = 0;
 
   // Binding of arguments.
@@ -156,9 +156,9 @@ class Machine {
   Value eval(const Expr& e, Thread& t);
   std::int64_t eval_int(const Expr& e, Thread& t) { return eval(e, t).integer(); }
   Value eval_unmasked(const Expr& e, Thread& t);
-  /// The side that is chosen, and of vectors each lane's.
+  /// Returns the chosen operand; for vectors, per lane.
   Value choose(const Expr& condition, const Expr& if_true, const Expr& if_false, Thread& t);
-  /// The lanes that are evaluated and where the condition is as wanted.
+  /// Returns the evaluated lanes in which the condition has the wanted value.
   std::vector<bool> lanes_where(const Value& condition, bool wanted) const;
   std::vector<bool> lanes_picked(const std::vector<std::int64_t>& picks, std::size_t begin,
                                  int lanes) const;
@@ -177,10 +177,10 @@ class Machine {
   struct Place {
     Memory* memory;  // null for a raw address
     std::byte* address;
-    std::int64_t offset;  // bytes into memory
-    bool is_shared;       // by the threads of a block
+    std::int64_t offset;  // offset in bytes
+    bool is_shared;       // shared by the threads of a block
   };
-  /// `load`: what reads, where a load does.
+  /// Finds an element. `load` is the load that reads, if any.
   Place locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t,
                bool is_write, const Load* load = nullptr);
   [[noreturn]] void out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
@@ -193,7 +193,7 @@ class Machine {
   /// another thread of the block or with another block of the launch.
   template <class Name, class Note>
   void check_order(const Thread& t, const Name& name, bool is_write, const Note& note) const;
-  /// An element behind an address (tvm_access_ptr), so many behind the one that it names.
+  /// Finds an element at an offset from an address (tvm_access_ptr).
   Place locate(const Call& address, std::int64_t element, Thread& t, bool is_write);
   void note_write(const Place& place, std::int64_t bytes, bool changes, const std::string& name,
                   Thread& t);
@@ -208,8 +208,8 @@ class Machine {
   void branch_by_lanes(const If& n, const Active& active);
   void while_loop(const While& n, Active active);
   void attr(const Attr& n, const Active& active);
-  /// A body that the coordinates of a launch dimension run, each with its own value of `var`: the
-  /// coordinate, counted from `min`.
+  /// A body that is executed for each coordinate of a launch dimension, with `var` = `min` + the
+  /// coordinate.
   struct Launch {
     const Var& var;
     ThreadTag tag;
@@ -223,7 +223,7 @@ class Machine {
   void set_coordinate(const Launch& n, Thread& t, std::int64_t at);
   void realize(const Realize& n, const Active& active);
   void view(const BufferView& n, const Active& active);
-  /// Memory for a buffer over these bounds, from here on.
+  /// Allocates memory for a buffer over these bounds.
   void make_region(const Buffer& buffer, const std::vector<Range>& bounds, bool scope_is_set,
                    const Active& active);
   void make_view(const Buffer& view, const Buffer& source, const std::vector<Range>& region,
@@ -238,32 +238,32 @@ class Machine {
   Active where(const Expr& condition, const Active& active, bool wanted);
   void count_step();
 
-  // What the threads of a warp do together (warps.cpp).
+  // Operations of a warp (warps.cpp).
   void begin_copy(const Call& n, Thread& t);
   void end_copies(std::size_t groups_left, Thread& t);
-  /// What copies bring that nobody has waited for, by where.
+  /// Data of pending copies, by destination.
   std::map<std::pair<const Memory*, std::int64_t>, std::vector<std::byte>> begun_copies_;
-  /// Notes what one thread moves by one access; `offsets` are those of lanes of so many bytes.
+  /// Records one access by a thread. `offsets` are those of lanes of `lane_bytes` bytes.
   void note_warp_access(const void* node, const Buffer& buffer, bool is_write, const Thread& t,
                         std::span<const std::int64_t> offsets, int lane_bytes);
-  /// Reports what the threads of each warp have moved since the last call.
+  /// Reports the accesses of each warp since the last call.
   void report_warp_accesses();
   struct WarpUse {
     const BufferNode* buffer;
     bool is_write;
     int bytes;
-    /// By position in the block.
+    /// Offsets by position in the block.
     std::vector<std::pair<std::int64_t, std::int64_t>> offsets = {};
   };
   std::vector<WarpUse> warp_uses_;
-  /// Look-up only: which use the n-th evaluation of a node by a thread belongs to, and how often a
-  /// thread has evaluated it.
+  /// For lookup only: the use that the n-th evaluation of a node by a thread belongs to, and the
+  /// number of evaluations by each thread.
   std::map<std::tuple<const void*, int, std::size_t>, std::size_t> use_of_evaluation_;
   std::map<std::pair<const void*, std::int64_t>, int> evaluations_;
 
   // Tensor cores (fragments.cpp).
   struct Fragment;
-  /// So many rows of so many elements that lie one after another.
+  /// A matrix in memory: `rows` rows of `length` elements, `stride` elements apart.
   struct MatrixPlace {
     std::int64_t rows, length, stride;
   };
@@ -273,7 +273,7 @@ class Machine {
   void move_matrix(const Call& n, bool is_load, Thread& t);
   void note_matrix_load(const Call& address, const MatrixPlace& matrix, Thread& t);
   void multiply_matrices(const Call& n, Thread& t);
-  /// Buffers of warp_uses_ that no load or store of the program names.
+  /// Keeps buffers in warp_uses_ alive that no load or store of the program refers to.
   std::vector<Buffer> kept_buffers_;
 };
 

@@ -26,15 +26,15 @@ class Memory {
 
   std::byte* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
-  /// Reads before a write are refused where asked for; borrowed memory counts as written.
+  /// Used to refuse reads of unwritten elements. Borrowed memory counts as written.
   bool is_written(std::int64_t first, std::int64_t count) const;
   void mark_written(std::int64_t first, std::int64_t count);
-  /// The bytes have no value until they are written again.
+  /// Marks the bytes as undefined until they are written again.
   void forget(std::int64_t first, std::int64_t count);
 
-  /// Note that a user reads or writes the bytes. False if the result depends on the order of the
-  /// users of its kind in this phase: if another one has written a byte and this one has not, or
-  /// this one changes what another one uses. Users that all write the same value do not race.
+  /// Record a read or write by a user. Return false if the result depends on the order of the users
+  /// of its kind in this phase: another user has written a byte that this one has not, or this one
+  /// changes a byte that another one uses. Users that all write the same value do not race.
   bool note_read(std::int64_t first, std::int64_t count, const User& user);
   bool note_write(std::int64_t first, std::int64_t count, const User& user, bool changes);
 
@@ -43,7 +43,8 @@ class Memory {
   struct Uses {
     std::int64_t phase = -1;
     std::vector<std::int64_t> writers;
-    /// Readers of what was there before, and of what they themselves have written.
+    /// Users that read the value from before the phase, and the value that they have written
+    /// themselves.
     std::int64_t reader_before = kNobody, reader_after = kNobody;
   };
   Uses& uses_of(std::int64_t byte, const User& user);

@@ -1,4 +1,4 @@
-// What generated code calls of the runtime, as the interpreter does it.
+// The runtime functions that generated code calls, as executed by the interpreter.
 #include "interp/machine.h"
 #include "tenon/support/element_differs.h"
 #include "tenon/support/index_outside.h"
@@ -6,7 +6,8 @@
 
 namespace tenon::interp {
 
-/// The packed functions that the interpreter knows report a wrong element, and an index outside.
+/// Executes the supported packed functions: the reports of a wrong element and of an index out of
+/// bounds.
 void Machine::packed_call(const Call& n, Thread& t) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (name && name->value == kIndexOutside && n.args.size() == 6) {

@@ -73,7 +73,7 @@ std::optional<Scalar> apply_integers(BinaryOp op, Wide a, Wide b, DataType t) {
     case BinaryOp::Sub:
       return narrow(a - b, t);
     case BinaryOp::Mul:
-      // The product of two uint64 may leave even the wide type; only its low bits count.
+      // The product of two uint64 may exceed even the wide type; only its low bits matter.
       return narrow(static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)),
                     t);
     case BinaryOp::Div:
@@ -95,21 +95,20 @@ std::optional<Scalar> apply_integers(BinaryOp op, Wide a, Wide b, DataType t) {
   }
 }
 
-/// A result in double, rounded to the type as every target rounds it: 16-bit floats by way of
-/// float32.
+/// Rounds a double to the type as every target does: 16-bit floats through float32.
 Scalar round_to(double value, DataType t) {
   if (t.bits == 16) value = static_cast<double>(static_cast<float>(value));
   return fit(floating(value), t);
 }
 
-/// The remainder with the sign of the divisor.
+/// Returns the remainder with the sign of the divisor.
 double floor_mod(double a, double b) {
   const double remainder = std::fmod(a, b);
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-/// Sums, products and quotients of numbers of at most 24 bits, rounded to double and then to their
-/// type, are rounded as if once.
+/// Sums, products and quotients of numbers of at most 24 bits, computed in double and then rounded
+/// to their type, are correctly rounded.
 std::optional<Scalar> apply_floats(BinaryOp op, double a, double b, DataType t) {
   switch (op) {
     case BinaryOp::Add:
@@ -137,7 +136,7 @@ std::optional<Scalar> apply_floats(BinaryOp op, double a, double b, DataType t) 
   }
 }
 
-/// Mathematics that maps floats to a float.
+/// Applies a math function from floats to a float.
 double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
   switch (intrin) {
     case Intrin::exp:
@@ -204,7 +203,7 @@ double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
     case Intrin::fmod:
       return std::fmod(x, y);
     case Intrin::fma:
-      // The sum, unlike the product, would be rounded twice by way of double.
+      // Unlike the product, the sum would be rounded twice if computed in double.
       return t.bits == 64
                  ? std::fma(x, y, z)
                  : static_cast<double>(std::fmaf(static_cast<float>(x), static_cast<float>(y),
@@ -247,8 +246,8 @@ Scalar from_bit_pattern(std::uint64_t bits, DataType t) {
   return floating(static_cast<double>(Float16::from_bits(static_cast<std::uint16_t>(bits))));
 }
 
-/// (x 2^max(s, 0) y + 2^(right - 1)) >> right, where right = q - min(s, 0): the product of
-/// fixed-point numbers of q fractional bits, times 2^s, halves up. Wraps in 64 bits.
+/// Returns (x 2^max(s, 0) y + 2^(right - 1)) >> right, where right = q - min(s, 0): the product of
+/// fixed-point numbers with q fractional bits, times 2^s, with ties rounded up. Wraps in 64 bits.
 std::int64_t multiply_shift(std::int64_t x, std::int64_t y, std::int64_t q, std::int64_t s) {
   const auto left = static_cast<std::uint64_t>(s > 0 ? s : 0);
   const std::uint64_t right =
@@ -358,7 +357,7 @@ Scalar apply(Intrin intrin, std::span<const Scalar> args, DataType element, Data
       break;
   }
   if (t.is_integral()) {
-    // Rounding an integer gives the integer.
+    // Rounding functions return integers unchanged.
     const bool rounds = intrin == Intrin::floor || intrin == Intrin::ceil ||
                         intrin == Intrin::round || intrin == Intrin::nearbyint ||
                         intrin == Intrin::trunc;

@@ -1,4 +1,4 @@
-// The machine's statements.
+// Statements of the machine.
 #include <algorithm>
 
 #include "interp/machine.h"
@@ -125,7 +125,7 @@ void Machine::make_region(const Buffer& buffer, const std::vector<Range>& bounds
   Region region;
   region.number = ++regions_made_;
   region.storage = std::make_shared<Storage>();
-  // A scope still to be deduced is private inside threads, as flatten-storage will decide.
+  // A scope that is still to be inferred is private inside threads, as flatten-storage will decide.
   const bool is_deduced_private = !scope_is_set && threads_.size() > 1;
   region.storage->sharing = is_deduced_private ? Sharing::Thread : sharing_of(buffer->scope());
   region.storage->is_shared = is_shared(buffer->scope());
@@ -214,7 +214,8 @@ void Machine::block(const BlockRealize& n, const Active& active) {
   Active first;
   for (std::size_t id : running) {
     Thread& t = threads_[id];
-    // All values before any: an iterator may be bound to one of its own block, around this one.
+    // Evaluates all values first, because an iterator may be bound to an iterator of the same block
+    // in an outer instance.
     std::vector<std::int64_t> values;
     for (const Expr& value : n.values) values.push_back(eval_int(value, t));
     bool is_first = true;

@@ -1,4 +1,4 @@
-// The machine's threads: launches, what virtual threads share, barriers and reductions across
+// Threads of the machine: launches, memory of virtual threads, barriers, and reductions across
 // threads.
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@ bool is_virtual_thread(const Thread& thread) {
                              [](const auto& place) { return place.first.is_virtual(); });
 }
 
-/// The thread whose virtual threads these are.
+/// Returns the hardware thread of a virtual thread.
 std::vector<std::int64_t> hardware_place(const Thread& thread) {
   std::vector<std::int64_t> place;
   for (const auto& [tag, value] : thread.coordinates)
@@ -25,8 +25,8 @@ std::vector<std::int64_t> hardware_place(const Thread& thread) {
 
 }  // namespace
 
-/// The virtual threads of a thread are one thread: a statement in which they do not differ is done
-/// once. Here all of them do it, so that none may read what another has just written.
+/// The virtual threads of a thread form one thread: a statement in which they do not differ runs
+/// once. Here all of them execute it, so that none may read what another has just written.
 void Machine::store(const Store& n, const Active& active) {
   if (!is_virtual_thread(threads_[active.front()])) {
     for (std::size_t id : active) store(n, eval(n.value, threads_[id]), threads_[id]);
@@ -58,7 +58,7 @@ void Machine::attr(const Attr& n, const Active& active) {
 }
 
 void Machine::launch(const Launch& n, const Active& active) {
-  // What the host has done before is done.
+  // The host's preceding work has finished.
   const bool is_outermost = threads_.front().coordinates.empty();
   if (is_outermost) ++barriers_, ++launches_;
   tags_.insert_or_assign(&n.var.node(), n.tag);
@@ -179,8 +179,8 @@ std::vector<Scalar> Machine::combine(const std::vector<Scalar>& a, const std::ve
   return result;
 }
 
-/// (count, values..., condition, results..., thread variables...): the values of all threads that
-/// agree on every other thread axis are combined, and each of them gets the result.
+/// Arguments: (count, values..., condition, results..., thread variables...). Combines the values
+/// of all threads that agree on every other thread axis, and gives each of them the result.
 void Machine::allreduce(const Call& n, const Active& active) {
   internal_check(reducer_ != nullptr, "a thread reduction outside its reducer's scope");
   const auto count = static_cast<std::size_t>(*constant_int(n.args[0]));
@@ -206,7 +206,7 @@ void Machine::allreduce(const Call& n, const Active& active) {
     auto [total, is_first] = totals.try_emplace(group_of(t), own);
     if (!is_first) total->second = combine(total->second, own, t);
   }
-  // No thread goes on before all have brought their values.
+  // Acts as a barrier: all threads have contributed their values.
   ++barriers_;
   for (std::size_t id : active) {
     Thread& t = threads_[id];

@@ -1,4 +1,4 @@
-// Values of the interpreter: a number for each lane.
+// Values of the interpreter: one number per lane.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tenon::interp {
 
-/// A scalar or a vector of lanes.
+/// A scalar or a vector.
 class Value {
  public:
   Value(Scalar one) : one_(one) {}

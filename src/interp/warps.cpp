@@ -1,5 +1,5 @@
-// What the threads of a warp do together: accesses of shared memory, whose bank conflicts are
-// counted, and copies that go on while threads compute.
+// Operations of a warp: accesses to shared memory, whose bank conflicts are counted, and
+// asynchronous copies.
 #include <algorithm>
 #include <set>
 
@@ -10,9 +10,10 @@ namespace tenon::interp {
 
 namespace {
 
-constexpr std::int64_t kBanks = 32, kBankBytes = 4, kMostBytes = 16;
+constexpr std::int64_t kBanks = 32, kBankBytes = 4, kMaxBytes = 16;
 
-/// The most words that one bank gives to the threads whose accesses begin at these offsets.
+/// Returns the maximum number of words that one bank delivers to the threads whose accesses start
+/// at these offsets.
 int ways_of(std::span<const std::int64_t> offsets, int bytes) {
   std::array<std::set<std::int64_t>, kBanks> words;
   for (const std::int64_t offset : offsets)
@@ -34,7 +35,7 @@ void Machine::note_warp_access(const void* node, const Buffer& buffer, bool is_w
   for (std::size_t first = 0; first < offsets.size();) {
     std::size_t end = first + 1;
     std::int64_t bytes = lane_bytes;
-    while (end < offsets.size() && bytes + lane_bytes <= kMostBytes &&
+    while (end < offsets.size() && bytes + lane_bytes <= kMaxBytes &&
            offsets[end] == offsets[end - 1] + lane_bytes)
       bytes += lane_bytes, ++end;
     const auto [use, is_new] =
@@ -48,7 +49,7 @@ void Machine::note_warp_access(const void* node, const Buffer& buffer, bool is_w
 void Machine::report_warp_accesses() {
   for (WarpUse& use : warp_uses_) {
     std::sort(use.offsets.begin(), use.offsets.end());
-    // So many threads are served at once.
+    // The number of threads that are served at once.
     const std::int64_t together = use.bytes > 8            ? kWarpSize / 4
                                   : use.bytes > kBankBytes ? kWarpSize / 2
                                                            : kWarpSize;
@@ -78,7 +79,8 @@ void Machine::report_warp_accesses() {
 
 // ---- copies that go on ----
 
-/// (to, from, bytes). Until the thread has waited for it, what is being copied has no value.
+/// Arguments: (to, from, bytes). The destination is undefined until the thread has waited for the
+/// copy.
 void Machine::begin_copy(const Call& n, Thread& t) {
   const Call& to = *n.args[0].as<Call>();
   const Call& from = *n.args[1].as<Call>();
@@ -92,7 +94,7 @@ void Machine::begin_copy(const Call& n, Thread& t) {
   const int to_bytes = to.args[0].dtype().element().bytes();
   const Place target = locate(to, 0, t, true);
   locate(to, bytes / to_bytes - 1, t, true);
-  // What several threads copy alike, the first of them copies.
+  // If several threads copy the same data, the first one does.
   std::vector<std::byte>& begun = begun_copies_[{target.memory, target.offset}];
   if (begun != copy.bytes) {
     begun = copy.bytes;

@@ -14,16 +14,16 @@ namespace tenon {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-// Of a larger one it does not forget what has been there when an error is thrown.
+// AddressSanitizer does not clear its records of a larger stack when an exception is thrown.
 constexpr std::size_t kStackBytes = std::size_t{48} << 20;
 #else
 constexpr std::size_t kStackBytes = std::size_t{512} << 20;
 #endif
 
-/// Enough for all calls between two questions whether the stack is low.
+/// Space for all calls between two checks whether the stack is low.
 constexpr std::size_t kReserve = std::size_t{256} << 10;
 
-/// The address below which this thread's own stack is low; 0 where it is not known.
+/// Returns the address below which this thread's own stack is low; 0 if unknown.
 std::uintptr_t find_low_mark() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
@@ -47,8 +47,8 @@ bool is_below_low_mark(std::uintptr_t address) {
 
 }  // namespace detail
 
-// The stack is switched within the thread: a thread of its own would take an arena of its own for
-// its memory, and time to start. Sanitizers follow stacks by thread, so there it is one.
+// Switches the stack within the thread, since a new thread would need its own memory arena and time
+// to start. Sanitizers track stacks by thread, so with them a thread is used.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
 namespace {
@@ -77,7 +77,7 @@ bool run_on_other_stack(const std::function<void()>& f) {
 
 namespace {
 
-/// Memory for a stack, the lowest page of which nobody may touch.
+/// The memory of a stack, with an inaccessible guard page at its low end.
 class DeepStack {
  public:
   DeepStack() {
@@ -94,7 +94,7 @@ class DeepStack {
   }
 
   std::byte* lowest() const { return lowest_; }
-  /// Gives back what only very deep programs have used.
+  /// Releases memory that only very deep programs have used.
   void trim() const { madvise(lowest_ + kGuard, kStackBytes - kKept - kGuard, MADV_DONTNEED); }
 
  private:
@@ -108,11 +108,12 @@ struct Switch {
   ucontext_t outside, inside;
 };
 
-/// What runs first on the new stack; makecontext passes integers.
+/// The first function on the new stack. Takes the pointer in two halves, because makecontext passes
+/// ints.
 void enter(unsigned high, unsigned low) {
   auto* s = reinterpret_cast<Switch*>(std::uintptr_t{high} << 32 | low);
   (*s->f)();
-  // Its context ends here, and `outside` follows.
+  // The context ends here and continues in `outside`.
 }
 
 bool run_on(const DeepStack& stack, const std::function<void()>& f) {
@@ -131,7 +132,7 @@ bool run_on(const DeepStack& stack, const std::function<void()>& f) {
 }
 
 bool run_on_other_stack(const std::function<void()>& f) {
-  // The first one is kept: its pages are there when the next program is lowered.
+  // The first stack is kept, so that its pages are committed for the next program.
   thread_local const DeepStack kept;
   thread_local bool is_in_use = false;
   if (is_in_use) return run_on(DeepStack(), f);

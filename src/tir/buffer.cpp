@@ -24,7 +24,7 @@ Buffer make_buffer(BufferNode node) {
 
 namespace {
 
-/// What is wrong with a buffer that a user declares; empty if nothing is.
+/// Validates a buffer declaration and returns the first fault; empty if there is none.
 class Declaration {
  public:
   Declaration(const std::vector<Expr>& shape, const BufferOptions& options)
@@ -100,7 +100,7 @@ Buffer decl_buffer(std::vector<Expr> shape, DataType dtype, BufferOptions option
                    SourceLocation where) {
   if (const std::string fault = Declaration(shape, options).fault(); !fault.empty())
     throw TypeError("decl_buffer `" + options.name + "`: " + fault, where);
-  // A dimension that may be 1 and be read with any index has a stride that may be 0.
+  // A dimension that may be broadcast has a stride that may be 0.
   if (options.kind == BufferKind::AutoBroadcast && options.strides.empty())
     for (const Expr& extent : shape) options.strides.push_back(Var("stride", extent.dtype()));
   std::optional<StorageScope> scope;
@@ -135,7 +135,7 @@ std::vector<Expr> compact_strides(const std::vector<Expr>& shape) {
 
 namespace {
 
-/// The logical dimensions [first, last) of every physical one.
+/// Returns the logical dimensions [first, last) of every physical dimension.
 std::vector<std::pair<std::size_t, std::size_t>> physical_groups(const BufferNode& buffer) {
   std::vector<std::pair<std::size_t, std::size_t>> groups;
   std::size_t first = 0;
@@ -155,7 +155,7 @@ std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& 
   for (auto [first, last] : physical_groups(*buffer.get())) {
     Expr offset = physical.empty() ? buffer->elem_offset : make_int(buffer->elem_offset.dtype(), 0);
     if (!buffer->strides.empty()) {
-      // With strides given, dimension by dimension.
+      // Explicit strides: a sum over dimensions.
       Expr sum = make_int(Int(32), 0);
       for (std::size_t n = first; n < last; ++n) sum = sum + indices[n] * buffer->strides[n];
       offset = offset + sum;
@@ -234,7 +234,7 @@ void check_indices(const Buffer& buffer, const std::vector<Expr>& indices,
   }
 }
 
-/// `lanes` neighbours from a constant index on are within the extents that are constants too.
+/// Checks that `lanes` consecutive elements from a constant index are within constant extents.
 void check_inside(const Buffer& buffer, const std::vector<Expr>& indices, int lanes,
                   const SourceLocation& where) {
   for (std::size_t n = 0; n < indices.size(); ++n) {
@@ -249,7 +249,8 @@ void check_inside(const Buffer& buffer, const std::vector<Expr>& indices, int la
   }
 }
 
-/// The indices of as many neighbours as the type has elements of the buffer's.
+/// Returns the indices of consecutive elements, as many as the type has elements of the buffer's
+/// type.
 std::vector<Expr> neighbours(const Buffer& buffer, std::vector<Expr> begin, DataType type,
                              std::string_view what, const SourceLocation& where) {
   check_indices(buffer, begin, where);

@@ -7,19 +7,19 @@
 
 namespace tenon::tir {
 
-/// The scopes that are open, the outermost first.
+/// The open scopes, outermost first.
 struct __attribute__((visibility("hidden"))) IRBuilderState {
-  /// A statement, or a wrapper of all that follows it in its scope.
+  /// A statement, or a wrapper of everything that follows it in its scope.
   using Entry = std::variant<Stmt, std::function<Stmt(Stmt)>>;
   struct Scope {
     int id;
     std::vector<Entry> entries;
-    /// That it gives values to: a loop's variable, lets.
+    /// The variables that the scope defines: a loop's variable, lets.
     std::vector<Var> vars = {};
   };
   std::vector<Scope> scopes;
   int num_scopes = 0;
-  /// The variables of scopes that are closed, kept so that no other has their place in memory.
+  /// The variables of closed scopes, kept alive so that no new variable has the same address.
   std::unordered_map<const ExprNode*, Var> ended;
 
   IRBuilderState() { open(); }
@@ -32,7 +32,7 @@ struct __attribute__((visibility("hidden"))) IRBuilderState {
   void emit(Entry entry) { scopes.back().entries.push_back(std::move(entry)); }
   Stmt close();
   Stmt in_new_scope(const std::function<void()>& body, std::vector<Var> vars = {});
-  /// TypeError or LowerError for what cannot stand here in a loop program.
+  /// TypeError or LowerError for an expression that cannot occur in a loop program.
   void check(const Expr& e, const SourceLocation& where) const;
 };
 
@@ -40,7 +40,7 @@ Stmt IRBuilderState::close() {
   std::vector<Entry> entries = std::move(scopes.back().entries);
   for (const Var& var : scopes.back().vars) ended.emplace(&var.node(), var);
   scopes.pop_back();
-  // From the last to the first: a wrapper takes all that has been collected.
+  // From last to first, because a wrapper takes everything after it.
   std::vector<Stmt> following;
   for (std::size_t n = entries.size(); n-- > 0;) {
     if (Stmt* s = std::get_if<Stmt>(&entries[n])) {
@@ -99,7 +99,7 @@ Expr checked_index(const Buffer& buffer, const Operand& index) {
   return e;
 }
 
-/// A constant index is within an extent that is a constant.
+/// Checks that a constant index is within a constant extent.
 void check_inside(const Buffer& buffer, std::size_t place, const Expr& index, const Expr& extent,
                   const SourceLocation& where) {
   const auto value = constant_int(index), limit = constant_int(extent);
@@ -231,7 +231,7 @@ void IRBuilder::emit(const Expr& call, SourceLocation where) {
 
 namespace {
 
-/// The range of a loop, in the type of its variable.
+/// Returns the range of a loop in the type of its variable.
 Range loop_range(const IRBuilderState& builder, const Operand& begin, const Operand& end,
                  const std::string& name, DataType wanted) {
   const std::string what = "IRBuilder: for_range `" + name + "`: ";
@@ -318,7 +318,7 @@ Var IRBuilder::let(Name name, const Operand& value) {
 BufferRef IRBuilder::allocate(DataType dtype, std::vector<Expr> shape, Name name, Name scope,
                               SourceLocation where) {
   for (const Expr& extent : shape) state_->check(extent, where);
-  // Declared for the sake of its checks: each extent by itself is a count.
+  // Declared only for its checks of the extents.
   decl_buffer(shape, dtype, {.name = name, .scope = scope}, where);
   Expr total = make_int(Int(32), 1);
   for (const Expr& extent : shape) total = total * extent;
@@ -347,7 +347,7 @@ void IRBuilder::scope_attr(const IterVar& axis, AttrKind kind, const Operand& va
   if (const auto count = constant_int(e); count && *count < 1)
     throw TypeError(what + "the extent must be positive, got " + std::to_string(*count),
                     value.where());
-  // A launch has one thread at least, whatever a size turns out to be.
+  // A launch has at least one thread, whatever the value of a size.
   if (kind == AttrKind::ThreadExtent && !is_constant(e)) e = max(1, e);
   state_->emit([axis, kind, e](Stmt body) {
     return make_stmt(Attr{kind, axis, "", e, std::move(body)});

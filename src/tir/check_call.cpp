@@ -9,18 +9,18 @@ namespace tenon::tir {
 
 namespace {
 
-/// What the types of a call's arguments and of its value have to do with each other.
+/// Rules for the types of a call's arguments and result.
 enum class Typing : std::uint8_t {
   Floats,         // all of one floating type
-  FloatAndCount,  // a floating type, and an integer after it
-  FloatTest,      // bool of a floating type
+  FloatAndCount,  // a float and then an integer
+  FloatTest,      // bool result of a float
   Integers,       // all of one integer type
-  BitCount,       // an integer of an integer type
-  Choice,         // bool, of one lane or of theirs, and two values of one type
+  BitCount,       // integer result of an integer
+  Choice,         // bool (scalar or per lane), and two values of one type
   Truth,          // all bool
   SameWidth,      // another type of the same width
-  DotProducts,    // as many lanes of 8 bits, or of bfloat16, as fill those of 32, twice, and sums
-  Launch,         // a text, seven integers, and anything
+  DotProducts,    // two vectors of 8-bit integers or bfloat16, and 32-bit accumulators
+  Launch,         // a string, seven integers, and any further arguments
   Any
 };
 
@@ -73,7 +73,7 @@ Shape shape_of(Intrin intrin) {
   if (among({I::tvm_thread_allreduce})) return at_least(4);
   if (among({I::launch_kernel})) return {kLaunchArguments, std::nullopt, Typing::Launch};
   if (among({I::ret})) return {0, 1, Typing::Any};
-  return exactly(1, Typing::Floats);  // what is left is mathematics of one argument
+  return exactly(1, Typing::Floats);  // all others are math functions of one argument
 }
 
 bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {

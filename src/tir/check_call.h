@@ -1,12 +1,12 @@
-// What a user's call of an intrinsic must be like before it is made.
+// Checks of a user's call of an intrinsic.
 #pragma once
 
 #include "tenon/tir/expr.h"
 
 namespace tenon::tir {
 
-/// TypeError that names the intrinsic: another number of arguments than it has; and for
-/// mathematics, bits and choice, arguments or a value of other types.
+/// TypeError, naming the intrinsic, for a wrong number of arguments and, for math, bit operations
+/// and choice, for wrong types of arguments or result.
 void check_intrinsic_call(DataType type, Intrin intrin, const std::vector<Expr>& args,
                           const SourceLocation& where);
 

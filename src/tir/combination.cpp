@@ -7,8 +7,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// The finite limits count as well, which programs of TVM start from: they write the identity that
-/// they mean, and partial results start from it.
+/// Also accepts the finite limits from which programs of TVM start: they stand for the identity,
+/// and partial results start from them.
 bool is_identity(const Expr& e, BinaryOp op) {
   const DataType type = e.dtype();
   switch (op) {
@@ -35,7 +35,7 @@ bool is_element(const Expr& e, const Store& store) {
   return true;
 }
 
-/// out = out (+) value, with an operator that reduces.
+/// Returns the combination if the store has the form out = out (+) value with a reduction operator.
 std::optional<Combination> combination_of(const Store& update) {
   const Binary* binary = update.value.as<Binary>();
   if (!binary) return std::nullopt;

@@ -11,7 +11,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// Walks two trees in step and remembers the first place where they part.
+/// Walks two trees in parallel and records the first difference.
 class Comparer {
  public:
   std::optional<Difference> difference;
@@ -52,11 +52,11 @@ class Comparer {
   }
 
  private:
-  /// Names of both sides that stand for each other, innermost last.
+  /// Corresponding definitions of both sides, innermost last.
   std::vector<std::pair<const void*, const void*>> pairs_;
 
-  /// Two nodes of one kind: first what is outside of the definitions, which then stand for each
-  /// other in the body. `a` and `b` are the whole expressions or statements.
+  /// Compares two nodes of one kind: first the fields outside the definitions, then the bodies with
+  /// corresponding definitions. `a` and `b` are the whole expressions or statements.
   template <class Node, class Whole>
   bool nodes(const Node& n, const Node& m, const Whole& a, const Whole& b) {
     const std::size_t outside = pairs_.size();
@@ -86,7 +86,7 @@ class Comparer {
     pairs_.emplace_back(x.get(), y.get());
     return true;
   }
-  /// Only an axis is defined; what else an attribute is about is there before.
+  /// Only an axis is defined; other subjects refer to existing definitions.
   bool define(const decltype(Attr::subject)& x, const decltype(Attr::subject)& y) {
     if (x.index() != y.index()) return false;
     return match(
@@ -101,7 +101,7 @@ class Comparer {
         [&](const CommReducer& reducer) { return reducer == std::get<CommReducer>(y); });
   }
 
-  /// A buffer that is defined with its shape, by a block.
+  /// Defines a buffer with its shape, as blocks do.
   template <class T>
   bool define_shaped(const Buffer& x, const Buffer& y, const T& a, const T& b) {
     if (!define(x, y)) return differ("buffer", a, b);
@@ -161,7 +161,7 @@ class Comparer {
             const T& b) {
     return same(x.buffer, y.buffer, what, a, b) && same(x.region, y.region, what, a, b);
   }
-  /// What it defines stands for each other until the whole realization has been compared.
+  /// Definitions of the block correspond until the whole realization has been compared.
   template <class T>
   bool same(const std::shared_ptr<const Block>& x, const std::shared_ptr<const Block>& y,
             const char*, const T& a, const T& b) {
@@ -246,7 +246,8 @@ class Comparer {
   }
   bool same_var(const Expr& a, const Expr& b) const { return same_name(&a.node(), &b.node()); }
 
-  /// Buffers are the same by name, or views of memory that stands for the same, of one shape.
+  /// Buffers are equal if they correspond, or if they are views of corresponding memory with equal
+  /// shapes.
   bool same_buffer(const Buffer& a, const Buffer& b) {
     if (same_name(a.get(), b.get())) return true;
     if (pairs_.empty() || !same_var(a->data, b->data)) return false;
@@ -259,7 +260,7 @@ class Comparer {
     return true;
   }
 
-  /// Parameters: shapes may introduce symbolic sizes, which then stand for each other.
+  /// Compares parameters. Their shapes may introduce symbolic sizes, which then correspond.
   bool declared(const Buffer& a, const Buffer& b) {
     if (a->dtype != b->dtype || a->rank() != b->rank() || a->strides.size() != b->strides.size())
       return false;

@@ -1,4 +1,4 @@
-// What is in the parts of a node, for what its own contents are made of.
+// The contents of a node's fields, from which the node's contents are computed.
 #pragma once
 
 #include "tenon/tir/fields.h"
@@ -23,7 +23,7 @@ inline Contents contents_in(const decltype(Attr::subject)& subject) {
   if (const IterVar* axis = std::get_if<IterVar>(&subject)) return contents_in(axis->var());
   return {};
 }
-/// Not looked into: axes and blocks have domains, regions and definitions of their own.
+/// Not analyzed: axes and blocks have domains, regions and definitions of their own.
 inline Contents contents_in(const std::shared_ptr<const ReduceNode>&) {
   return Contents::everything();
 }
@@ -41,7 +41,7 @@ Contents contents_in(const std::vector<T>& list) {
   return contents;
 }
 
-/// Of all fields, and of the kind itself.
+/// Returns the contents of all fields, plus the kind of the node.
 template <class Node>
 Contents contents_of_parts(const Node& node) {
   Contents contents;

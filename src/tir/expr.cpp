@@ -25,7 +25,7 @@ void take(Expr& e, std::vector<Expr>& parts) {
 void take(std::vector<Expr>& list, std::vector<Expr>& parts) {
   for (Expr& e : list) take(e, parts);
 }
-/// Other nodes may hold the reduction as well.
+/// Takes the parts unless other nodes share the reduction.
 void take(std::shared_ptr<const ReduceNode>& reduction, std::vector<Expr>& parts) {
   if (reduction.use_count() != 1) return;
   auto& n = const_cast<ReduceNode&>(*reduction);
@@ -34,7 +34,7 @@ void take(std::shared_ptr<const ReduceNode>& reduction, std::vector<Expr>& parts
 template <class T>
 requires IsLeafField<T>::value void take(T&, std::vector<Expr>&) {}
 
-/// Leaves the node without parts.
+/// Moves all children out of the node.
 void take_parts(ExprNode& node, std::vector<Expr>& parts) {
   std::visit(
       [&]<class Node>(Node& n) {
@@ -75,7 +75,7 @@ std::uint64_t bit_of_variable(const ExprNode* var) {
 
 ExprNode::~ExprNode() {
   if (!is_stack_low()) return;
-  // Nobody else can see a node whose last handle is here, so taking its parts is not seen either.
+  // The node has no other owner, so modifying it is safe.
   std::vector<Expr> dying;
   take_parts(*this, dying);
   while (!dying.empty()) {
@@ -188,7 +188,7 @@ Expr make_int(DataType type, std::int64_t value) {
 Expr make_float(DataType type, double value) {
   if (type.is_vector()) return make_broadcast(make_float(type.element(), value), type.lanes);
   internal_check(type.is_floating(), "a floating constant of a type that is no float");
-  // One NaN, which prints alike wherever it comes from.
+  // Uses a single NaN, so that all print alike.
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
   return make(type, FloatImm{interp::fit(interp::floating(value), type).d});
 }

@@ -1,5 +1,4 @@
-// What the node of an expression says of its tree: the hash and the contents, which follow from its
-// type and value.
+// The derived members of an expression node: hash and contents, computed from its type and value.
 #pragma once
 
 #include <bit>
@@ -20,7 +19,7 @@ inline std::size_t hash_all(std::size_t seed, const std::vector<Expr>& list) {
 
 inline std::size_t hash_pointer(const void* p) { return std::hash<const void*>{}(p); }
 
-/// What a field adds to the hash of its node.
+/// The contribution of a field to the hash of its node.
 inline std::size_t hash_field(const Expr& e) { return e.node().hash; }
 inline std::size_t hash_field(std::int64_t value) { return static_cast<std::size_t>(value); }
 inline std::size_t hash_field(int value) { return static_cast<std::size_t>(value); }
@@ -45,13 +44,13 @@ inline std::size_t hash_field(const std::shared_ptr<const ReduceNode>& reduction
 template <class Node>
 std::size_t hash_of(const Node& node, std::size_t kind) {
   std::size_t hash = kind + 1;
-  // A bound variable may be renamed between equal trees, so neither it nor its uses may enter the
-  // hash.
+  // A bound variable may be renamed between equal trees, so that neither it nor its uses may affect
+  // the hash.
   for_each_field<Node, FieldRole::Part>(
       [&](const auto& field) { hash = mix(hash, hash_field(node.*field.member)); });
   return hash;
 }
-/// A variable is its own identity: its hash is the address it ends up at.
+/// The hash of a variable is its address, because variables compare by identity.
 inline std::size_t hash_of(const VarNode& node, std::size_t) { return hash_pointer(&node); }
 
 // ---- contents -----------------------------------------------------------------------------------
@@ -78,7 +77,7 @@ Contents contents_of(const ExprNode& whole, const Node& node) {
   return contents;
 }
 
-/// What follows from the type and the value, once the value is where it stays.
+/// Computes the derived members once the value is at its final address.
 template <class Node>
 void finish(ExprNode& node) {
   const Node& value = *std::get_if<Node>(&node.value);

@@ -1,5 +1,5 @@
-// Constant folding, which calls the semantics of interp/scalar.h, and the identities that building
-// an expression applies.
+// Constant folding with the semantics of interp/scalar.h, and the identities that are applied when
+// an expression is built.
 #include <cmath>
 
 #include "tenon/interp/scalar.h"
@@ -26,14 +26,14 @@ bool is_integer(const Expr& e, std::int64_t value) {
   return n && n->value == value;
 }
 
-/// A floating constant of this value and sign.
+/// Whether the expression is a float constant of this value and sign.
 bool is_float(const Expr& e, double value) {
   const FloatImm* n = e.as<FloatImm>();
   return n && n->value == value && std::signbit(n->value) == std::signbit(value);
 }
 
-/// x op constant = x, constant op x = x, and absorbing constants. Floats: x + 0.0 is no x, for
-/// x = -0.0, and 0 * x no 0, for infinities and NaN.
+/// Applies x op constant = x, constant op x = x, and absorbing constants. For floats, x + 0.0 is
+/// not x if x is -0.0, and 0 * x is not 0 for infinities and NaN.
 std::optional<Expr> fold_identities(BinaryOp op, const Expr& a, const Expr& b) {
   switch (op) {
     case BinaryOp::Add:

@@ -1,4 +1,4 @@
-// free_vars: the only question about a tree for which definitions count.
+// free_vars, the only query on trees that has to consider definitions.
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/fields.h"
 #include "tenon/tir/walk.h"
@@ -39,7 +39,7 @@ class FreeVars {
 
   void stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-    // A variable defined by the statement is not free in its body; its own bounds come first.
+    // A variable defined by the statement is not free in its body. Its bounds are visited first.
     auto define = [&](const Var& v) { seen_.insert(&v.node()); };
     match(
         s.node().value,
@@ -74,8 +74,7 @@ class FreeVars {
   }
 
  private:
-  /// Sizes, strides and offset of a view that are variables have values inside of it, and only
-  /// there.
+  /// Variables that are sizes, strides or offset of a view are defined inside it, and only there.
   void view(const BufferView& n) {
     for (const Range& range : n.region) expr(range.min), expr(range.extent);
     std::vector<const ExprNode*> defined;

@@ -102,7 +102,7 @@ class Copier {
     return make_stmt(std::move(copy));
   }
 
-  /// A view: variables that are its sizes, strides or offset have the values that it gives them.
+  /// Returns a new view, in which variables that are its sizes, strides or offset are redefined.
   Buffer defined_view(const Buffer& view) {
     define_in_view(view->data);
     for (const std::vector<Expr>& sizes : {view->shape, view->strides, {view->elem_offset}})
@@ -111,7 +111,7 @@ class Copier {
     return buffer(view);
   }
 
-  /// Outside of a view, the variables of its sizes that are known there too have their own values.
+  /// Outside a view, variables with the same identity as its sizes keep their own values.
   Stmt viewed(const BufferView& view) {
     BufferView copy = view;
     copy.source = buffer(view.source);
@@ -159,7 +159,7 @@ class Copier {
 
   Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
 
-  /// The same one where nothing of it is replaced.
+  /// Returns the buffer itself if nothing in it is replaced.
   Buffer buffer(const Buffer& b) {
     const auto data = replaced_.find(&b->data.node());
     if (data == replaced_.end()) return of_same_memory(b);
@@ -172,8 +172,8 @@ class Copier {
     return copies_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
   }
 
-  /// Of memory that stays, the sizes may be those of an iteration, where it is large enough for all
-  /// of them. What a view calls its sizes is nothing to it.
+  /// If the memory is not copied, its sizes may be those of one iteration, provided that it is
+  /// large enough for all. Sizes defined by a view do not affect it.
   Buffer of_same_memory(const Buffer& b) {
     const auto stays = [&](const Expr& e) {
       return e.as<IntImm>() || substitute(e, around_views_).same_as(e);
@@ -201,9 +201,9 @@ class Copier {
   }
 
   VarMap replaced_;
-  /// The same without what views define.
+  /// The substitution without definitions of views.
   VarMap around_views_;
-  /// Buffers that take others' places, and those made here.
+  /// Given replacements of buffers, and new copies.
   std::unordered_map<const BufferNode*, Buffer> given_, copies_;
   bool redefine_;
 };

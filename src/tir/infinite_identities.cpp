@@ -11,7 +11,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// One node for each floating type and sign, so that a node is known by its address.
+/// One node per floating type and sign, so that its address identifies it.
 class InfiniteIdentities {
  public:
   struct Row {
@@ -31,7 +31,8 @@ class InfiniteIdentities {
   }
   const std::vector<Row>& rows() const { return rows_; }
   static const InfiniteIdentities& all() {
-    static const auto* const identities = new InfiniteIdentities();  // as long as any handle
+    /// Never destroyed, because handles may outlive it.
+    static const auto* const identities = new InfiniteIdentities();
     return *identities;
   }
 
@@ -52,7 +53,7 @@ std::optional<double> finite_identity(const ExprNode& node) {
 Expr identity_of(BinaryOp op, DataType type) {
   switch (op) {
     case BinaryOp::Add:
-      // -0.0 + 0.0 is 0.0: of the two zeros only the negative one changes nothing.
+      // -0.0 + 0.0 is 0.0, so that only the negative zero is neutral.
       return type.is_floating() ? make_float(type, -0.0) : make_int(type, 0);
     case BinaryOp::Mul:
       return make_const(type, 1);

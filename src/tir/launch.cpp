@@ -6,8 +6,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// In bytes: of tiles of matrices, which is more than the widest vector that devices load at once
-/// wants.
+/// Alignment in bytes that matrix tiles require, which is more than that of the widest vector loads
+/// of devices.
 constexpr int kDynamicAlignment = 32;
 
 }  // namespace

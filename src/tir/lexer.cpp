@@ -63,7 +63,7 @@ class Lexer {
     return token;
   }
 
-  /// Digits, a fraction, an exponent and a type suffix: 3.40282e+38f32.
+  /// Reads digits, a fraction, an exponent and a type suffix: 3.40282e+38f32.
   Token number() {
     Token token = start(Token::Kind::Number);
     auto take_digits = [&] {

@@ -10,13 +10,13 @@ namespace tenon::tir {
 struct Token {
   enum class Kind : unsigned char { Name, Number, String, Sign, End };
   Kind kind;
-  /// The text of a String has its escapes resolved.
+  /// For a String, with escapes resolved.
   std::string text;
   int line;
   int column;
 };
 
-/// Throws TypeError with line and column for a character or a string that is no token.
+/// Splits the text into tokens. TypeError with line and column for an invalid character or string.
 std::vector<Token> tokenize(std::string_view text);
 
 [[noreturn]] void syntax_error(const Token& at, const std::string& what);

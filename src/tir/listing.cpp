@@ -11,14 +11,14 @@ namespace tenon::tir {
 
 namespace {
 
-/// Statements that each stand at one place.
+/// Copies shared statements, so that each occurs once.
 class Unsharing {
  public:
   Stmt of(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { return of(s); });
     const Stmt made = map_children(
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return of(child); });
-    // With children of its own a statement is a new one already.
+    // A statement with new children is already a new node.
     const bool is_met_again = made.same_as(s) && !met_.insert(&s.node()).second;
     return is_met_again ? make_stmt(s.node().value) : made;
   }
@@ -37,17 +37,17 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// From places in the text to lines, and from nesting to the statement around.
+/// Converts text positions to lines, and nesting to parents.
 std::vector<ListedStmt> listed(const std::vector<TextPrinter::Mark>& marks,
                                const std::string& text) {
-  std::vector<std::size_t> ends;  // of lines
+  std::vector<std::size_t> ends;  // positions of line ends
   for (std::size_t at = 0; at < text.size(); ++at)
     if (text[at] == '\n') ends.push_back(at);
   const auto line_of = [&](std::size_t at) {
     return static_cast<int>(std::ranges::lower_bound(ends, at) - ends.begin()) + 1;
   };
   std::vector<ListedStmt> stmts;
-  std::vector<std::size_t> around;  // their ends, outermost first
+  std::vector<std::size_t> around;  // ends of the enclosing statements, outermost first
   std::vector<int> indices;
   for (const TextPrinter::Mark& mark : marks) {
     while (!around.empty() && around.back() <= mark.begin) {

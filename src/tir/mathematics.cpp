@@ -1,4 +1,4 @@
-// Functions of mathematics, of floats and of bits.
+// Math functions on floats, and bit operations.
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"

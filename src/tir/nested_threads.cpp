@@ -27,13 +27,13 @@ Uses uses_in(const Stmt& s) {
   return uses;
 }
 
-/// A loop over threads that is open.
+/// An enclosing thread loop.
 struct OpenLoop {
   ThreadTag tag;
   std::optional<std::int64_t> extent;
-  /// Its variable, and all variables that are computed from it.
+  /// Its variable, and all variables computed from it.
   std::unordered_set<const void*> dependent;
-  /// Conditions around the statement at hand that only some of the threads meet.
+  /// Number of enclosing conditions that hold in only some of the threads.
   int divergent = 0;
 
   template <class Node>
@@ -75,7 +75,7 @@ class Serializer {
   KernelMemory memory_;
   Uses uses_, kernel_uses_;
   std::unordered_set<const BufferNode*> allocated_;
-  /// What matched buffers are parts of.
+  /// The sources of matched buffers.
   std::unordered_map<const BufferNode*, Buffer> sources_;
   std::vector<OpenLoop> open_;
 
@@ -84,8 +84,8 @@ class Serializer {
         s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
   }
 
-  /// The statement, inside of which some threads may be missing that decide the conditions. `var`
-  /// differs between those.
+  /// Processes a statement under conditions that exclude some of the threads on which they depend.
+  /// `var` differs between those.
   Stmt under(const std::vector<Expr>& conditions, const std::optional<Var>& var, const Stmt& s) {
     std::vector<int> divergent;
     for (OpenLoop& open : open_) {

@@ -10,7 +10,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// The names of an enum's values from 0 to `last`.
+/// Returns the names of an enum's values from 0 to `last`.
 template <class Enum>
 std::vector<std::string_view> names_up_to(Enum last) {
   std::vector<std::string_view> names;

@@ -1,5 +1,4 @@
-// Memory for nodes: what one thread gives back it soon takes again, without a word to the system's
-// allocator. Trees come and go by thousands while a program is lowered.
+// A per-thread free list for IR nodes. Lowering allocates and frees thousands of nodes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@ namespace tenon::tir {
 
 namespace detail {
 
-/// Blocks of kBytes that the thread has given back, at most so many.
+/// Free blocks of kBytes, up to a maximum number.
 template <std::size_t kBytes>
 class NodePool {
  public:
@@ -24,17 +23,17 @@ class NodePool {
     return ::operator new(kBytes);
   }
   static void give_back(void* memory) {
-    if (state.count >= kMost || !is_open()) return ::operator delete(memory);
+    if (state.count >= kMaxBlocks || !is_open()) return ::operator delete(memory);
     state.first = new (memory) Block{state.first};
     ++state.count;
   }
 
  private:
-  static constexpr int kMost = 8192;
+  static constexpr int kMaxBlocks = 8192;
   struct Block {
     Block* next;
   };
-  /// Zero from the start and never destroyed, so that nodes may outlive their thread's pool.
+  /// Zero-initialized and never destroyed, so that nodes may outlive their thread's pool.
   struct State {
     Block* first;
     int count;
@@ -63,7 +62,8 @@ class NodePool {
 
 }  // namespace detail
 
-/// For std::allocate_shared. Sanitizers are to see every node's own life, so there it is plain.
+/// An allocator for std::allocate_shared. With sanitizers it is the default one, so that they see
+/// the lifetime of every node.
 template <class T>
 struct NodeAllocator {
   using value_type = T;

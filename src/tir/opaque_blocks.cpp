@@ -8,8 +8,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// A loop that runs once and says nothing else. One that is bound to a thread stays, with its
-/// variable replaced as well.
+/// Whether the loop has one iteration and no annotations. A thread-bound loop is kept, but its
+/// variable is substituted too.
 bool is_unit(const For& loop) {
   return is_one(loop.extent) &&
          (loop.kind == ForKind::ThreadBinding || traits_of(loop).annotations.empty());
@@ -27,7 +27,7 @@ class OpaqueMaker {
   }
 
  private:
-  /// Iterators and variables of loops that run once, and what they stand for.
+  /// Values of iterators and of variables of unit loops.
   VarMap values_;
 
   Expr expr(const Expr& e) { return values_.empty() ? e : substitute(e, values_); }
@@ -76,7 +76,7 @@ class OpaqueMaker {
     return r;
   }
 
-  /// The init, where every reduction begins.
+  /// Returns the init, guarded by the condition that every reduction begins.
   Stmt first_of(const Block& block, Stmt init) {
     std::optional<Expr> begins;
     for (const IterVar& axis : block.iters) {
@@ -90,7 +90,7 @@ class OpaqueMaker {
     return result;
   }
 
-  /// A sum is carried by the loops of its reduction.
+  /// Records the loops of the reduction as carrying its sum.
   void note_carried(const Block& block, const std::vector<Expr>& values) {
     std::vector<Var> vars;
     for (std::size_t n = 0; n < block.iters.size(); ++n)

@@ -16,7 +16,8 @@ double greatest(DataType type) {
   return type.bits == 64 ? DBL_MAX : type.bits == 32 ? static_cast<double>(FLT_MAX) : 65504.0;
 }
 
-/// The least magnitude that rounds to infinity: half a step above the greatest value.
+/// Returns the minimum magnitude that rounds to infinity: half a unit in the last place above the
+/// maximum.
 double least_overflow(DataType type) {
   if (type.is_bfloat()) return 0x1.ffp127;
   return type.bits == 64   ? std::numeric_limits<double>::infinity()
@@ -24,7 +25,7 @@ double least_overflow(DataType type) {
                            : 65520.0;
 }
 
-/// A floating constant; a finite number that the type has no finite value for is a mistake.
+/// Makes a floating constant. TypeError for a finite number that overflows the type.
 Expr float_constant(DataType type, double value, const SourceLocation& where) {
   if (std::isfinite(value) && std::fabs(value) >= least_overflow(type.element()))
     throw TypeError("the constant " + shortest_text(value) + " does not fit " +
@@ -134,7 +135,7 @@ Expr min_value(DataType type, SourceLocation where) {
 
 Expr max_value(DataType type, SourceLocation where) {
   if (type.is_floating()) return make_float(type, greatest(type));
-  // The greatest uint64 is the bit pattern of -1.
+  // The maximum of uint64 has the bit pattern of -1.
   if (type.is_integral()) return make_int(type, integer_max(type).value_or(-1));
   throw TypeError("there is no greatest value of " + type.str(), where);
 }

@@ -1,21 +1,21 @@
-// What operators and functions do with their operands: the types in which they meet, and the user's
-// line in errors.
+// Conversion of the operands of operators and functions: type promotion, and the user's line in
+// errors.
 #pragma once
 
 #include "tenon/tir/ops.h"
 
 namespace tenon::tir {
 
-/// A scalar beside vectors is spread over their lanes.
+/// Broadcasts a scalar to the lanes of a vector.
 Expr to_lanes(const Expr& e, int lanes);
-/// The type in which two values meet: see the rules of promotion in ops.h.
+/// Returns the common type of two values; see the promotion rules in ops.h.
 DataType common_type(DataType s, DataType t);
-/// Spread and cast to the type, where it is another.
+/// Broadcasts and casts to the type, if it differs.
 Expr to_type(DataType type, const Expr& e);
 
-/// A constant converted; nullopt for anything else.
+/// Returns the converted constant; nullopt for any other expression.
 std::optional<Expr> fold_conversion(DataType type, const Expr& e);
-/// The call of constants; nullopt if one of them is none.
+/// Returns the folded call; nullopt unless all arguments are constants.
 std::optional<Expr> fold_call(DataType type, Intrin intrin, std::initializer_list<Expr> args);
 
 /// Runs a construction and adds the user's line to a TypeError that has none.

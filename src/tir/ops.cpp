@@ -22,7 +22,7 @@ Expr comparison(BinaryOp op, const Operand& a, const Operand& b) {
   });
 }
 
-/// Arithmetic on truth values is done in int32.
+/// Builds arithmetic; Bool operands are computed in int32.
 Expr arithmetic(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
     Promoted p = promote(a, b);
@@ -68,7 +68,8 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
                       print_expr(p.a));
     const bool is_shift = intrin == Intrin::shift_left || intrin == Intrin::shift_right;
     const auto amount = constant_int(p.b);
-    // A user's literal; what folding makes an amount counts modulo the width.
+    // Checks only a user's literal, because amounts that result from folding count modulo the
+    // width.
     if (is_shift && b.is_literal() && amount && (*amount < 0 || *amount >= type.bits))
       throw TypeError("a shift of " + type.str() + " must be by 0 to " +
                       std::to_string(type.bits - 1) + ", got " + std::to_string(*amount));
@@ -160,7 +161,7 @@ Expr ceildiv(const Operand& a, const Operand& b) {
   if (is_zero(p.b)) throw TypeError("ceildiv by the constant zero: " + print_expr(p.a), a.where());
   const IntImm* x = p.a.as<IntImm>();
   const IntImm* y = p.b.as<IntImm>();
-  // The sum could leave the type where the quotient does not.
+  // Avoids the sum, which could overflow although the quotient does not.
   if (x && y && p.a.dtype().is_int() && y->value > 0)
     return make_int(p.a.dtype(), x->value / y->value + (x->value % y->value > 0 ? 1 : 0));
   return floordiv(Operand(a + (b - 1), a.where()), b);

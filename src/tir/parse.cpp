@@ -10,7 +10,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// The text does not say it, but for arrays that are shown as declared and as flat memory.
+/// Infers the form: the text shows it only in arrays that have both a declared and a flat buffer.
 Form form_of(const PrimFunc& func) {
   const bool is_flat = std::ranges::any_of(
       func.buffers, [](const BufferParam& array) { return !array.declared.same_as(array.buffer); });

@@ -196,7 +196,7 @@ Expr TextParser::function_form(const Token& name) {
 Expr TextParser::call(const Token& name) {
   expect("(");
   std::vector<Expr> args;
-  accept(",");  // a call without arguments prints `(, dtype=T)`
+  accept(",");  // a call without arguments prints as `(, dtype=T)`
   while (!is_name("dtype")) {
     args.push_back(expr());
     expect(",");
@@ -287,7 +287,7 @@ void TextParser::field(BufferNode& node) {
   } else if (key.text == "axis_separators") {
     for (const Expr& e : list("[", "]")) node.axis_separators.push_back(int_of(key, e));
   } else if (key.text == "scope") {
-    parse_storage_scope(take().text);  // the data pointer carries it
+    parse_storage_scope(take().text);  // the data pointer has the scope
   } else if (key.text == "align") {
     node.data_alignment = integer();
   } else if (key.text == "offset_factor") {

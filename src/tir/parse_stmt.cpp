@@ -49,7 +49,7 @@ Stmt TextParser::rest_of_scope() {
 
 bool TextParser::starts_store() const {
   if (is_sign("[", 1)) {
-    // name[...] = value: find the matching bracket.
+    // Looks for name[...] = value: finds the matching bracket.
     int depth = 0;
     for (std::size_t n = 1; peek(n).kind != Token::Kind::End; ++n) {
       if (is_sign("[", n)) ++depth;

@@ -1,4 +1,4 @@
-// The reference's text form. Names are made unique in the order in which they appear in the text.
+// TVM 0.9's text form. Names are made unique in the order in which they appear in the text.
 #include "tenon/tir/print.h"
 
 #include <cctype>
@@ -155,8 +155,7 @@ std::string print_function(const PrimFunc& func) {
 }
 
 namespace {
-/// An expression may share its parts, and would be too long for any memory if they were all written
-/// out.
+/// Maximum length of the text. An expression with shared parts could be arbitrarily long as a tree.
 constexpr std::size_t kLongestExpression = std::size_t{1} << 22;
 }  // namespace
 

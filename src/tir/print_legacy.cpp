@@ -1,5 +1,5 @@
-// The reference's older text form, used for operations, axes and errors: names as they are, no
-// types.
+// TVM 0.9's older text form, used for operations, axes and errors: names are not made unique, and
+// there are no types.
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/block.h"
@@ -51,8 +51,8 @@ class LegacyExprs {
   void bracketed(const std::vector<Expr>& list) { text += "[", joined(list), text += "]"; }
 
  private:
-  /// An expression may share its parts, and would be too long for any memory if they were all
-  /// written out.
+  /// Maximum length of the text. An expression with shared parts could be arbitrarily long as a
+  /// tree.
   static constexpr std::size_t kLongest = std::size_t{1} << 22;
   bool is_cut_ = false;
 

@@ -18,7 +18,7 @@ class SmallIntegers {
             nodes_[n].emplace_back(kRows[n].type, std::size_t{0}, Contents(), IntImm{value}));
     }
   }
-  /// Null if it is not among them.
+  /// Returns the node, or null if the constant is not in the table.
   const ExprNode* find(DataType type, std::int64_t value) const {
     for (std::size_t n = 0; n < kRows.size(); ++n)
       if (kRows[n].type == type && value >= kRows[n].least && value <= kRows[n].most)
@@ -26,7 +26,8 @@ class SmallIntegers {
     return nullptr;
   }
   static const SmallIntegers& all() {
-    static const auto* const integers = new SmallIntegers();  // as long as any handle
+    /// Never destroyed, because handles may outlive it.
+    static const auto* const integers = new SmallIntegers();
     return *integers;
   }
 

@@ -17,7 +17,7 @@ StmtNode::~StmtNode() {
 
 namespace {
 
-/// What the fields do not say by themselves.
+/// Contents beyond those of the fields.
 template <class Node>
 void note(const Node&, Contents&) {}
 void note(const For& n, Contents& contents) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kWritten = 2;
 
-/// The later ones stay last.
+/// Appends stages without duplicates; the later occurrence is kept.
 void append(std::vector<int>& stages, const std::vector<int>& later) {
   std::erase_if(stages, [&](int stage) { return std::ranges::find(later, stage) != later.end(); });
   stages.insert(stages.end(), later.begin(), later.end());

@@ -1,4 +1,4 @@
-// The parser behind parse.h. Reading order: functions (parse.cpp), statements (parse_stmt.cpp),
+// The parser of parse.h. Reading order: functions (parse.cpp), statements (parse_stmt.cpp),
 // expressions and buffers (parse_expr.cpp).
 #pragma once
 
@@ -31,7 +31,7 @@ class TextParser {
 
   // ---- statements ----
 
-  /// All statements up to a closing brace or the end.
+  /// Parses all statements up to a closing brace or the end.
   Stmt stmts();
   Stmt stmt();
   Stmt open_stmt();
@@ -43,7 +43,7 @@ class TextParser {
  private:
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
-  /// Statements that are open.
+  /// Number of enclosing statements.
   int depth_ = 0;
   std::map<std::string, Var> vars_;
   std::map<std::string, Buffer> buffers_;
@@ -75,7 +75,7 @@ class TextParser {
     return value;
   }
 
-  /// The number of lanes, a dimension: a constant that an int holds.
+  /// Returns a constant that fits an int: a number of lanes, a dimension.
   static int int_of(const Token& token, const Expr& e);
   static Expr integer(const Token& token, const std::string& digits, DataType type);
   static Expr floating(const Token& token, const std::string& digits, DataType type) {
@@ -88,20 +88,20 @@ class TextParser {
   static Expr infix(const Token& op, Expr a, Expr b);
   std::vector<Expr> list(std::string_view open, std::string_view close);
 
-  /// A word: literal, function form, load, or variable.
+  /// Parses what starts with a word: a literal, a function form, a load, or a variable.
   Expr named();
   Expr let_expr();
   Expr function_form(const Token& name);
   Expr call(const Token& name);
 
-  /// A variable, with its type where it first occurs.
+  /// Parses a variable, with its type at the first occurrence.
   Expr var(const Token& name);
-  /// A variable and nothing else.
+  /// Parses a variable; anything else is an error.
   Var variable();
   Var annotated(const std::string& name);
   Buffer buffer(const Token& name);
 
-  /// `: Buffer(data, dtype, shape, strides, ...)` after the name.
+  /// Parses `: Buffer(data, dtype, shape, strides, ...)` after the name.
   Buffer buffer_details(const std::string& name);
   void field(BufferNode& node);
 
@@ -109,13 +109,14 @@ class TextParser {
 
   Stmt block();
 
-  /// After an attribute or an allocation: `;` and the rest of the scope, or a block.
+  /// Parses what follows an attribute or allocation: `;` and the rest of the scope, or a block.
   Stmt rest_of_scope();
   bool starts_store() const;
   Stmt store();
   Stmt loop();
 
-  /// The text has min + extent as its builder folds it; this takes min off again.
+  /// Returns the extent. The text has min + extent in folded form, from which min is subtracted
+  /// again.
   static Expr extent_of(const Expr& min, const Expr& end);
   Stmt branch();
   Stmt while_loop();
@@ -125,7 +126,8 @@ class TextParser {
   std::variant<Expr, IterVar, Buffer, CommReducer> attr_subject();
   IterVar iter_var();
 
-  /// The text does not carry the reducer itself: the same index gives the same, empty one.
+  /// Returns the reducer with the index in the text. The text does not contain the reducer, so that
+  /// it is empty.
   CommReducer reducer();
   Stmt attr();
 

@@ -1,5 +1,5 @@
-// The printer behind print.h. Reading order: expressions and what is common (print.cpp),
-// statements, blocks and functions (print_stmt.cpp).
+// The printer of print.h. Reading order: expressions and common parts (print.cpp), statements,
+// blocks and functions (print_stmt.cpp).
 #pragma once
 
 #include <unordered_map>
@@ -10,7 +10,7 @@
 
 namespace tenon::tir {
 
-/// One name for every variable and buffer; shared by the functions of a module.
+/// Unique names of variables and buffers, shared by the functions of a module.
 class NameTable {
  public:
   std::string unique(const std::string& hint) {
@@ -35,15 +35,15 @@ class TextPrinter {
 
   std::string text;
 
-  /// Where a statement stands in the text.
+  /// The position of a statement in the text.
   struct Mark {
     Stmt stmt;
     std::size_t begin, end;
   };
 
   void function(const PrimFunc& func);
-  /// The body alone, where all of its statements but sequences stand, in the order of their
-  /// beginnings. A buffer has the name of its memory.
+  /// Prints the body and returns the positions of all statements except sequences, in order of
+  /// their beginnings. A buffer has the name of its memory.
   std::vector<Mark> marked_body(const PrimFunc& func);
   void expr(const Expr& e);
   void stmt(const Stmt& s);
@@ -56,7 +56,7 @@ class TextPrinter {
   bool annotate_;
   std::size_t longest_;
   bool is_cut_ = false;
-  /// Null where nobody asks for the places of statements.
+  /// Null unless positions are requested.
   std::vector<Mark>* marks_ = nullptr;
   int indent_ = 0;
   std::unordered_map<const void*, std::string> named_;
@@ -68,11 +68,11 @@ class TextPrinter {
 
   void newline() { text += "\n" + std::string(static_cast<std::size_t>(indent_), ' '); }
 
-  /// " {", the body two columns in, "}".
+  /// Prints " {", the body indented by two columns, and "}".
   void block(const Stmt& body);
 
-  /// After an attribute or an allocation: a sequence becomes a block, anything else follows a
-  /// semicolon.
+  /// Prints the body after an attribute or allocation: a sequence becomes a block; anything else
+  /// follows a semicolon.
   void body_after_header(const Stmt& body);
 
   template <class List, class F>
@@ -128,7 +128,7 @@ class TextPrinter {
   void annotations(const Annotations& notes);
   void regions(const char* head, const std::vector<BufferRegion>& list);
 
-  /// block(["S" [0:16], "R" [0:8]], "C") as [vi, vk] { bind(vi, i) ... }
+  /// Prints block(["S" [0:16], "R" [0:8]], "C") as [vi, vk] { bind(vi, i) ... }
   void block_realize(const BlockRealize& n);
   void allocate(const Allocate& n);
   void realize(const Realize& n);

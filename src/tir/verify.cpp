@@ -10,7 +10,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// Those of many things that have a mark, which is a bit.
+/// A set, stored as one bit per element of a shared map.
 class Marked {
  public:
   Marked(DenseMap<const void*, unsigned>& marks, unsigned mark) : marks_(marks), mark_(mark) {}
@@ -18,7 +18,7 @@ class Marked {
     const unsigned* found = marks_.find(thing);
     return found && (*found & mark_) != 0;
   }
-  /// Whether it had none.
+  /// Inserts an element and returns whether it was new.
   bool insert(const void* thing) {
     unsigned& marks = marks_[thing];
     const bool is_new = (marks & mark_) == 0;
@@ -46,8 +46,8 @@ class Verifier {
       if (live_.contains(&b.declared->data.node()))
         report("array `" + b.declared->name + "` has the memory of another parameter", b.param);
       for (const Buffer& buffer : {b.declared, b.buffer}) {
-        // Sizes, strides and offsets of an argument are read from it: their first mention defines
-        // them.
+        // Sizes, strides and offsets of an argument are read from it: their first occurrence
+        // defines them.
         for (const Expr& e : buffer->shape) admit_free(e);
         for (const Expr& e : buffer->strides) admit_free(e);
         admit_free(buffer->elem_offset);
@@ -64,12 +64,12 @@ class Verifier {
   int masked_lanes_ = 1;
   bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
 
-  /// Of variables and buffers.
+  /// The bits of variables and buffers.
   DenseMap<const void*, unsigned> marks_;
-  Marked defined_{marks_, 1};   // every variable ever defined
-  Marked in_scope_{marks_, 2};  // those visible here
-  Marked live_{marks_, 4};      // data pointers whose memory exists here
-  Marked buffers_{marks_, 8};   // multi-dimensional buffers that exist here
+  Marked defined_{marks_, 1};   // all variables defined so far
+  Marked in_scope_{marks_, 2};  // variables in scope
+  Marked live_{marks_, 4};      // data pointers whose memory exists
+  Marked buffers_{marks_, 8};   // multi-dimensional buffers that exist
 
   template <class Node>
   void report(std::string what, const Node& where, std::optional<Var> undefined = std::nullopt) {
@@ -103,7 +103,7 @@ class Verifier {
       report("buffer `" + buffer->name + "` is accessed where its memory does not exist", where);
   }
 
-  /// A region of the buffer, as it is before storage is flat.
+  /// Verifies a region of a buffer, before storage is flattened.
   void region(const Buffer& buffer, const std::vector<Range>& ranges, const Stmt& where) {
     for (const Range& r : ranges) expr(r.min), expr(r.extent);
     if (ranges.size() == buffer->shape.size()) return;
@@ -344,7 +344,7 @@ class Verifier {
     if (is_launch && !axis) report("threads run for something that is no axis", s);
     if (n.kind == AttrKind::RollingBufferScope && !std::holds_alternative<Buffer>(n.subject))
       report("a rolling buffer's scope is about something that is no buffer", s);
-    // One thread axis may be entered several times in a kernel: the same threads again.
+    // A thread axis may be entered several times in a kernel; it denotes the same threads.
     const bool is_new = binds && in_scope_.insert(&axis->var().node());
     stmt(n.body);
     if (is_new) in_scope_.erase(&axis->var().node());

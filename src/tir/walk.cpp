@@ -9,12 +9,12 @@
 namespace tenon::tir {
 
 // ---- children -----------------------------------------------------------------------------------
-// Nearly every recursion over a program comes through here once a level, and so need not look at
-// its stack.
+// Checks the stack here, since nearly every recursive traversal passes through once per level, so
+// that callers need not check it.
 
 namespace {
 
-/// Calls f on the expressions and g on the statements that a field holds.
+/// Calls f on the expressions and g on the statements in a field.
 template <class F, class G>
 struct ChildVisitor {
   const F& f;
@@ -54,12 +54,12 @@ void visit_children(const Node& node, const F& f, const G& g) {
   for_each_field<Node>([&](const auto& field) { visitor(node.*field.member); });
 }
 
-/// What holds no child stays.
+/// The result for a field without children.
 struct Unchanged {
   explicit operator bool() const { return false; }
 };
 
-/// The field's value with f of its expressions and g of its statements in their places; nullopt if
+/// Returns the field's value with f applied to its expressions and g to its statements; nullopt if
 /// nothing changed.
 template <class F, class G>
 struct ChildMapper {
@@ -155,13 +155,13 @@ struct ChildMapper {
   }
 };
 
-/// The node with its children mapped, in the order of its fields; nullopt if nothing changed.
+/// Returns the node with mapped children, in field order; nullopt if nothing changed.
 template <class Node, class F, class G>
 std::optional<Node> mapped_node(const Node& node, const F& f, const G& g) {
   const ChildMapper<F, G> map{f, g};
   return std::apply(
       [&](const auto&... field) -> std::optional<Node> {
-        // Braces keep the order.
+        // Braces guarantee the order of evaluation.
         std::tuple parts{map(node.*field.member)...};
         return std::apply(
             [&](auto&... part) -> std::optional<Node> {
@@ -173,7 +173,7 @@ std::optional<Node> mapped_node(const Node& node, const F& f, const G& g) {
       Fields<Node>::list);
 }
 
-/// The expression of a node whose children were replaced: types are checked, and follow them.
+/// Returns the expression of a node with replaced children. Types are checked and recomputed.
 Expr remade(const Expr& e, Cast n) { return make_cast(e.dtype(), std::move(n.value)); }
 Expr remade(const Expr&, Binary n) { return make_binary(n.op, std::move(n.a), std::move(n.b)); }
 Expr remade(const Expr&, Not n) { return make_not(std::move(n.a)); }
@@ -277,10 +277,11 @@ void set(VarMap& map, const Var& var, Expr value) {
 
 namespace {
 
-/// A substitution, which passes by the parts that have none of its variables.
+/// A substitution that skips subtrees without any of its variables.
 class Substitution {
  public:
-  /// Of how many variables it pays to know the bits first: of more than 64, nearly all are set.
+  /// Maximum number of variables for which a bit mask is computed first: with more than 64
+  /// variables, nearly all bits are set.
   static constexpr std::size_t kOfExpressions = 16, kOfPrograms = 64;
 
   explicit Substitution(const VarMap& map, std::size_t looked_at = kOfExpressions) : map_(map) {
@@ -351,7 +352,7 @@ bool uses_var(const Stmt& s, FunctionRef<bool(const Expr& var)> is_one) {
   return found;
 }
 
-// Where the bit is set, another variable may have the same.
+// If the bit is set, another variable may share it.
 bool uses_var(const Expr& e, const Var& var) {
   if ((e.node().contents.variables & var.node().contents.variables) == 0) return false;
   if (e.same_as(var)) return true;
