@@ -1,4 +1,4 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 """Checks comments for phrases that readers have to read twice, and names of limits.
 
     check_prose.py [FOLDER or FILE]...
@@ -13,17 +13,17 @@ import sys
 import comments
 import sources
 
-CLEAN = ("include", "runtime", "src/te")
+CLEAN = ("include", "runtime", "src/arith", "src/interp", "src/support", "src/te", "src/tir")
 
-#The first word of a comment, \
-    and what to write instead.These openings leave out the noun that is described.
+# The first word of a comment, and what to write instead. These openings leave out the noun that is described.
 NOUN_FIRST = "begin with a noun phrase or a third-person verb (\"The stage that ...\", \"Returns ...\")"
 OPENING = re.compile(r"(?:So|As) (?:many|long|much|few)\b|(?:Of|What|Which|Those|Where|By)\b|As\b(?! if\b)")
-#A comment that follows code often begins in lower case. `as`, `by` and `where` are plain there.
+# A comment that follows code often begins in lower case. `as`, `by` and `where` are plain there.
 TRAILING_OPENING = re.compile(r"(?:so many|so long|as many|as long|of|what|which|those)\b", re.IGNORECASE)
 
 PHRASES = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in (
-    (r"\b(?<!there )(?:is|are|was|were|be) (?-i:none)\b", "negate the verb: \"is not ...\", \"does not ...\", or \"is empty\""),
+    (r"\b(?<!there )(?:is|are|was|were|be) (?-i:none)\b",
+     "negate the verb: \"is not ...\", \"does not ...\", or \"is empty\""),
     (r"\b(?:that|which|who) (?:is|are) no\b"
      r"(?! (?:longer|more|later|earlier|larger|smaller|wider|less)\b)",
      "negate the verb: \"that is not ...\""),
@@ -49,7 +49,7 @@ def check_comment(comment):
     opening = (TRAILING_OPENING if comment.trails_code else OPENING).match(first.lstrip())
     if opening:
         report(comment.line, opening[0], NOUN_FIRST)
-#Phrases may break across lines.A match is reported at the line that it begins on.
+    # Phrases may break across lines. A match is reported at the line that it begins on.
     text = "\n".join(comment.lines)
     spaced = text.replace("\n", " ")
     for pattern, instead in PHRASES:

@@ -13,10 +13,10 @@ using namespace tir;
 
 namespace {
 
-/// How often the ends of a range are simplified until they stay as they are.
+/// Maximum number of simplification rounds for the ends of a range.
 constexpr int kMaxRounds = 4;
 
-/// All that is touched of one buffer.
+/// All accesses to one buffer.
 class Touched {
  public:
   explicit Touched(Buffer buffer) : buffer_(std::move(buffer)), dims_(buffer_->shape.size()) {}
@@ -56,7 +56,7 @@ class Touched {
   }
 
   Buffer buffer_;
-  /// For every dimension the different intervals, in the order in which they were found.
+  /// The distinct intervals of every dimension, in the order in which they were found.
   std::vector<std::vector<Interval>> dims_;
 };
 
@@ -85,10 +85,10 @@ class Finder {
 
  private:
   std::unordered_map<const void*, Buffer> by_data_;
-  /// Data pointers of memory that is the block's own.
+  /// Data pointers of memory that the block allocates.
   std::unordered_set<const void*> hidden_;
   std::unordered_map<const void*, BufferRegion> matched_;
-  /// Variables of loops inside of the block, over their ranges.
+  /// Variables of loops inside the block, with their ranges.
   IntervalMap relaxed_;
   std::vector<Touched> reads_, writes_;
 
@@ -143,7 +143,8 @@ class Finder {
     for_each_child(e, [&](const Expr& c) { expr(c); });
   }
 
-  /// (type, data pointer, offset, extent, mask): any element, to read (1) or write (2).
+  /// Arguments: (type, data pointer, offset, extent, mask). May access any element, for reading (1)
+  /// or writing (2).
   void access_ptr(const Call& call) {
     for (std::size_t n = 2; n < call.args.size(); ++n) expr(call.args[n]);
     const auto known = by_data_.find(&call.args[1].node());
@@ -154,7 +155,7 @@ class Finder {
     if (mask & 2) touch(writes_, known->second, whole);
   }
 
-  /// What its header says, for the values of its iterators.
+  /// Adds the declared regions of a nested block, for the values of its iterators.
   void block(const BlockRealize& n) {
     for (const Expr& value : n.values) expr(value);
     expr(n.predicate);
@@ -179,7 +180,7 @@ class Finder {
     relaxed_.set(var, values_of(Interval::from_range(range), relaxed_));
   }
 
-  /// An index that no loop of the block moves is itself, as it is written.
+  /// An index that does not depend on the block's loops is kept as written.
   Interval interval(const Expr& index) const {
     const bool moves = uses_var(index, [&](const Expr& v) { return relaxed_.find(v.node()); });
     return moves ? values_of(index, relaxed_) : Interval::point(index);

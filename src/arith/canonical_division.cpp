@@ -1,6 +1,6 @@
-// Division and remainder of canonical sums by a constant c > 1. Of a sum, the part whose scales c
-// divides leaves the division, and vanishes from the remainder; a single piece (x mod u) div l has
-// its own rules, in `divide` and `reduce`.
+// Division and remainder of canonical sums by a constant c > 1. The part of a sum whose scales are
+// multiples of c is divided exactly, and vanishes from the remainder. A single piece (x mod u) div
+// l has its own rules, in `divide` and `reduce`.
 
 #include "arith/canonicalizer.h"
 #include "arith/rule_proofs.h"
@@ -23,21 +23,21 @@ Term nothing(DataType type) {
   return zero;
 }
 
-/// The whole term as one opaque index, with that rounding.
+/// Returns the whole term as one opaque index with this rounding.
 Term opaque(const Term& term, Rounding rounding) {
   Term whole(term.expr());
   whole.rounding = rounding;
   return whole;
 }
 
-/// The same value, to be rounded that way from now on.
+/// Returns the same value as a term with this rounding.
 Term with_rounding(Term term, Rounding rounding) {
   if (!term.allows(rounding)) return opaque(term, rounding);
   term.rounding = rounding;
   return term;
 }
 
-/// a * b if it stays a multiple that an index of the type can have.
+/// Returns a * b; nullopt if it does not fit the index type.
 std::optional<std::int64_t> product(DataType type, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (__builtin_mul_overflow(a, b, &result) || !fits(result, type)) return std::nullopt;
@@ -64,7 +64,7 @@ bool Canonicalizer::is_remainder(const Expr& e, std::int64_t bound) const {
 
 // ---- one piece ----------------------------------------------------------------------------------
 
-/// scale * ((x mod u) div l) div c.
+/// Returns scale * ((x mod u) div l) div c.
 ///   c | scale:  the scale is divided, exactly.
 ///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k); if that
 ///   keeps u a multiple of the divisor it is a piece again, if l*k >= u it is 0, else x mod u
@@ -99,7 +99,7 @@ Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
   return term;
 }
 
-/// scale * ((x mod u) div l) mod c.
+/// Returns scale * ((x mod u) div l) mod c.
 ///   c | scale:  nothing remains.
 ///   scale | c, with k = c / scale > 0:  s*y mod (s*k) == s * (y mod k), and (z div l) mod k == (z
 ///   mod (l*k)) div l; l*k takes the place of a modulus u that is its multiple, and changes nothing
@@ -166,7 +166,7 @@ Canonical Canonicalizer::trunc_divide(Canonical a, std::int64_t divisor) {
     result.divide_exactly(divisor);
     return result;
   }
-  // As above, but only if both parts have one sign.
+  // The same, but only if both parts have one sign.
   Expr left = rest.expr();
   if (!is_non_negative(result.expr()) || !is_non_negative(left)) {
     return divide(to_term(std::move(a)), divisor, Rounding::Trunc);

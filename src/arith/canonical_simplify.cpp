@@ -34,14 +34,14 @@ Sum to_sum(Canonical value) {
 
 namespace {
 
-/// The value of a constant that is still a plain expression.
+/// Returns the value of a constant that is still a plain expression.
 std::optional<std::int64_t> plain_constant(const Canonical& value) {
   const Expr* e = std::get_if<Expr>(&value);
   const IntImm* number = e ? e->as<IntImm>() : nullptr;
   return number ? std::optional(number->value) : std::nullopt;
 }
 
-/// A sum, or a multiple.
+/// Whether it is a sum or a multiple.
 bool is_scaled(const Canonical& value) {
   const Term* term = std::get_if<Term>(&value);
   return std::holds_alternative<Sum>(value) || (term && term->scale != 1);
@@ -112,7 +112,7 @@ Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
       break;
   }
   if (is_scaled(a) && wraps(node.a, facts_.state())) {
-    // Only sums that stay within their type are taken apart, into such sums.
+    // Only sums that provably do not overflow are decomposed.
     if (!may_overflow(node.a, facts_.state())) {
       Canonical parts = divide(node.op, a, b, e);
       if (!may_overflow(to_expr(parts), facts_.state())) return parts;
@@ -124,7 +124,7 @@ Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
 
 Canonical Canonicalizer::divide(BinaryOp op, Canonical a, const Canonical& b, const Expr& e) {
   const std::optional<std::int64_t> left = plain_constant(a), right = plain_constant(b);
-  // 0 div x and 0 mod x, where x == 0 has no meaning.
+  // 0 div x and 0 mod x; x == 0 is undefined.
   if (left == 0 && right != 0) return zero_of(e.dtype());
   if (right && *right > 0 && *right != kNoUpper) {
     bool is_division = op == BinaryOp::FloorDiv || op == BinaryOp::TruncDiv;
@@ -150,8 +150,8 @@ DataType type_of(const Canonical& value) {
       [](const Sum& sum) { return sum.dtype(); });
 }
 
-/// A sum whose constants add up beyond the type may be one that does not wrap, as x - least is of a
-/// negative x. With the constant wrapped it could not be divided.
+/// Whether the sum of the constants overflows. The whole sum need not wrap, as in x - minimum for a
+/// negative x, but with a wrapped constant it could not be divided.
 bool constant_wraps(const Canonical& a, const Canonical& b, int sign) {
   std::int64_t sum = 0;
   const bool overflows = sign > 0 ? __builtin_add_overflow(constant_of(a), constant_of(b), &sum)
@@ -214,7 +214,7 @@ Canonical Canonicalizer::visit_reduce(const Reduce&, const Expr& e) {
   Expr simplified = rewrite_node(e, rewriting_);
   const Reduce* node = simplified.as<Reduce>();
   if (!node || !node->reduction->axis.empty() || !node->reduction->init.empty()) return simplified;
-  // One point: its source where the condition holds, else nothing but the identity.
+  // With a single point, the result is the source if the condition holds, otherwise the identity.
   auto index = static_cast<std::size_t>(node->value_index);
   const ReduceNode& reduction = *node->reduction;
   return simplify(make_select(reduction.condition, reduction.source[index],

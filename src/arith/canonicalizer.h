@@ -1,5 +1,5 @@
-// The canonical pass: a tree becomes nested sums of pieces of indices (sum.h), and those are
-// written back as text.
+// The canonical pass: converts a tree to nested sums of pieces of indices (sum.h), and these back
+// to expressions.
 #pragma once
 
 #include <variant>
@@ -9,13 +9,13 @@
 
 namespace tenon::arith {
 
-/// What a sub-tree has become. A plain Expr is opaque to arithmetic around it, unless it is a
-/// constant.
+/// The canonical form of a subtree. A plain Expr is opaque to the arithmetic around it, unless it
+/// is a constant.
 using Canonical = std::variant<Expr, Term, Sum>;
 
-/// The value as an expression.
+/// Returns the value as an expression.
 Expr to_expr(const Canonical& value);
-/// The value as one term; several terms become one opaque index.
+/// Returns the value as one term; several terms become one opaque index.
 Term to_term(Canonical value);
 Sum to_sum(Canonical value);
 
@@ -26,9 +26,9 @@ class Canonicalizer {
   Canonicalizer(const Canonicalizer&) = delete;
   Canonicalizer& operator=(const Canonicalizer&) = delete;
 
-  /// The tree in canonical form; the same handle if it is in it already.
+  /// Returns the tree in canonical form; the same handle if it already is.
   Expr simplify(const Expr& e);
-  /// The tree as a sum, before pieces are merged.
+  /// Returns the tree as a sum, before pieces are merged.
   Sum sum_of(const Expr& e) { return to_sum(visit(e)); }
 
  private:
@@ -37,12 +37,12 @@ class Canonicalizer {
   Canonical visit_cast(const tir::Cast& node, const Expr& e);
   Canonical visit_reduce(const tir::Reduce& node, const Expr& e);
 
-  /// The quotient or remainder `e` of operands in canonical form.
+  /// Returns the quotient or remainder `e`, given its operands in canonical form.
   Canonical divide(tir::BinaryOp op, Canonical a, const Canonical& b, const Expr& e);
   Canonical add(Canonical a, Canonical b, int sign);
   Canonical multiply(Canonical a, Canonical b);
 
-  // canonical_division.cpp. The divisor is a constant > 1.
+  // Defined in canonical_division.cpp. The divisor is a constant > 1.
   Canonical floor_divide(Canonical a, std::int64_t divisor);
   Canonical trunc_divide(Canonical a, std::int64_t divisor);
   Canonical floor_remainder(Canonical a, std::int64_t divisor);
@@ -52,7 +52,7 @@ class Canonicalizer {
 
   bool is_non_negative(const Expr& e) const;
   bool is_below(const Expr& e, std::int64_t bound) const;
-  /// 0 <= e < bound.
+  /// Whether 0 <= e < bound.
   bool is_remainder(const Expr& e, std::int64_t bound) const;
 
   const Facts& facts_;

@@ -27,7 +27,7 @@ std::int64_t saturate(bool overflowed, std::int64_t value, bool is_positive) {
   return value;
 }
 
-/// The ends that meet here are never infinities of two signs.
+/// Adds two ends. Precondition: they are not infinities of opposite sign.
 std::int64_t add_ends(std::int64_t x, std::int64_t y) {
   if (is_infinite(x)) return x;
   if (is_infinite(y)) return y;
@@ -89,7 +89,7 @@ Bound subtract(const Bound& a, const Bound& b) {
   return {add_ends(a.min, opposite(b.max)), add_ends(a.max, opposite(b.min))};
 }
 
-/// An operation that is monotone in each operand has its extremes at the corners.
+/// Bounds an operation that is monotone in each operand, whose extremes are at the corners.
 template <class Op>
 Bound at_corners(const Bound& a, const Bound& b, Op op) {
   const auto [min, max] =
@@ -97,10 +97,10 @@ Bound at_corners(const Bound& a, const Bound& b, Op op) {
   return {min, max};
 }
 
-/// A quotient is greatest in size for the divisors nearest to zero, so a divisor's range that spans
-/// zero is taken in two halves. In place of a half that would be zero alone stand all values of the
-/// type, as in the known tables. No divisor (of a loop without iterations), or 0 alone where there
-/// is nothing below it, says nothing.
+/// Bounds a quotient. The magnitude is largest for divisors nearest to zero, so a divisor range
+/// that spans zero is split. A half that would contain only zero is replaced by all values of the
+/// type, as in TVM 0.9. An empty divisor range (of a loop without iterations), and 0 alone without
+/// negative values, give no information.
 template <class Op>
 Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
   if (b.min > b.max || (type.is_uint() && b.max <= 0)) return Bound::of_type(type);
@@ -117,7 +117,7 @@ Bound floor_mod(const Bound& a, const Bound& b, DataType type) {
     if (a.min < 0) return {0, greatest};
     return a.max < b.min ? a : Bound{0, std::min(a.max, greatest)};
   }
-  // The remainder has the divisor's sign and is nearer to zero.
+  // The remainder has the divisor's sign and a smaller magnitude.
   const std::int64_t least = add_ends(b.min, 1);
   return intersect({std::min<std::int64_t>(0, least), std::max<std::int64_t>(0, greatest)},
                    Bound::of_type(type));
@@ -151,7 +151,7 @@ class BoundOf {
     return within_facts(e, by_kind(e));
   }
 
-  /// Whether some sum, difference or product in `e` may leave its type.
+  /// Whether a sum, difference or product in `e` may overflow its type.
   bool may_overflow(const Expr& e) const {
     const Binary* n = e.as<Binary>();
     if (const Not* inverted = e.as<Not>()) return may_overflow(inverted->a);
@@ -160,7 +160,8 @@ class BoundOf {
     (*this)(e);
     return may_overflow_;
   }
-  /// The same of the operation at the root alone, whatever is known of its result.
+  /// Like may_overflow, but only for the operation at the root, regardless of facts about its
+  /// result.
   bool root_may_overflow(const Expr& e, const Binary& n) const {
     const Bound a = (*this)(n.a), b = (*this)(n.b);
     may_overflow_ = false;
@@ -199,14 +200,15 @@ class BoundOf {
     return op == BinaryOp::Add ? add(a, b) : subtract(a, b);
   }
 
-  /// The same after it: what wraps and may leave the type may be anything.
+  /// Returns the bound after wrapping: an expression that wraps and may overflow can have any value
+  /// of its type.
   Bound of_result(const Bound& value, const Expr& e) const {
     constexpr std::int64_t kSmall = std::int64_t{1} << 30;
     const DataType type = e.dtype();
     if (type.is_int() && type.bits >= 32 && value.min >= -kSmall && value.max <= kSmall)
       return value;
     const Bound all = Bound::of_type(type);
-    // Past the ends of 64 bits an end is infinite, as those ends themselves are.
+    // An end beyond 64 bits is infinite, as are the limits of int64 themselves.
     const bool fits = value.min >= all.min && value.max <= all.max && !is_infinite(value.min) &&
                       !is_infinite(value.max);
     if (fits || !wraps(e, state_)) return value;
@@ -214,7 +216,7 @@ class BoundOf {
     return all;
   }
 
-  /// The least value of a type has no quotient by -1.
+  /// The minimum of a type cannot be divided by -1.
   Bound of_quotient(const Bound& a, const Bound& b, const Bound& quotient, const Expr& e) const {
     const bool is_signed = e.dtype().is_int();
     const bool may_leave =
@@ -234,8 +236,8 @@ class BoundOf {
   }
 
   static Bound of_constant(const IntImm& n, DataType type) {
-    if (type.is_uint() && n.value < 0) return Bound::of_type(type);  // above int64's range
-    // An end of int64 stands for infinity, which is not a value.
+    if (type.is_uint() && n.value < 0) return Bound::of_type(type);  // above the range of int64
+    // The limits of int64 represent infinity and not a value.
     if (is_infinite(n.value))
       return n.value == kPlus ? Bound{kPlus - 1, kPlus} : Bound{kMinus, kMinus + 1};
     return Bound::exactly(n.value);
@@ -277,18 +279,18 @@ class BoundOf {
     }
   }
 
-  /// Index arithmetic knows a few operators on bits; of other calls only the type is known.
+  /// Bounds the bit operations of index arithmetic; for other calls, the bounds of the type.
   Bound of_call(const Expr& e, const Call& n) const {
     if (n.is(Intrin::bitwise_and))
       return bitwise_and((*this)(n.args[0]), (*this)(n.args[1]), e.dtype());
     if (n.is(Intrin::shift_right) || n.is(Intrin::shift_left)) {
       const Bound a = (*this)(n.args[0]), b = (*this)(n.args[1]);
       if (n.is(Intrin::shift_right)) {
-        // An amount beyond the bits of the type is one within them.
+        // An amount beyond the width counts modulo the width.
         const bool is_within = b.min >= 0 && b.max < e.dtype().bits;
         return at_corners(a, is_within ? b : Bound{0, e.dtype().bits - 1}, shift_right_ends);
       }
-      // Bits are shifted out of positions as well.
+      // Bits of indices may be shifted out too.
       const Bound type = Bound::of_type(e.dtype());
       if (a.min < 0 || b.min < 0 || b.max >= e.dtype().bits) return type;
       const Bound shifted = at_corners(a, b, shift_left_ends);
@@ -327,7 +329,7 @@ Bound intersect(const Bound& a, const Bound& b) {
 bool may_wrap(const Bound& value, DataType from, DataType to) {
   const Bound all = Bound::of_type(to);
   if (value.min < all.min || value.max > all.max) return true;
-  // No end of a bound tells the upper half of uint64 from infinity.
+  // A bound cannot distinguish the upper half of uint64 from infinity.
   return value.max == kPlus && from.is_uint() && from.bits == 64 && to.is_int();
 }
 

@@ -1,7 +1,7 @@
-// deduce_bound: a comparison is turned into `left >= limit`, `left <= limit` or `left == limit`
-// with the variable in left; both sides are relaxed to their worst case; then left is taken apart
-// from the outside in, and what is taken off goes over to the limit, until the variable stands
-// alone.
+// deduce_bound: rewrites a comparison as `left >= limit`, `left <= limit` or `left == limit` with
+// the variable in `left`, and replaces both sides by their worst case. Then it removes operations
+// from `left`, outermost first, and applies their inverses to the limit, until only the variable
+// remains.
 
 #include "arith/ends.h"
 #include "arith/facts_state.h"
@@ -46,8 +46,8 @@ Expr plus_constant(const Expr& e, std::int64_t value) {
   return fold(op, e, make_int(e.dtype(), value < 0 ? -value : value));
 }
 
-/// The condition with the side that uses the variable on the left; nullopt if it is no comparison
-/// of integers that do not wrap.
+/// Returns the condition with the variable on the left; nullopt unless it is a comparison of
+/// integers that do not wrap.
 std::optional<Comparison> oriented(const Expr& condition, const Var& var, const Facts& facts) {
   const Binary* node = condition.as<Binary>();
   if (!node || !is_comparison(node->op) || !node->a.dtype().is_integral() ||
@@ -76,7 +76,7 @@ std::optional<Comparison> oriented(const Expr& condition, const Var& var, const 
   }
 }
 
-/// The hardest case over all values of the relaxed variables.
+/// Returns the most restrictive case over all values of the relaxed variables.
 std::optional<Comparison> worst_case(const Comparison& c, const IntervalMap& relaxed,
                                      const Facts& facts) {
   Interval left = values_of(c.left, relaxed, facts);
@@ -137,9 +137,9 @@ class Deducer {
     return true;
   }
 
-  /// target * factor ? limit. With q = floordiv(limit, factor): target <= q is enough for `<=`, and
-  /// target >= q + 1 (or q, if nothing was cut off) for `>=`; a negative factor turns the relation
-  /// round.
+  /// Solves target * factor ? limit. With q = floordiv(limit, factor): target <= q suffices for
+  /// `<=`, and target >= q + 1 (or q, if the division is exact) for `>=`. A negative factor
+  /// reverses the relation.
   bool undo_product(const Expr& factor) {
     Interval values = values_of(factor, hint_, facts_);
     bool is_positive = values.min() && can_prove_at_least(*values.min(), 1, facts_);

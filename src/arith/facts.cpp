@@ -16,7 +16,7 @@ using namespace tir;
 
 namespace {
 
-/// The inside of a hint; anything else as it is.
+/// Returns the argument of a `likely` hint; other expressions unchanged.
 Expr without_hint(const Expr& condition) {
   const Call* hint = as_call(condition, Intrin::likely);
   return hint ? hint->args[0] : condition;
@@ -39,7 +39,7 @@ std::optional<std::int64_t> scalar_constant(const Expr& e) {
   return std::nullopt;
 }
 
-/// `e < c`, `c <= e` and the like, with a constant c: the bound of e.
+/// Returns the bound of e for `e < c`, `c <= e` and similar with a constant c.
 std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
   const Binary* n = condition.as<Binary>();
   if (!n) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
   const Expr& e = a ? n->b : n->a;
   if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c == Bound::kMinusInfinity)
     return std::nullopt;
-  // What a load gives may have changed by the time the expression is met again.
+  // A load may have another value when the expression occurs again.
   if (effect_of(e) != Effect::Pure) return std::nullopt;
   Bound bound;
   switch (n->op) {
@@ -73,7 +73,7 @@ struct ModularFact {
   ModularSet set;
 };
 
-/// `x % c == b` with a plain variable x.
+/// Returns the fact for `x % c == b` with a variable x.
 std::optional<ModularFact> modular_fact(const Expr& condition) {
   const Binary* equal = as_binary(condition, BinaryOp::Eq);
   if (!equal) return std::nullopt;
@@ -82,12 +82,12 @@ std::optional<ModularFact> modular_fact(const Expr& condition) {
     return std::nullopt;
   const auto coeff = scalar_constant(remainder->b), base = scalar_constant(equal->b);
   if (!remainder->a.as<VarNode>() || !coeff || *coeff <= 0 || !base) return std::nullopt;
-  // A truncated remainder that is negative belongs to the class one divisor up.
+  // A negative truncated remainder belongs to the class one divisor higher.
   const std::int64_t in_range = (*base % *coeff + *coeff) % *coeff;
   return ModularFact{remainder->a, {*coeff, in_range}};
 }
 
-/// The negation of a simplified condition, with `!` moved inwards as far as it goes.
+/// Returns the negation of a simplified condition, with `!` pushed inwards.
 Expr negated(const Expr& condition) {
   if (const Not* n = condition.as<Not>()) return n->a;
   const Binary* n = condition.as<Binary>();
@@ -141,7 +141,7 @@ std::uint64_t mark_of(const Expr& e, T... more) {
   return mark;
 }
 
-/// Calls f with the number of each bit.
+/// Calls f with the index of each set bit.
 template <class F>
 void for_each_bit(std::uint64_t bits, const F& f) {
   for (; bits != 0; bits &= bits - 1) f(static_cast<std::size_t>(std::countr_zero(bits)));
@@ -184,7 +184,7 @@ void Facts::State::mark(OfVar& var) {
 std::uint64_t Facts::State::known_of(const Expr& e) const {
   std::uint64_t variables = e.node().contents.variables;
   if (values) {
-    // What is known of a value's variables is known of those that it takes the place of.
+    // Facts about a value's variables also affect the variables that it replaces.
     for (std::uint64_t before = 0; before != variables;) {
       before = variables;
       for_each_bit(before, [&](std::size_t bit) { variables |= (*values)[bit]; });
@@ -274,8 +274,8 @@ void Facts::State::undo_to(std::size_t mark_before) {
 
 namespace {
 
-/// Bounds come first: the condition itself is simplified under them, and what they decide needs no
-/// literal.
+/// Adds bounds first: the condition is simplified under them, and needs no literal fact if they
+/// decide it.
 std::size_t enter(const Facts& facts, const Expr& condition) {
   Facts::State& state = facts.state();
   const std::size_t mark = state.enter();
@@ -342,7 +342,7 @@ void Facts::bind(const Var& var, const Expr& value, bool replace) {
   const Bound bound = bound_of(simple, *state_);
   const ModularSet modular = modular_set_of(simple, *state_);
   const bool is_data = wraps(simple, *state_);
-  // Put in its place, a large value would double with each that uses it twice.
+  // A large value would be duplicated at every use.
   constexpr std::size_t kMaxInlined = 64;
   const bool is_small = node_count(simple) <= kMaxInlined;
   state_->change(var, [&](State::OfVar& known) {

@@ -1,4 +1,4 @@
-// What Facts holds, for the analyses and the simplifier of this room.
+// The state of Facts, shared by the analyses and the simplifier of arith.
 #pragma once
 
 #include <array>
@@ -14,8 +14,7 @@
 
 namespace tenon::arith {
 
-/// ConstBound in the form the analyses compute with: an infinite end is the greatest or least
-/// value.
+/// ConstBound in the form used for computation: infinite ends are the limits of int64.
 struct Bound {
   static constexpr std::int64_t kPlusInfinity = std::numeric_limits<std::int64_t>::max();
   static constexpr std::int64_t kMinusInfinity = std::numeric_limits<std::int64_t>::min();
@@ -25,7 +24,7 @@ struct Bound {
 
   static Bound everything() { return {}; }
   static Bound exactly(std::int64_t v) { return {v, v}; }
-  /// All values of an integer type; everything for int64 and for floats.
+  /// Returns all values of an integer type; unbounded for int64 and floats.
   static Bound of_type(DataType type);
   static Bound of(const ConstBound& b);
   ConstBound to_const_bound() const;
@@ -36,19 +35,18 @@ struct Bound {
 };
 
 Bound intersect(const Bound& a, const Bound& b);
-/// wraps.h, with the facts in the form that the analyses have.
+/// Implementation of wraps.h on the internal state.
 inline bool wraps(const Expr& e, const Facts::State& state);
 bool wraps_by_walk(const Expr& e, const Facts::State& state);
-/// Whether `e` wraps, and some sum, difference or product in it may leave its type.
+/// Whether `e` wraps and a sum, difference or product in it may overflow.
 bool may_overflow(const Expr& e, const Facts::State& state);
-/// The same of the operation at the root alone, whatever is known of its result.
+/// Like may_overflow, but only for the operation at the root, regardless of facts about its result.
 bool root_may_overflow(const Expr& e, const Facts::State& state);
-/// Whether a value within the bound may become another one by a cast of one integer type to
-/// another.
+/// Whether casting a value within the bound from one integer type to another may change it.
 bool may_wrap(const Bound& value, DataType from, DataType to);
 Bound bound_of(const Expr& e, const Facts::State& state);
 ModularSet modular_set_of(const Expr& e, const Facts::State& state);
-/// The values that are in both; coeff 0, base 1 if there are none.
+/// Returns the intersection; coeff 0, base 1 if it is empty.
 ModularSet intersect(const ModularSet& a, const ModularSet& b);
 
 struct __attribute__((visibility("hidden"))) Facts::State {
@@ -60,20 +58,20 @@ struct __attribute__((visibility("hidden"))) Facts::State {
     std::optional<ModularSet> modular;
     std::optional<Expr> value;
     bool is_data = false;
-    /// What this adds to `known`.
+    /// Its contribution to `known`.
     std::uint64_t mark = 0;
   };
-  /// An expression that lies within a bound.
+  /// An expression and its bound.
   struct BoundFact {
     Expr e;
     Bound bound;
   };
-  /// `e` holds, or does not.
+  /// A condition `e` and whether it holds.
   struct Literal {
     Expr e;
     bool holds;
   };
-  /// What a scope leaves behind, to be taken back in reverse.
+  /// Undo records of a scope, processed in reverse order.
   struct DropBound {};
   struct DropLiteral {};
   struct RestoreModular {
@@ -91,25 +89,25 @@ struct __attribute__((visibility("hidden"))) Facts::State {
   std::vector<Literal> literals;
   std::vector<Undo> undo;
   ProofMemory proofs;
-  /// Where much is simplified under these facts, and nothing is remembered for longer.
+  /// Memo table for large expressions under these facts, if no longer-lived one exists.
   std::unique_ptr<RewriteMemory> rewrites;
 
-  /// For each bit, those of the values of such variables, which take their place; null as long as
-  /// none has one.
+  /// For each bit of a variable, the bits of its value's variables; null if no variable has a
+  /// value.
   std::unique_ptr<std::array<std::uint64_t, 64>> values;
-  /// The bits of the variables that hold data.
+  /// The bits of variables that hold data.
   std::uint64_t data = 0;
-  /// Within arithmetic of data, where positions are data as well (InData).
+  /// Whether the current expression is inside data arithmetic, where indices are data too (InData).
   mutable bool in_data = false;
 
-  /// Of what visits under these facts have given; null if nothing is remembered.
+  /// Returns the memo table for these facts; null if there is none.
   RewriteMemory* memory() const;
-  /// Stands for all that is known of the variables of `e`: where it is the same, so are the facts
-  /// that can concern `e` (but for chance, once in 2^64).
+  /// Returns a fingerprint of the facts about the variables of `e`. Equal fingerprints imply equal
+  /// facts that can concern `e`, up to a chance of 1 in 2^64.
   std::uint64_t known_of(const Expr& e) const;
 
   const OfVar* find(const Expr& var) const { return vars.find(&var.node()); }
-  /// Changes what is known of the variable: calls `edit` on its entry.
+  /// Changes the facts about the variable by calling `edit` on its entry.
   template <class F>
   void change(const Expr& var, const F& edit) {
     OfVar& known = *vars.try_emplace(&var.node(), var).first;
@@ -117,32 +115,32 @@ struct __attribute__((visibility("hidden"))) Facts::State {
     mark(known);
   }
 
-  /// Begins a scope: what undo_to takes.
+  /// Begins a scope. Returns the mark for undo_to.
   std::size_t enter() const { return undo.size(); }
   void add_bound(const Expr& e, Bound bound);
-  /// Adds what the condition says of constant bounds and remainders.
+  /// Adds constant bounds and remainders implied by the condition.
   void add_numeric_facts(const Expr& condition);
   /// Adds the parts of the (simplified) condition as literal facts.
   void add_literals(const Expr& condition);
   void add_data(const Expr& var);
-  /// The variable lies within the bound, until the scope ends.
+  /// Adds a bound of the variable until the scope ends.
   void add_range(const Expr& var, Bound bound);
-  /// Whether an enclosing condition says that `e` holds or does not.
+  /// Returns whether an enclosing condition implies `e` or its negation; nullopt if neither.
   std::optional<bool> decide(const Expr& e) const;
   void undo_to(std::size_t mark);
 
  private:
-  /// Facts add up to `known`, in the bits of their variables, and are taken from it again.
+  /// Add the mark of a fact to `known` for the bits of its variables, or remove it.
   void mark(OfVar& var);
   void mark(std::uint64_t variables, std::uint64_t by);
   void mark(const BoundFact& fact, int sign);
   void mark(const Literal& literal, int sign);
 
-  /// For each bit of ExprNode::variables, the sum of the marks of the facts with such variables.
+  /// For each bit of ExprNode::variables, the sum of the marks of facts about such variables.
   std::array<std::uint64_t, 64> known{};
 };
 
-/// Most expressions have nothing in them that data could come from.
+/// Fast path: most expressions contain no source of data.
 inline bool wraps(const Expr& e, const Facts::State& state) {
   if (state.in_data) return true;
   constexpr std::uint64_t kSources = [] {
@@ -162,7 +160,7 @@ inline bool wraps(const Expr& e, const Facts::State& state) {
   return wraps_by_walk(e, state);
 }
 
-/// Says, while it lives, whether the visited expression is an operand of arithmetic that wraps.
+/// States, while it lives, whether the visited expression is an operand of arithmetic that wraps.
 /// Indices and guards are not.
 class __attribute__((visibility("hidden"))) InData {
  public:
@@ -179,13 +177,14 @@ class __attribute__((visibility("hidden"))) InData {
   bool before_;
 };
 
-/// Holds for the life of the object; for use inside the room, where no Facts::Scope is at hand.
+/// An assumption that holds while the object lives; for use inside arith, where there is no
+/// Facts::Scope.
 class __attribute__((visibility("hidden"))) Assumption {
  public:
   Assumption(const Facts& facts, const Expr& condition);
-  /// Assumes a simplified condition that says nothing of integers.
+  /// Assumes a simplified condition without integer facts.
   static Assumption of_settled(const Facts& facts, const Expr& condition);
-  /// The axes range over their domains.
+  /// Assumes that the axes are in their domains.
   static Assumption of_axes(const Facts& facts, const std::vector<tir::IterVar>& axes);
   ~Assumption();
   Assumption(const Assumption&) = delete;

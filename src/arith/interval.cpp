@@ -30,7 +30,7 @@ Interval Interval::at_most(Expr max) {
 
 Interval Interval::from_range(const Range& r) {
   if (is_one(r.extent)) return point(r.min);
-  // Most are numbers, and every pass asks.
+  // Fast path: most ranges are constant.
   const auto min = constant_int(r.min), extent = constant_int(r.extent);
   std::int64_t last = 0;
   if (min && extent && r.min.dtype() == r.extent.dtype() &&
@@ -69,7 +69,7 @@ Expr combine(BinaryOp op, const Expr& a, const Expr& b) {
 
 namespace {
 
-/// Whether constants have a sum, difference or product beyond their type, which folding would wrap.
+/// Whether the operation on constants overflows, so that folding would wrap.
 bool overflows(BinaryOp op, const Expr& a, const Expr& b) {
   const std::optional<std::int64_t> x = constant_int(a), y = constant_int(b);
   if (!x || !y) return false;
@@ -137,7 +137,7 @@ Interval intersect(const Interval& a, const Interval& b, const Facts& facts) {
 
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts) {
   auto reaches = [&](const std::optional<Expr>& min, const std::optional<Expr>& max) {
-    // No integer lies between an interval that ends at `max` and one that begins at `min`.
+    // There is no integer between an interval that ends at `max` and one that begins at `min`.
     if (!min || !max) return true;
     Expr next = combine(BinaryOp::Add, *max, make_int(max->dtype(), 1));
     return can_prove(combine(BinaryOp::Le, *min, next), facts);

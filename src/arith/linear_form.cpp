@@ -8,14 +8,14 @@ using namespace tir;
 
 namespace {
 
-/// coefficients[i] * vars[i] + base, where an absent part is zero. Sparse: most variables occur in
-/// few places.
+/// The sum of coefficients[i] * vars[i] plus base; absent parts are zero. Sparse, because most
+/// variables occur in few places.
 struct Partial {
   struct Entry {
     std::size_t var;
     Expr coefficient;
   };
-  /// By ascending variable.
+  /// Sorted by variable.
   std::vector<Entry> entries;
   std::optional<Expr> base;
 };
@@ -28,7 +28,7 @@ std::optional<Expr> combined(BinaryOp op, const std::optional<Expr>& a,
   return combine(op, make_int(b->dtype(), 0), *b);
 }
 
-/// a + b or a - b.
+/// Returns a + b or a - b.
 Partial add(BinaryOp op, const Partial& a, const Partial& b) {
   Partial sum{{}, combined(op, a.base, b.base)};
   std::size_t i = 0, j = 0;
@@ -46,7 +46,7 @@ Partial add(BinaryOp op, const Partial& a, const Partial& b) {
   return sum;
 }
 
-/// The factor uses none of the variables.
+/// Precondition: the factor uses none of the variables.
 Partial multiply(const Partial& a, const Expr& factor, bool factor_is_left) {
   auto product = [&](const Expr& x) {
     return factor_is_left ? combine(BinaryOp::Mul, factor, x) : combine(BinaryOp::Mul, x, factor);
@@ -81,7 +81,7 @@ class Linearizer {
     if (!a) return std::nullopt;
     std::optional<Partial> b = (*this)(node->b);
     if (!b) return std::nullopt;
-    // An untouched part keeps its form.
+    // An expression without the variables keeps its form.
     if (a->entries.empty() && b->entries.empty()) return Partial{{}, e};
     if (node->op != BinaryOp::Mul) return add(node->op, *a, *b);
     if (b->entries.empty()) return multiply(*a, node->b, false);

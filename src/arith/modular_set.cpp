@@ -29,7 +29,7 @@ ModularSet normalized(std::int64_t coeff, std::int64_t base) {
 
 ModularSet exactly(std::int64_t value) { return {0, value}; }
 
-/// Products that leave int64 say nothing.
+/// Returns the product; nullopt if it overflows, which gives no information.
 std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
   std::int64_t p = 0;
   if (__builtin_mul_overflow(a, b, &p) || p == std::numeric_limits<std::int64_t>::min())
@@ -49,8 +49,8 @@ ModularSet subtract(const ModularSet& a, const ModularSet& b) {
   return normalized(std::gcd(a.coeff, b.coeff), base);
 }
 
-/// (p x + n)(q y + m) == pq xy + pm x + qn y + nm, and the first three are multiples of gcd(pq, pm,
-/// qn).
+/// (p x + n)(q y + m) == pq xy + pm x + qn y + nm, and the first three terms are multiples of
+/// gcd(pq, pm, qn).
 ModularSet multiply(const ModularSet& a, const ModularSet& b) {
   const auto pq = product(a.coeff, b.coeff), pm = product(a.coeff, b.base),
              qn = product(a.base, b.coeff);
@@ -59,7 +59,7 @@ ModularSet multiply(const ModularSet& a, const ModularSet& b) {
   return normalized(std::gcd(*pq, std::gcd(*pm, *qn)), *nm);
 }
 
-/// A set that contains both.
+/// Returns a set that contains both.
 ModularSet hull(const ModularSet& a, const ModularSet& b) {
   const std::int64_t coeff = std::gcd(a.coeff, b.coeff);
   if (coeff == 0) return a.base == b.base ? a : kEverything;
@@ -91,21 +91,20 @@ class ModularSetOf {
   }
 
  private:
-  /// A uint64 of 2^63 and more has a bit pattern below 0, which has its remainders by powers of
-  /// two.
+  /// A uint64 above 2^63 has a negative bit pattern with the same remainders by powers of two.
   static ModularSet of_constant(const IntImm& n, DataType type) {
     const bool is_beyond = type.is_uint() && type.bits == 64 && n.value < 0;
     return is_beyond ? normalized(std::int64_t{1} << 62, n.value) : exactly(n.value);
   }
 
-  /// A narrowing cast wraps; it keeps what is known of remainders only where the value fits.
+  /// A narrowing cast wraps. Remainders are preserved only if the value fits.
   ModularSet of_cast(DataType type, const Cast& n) const {
     const DataType from = n.value.dtype();
     if (!from.is_integral() || !type.is_integral()) return kEverything;
     return may_wrap(bound_of(n.value, state_), from, type) ? kEverything : (*this)(n.value);
   }
 
-  /// What wraps keeps its remainders by powers of two.
+  /// A value that wraps keeps its remainders by powers of two.
   ModularSet of_result(const ModularSet& set, const Expr& e) const {
     if (set.coeff == 1 || !root_may_overflow(e, state_)) return set;
     return normalized(std::gcd(set.coeff, std::int64_t{1} << std::min<int>(e.dtype().bits, 62)),
@@ -147,7 +146,7 @@ class ModularSetOf {
     return divide(n.args[0], std::int64_t{1} << amount.base, true);
   }
 
-  /// A constant other than 0 that has an opposite.
+  /// Whether the set is a non-zero constant whose negation does not overflow.
   static bool is_divisor(const ModularSet& set) {
     return set.coeff == 0 && set.base != 0 && set.base != std::numeric_limits<std::int64_t>::min();
   }
@@ -157,7 +156,7 @@ class ModularSetOf {
     const ModularSet a = (*this)(e);
     if (a.coeff % divisor != 0) return kEverything;
     if (a.base == 0) return normalized(a.coeff / divisor, 0);
-    // With a positive base and divisor the quotient is known where the rounding is downwards.
+    // With a positive base and divisor, the quotient is known if the division rounds down.
     if (a.base > 0 && divisor > 0 && (rounds_down || is_non_negative(e)))
       return normalized(a.coeff / divisor, a.base / divisor);
     return kEverything;
@@ -189,8 +188,8 @@ Bezout bezout(std::int64_t a, std::int64_t b) {
 ModularSet intersect(const ModularSet& a, const ModularSet& b) {
   constexpr ModularSet kNothing{0, 1};
   if (a.coeff == 0 && b.coeff == 0) return a.base == b.base ? a : kNothing;
-  // a.coeff * p + a.base == b.coeff * q + b.base has solutions where the gcd divides the difference
-  // of the bases.
+  // a.coeff * p + a.base == b.coeff * q + b.base has solutions if and only if the gcd divides the
+  // difference of the bases.
   const Bezout solution = bezout(a.coeff, b.coeff);
   const std::int64_t difference = b.base - a.base;
   if (difference % solution.gcd != 0) return kNothing;

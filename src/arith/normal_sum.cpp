@@ -6,7 +6,7 @@ using namespace tir;
 
 namespace {
 
-/// The factor of `x` and `x*8`, where x is a variable without a value; else 0.
+/// Returns the factor of `x` or `x*8` if x is a variable without a value; otherwise 0.
 std::int64_t factor_of(const Expr& e, const Facts::State& state) {
   const Binary* product = e.as<Binary>();
   if (product && product->op != BinaryOp::Mul) return 0;
@@ -38,11 +38,11 @@ bool is_normal_sum(const Expr& e, const Facts::State& state) {
   for (std::int64_t last = 0;; rest = &sum->a) {
     sum = as_binary(*rest, BinaryOp::Add);
     const std::int64_t factor = factor_of(sum ? sum->b : *rest, state);
-    // Equal factors are taken out, but for 1.
+    // Equal factors other than 1 are factored out.
     if (factor == 0 || factor < last || (factor == last && factor > 1)) return false;
     if (!sum) return true;
     last = factor;
-    // By their bits, which different variables may share.
+    // Compares bits, which different variables may share.
     if ((sum->a.node().contents.variables & sum->b.node().contents.variables) != 0) return false;
   }
 }

@@ -34,8 +34,8 @@ bool is_same_constant(const Expr& a, const Expr& b) {
   return constant_int(a) && constant_int(a) == constant_int(b);
 }
 
-/// Whether `identity` is the neutral element of `op`. The finite limits of floats are what TVM 0.9
-/// text prints for minima and maxima.
+/// Whether `identity` is the identity element of `op`. Accepts the finite limits of floats, which
+/// TVM 0.9 text prints for Min and Max.
 bool is_neutral_of(BinaryOp op, const Expr& identity) {
   const DataType type = identity.dtype();
   const auto is_limit = [&](bool greatest) {
@@ -59,8 +59,8 @@ bool is_neutral_of(BinaryOp op, const Expr& identity) {
   }
 }
 
-/// Whether every component is a sum, product, minimum, maximum, conjunction or disjunction by
-/// itself, from its neutral element.
+/// Whether every component is an independent sum, product, minimum, maximum, conjunction or
+/// disjunction with its identity element.
 bool is_known_lawful(const CommReducerNode& reducer) {
   for (std::size_t k = 0; k < reducer.result.size(); ++k) {
     const Binary* n = reducer.result[k].as<Binary>();
@@ -78,7 +78,7 @@ bool is_known_lawful(const CommReducerNode& reducer) {
 using Tuple = std::vector<Expr>;
 using Terms = std::vector<Tuple>;
 
-/// A fixed sequence of pseudo-random numbers: the same trial each time.
+/// A deterministic pseudo-random sequence, so that trials are reproducible.
 class Numbers {
  public:
   std::size_t below(std::size_t limit) {
@@ -90,7 +90,8 @@ class Numbers {
   std::uint64_t state_ = 1;
 };
 
-/// Constants at which the combination may change its behaviour, such as the limits of a clamp.
+/// Returns constants at which the combination may change its behaviour, such as the limits of a
+/// clamp.
 std::set<double> thresholds_of(const CommReducerNode& reducer) {
   std::set<double> found;
   for (const Expr& result : reducer.result) {
@@ -125,7 +126,7 @@ void add_floats(DataType type, const std::set<double>& thresholds, Tuple& values
   for (double value : {1.0, -1.0}) add(value * std::numeric_limits<double>::infinity());
 }
 
-/// The kind of one component of a term, and the values to draw for it.
+/// The kind of one component of a term, and candidate values for it.
 struct Samples {
   enum class Kind { Constant, Position, Data };
   Kind kind;
@@ -159,7 +160,7 @@ Terms draw(const std::vector<Samples>& samples, std::size_t count, bool has_ties
            Numbers& numbers) {
   std::vector<std::size_t> first;
   for (std::size_t k = 0; k < samples.size(); ++k) first.push_back(numbers.below(3));
-  // Terms that agree in some component are what ties are made of.
+  // Ties require terms that agree in a component.
   const bool repeats = has_ties && numbers.below(2) == 0;
   Terms terms;
   for (std::size_t n = 0; n < count; ++n) {
@@ -267,11 +268,11 @@ class Trial {
       const auto left = all.first(cut), right = all.subspan(cut);
       const Tuple a = group(left), b = group(right);
       const std::string groups = "{" + text(left) + "} and {" + text(right) + "}";
-      // By a later loop, and by threads that combine in a tree.
+      // Combination by a later loop, and by threads in a tree.
       check(combine(combine(start_, a), b), groups);
       check(combine(start_, combine(a, b)), groups);
     }
-    // Threads of one term each bring the term itself.
+    // Threads with a single term contribute the term itself.
     const auto check_terms = [&](const Tuple& result, std::size_t first, std::size_t count) {
       if (!found && differ(in_order, result))
         found = beginning(all, in_order) + ", and " + text(result) + " with " +
@@ -287,7 +288,7 @@ class Trial {
            " one after another";
   }
 
-  /// A partial result.
+  /// Returns a partial result.
   Tuple group(std::span<const Tuple> terms) const { return fold(reducer_.identity, terms); }
 
   Tuple fold(Tuple value, std::span<const Tuple> terms) const {
@@ -325,8 +326,7 @@ class Trial {
     const FloatImm* y = b.as<FloatImm>();
     if (!x || !y) return constant_int(a) != constant_int(b);
     if (!std::isfinite(x->value) || !std::isfinite(y->value)) return false;
-    // Rounding explains a few units in the last place of what the terms may have been multiplied
-    // to.
+    // Rounding errors are a few units in the last place of the largest possible product of terms.
     const double rounding = 16 * precision_of(a.dtype()) * std::pow(largest_, 3);
     return std::fabs(x->value - y->value) >
            0.05 * std::max({1.0, std::fabs(x->value), std::fabs(y->value)}) + rounding;
@@ -344,7 +344,7 @@ class Trial {
   std::vector<Samples> samples_;
   Numbers numbers_;
   Tuple start_;
-  /// The largest magnitude of a finite float in the terms and the start; at least 1.
+  /// The maximum magnitude of a finite float in the terms and the start value; at least 1.
   double largest_ = 1;
 };
 
@@ -363,7 +363,7 @@ std::optional<std::string> find_counterexample(const CommReducerNode& reducer,
   try {
     return Trial(reducer, sources, has_init, change).run();
   } catch (const Error&) {
-    // The combination calls functions that the interpreter does not know.
+    // The combination calls functions that the interpreter does not support.
     return std::nullopt;
   }
 }

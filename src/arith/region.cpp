@@ -1,7 +1,7 @@
-// region_lower_bound: which box of a tensor is surely touched, exactly. Every dimension's index
-// must be a sum of pieces of domain variables that fit together like the digits of a number: each
-// piece's scale is the size of all below it. Then the index takes every value from its least to its
-// greatest one, and dimensions that share no digit are independent.
+// region_lower_bound: computes a box of a tensor that is provably accessed in full. The index of
+// each dimension must be a sum of pieces of domain variables that combine like the digits of a
+// number: the scale of each piece is the extent of everything below it. The index then takes every
+// value from its minimum to its maximum, and dimensions without common digits are independent.
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ struct Digit {
   friend bool operator==(const Digit&, const Digit&) = default;
 };
 
-/// base + sum of digits, where all that the domain does not touch is in the base.
+/// base + sum of digits. The base is independent of the domain.
 struct Number {
   Sum base;
   std::vector<Digit> digits;
@@ -49,7 +49,7 @@ class RegionEstimate {
       is_empty_ = is_empty_ || *extent <= 0;
       index_.emplace(&var.node(), domain_.size());
       domain_.push_back({*min, *extent});
-      // A single value too is left as a range: a bound variable would be replaced.
+      // A single value is also entered as a range, because a bound variable would be substituted.
       facts_.bind_bound(var, ConstBound{min, *min + *extent - 1});
     }
     uses_.resize(domain_.size());
@@ -85,7 +85,7 @@ class RegionEstimate {
   }
 
   std::optional<Number> number_of(const Expr& e) {
-    // Written out and read back, pieces that meet have been merged.
+    // Converting to an expression and back merges adjacent pieces.
     Canonicalizer canonical(facts_);
     Sum sum = canonical.sum_of(canonical.simplify(e));
     Number number{Sum(sum.dtype(), sum.constant()), {}};
@@ -112,7 +112,7 @@ class RegionEstimate {
     return number;
   }
 
-  /// Pieces of one variable may not overlap, and all combinations of their values must occur.
+  /// Whether pieces of one variable do not overlap, so that all combinations of their values occur.
   bool are_independent() const {
     for (std::size_t var = 0; var < domain_.size(); ++var) {
       std::vector<Digit> pieces = uses_[var];
@@ -127,8 +127,8 @@ class RegionEstimate {
     return true;
   }
 
-  /// Conjunctions of `number < c`, where the number is that of one dimension and no other dimension
-  /// uses its variables.
+  /// Adds the limits from a conjunction of `number < c`, where the number is that of one dimension
+  /// and no other dimension uses its variables.
   bool add_limits(const Expr& predicate, const std::vector<Number>& numbers) {
     if (const Binary* both = as_binary(predicate, BinaryOp::And)) {
       return add_limits(both->a, numbers) && add_limits(both->b, numbers);
@@ -149,7 +149,7 @@ class RegionEstimate {
     return false;
   }
 
-  /// The values of base + digits + [0, width), where digits stays below the limit.
+  /// Returns the values of base + digits + [0, width), where the digits are below the limit.
   std::optional<Interval> touched_by(Number number, std::int64_t width, std::int64_t limit) const {
     std::int64_t step = number.digits.empty() ? 1 : std::abs(number.digits.front().scale);
     if (width < step) return std::nullopt;
@@ -170,7 +170,7 @@ class RegionEstimate {
   std::unordered_map<const ExprNode*, std::size_t> index_;
   /// The digits of each domain variable, in all dimensions.
   std::vector<std::vector<Digit>> uses_;
-  /// What the digits of each dimension stay below.
+  /// Upper limits of the digits of each dimension.
   std::vector<std::int64_t> limits_;
   bool is_known_ = true;
   bool is_empty_ = false;

@@ -48,18 +48,19 @@ std::optional<Tables> tables_of(BinaryOp op) {
   }
 }
 
-/// x / 2 is x * 0.5 to the last bit; a reciprocal that is rounded gives another result.
+/// Rewrites x / 2 as x * 0.5, which is exact. Other reciprocals are rounded and would change the
+/// result.
 std::optional<Expr> multiply_by_reciprocal(const Binary& n) {
   const FloatImm* divisor = n.b.as<FloatImm>();
   if (!divisor) return std::nullopt;
   int exponent = 0;
   const bool is_power_of_two = std::fabs(std::frexp(divisor->value, &exponent)) == 0.5;
-  // Within the normal numbers of the narrowest type, so that the reciprocal is one as well.
+  // In the normal range of the narrowest type, so that the reciprocal is normal too.
   if (!is_power_of_two || exponent < -13 || exponent > 14) return std::nullopt;
   return fold(BinaryOp::Mul, n.a, make_float(n.b.dtype(), 1 / divisor->value));
 }
 
-/// One operand is never above (below) the other.
+/// Returns the operand that is provably the minimum (maximum).
 std::optional<Expr> decide_by_bounds(const Binary& n, const Facts& facts) {
   if (structural_equal(n.a, n.b)) return n.a;
   const Bound a = bound_of(n.a, facts.state()), b = bound_of(n.b, facts.state());
@@ -69,7 +70,7 @@ std::optional<Expr> decide_by_bounds(const Binary& n, const Facts& facts) {
   return std::nullopt;
 }
 
-/// The remainder of x is that of its base where the divisor divides the step of its modular set.
+/// Returns the remainder of the base of x's modular set, if the divisor divides its step.
 std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Facts& facts) {
   const IntImm* divisor = n.b.as<IntImm>();
   if (!divisor || divisor->value <= 0) return std::nullopt;
@@ -81,7 +82,7 @@ std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Fac
   return make_int(e.dtype(), *remainder);
 }
 
-/// What comes before the rules of index arithmetic.
+/// Rewrites that precede the rules of index arithmetic.
 std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext& context) {
   switch (n.op) {
     case BinaryOp::Min:
@@ -97,7 +98,7 @@ std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext&
   }
 }
 
-/// What comes after them.
+/// Rewrites that follow the rules.
 std::optional<Expr> after_rules(const Expr& e, const Binary& n, RewriteContext& context) {
   if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
     return constant_remainder(e, n, context.facts);
@@ -149,7 +150,7 @@ std::optional<Scaled> scaled(const Expr& e) {
   return Scaled{product->a, scale->value};
 }
 
-/// x*c1 + y, x*c1, y + x*c1.
+/// Matches x*c1 + y, x*c1, y + x*c1.
 std::optional<ScaledSum> scaled_sum(const Expr& e) {
   const Binary* sum = as_binary(e, BinaryOp::Add);
   if (!sum) {
@@ -186,8 +187,8 @@ std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
   if (bound.is_point() && fits(bound.min, type))
     return sum->x * make_int(type, *quotient) + (rest_quotient() + make_int(type, bound.min));
 
-  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e: the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <=
-  // (a-1)*c1, e < c1.
+  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e, the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <=
+  // (a-1)*c1 and e < c1.
   const bool is_multiple = sum->scale > 0 && divisor->value > 0 && divisor->value % sum->scale == 0;
   if (is_multiple &&
       can_prove(Claim{Claim::Relation::Below, floormod(sum->rest, n.b), sum->scale}, facts))

@@ -13,7 +13,7 @@ namespace {
 
 enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
 
-/// Whether nothing in `a - b` cancels: a normal sum without a constant, less a constant.
+/// Whether nothing in `a - b` cancels: a normal sum without a constant, minus a constant.
 bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state) {
   if (!b.as<IntImm>() || !is_normal_sum(a, state)) return false;
   const Binary* sum = a.as<Binary>();
@@ -31,7 +31,7 @@ Order order_by_difference(const Expr& difference, const Facts::State& state) {
   return modular_set_of(difference, state).base != 0 ? Order::Different : Order::Unknown;
 }
 
-/// Where differences wrap they tell equal operands from different ones, and not which is less.
+/// Differences that wrap can prove operands equal or different, but not which is smaller.
 Order order_of_data(const Expr& a, const Expr& b, const Order by_difference,
                     const Facts::State& state) {
   if (by_difference == Order::Equal) return Order::Equal;
@@ -45,8 +45,8 @@ Order order_of_data(const Expr& a, const Expr& b, const Order by_difference,
   return is_different ? Order::Different : Order::Unknown;
 }
 
-/// How a lies to b, as far as the constant bounds and the modular set of their simplified
-/// difference tell.
+/// Returns the order of a and b that the constant bounds and modular set of their simplified
+/// difference prove.
 Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
   Expr difference = fold(BinaryOp::Sub, a, b);
   if (!is_plain_difference(a, b, context.facts.state())) difference = context.visit(difference);
@@ -84,7 +84,7 @@ std::optional<bool> decide_less(const Binary& n, RewriteContext& context) {
   }
 }
 
-/// The operands of a comparison are integers.
+/// Whether the operands of a comparison are integers.
 bool compares_integers(const Expr& e) {
   const Binary* n = e.as<Binary>();
   return n && is_comparison(n->op) && n->a.dtype().is_integral();

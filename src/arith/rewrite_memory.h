@@ -1,6 +1,6 @@
-// What visits of the two passes gave, so that an expression that is met again is not simplified
-// again: the copies of an unrolled body, the second round of the rewriter, the operands of a
-// difference that decides a comparison, what a pass after this one has left as it was.
+// The memo table of both passes. Repeated expressions occur in the copies of an unrolled body, in
+// the second round of the rewriter, in the differences that decide comparisons, and in passes after
+// one that left an expression unchanged.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace tenon::arith {
 
-/// Its size is fixed: what falls on a place that is taken replaces what was there.
+/// A table of fixed size: a new entry replaces an old one in the same slot.
 class RewriteMemory {
  public:
   enum class Step : std::uint8_t { Rewrite, Canonical };
   struct Visit {
     tir::Expr e, result;
-    /// What was known of the variables of `e` (Facts::State::known_of).
+    /// The facts about the variables of `e` (Facts::State::known_of).
     std::uint64_t known;
     Step step;
-    /// How deep the visit went into rules that ask for another.
+    /// The depth of nested visits requested by rules.
     int depth;
   };
 
-  /// That of the SimplifierMemory that lives on this thread; null without one.
+  /// Returns the table of the innermost SimplifierMemory on this thread; null if there is none.
   static RewriteMemory* of_thread();
 
   static constexpr std::size_t kFew = 1 << 9, kMany = 1 << 12;
   explicit RewriteMemory(std::size_t places) : visits_(places) {}
 
-  /// The visit of this very expression, or one of an equal one that gives what this would.
+  /// Returns the visit of this expression, or of an equal one with the same result.
   const Visit* find(const tir::Expr& e, Step step, std::uint64_t known) const {
     const std::optional<Visit>& visit = visits_[place_of(e, step, known)];
     if (!visit || visit->known != known || visit->step != step) return nullptr;
@@ -40,7 +40,7 @@ class RewriteMemory {
       return nullptr;
     const bool is_settled = visit->result.same_as(visit->e);
     if (!is_settled && !is_shareable(e)) return nullptr;
-    // Folding knows equal operands of a minimum of data by their handles.
+    // Folding recognizes equal operands of a minimum of data by their handles.
     return contains(e, tir::Content::DataExtremum) ? nullptr : &*visit;
   }
   void add(Visit visit) {
@@ -48,8 +48,8 @@ class RewriteMemory {
     if (!visits_[place]) taken_.push_back(place);
     visits_[place] = std::move(visit);
   }
-  /// Whether what one expression becomes may stand for what an equal one does. A variable has one
-  /// definition, so what defines some stands once; and of data, handles tell equal parts apart.
+  /// Whether the result for one expression is valid for equal ones. Excludes expressions that
+  /// define variables, which must stay unique, and data, where folding distinguishes handles.
   static bool is_shareable(const tir::Expr& e) {
     return (e.dtype().is_index() || e.dtype().is_bool()) && !contains<tir::LetExpr>(e) &&
            !contains<tir::Reduce>(e);

@@ -1,5 +1,4 @@
-// The parts of rewrite_node, by family of operators. Each takes a node whose children are visited
-// already.
+// The parts of rewrite_node, by family of operators. Each takes a node with simplified children.
 #pragma once
 
 #include "arith/rewrite_step.h"
@@ -7,14 +6,14 @@
 
 namespace tenon::arith {
 
-/// Visits an expression that a rule asks to be rewritten again, unless too many such visits are
-/// under way.
+/// Visits an expression that a rule requests to be rewritten again, unless the nesting limit is
+/// reached.
 Expr rewrite_again(const Expr& e, RewriteContext& context);
-/// The first table with a rule that fits gives the result; nullopt if none does.
+/// Returns the result of the first matching rule of the table; nullopt if none matches.
 std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
                                 RewriteContext& context);
 
-/// What folding of constants makes of `a op b`, if it makes anything of it.
+/// Returns the constant-folded `a op b`; nullopt if nothing folds.
 std::optional<Expr> folded(tir::BinaryOp op, const Expr& a, const Expr& b);
 
 /// Sums, products, divisions, remainders, min and max.

@@ -28,7 +28,7 @@ Expr rewrite_variable(const Expr& e, const RewriteContext& context) {
   return known && known->value ? *known->value : e;
 }
 
-/// Comparisons the other way round are written with < and <= before they are looked at.
+/// Returns >, >= and similar comparisons in terms of < and <=.
 std::optional<Expr> turned_comparison(const Binary& n) {
   switch (n.op) {
     case BinaryOp::Gt:
@@ -83,8 +83,8 @@ Expr visit_under(const Expr& e, const Expr& condition, RewriteContext& context) 
   return context.visit(e);
 }
 
-/// A comparison of floats that has been visited: it has no bounds of integers in it, and another
-/// visit, which would go through all choices inside, finds nothing to change.
+/// Whether the condition is a visited comparison of floats. It has no integer bounds, and another
+/// visit, which would enter all choices inside, would not change it.
 bool is_settled(const Expr& condition) {
   const Not* inverted = condition.as<Not>();
   const Binary* n = (inverted ? inverted->a : condition).as<Binary>();
@@ -96,7 +96,7 @@ Expr visit_under_settled(const Expr& e, const Expr& condition, RewriteContext& c
   return context.visit(e);
 }
 
-/// A guard, which keeps positions inside.
+/// Simplifies a guard, whose operands are indices.
 Expr visit_guard(const Expr& condition, RewriteContext& context) {
   const InData guard(context.facts.state(), false);
   return context.visit(condition);
@@ -142,7 +142,8 @@ Expr rewrite_if_then_else(const Expr& e, const Call& n, RewriteContext& context)
 
 // ---- calls --------------------------------------------------------------------------------------
 
-/// ceil of a constant, or of the logarithm of one: the number of steps of a reduction tree.
+/// Simplifies ceil of a constant, or of the logarithm of one, as used for the number of steps of a
+/// reduction tree.
 std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
   if (const FloatImm* n = argument.as<FloatImm>())
     return make_float(e.dtype(), std::ceil(n->value));
@@ -152,8 +153,7 @@ std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
   return make_float(e.dtype(), std::ceil(std::log2(n->value)));
 }
 
-/// Folds an operation on the bits of constants. Unlike the amount of a user's shift, that of a
-/// shift may be any number here.
+/// Folds bit operations on constants. Unlike in user code, shift amounts may be any number here.
 std::optional<Expr> rewrite_bits(const Expr& e, const Call& n) {
   const IntImm* a = n.args[0].as<IntImm>();
   const IntImm* b = n.args[1].as<IntImm>();
@@ -182,7 +182,7 @@ Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
   return node;
 }
 
-/// Constants and variables take the place of their names; larger values stay shared.
+/// Substitutes lets whose value is a constant or a variable; larger values remain shared.
 Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
   const Expr value = context.visit(n.value);
   if (is_constant(value) || value.as<VarNode>()) {
@@ -196,13 +196,13 @@ Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
   return value.same_as(n.value) && body.same_as(n.body) ? e : make_let(n.var, value, body);
 }
 
-/// The axes range over their domains inside.
+/// Simplifies a reduction, whose axes are in their domains.
 Expr rewrite_reduction(const Expr& e, const Reduce& n, RewriteContext& context) {
   const Assumption ranges = Assumption::of_axes(context.facts, n.reduction->axis);
   return map_children(e, context.visit);
 }
 
-/// Its indices are positions.
+/// Simplifies a load, whose operands are indices.
 Expr rewrite_element(const Expr& e, RewriteContext& context) {
   const InData indices(context.facts.state(), false);
   return map_children(e, context.visit);

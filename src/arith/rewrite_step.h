@@ -1,8 +1,8 @@
 // One step of the rewriter, shared by the two passes of `simplify`.
 //
-// The rewriter visits a tree with itself as the visitor of children; the canonical pass visits
-// sums, products, divisions and remainders on its own, and gives every other node here, with itself
-// as the visitor:
+// The rewriter visits children recursively. The canonical pass handles sums, products, divisions
+// and remainders itself, and passes every other node to rewrite_node, with itself as the visitor of
+// children:
 //
 //   RewriteContext context{facts, [&](const Expr& child) { return canonical(child); }};
 //   Expr result = rewrite_node(e, context);
@@ -19,22 +19,22 @@ namespace tenon::arith {
 
 struct RewriteContext {
   const Facts& facts;
-  /// Simplifies a child, and again the result of a rule that asks for it (to the depth of
+  /// Simplifies a child, and also the result of a rule that requests it (up to the depth
   /// kMaxRewriteDepth).
   std::function<Expr(const Expr&)> visit;
-  /// Whether conditions that are literally known to hold are replaced. The canonical pass leaves
-  /// that to the rewriter: a condition that it has only just put in order is found by the next
+  /// Whether conditions that match a literal fact are replaced. The canonical pass leaves that to
+  /// the rewriter: a condition that it has just put into canonical form is found by the next
   /// `simplify`.
   bool uses_literals = false;
-  /// How many rules that ask for another visit are under way, and how many were at most; one more
-  /// than may be where a visit was refused.
+  /// The current and the maximum number of nested visits requested by rules. One above the limit if
+  /// a visit was refused.
   int depth = 0, deepest = 0;
-  /// Null where nothing is remembered.
+  /// Null if there is no memo table.
   RewriteMemory* memory;
 
   RewriteContext(const Facts& facts, std::function<Expr(const Expr&)> visit)
       : facts(facts), visit(std::move(visit)), memory(facts.state().memory()) {}
-  /// The rewriter itself: one round over the whole tree.
+  /// Makes the context of the rewriter itself: one round over the whole tree.
   explicit RewriteContext(const Facts& facts);
   RewriteContext(const RewriteContext&) = delete;
   RewriteContext& operator=(const RewriteContext&) = delete;
@@ -42,8 +42,8 @@ struct RewriteContext {
 
 inline constexpr int kMaxRewriteDepth = 5;
 
-/// What `simplify` gives for `e`, or gave before when as much was known of its variables. Where a
-/// visit was refused, or a proof cut short, less is simplified: that is not remembered.
+/// Returns the result of `simplify` for `e`, memoized under the facts about its variables. A result
+/// is not memoized if a visit was refused or a proof was cut short.
 template <class F>
 Expr visit_once(const Expr& e, RewriteContext& context, RewriteMemory::Step step,
                 const F& simplify) {
@@ -65,8 +65,9 @@ Expr visit_once(const Expr& e, RewriteContext& context, RewriteMemory::Step step
   return result;
 }
 
-/// Visits the children of `e` (branches of a choice under its condition), then applies the rules at
-/// its root. A variable gets its bound value; a cast, a call, a let, a reduction their own rules.
+/// Visits the children of `e` (operands of a choice under its condition), and then applies the
+/// rules at its root. Variables with values, casts, calls, lets and reductions have their own
+/// rules.
 Expr rewrite_node(const Expr& e, RewriteContext& context);
 
 }  // namespace tenon::arith

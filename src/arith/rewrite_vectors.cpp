@@ -36,14 +36,14 @@ std::optional<RampDivision> as_ramp_division(const Binary& n) {
   return RampDivision{*ramp, stride->value, broadcast->value, divisor->value, n.op};
 }
 
-/// The stride is a multiple of the divisor: the quotients rise evenly, the remainders are equal. A
-/// truncated division needs values of one sign.
+/// For a stride that is a multiple of the divisor: the quotients are a ramp, and the remainders are
+/// equal. A truncated division requires values of one sign.
 Expr with_dividing_stride(const RampDivision& d) {
   if (!is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
   return make_ramp(d.of_base(), d.number(d.stride / d.divisor_value), d.ramp.lanes);
 }
 
-/// All lanes lie between two neighbouring multiples of the divisor.
+/// For lanes that are all between two adjacent multiples of the divisor.
 Expr within_one_quotient(const RampDivision& d, const Expr& base_remainder) {
   if (is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
   return make_ramp(base_remainder, d.ramp.stride, d.ramp.lanes);
@@ -70,12 +70,12 @@ std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
   const Expr known_remainder = d->number(*compute(BinaryOp::FloorMod, base.base, d->divisor_value));
   if (first_quotient == last_quotient) {
     if (divides_step) return within_one_quotient(*d, known_remainder);
-    // The lanes stay within a block of the base's step, of which the divisor holds whole ones.
+    // The lanes stay within a block of the base's step, and the divisor is a multiple of that step.
     const bool stays_in_step =
         base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
     if (stays_in_step && !is_truncating(d->op)) return within_one_quotient(*d, d->of_base());
   }
-  // Whole multiples of the divisor in the base make no difference to the remainders.
+  // Multiples of the divisor in the base do not affect the remainders.
   if (divides_step && !is_division(d->op)) {
     Expr ramp = make_ramp(known_remainder, d->ramp.stride, d->ramp.lanes);
     return fold(d->op, ramp, n.b);

@@ -36,7 +36,7 @@ bool can_prove(const Claim& claim, const Facts& facts) {
   const ProofMemory::Step step(state.proofs);
   if (!step.is_allowed()) return false;
   const bool holds = settle(claim, facts);
-  // A proof that was cut short may yet succeed from elsewhere.
+  // A proof that was cut short may succeed in another context.
   if (step.is_allowed()) state.proofs.add(claim, holds, known);
   return holds;
 }
@@ -58,12 +58,12 @@ std::optional<bool> ProofMemory::find(const Claim& claim, std::uint64_t known) c
 }
 
 void ProofMemory::add(const Claim& claim, bool holds, std::uint64_t known) {
-  if (claims_.size() >= kMostClaims) claims_.clear();
+  if (claims_.size() >= kMaxClaims) claims_.clear();
   claims_.emplace(Key{claim, known}, holds);
 }
 
 ProofMemory::Step::Step(ProofMemory& memory) : memory_(memory) {
-  if (memory_.depth_++ == 0) memory_.left_ = kMostNested;
+  if (memory_.depth_++ == 0) memory_.left_ = kMaxNested;
   --memory_.left_;
 }
 

@@ -1,7 +1,7 @@
-// The proofs that conditions of rules ask for. A proof rewrites an expression, and the rules that
-// this tries ask for proofs again: each claim is settled once as long as the facts stay as they
-// are, and what one proof may start is limited, so that the cost of nested minima and the like does
-// not double with every level.
+// Proofs of rule conditions. A proof rewrites an expression, and the rules tried for it request
+// proofs in turn. Each claim is therefore memoized as long as the facts are unchanged, and the
+// number of proofs that one proof may start is limited, so that the cost does not double with each
+// level of nested minima.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +24,22 @@ struct Claim {
   friend bool operator==(const Claim& a, const Claim& b);
 };
 
-/// Whether the claim surely holds; false means "not proved".
+/// Whether the claim provably holds. False means "not proved".
 bool can_prove(const Claim& claim, const Facts& facts);
 
 class ProofMemory {
  public:
-  /// Proofs that one proof may start, those that these start among them. The known tables need 60
-  /// at most.
-  static constexpr int kMostNested = 300;
+  /// Maximum number of proofs that one proof may start, including nested ones. The golden tables
+  /// need at most 60.
+  static constexpr int kMaxNested = 300;
 
   std::optional<bool> find(const Claim& claim, std::uint64_t known) const;
   void add(const Claim& claim, bool holds, std::uint64_t known);
 
-  /// Whether the proof under way has started all that it may.
+  /// Whether the current proof has exhausted its budget.
   bool is_cut_short() const { return depth_ > 0 && left_ < 0; }
 
-  /// One proof under way.
+  /// A proof in progress.
   class Step {
    public:
     explicit Step(ProofMemory& memory);
@@ -53,7 +53,7 @@ class ProofMemory {
   };
 
  private:
-  /// With what was known of the claim's variables (Facts::State::known_of).
+  /// A claim with the facts about its variables (Facts::State::known_of).
   struct Key {
     Claim claim;
     std::uint64_t known;
@@ -62,7 +62,7 @@ class ProofMemory {
   struct Hash {
     std::size_t operator()(const Key& key) const;
   };
-  static constexpr std::size_t kMostClaims = 1 << 14;
+  static constexpr std::size_t kMaxClaims = 1 << 14;
 
   std::unordered_map<Key, bool, Hash> claims_;
   int depth_ = 0;

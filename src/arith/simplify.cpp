@@ -13,17 +13,18 @@ using namespace tir;
 namespace {
 constexpr int kRewriteRounds = 2;
 
-/// Expressions of so many nodes, chains of minima say, meet the same comparisons again and again.
+/// Minimum number of nodes of a large expression. Large ones, such as chains of minima, repeat the
+/// same comparisons.
 constexpr int kLarge = 128;
 
-/// Counts nodes down from what is left.
+/// Decrements `left` for each node.
 bool is_larger_than(const Expr& e, int& left) {
   if (--left < 0) return true;
   const Binary* n = e.as<Binary>();
   return n && (is_larger_than(n->a, left) || is_larger_than(n->b, left));
 }
 
-/// Remembers visits for as long as it lives, if the expression is large and nothing does already.
+/// Provides a memo table while it lives, if the expression is large and there is no other table.
 class MemoryForLarge {
  public:
   MemoryForLarge(const Expr& e, const Facts& facts) : state_(facts.state()) {
@@ -52,7 +53,7 @@ Expr rewrite_simplify(const Expr& e, const Facts& facts) {
   Expr result = e;
   for (int round = 0; round < kRewriteRounds; ++round) {
     Expr next = context.visit(result);
-    // A round gives the same for equal trees, so that another would change nothing.
+    // A round is deterministic, so that another one would change nothing.
     if (next.same_as(result) ||
         (next.node().hash == result.node().hash && structural_equal(next, result)))
       return next;
@@ -68,7 +69,7 @@ Expr simplify(const Expr& e, const Facts& facts, int rounds) {
     if (result.as<IntImm>()) return result;
     result = step % 2 == 0 ? rewrite_simplify(result, facts) : canonical_simplify(result, facts);
   }
-  // A pass that takes the form apart and another that puts it together leave what was there.
+  // Returns the original handle if the passes restored an equal form.
   const bool is_equal = result.node().hash == e.node().hash && structural_equal(result, e);
   return is_equal ? e : result;
 }
@@ -80,7 +81,7 @@ Range simplify(const Range& r, const Facts& facts) {
 // ---- memory -------------------------------------------------------------------------------------
 
 namespace {
-/// Kept for the next, so that no memory is asked of the system for each.
+/// Reused, to avoid an allocation per simplification.
 thread_local std::unique_ptr<RewriteMemory> memory_of_thread;
 thread_local int memories_alive = 0;
 }  // namespace

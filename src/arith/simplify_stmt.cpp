@@ -18,7 +18,7 @@ bool are_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
                     [](const Expr& x, const Expr& y) { return structural_equal(x, y); });
 }
 
-/// Two buffers that address the same elements alike.
+/// Whether both buffers map equal indices to the same elements.
 bool is_same_view(const Buffer& a, const Buffer& b) {
   if (a.same_as(b)) return true;
   return a->data.same_as(b->data) && a->dtype == b->dtype &&
@@ -26,15 +26,15 @@ bool is_same_view(const Buffer& a, const Buffer& b) {
          are_equal(a->strides, b->strides);
 }
 
-/// B[i] = B[i].
+/// Whether the store is B[i] = B[i].
 bool is_without_effect(const Store& store) {
   const Load* load = store.value.as<Load>();
   return load && is_same_view(load->buffer, store.buffer) &&
          are_equal(load->indices, store.indices);
 }
 
-/// Whether the value may take the place of its variable: what integers without effect are added to
-/// becomes simpler. Other values stay shared.
+/// Whether the value may be substituted for its variable: integers without side effects, since sums
+/// with them become simpler. Other values remain shared.
 bool may_inline(const Expr& value) {
   if (is_constant(value) || value.as<VarNode>()) return true;
   return value.dtype().is_int() && effect_of(value) == Effect::Pure;
@@ -67,11 +67,11 @@ class StmtSimplifier {
         [this](const Stmt& c) { return (*this)(c); });
   }
 
-  /// The range as it stands is known as numbers; that the variable lies in it is also a literal
-  /// fact, for the guards that repeat it with symbols.
+  /// Simplifies a loop. The range is a fact about constants; that the variable is in it is also a
+  /// literal fact, for guards that repeat it symbolically.
   Stmt loop(const Stmt& s, const For& n) {
     facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
-    // Of constants, the range says it all.
+    // For constants, the range suffices.
     if (constant_int(n.min) && constant_int(n.extent)) return children(s);
     const auto lower = facts_.assume(n.var >= n.min);
     const auto upper = facts_.assume(n.var < n.min + n.extent);
@@ -111,8 +111,8 @@ class StmtSimplifier {
     return value.same_as(n.value) && body.same_as(n.body) ? s : make_stmt(Let{n.var, value, body});
   }
 
-  /// A thread runs over its extent, but the launch says so only in numbers: a guard `threadIdx.x <
-  /// n` stays.
+  /// Simplifies a thread attribute. Only the constant extent of a launch is a fact: a guard
+  /// `threadIdx.x < n` is kept.
   Stmt attribute(const Stmt& s, const Attr& n) {
     const IterVar* axis = std::get_if<IterVar>(&n.subject);
     if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread))

@@ -102,12 +102,11 @@ Sum::Parts Sum::separate(std::int64_t divisor) const {
 
 namespace {
 
-/// Two pieces of one index become one where they meet:
-///   s * (x div (c*s)) + ((x mod (c*s)) div c)  ==  x div c        for s, c >= 1, times any common
-///   factor,
-/// because (x mod (c*s)) div c == (x div c) mod s, and (y div s) * s + y mod s == y with y = x div
-/// c. Both identities hold with x mod u in the place of x when c*s divides u, and for both
-/// roundings (truncation: take signs apart).
+/// Whether two pieces of one index are adjacent, so that they merge into one:
+///   s * (x div (c*s)) + ((x mod (c*s)) div c)  ==  x div c      for s, c >= 1, times any factor,
+/// because (x mod (c*s)) div c == (x div c) mod s, and (y div s) * s + y mod s == y for y = x div
+/// c. Both identities also hold with x mod u in place of x if c*s divides u, and for both roundings
+/// (for truncation, consider each sign separately).
 bool meet(const Term& high, const Term& low) {
   return high.lower == low.upper && low.scale != 0 && high.scale % low.scale == 0 &&
          high.lower == (high.scale / low.scale) * low.lower && high.allows(low.rounding);
@@ -134,7 +133,8 @@ void merge_pieces(std::vector<Term>& terms) {
   }
 }
 
-/// By scale, divisor, modulus, all descending; floor before truncation; else as they came.
+/// Orders terms by scale, divisor and modulus, all descending; floor before truncation; otherwise
+/// stable.
 bool comes_before(const Term& a, const Term& b) {
   if (a.scale != b.scale) return a.scale > b.scale;
   if (a.lower != b.lower) return a.lower > b.lower;
@@ -157,13 +157,13 @@ class Chain {
   std::optional<Expr> so_far_;
 };
 
-/// The chain of a sum whose terms are in order. `on_step` sees every intermediate value and may
-/// stop the work.
+/// Builds the chain of a sum whose terms are in order. `on_step` sees every intermediate value and
+/// may stop the construction.
 template <class OnStep>
 std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms,
                                 std::int64_t constant, OnStep on_step) {
   Chain chain(type);
-  // The least integer has no negation, so it is added like a positive one.
+  // The minimum integer cannot be negated, so it is added like a positive one.
   for (const Term& term : terms) {
     if (term.scale <= 0 && !is_least(type, term.scale)) continue;
     chain.add(term.expr());
@@ -215,7 +215,7 @@ bool can_cast_terms(const Term& term, DataType type, const Facts& facts) {
   if (!fits(term.scale, type) || !fits(term.lower, type)) return false;
   if (!stays_within(term.index, type, facts)) return false;
   if (term.upper != kNoUpper && !fits(term.upper, type)) return false;
-  // A remainder or quotient of what fits, by a positive number, fits.
+  // A remainder or quotient by a positive number fits if the dividend does.
   return term.scale == 1 || stays_within(term.expr(), type, facts);
 }
 

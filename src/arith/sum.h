@@ -2,7 +2,7 @@
 //
 //   ((x*8) + floordiv(floormod(y, 64), 16)) + 3      ==  Sum{ {x, 1, none, 8}, {y, 16, 64, 1}; 3 }
 //
-// Values are of one index type (int32 or int64) and taken not to overflow; scales and constants
+// Values are of one index type (int32 or int64) and assumed not to overflow; scales and constants
 // wrap.
 #pragma once
 
@@ -17,7 +17,7 @@ enum class Rounding : std::uint8_t { Trunc, Floor };
 
 inline constexpr std::int64_t kNoUpper = std::numeric_limits<std::int64_t>::max();
 
-/// scale * ((index mod upper) div lower), both rounded one way; upper may be kNoUpper.
+/// scale * ((index mod upper) div lower), both with the same rounding. `upper` may be kNoUpper.
 /// Invariant: lower >= 1, and upper is kNoUpper or a positive multiple of lower.
 struct Term {
   Expr index;
@@ -30,16 +30,16 @@ struct Term {
 
   DataType dtype() const { return index.dtype(); }
   bool is_whole() const { return lower == 1 && upper == kNoUpper; }
-  /// Whether it may be read as a term of that rounding: a whole index is not rounded at all.
+  /// Whether it can be read as a term of that rounding. A whole index is not rounded at all.
   bool allows(Rounding other) const { return rounding == other || is_whole(); }
   bool same_index(const Term& other) const;
 
   void multiply(std::int64_t factor);
-  /// The term times a sign of +1 or -1, as an expression.
+  /// Returns the term times a sign of +1 or -1, as an expression.
   Expr expr(int sign = 1) const;
 };
 
-/// The remainder or quotient as expressions.
+/// Return the remainder or quotient as expressions.
 Expr remainder(Rounding rounding, const Expr& a, std::int64_t divisor);
 Expr quotient(Rounding rounding, const Expr& a, std::int64_t divisor);
 
@@ -49,29 +49,30 @@ class Sum {
   explicit Sum(Term term) : type_(term.dtype()) { terms_.push_back(std::move(term)); }
 
   DataType dtype() const { return type_; }
-  /// Terms of one index stand together, by descending divisor; indices are in order of first
-  /// appearance.
+  /// Returns the terms. Terms of one index are adjacent, by descending divisor; indices are in
+  /// order of first appearance.
   const std::vector<Term>& terms() const { return terms_; }
   std::int64_t constant() const { return constant_; }
   bool is_zero() const { return terms_.empty() && constant_ == 0; }
 
   void set_constant(std::int64_t value) { constant_ = value; }
   void add(std::int64_t value);
-  /// += term * factor
+  /// Adds term * factor.
   void add(Term term, std::int64_t factor);
   void add(const Sum& other, std::int64_t factor);
   void multiply(std::int64_t factor);
   /// Precondition: the divisor divides the constant and every scale.
   void divide_exactly(std::int64_t divisor);
 
-  /// The part whose scales and constant the divisor divides, and the rest.
+  /// Splits the sum into the part whose scales and constant the divisor divides, and the rest.
   struct Parts;
   Parts separate(std::int64_t divisor) const;
 
-  /// Pieces of one index merged, terms ordered; the text that readers see.
+  /// Returns the sum as an expression, with adjacent pieces merged and terms in order: the form of
+  /// TVM 0.9 text.
   Expr expr() const;
 
-  /// cast(type, sum), distributed over the terms. Precondition: can_cast_terms.
+  /// Applies cast(type, sum), distributed over the terms. Precondition: can_cast_terms.
   void cast_terms(DataType type);
 
  private:
@@ -84,8 +85,8 @@ struct Sum::Parts {
   Sum divisible, rest;
 };
 
-/// Whether casting index by index gives the same values: a widening, or no step of the evaluation
-/// leaves the type.
+/// Whether casting each index gives the same values: the cast widens, or no step of the evaluation
+/// overflows.
 bool can_cast_terms(const Term& term, DataType type, const Facts& facts);
 bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts);
 

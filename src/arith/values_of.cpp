@@ -1,6 +1,6 @@
 // Interval evaluation: every node maps the intervals of its operands to one that contains its
-// values. Operands that no relaxed variable touches stay as they are, so that an untouched
-// expression is a point of itself.
+// values. Operands without relaxed variables are kept, so that an expression without any is a
+// point.
 
 #include "arith/ends.h"
 #include "arith/facts_state.h"
@@ -46,10 +46,9 @@ Interval subtract(const Interval& a, const Interval& b) {
                  combine_if_both(BinaryOp::Sub, a.max(), b.min()));
 }
 
-/// x op factor for x in a, where op is monotone in x, with a direction that is the sign of the
-/// factor.
+/// Returns x op factor for x in a, where op is monotone in x and increasing for a positive factor.
 Interval scale(BinaryOp op, const Interval& a, const Expr& factor, const Facts& facts) {
-  // Zero divided is zero, where the division has a meaning.
+  // Zero divided by anything is zero, if the division is defined.
   auto scaled = [&](const std::optional<Expr>& end) {
     return end && is_zero(*end) ? end : combine_if_both(op, end, factor);
   };
@@ -81,7 +80,7 @@ Interval divide(BinaryOp op, const Interval& a, const Interval& b, const Facts& 
   return scale(op, a, *b.min(), facts);
 }
 
-/// [-(|divisor| - 1), |divisor| - 1]
+/// Returns [-(|divisor| - 1), |divisor| - 1].
 Interval remainders_of_any_sign(const Expr& divisor) {
   Expr bound = fold(BinaryOp::Sub, abs(divisor), one_like(divisor));
   return Interval::of(negated(bound), bound);
@@ -92,7 +91,7 @@ Interval floor_remainder(const Interval& a, const Interval& b, const Facts& fact
   const Expr& divisor = *b.min();
   if (!surely_at_least(divisor, 0, facts)) return remainders_of_any_sign(divisor);
   if (constant_int(divisor) && a.is_bounded()) {
-    // If both ends have one quotient q, the remainder is x - divisor * q all the way.
+    // If both ends have the same quotient q, the remainder is x - divisor * q throughout.
     Expr least = combine(BinaryOp::FloorDiv, *a.min(), divisor);
     Expr greatest = combine(BinaryOp::FloorDiv, *a.max(), divisor);
     if (can_prove(combine(BinaryOp::Eq, greatest, least), facts)) {
@@ -104,7 +103,7 @@ Interval floor_remainder(const Interval& a, const Interval& b, const Facts& fact
   return Interval::of(zero_like(divisor), fold(BinaryOp::Sub, divisor, one_like(divisor)));
 }
 
-/// The remainder has the sign of the dividend.
+/// Bounds a truncated remainder, which has the sign of the dividend.
 Interval trunc_remainder(const Interval& a, const Interval& b, const Facts& facts) {
   if (!b.is_point() || is_zero(*b.min())) return Interval::everything();
   const Expr& divisor = *b.min();
@@ -126,8 +125,9 @@ Interval greatest(const Interval& a, const Interval& b) {
   return between(min, combine_if_both(BinaryOp::Max, a.max(), b.max()));
 }
 
-/// With `wraps`, sums, differences and products wrap, and only those of points are known. Without,
-/// the operands are positions, and nothing is known of a result that leaves the type.
+/// Applies an operator. With `wraps`, sums, differences and products wrap, and only results of
+/// points are known. Otherwise the operands are indices, and nothing is known of a result that
+/// overflows.
 Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type, bool wraps,
                const Facts& facts) {
   if (a.is_empty()) return a;
@@ -190,7 +190,7 @@ class Evaluator {
         [&](const Ramp& node) { return ramp(node); },
         [&](const Broadcast& node) { return (*this)(node.value); },
         [&](const Load& node) {
-          // Nothing is known of what it reads, but one place keeps one value.
+          // The loaded value is unknown, but a fixed element has a single value.
           for (const Expr& index : node.indices) {
             if (touches(index)) return Interval::everything();
           }
@@ -211,8 +211,8 @@ class Evaluator {
     return uses_var(e, [&](const Expr& var) { return relaxed_.find(var.node()) != nullptr; });
   }
 
-  /// A variable whose interval names relaxed variables is relaxed over those too. A chain of such
-  /// steps cannot be longer than the map unless it is a circle.
+  /// Returns the interval of a variable. If it contains relaxed variables, they are relaxed too. A
+  /// chain of such steps that is longer than the map is a cycle.
   Interval variable(const Expr& e) {
     const Interval* own = relaxed_.find(e.node());
     if (!own) return Interval::point(e);
@@ -221,7 +221,7 @@ class Evaluator {
     ++depth_;
     Interval result = ends(*own);
     --depth_;
-    // Both ends evaluate a point to one value, but perhaps to two handles.
+    // Both ends evaluate a point to equal values, but possibly to different handles.
     if (own->is_point() && result.is_bounded() && structural_equal(*result.min(), *result.max())) {
       return Interval::point(*result.min());
     }
@@ -244,7 +244,7 @@ class Evaluator {
     if (is_itself(value, node.value)) return Interval::point(e);
     if (value.is_empty()) return value;
     DataType from = node.value.dtype(), to = e.dtype().element();
-    // A narrower type may wrap, but that of a position is taken not to.
+    // A narrower type may wrap, except that indices are assumed not to.
     const bool is_position = to.bits >= 32 && !wraps(node.value, facts_);
     const auto converted = [&](const std::optional<Expr>& end) -> std::optional<Expr> {
       const std::optional<std::int64_t> number = end ? constant_int(*end) : std::nullopt;

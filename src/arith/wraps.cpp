@@ -12,13 +12,13 @@ namespace {
 
 bool is_index_type(DataType type) { return type.is_int() && type.bits >= 32; }
 
-/// The type that the arithmetic of `e` is in.
+/// Returns the type of the arithmetic in `e`.
 DataType type_of_arithmetic(const Expr& e) {
   const Binary* n = e.as<Binary>();
   return n && is_comparison(n->op) ? n->a.dtype() : e.dtype();
 }
 
-/// Calls that are arithmetic of positions where their arguments are positions.
+/// Whether the call is index arithmetic if its arguments are indices.
 bool is_index_arithmetic(const Call& n) {
   for (const Intrin intrin :
        {Intrin::if_then_else, Intrin::likely, Intrin::shift_left, Intrin::shift_right,
@@ -27,7 +27,7 @@ bool is_index_arithmetic(const Call& n) {
   return false;
 }
 
-/// Calls and casts that give data, where no element occurs.
+/// Whether calls or casts in the expression produce data. Precondition: it contains no element.
 bool has_call_for_data(const Expr& e) {
   if (!contains<Call>(e) && !contains<Cast>(e)) return false;
   if (const Call* n = e.as<Call>(); n && !is_index_arithmetic(*n)) return true;

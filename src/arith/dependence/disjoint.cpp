@@ -30,9 +30,9 @@ constexpr std::size_t kMaxSteps = 4;
 constexpr std::size_t kMaxCases = 64;
 constexpr unsigned kMaxOthers = 4;
 
-/// The positions at which expressions take a variable apart: 8 of floordiv(v, 8), floormod(v, 8),
-/// and 32 of floordiv(floordiv(v, 8), 4). Each divides the next one; others are left out. One
-/// symbol, as of floordiv(v, n), floormod(v, n), is a position where there is no other.
+/// The positions at which expressions divide a variable: 8 for floordiv(v, 8) and floormod(v, 8),
+/// and 32 for floordiv(floordiv(v, 8), 4). Each position must divide the next one; others are
+/// ignored. A symbol, as in floordiv(v, n), is used only if there is no constant position.
 class Digits {
  public:
   explicit Digits(const Var& var) : var_(var) {}
@@ -96,7 +96,7 @@ bool same_layout(const Buffer& a, const Buffer& b) {
          same_list(a->strides, b->strides) && structural_equal(a->elem_offset, b->elem_offset);
 }
 
-/// Whether equal indices of buffers of one dimension are the same element.
+/// Whether equal indices of one-dimensional buffers are the same element.
 bool same_flat_layout(const Buffer& a, const Buffer& b) {
   return a->data.same_as(b->data) && a->dtype.element() == b->dtype.element() &&
          a->dtype.lanes == 1 && b->dtype.lanes == 1 && a->shape.size() == 1 &&
@@ -118,7 +118,7 @@ class Prover {
       others_ += loop.step == Step::Other ? 1 : 0;
       if (loop.loop.range) facts_.bind(loop.loop.var, *loop.loop.range, /*replace=*/true);
       if (loop.step == Step::Any || !loop.loop.range) continue;
-      // Two different iterations of a loop that has one.
+      // A loop with one iteration has no two different ones.
       if (const auto count = constant_int(loop.loop.range->extent); count && *count < 2)
         is_vacuous_ = true;
     }
@@ -154,7 +154,7 @@ class Prover {
            (has_digits_ && apart_by_proof(first, second, Order::LowestFirst));
   }
 
-  /// i + 1 and j of (i + 1)*stride and j*stride, where the stride is known to be positive.
+  /// Returns i + 1 and j for (i + 1)*stride and j*stride, if the stride is provably positive.
   std::optional<std::pair<Expr, Expr>> common_factor(const Expr& a, const Expr& b) {
     const Binary *in_a = as_binary(a, BinaryOp::Mul), *in_b = as_binary(b, BinaryOp::Mul);
     if (!in_a || !in_b || !in_a->b.as<VarNode>() || !in_a->b.same_as(in_b->b)) return std::nullopt;
@@ -175,13 +175,13 @@ class Prover {
 
   // ---- sums ----
 
-  /// How a variable's values in the two accesses are related.
+  /// The relation between a variable's values in the two accesses.
   enum class Kind : std::uint8_t { Same, Free, Stepped };
   struct Related {
     Kind kind = Kind::Same;
     ConstBound bound = ConstBound::everything();
     Step step = Step::Any;
-    /// Among the loops of step Other.
+    /// Number among the loops of step Other.
     unsigned number = 0;
   };
 
@@ -201,7 +201,7 @@ class Prover {
     return {Kind::Same, const_bound(var, facts_)};
   }
 
-  /// A summand of the difference: its coefficients in the second and in the first access.
+  /// A summand of the difference, with its coefficients in the second and in the first access.
   struct Term {
     Expr value;
     std::int64_t second, first;
@@ -211,7 +211,7 @@ class Prover {
   struct Sum {
     std::int64_t constant = 0;
     std::vector<Term> terms;
-    /// Some summand is more than a variable, or has no finite bounds.
+    /// Whether a summand is not a variable, or has no finite bounds.
     bool is_opaque = false;
   };
 
@@ -238,7 +238,7 @@ class Prover {
       if (is_var) {
         term.related = related(term.value, in_first, in_second);
       } else {
-        // A function of variables that differ has two values.
+        // A function of differing variables may have two values.
         const bool differs = uses_var(term.value, [&](const Expr& var) {
           return related(var, in_first, in_second).kind != Kind::Same;
         });
@@ -250,8 +250,8 @@ class Prover {
     return sum;
   }
 
-  /// Whether the sum never is 0. `later` has a bit for each loop of step Other, set where the
-  /// second access is in the later iteration.
+  /// Whether the sum is never 0. `later` has a bit for each loop of step Other, set if the second
+  /// access is in the later iteration.
   static bool misses_zero(const Sum& sum, bool by_steps, unsigned later) {
     Reach reach(sum.constant);
     bool fits = true;
@@ -282,7 +282,7 @@ class Prover {
             reach.add(coefficient(0, term.first), min, max);
             break;
           }
-          // The one behind has the value v, the one ahead v + d.
+          // The earlier iteration has the value v, the later one v + d.
           const bool is_later =
               term.related.step == Step::Later ||
               (term.related.step == Step::Other && ((later >> term.related.number) & 1U) != 0);
@@ -303,8 +303,9 @@ class Prover {
     return true;
   }
 
-  /// Makes one summand of each sum that a guard bounds: j*3 + k, of which j*3 + k < 16 holds, is
-  /// less than 16 even if the ranges of j and k allow more. Returns false if no guard bounds any.
+  /// Replaces part of each sum that a guard bounds by one summand: if j*3 + k < 16 is a guard, j*3
+  /// + k is less than 16 even if the ranges of j and k allow more. Returns false if no guard bounds
+  /// any.
   bool gather_guarded(Sum& sum, const Access& first, const Access& second) const {
     bool found = false;
     for (const Expr& guard : first.guards) found |= gather_guarded(sum, guard, false);
@@ -349,7 +350,7 @@ class Prover {
     return true;
   }
 
-  /// True: disjoint. False: no proof can tell them apart. nullopt: a proof might.
+  /// Returns true if disjoint, false if no proof can succeed, and nullopt if a proof may succeed.
   std::optional<bool> apart_in_sums(const Access& first, const Access& second) const {
     const std::size_t rank = first.indices.size();
     bool is_final = first.guards.empty() && second.guards.empty() && rank == 1;
@@ -364,11 +365,10 @@ class Prover {
 
   // ---- proofs ----
 
-  /// The digits in the order in which they are looked at for the first one that differs.
+  /// The order in which digits are searched for the first one that differs.
   enum class Order : std::uint8_t { HighestFirst, LowestFirst };
 
-  /// Values for the variables of one access, and for the quotients and remainders that are symbolic
-  /// digits of its loop.
+  /// Values for the variables of one access, and for symbolic quotients and remainders of its loop.
   struct Instance {
     VarMap vars;
     std::vector<std::pair<Expr, Expr>> digits = {};
@@ -380,9 +380,9 @@ class Prover {
     }
   };
 
-  /// Values for the variables of the two accesses. `ahead` says by how far the digit that differs
-  /// is ahead in the later one; it is substituted after divisions have been resolved, for which
-  /// that digit must not be larger than it can be.
+  /// Values for the variables of the two accesses. `ahead` is the distance of the differing digit
+  /// in the later access. It is substituted after divisions have been resolved, for which the digit
+  /// must stay in range.
   struct Case {
     Instance first, second;
     VarMap ahead;
@@ -401,7 +401,7 @@ class Prover {
     is_symbolic_ = is_symbolic_ || !constant_int(range.extent);
   }
 
-  /// A second value of the variable.
+  /// Adds a second variable with the same range.
   Var fresh_like(const FreeVar& free, const Instance& instance, Scopes& scopes) {
     const Var var = free.var.fresh();
     if (!free.range) return var;
@@ -409,7 +409,7 @@ class Prover {
         Range::from_min_extent(instance.in(free.range->min), instance.in(free.range->extent));
     bind(var, range);
     if (!constant_int(range.extent)) {
-      // The variable exists, so its loop has an iteration.
+      // The variable has a value, so its loop has an iteration.
       scopes.push_back(facts_.assume(make_int(range.extent.dtype(), 1) <= range.extent));
       scopes.push_back(facts_.assume(var < range.min + range.extent));
     }
@@ -431,10 +431,10 @@ class Prover {
       std::vector<Expr> positions = {make_int(var.dtype(), 1)};
       if (std::exchange(may_use_digits, false)) positions = digits_of(loop, first, second);
       has_digits_ |= positions.size() > 1;
-      // Whoever divides by it does so in an iteration, so it is not 0.
+      // The division happens in some iteration, so the divisor is not 0.
       if (!constant_int(positions.back()))
         scopes.push_back(facts_.assume(make_int(var.dtype(), 1) <= positions.back()));
-      // The lowest digit that differs does not show which of the two iterations is the later one.
+      // The lowest digit that differs does not determine which iteration is later.
       const bool is_both =
           loop.step == Step::Other || (order == Order::LowestFirst && positions.size() > 1);
       std::vector<Case> next;
@@ -445,7 +445,7 @@ class Prover {
             next.push_back(stepped(one, loop.loop, positions, at, order, step));
         }
       cases = std::move(next);
-      // Two iterations differ, so there are two.
+      // If two iterations differ, there are at least two.
       if (loop.loop.range && !constant_int(loop.loop.range->extent))
         scopes.push_back(facts_.assume(make_int(var.dtype(), 2) <= loop.loop.range->extent));
     }
@@ -455,7 +455,7 @@ class Prover {
   std::vector<Expr> digits_of(const Relation::Loop& loop, const Access& first,
                               const Access& second) const {
     const Expr one = make_int(loop.loop.var.dtype(), 1);
-    // Digits are those of a loop that counts from 0.
+    // Digits are those of a loop that starts at 0.
     if (!loop.loop.range || !is_zero(loop.loop.range->min)) return {one};
     Digits digits(loop.loop.var);
     for (const Access* access : {&first, &second})
@@ -476,7 +476,8 @@ class Prover {
     return positions;
   }
 
-  /// The case in which digit `at` is the first that differs, and is ahead in the later iteration.
+  /// Returns the case in which digit `at` is the first that differs and is ahead in the later
+  /// iteration.
   Case stepped(const Case& outer, const FreeVar& loop, const std::vector<Expr>& positions,
                std::size_t at, Order order, Step step) {
     Case result = outer;
@@ -520,13 +521,13 @@ class Prover {
     return result;
   }
 
-  /// The factor from a digit's position to the next one. A position before a symbol is 1.
+  /// Returns the factor from a digit's position to the next one. A position before a symbol is 1.
   static Expr ratio(const Expr& next, const Expr& position) {
     const auto to = constant_int(next), from = constant_int(position);
     return to && from ? make_int(next.dtype(), *to / *from) : next;
   }
 
-  /// New variables for those inside of the instance.
+  /// Adds new variables for the inner variables of the instance.
   void add_inner(const Access& access, Instance& instance, Scopes& scopes) {
     for (const FreeVar& inner : access.inner)
       set(instance.vars, inner.var, fresh_like(inner, instance, scopes));
@@ -590,7 +591,8 @@ class Prover {
     if (can_prove_at_least(distance, 1, facts_) || can_prove_below(distance, 0, facts_))
       return true;
     if (is_symbolic_ && is_apart_by_symbols(b - a)) return true;
-    // Or it is no multiple of the steps of a loop that it is else made of.
+    // Otherwise, tests whether the distance is not a multiple of the steps of the loops that it
+    // depends on.
     std::vector<Expr> steps;
     walk(distance, [&](const Binary& n) {
       const auto step = n.op == BinaryOp::Mul ? constant_int(n.b) : std::nullopt;
@@ -601,7 +603,8 @@ class Prover {
     });
   }
 
-  /// With ends that are symbols: distance*n + j' - j, for j, j' in [0, n), is at least 1.
+  /// Proves a distance with symbolic bounds: distance*n + j' - j, for j and j' in [0, n), is at
+  /// least 1.
   bool is_apart_by_symbols(const Expr& distance) {
     std::vector<Var> used;
     for (const Var& var : made_)
@@ -616,8 +619,8 @@ class Prover {
            (ends.max() && can_prove_below(simplify(*ends.max(), facts_), 0, facts_));
   }
 
-  /// Whether guards let each element be touched in one iteration only: where both instances access
-  /// the same element j, `floormod(j, 8) == p` gives p the same value in both.
+  /// Whether guards assign each element to a single iteration: if both instances access element j,
+  /// `floormod(j, 8) == p` gives p the same value in both.
   bool have_different_owners(const Instances& both) {
     const auto& [first, second, values] = both;
     if (first.guards.empty() || second.guards.empty()) return false;
@@ -644,7 +647,7 @@ class Prover {
     return false;
   }
 
-  /// The expression of one instance in terms of the element that is accessed.
+  /// Returns an instance's expression in terms of the accessed element.
   Expr at_element(const Expr& e, const Access& access, const Instance& instance,
                   const std::vector<Var>& element) const {
     Instance own = instance;
@@ -652,7 +655,7 @@ class Prover {
     for (std::size_t dim = 0; dim < access.indices.size(); ++dim) {
       const Expr& index = access.indices[dim];
       for (const FreeVar& inner : access.inner) {
-        // The index is the variable and an offset.
+        // Requires an index that is the variable plus an offset.
         const Expr offset = simplify(index - inner.var);
         if (!uses_var(index, inner.var) || uses_var(offset, inner.var)) continue;
         set(own.vars, inner.var, element[dim] - instance.in(offset));
@@ -670,10 +673,10 @@ class Prover {
 
   const Relation& relation_;
   Facts& facts_;
-  /// The variables inside of accesses that the facts know.
+  /// Inner variables that already have facts.
   std::unordered_set<const ExprNode*> bound_;
-  /// The variables that the cases of the pair at hand have made, their values, and whether an
-  /// extent is a symbol.
+  /// Variables created by the cases of the current pair, their values, and whether an extent is
+  /// symbolic.
   std::vector<Var> made_;
   IntervalMap values_;
   bool is_symbolic_ = false;
@@ -714,7 +717,7 @@ bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>&
     if (!constant_int(extent))
       scopes.push_back(facts.assume(make_int(extent.dtype(), 1) <= extent));
   }
-  // The first loop in which two iterations differ, and any iterations of those inside of it.
+  // Cases by the first loop in which the iterations differ; the loops inside it are unconstrained.
   for (std::size_t first = 0; first < all.size(); ++first) {
     Relation relation = Relation().with(all[first].var, all[first].range, Step::Other);
     for (std::size_t n = first + 1; n < all.size(); ++n)
@@ -727,7 +730,7 @@ bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>&
 std::optional<Conflict> find_conflict(const Footprint& first, const Footprint& second,
                                       const Relation& relation, Facts& facts) {
   Prover prover(relation, facts);
-  // Comparing both ways twice is no use where the relation is symmetric.
+  // For a symmetric relation, comparing both orders is redundant.
   const bool is_symmetric =
       &first == &second && std::ranges::none_of(relation.loops(), [](const Relation::Loop& loop) {
         return loop.step == Step::Later || loop.step == Step::Earlier;

@@ -20,7 +20,7 @@ Range from_zero(const Expr& extent) {
   return Range::from_min_extent(make_int(extent.dtype(), 0), extent);
 }
 
-/// The scalar that a vector expression is in one lane; nullopt if that is not known.
+/// Returns the scalar value of a vector expression in one lane; nullopt if unknown.
 std::optional<Expr> in_lane(const Expr& e, const Expr& lane) {
   if (e.dtype().is_scalar()) return e;
   if (const Broadcast* n = e.as<Broadcast>()) return n->value;
@@ -127,7 +127,7 @@ class Reader {
       return add(AccessKind::Write, n->buffer, n->indices);
     }
     if (const BlockRealize* n = s.as<BlockRealize>()) return block(*n);
-    // The subjects of attributes are names.
+    // The subjects of attributes are names and are not accessed.
     if (const Attr* n = s.as<Attr>()) {
       expr(n->value);
     } else {
@@ -179,7 +179,7 @@ class Reader {
     if (!memory_.is_stable(own.min) || !memory_.is_stable(own.extent))
       return inner_.push_back({var, std::nullopt});
     if (constant_int(own.min)) return inner_.push_back({var, own});
-    // Counted from 0, so that the range is the same in all iterations around.
+    // Counted from 0, so that the range is the same in all outer iterations.
     const Var offset = var.fresh();
     inner_.push_back({offset, from_zero(own.extent)});
     set(values_, var, own.min + offset);
@@ -187,7 +187,7 @@ class Reader {
 
   void let(const Var& var, const Expr& value) {
     if (var.dtype().is_handle()) {
-      // Another name for memory.
+      // The let gives memory another name.
       result_.is_opaque = true;
     } else if (value.dtype().is_scalar() && memory_.is_stable(value)) {
       set(values_, var, substitute(value, values_));
@@ -207,7 +207,8 @@ class Reader {
     }
   }
 
-  /// A block counts with its header. A block without one, such as the root, counts with its body.
+  /// A block contributes its declared regions; a block without any, such as the root, contributes
+  /// its body.
   void block(const BlockRealize& n) {
     const Block& block = *n.block;
     for (const Expr& value : n.values) expr(value);
@@ -264,7 +265,7 @@ class Reader {
     for (const Expr& arg : n.args) expr(arg);
   }
 
-  /// Whoever is given a bare address may read and write all of the memory.
+  /// A callee that receives an address may read and write all of the memory.
   void address(const Expr& data) {
     const Var var = Var::of(data);
     if (const auto view = views_.find(&var.node()); view != views_.end()) {
@@ -316,12 +317,12 @@ class Reader {
     finish(region_access(kind, region, offsets_));
   }
 
-  /// Any element that the view shows.
+  /// Adds an access to any element of the view.
   void add_view(AccessKind kind, const View& view) {
     finish(region_access(kind, BufferRegion{view.source, view.region}, offsets_));
   }
 
-  /// Gives the access the lets, variables and guards of its place.
+  /// Completes the access with the lets, variables and guards of its context.
   void finish(Access access) {
     for (Expr& index : access.indices) {
       access.is_known = access.is_known && memory_.is_stable(index);
@@ -367,7 +368,7 @@ class Reader {
   Offsets offsets_;
   std::vector<FreeVar> inner_;
   std::vector<Expr> guards_;
-  /// The values of lets, and of block iterators.
+  /// Values of lets and block iterators.
   VarMap values_;
   std::unordered_map<const ExprNode*, View> views_;
   std::unordered_set<const ExprNode*> own_;

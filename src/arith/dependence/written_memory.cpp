@@ -30,7 +30,7 @@ WrittenMemory::WrittenMemory(const Stmt& body) {
           if (constant_int(n.args[4]) != 1) written_.insert(&n.args[1].node());
           return;
         }
-        // A callee may write through any address that it is given.
+        // A callee may write through any address that it receives.
         if (n.is(Intrin::address_of))
           if (const Load* load = n.args[0].as<Load>()) written_.insert(&load->buffer->data.node());
         for (const Expr& arg : n.args)

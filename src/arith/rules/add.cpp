@@ -24,7 +24,7 @@ constexpr Row kRows[] = {
     {"constant_into_max_second", "max(x, y + c1) + c2", "max(x + c2, y)", "c1 == 0 - c2", kExact},
     {"constant_into_max_first", "max(x + c1, y) + c2", "max(x, y + c2)", "c1 == 0 - c2", kExact},
 
-    // What is taken away and added again.
+    // Terms cancel.
     {"restore", "(x - y) + y ; y + (x - y)", "x"},
     {"chain", "(x - y) + (y - z)", "x - z"},
     {"chain_crossed", "(x - y) + (z - x)", "z - y"},

@@ -13,13 +13,13 @@ constexpr Row kEqualRows[] = {
 constexpr auto kEqualRules = compile<kEqualRows>();
 
 constexpr Row kLessRows[] = {
-    // Equal parts on both sides.
+    // Common parts of both sides.
     {"common_addend", "x + y < x + z ; x + y < z + x ; y + x < x + z ; y + x < z + x", "y < z", "",
      kExact},
     {"common_subtrahend", "y - x < z - x", "y < z", "", kExact},
     {"common_minuend", "x - y < x - z", "z < y", "", kExact},
 
-    // Constants meet on one side.
+    // Constants are combined on one side.
     {"constant_left_of_sum", "c1 < x + c2", "c1 - c2 < x", "", kExact},
     {"constant_left_of_difference", "c1 < c2 - x", "x < c2 - c1", "", kExact},
 
@@ -71,13 +71,13 @@ constexpr Row kLessRows[] = {
     {"floor_moved_multiple_below_difference", "floordiv(x + c2, c1)*c1 < x - y",
      "y < floormod(x + c2, c1) + (0 - c2)", "c1 > 0", kExact},
 
-    // Choices split.
+    // Choices split into connectives.
     {"min_below", "min(x, y) < z", "x < z || y < z", "", kAgain},
     {"max_below", "max(x, y) < z", "x < z && y < z", "", kAgain},
     {"min_above", "z < min(x, y)", "z < x && z < y", "", kAgain},
     {"max_above", "z < max(x, y)", "z < x || z < y", "", kAgain},
 
-    // Terms change sides.
+    // Terms move to the other side.
     {"below_difference", "x < c1 - y", "x + y < c1", "", kExact | kAgain},
     {"below_sum", "x < c1 + y", "x - y < c1", "", kExact | kAgain},
     {"difference_below", "c1 - y < x", "c1 < x + y", "", kExact | kAgain},

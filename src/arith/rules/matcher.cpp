@@ -31,8 +31,7 @@ bool is_equal(const Expr& a, const Expr& b) {
   return a.same_as(b) || (a.node().hash == b.node().hash && structural_equal(a, b));
 }
 
-/// One attempt of one rule on one expression. Bindings point into the expression, which outlives
-/// the attempt.
+/// One attempt to match one rule. Bindings point into the expression, which outlives the attempt.
 class Attempt {
  public:
   Attempt(const Rule& rule, const Expr& e, const Facts& facts)
@@ -110,7 +109,7 @@ class Attempt {
     if (node.kind == PatternKind::Constant) {
       const Expr& constant = *constants_[node.first];
       const std::int64_t number = constant.as<IntImm>()->value;
-      // From 2^63 on, a uint64 has the bit pattern of a negative number.
+      // A uint64 of at least 2^63 has the bit pattern of a negative number.
       const bool is_beyond = number < 0 && constant.dtype().is_uint();
       return is_beyond ? std::nullopt : std::optional(number);
     }
@@ -222,7 +221,7 @@ std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts&
   }
   const RuleSet& by_first = table.by_kind->first[static_cast<std::size_t>(first)];
   const RuleSet& by_second = table.by_kind->second[static_cast<std::size_t>(second)];
-  // Settled by the first exact rule that is tried.
+  // Determined when the first exact rule is tried.
   std::optional<bool> is_exact;
   for (std::size_t word = 0; word < by_first.bits.size(); ++word) {
     for (std::uint64_t left = by_first.bits[word] & by_second.bits[word]; left != 0;

@@ -1,4 +1,4 @@
-// Applies tables of rules to expressions.
+// Application of rule tables to expressions.
 //
 //   if (auto applied = apply(add_rules(), sum, facts)) return applied->result;
 #pragma once
@@ -12,12 +12,13 @@ namespace tenon::arith::rules {
 
 struct Applied {
   Expr result;
-  /// The row asks for the result to be rewritten.
+  /// Whether the row requests that the result be rewritten again.
   bool again;
 };
 
-/// The first rule of the table whose pattern and condition fit `e`, whose children are simplified
-/// already. A rule whose result would hold a constant that does not fit its type does not apply.
+/// Applies the first rule of the table whose pattern and condition match `e`, whose children are
+/// simplified already. A rule does not apply if its result would contain a constant that does not
+/// fit its type.
 std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts& facts);
 
 }  // namespace tenon::arith::rules

@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {"common_minuend", "max(x - y, x - z)", "x - min(y, z)", "", kExact},
     {"turn_difference", "max(c1 - x, c2)", "c1 - min(x, c1 - c2)", "c2 != 0", kExact | kAgain},
 
-    // One part tells the whole.
+    // One operand is the result.
     {"of_both_choices",
      "max(min(x, y), max(x, y)) ; max(min(x, y), max(y, x)) ; max(max(x, y), min(x, y)) ; max(max(x, y), min(y, x))",
      "max(x, y)"},
@@ -40,7 +40,7 @@ constexpr Row kRows[] = {
     {"repeat_4", "max(max(max(max(x, y), z), u), y)", "max(max(max(x, y), z), u)"},
     {"repeat_5", "max(max(max(max(max(x, y), z), u), v), y)", "max(max(max(max(x, y), z), u), v)"},
 
-    // Equal parts come out.
+    // Common operands are factored out.
     {"common_operand",
      "max(max(x, y), max(x, z)) ; max(max(x, y), max(z, x)) ; max(max(y, x), max(x, z)) ; max(max(y, x), max(z, x))",
      "max(max(y, z), x)"},
@@ -63,7 +63,7 @@ constexpr Row kRows[] = {
     {"negative_scale_and_constant", "max(x*c1, c2)", "min(x, floordiv(c2, c1))*c1",
      "c1 < 0 && floormod(c2, c1) == 0", kExact},
 
-    // Order: constants outwards.
+    // Order: constants outermost.
     {"constant_last", "max(max(x, c1), y)", "max(max(x, y), c1)", "", kAgain},
 };
 constexpr auto kRules = compile<kRows>();

@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {"common_minuend", "min(x - y, x - z)", "x - max(y, z)", "", kExact},
     {"turn_difference", "min(c1 - x, c2)", "c1 - max(x, c1 - c2)", "c2 != 0", kExact | kAgain},
 
-    // A multiple at or above x, and one at or below.
+    // Multiples at or above x, and at or below x.
     {"trunc_multiple_above_positive",
      "min(truncdiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), truncdiv(x + c1, c2)*c2)",
      "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1", kExact},
@@ -34,7 +34,7 @@ constexpr Row kRows[] = {
      "min(floordiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), floordiv(x + c1, c2)*c2)",
      "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1", kExact},
 
-    // One part tells the whole.
+    // One operand is the result.
     {"of_both_choices",
      "min(max(x, y), min(x, y)) ; min(max(x, y), min(y, x)) ; min(min(x, y), max(x, y)) ; min(min(x, y), max(y, x))",
      "min(x, y)"},
@@ -48,7 +48,7 @@ constexpr Row kRows[] = {
     {"repeat_4", "min(min(min(min(x, y), z), u), y)", "min(min(min(x, y), z), u)"},
     {"repeat_5", "min(min(min(min(min(x, y), z), u), v), y)", "min(min(min(min(x, y), z), u), v)"},
 
-    // Equal parts come out.
+    // Common operands are factored out.
     {"distribute",
      "min(max(x, y), max(x, z)) ; min(max(x, y), max(z, x)) ; min(max(y, x), max(x, z)) ; min(max(y, x), max(z, x))",
      "max(min(y, z), x)"},
@@ -71,7 +71,7 @@ constexpr Row kRows[] = {
     {"negative_scale_and_constant", "min(x*c1, c2)", "max(x, floordiv(c2, c1))*c1",
      "c1 < 0 && floormod(c2, c1) == 0", kExact},
 
-    // Order: constants outwards.
+    // Order: constants outermost.
     {"constant_last", "min(min(x, c1), y)", "min(min(x, y), c1)", "", kAgain},
 };
 constexpr auto kRules = compile<kRows>();

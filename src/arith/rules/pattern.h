@@ -1,4 +1,4 @@
-// Rewrite rules as rows of text, turned into matchers by the compiler.
+// Rewrite rules as rows of text, compiled to matchers at compile time.
 //
 //   constexpr Row kRows[] = {
 //       {"drop_added", "(x + y) - y ; (y + x) - y", "x"},
@@ -6,13 +6,13 @@
 //   };
 //   constexpr auto kRules = compile<kRows>();
 //
-// A row is a name, the pattern it is about (several, parted by `;`, are tried in that order), what
-// takes its place, and a condition. In patterns x y z u v w stand for any expression, p q for any
-// condition, c1 c2 c3 for integer constants, n for a number of lanes; what occurs twice must be
-// equal. A condition is a conjunction; parts about constants are computed, parts about expressions
-// (`x >= 0`, `y < c1`, `x - y == 0`) have to be proved. A row marked kAgain asks for its result to
-// be rewritten again. A row marked kExact holds where nothing on either side leaves its type; every
-// other row also holds where arithmetic wraps.
+// A row has a name, a pattern (alternatives are separated by `;` and tried in order), a
+// replacement, and a condition. In patterns, x y z u v w match any expression, p q any condition,
+// c1 c2 c3 integer constants, and n a number of lanes; repeated names must match equal expressions.
+// A condition is a conjunction: parts on constants are computed, and parts on expressions (`x >=
+// 0`, `y < c1`, `x - y == 0`) must be proved. kAgain requests that the result be rewritten again. A
+// kExact row is valid if nothing on either side overflows; every other row is also valid for
+// arithmetic that wraps.
 #pragma once
 
 #include <array>
@@ -50,17 +50,17 @@ enum class PatternKind : std::uint8_t {
   Broadcast
 };
 
-/// A node of a pattern; children are indices into the same rule.
+/// A node of a pattern. Children are indices into the same rule.
 struct Pattern {
   PatternKind kind = PatternKind::Literal;
   BinaryOp op = BinaryOp::Add;
-  /// Expression, Condition, Constant: its number. Otherwise the first child.
+  /// For Expression, Condition and Constant: the number. For other kinds: the first child.
   std::uint8_t first = 0;
   std::uint8_t second = 0;
   std::uint8_t third = 0;
-  /// Nothing but constants and literals below: it can be computed.
+  /// Whether it contains only constants and literals, and can be computed.
   bool is_constant = false;
-  /// Literal, Truth.
+  /// For Literal and Truth.
   std::int16_t value = 0;
 };
 
@@ -69,7 +69,7 @@ inline constexpr int kConditionSlots = 2;   // p q
 inline constexpr int kConstantSlots = 3;    // c1 c2 c3
 inline constexpr std::uint8_t kNone = 0xff;
 
-/// Kinds of nodes by number, to pass by rules that cannot match without looking further.
+/// Kinds of nodes by number, for fast exclusion of rules that cannot match.
 enum class Kind : std::uint8_t { IntImm = 18, Not, Select, Ramp, Broadcast, Other };
 inline constexpr std::size_t kKinds = 24;
 constexpr Kind kind_of(BinaryOp op) { return static_cast<Kind>(op); }
@@ -81,7 +81,7 @@ struct Rule {
   static constexpr int kCapacity = 48;
 
   Row row;
-  /// The one alternative of the row's pattern that this rule is.
+  /// The alternative of the row's pattern that this rule represents.
   std::string_view from_text;
   std::array<Pattern, kCapacity> nodes{};
   std::uint8_t count = 0;
@@ -92,18 +92,18 @@ struct Rule {
   constexpr const Pattern& operator[](std::uint8_t node) const { return nodes[node]; }
 };
 
-/// What the operands of the root of a rule's pattern can be.
+/// The possible kinds of the operands of a pattern's root.
 struct OperandMasks {
   KindMask first = kAnyKind;
   KindMask second = kAnyKind;
 };
 
-/// A set of rules of one table, as bits in their order.
+/// A set of rules of one table, one bit per rule in order.
 struct RuleSet {
-  static constexpr std::size_t kMost = 128;
-  std::array<std::uint64_t, kMost / 64> bits{};
+  static constexpr std::size_t kMax = 128;
+  std::array<std::uint64_t, kMax / 64> bits{};
 };
-/// For each kind of a node, the rules whose pattern may have one there.
+/// For each kind of node, the rules whose pattern may have it in that position.
 struct RulesByKind {
   std::array<RuleSet, kKinds> first{};
   std::array<RuleSet, kKinds> second{};
@@ -124,7 +124,7 @@ struct CompiledRules {
 
 // ---- reading patterns, at compile time ----------------------------------------------------------
 
-/// A recursive descent; an error is a `throw`, which stops compilation.
+/// A recursive-descent parser. An error is a `throw`, which stops compilation.
 class PatternReader {
  public:
   constexpr PatternReader(Rule& rule, std::string_view text) : rule_(rule), text_(text) {}
@@ -346,7 +346,7 @@ consteval auto compile() {
     for (const Row& row : kRows) count += count_alternatives(row);
     return count;
   }();
-  static_assert(kCount <= RuleSet::kMost);
+  static_assert(kCount <= RuleSet::kMax);
   CompiledRules<kCount> compiled;
   std::size_t next = 0;
   for (const Row& row : kRows) {

@@ -48,7 +48,7 @@ constexpr Row kRows[] = {
     {"equal_steps_of_max_crossed", "max(x, y) - max(z, u)", "x - u", "(x - u) - (y - z) == 0",
      kExact},
 
-    // What a multiple of a quotient leaves is the remainder, in either rounding.
+    // Subtracting a multiple of the quotient leaves the remainder, for either rounding.
     {"trunc_remainder", "x - truncdiv(x, c1)*c1", "truncmod(x, c1)", "c1 != 0"},
     {"trunc_minus_remainder", "truncdiv(x, c1)*c1 - x", "0 - truncmod(x, c1)", "c1 != 0"},
     {"trunc_remainder_of_sum", "x - truncdiv(x + y, c1)*c1", "truncmod(x + y, c1) - y", "c1 != 0"},

@@ -1,5 +1,5 @@
-// The tables of rules, by the operator at the root of their patterns. Order matters: the first that
-// matches is applied.
+// The rule tables, by the operator at the root of their patterns. Order matters: the first matching
+// rule is applied.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace tenon::arith::rules {
 
-// For int32 and int64 scalars. Rows marked kExact are for positions, and for data that provably
-// stays within its type; the others hold modulo the type.
+// For int32 and int64 scalars. Rows marked kExact are for indices, and for data that provably does
+// not overflow; the others hold modulo the type.
 RuleTable add_rules();
 RuleTable sub_rules();
 RuleTable mul_rules();
 RuleTable trunc_div_rules();
 RuleTable trunc_mod_rules();
-/// Floor division: rules before and after the elimination of residues (residue.cpp).
+/// Floor division: rules before and after the elimination of residues (rewrite_arithmetic.cpp).
 RuleTable floor_div_first_rules();
 RuleTable floor_div_rules();
 RuleTable floor_mod_rules();
@@ -27,14 +27,14 @@ RuleTable less_rules();
 // For all types.
 RuleTable add_any_type_rules();
 RuleTable sub_any_type_rules();
-/// For integers of all types: an infinity less itself is no number.
+/// For integers of all types: infinity minus infinity is NaN.
 RuleTable sub_integer_rules();
 RuleTable min_any_type_rules();
 RuleTable max_any_type_rules();
 RuleTable not_rules();
 RuleTable and_rules();
 RuleTable or_rules();
-/// Tautologies that a NaN would break.
+/// Tautologies that do not hold for NaN.
 RuleTable not_integer_rules();
 RuleTable or_integer_rules();
 
@@ -55,7 +55,7 @@ RuleTable not_vector_rules();
 RuleTable and_vector_rules();
 RuleTable or_vector_rules();
 
-/// Every table, under the name of its function.
+/// Every table, with the name of its function.
 struct NamedTable {
   std::string_view name;
   RuleTable table;

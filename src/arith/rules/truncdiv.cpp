@@ -6,7 +6,8 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr Row kDivRows[] = {
-    // Most need both parts of the division to be non-negative: it rounds towards zero.
+    // Most rules require both operands to be non-negative, because the division rounds towards
+    // zero.
     {"zero", "truncdiv(0, x)", "0", "x >= 1"},
     {"nested", "truncdiv(truncdiv(x, c1), c2)", "truncdiv(x, c1*c2)", "c1 > 0 && c2 > 0"},
     {"nested_sum", "truncdiv(truncdiv(x, c1) + c2, c3)", "truncdiv(x + c1*c2, c1*c3)",
