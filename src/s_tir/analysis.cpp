@@ -37,7 +37,7 @@ bool has_kind(const Block& block, IterKind kind) {
                      [&](const IterVar& iter) { return iter.kind() == kind; });
 }
 
-/// A name of an iterator that reduces and is in an index of what the block writes.
+/// Returns the name of a reduction iterator that occurs in an index of what the block writes.
 std::optional<std::string> reduced_index(const Block& block) {
   for (const IterVar& iter : block.iters) {
     if (iter.kind() != IterKind::Reduce) continue;
@@ -51,7 +51,7 @@ std::optional<std::string> reduced_index(const Block& block) {
 
 Classified reason(std::string text) { return {std::nullopt, std::move(text)}; }
 
-/// The kind of a block that is not the only writer of what it writes.
+/// Returns the class of a block that is not the only writer of its buffers.
 Classified classify_half(const Program& program, int n, const std::vector<int>& others,
                          const Buffer& buffer) {
   const Block& own = program.block(n);
@@ -129,8 +129,8 @@ std::vector<int> consumers(const Program& program, int block) {
 
 namespace {
 
-/// The dependences between two blocks, the first of which stands first: one entry per buffer for
-/// each of read after write, write after write, write after read.
+/// Returns the number of dependences from the first block to the second: one per buffer for each of
+/// read after write, write after write, write after read.
 int dependences(const Block& first, const Block& second) {
   int count = 0;
   for (const BufferRegion& read : second.reads)
@@ -181,7 +181,7 @@ std::optional<int> allocated_by(const Program& program, const Buffer& buffer, in
 bool has_affine_bindings(const Program& program, int block) {
   const BlockRealize& realize = program.realize(block);
   const std::vector<LoopDomain> loops = domains_around(program, block);
-  // A condition on several iterators at once leaves some iterations out, and makes no two the same.
+  // A condition on several iterators may exclude instances but cannot make two of them equal.
   return find_iter_map(realize.values, loops, realize.predicate) ||
          find_iter_map(realize.values, loops, make_true());
 }
@@ -220,8 +220,8 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
 
 namespace {
 
-/// What a block writes of a buffer in one iteration of the loops above `top`, when those instances
-/// of a reader run whose predicate is given.
+/// The region of a buffer that a block writes in one iteration of the loops above `top`, for the
+/// reader's instances that satisfy a predicate.
 class WrittenBox {
  public:
   WrittenBox(const Program& program, int block, int top, const BufferRegion& write,
@@ -236,7 +236,7 @@ class WrittenBox {
     reader_ = conjuncts(reader_predicate);
   }
 
-  /// Exactly this box, if any is known.
+  /// Returns the exact box; nullopt if it is unknown.
   std::optional<std::vector<Range>> find() const {
     const std::optional<Expr> predicate = inner_predicate();
     if (!predicate || !is_stored_in_full()) return std::nullopt;
@@ -252,10 +252,11 @@ class WrittenBox {
   }
 
  private:
-  /// The conditions on loops below. Nullopt if one that is about loops outside may fail: it cuts
-  /// the box, unless it holds where the reader runs, or only keeps an index inside of the buffer.
+  /// Returns the conditions on loops below. Nullopt if a condition on outer loops may fail, which
+  /// would cut the box, unless the reader's predicate implies it or it only keeps an index in
+  /// bounds.
   std::optional<Expr> inner_predicate() const {
-    // Loops of one iteration outside are at their beginnings.
+    // Outer loops of one iteration are at their minimum.
     VarMap unit;
     for (const int loop : loops_)
       if (is_one(program_.loop(loop).extent))
@@ -276,8 +277,8 @@ class WrittenBox {
     return result;
   }
 
-  /// Whether one instance stores all that its block's header lists. What calls write is taken from
-  /// the header.
+  /// Whether each instance stores everything that the block's signature lists. Writes by calls are
+  /// assumed to match it.
   bool is_stored_in_full() const {
     if (realize_.block->body.as<Store>()) return true;
     bool is_stored = false;
@@ -290,7 +291,7 @@ class WrittenBox {
     });
   }
 
-  /// Whether the access touches all of the region in each instance.
+  /// Whether the access touches the whole region in each instance.
   bool covers_region(const arith::Access& access) const {
     if (!access.is_known) return false;
     std::vector<LoopDomain> inner;
@@ -370,14 +371,14 @@ class WrittenBox {
   int block_;
   const BlockRealize& realize_;
   const BufferRegion& write_;
-  /// The loops around the block, outside of `top` and inside.
+  /// The loops around the block, outside and inside `top`.
   std::vector<int> loops_, below_;
   std::vector<Expr> begins_, extents_, reader_;
 };
 
 bool contains(const Range& outer, const arith::Interval& inner, const Expr& size,
               const arith::Facts& facts) {
-  // A read that a condition keeps inside of the buffer may look as if it went beyond.
+  // A read that a condition keeps in bounds may appear to be out of bounds.
   const auto at_most = [&](const Expr& a, const Expr& b) {
     return arith::can_prove(a <= b, facts);
   };
@@ -388,9 +389,9 @@ bool contains(const Range& outer, const arith::Interval& inner, const Expr& size
   return begins && ends;
 }
 
-/// Whether a consumer reads sums that a loop at or outside of `top` has not finished: the loop
-/// counts an iterator that the producer reduces, and the instances of the consumer do not all run
-/// again in its last iteration.
+/// Whether a consumer reads sums that a loop at or outside `top` has not finished: the loop
+/// determines a reduction iterator of the producer, and its last iteration does not repeat all
+/// instances of the consumer.
 bool reads_unfinished(const Program& program, int producer, int consumer, int top) {
   const BlockRealize& realize = program.realize(producer);
   for (const int loop : program.loops_of(producer)) {

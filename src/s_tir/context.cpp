@@ -114,7 +114,7 @@ Expr both(const Expr& condition, const Expr& other) {
 
 Stmt without(const Program& program, int block) {
   int at = block;
-  // Loops around nothing else go with it.
+  // Also removes loops around nothing else.
   for (;;) {
     const int parent = *program.parent(at);
     if (!program.is_loop(parent)) break;

@@ -1,4 +1,4 @@
-// What the primitives share: who called, and how a step is refused.
+// Common parts of the primitives: the caller, and errors.
 #pragma once
 
 #include "s_tir/iter_map.h"
@@ -14,48 +14,48 @@ struct Caller {
   SourceLocation where;
 };
 
-/// ScheduleError: "<primitive>: <sentence>".
+/// Throws ScheduleError: "<primitive>: <sentence>".
 [[noreturn]] void refuse(const Caller& caller, const std::string& sentence);
 
-/// The loops around a statement in its scope, outermost first.
+/// Returns the loops around a statement in its scope, outermost first.
 std::vector<LoopDomain> domains_around(const Program& program, int n);
 std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops);
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
 /// Relaxes the loop's variable over its range, whose ends may depend on variables relaxed before.
 void relax(arith::IntervalMap& relaxed, const LoopDomain& loop);
-/// The ranges of the block's iterators.
+/// States that the block's iterators are in their domains.
 void bind_iters(arith::Facts& facts, const tir::Block& block);
 
-/// Refuses another scope for a buffer of which a block has a part matched as a buffer of its own:
-/// an implementation of an intrinsic is for the scope that it declares.
+/// Refuses to change the scope of a buffer if a block matches a part of it: an implementation of an
+/// intrinsic is for the scope that it declares.
 void require_matched_scope(const Caller& caller, const Program& program, const tir::Buffer& buffer,
                            tir::StorageScope scope);
 
-/// The buffers of regions, each once, in order.
+/// Returns the buffers of regions without duplicates, in order.
 std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& regions);
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);
 
-/// Whether there are only loops and sequences between a statement and node `top` around it: no
-/// branch, and no variable that is bound to a value.
+/// Whether only loops and sequences are between a statement and the enclosing node `top`: no
+/// branches and no lets.
 bool is_unconditional_below(const Program& program, int n, int top);
 
-/// Refuses a block of which an iterator's domain is the range of a loop inside of node `top` that
-/// depends on other loops: elsewhere, the domain would mean nothing.
+/// Refuses a block with an iterator whose domain is the range of a loop inside `top` that depends
+/// on other loops, because the domain would have no meaning elsewhere.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
-/// Iterators as the values that a realization gives them.
+/// Returns the values that a realization gives the iterators.
 tir::VarMap bindings_of(const tir::BlockRealize& realize);
 
-/// The statement as a list of those that run one after the other.
+/// Returns the statement as a list of statements in sequence.
 std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
 
-/// The statement with one statement inside of it replaced, found by identity.
+/// Returns `root` with an inner statement, found by identity, replaced.
 tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);
 
-/// The function's body without a block, and without the loops that were around nothing else.
+/// Returns the function's body without a block and without loops around nothing else.
 tir::Stmt without(const Program& program, int block);
 
-/// `condition && other`, without what is always true.
+/// Returns `condition && other`, without conditions that are always true.
 tir::Expr both(const tir::Expr& condition, const tir::Expr& other);
 
 inline std::string quoted(const std::string& name) { return "`" + name + "`"; }

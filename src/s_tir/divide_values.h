@@ -1,5 +1,4 @@
-// Values of iterators divided into what loops outside of a place make of them and what loops inside
-// do.
+// Division of iterator values into contributions of loops outside a node and loops inside it.
 //
 //   value i_0 * 8 + i_1, with i_1 inside: outer i_0, inner i_1, of which there are 8
 #pragma once
@@ -9,11 +8,11 @@
 
 namespace tenon::s_tir {
 
-/// A value of an iterator as outer * (number of inner values) + inner + base. A value that is all
-/// outer has no base beside it.
+/// A value of an iterator as outer * (number of inner values) + inner + base. A value that is
+/// entirely outer has no separate base.
 struct Division {
   tir::Expr outer = 0, inner = 0, base = 0;
-  /// Where the inner values begin.
+  /// The minimum of the inner values.
   tir::Expr inner_min = 0;
   tir::Expr outer_extent = 1, inner_extent = 1;
   bool is_all_outer() const { return tir::is_one(inner_extent); }
@@ -22,12 +21,12 @@ struct Division {
 
 struct DividedValues {
   std::vector<Division> values;
-  /// The bounds of numbers that are all outside, or all inside.
+  /// The bounds of numbers that are entirely outer, or entirely inner.
   tir::Expr outer_predicate, inner_predicate;
 };
 
-/// Nullopt unless in each value the digits of loops outside come before those of loops inside.
-/// `is_inner`: of each loop of the map, in order.
+/// Divides the values. Nullopt unless the digits of outer loops precede those of inner loops in
+/// each value. `is_inner` has one entry per loop of the map, in order.
 std::optional<DividedValues> divide_values(const IterMap& map, std::vector<bool> is_inner);
 
 }  // namespace tenon::s_tir

@@ -20,7 +20,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-/// At the commas outside of parentheses; nothing follows a last comma.
+/// Splits at commas outside parentheses. A trailing comma is ignored.
 std::vector<std::string_view> split_at_commas(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;

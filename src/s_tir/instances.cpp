@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-/// Sums the digits of a number into the sources that the digits are of.
+/// Recovers the sources of a map by summing the digits of a number.
 class Inverter {
  public:
   explicit Inverter(const IterMap& map) : map_(map), sources_(map.marks.size()) {}
@@ -57,7 +57,7 @@ bool uses_any(const Expr& e, const std::vector<LoopDomain>& loops) {
                      [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
 }
 
-/// The instances of one block, as far as they are known.
+/// Determines the instances of one block, as far as possible.
 class Finder {
  public:
   Finder(const BlockRealize& realize, std::vector<LoopDomain> loops)
@@ -71,8 +71,8 @@ class Finder {
   }
 
  private:
-  /// The digits of unbounded loops; ranges that depend on other loops and the predicate as
-  /// conditions on the iterators that determine the loops.
+  /// Handles digits of unbounded loops. Ranges that depend on other loops, and the predicate,
+  /// become conditions on the iterators that determine the loops.
   std::optional<InstanceSet> with_conditions() {
     result_.clear();
     const auto map = find_iter_map(realize_.values, loops_, make_true());
@@ -92,7 +92,7 @@ class Finder {
     return result_;
   }
 
-  /// The predicate as bounds of numbers that the digits make.
+  /// Handles the predicate as bounds of numbers composed of digits.
   std::optional<InstanceSet> with_bounds() {
     result_.clear();
     for (const LoopDomain& loop : loops_)
@@ -123,7 +123,7 @@ class Finder {
     }
   }
 
-  /// False if the range is not known.
+  /// Returns false if the range is unknown.
   bool add_range(const LoopDomain& loop, bool is_determined) {
     const bool is_dependent = uses_any(loop.min, loops_) || uses_any(loop.extent, loops_);
     if (!is_dependent && constant_int(loop.extent)) return true;
@@ -139,7 +139,7 @@ class Finder {
     return true;
   }
 
-  /// False if the predicate leaves instances out in a way that is not known.
+  /// Returns false if the predicate excludes instances in an unknown way.
   bool add_predicate() {
     Expr free = make_true();
     for (const Expr& part : conjuncts(realize_.predicate)) {
@@ -147,7 +147,7 @@ class Finder {
         result_.push_back(substitute(part, of_iters_));
         continue;
       }
-      // A loop that an iterator counts in part decides which instances run.
+      // A loop that an iterator depends on in part determines which instances run.
       if (uses_var(part, [&](const Expr& var) {
             return of_iters_.contains(&var.node()) ||
                    std::any_of(realize_.values.begin(), realize_.values.end(),
@@ -159,8 +159,8 @@ class Finder {
     return is_true(free) || holds_somewhere(free);
   }
 
-  /// Whether the first or the last iteration of the loops that no iterator determines fulfils a
-  /// condition: then each instance runs in that iteration.
+  /// Whether the first or last iteration of the loops that no iterator depends on satisfies a
+  /// condition, so that each instance runs in it.
   bool holds_somewhere(const Expr& condition) const {
     VarMap first, last;
     for (const LoopDomain& loop : undetermined_) {

@@ -20,7 +20,7 @@ constexpr Parameter flag(std::string_view name) {
 constexpr Parameter index_map(std::string_view name) {
   return {.name = name, .passed = Passed::Attribute, .is_index_map = true};
 }
-/// An argument that came after 0.9.0.
+/// Returns an argument that was added after TVM 0.9.0.
 constexpr Parameter newer_flag(std::string_view name, bool absent) {
   return {
       .name = name, .passed = Passed::Attribute, .is_new = true, .absent = absent, .is_bool = true};
@@ -163,7 +163,7 @@ std::optional<std::string> complete(Instruction& step, const std::vector<bool>& 
     const Parameter& parameter = info.parameters[n];
     TraceValue& value = step.arguments[n];
     if (!is_given[n]) {
-      // Flags were not always there.
+      // Older traces may omit flags.
       if (!parameter.is_new && !parameter.is_bool)
         return name + ": argument `" + std::string(parameter.name) + "` is missing";
       value = parameter.is_new ? absent_value(parameter)

@@ -1,4 +1,4 @@
-// The table of instructions: how each is named, what it takes and gives.
+// The table of instructions: their names, arguments and results.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,23 @@
 
 namespace tenon::s_tir {
 
-/// JSON lists inputs and attributes apart.
+/// JSON lists inputs and attributes separately.
 enum class Passed : unsigned char { Input, Attribute };
 
 struct Parameter {
   std::string_view name;
   Passed passed = Passed::Input;
-  /// Written without its name: `sch.reorder(l1, l2)`; a list as arguments of its own.
+  /// Whether it is written without its name, `sch.reorder(l1, l2)`; a list is then written as
+  /// separate arguments.
   bool positional = false;
-  /// Not written in the 0.9.0 form, where this is its value.
+  /// Whether the 0.9.0 form omits it when it has this value.
   bool is_new = false;
   std::variant<std::monostate, bool, std::int64_t> absent = {};
-  /// As it is called in the later form, where that differs.
+  /// Its name in the later form, if different.
   std::string_view later_name = {};
-  /// A truth value, which JSON writes as 0 or 1.
+  /// Whether it is a Bool, which JSON represents as 0 or 1.
   bool is_bool = false;
-  /// An index map: a text that Python reads without quotes.
+  /// Whether it is an index map, which Python writes without quotes.
   bool is_index_map = false;
 };
 
@@ -33,33 +34,33 @@ enum class Gives : unsigned char { Nothing, Block, Blocks, Loop, Loops, Expr, Ex
 
 struct InstructionInfo {
   InstructionKind kind;
-  /// `sch.<name>(...)`
+  /// The name in `sch.<name>(...)`.
   std::string_view name;
   std::string_view json_name;
   std::span<const Parameter> parameters;
   Gives gives;
-  /// Changes nothing: without a use of what it gives it may be dropped.
+  /// Whether it does not change the program, so that it can be dropped if its results are unused.
   bool is_pure = false;
   bool has_decision = false;
 };
 
 const InstructionInfo& info_of(InstructionKind kind);
-/// Null for a name that is none.
+/// Return the instruction; null for an unknown name.
 const InstructionInfo* find_instruction(std::string_view name);
 const InstructionInfo* find_json_instruction(std::string_view name);
 
-/// Whether it gives a list, which Python takes apart with a comma even if there is one.
+/// Whether it returns a list, which Python unpacks with a comma even if it has one element.
 bool gives_list(Gives gives);
 RV::Kind kind_given(Gives gives);
 
-/// The position of a parameter (InternalError if there is none of that name).
+/// Returns the position of a parameter. InternalError if it does not exist.
 std::size_t parameter_index(const InstructionInfo& info, std::string_view name);
 
-/// Gives parameters that are not written their values, and makes flags of numbers. What is wrong
-/// with the step then; nullopt if nothing is.
+/// Fills in omitted parameters and converts numbers to flags. Returns a description of what is then
+/// invalid; nullopt if the step is valid.
 std::optional<std::string> complete(Instruction& step, const std::vector<bool>& is_given);
 
-/// What a parameter that is not written stands for.
+/// Returns the value of an omitted parameter.
 TraceValue absent_value(const Parameter& parameter);
 
 }  // namespace tenon::s_tir

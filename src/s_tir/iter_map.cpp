@@ -11,7 +11,7 @@ using namespace tir;
 
 namespace {
 
-/// Nullopt where the product is beyond 64 bits.
+/// Returns the product; nullopt beyond 64 bits.
 std::optional<std::int64_t> product(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
@@ -32,13 +32,13 @@ class Detector {
       loops_.emplace_back(&loop.var.node(), static_cast<int>(map_.marks.size()));
       map_.marks.push_back({loop.var, extent.value_or(kUnknownExtent), loop.min});
     }
-    // A loop that begins where another loop is counts from 0, to an end that is not known.
+    // A loop whose minimum is another loop counts from 0 to an unknown end.
     for (Mark& mark : map_.marks)
       if (uses_loop(mark.min)) mark = {mark.source, kUnknownExtent, make_int(mark.min.dtype(), 0)};
   }
 
   std::optional<IterMap> detect(std::span<const Expr> values, const Expr& predicate) {
-    // Where a loop does not run, no value comes about.
+    // If a loop has no iterations, there are no values.
     for (const Mark& loop : map_.marks)
       if (loop.extent != kUnknownExtent && loop.extent < 1) return std::nullopt;
     std::optional<std::vector<Bound>> bounds = bounds_of(predicate);
@@ -57,7 +57,7 @@ class Detector {
   }
 
  private:
-  /// Digits, most significant first, and the number that they make.
+  /// Digits, most significant first, and the number that they form.
   struct Group {
     std::vector<Digit> digits;
     int mark;
@@ -75,8 +75,8 @@ class Detector {
     return uses_var(e, [&](const Expr& var) { return loop_mark(var) != nullptr; });
   }
 
-  /// The numbers that are bounded, simple ones first: a number's parts are bounded before it. A
-  /// bound of a loop variable is the loop's extent from then on.
+  /// Returns the bounded numbers, simple ones first, so that the parts of a number are bounded
+  /// before it. A bound of a loop variable becomes the loop's extent.
   std::optional<std::vector<Bound>> bounds_of(const Expr& predicate) {
     std::vector<Bound> bounds;
     for (const Expr& part : conjuncts(predicate)) {
@@ -120,8 +120,7 @@ class Detector {
     return own.extent > 0;
   }
 
-  /// The digits of two bounded numbers are the same, or those of one are among those of the other,
-  /// or they have none in common.
+  /// Whether the digits of any two bounded numbers are equal, nested or disjoint.
   bool constraints_nest() const {
     for (const Group& a : groups_)
       for (const Group& b : groups_) {
@@ -144,7 +143,7 @@ class Detector {
       if (form_ != DigitForm::AsWritten && own.extent == 1) return DigitSum{{}, own.min};
       return DigitSum{{{*mark, 1, own.extent, 1}}, own.min};
     }
-    // A position has the same value in every index type that it fits.
+    // An index has the same value in every index type that can represent it.
     if (const Cast* cast = e.as<Cast>();
         cast && e.dtype().is_index() && cast->value.dtype().is_index())
       return sum_of(cast->value);
@@ -241,7 +240,7 @@ class Detector {
     return a.mark == b.mark && a.lower == b.lower && a.extent == b.extent;
   }
 
-  /// The longest bounded number that ends in the digit.
+  /// Returns the longest bounded number that ends in the digit.
   const Group* bounded_from(const Digit& digit) const {
     const Group* result = nullptr;
     for (const Group& group : groups_)
@@ -251,7 +250,7 @@ class Detector {
     return result;
   }
 
-  /// Takes the digits of the bounded number out of those left; false if one of them is not there.
+  /// Removes the digits of the bounded number from those left. Returns false if one is missing.
   static bool take_group(const Group& group, std::int64_t scale, std::vector<Digit>& left,
                          std::vector<Digit>& flat) {
     for (auto digit = group.digits.rbegin(); digit != group.digits.rend(); ++digit) {
@@ -265,7 +264,7 @@ class Detector {
     return true;
   }
 
-  /// (x // 2 % 4) * 2 + x % 2 is x % 8.
+  /// Merges adjacent digits: (x // 2 % 4) * 2 + x % 2 is x % 8.
   static void join_neighbours(std::vector<Digit>& digits) {
     for (std::size_t n = 0; n < digits.size(); ++n)
       for (std::size_t m = 0; m < digits.size(); ++m) {
@@ -281,8 +280,9 @@ class Detector {
       }
   }
 
-  /// The sum as one digit of a new number, times what all digits have in common: each digit weighs
-  /// what the digits below it can count. Nullopt if the weights leave gaps or overlap.
+  /// Returns the sum as one digit of a new number, times the common factor of all digits. The
+  /// weight of each digit must be the range of the digits below it. Nullopt if the weights have
+  /// gaps or overlap.
   std::optional<DigitSum> fused(const DigitSum& sum) {
     std::vector<Digit> left = sum.digits;
     if (form_ == DigitForm::Reduced) join_neighbours(left);
@@ -354,7 +354,7 @@ class Detector {
     }
     for (std::size_t n = 0; n < digits.size(); ++n)
       if (is_visited[n] && !are_disjoint(digits[n], map_.marks[n].extent)) return false;
-    // A bound on a number of which the values have only some digits is a bound on none of them.
+    // A bound on a number is only usable if the values contain all of its digits or none.
     for (const Group& group : groups_) {
       const auto is_used = [&](const Digit& digit) { return is_visited[digit.mark]; };
       if (group.is_constrained && !is_visited[group.mark] &&

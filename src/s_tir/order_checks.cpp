@@ -21,7 +21,7 @@ bool reduces(const Block& block) {
                      [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
 }
 
-/// Blocks as loops over what their bodies access. How loops run is no matter.
+/// Returns the statement with blocks replaced by their bodies and all loops serial.
 Stmt opened(const Stmt& s) {
   const std::function<Stmt(const Stmt&)> serial = [&](const Stmt& at) -> Stmt {
     const Stmt result = map_children(
@@ -41,7 +41,7 @@ class Footprints {
 
   Footprint of(const Stmt& s) const { return arith::footprint(opened(s), memory_); }
 
-  /// The ranges of what is around a statement.
+  /// Returns the ranges of the loops and iterators around a statement.
   arith::Facts facts_around(int n) const {
     arith::Facts facts;
     for (std::optional<int> at = n; at; at = program_.outer(*at)) {
@@ -75,15 +75,15 @@ Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
       [&](const Stmt& child) { return child.same_as(part) ? with : child; });
 }
 
-/// A statement in the block's place, with what is around it below node `top` and without the
-/// block's neighbours.
+/// Returns `own` in the block's place, with the loops and branches around it below `top` but
+/// without its neighbours.
 Stmt alone_below(const Program& program, int block, int top, Stmt own) {
   for (int at = block; *program.parent(at) != top; at = *program.parent(at))
     own = around(program.stmt(*program.parent(at)), program.stmt(at), own);
   return own;
 }
 
-/// The init of a reduction where the block stands, under the condition that its sum begins.
+/// Returns the init of a reduction at the block, under the condition that its sum begins.
 Stmt init_of(const BlockRealize& realize) {
   Expr runs = realize.predicate;
   for (std::size_t i = 0; i < realize.values.size(); ++i) {
@@ -94,7 +94,7 @@ Stmt init_of(const BlockRealize& realize) {
   return make_stmt(If{runs, substitute(*realize.block->init, bindings_of(realize)), std::nullopt});
 }
 
-/// The block without its init, where it stands.
+/// Returns the block without its init.
 Stmt update_of(const BlockRealize& realize) {
   Block update = *realize.block;
   update.init = std::nullopt;
@@ -288,7 +288,7 @@ void require_init_passes(const Caller& caller, const Program& program, int n, in
 
 namespace {
 
-/// Whether the iterators that reduce count loops, outermost first, in their own order.
+/// Whether the reduction iterators are bound to loops, outermost first, in their own order.
 bool reduces_in_order(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
   int outside = -1;
@@ -359,7 +359,8 @@ bool is_shared_between(const Buffer& buffer, const std::optional<ThreadTag>& thr
   return is_shared && thread && !is_block_private;
 }
 
-/// Whether what the block reads of the buffer was written before in the same iteration of the loop.
+/// Whether what the block reads of the buffer was written earlier in the same iteration of the
+/// loop.
 bool reads_own_values(const Program& program, const Buffer& buffer, int loop, int block) {
   const Block& reader = program.block(block);
   if (reader.init && mentions(reader.writes, buffer))
@@ -402,9 +403,9 @@ bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
 
 namespace {
 
-/// The first conflict between blocks below the innermost of the loops that is related so.
-/// `needs_order`: whether the accesses of two instances of a block to a buffer need any order, and
-/// those of an init and an update.
+/// Returns the first conflict between blocks below the innermost loop for the relation.
+/// `is_unordered` states whether two instances of a block, or an init and an update, may access a
+/// buffer in any order.
 std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
                                            const Relation& relation, const IsExempt& is_exempt,
                                            const IsUnordered& is_unordered) {
@@ -452,7 +453,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   const auto is_exempt = [&](int, const Buffer& buffer) {
     return has_own_memory(program, buffer, innermost, std::nullopt);
   };
-  // Values of a sum take each other's place, and stay behind its init.
+  // Values of a sum commute, but must follow its init.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool is_with_init) {
     const Block& block = program.block(n);
     return !is_with_init && mentions(block.writes, buffer) && reduces(block) &&
@@ -461,7 +462,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   const auto place = [](const std::vector<int>& order, int loop) {
     return std::find(order.begin(), order.end(), loop) - order.begin();
   };
-  // The first loop in which two iterations differ decides which of them runs first.
+  // The outermost loop in which two iterations differ determines which runs first.
   for (const int first : before)
     for (const int second : before) {
       if (place(before, first) >= place(before, second)) continue;

@@ -1,9 +1,8 @@
-// Checks of the order in which instances run: what a step that moves loops or blocks must not
-// break.
+// Checks of the execution order of instances, for steps that move loops or blocks.
 //
-// A step that runs a block at another place asks for conflicts, by arith/dependence, with all that
-// the block passes: what ran before it and now runs after it, or the other way round. Bodies count
-// with the elements that they access, not with what the headers of their blocks list.
+// A step that moves a block queries arith/dependence for conflicts with everything that the block
+// passes: what ran before it and now runs after it, or the reverse. The checks use the elements
+// that bodies access, not the declared regions of blocks.
 #pragma once
 
 #include "s_tir/context.h"
@@ -13,42 +12,42 @@ namespace tenon::s_tir {
 
 /// The accesses of the block to compare, and the accesses around it to compare them with.
 enum class Compared : unsigned char {
-  /// Its reads and writes.
+  /// All reads and writes.
   All,
-  /// Its reads and writes with the writes around it: what reads the values of the block keeps doing
-  /// so.
+  /// The block's reads and writes with the writes around it. Readers of the block's values keep
+  /// reading them.
   WithWrites,
-  /// Its reads with the writes around it.
+  /// The block's reads with the writes around it.
   ReadsWithWrites,
-  /// Its writes with the reads around it.
+  /// The block's writes with the reads around it.
   WritesWithReads,
 };
 
-/// The statements that run on one side of a block's instances, which the block passes.
+/// The statements on one side of a block's instances that the block passes.
 class Passing {
  public:
   enum class Side : unsigned char { Before, After };
 
-  /// The block passes all that runs before (after) it in one iteration of the loops outside of node
-  /// `top`, up to the statement that stands directly in `top`.
+  /// The block passes everything that runs before (after) it in one iteration of the loops outside
+  /// `top`, up to the direct child of `top`.
   Passing(const Program& program, int block, int top, Side side);
 
-  /// The statement that stands for the block, if not the block: its init, or a value that it reads.
+  /// Uses this statement in place of the block: its init, or a value that it reads.
   Passing& as(tir::Stmt own);
   Passing& comparing(Compared compared);
-  /// Blocks that are not passed in earlier or later iterations of a loop.
+  /// Excludes blocks in earlier or later iterations of a loop.
   Passing& except(std::function<bool(int other, int loop)> is_excepted);
-  /// Readers of which a loop runs all instances again read in its last iteration what the block has
-  /// written by then, and need not read it before.
+  /// Excludes readers whose instances a loop repeats: their last execution reads what the block has
+  /// written by then, so that earlier ones need not.
   Passing& except_repeated_readers();
-  /// The block's other instances are passed as well.
+  /// Also passes the block's other instances.
   Passing& with_own_instances();
-  /// Only the block's other instances are passed.
+  /// Passes only the block's other instances.
   Passing& only_own();
-  /// Parts of `top`, in which the block stands, that are passed as well.
+  /// Also passes these parts of `top`, which contains the block.
   Passing& over(std::vector<tir::Stmt> parts);
 
-  /// Half a sentence about the first conflict: "reads A[i], and block `W` writes A[j]". Nullopt if
+  /// Returns a phrase about the first conflict: "reads A[i], and block `W` writes A[j]". Nullopt if
   /// there is provably none.
   std::optional<std::string> find_conflict() const;
 
@@ -63,72 +62,71 @@ class Passing {
   std::vector<tir::Stmt> over_;
 };
 
-/// The accesses of one instance of a block, in terms of the loops around it.
+/// Returns the accesses of one instance of a block, in terms of the loops around it.
 std::vector<arith::Access> accesses_of(const Program& program, int block);
 
-/// The parts of the sequence `top` between the parts that contain two statements; none if `top` is
-/// no sequence.
+/// Returns the parts of the sequence `top` between the parts that contain two statements; empty if
+/// `top` is not a sequence.
 std::vector<tir::Stmt> parts_between(const Program& program, int top, int first, int second);
 
-/// "reads A[i], and block `W` writes A[j]".
+/// Returns "reads A[i], and block `W` writes A[j]".
 std::string conflict_text(const arith::Conflict& conflict);
 
 /// Whether each iteration of the loop runs the same instances of the block, which write the same
 /// values again.
 bool writes_same_again(const Program& program, int block, int loop);
 
-/// Whether the loop counts an iterator that the block reduces.
+/// Whether a reduction iterator of the block depends on the loop.
 bool feeds_reduction(const Program& program, int block, int loop);
-/// The outermost of these loops.
+/// Returns the outermost such loop.
 std::optional<int> outermost_reduction_loop(const Program& program, int block);
 
 /// Whether the instances of a block may combine their values in any order: it is a sum, product,
-/// minimum or maximum, or a registered reducer that is commutative, and its operands do not read
-/// what it writes.
+/// minimum or maximum, or a commutative registered reducer, and its operands do not read what it
+/// writes.
 bool is_commutative_reduction(const Program& program, int block);
 
-/// Refuses if the init of a reduction, moved in front of a loop around it, would pass what reads or
-/// writes its elements, other instances of the reduction included.
+/// Throws if moving the init of a reduction before a loop around it would pass accesses to its
+/// elements, including those of other instances of the reduction.
 void require_init_passes(const Caller& caller, const Program& program, int block, int loop);
 
-/// Refuses unless every sum of a reduction has an instance that runs its init.
+/// Throws unless every sum of a reduction has an instance that runs its init.
 void require_begun(const Caller& caller, const Program& program, int block);
 
-/// Conflicts between instances that differ in a spatial iterator. Nullopt if there is provably
-/// none, else half a sentence.
+/// Returns a phrase about a conflict between instances that differ in a spatial iterator. Nullopt
+/// if there is provably none.
 std::optional<std::string> conflict_between_instances(const Program& program, int block);
 
-/// Refuses unless the instances of the block may run in any order that keeps the init of a sum
-/// first: no two of them write one element, except those that add to it.
+/// Throws unless the instances of the block may run in any order that keeps the init of a sum
+/// first: no two of them write one element, except when they accumulate.
 void require_free_order(const Program& program, int block, const Caller& caller,
                         const std::string& step);
 
-/// Whether each iteration of the loop has memory of its own for the buffer: every use stands below
-/// the loop, and reads only what was written before in the same iteration. `thread`: what the
-/// loop's iterations become, if threads; a block program has one buffer for all of them unless its
-/// scope says otherwise.
+/// Whether each iteration of the loop can have its own memory for the buffer: every use is below
+/// the loop and reads only what was written earlier in the same iteration. `thread`: the thread
+/// axis that the loop is to be bound to, if any; by default, a block program has one buffer for all
+/// threads.
 bool has_own_memory(const Program& program, const tir::Buffer& buffer, int loop,
                     const std::optional<tir::ThreadTag>& thread);
 
 /// Whether iterations of the loop that write the same element of the buffer write the same value,
-/// and each reads only what it has written itself: threads may do so at the same time.
+/// and each reads only what it has written itself, so that threads may do so concurrently.
 bool is_written_alike(const Program& program, const tir::Buffer& buffer, int loop);
 
-/// Conflicts between iterations of the loops, each the only statement of the one before it, that
-/// run in the opposite order if the loops are in the order `after`. Nullopt if there is provably
-/// none, else half a sentence.
+/// Returns a phrase about a conflict between iterations of perfectly nested loops whose order is
+/// reversed if the loops are in the order `after`. Nullopt if there is provably none.
 std::optional<std::string> reversed_by_reordering(const Program& program,
                                                   const std::vector<int>& before,
                                                   const std::vector<int>& after);
 
-/// Buffers that need no order: of which each iteration has its own memory.
+/// Whether a buffer needs no order because each iteration has its own memory.
 using IsExempt = std::function<bool(int block, const tir::Buffer&)>;
-/// Buffers that two instances of one block may access in any order. `is_with_init`: one of them is
-/// the block's init.
+/// Whether two instances of one block may access a buffer in any order. `is_with_init`: one of them
+/// is the block's init.
 using IsUnordered = std::function<bool(int block, const tir::Buffer&, bool is_with_init)>;
 
-/// Conflicts between different iterations of a loop. Nullopt if there is provably none, else half a
-/// sentence.
+/// Returns a phrase about a conflict between different iterations of a loop. Nullopt if there is
+/// provably none.
 std::optional<std::string> conflict_between_iterations(const Program& program, int loop,
                                                        const IsExempt& is_exempt,
                                                        const IsUnordered& is_unordered);

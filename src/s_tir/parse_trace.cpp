@@ -28,7 +28,7 @@ TraceValue number_value(const Token& token) {
   syntax_error(token, "`" + text + "` is no number");
 }
 
-/// Tokens, and the names that instructions have given.
+/// The tokens, and the names defined by instructions.
 class Reader {
  public:
   explicit Reader(std::string_view text) : tokens_(trace_tokens(text)) {}
@@ -98,7 +98,7 @@ class TextReader : Reader {
   }
 
  private:
-  /// def apply_trace(sch: tir.Schedule) -> None:
+  /// Reads def apply_trace(sch: tir.Schedule) -> None:
   void header() {
     if (token().kind != Token::Kind::Name || token().text != "def") return;
     while (token().kind != Token::Kind::EndOfLine) take();
@@ -123,7 +123,7 @@ class TextReader : Reader {
 
   std::vector<Token> left_side() {
     std::vector<Token> names;
-    // A line that gives nothing begins with the schedule itself.
+    // A line without results begins with the schedule.
     if (token().text == "sch" && peek().text == ".") return names;
     while (!accept("=")) {
       names.push_back(expect(Token::Kind::Name, "a name or `=`"));
@@ -162,7 +162,7 @@ class TextReader : Reader {
     syntax_error(name, std::string(info.name) + " has no argument `" + name.text + "`");
   }
 
-  /// Loops one by one are one argument; other positions are those of the table.
+  /// Separate loops form one argument; other positions are those of the table.
   void positional_argument(Instruction& step, const InstructionInfo& info) {
     const Token at = token();
     TraceValue given = value();
@@ -197,7 +197,7 @@ class TextReader : Reader {
     return {used(item)};
   }
 
-  /// lambda i, j: (j, i), up to the parenthesis that closes.
+  /// Reads lambda i, j: (j, i), up to the closing parenthesis.
   TraceValue index_map(const Token& keyword) {
     std::string text = "lambda ";
     bool is_body = false;
@@ -220,7 +220,7 @@ class TextReader : Reader {
   TraceValue list() {
     const bool is_tuple = accept("(");
     const char* end = is_tuple ? ")" : "]";
-    if (++depth_ > kMostNestedLists) syntax_error(token(), "lists are nested too deep");
+    if (++depth_ > kMaxNestedLists) syntax_error(token(), "lists are nested too deep");
     TraceValue::List items;
     while (!accept(end)) {
       items.push_back(value());
@@ -231,7 +231,7 @@ class TextReader : Reader {
   }
 
   std::vector<bool> is_given_;
-  /// Lists that are open.
+  /// Number of open lists.
   int depth_ = 0;
 };
 

@@ -25,7 +25,7 @@ struct Registered {
   IdentityOfTypes identity;
 };
 
-/// The index and the value, of x where `first` says so.
+/// Returns a reducer that selects the index and value of x if `first` holds, else those of y.
 Registered best_of(Expr (*first)(const Expr& x, const Expr& y), bool is_max) {
   return {2,
           [first](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
@@ -78,7 +78,7 @@ std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
     try {
       result.push_back(made(name, reducer, types));
     } catch (const TypeError&) {
-      // It has no meaning for these types.
+      // It is undefined for these types.
     }
   }
   return result;
@@ -86,7 +86,7 @@ std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
 
 // ---- taking a block's body apart ----------------------------------------------------------------
 
-/// Stores, and what they store with the lets around them put in.
+/// Stores, and their values with surrounding lets substituted.
 struct Stores {
   std::vector<Store> stores;
   bool has_lets = false;
@@ -105,7 +105,7 @@ std::optional<Stores> stores_of(const Stmt& body) {
   for (const Stmt& part : seq ? seq->stmts : std::vector<Stmt>{*at}) {
     const Store* store = part.as<Store>();
     if (!store) return std::nullopt;
-    // A value that no let has computed before may be of what another store has changed.
+    // A value that was not computed by a let may depend on another store.
     if (result.has_lets && !store->value.as<VarNode>()) return std::nullopt;
     Store own = *store;
     own.value = substitute(own.value, lets);
@@ -134,7 +134,7 @@ std::vector<Expr> children_of(const Expr& e) {
   return result;
 }
 
-/// Finds what y stands for, if an expression is the reducer's with x as it is.
+/// Finds the value of y if an expression is the reducer's for the given x.
 class Matcher {
  public:
   explicit Matcher(const CommReducerNode& reducer) : reducer_(reducer) {}
@@ -177,7 +177,7 @@ class Matcher {
   VarMap values_;
 };
 
-/// Sums, products, minima and maxima, each by itself.
+/// Matches independent sums, products, minima and maxima.
 std::optional<ReductionBody> find_simple(const Stores& update, const Stores& init) {
   if (update.has_lets) return std::nullopt;
   ReductionBody body;
@@ -212,7 +212,7 @@ std::optional<ReductionBody> find_registered(const Stores& update, const Stores&
     Matcher matcher(*reducer);
     bool matches = true;
     for (std::size_t n = 0; n < types.size() && matches; ++n) {
-      // What was there is x; another element of an output is no part of a reducer.
+      // The previous value is x. A reducer cannot use other elements of an output.
       const Expr value = rewrite(
           update.stores[n].value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
             for (std::size_t k = 0; k < types.size(); ++k)

@@ -1,5 +1,5 @@
-// What a reduction block computes: its outputs, what combines two partial results of them, and what
-// is combined with them.
+// The computation of a reduction block: its outputs, the combiner of two partial results, and the
+// combined values.
 //
 //   v0 = select(V[i] >= A[i, k], I[i], k)           outputs  I[i], V[i]
 //   v1 = select(V[i] >= A[i, k], V[i], A[i, k])     combiner argmax(x, y)
@@ -12,24 +12,24 @@
 namespace tenon::s_tir {
 
 struct ReductionBody {
-  /// For each output: where it is stored, what it starts from, and what is combined with it.
+  /// For each output: its store, its start value, and the value combined with it.
   std::vector<tir::Store> outputs;
   std::vector<tir::Expr> identities, values;
   tir::CommReducer combiner;
-  /// All values are computed before one is stored.
+  /// Whether all values are computed before one is stored.
   bool has_lets = false;
 
-  /// The outputs in other elements: their first values; and other values combined with them.
+  /// Return the init and the update for other elements and values.
   tir::Stmt init(const std::vector<tir::Store>& to) const;
   tir::Stmt update(const std::vector<tir::Store>& to, const std::vector<tir::Expr>& with) const;
 };
 
-/// Nullopt unless the block has an init and its update is by a reducer that is known, from the
-/// reducer's identity.
+/// Returns the reduction. Nullopt unless the block has an init and its update is by a known
+/// reducer, starting from its identity.
 std::optional<ReductionBody> find_reduction_body(const tir::Block& block);
 
-/// A counterexample to the laws of a registered reducer that the change relies on, as part of a
-/// sentence; nullopt if none is found. Sums, products, minima and maxima have them all.
+/// Returns a counterexample to the laws of a registered reducer that the change relies on, as part
+/// of a sentence; nullopt if none is found. Sums, products, minima and maxima satisfy all laws.
 std::optional<std::string> broken_law(const ReductionBody& body, arith::ReductionChange change);
 
 }  // namespace tenon::s_tir

@@ -9,8 +9,7 @@ namespace tenon::s_tir {
 
 namespace {
 
-/// The steps of a trace on a schedule, with the handles that the schedule gives in the place of
-/// those of the trace.
+/// Applies the steps of a trace to a schedule, mapping the handles of the trace to the schedule's.
 class Replayer {
  public:
   Replayer(Schedule& schedule, const ReplayOptions& options, SourceLocation where)
@@ -95,7 +94,7 @@ class Replayer {
     if (const auto* rv = std::get_if<RV>(&item.value)) return ExprRV(known(*rv).number);
     throw TypeError("annotate: argument `ann_val` is no number and no text");
   }
-  /// The numbers of a list; `what` the list is, in the message.
+  /// Returns the numbers of a list; `what` names it in messages.
   template <class T>
   std::vector<T> numbers(const TraceValue& value, const char* what) const {
     std::vector<T> result;
@@ -111,7 +110,7 @@ class Replayer {
     throw TypeError(std::string(info_->name) + ": " + what + " is not a list of " +
                     (std::is_floating_point_v<T> ? "numbers" : "integers"));
   }
-  /// Null where there is none, or where it shall be drawn anew.
+  /// Returns the recorded decision; null if there is none or samples are drawn again.
   const TraceValue* decision() const {
     const bool is_there = step_->decision && !options_.draw_anew &&
                           !std::holds_alternative<std::monostate>(step_->decision->value);
@@ -257,7 +256,7 @@ void Replayer::apply() {
 }  // namespace
 
 void Schedule::apply_trace(const Trace& trace, const ReplayOptions& options, Where where) {
-  // What fails in the middle leaves the schedule as it was.
+  // Applied to a copy, so that a failure leaves the schedule unchanged.
   Schedule attempt = *this;
   Replayer replayer(attempt, options, where);
   for (std::size_t n = 0; n < trace.steps.size(); ++n) {

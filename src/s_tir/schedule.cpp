@@ -186,7 +186,7 @@ void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& op
   step.with(RV(block)).with(RV(loop)).with(options.preserve_unit_loops).with(options.index);
   const Step::Place place = step.block(block);
   if (const auto* none = std::get_if<NoLoop>(&step.meaning(loop))) {
-    // A drawn location may be where the block is, or none at all.
+    // A sampled location may be the block's current one, or inlining.
     if (*none == NoLoop::Inline)
       step.replace(place.function, s_tir::compute_inline(place.program, place.n, where));
     step.record();

@@ -82,8 +82,7 @@ namespace {
 
 using BlocksOf = std::vector<int> (*)(const Program& program, int n);
 
-/// Handles of the blocks that stand in a relation to a block or loop; the step is recorded with
-/// them.
+/// Returns handles of the blocks related to a block or loop, and records the step.
 std::vector<BlockRV> related(Step step, RV to, BlocksOf blocks) {
   step.with(to);
   const Step::Place place = step.block_or_loop(to);

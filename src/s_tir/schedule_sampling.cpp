@@ -9,7 +9,8 @@ using namespace tir;
 
 namespace {
 
-/// Ascending. Trial division: the extents that are tiled are at most kMaxTiledExtent.
+/// Returns the divisors in ascending order by trial division; extents to be tiled are at most
+/// kMaxTiledExtent.
 std::vector<std::int64_t> divisors(std::int64_t number) {
   std::vector<std::int64_t> low, high;
   for (std::int64_t d = 1; d <= number / d; ++d) {
@@ -24,8 +25,8 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
 constexpr std::int64_t kMaxTiledExtent = std::int64_t{1} << 40;
 constexpr int kMaxTileFactors = 64;
 
-/// All lists of n factors of an extent whose last is at most a limit. They are counted, not listed:
-/// their number grows like a power of n.
+/// All lists of n factors of an extent whose last factor is at most a limit. They are counted
+/// instead of enumerated, because their number grows like a power of n.
 class Tilings {
  public:
   Tilings(std::int64_t extent, int n, std::int64_t limit)
@@ -40,7 +41,7 @@ class Tilings {
   /// Exact up to 2^53.
   double count() const { return count_of(extent_, n_, limit_); }
 
-  /// One of them, all equally likely. Precondition: there is one.
+  /// Draws one uniformly. Precondition: there is one.
   std::vector<std::int64_t> drawn(Dice& dice) const {
     constexpr double kExact = 9007199254740992;
     const double all = count();
@@ -66,7 +67,7 @@ class Tilings {
   }
 
  private:
-  /// The lists of n factors of the number whose last is at most the limit.
+  /// Returns the number of lists of n factors of the number whose last is at most the limit.
   double count_of(std::int64_t number, int n, std::int64_t limit) const {
     if (n == 1) return number <= limit ? 1 : 0;
     if (number > limit) {
@@ -75,7 +76,7 @@ class Tilings {
         if (d <= limit && number % d == 0) sum += count_of(number / d, n - 1, number);
       return sum;
     }
-    // Each prime's exponent is dealt out among the n factors by itself.
+    // Each prime's exponent is distributed over the n factors independently.
     double result = 1;
     for (const std::int64_t prime : primes_) {
       int exponent = 0;
@@ -92,8 +93,8 @@ class Tilings {
   std::vector<std::int64_t> primes_ = {};
 };
 
-/// A decision made for another extent: factors that no longer divide become the nearest that do,
-/// from the innermost outwards, and the outermost takes the rest.
+/// Repairs a decision that was made for another extent: factors that no longer divide are replaced
+/// by the nearest divisors, from the innermost outwards, and the outermost takes the remainder.
 std::vector<std::int64_t> repaired(std::vector<std::int64_t> tile, std::int64_t extent) {
   const std::vector<std::int64_t> all = divisors(extent);
   std::int64_t rest = extent;

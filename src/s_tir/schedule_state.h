@@ -1,4 +1,5 @@
-// What a schedule consists of: the module, what its handles stand for, the trace, the dice.
+// The state of a schedule: the module, the targets of its handles, the trace, and the random
+// generator.
 #pragma once
 
 #include <map>
@@ -9,8 +10,8 @@
 
 namespace tenon::s_tir {
 
-/// What a random variable stands for. Blocks and loops are found by what stays the same through
-/// rewriting; a loop may also be the root or the inlining that sample_compute_location can draw.
+/// The target of a random variable. Blocks and loops are identified by what rewrites preserve. A
+/// loop may also be the root or the inlining that sample_compute_location can return.
 struct BlockHandle {
   std::string function;
   BlockKey key;
@@ -22,13 +23,13 @@ struct LoopHandle {
 enum class NoLoop : unsigned char { Root, Inline };
 using Meaning = std::variant<BlockHandle, LoopHandle, NoLoop, std::int64_t>;
 
-/// The random numbers of the minimal standard generator: small, and the same everywhere.
+/// A small random generator with the same results on every platform.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 0x123456789ull) {}
-  /// Uniform in [0, n).
+  /// Returns a uniform number in [0, n).
   std::uint64_t below(std::uint64_t n);
-  /// Uniform in [0, 1).
+  /// Returns a uniform number in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
  private:
@@ -41,7 +42,7 @@ struct Schedule::State {
   Trace trace;
   std::vector<Meaning> meanings;
   Dice dice{0};
-  /// The functions as programs, made when they are asked for; shared by copies.
+  /// The functions as programs, created on demand and shared by copies.
   std::map<std::string, std::shared_ptr<const Program>> programs;
 };
 

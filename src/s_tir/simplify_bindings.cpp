@@ -34,7 +34,7 @@ bool loads(const Expr& e) {
   return found;
 }
 
-/// Whether the statement accesses memory outside of the blocks that it contains.
+/// Whether the statement accesses memory outside the blocks that it contains.
 bool accesses_directly(const Stmt& s) {
   bool is_leaf = true, loads_itself = false;
   for_each_child(

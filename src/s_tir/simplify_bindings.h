@@ -1,5 +1,5 @@
-// Values of iterators in the form that the reference gives them after loops were split or fused:
-// the digits of what the loops count, most significant first, wherever they are such digits.
+// Iterator values in the form that TVM prints after loops are split or fused: the digits of the
+// loops' values, most significant first, if they are such digits.
 #pragma once
 
 #include "s_tir/iter_map.h"
@@ -7,12 +7,12 @@
 
 namespace tenon::s_tir {
 
-/// Simplifies the bindings of the blocks below the statement, not of those inside of them.
-/// `around`: the loops outside. Loops of one iteration are digits as well if `preserve_unit_iters`.
+/// Simplifies the bindings of the blocks directly below the statement. `around`: the loops outside.
+/// With `preserve_unit_iters`, loops of one iteration are digits too.
 tir::Stmt simplify_bindings(const tir::Stmt& s, std::vector<LoopDomain> around,
                             bool preserve_unit_iters = true);
 
-/// The statement with a condition added to the predicates of the blocks directly below it.
+/// Returns the statement with a condition added to the predicates of the blocks directly below it.
 tir::Stmt add_predicate(const tir::Stmt& s, const tir::Expr& condition);
 
 }  // namespace tenon::s_tir

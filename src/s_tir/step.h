@@ -1,7 +1,7 @@
-// One step of a schedule under way: looks handles up, and in the end records what was done.
+// One step of a schedule in progress: looks up handles, and records the step at the end.
 //
-// Everything that can fail runs before anything is changed: a step that throws leaves all as it
-// was.
+// Everything that can fail runs before anything is changed, so that a step that throws leaves the
+// schedule unchanged.
 #pragma once
 
 #include "s_tir/context.h"
@@ -15,7 +15,7 @@ class __attribute__((visibility("hidden"))) Step {
        SourceLocation where)
       : state_(state), caller_{primitive, where}, instruction_{kind, {}, {}, {}} {}
 
-  // Arguments, in the order of the table.
+  // Add arguments in the order of the table.
   Step& with(RV rv);
   Step& with(bool flag);
   Step& with(int number);
@@ -37,14 +37,15 @@ class __attribute__((visibility("hidden"))) Step {
   Place block(BlockRV rv) const;
   Place loop(LoopRV rv) const;
   Place block_or_loop(RV rv) const;
-  /// Loops of one function, which is told as well.
+  /// Returns the loops, which must belong to one function, and stores that function's name.
   std::vector<int> loops(const std::vector<LoopRV>& rvs, std::string& function) const;
   std::int64_t number(ExprRV rv) const;
   Dice& dice() { return state_.dice; }
 
   // ---- results ----
 
-  /// The next version of a function. `renamed`: blocks whose handles follow another block.
+  /// Replaces a function by its next version. `renamed`: blocks whose handles then refer to another
+  /// block.
   void replace(const std::string& function, tir::PrimFunc func,
                const std::vector<std::pair<BlockKey, BlockKey>>& renamed = {});
   RV give(RV::Kind kind, Meaning own);

@@ -32,12 +32,12 @@ Json json_of(const TraceValue& value, const RVNames& names) {
       });
 }
 
-/// Text that is no UTF-8 cannot be written as JSON: what is wrong in it is replaced.
+/// Returns JSON with invalid UTF-8 replaced.
 std::string plain(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// As Python writes it: a space behind each comma.
+/// Returns JSON as Python writes it: with a space after each comma.
 std::string text_of(const Json& value) {
   if (value.is_number_float() && std::isfinite(value.get<double>())) {
     const std::string text = number_text(value.get<double>());
@@ -54,10 +54,10 @@ void add_argument(Json& inputs, Json& attributes, const Parameter& parameter,
   if (parameter.passed == Passed::Attribute) {
     attributes.push_back(json_of(value, names));
   } else if (const auto* text = std::get_if<std::string>(&value.value)) {
-    // A text among the inputs, which are mostly names, is written with quotes of its own.
+    // Inputs are mostly names, so a string among them gets its own quotes.
     inputs.push_back(plain(Json(*text)));
   } else if (const bool* flag = std::get_if<bool>(&value.value)) {
-    // Options are numbers in JSON, and what is noted is an input: it stays what it is.
+    // Options are numbers in JSON, but annotation values are inputs and keep their type.
     inputs.push_back(*flag);
   } else if (const auto* list = std::get_if<TraceValue::List>(&value.value)) {
     for (const TraceValue& item : *list) inputs.push_back(json_of(item, names));
@@ -86,7 +86,7 @@ class JsonReader {
   Trace result_;
   std::map<std::string, RV> names_;
   int next_ = 0;
-  /// The step at hand, from 1.
+  /// The current step, from 1.
   int step_ = 0;
 
   [[noreturn]] void error(const std::string& what) const {
@@ -114,7 +114,7 @@ class JsonReader {
     return step;
   }
 
-  /// In the order of the parameters; a list among the inputs stands for itself, element by element.
+  /// Assigns values to parameters in order. A list among the inputs is expanded.
   void distribute(const Json& list, Passed passed, Instruction& step, std::vector<bool>& is_given) {
     const InstructionInfo& info = info_of(step.kind);
     TraceValue::List items;
@@ -140,7 +140,7 @@ class JsonReader {
 
   TraceValue value(const Json& json, bool is_input, int depth = 0) const {
     if (json.is_array()) {
-      if (depth == kMostNestedLists) error("lists are nested too deep");
+      if (depth == kMaxNestedLists) error("lists are nested too deep");
       TraceValue::List items;
       for (const Json& item : json) items.push_back(value(item, is_input, depth + 1));
       return {std::move(items)};
@@ -157,7 +157,7 @@ class JsonReader {
     return is_input ? input(text) : TraceValue{text};
   }
 
-  /// A name, or a text in quotes of its own.
+  /// Returns a name, or a string in its own quotes.
   TraceValue input(const std::string& text) const {
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
       const Json own = Json::parse(text, nullptr, false);

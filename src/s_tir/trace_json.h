@@ -1,4 +1,4 @@
-// Traces as JSON; Trace::json writes them.
+// Parsing of traces in JSON; Trace::json writes them.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace tenon::s_tir {
 
-/// TypeError for what is no trace: with line and column where it is no JSON, else with the step.
+/// TypeError for anything else: with line and column for invalid JSON, otherwise with the step.
 Trace parse_json_trace(std::string_view text);
 
 }  // namespace tenon::s_tir

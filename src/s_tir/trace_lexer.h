@@ -15,12 +15,13 @@ struct Token {
   int column;
 };
 
-/// Comments are left out; lines end in one EndOfLine however many empty ones follow.
+/// Splits the text into tokens without comments. Empty lines are skipped: a line ends in one
+/// EndOfLine.
 std::vector<Token> trace_tokens(std::string_view text);
 
-/// TypeError: "trace, line 2, column 5: ...".
+/// Throws TypeError: "trace, line 2, column 5: ...".
 [[noreturn]] void syntax_error(const Token& at, const std::string& what);
-/// A token for an error's text.
+/// Returns a token as text for an error.
 std::string shown(const Token& token);
 
 }  // namespace tenon::s_tir

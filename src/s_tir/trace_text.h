@@ -1,4 +1,4 @@
-// What both written forms of a trace share.
+// Common parts of the two text forms of a trace.
 #pragma once
 
 #include <map>
@@ -8,21 +8,21 @@
 
 namespace tenon::s_tir {
 
-/// Random variables by the order in which a text mentions them first as outputs: b0, l1, v2.
+/// Names of random variables, numbered by their first occurrence as outputs: b0, l1, v2.
 class RVNames {
  public:
   std::string define(RV rv);
-  /// InternalError for one that no step before has given.
+  /// InternalError for a variable that no earlier step has defined.
   std::string use(RV rv) const;
 
  private:
   std::map<int, int> numbers_;
 };
 
-/// In a value that is read. No step takes lists of more than lists.
-constexpr int kMostNestedLists = 16;
+/// Maximum nesting of lists in a parsed value. No step takes more than lists of lists.
+constexpr int kMaxNestedLists = 16;
 
-/// With the digits that give the same double again, as the reference writes it.
+/// Returns the number with the digits that reproduce the same double, as TVM writes it.
 std::string number_text(double value);
 
 }  // namespace tenon::s_tir

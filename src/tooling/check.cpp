@@ -18,7 +18,7 @@ namespace {
 
 using runtime::NDArray;
 
-/// The operations that compute arguments, each once.
+/// Returns the operations that compute arguments, each once.
 std::vector<te::Operation> computed(const std::vector<LowerArgument>& args,
                                     const ArgumentOptions& options) {
   std::vector<te::Operation> ops;
@@ -46,8 +46,8 @@ bool calls_c_functions(const tir::IRModule& module) {
   return found;
 }
 
-/// What the arguments must be after the program has run: as the interpreter leaves them with the
-/// default schedule, and as the reference does.
+/// Returns the expected arguments after the run: those of the interpreter with the default
+/// schedule, and those of the reference.
 std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument>& args,
                                                  const CheckOptions& options,
                                                  const SourceLocation& where) {
@@ -74,7 +74,7 @@ std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument
   return truths;
 }
 
-/// Element `n` of a compact array, as a double; exact for all types but integers beyond 2^53.
+/// Element `n` of a compact array as a double. Exact for all types except integers beyond 2^53.
 class Elements {
  public:
   explicit Elements(const NDArray& array)
@@ -137,7 +137,7 @@ bool binds_threads(const te::Schedule& schedule, SourceLocation where) {
 
 namespace {
 
-/// Runs the schedule on the arguments; returns whether it was the interpreter that did.
+/// Runs the schedule on the arguments. Returns whether the interpreter ran it.
 bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
          const CheckOptions& options, const std::vector<CallArgument>& call,
          const SourceLocation& where) {
@@ -165,7 +165,7 @@ bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
 
 void note_worst(CheckReport& report, const CallArgument& actual, const CallArgument& expected,
                 const Tolerance& tolerance, const SourceLocation& where) {
-  // What is no output must not have been touched.
+  // Inputs must be unchanged.
   const Comparison compared = compare(*actual.array(), *expected.array(),
                                       actual.is_output ? tolerance : Tolerance{0, 0}, where);
   if (!actual.is_output && compared.fine()) return;

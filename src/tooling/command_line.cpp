@@ -30,7 +30,7 @@ constexpr std::array<std::pair<std::string_view, Emit>, 10> kEmits = {{{"simple"
                                                                        {"svg", Emit::Svg},
                                                                        {"html", Emit::Html}}};
 
-/// The command line could not be understood.
+/// An invalid command line.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -8,8 +8,8 @@ namespace tenon {
 
 namespace {
 
-/// Each library by itself with what it calls; the address sanitizer, which stands in between,
-/// refuses that. The thread sanitizer does not see how OpenMP synchronises, in which they compute.
+/// Isolates each library and its dependencies. AddressSanitizer does not support that, and
+/// ThreadSanitizer does not understand the synchronization of OpenMP.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr int kHow = RTLD_NOW | RTLD_LOCAL;
 #else
@@ -21,7 +21,7 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// Null where the machine has none of the files, or they lack the name.
+/// Returns the function; null if none of the files exists or has the symbol.
 template <class F>
 F* find(std::initializer_list<const char*> files, const char* symbol) {
   if (!kIsAllowed) return nullptr;
@@ -42,7 +42,8 @@ std::function<void()> call_cblas(CblasSgemm* gemm, const MatrixProduct& p) {
   };
 }
 
-/// A library with the interface of CBLAS and a function of its own that sets the threads.
+/// Returns the product of a library with the CBLAS interface and its own function for setting the
+/// number of threads.
 template <class Count>
 std::optional<LibraryProduct> cblas(const char* name, const char* file, const char* set_threads,
                                     const MatrixProduct& p, int threads) {
@@ -53,7 +54,7 @@ std::optional<LibraryProduct> cblas(const char* name, const char* file, const ch
   return LibraryProduct{name, call_cblas(gemm, p)};
 }
 
-/// Debian's uses OpenMP.
+/// Debian's package uses OpenMP.
 std::optional<LibraryProduct> onednn(const MatrixProduct& p, int threads) {
   using Sgemm = int(char, char, long, long, long, float, const float*, long, const float*, long,
                     float, float*, long);

@@ -12,21 +12,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Eight chains hide four cycles in two units; the others make up for uneven turns. They fit 32
-/// registers, or 16.
+/// Eight chains hide a latency of four cycles in two units; more compensate for uneven scheduling.
+/// They fit 32 (or 16) registers.
 constexpr int kChains512 = 24;
 constexpr int kChains = 12;
 constexpr int kTrials = 8;
 
-/// A run of multiply-adds: how many floats a chain holds, how many chains, and the loop.
+/// A loop of multiply-adds: the floats per chain, the number of chains, and the function.
 struct Kernel {
   int lanes, chains;
   float (*run)(long steps, float factor, float summand);
 };
 
-// The same loop once for each kind of register: the width and the instructions belong to the
-// function's type, so that they cannot be parameters of one. Chains start apart, or they would be
-// computed as one.
+// The same loop for each kind of register, because width and instructions are part of the
+// function's type. Chains have different start values, so that they are not merged.
 
 #if defined(__x86_64__)
 
@@ -84,7 +83,7 @@ Kernel widest_kernel() {
   return {4, kChains, run_128};
 }
 
-/// Seconds that all threads together took.
+/// Returns the time in seconds until all threads have finished.
 double run_together(const Kernel& kernel, int threads, long steps) {
   std::atomic<int> ready = 0;
   std::atomic<bool> go = false;

@@ -235,7 +235,7 @@ BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowO
 }
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {
-  // Schedules are made again for each phase; one is enough to tell.
+  // Each phase creates the schedules again, so that only one of them reports warnings.
   for (const std::string& warning : te::untold_warnings(schedule))
     if (phase_ == Phase::Show && warned_.insert(warning).second)
       err_ << "warning: " << warning << std::endl;

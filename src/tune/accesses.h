@@ -1,4 +1,5 @@
-// Stores of a program within their loops, and what elements they touch while some of the loops run.
+// The stores of a program with their loops, and the elements that they access while some of the
+// loops run.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,7 @@
 
 namespace tenon::tune {
 
-/// A loop around a store, or threads that it runs on.
+/// A loop around a store, or a thread axis.
 struct Loop {
   tir::Var var;
   tir::ForKind kind;
@@ -21,50 +22,50 @@ struct StoreInLoops {
   const tir::Store& store;
   /// Outermost first.
   const std::vector<Loop>& loops;
-  /// What the pragma auto_unroll_max_step around it says.
+  /// The value of the pragma auto_unroll_max_step around it.
   double unroll;
-  /// Conditions that it is behind.
+  /// Number of conditions around it.
   double guards;
-  /// For memory that is made inside of loops: how many are around it.
+  /// For memory allocated inside loops: the number of loops around the allocation.
   const std::unordered_map<const tir::BufferNode*, std::size_t>& loops_around_memory;
 
-  /// Of the loops from that one inwards.
+  /// Returns the number of iterations of the loops from `first` inwards.
   double iterations_from(std::size_t first) const;
 };
 
-/// What the candidate's blocks lower to: loops over its arrays, of as many dimensions as they have.
-/// LowerError for a program that cannot be lowered.
+/// Lowers the candidate's blocks to loops over multi-dimensional arrays. LowerError for a program
+/// that cannot be lowered.
 tir::IRModule loops_of(const tir::IRModule& candidate);
 
-/// Each store of such loops, in the order of the text.
+/// Calls `visit` for each store of such loops, in textual order.
 void for_each_store(const tir::Stmt& body, const std::function<void(const StoreInLoops&)>& visit);
 
-/// All accesses of one array in a store's statement.
+/// All accesses of a store's statement to one array.
 struct Access {
   tir::Buffer buffer;
   std::vector<std::vector<tir::Expr>> places;
   bool is_read = false, is_written = false;
-  /// The loops around the memory itself: in each of their iterations it is the same again.
+  /// Number of loops around the allocation; each of their iterations reuses the memory.
   std::size_t loops_around_memory = 0;
 };
 std::vector<Access> accesses_of(const StoreInLoops& at);
 
-/// Elements that all places of an access touch while some loops run: the volume of the box, and the
-/// extent of its last dimension. Exact where indices grow with their loops.
+/// The hull of the elements accessed while some loops run: its volume, and the extent of its last
+/// dimension. Exact if indices are monotone in the loops.
 struct Box {
   double elements = 1, last = 1;
 };
-/// The box's extents, while the loops from `first` inwards run.
+/// Returns the hull's extents while the loops from `first` inwards run.
 std::vector<double> spans_of(const Access& access, const std::vector<Loop>& loops,
                              std::size_t first);
 Box touched(const Access& access, const std::vector<Loop>& loops, std::size_t first);
 
 double bytes_of(const Access& access, const Box& box);
-/// Lines of a cache; rows of the last dimension lie apart.
+/// Returns the number of cache lines, assuming that rows of the last dimension are not adjacent.
 double lines_of(const Access& access, const Box& box);
 
-/// How far apart in the array two iterations of the innermost loop that matters are, in elements;
-/// 0: no loop does.
+/// Returns the distance in elements between two iterations of the innermost loop that the access
+/// depends on; 0 if there is none.
 double stride_of(const Access& access, const std::vector<Loop>& loops);
 
 }  // namespace tenon::tune

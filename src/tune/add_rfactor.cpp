@@ -11,7 +11,7 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Too few independent elements to keep all cores busy, and long sums.
+/// Whether there are too few independent elements for all cores, and long sums.
 bool is_worth_it(const Schedule& sch, BlockRV block, double jobs) {
   const tir::BlockRealize realize = sch.get(block);
   if (!realize.block->init || realize.block->writes.size() != 1) return false;

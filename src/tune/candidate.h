@@ -1,4 +1,4 @@
-// Candidates: schedules of a space with all samples drawn and all post-processors done.
+// Candidates: schedules of a space with all samples drawn and all postprocessors applied.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@ namespace tenon::tune {
 
 struct Candidate {
   s_tir::Schedule schedule;
-  /// Of the module after the post-processors: programs that are equal have equal ones.
+  /// Structural hash of the postprocessed module.
   std::uint64_t hash;
   std::optional<double> predicted = std::nullopt;
 };
 
-/// What makes candidates of the designs of one task.
+/// Makes candidates from the designs of one task.
 class CandidateMaker {
  public:
   CandidateMaker(tir::IRModule mod, Target target, std::vector<Postprocessor> postprocessors)
@@ -23,9 +23,10 @@ class CandidateMaker {
         target_(std::move(target)),
         postprocessors_(std::move(postprocessors)) {}
 
-  /// The trace with its samples drawn anew; nullopt: a step or a post-processor refuses.
+  /// Returns the design with new samples; nullopt if a step or postprocessor refuses.
   std::optional<Candidate> drawn(const s_tir::Trace& design, std::uint64_t seed) const;
-  /// The trace as it decides, up to enter_postproc; samples without a decision are drawn.
+  /// Replays the trace up to enter_postproc with its decisions; samples without a decision are
+  /// drawn.
   std::optional<Candidate> replayed(const s_tir::Trace& trace, std::uint64_t seed = 0) const;
 
   const tir::IRModule& mod() const { return mod_; }
@@ -39,7 +40,7 @@ class CandidateMaker {
   std::vector<Postprocessor> postprocessors_;
 };
 
-/// The steps in front of enter_postproc.
+/// Returns the steps before enter_postproc.
 s_tir::Trace without_postproc(const s_tir::Trace& trace);
 
 }  // namespace tenon::tune

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Both ends are closed in programs that others start meanwhile.
+/// Both ends have close-on-exec set, for programs that other threads start.
 class Pipe {
  public:
   Pipe() {
@@ -80,7 +80,8 @@ class Spawning {
   posix_spawnattr_t attributes_;
 };
 
-/// Until the other end is closed, which the child's end does. False: the limit came first.
+/// Reads until the other end is closed, at the latest when the child ends. Returns false if the
+/// time limit is reached first.
 bool read_until(int pipe, Clock::time_point limit, std::string& text) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now());

@@ -1,4 +1,4 @@
-// A program that is run under a time limit and answers on a pipe of its own.
+// A program that runs under a time limit and answers on a separate pipe.
 #pragma once
 
 #include <chrono>
@@ -9,18 +9,18 @@
 namespace tenon::tune {
 
 struct EndedChild {
-  /// What it wrote to descriptor kAnswerDescriptor.
+  /// Its output on descriptor kAnswerDescriptor.
   std::string answer;
-  /// It was still running at the limit, and was killed.
+  /// Whether it was killed at the time limit.
   bool timed_out = false;
-  /// The signal that ended it, where none of ours did.
+  /// The signal that ended it, other than ours.
   std::optional<int> signal = std::nullopt;
-  /// Where no signal ended it.
+  /// The exit status, if no signal ended it.
   int status = 0;
 };
 
-/// The first word is the path of the program. It runs in a process group of its own, so that a
-/// terminal's Ctrl-C does not reach it. RuntimeError: it cannot be started.
+/// Runs the program at the path in the first word. It has its own process group, so that a
+/// terminal's Ctrl-C does not reach it. RuntimeError if it cannot be started.
 EndedChild run_child(const std::vector<std::string>& command, std::chrono::duration<double> limit);
 
 }  // namespace tenon::tune

@@ -11,8 +11,8 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Sums that are longer than a warp, and where data is used again and tiles would do, only those of
-/// fewer elements than threads.
+/// Whether sums are longer than a warp and, if data is reused so that tiling would be an
+/// alternative, there are fewer elements than threads.
 bool is_worth_it(const Schedule& sch, BlockRV block, const tir::TargetFacts& target) {
   constexpr double kWarp = 32;
   const tir::BlockRealize realize = sch.get(block);

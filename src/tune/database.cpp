@@ -29,7 +29,7 @@ struct Database::State {
   mutable std::mutex mutex;
   /// Empty: in memory only.
   std::filesystem::path folder = {};
-  /// In the order in which they came; hashes of unlike programs may be equal.
+  /// In insertion order. Different programs may have equal hashes.
   std::vector<Workload> workloads = {};
   std::deque<Pending> pending = {};
   std::string write_error = {};
@@ -46,8 +46,8 @@ struct Database::State {
 
   using Warn = std::function<void(const std::string&)>;
 
-  /// Calls `take` with each line of the file. Warns of those that it throws for, the first ones one
-  /// by one.
+  /// Calls `take` with each line of the file. Warns about lines for which it throws, the first ones
+  /// individually.
   void load(const std::filesystem::path& file, const Warn& warn,
             const std::function<void(const std::string&)>& take) {
     constexpr std::size_t kMaxWarnings = 10;

@@ -1,4 +1,4 @@
-// What is done to the candidates for devices.
+// The postprocessors for device candidates.
 #include <algorithm>
 
 #include "tenon/driver/lower.h"
@@ -22,7 +22,7 @@ std::optional<tir::ThreadTag> thread_of(const Schedule& sch, LoopRV loop) {
   return tir::traits_of(sch.get(loop)).thread;
 }
 
-/// Of the loop around the block that is bound to threadIdx.x; 1 where there is none.
+/// Returns the extent of the surrounding loop that is bound to threadIdx.x; 1 if there is none.
 std::int64_t threads_around(const Schedule& sch, const std::vector<LoopRV>& loops) {
   for (const LoopRV loop : loops)
     if (const auto thread = thread_of(sch, loop); thread && thread->str() == "threadIdx.x")
@@ -40,8 +40,8 @@ std::vector<std::pair<std::string, std::int64_t>> fetches(const Schedule& sch) {
   return found;
 }
 
-/// The elements of the copy's one own loop over all threads, and where they divide it so, several
-/// to each at once.
+/// Distributes the copy's loop over all threads, with several elements per thread at a time if the
+/// extents permit.
 void share(Schedule& sch, BlockRV copy, std::int64_t length) {
   sch.unannotate(copy, kCooperativeFetchKey);
   const std::vector<LoopRV> loops = sch.get_loops(copy);
@@ -56,8 +56,7 @@ void share(Schedule& sch, BlockRV copy, std::int64_t length) {
   }
 }
 
-/// The loops of a nest that no thread has yet are divided among blocks, and where it has no threads
-/// among these too.
+/// Distributes the unbound loops of a nest over blocks, and over threads if the nest has none.
 void bind_nest(Schedule& sch, BlockRV block, std::int64_t most_threads) {
   const std::vector<LoopRV> loops = sch.get_loops(block);
   bool has_blocks = false, has_threads = false;

@@ -14,7 +14,7 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Each of the first levels becomes one loop, bound to its thread axis.
+/// Fuses the loops of each of the first levels and binds them to the thread axes.
 void bind_levels(Tiled& own, const std::vector<std::string>& thread_axes) {
   for (std::size_t n = 0; n < thread_axes.size(); ++n) {
     std::vector<LoopRV>& loops = own.levels[n];
@@ -24,8 +24,8 @@ void bind_levels(Tiled& own, const std::vector<std::string>& thread_axes) {
   }
 }
 
-/// Sums are kept by the thread that makes them, and written when they are complete; what is done to
-/// them element by element then is done on the way.
+/// Keeps sums in local memory until they are complete, and fuses elementwise consumers into their
+/// write-back.
 void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
   const BlockRV writer = sch.cache_write(block, 0, "local");
   const std::vector<BlockRV> readers = sch.get_consumers(writer);
@@ -35,7 +35,8 @@ void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
   sch.reverse_compute_at(writer, thread, {.preserve_unit_loops = true});
 }
 
-/// The threads of a block copy their common part of each input, in vectors of a sampled length.
+/// Makes the threads of a block copy their common part of each input, in vectors of a sampled
+/// length.
 void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
                   const std::vector<std::int64_t>& vector_loads) {
   const tir::BlockRealize realize = sch.get(block);

@@ -30,7 +30,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-/// One trace, step by step.
+/// Writes a trace step by step.
 class Writer {
  public:
   std::string text;
@@ -43,7 +43,7 @@ class Writer {
   }
 
  private:
-  /// The variable that takes what the step gives, and what each part of it is called from now on.
+  /// Returns the variable for the step's results, and names each of them.
   std::string named(const Instruction& step) {
     const RV first = step.outputs.front();
     const std::string name = (first.kind == RV::Kind::Block ? "b" : "l") + std::to_string(count_++);
@@ -84,7 +84,7 @@ class Writer {
   std::string argument(const Instruction& step, std::size_t n) const {
     return value(step.arguments[n]);
   }
-  /// The first `count` arguments.
+  /// Returns the text of the first `count` arguments.
   std::string arguments(const Instruction& step, std::size_t count) const {
     std::string items;
     for (std::size_t n = 0; n < count; ++n) items += (n == 0 ? "" : ", ") + argument(step, n);
@@ -112,7 +112,7 @@ class Writer {
            (options.empty() ? "" : ", {" + options + "}") + ")";
   }
   std::string annotate(const Instruction& step) const {
-    // An int alone would do for a bool as well.
+    // An int alone would also convert to bool.
     const bool is_number = std::holds_alternative<std::int64_t>(step.arguments[2].value) ||
                            std::holds_alternative<RV>(step.arguments[2].value);
     const bool is_text = std::holds_alternative<std::string>(step.arguments[2].value);
@@ -123,7 +123,7 @@ class Writer {
                       : own) +
            ")";
   }
-  /// Samples stand as numbers from here on.
+  /// From here on, samples are written as numbers.
   void note_decision(const Instruction& step) {
     if (!step.decision) return;
     if (step.kind == InstructionKind::SampleCategorical) {

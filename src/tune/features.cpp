@@ -16,7 +16,7 @@ using namespace tir;
 
 constexpr std::size_t kOperations = 8, kLoopFacts = 13, kBuffers = 5, kBufferFacts = 10,
                       kIntensities = 10, kOutput = 2;
-/// Of a store's facts about loops, the one that says how often it runs.
+/// The position of the iteration count among a store's loop features.
 constexpr std::size_t kIterations = 11;
 
 enum Operation { kAdd, kMul, kDivide, kExtremum, kCompare, kLogic, kInteger, kCall };
@@ -90,7 +90,8 @@ void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<A
     const Box box = touched(access, loops, 0);
     const double moved =
         iterations * static_cast<double>(access.places.size()) * access.buffer->dtype.bytes();
-    // The innermost loop that touches nothing new, and what is touched between two visits.
+    // Finds the innermost loop that accesses no new elements, and what is accessed between two
+    // visits.
     double again = 1, between = 0;
     for (std::size_t depth = loops.size(); depth-- > 0;) {
       const double inside = bytes_of(access, touched(access, loops, depth + 1));
@@ -109,7 +110,7 @@ void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<A
   }
 }
 
-/// Operations for each byte touched, at so many depths between all loops and none.
+/// Adds the operations per byte accessed, at several depths between all loops and none.
 void add_intensity(std::vector<float>& row, const StoreInLoops& at, const std::vector<Access>& all,
                    double operations) {
   for (std::size_t n = 0; n < kIntensities; ++n) {

@@ -1,8 +1,8 @@
-// What a cost model sees of a program: numbers for each of its stores.
+// Features of a program for cost models: a list of numbers for each store.
 //
-// They are read from the loops that the block program lowers to, and are those of Ansor's model
-// (Zheng et al., OSDI 2020): what is computed, how the loops around run, what each array's accesses
-// touch and touch again, and how much is computed for each byte touched at each depth of loops.
+// They are computed from the loops that the block program lowers to, and follow Ansor's model
+// (Zheng et al., OSDI 2020): the operations, the execution of the surrounding loops, the footprint
+// and reuse of each array's accesses, and the operations per byte at each loop depth.
 #pragma once
 
 #include <vector>
@@ -11,15 +11,15 @@
 
 namespace tenon::tune {
 
-/// A row for each store, in the order of the text; all rows are of feature_count() numbers. Amounts
-/// x stand as log2(1 + |x|).
+/// One row of feature_count() numbers per store, in textual order. An amount x is represented as
+/// log2(1 + |x|).
 using Features = std::vector<std::vector<float>>;
 std::size_t feature_count();
 
-/// Of a store: how often it runs, as an amount.
+/// Returns the number of executions of a store, as an amount.
 float iterations_of(const std::vector<float>& row);
 
-/// Of loops without blocks (loops_of).
+/// Returns the features of loops without blocks (loops_of).
 Features features_of(const tir::IRModule& loops);
 
 }  // namespace tenon::tune

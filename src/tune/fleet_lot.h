@@ -1,4 +1,4 @@
-// One lot of candidates on its way through the processes that measure.
+// The progress of one batch of candidates through the workers.
 #pragma once
 
 #include "tune/fleet_members.h"
@@ -7,7 +7,7 @@ namespace tenon::tune {
 
 class FleetLot {
  public:
-  /// The candidates' tickets are `first_ticket` and following.
+  /// The candidates' tickets start at `first_ticket`.
   FleetLot(FleetMembers& members, int task, int first_ticket,
            const std::vector<tir::IRModule>& candidates, const Fleet::OnMeasured& on_measured);
 
@@ -17,16 +17,16 @@ class FleetLot {
   using Member = FleetMembers::Member;
   using Clock = FleetMembers::Clock;
 
-  /// Where a candidate is.
+  /// The state of a candidate.
   enum class State : unsigned char { Waiting, Building, Built, Running, Done };
   struct Slot {
     State state = State::Waiting;
-    /// Who has it, unless Waiting or Done.
+    /// The worker that has it, unless Waiting or Done.
     int member = 0;
   };
 
   int ticket(std::size_t n) const { return first_ticket_ + static_cast<int>(n); }
-  /// Of whatever host; on the member's host.
+  /// Whether a candidate has this state, on any host or on the given one.
   bool is_any(State state) const;
   bool is_any_on(const std::string& host, State state);
   bool is_done() const;
@@ -36,7 +36,7 @@ class FleetLot {
   void lose(Member& member, const std::string& why);
   void give_work();
   void give(Member& member, std::size_t n, State state, const Order& order);
-  /// What was compiled and is not wanted any more.
+  /// Tells workers to discard what was compiled and is no longer needed.
   void drop_rest();
 
   FleetMembers& members_;

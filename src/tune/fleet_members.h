@@ -1,4 +1,4 @@
-// The processes that measure for this one, as this one knows them.
+// The workers, as known to the process that searches.
 #pragma once
 
 #include <set>
@@ -20,10 +20,10 @@ class FleetMembers {
     bool is_lost = false;
     /// The tasks for which its times count.
     std::set<int> tasks = {};
-    /// The candidate that it is at work on.
+    /// The candidate that it is working on.
     std::optional<int> ticket = std::nullopt;
 
-    /// "process 2 on host"
+    /// Returns "process 2 on host".
     std::string name() const;
     bool measures(int task) const { return !is_lost && tasks.contains(task); }
   };
@@ -35,14 +35,14 @@ class FleetMembers {
   /// Precondition: `number` is at least 1.
   Member& member(int number) { return members_[static_cast<std::size_t>(number) - 1]; }
 
-  /// Empty, or why it could not be sent.
+  /// Sends an order. Returns the error; empty on success.
   std::string send(const Member& to, const Order& order);
 
   using OnReport = std::function<void(Member&, const Report&)>;
-  /// Tells of all that has arrived but signs of life. False: nothing had.
+  /// Reports all messages that have arrived except heartbeats. Returns false if there were none.
   bool receive(const OnReport& on_report);
-  /// Those not lost that have been silent for too long, and at least since `since`: what arrived
-  /// before nobody may have looked at.
+  /// Returns members that are not lost and have been silent for too long since their last message
+  /// and since `since`; earlier messages may not have been read yet.
   std::vector<Member*> silent(Clock::time_point since);
 
  private:

@@ -1,4 +1,4 @@
-// What the process that searches and those that measure for it tell each other.
+// The messages between the process that searches and its workers.
 #pragma once
 
 #include <cstdint>
@@ -8,42 +8,42 @@
 
 namespace tenon::tune {
 
-/// From the one that searches.
+/// A message from the process that searches.
 struct Order {
   enum class Kind : unsigned char { Alive, Task, Build, Run, Drop, End };
   Kind kind = Kind::Alive;
-  /// Of Task and Build.
+  /// For Task and Build.
   int task = 0;
-  /// Of Build, Run and Drop: one candidate.
+  /// For Build, Run and Drop: the candidate.
   int ticket = 0;
-  /// A module: of a Task the one before scheduling.
+  /// A module as a script; for Task, the unscheduled one.
   std::string script = {};
-  /// Of the candidate, as structural_hash has it: what is read must be what was sent.
+  /// The candidate's structural_hash, to detect errors in transmission.
   std::uint64_t hash = 0;
   std::string target = {};
   MeasureOptions options = {};
-  /// Of End: none of the processes was lost.
+  /// For End: whether no worker was lost.
   bool is_whole = true;
 };
 
-/// From those that measure.
+/// A message from a worker.
 struct Report {
   enum class Kind : unsigned char { Alive, Ready, Unable, Built, Ran };
   Kind kind = Kind::Alive;
   int task = 0, ticket = 0;
-  /// Of Ready.
+  /// For Ready.
   std::string host = {}, processor = {};
-  /// Of Unable: why. Of Built: why there is no library, or nothing.
+  /// For Unable, the reason. For Built, the error; empty on success.
   std::string error = {};
-  /// Of Built: the processor's time that it took, linker included.
+  /// For Built: the CPU time used, including the linker.
   double cpu_seconds = 0;
-  /// Of Ran.
+  /// For Ran.
   Measurement measurement = {};
 };
 
 std::string to_text(const Order& order);
 std::string to_text(const Report& report);
-/// RuntimeError for a text that is none.
+/// RuntimeError for malformed text.
 Order parse_order(const std::string& text);
 Report parse_report(const std::string& text);
 

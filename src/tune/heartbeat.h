@@ -1,4 +1,4 @@
-// A sign of life every second, while something else is done.
+// Sends a heartbeat every second while other work is done.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,7 @@ namespace tenon::tune {
 
 class Heartbeat {
  public:
-  /// Sends `sign` to each of them from a thread of its own, until destroyed.
+  /// Sends `sign` to each process from a separate thread until destroyed.
   Heartbeat(Channel& channel, std::vector<int> to, std::string sign)
       : thread_([this, &channel, to = std::move(to),
                  sign = std::move(sign)](const std::stop_token& stop) {
@@ -20,7 +20,7 @@ class Heartbeat {
             for (const int n : to) try {
                 channel.send(n, sign);
               } catch (const std::exception&) {
-                // Whoever is gone is found out by silence.
+                // Send errors are ignored: lost processes are detected by their silence.
               }
             wake_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
           }

@@ -10,7 +10,8 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::Schedule;
 
-/// Calls (exponentials, the choice that a padding is) are worth computing once only.
+/// Whether the expression contains calls (exponentials, the choice in a padding), which should be
+/// computed only once.
 bool has_calls(const tir::Expr& value) {
   bool result = false;
   tir::walk(value, [&](const tir::Call&) { result = true; });

@@ -4,7 +4,7 @@ namespace tenon::tune {
 
 namespace {
 
-// A handler is given nothing but the signal's number: what it notes is of the process.
+// A signal handler receives only the signal's number, so that its state is global.
 volatile std::sig_atomic_t interrupted = 0;
 
 void note(int) { interrupted = 1; }

@@ -1,11 +1,11 @@
-// Ctrl-C while a tuner works: noted, not obeyed at once.
+// Deferred handling of Ctrl-C while a tuner works.
 #pragma once
 
 #include <csignal>
 
 namespace tenon::tune {
 
-/// Takes SIGINT over while it lives. A second one does what it did before.
+/// Handles SIGINT while it lives. A second one has its previous effect.
 class InterruptGuard {
  public:
   explicit InterruptGuard(bool is_wanted);
@@ -13,7 +13,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// Whether there was one since this was made.
+  /// Whether there was one since construction.
   bool is_interrupted() const;
 
  private:

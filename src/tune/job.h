@@ -1,4 +1,4 @@
-// What the tuner tells the worker program, and what that answers: text between two processes.
+// The text protocol between the tuner and the worker program.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace tenon::tune {
 struct JobArgument {
   std::string dtype;
   std::vector<std::int64_t> shape;
-  /// Of the program before scheduling, so that no candidate decides what is compared.
+  /// The accesses of the unscheduled program, so that a candidate cannot influence what is
+  /// compared.
   bool is_read = false, is_written = false;
 };
 
@@ -19,24 +20,25 @@ struct Job {
   std::string library = {};
   std::string function = {};
   std::vector<JobArgument> arguments = {};
-  /// The bytes of the written arguments, one after the other: what is compared with, or, of a job
-  /// that records, what is written there.
+  /// The expected bytes of the written arguments, concatenated. A job that records writes them
+  /// there.
   std::string expected = {};
   bool records = false;
-  /// "cuda" or "opencl": arrays are there when the function is called. "cpu": here.
+  /// "cuda" or "opencl": arrays are on the device when the function is called. "cpu": in host
+  /// memory.
   std::string device = "cpu";
   int threads = 1;
   std::int64_t memory_limit_bytes = 0;
   std::uint64_t seed = 1;
   int number = 1, repeat = 3;
   double min_repeat_ms = 100;
-  /// A first call that takes longer is all that is timed; 0: none.
+  /// If the first call takes longer, it is the only one that is timed; 0: no limit.
   double slow_seconds = 0;
   double relative_tolerance = 1e-4, absolute_tolerance = 1e-3;
 };
 
 struct Answer {
-  /// As to_string(Outcome) has it.
+  /// The text of to_string(Outcome).
   std::string outcome;
   std::vector<double> seconds = {};
   std::string reason = {};
@@ -44,11 +46,12 @@ struct Answer {
 
 std::string to_text(const Job& job);
 std::string to_text(const Answer& answer);
-/// RuntimeError for a text that is none.
+/// RuntimeError for malformed text.
 Job parse_job(const std::string& text);
 Answer parse_answer(const std::string& text);
 
-/// The descriptor on which the worker answers: its standard output belongs to the candidate.
+/// The descriptor on which the worker answers, because its standard output belongs to the
+/// candidate.
 inline constexpr int kAnswerDescriptor = 3;
 
 }  // namespace tenon::tune

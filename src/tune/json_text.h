@@ -1,4 +1,4 @@
-// Structures as texts of JSON that processes of one program send each other.
+// Structures as JSON text, for messages between processes of one program.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,13 +8,13 @@
 
 namespace tenon::tune {
 
-/// Bytes that are no UTF-8 (of an error's message) are replaced.
+/// Invalid UTF-8 (in an error's message) is replaced.
 template <class T>
 std::string json_text(const T& value) {
   return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// RuntimeError for what is no such text: the other process is of another version.
+/// RuntimeError for malformed text: the other process has another version.
 template <class T>
 T from_json_text(const std::string& text) {
   try {

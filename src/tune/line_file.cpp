@@ -18,7 +18,7 @@ class File {
   explicit File(const std::filesystem::path& path)
       : descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
   ~File() {
-    if (descriptor_ >= 0) close(descriptor_);  // which unlocks it
+    if (descriptor_ >= 0) close(descriptor_);  // also unlocks it
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -30,7 +30,7 @@ class File {
 
 std::string reason() { return std::strerror(errno); }
 
-/// What is no regular file (a device, a pipe) ends wherever one looks.
+/// Whether a regular file ends with a newline. Other files (devices, pipes) have no readable end.
 bool ends_in_a_line(int file, off_t size) {
   char last = '\n';
   return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
@@ -60,7 +60,7 @@ std::string append_line(const std::filesystem::path& path, const std::string& li
   const ssize_t written = write(file.get(), bytes.data(), bytes.size());
   if (written == static_cast<ssize_t>(bytes.size())) return "";
   const std::string why = written < 0 ? reason() : "the disk is full";
-  // What is cut off would be passed over anyway; without it the file is as small as it was.
+  // Removes the incomplete line, which readers would skip anyway.
   if (written > 0 && ftruncate(file.get(), size) != 0) return why;
   return why;
 }

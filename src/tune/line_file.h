@@ -8,17 +8,17 @@
 namespace tenon::tune {
 
 struct Line {
-  /// From 1.
+  /// Counted from 1.
   std::size_t number;
   std::string text;
 };
 
-/// The lines of the file that are not empty, without their ends; none if there is no regular file.
-/// The last one may be cut off. RuntimeError: it is there and cannot be read.
+/// Returns the non-empty lines of the file without their ends; empty if there is no regular file.
+/// The last line may be truncated. RuntimeError if the file exists but cannot be read.
 std::vector<Line> read_lines(const std::filesystem::path& path);
 
-/// Appends a line, under a lock and with one write. If the file ends in the middle of a line, that
-/// one is ended first. Empty if it is written; else why not, and the file is as it was.
+/// Appends a line with a single write under a lock. If the file ends in the middle of a line, that
+/// line is ended first. Returns the error, in which case the file is unchanged; empty on success.
 std::string append_line(const std::filesystem::path& path, const std::string& line);
 
 }  // namespace tenon::tune

@@ -1,9 +1,9 @@
-// What tuning tells: lines with a time and a level, on the standard error and in a file.
+// The log of tuning: lines with time and level, on stderr and in a file.
 //
 //   2025-04-10 13:50:43 [INFO] [task_scheduler.cc:159] Initializing Task #0: "main"
 //
-// The texts, the places in brackets included, are those of TVM's task scheduler, which readers of
-// such logs (and their scripts) know.
+// The texts, including the locations in brackets, are those of TVM's task scheduler, so that
+// scripts for its logs work.
 #pragma once
 
 #include <fstream>
@@ -14,8 +14,8 @@ namespace tenon::tune {
 
 class Log {
  public:
-  /// `own`: where lines go instead of the standard error. `folder`: empty, or where the file is
-  /// made; a file that cannot be is done without.
+  /// `own` receives the lines instead of stderr. `folder` is the folder of the file; empty for
+  /// none. If the file cannot be created, logging continues without it.
   Log(std::function<void(LogLevel, const std::string&)> own, const std::filesystem::path& folder);
 
   void info(const std::string& text) { line(LogLevel::Info, text); }

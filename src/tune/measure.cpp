@@ -25,8 +25,8 @@ namespace {
 constexpr Outcome kOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
                                  Outcome::Crashed, Outcome::TimedOut};
 
-/// What a program does first with a parameter, block by block in the order of the text: a block
-/// lists what it reads of its own results only where it does not begin them.
+/// Returns the first accesses of a program to a parameter, by blocks in textual order. A block
+/// declares reads of its own results only if it does not initialize them.
 JobArgument access_of(const tir::PrimFunc& func, const tir::Buffer& buffer) {
   JobArgument result;
   const auto touches = [&](const std::vector<tir::BufferRegion>& regions) {
@@ -38,7 +38,7 @@ JobArgument access_of(const tir::PrimFunc& func, const tir::Buffer& buffer) {
     if (!result.is_written && touches(realize.block->reads)) result.is_read = true;
     if (touches(realize.block->writes)) result.is_written = true;
   });
-  // What nobody touches is an input that must stay as it is.
+  // An unused argument is an input that must stay unchanged.
   if (!result.is_written) result.is_read = true;
   return result;
 }
@@ -71,7 +71,7 @@ const std::pair<const std::string, tir::PrimFunc>& only_function(const tir::IRMo
   return *mod.functions.begin();
 }
 
-/// For the processor that launches what the target runs.
+/// Returns the target of the processor that launches the target's programs.
 Target host_of(const Target& target) { return target.facts().is_gpu() ? Target("llvm") : target; }
 
 Measurement measurement_of(const EndedChild& child, double limit) {
@@ -179,13 +179,13 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
          .min_repeat_ms = options.min_repeat_ms,
          .relative_tolerance = options.relative_tolerance,
          .absolute_tolerance = options.absolute_tolerance};
-  // The program before scheduling has no threads of a device: the host computes what is right.
+  // The unscheduled program has no device threads, so the host computes the reference.
   Job recording = job;
   recording.records = true;
   recording.library = state_->save(unscheduled, state_->built++, host_of(target)).string();
   if (target.facts().is_gpu()) {
     job.device = to_string(device_of(target).type);
-    // Drivers reserve addresses for more memory than there is.
+    // Drivers reserve more address space than there is memory.
     job.memory_limit_bytes = 0;
   }
   const Measurement result = measurement_of(state_->run(recording), options.run_timeout_s);
@@ -221,7 +221,7 @@ std::vector<Measurement> Measurer::run(const std::vector<Build>& builds,
 }
 
 int physical_cores() {
-  // Processors of one core name the same siblings.
+  // Processors of one core list the same siblings.
   std::set<std::string> cores;
   for (unsigned n = 0; n < std::max(std::thread::hardware_concurrency(), 1u); ++n) {
     std::ifstream in("/sys/devices/system/cpu/cpu" + std::to_string(n) +

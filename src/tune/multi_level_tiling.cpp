@@ -16,13 +16,13 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// A block that passes results on, element by element: what a write cache would be.
+/// Whether the consumer is elementwise, so that the block can serve as a write cache.
 bool passes_results_on(const Schedule& sch, BlockRV consumer) {
   return is_elementwise(*sch.get(consumer).block);
 }
 
-/// Results gathered in `block`'s buffer until the loops below each level have run; `writer` then
-/// writes them out.
+/// Returns designs that collect results in `block`'s buffer until the loops below each level have
+/// run; `writer` then writes them back.
 std::vector<Schedule> with_writer(const Tiled& own, BlockRV writer, const TilingOptions& options) {
   std::vector<Schedule> designs;
   for (auto level = options.write_reuse_levels.rbegin(); level != options.write_reuse_levels.rend();
@@ -46,7 +46,7 @@ std::vector<Schedule> with_write_reuse(Tiled own, BlockRV block, const TilingOpt
     designs = with_writer(own, consumers.front(), options);
   } else if (auto cached = tried(
                  own.sch, [&](Schedule& sch) { sch.cache_write(block, 0, options.write_scope); })) {
-    // The new block is the only one that reads what the block writes now.
+    // The new block is the only reader of the block's buffer.
     const BlockRV writer(cached->trace().steps.back().outputs.front().number);
     designs = with_writer({*cached, own.levels}, writer, options);
   }
@@ -60,8 +60,8 @@ std::int64_t bytes_of(const tir::Buffer& buffer) {
   return bytes;
 }
 
-/// Whether neighbours in the buffer's last dimension belong to neighbouring results, and those in
-/// others to terms of one sum: the rows of a tile lie far apart.
+/// Whether adjacent elements in the buffer's last dimension belong to adjacent results, and those
+/// in other dimensions to terms of one sum, so that the rows of a tile are far apart.
 bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) {
   const auto uses = [&](const tir::Range& range, tir::IterKind kind) {
     return std::any_of(block.iters.begin(), block.iters.end(), [&](const tir::IterVar& iter) {
@@ -73,7 +73,7 @@ bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) 
                      [&](const tir::Range& range) { return uses(range, tir::IterKind::Reduce); });
 }
 
-/// The design with those inputs copied below the level; nullopt where there is none to copy.
+/// Returns the design with large inputs packed below the level; nullopt if there are none.
 std::optional<Schedule> with_read_reuse(const Schedule& design, BlockRV block,
                                         const std::vector<LoopRV>& level,
                                         std::int64_t cache_bytes) {

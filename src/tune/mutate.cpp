@@ -27,7 +27,7 @@ TraceValue list_of(const std::vector<std::int64_t>& values) {
   return {std::move(list)};
 }
 
-/// A prime factor, or any other divisor above 1, of a number above 1.
+/// Returns a random divisor above 1 of a number above 1.
 std::int64_t some_divisor(std::int64_t number, Random& random) {
   std::vector<std::int64_t> divisors;
   for (std::int64_t d = 2; d <= number / d; ++d)
@@ -67,7 +67,7 @@ bool mutate_categorical(Instruction& step, Random& random) {
   return true;
 }
 
-/// Half or twice as many jobs.
+/// Halves or doubles the number of jobs.
 bool mutate_parallel(Instruction& step, Random& random) {
   auto* jobs = std::get_if<std::int64_t>(&step.arguments[2].value);
   if (!jobs) return false;
@@ -119,7 +119,7 @@ std::optional<Trace> mutated(const Trace& trace, Random& random) {
   else if (mutator == kParallel)
     is_changed = mutate_parallel(step, random);
   else
-    step.decision = std::nullopt;  // drawn anew when it is replayed
+    step.decision = std::nullopt;  // sampled again on replay
   if (!is_changed) return std::nullopt;
   return result;
 }

@@ -1,4 +1,4 @@
-// Neighbours of a candidate in its space: its trace with one decision changed.
+// Mutation: neighbours of a candidate in its space, with one decision of the trace changed.
 #pragma once
 
 #include <optional>
@@ -8,19 +8,19 @@
 
 namespace tenon::tune {
 
-/// One of, as likely as the numbers say, where the trace has such decisions: a factor moved from
-/// one level of a tile to another (0.9), a place of computation drawn anew (0.05), another way to
-/// unroll (0.03), another number of parallel jobs (0.02). nullopt: nothing can be changed.
+/// Returns a mutation of the trace, chosen with these probabilities among those that apply: a
+/// factor moved between levels of a tile (0.9), a resampled compute location (0.05), another unroll
+/// limit (0.03), another number of parallel jobs (0.02). Nullopt if nothing can be changed.
 std::optional<s_tir::Trace> mutated(const s_tir::Trace& trace, Random& random);
 
-/// The key under which parallelize_vectorize_unroll notes how many jobs may run in parallel.
+/// The annotation key of parallelize_vectorize_unroll for the number of parallel jobs.
 inline constexpr const char* kParallelKey = "meta_schedule.parallel";
 inline constexpr const char* kVectorizeKey = "meta_schedule.vectorize";
 inline constexpr const char* kUnrollExplicitKey = "meta_schedule.unroll_explicit";
 inline constexpr const char* kUnrollImplicitKey = "meta_schedule.unroll_implicit";
-/// At a copy that the threads of a block make together: how many elements each moves at once.
+/// Annotation of a cooperative copy: the number of elements that each thread moves at once.
 inline constexpr const char* kCooperativeFetchKey = "meta_schedule.cooperative_fetch";
-/// At a block that an intrinsic is to compute: its name.
+/// Annotation of a block to tensorize: the intrinsic's name.
 inline constexpr const char* kIntrinsicKey = "meta_schedule.auto_tensorize";
 
 }  // namespace tenon::tune

@@ -1,4 +1,4 @@
-// Independent pieces of work on several threads, with results in their own order.
+// A parallel loop over independent work items.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace tenon::tune {
 
-/// work(n) for n in [0, count), on up to `workers` threads; the first exception thrown is thrown
-/// here when all have ended.
+/// Calls work(n) for n in [0, count) on at most `workers` threads. Rethrows the first exception
+/// after all have ended.
 template <class Work>
 void parallel_for(std::size_t count, int workers, const Work& work) {
   std::atomic<std::size_t> next = 0;

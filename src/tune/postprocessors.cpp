@@ -17,7 +17,7 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// A step that is worth trying and not needed. False: refused, and the schedule is as it was.
+/// Tries an optional step. Returns false, with the schedule unchanged, if it is refused.
 template <class Step>
 bool replaced(Schedule& sch, const Step& step) {
   std::optional<Schedule> done = tried(sch, step);
@@ -37,7 +37,7 @@ const tir::Annotations& root_notes(const Schedule& sch) {
   return tir::root_block(sch.mod().functions.begin()->second.body).annotations;
 }
 
-/// Takes the notes off the root.
+/// Removes the annotations from the root and returns them.
 std::optional<Notes> taken_notes(Schedule& sch) {
   const tir::Annotations noted = root_notes(sch);
   constexpr const char* kKeys[] = {kParallelKey, kVectorizeKey, kUnrollExplicitKey,
@@ -69,8 +69,8 @@ bool is_only_statement_of(const tir::For& inner, const tir::For& outer) {
   return body && body->var.same_as(inner.var);
 }
 
-/// How many of the outer loops to fuse: until there are as many jobs as are wanted, or the loops
-/// are no longer independent, or no longer around all that is below the first.
+/// Returns the number of outer loops to fuse: until there are enough jobs, or a loop is not
+/// independent, or does not contain everything below the first one.
 std::size_t outer_loops(const Schedule& sch, const tir::BlockRealize& realize,
                         const std::vector<LoopRV>& loops, std::int64_t jobs) {
   std::size_t count = 0;
@@ -84,7 +84,7 @@ std::size_t outer_loops(const Schedule& sch, const tir::BlockRealize& realize,
   return extent > 1 ? count : 0;
 }
 
-/// Whether neighbouring iterations write neighbouring elements: the loop makes the iterator of the
+/// Whether adjacent iterations write adjacent elements: the loop determines the iterator of the
 /// last dimension.
 bool is_over_neighbours(const tir::BlockRealize& realize, const tir::For& loop) {
   if (realize.block->writes.empty() || realize.block->writes.front().region.empty()) return false;
@@ -186,7 +186,8 @@ Postprocessor rewrite_parallel_vectorize_unroll() {
 
 Postprocessor rewrite_reduction_blocks() {
   return {"rewrite_reduction_blocks", [](Schedule& sch, const Target&) {
-            // A reduction that keeps its init is right, if slower: a refusal drops nothing.
+            // A reduction that keeps its init is correct but slower, so a refusal does not reject
+            // the candidate.
             for (const std::string& name : reduction_names(sch))
               replaced(sch, [&](Schedule& own) { decompose(own, name); });
           }};
@@ -201,7 +202,8 @@ Postprocessor rewrite_intrinsics() {
           if (note == realize.block->annotations.end()) return;
           wanted.emplace_back(realize.block->name, tir::annotation_text(note->second).value_or(""));
         });
-        // Where sums start in a block of their own, it has the note as well, and keeps its loops.
+        // If sums start in a block of their own, that block has the annotation too and keeps its
+        // loops.
         bool is_called = wanted.empty();
         for (const auto& note : wanted) {
           const BlockRV block = sch.get_block(note.first, function_name(sch));

@@ -1,5 +1,5 @@
-// Random numbers that are the same on every machine, in streams that do not depend on each other's
-// use: what is drawn for candidate 17 of round 3 is the same whoever draws it, and when.
+// Random numbers that are equal on every machine, in independent streams: the samples of candidate
+// 17 of round 3 do not depend on which thread draws them, and when.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tenon::tune {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(mixed(seed)) {}
-  /// The stream of so many numbers: Random::stream(seed, {task, round, index}).
+  /// Returns the stream with this path: Random::stream(seed, {task, round, index}).
   static Random stream(std::uint64_t seed, std::initializer_list<std::uint64_t> path) {
     std::uint64_t state = mixed(seed);
     for (const std::uint64_t step : path) state = mixed(state ^ mixed(step + kStep));
@@ -19,15 +19,16 @@ class Random {
   }
 
   std::uint64_t next() { return mixed(state_ += kStep); }
-  /// Uniform in [0, n). Precondition: n > 0.
+  /// Returns a uniform number in [0, n). Precondition: n > 0.
   std::uint64_t below(std::uint64_t n) {
     const std::uint64_t limit = ~std::uint64_t{0} / n * n;
     for (;;)
       if (const std::uint64_t drawn = next(); drawn < limit) return drawn % n;
   }
-  /// Uniform in [0, 1).
+  /// Returns a uniform number in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  /// A position, as likely as its weight. Precondition: a positive sum.
+  /// Returns an index with probability proportional to its weight. Precondition: the sum is
+  /// positive.
   std::size_t weighted(const std::vector<double>& weights) {
     double total = 0;
     for (const double weight : weights) total += weight;

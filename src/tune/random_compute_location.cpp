@@ -9,7 +9,7 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::Schedule;
 
-/// Independent elements that others read, in loops of its own.
+/// Whether the block has independent elements, consumers, and loops of its own.
 bool can_move(const Schedule& sch, BlockRV block) {
   Schedule look = sch;
   const tir::BlockRealize realize = look.get(block);

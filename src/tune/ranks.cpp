@@ -11,22 +11,22 @@ namespace tenon::tune {
 
 namespace {
 
-/// Seconds in which all must have come to the end: as long as one may be silent before it counts as
-/// gone.
+/// Seconds in which all processes must reach the end: the time after which a silent one counts as
+/// lost.
 constexpr double kEndLimit = FleetOptions{}.silence_s;
 
-/// Whether a launcher of MPI programs (Open MPI, MPICH, Slurm) says that there are others.
+/// Whether an MPI launcher (Open MPI, MPICH, Slurm) has started other processes.
 bool has_others() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"})
     if (const char* size = std::getenv(name); size && std::atoi(size) > 1) return true;
   return false;
 }
 
-/// Of the library that is made where Boost.MPI is found, opened here so that programs that never
-/// meet mpirun need none of it.
+/// Opens the library that is built if Boost.MPI is found. It is opened at run time, so that other
+/// programs do not depend on it.
 MakeMpiChannel* mpi_library() {
   const std::filesystem::path path = find_beside_runtime("libtenon_mpi.so");
-  // Open MPI's own plugins look its names up in the whole process.
+  // Open MPI's plugins look up its symbols globally.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) throw RuntimeError("`" + path.string() + "` cannot be loaded: " + dlerror());
   void* function = dlsym(library, kMakeMpiChannel);

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Sixteen digits: JSON's numbers are not sure to have 64 bits.
+/// Returns sixteen digits, because JSON numbers may have fewer than 64 bits.
 std::string hex(std::uint64_t value) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
@@ -44,7 +44,7 @@ Outcome parse_outcome(const std::string& text) {
   throw TypeError("`" + text + "` is no outcome");
 }
 
-/// Whatever a line leads to, running out of memory included, is a fault of that line.
+/// Treats every failure, including out of memory, as an error of the line.
 template <class Parse>
 auto parsed(const std::string& line, const Parse& parse) -> decltype(parse(json())) {
   try {
@@ -83,7 +83,7 @@ std::string to_line(const Record& record, std::uint64_t workload) {
                {"trace", json::parse(record.trace.json())}};
   if (!record.measurement.reason.empty()) line["reason"] = record.measurement.reason;
   if (record.predicted) line["predicted"] = *record.predicted;
-  // What a crashed program said may be no UTF-8.
+  // Output of a crashed program may be invalid UTF-8.
   return line.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

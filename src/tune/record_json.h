@@ -1,4 +1,4 @@
-// The lines of the database's two files.
+// The line formats of the database's two files.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tenon::tune {
 
-/// TypeError: a name in the program is not UTF-8, which JSON cannot hold.
+/// TypeError if a name in the program is not UTF-8, which JSON requires.
 std::string to_line(const tir::IRModule& workload, std::uint64_t hash);
 std::string to_line(const Record& record, std::uint64_t workload);
 
@@ -19,7 +19,7 @@ struct RecordLine {
   std::uint64_t workload;
   Record record;
 };
-/// TypeError for any line that is malformed or cut off: what is wrong with it.
+/// TypeError, stating the fault, for a malformed or truncated line.
 WorkloadLine parse_workload(const std::string& line);
 RecordLine parse_record(const std::string& line);
 

@@ -12,11 +12,11 @@ namespace tenon::tune {
 
 namespace {
 
-/// What streams of random numbers are for.
+/// The purposes of random streams.
 enum Purpose : std::uint64_t { kDraw, kBreed, kExplore, kNeighbours };
 
-/// As parents: none is impossible, the best are likeliest. Predictions mean nothing but their
-/// order.
+/// Returns probabilities for selection as parents: positive for all, highest for the best. Only the
+/// order of predictions is meaningful.
 std::vector<double> likelihoods(const std::vector<Candidate>& population) {
   double low = population.front().predicted.value_or(0), high = low;
   for (const Candidate& candidate : population) {
@@ -152,7 +152,7 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
     collect(children);
     population = std::move(children);
   }
-  // A few of those that the model would not take, so that it learns what it does not know.
+  // Adds some candidates that the model would reject, from which it learns what it does not know.
   choose(unmeasured, count - result.size(), options_.epsilon);
   result.insert(result.end(), unmeasured.begin(), unmeasured.end());
   return result;
@@ -178,7 +178,7 @@ std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel&
     result = drawn(size);
     std::erase_if(result, [&](const Candidate& candidate) { return given_.contains(candidate); });
     if (!result.empty()) predict(result, model);
-    // A model that has measured nothing knows little, and learns most from what is spread.
+    // Without measurements, the model knows little and learns most from diverse candidates.
     constexpr double kAtRandom = 0.5;
     if (result.size() > count) choose(result, count, kAtRandom);
   } else {

@@ -1,10 +1,10 @@
 // Evolutionary search among the candidates of one task.
 //
-// A round starts from the best that were measured and from programs drawn anew, changes decisions
-// of what the model likes for some generations, and gives the unmeasured ones that it likes most.
-// A share of it differs in one decision or two from the fastest that were measured: among those,
-// which are much alike, measuring tells more than a model does. The first round, before anything is
-// known, is drawn only: half of it is what the model guesses to be fast, the rest is spread.
+// A round starts from the best measured candidates and from new samples, mutates those that the
+// model prefers for several generations, and returns the unmeasured ones with the best predictions.
+// A fraction of a round are neighbours of the fastest measured candidates, with one or two changed
+// decisions; for such similar programs, measurements are more informative than the model. The first
+// round has only new samples: half by prediction, half at random.
 #pragma once
 
 #include <unordered_map>
@@ -17,15 +17,16 @@ namespace tenon::tune {
 
 class Search {
  public:
-  /// `seed`: of this task alone.
+  /// `seed`: of this task only.
   Search(const CandidateMaker& maker, std::vector<s_tir::Trace> designs,
          const SearchOptions& options, std::uint64_t seed);
 
-  /// At most so many candidates that were not given before; nullopt when as many rounds as the
-  /// options say were empty.
+  /// Returns at most `count` new candidates; nullopt after the configured number of rounds without
+  /// any.
   std::optional<std::vector<Candidate>> next(std::size_t count, CostModel& model);
 
-  /// What was measured of a candidate: of `next`, or known from before. No time: it failed.
+  /// Records the measurement of a candidate returned by next(), or known from before. Nullopt: it
+  /// failed.
   void tell(const Candidate& candidate, std::optional<double> seconds);
 
  private:
@@ -33,28 +34,28 @@ class Search {
     Candidate candidate;
     double seconds;
   };
-  /// Candidates of which no two are equal.
+  /// A set of distinct candidates.
   class Set {
    public:
-    /// False: it was there.
+    /// Returns false if it was present.
     bool insert(const Candidate& candidate);
     bool contains(const Candidate& candidate) const;
 
    private:
-    /// Looked up only.
+    /// For lookup only.
     std::unordered_map<std::uint64_t, std::vector<tir::IRModule>> modules_;
   };
 
-  /// Those that were made, each once.
+  /// Returns the candidates that could be made, without duplicates.
   static std::vector<Candidate> distinct(std::vector<std::optional<Candidate>> made);
   std::vector<Candidate> drawn(std::size_t count);
   std::vector<Candidate> bred(const std::vector<Candidate>& population, int generation);
-  /// At most so many that differ little from the fastest, of more of them those that the model
-  /// likes.
+  /// Returns at most `count` neighbours of the fastest candidates, chosen by prediction if there
+  /// are more.
   std::vector<Candidate> neighbours(std::size_t count, CostModel& model) const;
   void predict(std::vector<Candidate>& candidates, CostModel& model) const;
   std::vector<Candidate> evolved(std::size_t count, CostModel& model);
-  /// Leaves so many: the likeliest, and a share of them at random.
+  /// Reduces the list to `count` candidates: the best predictions, and a fraction at random.
   void choose(std::vector<Candidate>& candidates, std::size_t count, double at_random) const;
 
   const CandidateMaker& maker_;
@@ -65,7 +66,7 @@ class Search {
   std::uint64_t draws_ = 0;
   int empty_rounds_ = 0;
   Set given_;
-  /// The fastest first.
+  /// Fastest first.
   std::vector<Measured> best_;
 };
 

@@ -13,12 +13,12 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::Schedule;
 
-/// Blocks that can be found by their names, each behind those inside of it; the root is the last.
+/// Returns the blocks that can be found by name, inner blocks before outer ones, the root last.
 std::vector<BlockRV> found_blocks(Schedule& sch) {
   std::vector<std::string> names;
   tir::walk(sch.mod().functions.begin()->second.body,
             [&](const tir::BlockRealize& realize) { names.push_back(realize.block->name); });
-  // Parents come first in a walk.
+  // A walk visits parents first.
   std::rotate(names.begin(), names.begin() + 1, names.end());
   std::vector<BlockRV> result;
   for (const std::string& name : names)
@@ -27,7 +27,7 @@ std::vector<BlockRV> found_blocks(Schedule& sch) {
   return result;
 }
 
-/// Inside of a block that an intrinsic is to compute, where nothing else is changed.
+/// Whether the block is inside a block to be tensorized, where nothing else is changed.
 bool is_for_intrinsic(const Schedule& sch, BlockRV block) {
   const tir::Block& own = *sch.get(block).block;
   bool result = false;

@@ -13,14 +13,14 @@ namespace {
 
 using namespace tir;
 
-/// What a walk in the order of the text meets, as one number. Variables and buffers count by the
-/// order in which they are met first.
+/// Hashes what a walk in textual order visits. Variables and buffers count by the order of their
+/// first occurrence.
 class Hasher {
  public:
   std::uint64_t value() const { return value_; }
 
   void number(std::uint64_t n) {
-    value_ = (value_ ^ n) * 0x100000001B3ull;  // FNV-1a, by words
+    value_ = (value_ ^ n) * 0x100000001B3ull;  // FNV-1a on words
     value_ ^= value_ >> 29;
   }
   void text(std::string_view text) {
@@ -100,7 +100,7 @@ class Hasher {
   }
 
   std::uint64_t value_ = 0xCBF29CE484222325ull;
-  /// Looked up only.
+  /// For lookup only.
   std::unordered_map<const void*, std::uint64_t> order_;
 };
 

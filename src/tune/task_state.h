@@ -1,4 +1,4 @@
-// One task while it is tuned: its candidates, what was measured of them, and what time it is worth.
+// The state of one task during tuning: its candidates, their measurements, and its expected gain.
 #pragma once
 
 #include <memory>
@@ -11,42 +11,44 @@ namespace tenon::tune {
 
 class TaskState {
  public:
-  /// Designs are made, and the program before scheduling is run, here or by the fleet. `index`: of
-  /// the task among all.
+  /// Makes the designs, and runs the unscheduled program here or on the fleet. `index` is the
+  /// task's number.
   TaskState(const Task& task, std::size_t index, const TuneOptions& options);
 
   const TaskRow& row() const { return row_; }
   void set_done() { row_.is_done = true; }
-  /// Who measures, with processors; of a fleet.
+  /// The workers and their processors, if there is a fleet.
   const std::vector<std::string>& fleet_notes() const { return fleet_task_.notes; }
 
-  /// Counts what the database has of this task, measured under like conditions, as trials of this
-  /// run. Returns a line for the log about what it found; empty if there is nothing.
+  /// Counts the database's records of this task under equal conditions as trials of this run.
+  /// Returns a line for the log; empty if there are none.
   std::string recall(const Database& database);
   std::optional<std::vector<Candidate>> next(std::size_t count, CostModel& model) {
     return search_->next(count, model);
   }
-  /// What is said of a round: warnings, and other lines.
+  /// Receives warnings and other lines about a round.
   using Say = std::function<void(LogLevel, const std::string&)>;
-  /// Told of each result as it arrives, and asked with nothing every now and then; false ends it.
+  /// Receives each result as it arrives, and is called with nullopt at intervals; returning false
+  /// ends the batch.
   using OnMeasured = Fleet::OnMeasured;
-  /// Compiles and runs the candidates. `on_measured` may be told of them in any order.
+  /// Compiles and runs the candidates. `on_measured` may receive them in any order.
   void measure(const std::vector<Candidate>& candidates, const Say& say,
                const OnMeasured& on_measured);
-  /// Records what was measured of a candidate.
+  /// Records the measurement of a candidate.
   void tell(const Candidate& candidate, const Measurement& measurement, Database& database);
   void end_round();
-  /// The data that the model may learn from: all measurements, of this run or recalled.
+  /// Returns the data for the model: all measurements of this run and recalled ones.
   std::vector<Lesson> lessons() const;
 
-  /// Seconds of the whole that another round may save: what the last rounds saved, and, as that may
-  /// soon change, a share of what is left that shrinks with the rounds (Ansor's scheduler).
+  /// Returns the expected gain of another round, in seconds of the whole: the gain of the last
+  /// rounds, and a fraction of the remaining time that decreases with the number of rounds (Ansor's
+  /// scheduler).
   double gain() const;
 
  private:
   struct Told {
     tir::IRModule mod;
-    /// None: it failed.
+    /// Nullopt: it failed.
     std::optional<double> seconds;
   };
 
@@ -65,11 +67,11 @@ class TaskState {
   Conditions conditions_;
   std::vector<std::string> arguments_;
   std::unique_ptr<CandidateMaker> maker_;
-  /// None while a fleet measures.
+  /// Null while a fleet measures.
   std::unique_ptr<Measurer> measurer_;
   std::unique_ptr<Search> search_;
   std::vector<Told> told_;
-  /// The least time after each round.
+  /// The best time after each round.
   std::vector<double> history_;
   TaskRow row_;
 };

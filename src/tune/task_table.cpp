@@ -97,7 +97,7 @@ std::string table_text(const std::vector<TaskRow>& rows) {
     trials += row.trials;
     microseconds += *row.seconds * 1e6 * row.weight;
   }
-  // As streams write numbers unless told otherwise: six digits.
+  // Six digits, the default of streams.
   std::ostringstream sums;
   sums << "Total trials: " << trials << "\nTotal latency (us): " << microseconds << "\n";
   return text + sums.str();

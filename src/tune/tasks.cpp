@@ -13,7 +13,7 @@ namespace {
 
 using namespace tir;
 
-/// A statement of the program's outermost level, and the buffers that it touches.
+/// A statement at the outermost level of the program, and the buffers that it accesses.
 struct Nest {
   Stmt stmt;
   std::vector<Buffer> reads, writes;
@@ -54,7 +54,7 @@ class Divider {
     for (std::size_t n = nests_.size(); n-- > 0;) join_the_only_reader(nests_[n].group);
     Division result;
     std::set<std::size_t> done;
-    // A group runs where its last statement stands: all that it reads is there by then.
+    // A group runs at the position of its last statement, where all its inputs exist.
     for (std::size_t n = 0; n < nests_.size(); ++n) {
       const std::size_t group = nests_[n].group;
       const bool is_last =
@@ -78,7 +78,7 @@ class Divider {
     return result;
   }
 
-  /// That of what it alone reads the result of; else one of its own.
+  /// Returns the group of the producer if this statement is its only reader; otherwise a new one.
   std::size_t group_behind(std::size_t n) const {
     if (nests_[n].is_reduction) return n;
     for (std::size_t p = n; p-- > 0;)
@@ -88,7 +88,7 @@ class Divider {
     return n;
   }
 
-  /// A group without a reduction whose results only one other group reads goes there.
+  /// Merges a group without a reduction into the only group that reads its results.
   void join_the_only_reader(std::size_t group) {
     std::set<std::size_t> others;
     for (const Nest& nest : nests_) {
@@ -137,7 +137,7 @@ class Divider {
                        [&](std::size_t n) { return nests_[n].group != group; });
   }
 
-  /// "T_dense" of "T_dense_1".
+  /// Returns "T_dense" for "T_dense_1".
   static std::string base_of(const std::string& name) {
     const std::size_t at = name.find_last_not_of("0123456789");
     return at != std::string::npos && at + 1 < name.size() && name[at] == '_' ? name.substr(0, at)

@@ -1,5 +1,4 @@
-// Tiles of several levels, of which the rules for processors, for devices and for intrinsics are
-// made.
+// Multi-level tiling, shared by the rules for CPUs, devices and intrinsics.
 #pragma once
 
 #include <string>
@@ -9,26 +8,27 @@
 
 namespace tenon::tune {
 
-/// A schedule that is tiled, and the loops of each level, outermost first.
+/// A tiled schedule, and the loops of each level, outermost first.
 struct Tiled {
   s_tir::Schedule sch;
   std::vector<std::vector<s_tir::LoopRV>> levels;
 };
 
-/// The loops around the block, cut into as many parts as the structure has levels of their kind (S:
-/// independent elements, R: the reduction), and in its order; how large the parts are is sampled.
+/// Splits the loops around the block into as many parts as the structure has levels of their kind
+/// (S: independent elements, R: the reduction), and reorders them accordingly. The sizes are
+/// sampled.
 Tiled tiled(const s_tir::Schedule& sch, s_tir::BlockRV block, const std::string& structure,
             int max_innermost_factor);
 
-/// The loop that all loops of the reduction are fused to, below those of independent elements.
+/// The fused reduction loop, below the loops of independent elements.
 struct FusedReduction {
   s_tir::LoopRV loop;
   int spatial_loops;
 };
 FusedReduction fused_reduction(s_tir::Schedule& sch, s_tir::BlockRV block);
 
-/// What the block does is done by the intrinsic; where it starts sums, a block of its own does that
-/// in front. ScheduleError: the intrinsic computes something else.
+/// Tensorizes the block. If it begins sums, a separate block initializes them before. ScheduleError
+/// if the intrinsic computes something else.
 void compute_by_intrinsic(s_tir::Schedule& sch, s_tir::BlockRV block, const std::string& intrinsic);
 
 }  // namespace tenon::tune

@@ -11,13 +11,13 @@ namespace tenon::tune {
 
 namespace {
 
-// Of today's processors: how many lines a set holds.
+/// Typical associativity of current processors: lines per set.
 constexpr std::int64_t kWays = 8;
 constexpr double kLineBytes = 64;
 
-/// Bytes from one row of the array to the next, in the innermost dimension but the last of which
-/// more than one index is touched; 0: all is one row, as in memory that is no larger than what is
-/// touched of it.
+/// Returns the bytes from one row of the array to the next, in the innermost dimension but the last
+/// of which more than one index is accessed; 0 if everything is one row, as in memory no larger
+/// than its footprint.
 std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, std::size_t first) {
   if (access.loops_around_memory > 0) return 0;
   const std::vector<tir::Expr>& shape = access.buffer->shape;
@@ -30,8 +30,8 @@ std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, 
   return 0;
 }
 
-/// Whether the cache holds what an access touches while the loops from `first` inwards run, as far
-/// as its sets go. Rows whose distance divides what one way holds begin in a few sets only.
+/// Whether the cache holds the footprint of the access while the loops from `first` inwards run,
+/// considering its sets: rows whose distance divides the size of a way start in few sets.
 bool has_sets_for(const Access& access, const std::vector<Loop>& loops, std::size_t first,
                   std::int64_t cache_bytes) {
   const std::int64_t distance = row_distance(access, loops, first);
@@ -45,7 +45,7 @@ bool has_sets_for(const Access& access, const std::vector<Loop>& loops, std::siz
   return rows * std::max(apart, row_bytes) <= static_cast<double>(cache_bytes);
 }
 
-/// Lines that a store's loops bring into the cache.
+/// Returns the lines that a store's loops bring into the cache.
 double lines_into(std::int64_t cache_bytes, const StoreInLoops& at,
                   const std::vector<Access>& accesses) {
   const auto fits = [&](std::size_t first) {
@@ -58,7 +58,7 @@ double lines_into(std::int64_t cache_bytes, const StoreInLoops& at,
   };
   std::size_t first = at.loops.size();
   while (first > 0 && fits(first - 1)) --first;
-  // The loop around what fits finds again what does not change with it.
+  // The loop around the fitting ones reuses what does not depend on it.
   if (first > 0) --first;
   const double times = at.iterations_from(0) / at.iterations_from(first);
   double lines = 0;

@@ -1,4 +1,4 @@
-// Steps that a rule would like to make.
+// Optional steps of a rule.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace tenon::tune {
 
-/// The schedule after the steps; nullopt: one is refused.
+/// Returns the schedule after the steps; nullopt if one is refused.
 template <class Steps>
 std::optional<s_tir::Schedule> tried(const s_tir::Schedule& sch, const Steps& steps) {
   s_tir::Schedule own = sch;

@@ -17,7 +17,8 @@ namespace tenon::tune {
 
 namespace {
 
-/// A file that is no terminal: whoever takes the log's lines has no line drawn over them.
+/// A descriptor that is not a terminal: no progress line is drawn if the user receives the log's
+/// lines.
 constexpr int kNowhere = -1;
 
 /// The rounds of all tasks under one budget.
@@ -43,7 +44,7 @@ class Tuner {
       log_.info("LocalRunner: max_workers = 1");
     }
     choose_model();
-    // Names that the database cannot keep are refused before anything is measured.
+    // Refuses names that the database cannot store before anything is measured.
     for (const Task& task : tasks) to_line(task.mod, 0);
     for (const Task& task : tasks) {
       log_.info("[task_scheduler.cc:159] Initializing " + label(tasks_.size(), task.name));
@@ -96,7 +97,7 @@ class Tuner {
     return table_text(rows);
   }
 
-  /// Each task once, in order; then the one that gains most.
+  /// Returns each task once, in order, and then the one with the largest expected gain.
   std::optional<std::size_t> pick() {
     std::optional<std::size_t> best;
     for (std::size_t n = 0; n < tasks_.size(); ++n) {
@@ -189,7 +190,7 @@ class Tuner {
   Database database_;
   std::deque<TaskState> tasks_;
   Progress progress_;
-  /// Candidates measured, those of earlier runs in the database included.
+  /// Number of measured candidates, including those of earlier runs in the database.
   int trials_ = 0;
   std::set<std::size_t> was_picked_;
 };

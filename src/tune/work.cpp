@@ -17,30 +17,30 @@ namespace {
 
 using namespace tir;
 
-// Of today's processors: what is done in a cycle, and cycles until a result is there.
+// Typical throughputs per cycle and latencies of current processors.
 constexpr double kOperationsPerCycle = 2, kReadsPerCycle = 2, kStoresPerCycle = 1,
                  kIndicesPerCycle = 4, kSumLatency = 4, kMemoryLatency = 9, kCallCycles = 20;
-/// Most of them take registers of 512 bits by halves, or need both of their units for one.
+/// Most of them execute 512-bit operations in halves, or use two units for one.
 constexpr int kWholeBits = 256;
-/// Code generators write out innermost loops of so few iterations.
+/// Code generators unroll innermost loops with at most this number of iterations.
 constexpr double kUnrolledLater = 16;
 
-/// A value that is kept from the store that needs it first to the one that needs it last.
+/// A value that is kept from the first store that needs it to the last.
 struct Known {
   Expr value;
   std::size_t first, last, uses = 1;
 };
 
-/// What is done once in each iteration of a loop, without the loops inside.
+/// The work of one iteration of a loop, without its inner loops.
 struct Piece {
-  /// Iterations in all.
+  /// Total number of iterations.
   double times = 1;
   Work work = {};
-  /// What it has computed, by hash.
+  /// Computed values, by hash.
   std::unordered_multimap<std::size_t, Known> known = {};
-  /// Stores so far, the current one included.
+  /// Number of stores so far, including the current one.
   std::size_t stores = 0;
-  /// By element: sums that wait for each other.
+  /// Dependence chains of sums, by element.
   std::unordered_map<std::size_t, double> chains = {}, memory_chains = {};
 };
 
@@ -90,7 +90,7 @@ class Counter {
     close();
   }
 
-  /// Memory that is no larger than all registers; sums are kept in such.
+  /// Treats memory that is no larger than all registers as registers, as for accumulators.
   void keep_in_registers(const Allocate& memory) {
     if (registers_.bits == 0) return;
     double bits = memory.dtype.bits * memory.dtype.lanes;
@@ -121,7 +121,7 @@ class Counter {
                           structural_equal(load.indices[0], s.indices[0]));
     });
     if (is_sum) {
-      // Of an element that differs from iteration to iteration, the first sum waits for none.
+      // If the element changes between iterations, the first sum does not wait for another.
       const bool is_the_same = depth_of(s.indices[0]) < depth();
       auto& chains = is_register ? here().chains : here().memory_chains;
       const std::size_t element =
@@ -162,7 +162,7 @@ class Counter {
     for_each_child(e, [&](const Expr& child) { value(child); });
   }
 
-  /// A sum with a product; the product counts.
+  /// Whether it is a sum with a product; the product is counted.
   static bool is_fused(const Expr& e) {
     const auto is = [](const Expr& of, BinaryOp op) {
       const Binary* binary = of.as<Binary>();
@@ -172,14 +172,14 @@ class Counter {
            (is(e.as<Binary>()->a, BinaryOp::Mul) || is(e.as<Binary>()->b, BinaryOp::Mul));
   }
 
-  /// Sums and multiples of a loop's variable grow by a constant from one iteration to the next.
+  /// Whether it is a sum or multiple of a loop variable, which changes by a constant per iteration.
   static bool is_step(const Expr& e) {
     const Binary* binary = e.as<Binary>();
     return binary && (binary->op == BinaryOp::Add || binary->op == BinaryOp::Sub ||
                       (binary->op == BinaryOp::Mul && constant_int(binary->b)));
   }
 
-  /// Notes that the piece computes it.
+  /// Records that the piece computes it. Returns whether it was new.
   static bool is_new(const Expr& e, Piece& piece) {
     const auto [begin, end] = piece.known.equal_range(e.node().hash);
     const auto known = std::find_if(
@@ -193,8 +193,9 @@ class Counter {
     return false;
   }
 
-  /// Code generators keep what was read until its last use. Beyond the registers it goes to the
-  /// stack, first what is needed last, and comes back for each further use.
+  /// Estimates spills. Code generators keep values until their last use. Beyond the available
+  /// registers, those that are needed last are stored on the stack and reloaded for each further
+  /// use.
   void add_spills(const Piece& piece, Work& own) const {
     if (registers_.count == 0) return;
     std::vector<const Known*> kept;
@@ -206,7 +207,7 @@ class Counter {
     constexpr double kOthers = 2;
     const double free = registers_.count - kOthers - static_cast<double>(piece.chains.size());
     const auto room = static_cast<std::size_t>(std::max(free, 1.0));
-    // Sums that find none are stored and read by each addition.
+    // Accumulators without a register are stored and loaded for each addition.
     if (free < 1) {
       own.spills += 1 - free;
       own.stores += 1 - free;
@@ -226,7 +227,7 @@ class Counter {
     }
   }
 
-  /// Of the innermost loop in which the value changes.
+  /// Returns the depth of the innermost loop in which the value changes.
   std::size_t depth_of(const Expr& e) const {
     const auto own = depths_.find(&e.node());
     std::size_t result = own == depths_.end() ? 0 : own->second;
@@ -247,7 +248,7 @@ class Counter {
     Work own = piece.work;
     add_spills(piece, own);
     const double waits = longest(piece.chains), memory_waits = longest(piece.memory_chains);
-    // What runs side by side costs as much as what takes longest.
+    // Parallel work costs as much as its slowest part.
     const double parts = registers_.bits > kWholeBits ? 2 : 1;
     const double cycles =
         std::max({parts * own.operations / kOperationsPerCycle,
@@ -272,9 +273,9 @@ class Counter {
   }
 
   VectorRegisters registers_;
-  /// Those around the current place, outer ones first.
+  /// The enclosing pieces, outermost first.
   std::vector<Piece> pieces_;
-  /// Of the variables of loops and lets.
+  /// The depth of variables of loops and lets.
   std::unordered_map<const ExprNode*, std::size_t> depths_;
   /// Data pointers.
   std::unordered_set<const ExprNode*> stored_, in_registers_;

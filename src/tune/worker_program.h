@@ -1,4 +1,4 @@
-// Where the parts of the tuner are that are files of their own.
+// Locations of the tuner's separate files.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +6,11 @@
 
 namespace tenon::tune {
 
-/// Beside the library of the runtime that this program uses, or in ../libexec/tenon from there.
-/// RuntimeError, with the places: in neither.
+/// Returns the path next to the runtime library that this program uses, or in ../libexec/tenon
+/// relative to it. RuntimeError, listing the locations, if neither exists.
 std::filesystem::path find_beside_runtime(const std::string& file);
 
-/// The program that runs candidates.
+/// Returns the path of the program that runs candidates.
 std::filesystem::path find_worker_program();
 
 }  // namespace tenon::tune

@@ -1,23 +1,23 @@
-// What the primitives that change buffers share.
+// Common parts of the primitives that change buffers.
 #pragma once
 
 #include "s_tir/context.h"
 
 namespace tenon::s_tir {
 
-/// A buffer like this one under another name, in a scope.
+/// Returns a copy of the buffer with another name and scope.
 tir::Buffer in_scope(const tir::Buffer& buffer, const std::string& name, tir::StorageScope scope);
 
-/// The accesses of a buffer to replace by accesses of another.
+/// The accesses of a buffer to replace.
 enum class Replaced : bool { All, Writes };
 
-/// Every access, region, matched and allocated buffer of one as of the other.
+/// Replaces a buffer in accesses, regions, matched buffers and allocations.
 tir::Stmt with_buffer(const tir::Stmt& s, const tir::Buffer& old, const tir::Buffer& with,
                       Replaced replaced = Replaced::All);
 std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> regions,
                                            const tir::Buffer& old, const tir::Buffer& with);
 
-/// The region of that number; refuses where there is none. `verb`: "reads", "writes".
+/// Returns the region of that number. Throws if it does not exist. `verb`: "reads", "writes".
 const tir::BufferRegion& region_at(const Caller& caller, const Program& program, int block,
                                    const std::vector<tir::BufferRegion>& regions, int index,
                                    const char* verb);

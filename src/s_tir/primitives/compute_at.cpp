@@ -45,10 +45,9 @@ void check(const Move& move) {
                                 ": all of it is needed, not only what the loop's blocks read");
 }
 
-/// Blocks that read from, or write for, the one that moves, and where among the loop's statements
-/// it can stand.
+/// The producers or consumers of the block to move, and its position among the loop's statements.
 struct Neighbours {
-  std::vector<int> required;  // below the loop
+  std::vector<int> required;  // blocks below the loop
   std::size_t position;
 };
 
@@ -67,7 +66,7 @@ Neighbours find_neighbours(const Move& move) {
                             (move.is_producer() ? "consumers" : "producers") + " of " +
                             move.what() + ": " + outside + " stand elsewhere");
   const std::vector<Stmt> parts = parts_of(program.loop(move.loop).body);
-  // First and last positions between producers and consumers.
+  // The first and last position between producers and consumers.
   std::size_t first = 0, last = parts.size();
   const auto position_of = [&](int n) {
     std::size_t position = 0;
@@ -98,7 +97,7 @@ Neighbours find_neighbours(const Move& move) {
   return {all, position};
 }
 
-/// Adds the conditions under which instances of the block run to the predicate, in terms of new
+/// Adds the conditions under which instances of the block run to the predicate, in terms of the new
 /// values of the iterators.
 Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr predicate,
                     arith::Facts& facts) {
@@ -123,7 +122,7 @@ Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr pred
   return predicate;
 }
 
-/// The block under loops of its own that run over the domains.
+/// Returns the block in new loops over the domains.
 Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::Facts& facts) {
   std::vector<For> loops;
   std::vector<Expr> values;
@@ -161,7 +160,7 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
                           " or on which that depends");
 }
 
-/// The loops around both places, which are the same ones after the move.
+/// Returns the loops around both positions, which are unchanged by the move.
 std::vector<int> common_loops(const Move& move) {
   const int top = move.program.common(move.block, move.loop);
   std::vector<int> result = move.program.loops_of(move.block);
@@ -169,7 +168,7 @@ std::vector<int> common_loops(const Move& move) {
   return result;
 }
 
-/// Refuses unless all instances of the block that ran before run after the move.
+/// Throws unless all instances of the block that ran before also run after the move.
 void require_all_instances(const Move& move, const Program& after, int n) {
   const std::vector<int> around = common_loops(move);
   const int top = around.empty() ? *after.scope(n) : after.loops_of(n)[around.size() - 1];
@@ -182,8 +181,8 @@ void require_all_instances(const Move& move, const Program& after, int n) {
                             move.what() + " would provably run");
 }
 
-/// Refuses if the block passes what it depends on, or what depends on it, but for readers of values
-/// that are computed again.
+/// Throws if the block passes what it depends on, or what depends on it, except for readers of
+/// values that are computed again.
 void require_order(const Move& move, const Program& after, int n) {
   const Program& program = move.program;
   const int top = program.common(move.block, move.loop);
@@ -206,7 +205,7 @@ void require_order(const Move& move, const Program& after, int n) {
   if (runs_later)
     return refuse_on(
         Passing(after, n, top_after, Side::Before).comparing(Compared::WithWrites).find_conflict());
-  // In the last iteration of a loop that runs all instances again, all that they read is there.
+  // In the last iteration of a loop that repeats all instances, all their inputs exist.
   refuse_on(Passing(after, n, top_after, Side::After)
                 .except([&](int other, int loop) { return runs_after_last(after, n, other, loop); })
                 .find_conflict());
@@ -227,7 +226,7 @@ void check_after(const Move& move, const Program& after) {
                                 buffer->name + "` before " + describe(after, producer) +
                                 " writes them");
   };
-  // What wrote for the block still does so before it, and what reads from it still comes behind it.
+  // Producers must still precede the block, and consumers follow it.
   for (const int old : producers(move.program, move.block)) {
     const std::optional<int> producer = after.find_block(move.program.key_of(old));
     if (!producer || *producer > *n) refuse_order(move, old);
@@ -256,7 +255,7 @@ PrimFunc moved(const Move& move) {
   bind_domains(facts, domains);
   bind_iters(facts, program.block(*program.scope(move.block)));
   const Stmt nest = new_nest(move, iter_domains(move, neighbours.required, facts), facts);
-  // The loop with the block in it, in the program without the block where it was.
+  // Inserts the block into the loop, in the program from which it was removed.
   std::vector<Stmt> parts = parts_of(target.body);
   parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(neighbours.position), nest);
   const Program removed(program.with_body(without(program, move.block)));

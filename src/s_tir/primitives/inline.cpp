@@ -16,7 +16,7 @@ using namespace tir;
 
 namespace {
 
-/// A block that is one store: `buffer[indices] = value`.
+/// Returns the store of a block whose body is one store `buffer[indices] = value`.
 const Store& require_store(const Caller& caller, const Program& program, int n) {
   const Block& block = program.block(n);
   if (block.init)
@@ -42,7 +42,7 @@ void require_inlinable(const Caller& caller, const Program& program, int n, cons
                        describe(program, scope) + ", which must be computed");
 }
 
-/// The body without one of the buffers that a block allocates.
+/// Returns the function without a buffer that a block allocates.
 PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   const Program program(func);
   for (int n = 0; n < program.size(); ++n) {
@@ -56,7 +56,7 @@ PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   return func;
 }
 
-/// The block with regions found anew, in which what it updates stays among the reads.
+/// Returns the block with inferred regions. Buffers that it updates remain among its reads.
 Block with_new_access(Block block) {
   const arith::BlockAccess access = arith::find_block_access(block);
   block.reads = access.reads;
@@ -64,7 +64,7 @@ Block with_new_access(Block block) {
   return block;
 }
 
-/// Rewrites the blocks that read a buffer, innermost first, and those around them.
+/// Rewrites the blocks that read a buffer, innermost first, and the blocks around them.
 class Inliner {
  public:
   Inliner(const Buffer& buffer, std::function<Expr(const std::vector<Expr>&)> value)
@@ -82,7 +82,7 @@ class Inliner {
   }
 
  private:
-  /// A scope whose header says nothing of what is read inside of it.
+  /// Whether the block is a scope whose signature does not describe the reads inside.
   bool is_around(const BlockRealize& realize) const {
     return std::any_of(realize.block->alloc_buffers.begin(), realize.block->alloc_buffers.end(),
                        [&](const Buffer& own) { return own.same_as(buffer_); }) ||
@@ -108,7 +108,7 @@ bool is_reached_otherwise(const Stmt& body, const Buffer& buffer) {
   return result || uses_var(body, buffer->data);
 }
 
-/// A read of an element, in one instance of the block that stands around it.
+/// Returns a statement that makes one read of an element in one instance of the enclosing block.
 Stmt evaluated(const arith::Access& access, const Expr& value) {
   Stmt result = make_stmt(Evaluate{value});
   for (const Expr& guard : access.guards) result = make_stmt(If{guard, result, std::nullopt});
@@ -120,13 +120,13 @@ Stmt evaluated(const arith::Access& access, const Expr& value) {
   return result;
 }
 
-/// A block to inline, and the store whose value replaces reads of its buffer.
+/// A block to inline and its store, whose value replaces reads of its buffer.
 struct Inlining {
   const Program& program;
   const Caller& caller;
   int producer;
   const Store& store;
-  /// The iterators that the indices are.
+  /// The iterators that are the store's indices.
   const std::vector<Var>& vars;
 
   VarMap at(const std::vector<Expr>& indices) const {
@@ -136,7 +136,7 @@ struct Inlining {
   }
 };
 
-/// Refuses elements that no instance of the inlined block writes.
+/// Throws if an element is read that no instance of the inlined block writes.
 void require_written(const Inlining& i, int consumer, const arith::Access& access) {
   const int top = *i.program.scope(i.producer);
   const std::optional<InstanceSet> instances = instances_of(i.program, i.producer, top);
@@ -167,7 +167,8 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
                          " reads");
 }
 
-/// Refuses if something between the block and the place of its value writes what the value is of.
+/// Throws if something between the block and the new position of its value writes an input of the
+/// value.
 void require_same_value(const Inlining& i, int consumer) {
   const Program& program = i.program;
   int top = program.common(i.producer, consumer);
@@ -197,7 +198,7 @@ void require_same_value(const Inlining& i, int consumer) {
   at_consumer.as(make_seq(std::move(reads)))
       .comparing(Compared::ReadsWithWrites)
       .with_own_instances();
-  // One store reads before it writes.
+  // A single store reads before it writes.
   if (!program.block(consumer).body.as<Store>()) at_consumer.over({program.stmt(consumer)});
   refuse_on(at_consumer.find_conflict());
 }
@@ -247,8 +248,8 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
 
 namespace {
 
-/// The values of a block's iterators for which its indices are `at`: the indices are iterators, or
-/// digits of them. Nullopt where other iterators differ between instances that have these indices.
+/// Returns the values of a block's iterators for which its indices are `at`. Indices are iterators
+/// or digits of them. Nullopt if other iterators differ between instances with these indices.
 std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& indices,
                                    const std::vector<Expr>& at, const arith::Facts& facts) {
   VarMap result;
@@ -278,8 +279,8 @@ std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& 
   return result;
 }
 
-/// Whether for each instance the indices of that with other iterators are the same, and that one
-/// runs.
+/// Whether substituting the iterators preserves the indices of each instance, and the resulting
+/// instance runs.
 bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& indices,
                         const VarMap& values, const std::vector<Expr>& at,
                         const arith::Facts& facts) {
@@ -290,7 +291,7 @@ bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& i
   });
 }
 
-/// The instances of a block that run, and the facts that hold in them.
+/// The executed instances of a block, and the facts that hold in them.
 struct RunningInstances {
   InstanceSet set;
   std::unique_ptr<arith::Facts> facts = std::make_unique<arith::Facts>();
@@ -306,8 +307,8 @@ std::optional<RunningInstances> running_instances(const Program& program, int n)
   return result;
 }
 
-/// The iterators of the consumer as values of the producer's: each instance of the one reads what
-/// one instance of the other writes, and none is left over.
+/// Returns the iterators of the consumer in terms of the producer's, such that instances correspond
+/// one to one: each instance of the consumer reads what one instance of the producer writes.
 VarMap paired_instances(const Caller& caller, const Program& program, int consumer, int producer,
                         const std::vector<Expr>& read, const std::vector<Expr>& written) {
   const auto reading = running_instances(program, consumer);
@@ -329,7 +330,7 @@ VarMap paired_instances(const Caller& caller, const Program& program, int consum
   return *values;
 }
 
-/// Loads of a buffer as 0: what else an expression reads.
+/// Returns the expression with loads of a buffer replaced by 0, to find its other reads.
 Expr without_loads(const Expr& e, const Buffer& buffer) {
   return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
     if (!load.buffer.same_as(buffer)) return std::nullopt;
@@ -337,9 +338,9 @@ Expr without_loads(const Expr& e, const Buffer& buffer) {
   });
 }
 
-/// Refuses if the consumer, in the producer's place, passes what it depends on or what depends on
-/// it. `own`: the consumer's store without what it reads from the producer, in terms of the
-/// iterators of each.
+/// Throws if the consumer, at the producer's position, passes what it depends on or what depends on
+/// it. `own`: the consumer's store without its reads from the producer, in terms of the iterators
+/// of each.
 void require_earlier(const Caller& caller, const Program& program, int consumer, int producer,
                      const std::pair<Store, Store>& own, const Program& after) {
   const auto refuse_on = [&](const std::optional<std::string>& conflict) {
@@ -411,13 +412,13 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
     refuse(caller, describe(program, n) + " may read elements of `" + buffer->name + "` that " +
                        describe(program, producer) + " does not write in the same iteration");
   const VarMap map = paired_instances(caller, program, n, producer, *read, source->indices);
-  // The value with the element read being the producer's value.
+  // The value with the read element replaced by the producer's value.
   const Expr value =
       rewrite(store.value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
         if (!load.buffer.same_as(buffer)) return std::nullopt;
         return source->value;
       });
-  // Iterators of the consumer alone are replaced: the producer's own are other variables.
+  // Substitutes only the consumer's iterators; the producer's are different variables.
   std::vector<Expr> indices;
   for (const Expr& index : store.indices) indices.push_back(substitute(index, map));
   const BlockRealize& realize = program.realize(producer);

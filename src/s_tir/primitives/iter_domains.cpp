@@ -14,11 +14,12 @@ namespace {
 
 struct Solved {
   std::size_t iter;
-  /// Absent: any value may be needed.
+  /// Nullopt: any value may be required.
   std::optional<Interval> values;
 };
 
-/// Whether the loop's threads share memory of that scope, so that all that they need is needed.
+/// Whether the loop's threads share memory of that scope, so that the requirements of all of them
+/// count.
 bool is_shared_over(const For& loop, StorageScope scope) {
   const std::optional<ThreadTag>& thread = traits_of(loop).thread;
   if (!thread || thread->is_virtual()) return false;
@@ -35,7 +36,7 @@ bool is_shared_over(const For& loop, StorageScope scope) {
   }
 }
 
-/// The box that the neighbours touch of a buffer in one iteration of the loop.
+/// Returns the box that the neighbours access of a buffer in one iteration of the loop.
 std::vector<Interval> required_box(const Move& move, const std::vector<int>& required,
                                    const Buffer& buffer, const arith::Facts& facts) {
   std::vector<std::vector<Interval>> boxes(buffer->shape.size());
@@ -67,8 +68,8 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
   return result;
 }
 
-/// Which values an iterator must take so that what the block touches meets the interval. What it
-/// touches in one dimension is `v`, `v * c` and the c elements from there, `v // c` or `v % c`.
+/// Returns the values of an iterator for which the block's access intersects the interval. The
+/// access in one dimension is `v`, `v * c` and the c elements from there, `v // c` or `v % c`.
 Solved solve(const Move& move, const Range& provided, const Interval& required,
              const arith::Facts& facts) {
   const auto iter_of = [&](const Expr& e) -> std::optional<std::size_t> {
@@ -117,8 +118,8 @@ bool same_ends(const Interval& a, const Interval& b, const arith::Facts& facts) 
          arith::can_prove_equal(*a.max(), *b.max(), facts);
 }
 
-/// Needed values that are all allowed have no bound; those that contain all that is allowed are
-/// what is allowed.
+/// Removes a bound that includes all allowed values, and restricts required values to the allowed
+/// ones.
 void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
   const Interval own = Interval::from_range(whole);
   domain.allowed = domain.allowed ? arith::intersect(*domain.allowed, own, facts) : own;

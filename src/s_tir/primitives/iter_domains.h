@@ -1,4 +1,4 @@
-// What a block that moves below a loop of its neighbours must compute there.
+// The iterator domains of a block that is moved below a loop of its neighbours.
 #pragma once
 
 #include "s_tir/context.h"
@@ -9,12 +9,13 @@ namespace tenon::s_tir {
 
 enum class Direction : bool { Producer, Consumer };
 
-/// What iterators must run over so that a box of a buffer is met, and what they may run over.
+/// The values of an iterator that are required to cover a box of a buffer, and those that are
+/// allowed.
 struct IterDomain {
   std::optional<arith::Interval> needed, allowed;
 };
 
-/// The block being moved, and where to.
+/// The block to move, and its destination.
 struct Move {
   const Program& program;
   Caller caller;
@@ -29,8 +30,8 @@ struct Move {
   std::string what() const { return describe(program, block); }
 };
 
-/// What each iterator of the block that moves must cover in one iteration of the loop. `required`:
-/// the blocks there that read from it, or write for it.
+/// Returns the domain of each iterator in one iteration of the loop. `required`: the blocks there
+/// that consume from it, or produce for it.
 std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
                                      const arith::Facts& facts);
 

@@ -11,8 +11,8 @@ using namespace tir;
 
 namespace {
 
-/// The iterations of the loop may run at the same time. As `threadIdx`, those of a reduction may as
-/// well: the threads reduce together.
+/// Throws unless the iterations of the loop may run concurrently. With `threadIdx`, a reduction
+/// loop is allowed too: the threads reduce together.
 void require_independent(const Caller& caller, const Program& program, int loop,
                          const std::optional<ThreadTag>& thread) {
   const bool threads = thread && thread->is_thread();
@@ -44,7 +44,7 @@ void require_independent(const Caller& caller, const Program& program, int loop,
            std::any_of(blocks.begin(), blocks.end(),
                        [&](int other) { return is_reduced_by(other, buffer); });
   };
-  // Threads that reduce together begin their sums together.
+  // Threads that reduce together initialize their sums together.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool) {
     return is_reduced_by(n, buffer);
   };
@@ -76,7 +76,7 @@ void require_independent_around(const Caller& caller, const Program& after, int 
   };
   add_around(n);
   for (int inner = n; after.is_loop(inner); ++inner) loops.insert(inner);
-  // A reader outside of a loop ends that the loop's iterations have the memory to themselves.
+  // A reader outside a loop means that its iterations do not have private memory.
   if (after.is_block(n))
     for (const int producer : producers(after, n)) add_around(producer);
   for (const int loop : loops) {

@@ -18,7 +18,7 @@ std::string first_line(const Stmt& s) {
   return text.substr(0, text.find('\n'));
 }
 
-/// Walks the description and the computation in step.
+/// Walks the description and the computation in parallel.
 class Matcher {
  public:
   Matcher(const Caller& caller, const PrimFunc& description, const arith::Facts& facts)
@@ -110,7 +110,7 @@ class Matcher {
     stmt(own.body, other.body);
   }
 
-  /// Any other statement: its expressions and the statements inside must match.
+  /// Matches any other statement: its expressions and inner statements must match.
   void parts(const Stmt& d, const Stmt& t) {
     std::vector<Expr> exprs;
     std::vector<Stmt> stmts;
@@ -147,7 +147,7 @@ class Matcher {
            arith::can_prove_equal(substitute(d, names_), t, facts_);
   }
 
-  /// The nodes are alike, and so are their operands.
+  /// Whether the nodes are alike and their operands match.
   bool same_shape(const Expr& d, const Expr& t) {
     if (d.node().value.index() != t.node().value.index()) return false;
     std::vector<Expr> own, others;
@@ -206,7 +206,7 @@ class Matcher {
   VarMap names_;
   std::vector<Var> inner_;
   std::vector<std::optional<MatchedBuffer>> found_;
-  /// The statements around what is compared, of the description and of the computation.
+  /// The enclosing statements of the description and of the computation.
   std::vector<std::pair<Stmt, Stmt>> at_;
 };
 

@@ -1,4 +1,4 @@
-// A computation compared with the description of a tensor intrinsic.
+// Comparison of a computation with the description of a tensor intrinsic.
 #pragma once
 
 #include "s_tir/context.h"
@@ -6,15 +6,16 @@
 
 namespace tenon::s_tir {
 
-/// Where a buffer of the description lies: element (i...) of it is element base + (0..., i...).
+/// The location of a description's buffer: its element (i...) is element base + (0..., i...) of the
+/// target.
 struct MatchedBuffer {
   tir::Buffer target;
   std::vector<tir::Expr> base;
 };
 
-/// For each parameter of the description, in order, where it lies in the buffers of the statement;
-/// refuses with the first statements that differ. The bases use no variable that the statement
-/// defines.
+/// Returns the location of each parameter of the description, in order, in the buffers of the
+/// statement. Throws with the first statements that differ. The bases use no variable that the
+/// statement defines.
 std::vector<MatchedBuffer> match_description(const Caller& caller, const tir::PrimFunc& description,
                                              const tir::Stmt& computation,
                                              const arith::Facts& facts);

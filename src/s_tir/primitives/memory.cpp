@@ -40,11 +40,11 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
   if (const BlockRealize* apart = s.as<BlockRealize>()) {
     const Block& own = *apart->block;
     const bool is_owner = !own.match_buffers.empty() || !own.alloc_buffers.empty();
-    // The header of such a block says all that is inside; that of the root says nothing.
+    // The signature of such a block covers everything inside; that of the root does not.
     if (!own.iters.empty() && !is_owner && !mentions(own.reads, old) && !mentions(own.writes, old))
       return s;
   }
-  // Indices in the regions of a block's header stay as they are, as in the reference.
+  // Indices in declared regions are kept, as in TVM.
   const bool is_block = s.as<BlockRealize>() != nullptr;
   const bool is_read = replaced != Replaced::Writes;
   const auto expr = [&](const Expr& e) {
@@ -90,11 +90,11 @@ const BufferRegion& region_at(const Caller& caller, const Program& program, int 
 
 namespace {
 
-/// Where a copy is put: among the parts of the scope's or a loop's body.
+/// The position of a copy: among the parts of a scope's or loop's body.
 struct Place {
   /// The block or loop.
   int at;
-  /// In front of that part.
+  /// Before this part.
   std::size_t position;
 };
 
@@ -102,7 +102,8 @@ Stmt body_of(const Program& program, int n) {
   return program.is_loop(n) ? program.loop(n).body : program.block(n).body;
 }
 
-/// Behind what contains the writer, in the innermost loop or block around it and its first reader.
+/// Returns the position after the writer, in the innermost loop or block around it and its first
+/// reader.
 Place behind_writer(const Program& program, int scope, int writer,
                     const std::vector<int>& readers) {
   if (readers.empty()) return {scope, parts_of(program.block(scope).body).size()};
@@ -118,8 +119,8 @@ Place behind_writer(const Program& program, int scope, int writer,
   return {at, position};
 }
 
-/// What a block touches of the buffer in one iteration of the loops outside of `top`: exactly,
-/// with what its predicate leaves, where the indices are digits of the loops, else a box around it.
+/// Returns the region that a block accesses in one iteration of the loops outside `top`: exactly,
+/// including its predicate, if the indices are digits of the loops; otherwise a hull.
 std::vector<Range> touched(const Program& program, int block, int top, const BufferRegion& region) {
   std::vector<int> below;
   for (const int n : program.loops_of(block))
@@ -160,7 +161,7 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
   return result;
 }
 
-/// for ax0, ax1: block: to[v0, v1] = from[v0, v1], over the region.
+/// Makes for ax0, ax1: block: to[v0, v1] = from[v0, v1], over the region.
 Stmt copy_nest(const std::vector<Range>& region, const Buffer& from, const Buffer& to,
                const std::string& name, const arith::Facts& outer, BlockKey& key) {
   std::vector<Var> loops;
@@ -231,7 +232,7 @@ Stmt with_allocated(const Stmt& s, const Buffer& buffer) {
   return make_block(realize.values, realize.predicate, std::move(block));
 }
 
-/// Inserts the copy. Of each other part it is told whether it stands behind the copy.
+/// Inserts the copy. `rewrite_part` is called on each other part, with whether it follows the copy.
 PrimFunc insert_copy(const Program& program, int scope, const Place& place, const Stmt& copy,
                      const Buffer& allocated,
                      const std::function<Stmt(const Stmt&, bool)>& rewrite_part) {
@@ -263,7 +264,7 @@ int scope_of(const Caller& caller, const Program& program, int n) {
   return *scope;
 }
 
-/// The reads (writes) of a buffer by one instance of the block, as a statement.
+/// Returns the reads (writes) of a buffer by one instance of the block, as a statement.
 Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool is_write) {
   std::vector<Stmt> result;
   for (const arith::Access& access : accesses_of(program, n)) {
@@ -280,14 +281,14 @@ Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool 
   return make_seq(std::move(result));
 }
 
-/// The statement in which the parts of a loop's or block's body stand.
+/// Returns the statement that contains the parts of a loop's or block's body.
 int top_of(const Program& program, int at) {
   for (int n = at + 1; n < program.size() && program.is_below(n, at); ++n)
     if (program.parent(n) == at && program.stmt(n).as<Seq>() && !program.is_in_init(n)) return n;
   return at;
 }
 
-/// The number of the body's part that contains the statement; nullopt if none does.
+/// Returns the index of the body's part that contains the statement; nullopt if there is none.
 std::optional<std::size_t> part_of(const Program& program, int at, int n) {
   if (!program.is_below(n, at)) return std::nullopt;
   const std::vector<Stmt> parts = parts_of(body_of(program, at));
@@ -297,8 +298,8 @@ std::optional<std::size_t> part_of(const Program& program, int at, int n) {
   return std::nullopt;
 }
 
-/// Half a sentence about a write between the copy and the reader, whose value the reader finds in
-/// the buffer but not in the copy; nullopt if there is provably none.
+/// Returns a phrase about a write between the copy and the reader, whose value the reader would
+/// find in the buffer but not in the copy; nullopt if there is provably none.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           const Buffer& buffer) {
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
@@ -328,7 +329,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const Buffer& buffer = read.buffer;
   require_matched_scope(caller, program, buffer, scope_kind);
   std::vector<int> writers = writers_in(program, scope, buffer);
-  // What an outer block's init fills is complete behind the update.
+  // The buffer that an outer block's init fills is complete after the update.
   std::erase_if(writers, [&](int writer) { return program.is_in_init(writer); });
   if (writers.size() > 1 && mentions(program.block(n).writes, buffer))
     refuse(caller, describe(program, n) + " updates `" + buffer->name + "`, which block `" +
@@ -349,7 +350,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
       for (const BufferRegion& write : program.block(*last).writes)
         if (write.buffer.same_as(buffer)) region = touched(program, *last, place.at, write);
   }
-  // Readers behind the copy, unless something else writes the buffer before they read it.
+  // Redirects readers after the copy, unless something else writes the buffer before they read it.
   std::vector<Stmt> redirected;
   for (const int reader : program.child_blocks(place.at)) {
     const Block& block = program.block(reader);
@@ -407,7 +408,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
   const std::vector<Range> region = touched(program, n, place.at, write);
-  // The copy is made behind all that is around the block below the place.
+  // The copy follows everything around the block below the position.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
   if (is_update && !program.block(n).body.as<Store>())
     refuse(caller, describe(program, n) + " updates `" + buffer->name +

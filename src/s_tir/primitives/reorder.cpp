@@ -13,8 +13,8 @@ std::string tir_text(const Expr& e) { return print_expr(e); }
 
 namespace {
 
-/// The loops from the outermost to the innermost of those given, each the only statement of the one
-/// before it.
+/// Returns the loops from the outermost to the innermost of those given, which must be perfectly
+/// nested.
 std::vector<int> chain_of(const Caller& caller, const Program& program,
                           const std::vector<int>& loops) {
   const int bottom = *std::max_element(loops.begin(), loops.end());
@@ -73,7 +73,7 @@ PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLo
   }
   PrimFunc result = program.with(chain.front(), body);
   const Program after(result);
-  // A loop whose iterations run at the same time may be around more of them now.
+  // A concurrent loop may now contain more accesses.
   require_independent_around(caller, after, chain.front());
   return result;
 }

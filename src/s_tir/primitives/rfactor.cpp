@@ -14,14 +14,14 @@ using namespace tir;
 
 namespace {
 
-/// A reduction that is to be factored at a loop.
+/// A reduction to factor at a loop.
 struct Factoring {
   const Program& program;
   Caller caller;
   int loop;
   int block;
   std::vector<int> loops;
-  /// Set once it is known to be one.
+  /// Set once the block is known to be a reduction.
   ReductionBody body = {};
   const BlockRealize& realize() const { return program.realize(block); }
   const Block& own() const { return *realize().block; }
@@ -35,8 +35,8 @@ struct Factoring {
   }
 };
 
-/// Refuses a domain that depends on what the loops run: a partial result of nothing would never be
-/// begun.
+/// Throws for a domain that depends on loops, because an empty partial result would never be
+/// initialized.
 void require_all_begun(const Factoring& f) {
   const std::string what = describe(f.program, f.block);
   const int scope = *f.program.scope(f.block);
@@ -87,7 +87,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
     if (parts.size() == 1) continue;
     if (f.is_used_by(IterKind::Reduce, n))
       refuse(caller, "loop `" + program.loop(n).var.name() + "` is around more than " + what);
-    // The partial results are computed in front of all of it.
+    // The partial results are computed before all of it.
     if (program.child_blocks(f.loops.front()).front() != f.block)
       refuse(caller, what + " is not the first block below " + describe(program, f.loops.front()) +
                          ", in front of which its partial results would be computed");
@@ -116,8 +116,8 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   return f;
 }
 
-/// The predicate must leave at least one element of every partial result, and in the final
-/// reduction no partial result that was never begun.
+/// Checks that the predicate leaves at least one term of every partial result, and that the final
+/// reduction reads no partial result that was not initialized.
 void check_predicate(const Factoring& f) {
   arith::Facts facts;
   bind_domains(facts, domains_of(f.program, f.loops));
@@ -159,8 +159,8 @@ BufferRegion element_of(const Store& store) {
   return region;
 }
 
-/// The elements of the partial results, one for each output: the factored iterator is one more
-/// index.
+/// Returns the elements of the partial results, one per output: the factored iterator is an
+/// additional index.
 std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer>& partials,
                                     int axis, const Var& factor, const VarMap& iters) {
   std::vector<Store> result;
@@ -174,7 +174,7 @@ std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer
   return result;
 }
 
-/// for all loops: block `C_rf`: partial[.., vf, ..] = partial[.., vf, ..] (+) value.
+/// Makes, for all loops: block `C_rf`: partial[.., vf, ..] = partial[.., vf, ..] (+) value.
 Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis,
                   BlockKey& key) {
   const Block& own = f.own();
@@ -219,7 +219,7 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
               .init = f.body.init(elements),
               .body = f.body.update(elements, combined),
               .annotations = own.annotations};
-  // One value each is its own partial result.
+  // With a single term each, partial results need no reduction.
   if (!is_reduction) {
     block.init = std::nullopt;
     std::vector<Stmt> stores;
@@ -239,11 +239,11 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
     next.body = nest;
     nest = make_stmt(std::move(next));
   }
-  // The loops themselves stay around the block that was there.
+  // The original block keeps the original loops.
   return fresh_copy(nest);
 }
 
-/// The statement with the block replaced, without the loops that only reduce.
+/// Returns the statement with the block replaced, without the loops that only reduce.
 Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
   if (n == f.block) return block;
   int next = f.block;
@@ -257,7 +257,8 @@ Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
       [&](const Stmt& child) { return child.same_as(old) ? inner : child; });
 }
 
-/// for the loops of the elements and the factored one: block `C`: C[..] = C[..] (+) partial[..].
+/// Makes, for the loops of the elements and the factored one: block `C`: C[..] = C[..] (+)
+/// partial[..].
 Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis, BlockKey& key) {
   const Block& own = f.own();
   const For& loop = f.program.loop(f.loop);
@@ -284,7 +285,7 @@ Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axi
               .body = f.body.update(f.body.outputs, combined),
               .annotations = own.annotations};
   key = {factor};
-  // The parts of the predicate that the loops that are left count.
+  // The parts of the predicate on the remaining loops.
   Expr predicate = make_true();
   for (const Expr& part : conjuncts(f.realize().predicate)) {
     bool is_reduced = false;
@@ -332,7 +333,7 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
   Block block = *realize.block;
   block.alloc_buffers.insert(block.alloc_buffers.end(), partials.begin(), partials.end());
   PrimFunc func = after.with(scope, make_block(realize.values, realize.predicate, block));
-  // fresh_copy has redefined the iterators of the partial block: it is found by what it writes.
+  // fresh_copy has replaced the iterators of the partial block, so it is found by its writes.
   const Program final(func);
   int found = scope;
   for (const int n : final.child_blocks(scope))

@@ -12,17 +12,17 @@ using namespace tir;
 
 namespace {
 
-/// The name of a fused loop lists the loops up to this length.
+/// Maximum length of a fused loop's name that lists the loops.
 constexpr std::size_t kMaxFusedName = 128;
 
-/// Nullopt beyond 64 bits.
+/// Returns the product; nullopt beyond 64 bits.
 std::optional<std::int64_t> multiplied(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (__builtin_mul_overflow(a, b, &result)) return std::nullopt;
   return result;
 }
 
-/// Refuses a number of iterations that a loop variable of the type cannot count.
+/// Throws if a loop variable of the type cannot count the iterations.
 void require_counted(const Caller& caller, const std::string& what, DataType type,
                      std::optional<std::int64_t> count) {
   if (count && *count <= *constant_int(max_value(type))) return;
@@ -30,7 +30,7 @@ void require_counted(const Caller& caller, const std::string& what, DataType typ
                      ", more than a loop variable of type " + type.str() + " can count");
 }
 
-/// The factors, the absent one as large as the extent needs.
+/// Returns the factors, with the absent one inferred from the extent.
 std::vector<Expr> complete_factors(const Caller& caller, const Program& program, int n,
                                    const std::vector<std::optional<std::int64_t>>& factors) {
   const For& loop = program.loop(n);

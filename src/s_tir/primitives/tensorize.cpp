@@ -13,7 +13,7 @@ using namespace tir;
 
 namespace {
 
-/// The part of the program that a parameter of the intrinsic stands for: a box of its size.
+/// Returns the part of the program that a parameter of the intrinsic represents: a box of its size.
 BufferRegion box_of(const MatchedBuffer& match, const Buffer& param) {
   BufferRegion box{match.target, {}};
   const std::size_t leading = match.base.size() - param->shape.size();
@@ -39,7 +39,8 @@ void require_inside(const Caller& caller, const BufferRegion& box, const arith::
   }
 }
 
-/// What is written is no other buffer of the intrinsic: it may write in any order.
+/// Checks that written buffers are disjoint from all others, because the intrinsic may write in any
+/// order.
 void require_apart(const Caller& caller, const std::vector<MatchedBuffer>& matches,
                    const Stmt& description, const PrimFunc& func) {
   std::set<const BufferNode*> written;
@@ -54,9 +55,9 @@ void require_apart(const Caller& caller, const std::vector<MatchedBuffer>& match
     }
 }
 
-/// A parameter of the implementation as a buffer of this use alone, whose variables are bound to
-/// what it is matched with. Where the declaration leaves strides and offset out and the
-/// implementation accesses elements only, they are whatever the region has.
+/// Returns a parameter of the implementation as a new buffer for this use, whose variables are
+/// bound to the matched region. If the declaration has no strides and offset and the implementation
+/// only accesses elements, they are those of the region.
 Buffer own_buffer(const Buffer& param, const Stmt& body, VarMap& replaced) {
   BufferNode node = *param.get();
   const bool is_by_element = !uses_var(body, param->data);
@@ -83,7 +84,7 @@ Buffer own_buffer(const Buffer& param, const Stmt& body, VarMap& replaced) {
   return make_buffer(std::move(node));
 }
 
-/// The regions, with those of matched buffers as the boxes that the intrinsic takes.
+/// Returns the regions, with those of matched buffers replaced by the boxes of the intrinsic.
 std::vector<BufferRegion> as_boxes(const std::vector<BufferRegion>& regions,
                                    const std::vector<BufferRegion>& boxes) {
   std::vector<BufferRegion> result;

@@ -27,7 +27,7 @@ std::vector<std::int64_t> constant_shape(const Caller& caller, const Buffer& buf
   return result;
 }
 
-/// The shape of what the map makes of a box; refuses a map that is no bijection between the two.
+/// Returns the shape of the mapped box. Throws if the map is not a bijection between the two.
 std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const IndexMap& map) {
   const std::vector<std::int64_t> shape = constant_shape(caller, buffer);
   if (map.from().size() != shape.size())
@@ -69,7 +69,7 @@ std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const
   return result;
 }
 
-/// All accesses of one buffer as those of another, at the mapped indices.
+/// Replaces all accesses of one buffer by accesses of another at the mapped indices.
 class Relayout {
  public:
   Relayout(Buffer old, Buffer with, const IndexMap& map)
@@ -94,14 +94,14 @@ class Relayout {
   }
 
  private:
-  /// A block whose header says that it has nothing to do with the buffer.
+  /// Whether the block's signature shows that it does not use the buffer.
   bool is_apart(const Block& block) const {
     return !block.iters.empty() && !mentions(block.reads, old_) && !mentions(block.writes, old_) &&
            std::none_of(block.alloc_buffers.begin(), block.alloc_buffers.end(),
                         [&](const Buffer& own) { return own.same_as(old_); });
   }
 
-  /// What is known inside of the block.
+  /// Records the facts inside the block.
   void note(const Block& block) {
     bind_domains(facts_, around_);
     bind_iters(facts_, block);
@@ -140,7 +140,7 @@ class Relayout {
     return result;
   }
 
-  /// A box around the places of the region's elements.
+  /// Returns a box around the mapped elements of the region.
   BufferRegion mapped(const BufferRegion& region) const {
     BufferRegion result{with_, {}};
     const bool is_point = std::all_of(region.region.begin(), region.region.end(),
@@ -172,7 +172,7 @@ class Relayout {
   Buffer old_, with_;
   const IndexMap& map_;
   arith::Facts facts_;
-  /// The loops around the current place.
+  /// The loops around the current statement.
   std::vector<LoopDomain> around_;
 };
 

@@ -1,4 +1,5 @@
-// The expression parser's second page: names, lists, accesses and regions of buffers, annotations.
+// The second file of the expression parser: names, lists, accesses and regions of buffers,
+// annotations.
 #include "s_tir/script/expr_parser.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"

@@ -20,7 +20,7 @@ struct Sign {
   std::string_view text;
   BinaryOp op;
 };
-/// Loosest first.
+/// In order of increasing precedence.
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): only memory could be missing
 const std::array<std::vector<Sign>, 5> kLevels = {
     std::vector<Sign>{{"or", BinaryOp::Or}}, std::vector<Sign>{{"and", BinaryOp::And}},
@@ -105,7 +105,7 @@ Expr ExprParser::as_type(const Value& v, DataType type, const Token& at) {
 std::pair<Expr, Expr> ExprParser::alike(const Value& a, const Value& b, const Token& at) {
   if (a.is_literal && !b.is_literal) return {as_type(a, b.e.dtype(), at), b.e};
   if (b.is_literal && a.e.dtype() != b.e.dtype()) {
-    // Of two numbers, the one that is a float decides.
+    // For two literals, a float determines the type.
     if (a.is_literal && b.e.dtype().is_floating()) return {as_type(a, b.e.dtype(), at), b.e};
     return {a.e, as_type(b, a.e.dtype(), at)};
   }
@@ -119,7 +119,7 @@ Value ExprParser::unary() {
     const Value n = primary();
     const IntImm* whole = n.e.as<IntImm>();
     if (!whole) return {make_float(n.e.dtype(), -n.written), true, -n.written};
-    // 2^63 is an unsigned number, and -2^63 is not.
+    // 2^63 is unsigned, but -2^63 is not.
     constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
     if (n.e.dtype() == UInt(64) && whole->value != kMin)
       syntax_error(token, "`-" + std::to_string(static_cast<std::uint64_t>(whole->value)) +
@@ -350,7 +350,7 @@ Value ExprParser::function(const Token& token) {
   std::vector<Value> args = arguments(type);
   return at_token(token, [&] {
     Value result = call(token, name, std::move(args));
-    // Where the text says the type of a call, that is its type.
+    // An explicit type of a call in the text takes precedence.
     const Call* made = result.e.as<Call>();
     if (type && made && *type != result.e.dtype())
       result = {make_call(*type, made->callee, made->args)};

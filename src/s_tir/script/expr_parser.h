@@ -1,4 +1,4 @@
-// Expressions, regions and annotations of scripts, parsed; and what names stand for.
+// Parsing of expressions, regions and annotations of scripts, and name lookup.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace tenon::s_tir::script {
 
-/// What names stand for, innermost scope last.
+/// Name lookup, innermost scope last.
 class Scopes {
  public:
   using Entity = std::variant<tir::Var, tir::Buffer>;
@@ -21,7 +21,7 @@ class Scopes {
   void close() { scopes_.pop_back(); }
   void define(const std::string& name, Entity entity);
   const Entity* find(const std::string& name) const;
-  /// All buffers that have names here.
+  /// Returns all buffers that have names here.
   std::vector<tir::Buffer> buffers() const;
 
  private:
@@ -29,15 +29,15 @@ class Scopes {
       std::vector<std::map<std::string, Entity>>(1);
 };
 
-/// An expression, or a number that takes the type of what it meets.
+/// An expression, or a literal that takes the type of the other operand.
 struct Value {
   tir::Expr e;
   bool is_literal = false;
-  /// A floating literal before it is rounded to a type.
+  /// A float literal before it is rounded to a type.
   double written = 0;
 };
 
-/// Runs f; a TypeError of the nodes that it makes becomes one at the token.
+/// Runs f and adds the token's position to its TypeErrors.
 template <class F>
 auto at_token(const Token& token, F f) {
   try {
@@ -52,27 +52,27 @@ class ExprParser {
  public:
   ExprParser(TokenStream& in, Scopes& scopes) : in_(in), scopes_(scopes) {}
 
-  /// Nothing is folded: the expression is what the text says.
+  /// Parses an expression. Nothing is folded.
   tir::Expr expr() { return value().e; }
   Value value();
-  /// As an operand of that type.
+  /// Returns the value as an operand of the type.
   static tir::Expr as_type(const Value& v, DataType type, const Token& at);
-  /// `[a, b]`, `(a, b)` or `(a,)`; or one expression by itself.
+  /// Parses `[a, b]`, `(a, b)` or `(a,)`, or a single expression.
   std::vector<tir::Expr> list();
-  /// After the buffer's name: `[i, j]`, `[()]`; a slice is a vector of elements.
+  /// Parses what follows a buffer's name: `[i, j]`, `[()]`. A slice is a vector of elements.
   std::vector<tir::Expr> indices(const tir::Buffer& buffer);
-  /// `A[vi, 0 : 16]`; an index by itself is one wide.
+  /// Parses `A[vi, 0 : 16]`. A plain index has extent 1.
   tir::BufferRegion region();
   tir::Annotation annotation();
-  /// `{"key": value, ...}`
+  /// Parses `{"key": value, ...}`.
   tir::Annotations annotations();
   DataType dtype();
   tir::Buffer buffer(const Token& name);
-  /// Lets accesses of the buffer have one index for each physical dimension.
+  /// Allows accesses of the buffer with one index per physical dimension.
   void allow_physical_indices(const tir::Buffer& buffer) { physical_.insert(buffer.get()); }
   int integer(const char* what);
   static int int_of(const tir::Expr& e, const Token& at, const char* what);
-  /// The expression, a scalar integer; `what` it is for, in the message.
+  /// Parses a scalar integer; `what` names its use in messages.
   tir::Expr index(const char* what);
   /// Throws unless the expression is a scalar integer.
   static void require_index(const tir::Expr& e, const Token& at, const char* what);
@@ -89,19 +89,19 @@ class ExprParser {
   Value call(const Token& token, const std::string& name, std::vector<Value> args);
   Value extern_call(const Token& token, const std::string& name);
   Value let(const Token& token);
-  /// Arguments up to the closing parenthesis; `dtype=` among them is kept.
+  /// Parses arguments up to the closing parenthesis and stores a `dtype=` among them.
   std::vector<Value> arguments(std::optional<DataType>& type);
-  /// Two operands that have one type: literals take that of the other.
+  /// Returns two operands of the same type; literals take that of the other.
   static std::pair<tir::Expr, tir::Expr> alike(const Value& a, const Value& b, const Token& at);
-  /// `[lo : hi]` at an index: a range, `hi` absent for one element.
+  /// Parses `[lo : hi]` at an index: a range; `hi` is absent for a single element.
   std::pair<tir::Expr, std::optional<tir::Expr>> slice(std::optional<tir::Expr>& step);
-  /// The number of lanes of a vector that is made at the token.
+  /// Returns the number of lanes of the vector at the token.
   static int lanes(const Token& at, const tir::Expr& count);
 
   TokenStream& in_;
   Scopes& scopes_;
   std::set<const tir::BufferNode*> physical_;
-  /// Levels that are open.
+  /// Number of open levels.
   int depth_ = 0;
 };
 

@@ -17,7 +17,7 @@ using namespace tir;
 
 namespace {
 
-/// How an operator is written, and how tightly it binds: 1 is tightest. Functions bind like names.
+/// The text and precedence of an operator; 1 binds tightest. Functions bind like names.
 struct Operator {
   BinaryOp op;
   const char* text;
@@ -52,15 +52,15 @@ std::string with_digits(double value, int count) {
   return text.data();
 }
 
-/// The decimal of six digits that a float32 is the nearest to: 0.1 for what is 0.100000001490116.
-/// Else the value.
+/// Returns the shortest decimal of six digits whose nearest float32 is the value, 0.1 for
+/// 0.100000001490116; otherwise the value.
 double as_written(double value, DataType type) {
   if (type != Float(32)) return value;
   const double decimal = std::strtod(with_digits(value, 6).c_str(), nullptr);
   return static_cast<float>(decimal) == static_cast<float>(value) ? decimal : value;
 }
 
-/// Seventeen digits, as many as a double needs; nothing after a point that is zero.
+/// Returns the 17 digits that a double needs, without a zero fraction.
 std::string digits(double value, DataType type) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -143,7 +143,7 @@ std::string ExprText::operand(const Expr& e, int limit) {
 }
 
 std::string ExprText::binary(const Binary& n) {
-  // What stands to the right of an operator that binds alike belongs to the left one.
+  // Operators are left-associative.
   if (const Operator* op = operator_of(n.op))
     return operand(n.a, op->precedence) + op->text + operand(n.b, op->precedence - 1);
   const char* function = n.op == BinaryOp::Min        ? "T.min("
@@ -167,7 +167,7 @@ std::string ExprText::call(const Call& n, DataType type) {
   return text + ")";
 }
 
-/// A row of elements is a slice.
+/// Prints consecutive elements as a slice.
 std::string ExprText::index(const Expr& e) {
   const Ramp* ramp = e.as<Ramp>();
   const auto stride = ramp ? constant_int(ramp->stride) : std::nullopt;

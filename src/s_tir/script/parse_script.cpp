@@ -118,14 +118,14 @@ void Parser::buffer_param(const Token& name) {
   if (!in_.accept("[")) in_.expect("(");
   const std::vector<Expr> shape = exprs_.list();
   const Buffer buffer = details(name, shape, close);
-  // The name that the reference gives to the handle of an argument, which scripts do not show.
+  // The name that TVM gives to the handle of an argument, which scripts do not show.
   const Var handle("var_" + name.text, Handle());
   head_.func.params.push_back(handle);
   head_.func.buffers.push_back({handle, buffer, buffer});
 }
 
 Buffer Parser::details(const Token& name, std::vector<Expr> shape, const char* close) {
-  // An extent is a number, also where it is written as a sum or a product.
+  // A constant extent may be written as a sum or product.
   for (Expr& extent : shape)
     if (free_vars(extent).empty()) extent = arith::simplify(extent);
   DataType dtype = Float(32);
@@ -209,7 +209,7 @@ Stmt Parser::function_body() {
     return body;
   }
   head_.func.form = Form::Blocks;
-  // A root block that the script writes out is the root.
+  // An explicit root block in the script is the root.
   if (const BlockRealize* only = body.as<BlockRealize>(); only && only->block->iters.empty() &&
                                                           root.block.alloc_buffers.empty() &&
                                                           only->block->name == "root")

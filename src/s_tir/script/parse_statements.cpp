@@ -52,7 +52,7 @@ bool Parser::is_assignment_of(std::string_view function) const {
 
 std::optional<Stmt> Parser::scoped(OpenBlock* block) {
   if (is_assignment_of("T.alloc_buffer")) {
-    // In a loop: of the block around.
+    // Inside a loop, it belongs to the enclosing block.
     blocks_.back()->block.alloc_buffers.push_back(alloc_buffer());
     in_.expect_end_of_line();
     return suite(block);

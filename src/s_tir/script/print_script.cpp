@@ -14,8 +14,8 @@ namespace script {
 
 namespace {
 
-/// A buffer that a parameter's annotation says all of: compact, of constant shape, in memory of its
-/// own.
+/// Whether a parameter's annotation describes the buffer completely: compact, of constant shape, in
+/// memory of its own.
 bool is_simple(const Buffer& b) {
   return b->strides.empty() && is_zero(b->elem_offset) && b->scope() == StorageScope::Global &&
          b->data_alignment == BufferNode::kDefaultAlignment && b->offset_factor == 1 &&
@@ -42,7 +42,7 @@ void Printer::function(const PrimFunc& func, const std::string& name, int indent
   comment("body");
   body(func.body);
   --indent_;
-  // The next function's names are its own.
+  // The next function has its own names.
   names_ = Names();
 }
 
@@ -129,7 +129,7 @@ std::string print_script(const IRModule& module, ScriptStyle style) {
     if (!std::exchange(is_first, false)) text += is_modern ? "\n" : "    \n";
     text += printer.out;
   }
-  // A module without functions has a body all the same.
+  // An empty module still needs a body.
   if (is_first) text += "    pass\n";
   return is_modern ? text : text + "    \n";
 }

@@ -14,7 +14,7 @@ using namespace tir;
 
 namespace {
 
-/// Serial, from zero, with nothing noted: what T.grid can hold.
+/// Whether T.grid can express the loop: serial, from zero, without annotations.
 bool is_plain(const For& n) { return n.kind == ForKind::Serial && is_zero(n.min) && !n.traits; }
 
 }  // namespace
@@ -135,7 +135,7 @@ void Printer::block(const BlockRealize& n) {
   ++indent_;
   axes(n);
   if (!is_true(n.predicate)) line("T.where(" + text_(n.predicate) + ")");
-  // Matched buffers are named where they are matched, below.
+  // Matched buffers are named below, where they are matched.
   line("T.reads(" + regions(b.reads) + ")");
   line("T.writes(" + regions(b.writes) + ")");
   if (!b.annotations.empty()) line("T.block_attr(" + text_.annotations(b.annotations) + ")");
@@ -177,7 +177,7 @@ bool Printer::is_remap(const IterVar& axis, const Expr& value) const {
 
 void Printer::axes(const BlockRealize& n) {
   const std::vector<IterVar>& iters = n.block->iters;
-  // Values are outside of the block: they are written before its iterators have names.
+  // Values are outside the block, so they are printed before its iterators have names.
   std::vector<std::string> values;
   for (const Expr& value : n.values) values.push_back(text_(value));
   for (const IterVar& axis : iters) names_.define(&axis.var().node(), axis.name(), "v");

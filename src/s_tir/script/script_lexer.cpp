@@ -32,7 +32,7 @@ class Lexer {
   std::size_t at_ = 0;
   std::size_t line_start_ = 0;
   int line_ = 1;
-  /// Open brackets.
+  /// Number of open brackets.
   int brackets_ = 0;
   std::vector<int> depths_ = {0};
   std::vector<Token> tokens_;
@@ -48,7 +48,7 @@ class Lexer {
     line_start_ = at_;
   }
 
-  /// One line, or several where brackets are open at its end.
+  /// Reads one line, or several if brackets are open at its end.
   void line() {
     skip_spaces();
     if (at_ >= text_.size()) return;
@@ -71,7 +71,7 @@ class Lexer {
   void skip_spaces() {
     for (;;) {
       while (peek() == ' ' || peek() == '\t' || peek() == '\r') ++at_;
-      // A line that ends in a backslash goes on in the next one.
+      // A line that ends in a backslash continues in the next one.
       if (peek() != '\\' || (peek(1) != '\n' && (peek(1) != '\r' || peek(2) != '\n'))) break;
       at_ += peek(1) == '\n' ? 1 : 2;
       next_line();

@@ -1,4 +1,4 @@
-// Tokens of a script: Python's, with lines and indentation.
+// Tokens of a script: Python's tokens, with lines and indentation.
 #pragma once
 
 #include <string>
@@ -8,22 +8,22 @@
 namespace tenon::s_tir::script {
 
 struct Token {
-  /// Newline ends a line that is not empty, outside of brackets; Indent and Dedent stand before the
-  /// first token of a line that is deeper or less deep than the one before.
+  /// Newline ends a non-empty line outside brackets. Indent and Dedent precede the first token of a
+  /// line that is indented more or less than the one before.
   enum class Kind : unsigned char { Name, Number, String, Sign, Newline, Indent, Dedent, End };
   Kind kind;
-  /// A name may have dots ("T.axis.spatial"). Of a String: with escapes resolved.
+  /// The text. A name may contain dots ("T.axis.spatial"). For a String, with escapes resolved.
   std::string text;
   int line;
   int column;
 };
 
-/// Comments are left out. Throws TypeError with line and column for what is no token, and for a
-/// line that is as deep as none of those around it.
+/// Splits the text into tokens without comments. TypeError with line and column for an invalid
+/// token, and for an indentation that matches no enclosing line.
 std::vector<Token> tokenize(std::string_view text);
 
 [[noreturn]] void syntax_error(const Token& at, const std::string& what);
-/// "the end of the line", "`x`": as a message calls it.
+/// Returns the description of a token in messages: "the end of the line", "`x`".
 std::string described(const Token& token);
 
 }  // namespace tenon::s_tir::script

@@ -11,7 +11,7 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_name_part(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
 
-/// Reserved words of Python and of scripts, which cannot be a variable's name.
+/// Reserved words of Python and of scripts, which cannot be variable names.
 constexpr auto kKeywords = std::to_array<std::string_view>(
     {"False",   "None",   "True",     "and",      "as",   "assert", "async", "await",
      "break",   "class",  "continue", "def",      "del",  "elif",   "else",  "except",
@@ -29,7 +29,7 @@ const std::string& Names::define(const void* what, const std::string& hint, cons
   if (std::ranges::find(kKeywords, base) != kKeywords.end()) base += '_';
   std::string name = base;
   if (const auto known = taken_.find(base); known != taken_.end()) {
-    // Counted on as long as the plain name is taken, also past numbers that are free again.
+    // Counts on while the plain name is taken, also past numbers that have become free.
     do name = base + "_" + std::to_string(++known->second);
     while (taken_.contains(name));
   }

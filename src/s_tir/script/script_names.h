@@ -1,5 +1,5 @@
-// Names of variables and buffers in a script: unique where they stand, and free again after the
-// loop or block that defines them.
+// Names of variables and buffers in a script: unique in their scope, and free again after the loop
+// or block that defines them.
 #pragma once
 
 #include <string>
@@ -11,21 +11,22 @@ namespace tenon::s_tir::script {
 
 class Names {
  public:
-  /// A new name for a variable or buffer, like `hint`: what is not part of a Python name is `_`,
-  /// a keyword ends in `_`, and where the name is taken, `_1`, `_2`, ... follows, each number once
-  /// while it is taken. One that does not begin with a letter gets the prefix.
+  /// Defines a name for a variable or buffer, similar to `hint`: characters not allowed in Python
+  /// names become `_`, a keyword gets a trailing `_`, and a name that is taken gets `_1`, `_2`,
+  /// ..., each number once while it is taken. A name that does not begin with a letter gets the
+  /// prefix.
   const std::string& define(const void* what, const std::string& hint, const char* prefix);
-  /// As it is: `A.data` is the data pointer of `A`.
+  /// Defines the name as it is: `A.data` is the data pointer of `A`.
   void define_as(const void* what, std::string name);
   void release(const void* what);
-  /// Null for what has no name here.
+  /// Returns the name; null if there is none.
   const std::string* find(const void* what) const;
-  /// Takes the names of others out of the way: functions, and what a script cannot name.
+  /// Reserves other names: functions, and names that scripts cannot use.
   void reserve(const std::string& name) { taken_.emplace(name, 0); }
 
  private:
   std::unordered_map<const void*, std::string> names_;
-  /// With the last number that was put behind each.
+  /// Maps each name to the last number appended to it.
   std::unordered_map<std::string, int> taken_;
 };
 

@@ -1,6 +1,6 @@
-// The parser of scripts: functions (parse_script.cpp), the lines of blocks (parse_blocks.cpp) and
-// statements (parse_statements.cpp). A suite is parsed in order; what is in force for the rest of
-// its suite (a let, an allocation, an attribute) has the rest as its body.
+// The parser of scripts: functions (parse_script.cpp), lines of blocks (parse_blocks.cpp) and
+// statements (parse_statements.cpp). A suite is parsed in order; a statement that applies to the
+// rest of its suite (a let, an allocation, an attribute) has the rest as its body.
 #pragma once
 
 #include <unordered_map>
@@ -27,7 +27,7 @@ struct OpenBlock {
   bool has_reads = false, has_writes = false;
 };
 
-/// What is known of a function before its body.
+/// A function before its body.
 struct Head {
   tir::PrimFunc func{{}, {}, tir::make_nop()};
   std::map<std::string, tir::Var> handles;
@@ -45,11 +45,11 @@ class Parser {
   TokenStream in_;
   ExprParser exprs_;
   Head head_;
-  /// The blocks around, innermost last; the first is the root.
+  /// The enclosing blocks, innermost last; the first is the root.
   std::vector<OpenBlock*> blocks_;
   std::unordered_map<const void*, tir::Range> loops_;
   bool is_modern_ = false;
-  /// Statements around the one that is being read.
+  /// Number of enclosing statements.
   int depth_ = 0;
 
   // ---- modules and functions ----
@@ -59,49 +59,49 @@ class Parser {
   void return_type();
   static void put_in_order(tir::PrimFunc& func);
   void param();
-  /// `A: T.Buffer[(128, 128), "float32"]`, or with parentheses.
+  /// Parses `A: T.Buffer[(128, 128), "float32"]`, or with parentheses.
   void buffer_param(const Token& name);
-  /// The rest of a buffer's declaration, up to the closing sign: `, dtype="float32",
+  /// Parses the rest of a buffer's declaration, up to the closing sign: `, dtype="float32",
   /// scope="local"`.
   tir::Buffer details(const Token& name, std::vector<tir::Expr> shape, const char* close);
   void option(const Token& key, DataType& dtype, tir::BufferOptions& options);
-  /// A name that stands for nothing yet is a stride that the buffer brings.
+  /// Parses strides. An undefined name is a stride variable that the buffer defines.
   std::vector<tir::Expr> strides();
   tir::Stmt function_body();
 
   // ---- suites ----
-  /// The statements up to the end of the suite, which is taken. `block` is the block whose suite it
-  /// is.
+  /// Parses the statements up to the end of the suite, including its end token. `block` is the
+  /// block that owns the suite.
   tir::Stmt suite(OpenBlock* block);
   tir::Stmt statements(OpenBlock* block);
   static tir::Stmt joined(std::vector<tir::Stmt> stmts);
   tir::Stmt nested(OpenBlock* block = nullptr);
-  /// `name = T.function(`
+  /// Whether `name = T.function(` follows.
   bool is_assignment_of(std::string_view function) const;
 
   // ---- lines of functions ----
   bool function_line();
-  /// `n = T.int32()`
+  /// Whether `n = T.int32()` follows.
   bool is_size() const;
   void attributes(tir::Annotations all);
   void preflattened();
 
   // ---- lines of blocks ----
-  /// A line that says something of the block itself.
+  /// Parses a line that describes the block itself. Returns whether there was one.
   bool block_line(OpenBlock& open);
   tir::Buffer alloc_buffer();
   void match_region(OpenBlock& open);
   std::vector<tir::BufferRegion> regions();
-  /// `vi = T.axis...` or `vi, vj = T.axis...`
+  /// Whether `vi = T.axis...` or `vi, vj = T.axis...` follows.
   bool is_axis() const;
-  /// Throws if the expression names an iterator of the block that is open.
+  /// Throws if the expression uses an iterator of the open block.
   static void require_outside(const OpenBlock& open, const tir::Expr& e, const Token& at,
                               const char* what);
   void add_iter(OpenBlock& open, const Token& name, const tir::Range& dom, tir::IterKind kind,
                 const tir::Expr& value);
   void axis(OpenBlock& open);
   [[noreturn]] static tir::IterKind unknown_axis(const Token& function);
-  /// `128`, or `(lo, hi)`.
+  /// Parses `128`, or `(lo, hi)`.
   tir::Range domain();
   void remap(OpenBlock& open, const std::vector<Token>& names);
   tir::Stmt block();
@@ -110,7 +110,7 @@ class Parser {
   std::optional<tir::Stmt> scoped(OpenBlock* block);
   tir::Stmt let(OpenBlock* block);
   tir::Stmt allocate(OpenBlock* block);
-  /// The only attributes that scripts of users state are pragmas.
+  /// Parses an attribute; in users' scripts, these are pragmas.
   tir::Stmt attribute(OpenBlock* block);
 
   // ---- statements ----

@@ -19,9 +19,9 @@ class Printer {
   Names names_;
   ExprText text_;
   int indent_ = 0;
-  /// Whether nothing follows the statement in its suite.
+  /// Whether the statement is the last one of its suite.
   bool is_last_ = true;
-  /// The ranges of the loops around.
+  /// The ranges of the enclosing loops.
   std::unordered_map<const void*, tir::Range> loops_;
   bool is_modern() const { return style_ == ScriptStyle::Modern; }
   void line(const std::string& content);
@@ -32,7 +32,7 @@ class Printer {
   // ---- functions ----
   std::string param(const tir::PrimFunc& func, const tir::Var& v);
   void attributes(const tir::PrimFunc::Attrs& attrs, const std::string& name);
-  /// Variables in the shapes of parameters that are no parameters themselves.
+  /// Prints variables in the shapes of parameters that are not parameters themselves.
   void sizes(const tir::PrimFunc& func);
   void buffer_param(const tir::BufferParam& b);
   void body(const tir::Stmt& s);
@@ -46,7 +46,7 @@ class Printer {
   std::string regions(const std::vector<tir::BufferRegion>& list);
   std::string matched(const tir::MatchBuffer& m);
   void allocations(const tir::Block& b);
-  /// Spatial or reduction, and bound to a loop that runs over just its domain.
+  /// Whether the iterator is spatial or reduction and bound to a loop over exactly its domain.
   bool is_remap(const tir::IterVar& axis, const tir::Expr& value) const;
   void axes(const tir::BlockRealize& n);
   void axis(const tir::IterVar& axis, const std::string& value);
@@ -54,7 +54,7 @@ class Printer {
   // ---- other statements ----
   void let(const tir::Let& n);
   void evaluate(const tir::Expr& e);
-  /// The memory is called like the buffer that lies over all of it.
+  /// Prints an allocation, named after the buffer that covers all of it.
   void allocate(const tir::Allocate& n);
   std::string subject(const tir::Attr& n);
 };

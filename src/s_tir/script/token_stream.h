@@ -9,7 +9,7 @@ class TokenStream {
  public:
   explicit TokenStream(std::string_view text) : tokens_(tokenize(text)) {}
 
-  /// The last token, an End, is never passed.
+  /// Returns a token without consuming it. The last token, an End, is never consumed.
   const Token& peek(std::size_t ahead = 0) const;
   Token take();
   bool is(Token::Kind kind) const { return peek().kind == kind; }
@@ -20,11 +20,11 @@ class TokenStream {
   bool accept(Token::Kind kind);
   void expect(std::string_view sign);
   void expect_name(std::string_view text);
-  /// A name without dots.
+  /// Reads a name without dots.
   Token expect_plain_name(const char* what);
   std::string expect_string(const char* what);
   void expect_end_of_line();
-  /// `: <end of line> <deeper line>`
+  /// Reads `: <end of line> <deeper line>`.
   void expect_suite();
   [[noreturn]] void unexpected(const std::string& wanted) const;
 

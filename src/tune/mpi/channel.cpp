@@ -12,9 +12,9 @@ namespace {
 
 namespace mpi = boost::mpi;
 
-/// Processes of one machine pass texts by sockets, unless the user has chosen: into shared memory
-/// senders write themselves, and one that is killed while it does leaves it broken for who reads.
-/// Returns the arguments' number as it is, so that it comes before MPI starts.
+/// Selects sockets between processes of one machine, unless the user has chosen otherwise. With
+/// shared memory, a sender that is killed while writing corrupts the queue of the reader. Returns
+/// its argument, so that it can run before MPI is initialized.
 int& without_shared_memory(int& argc) {
   setenv("OMPI_MCA_btl", "self,tcp", /*overwrite=*/0);
   return argc;
@@ -28,7 +28,7 @@ class BoostChannel : public MpiChannel {
                                                         /*abort_on_exception=*/false)) {
     if (mpi::environment::thread_level() < mpi::threading::serialized)
       throw std::runtime_error("it serves programs of one thread only");
-    // The default ends the whole program when one process is gone.
+    // The default error handler ends the whole program when one process is gone.
     MPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
   }
 
@@ -65,7 +65,8 @@ class BoostChannel : public MpiChannel {
       forget_sent();
       return sent_.empty();
     });
-    // Who finalizes waits for all, without a limit; so all first say that they are about to.
+    // MPI_Finalize waits for all processes without a limit, so all first announce that they will
+    // call it.
     if (together && all_left && all_are_here(limit))
       environment_.reset();
     else
@@ -114,7 +115,7 @@ class BoostChannel : public MpiChannel {
       try {
         return sending.request.test().has_value();
       } catch (const mpi::exception&) {
-        return true;  // whoever it was for is gone
+        return true;  // the receiver is gone
       }
     });
   }

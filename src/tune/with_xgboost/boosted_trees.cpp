@@ -24,14 +24,14 @@ void check(int status) {
   if (status != 0) throw RuntimeError(std::string("XGBoost: ") + XGBGetLastError());
 }
 
-/// What the model sees of a program, and what it takes its time for before it has learnt anything.
+/// The features of a program, and the initial estimate of its time.
 struct Known {
   std::vector<float> row;
-  /// Cycles; 1 where there is no guess.
+  /// In cycles; 1 if there is no estimate.
   double guess = 1;
 };
 
-/// A row for each program.
+/// One row per program.
 class Matrix {
  public:
   explicit Matrix(const std::vector<const Known*>& programs) : rows_(programs.size()) {
@@ -64,12 +64,12 @@ class Booster {
         {"base_score", "0"},
         {"gamma", "0.001"},
         {"min_child_weight", "0"},
-        // Each tree sees half of the programs: there are few, and their times are noisy.
+        // Each tree uses half of the programs, because there are few and their times are noisy.
         {"subsample", "0.5"},
         {"max_depth", std::to_string(options.max_depth)},
         {"eta", std::to_string(options.eta)},
         {"seed", std::to_string(options.seed % 1000000007)},
-        // Sums of several threads may differ from run to run.
+        // With several threads, sums could differ between runs.
         {"nthread", "1"}};
     for (const auto& [name, value] : parameters)
       check(XGBoosterSetParam(handle_, name, value.c_str()));
@@ -95,10 +95,12 @@ class Booster {
   BoosterHandle handle_ = nullptr;
 };
 
-/// Trees add up logarithms of speeds. What failed is as slow as the slowest that is told apart.
+/// Returns the logarithm of a speed, which the trees add up. Failed candidates count as slow as the
+/// slowest that are distinguished.
 double logarithm(double speed) { return std::log2(std::max(speed, 1e-3)); }
 
-/// Slow programs are worth less: what matters most is the order of the fast ones.
+/// Returns the weight of a program. Slow programs weigh less, because the order of the fast ones
+/// matters most.
 double weight_of(double speed) { return std::sqrt(std::max(speed, 1e-3)); }
 
 double deviation(const std::vector<double>& predicted, const std::vector<double>& speeds) {
@@ -108,22 +110,23 @@ double deviation(const std::vector<double>& predicted, const std::vector<double>
   return std::sqrt(sum / static_cast<double>(speeds.size()));
 }
 
-/// The best speed among the n likeliest, as a share of the best of all, on average over n up to 32.
+/// Returns the best speed among the n best predictions as a fraction of the best of all, averaged
+/// over n up to 32.
 double average_peak(const std::vector<double>& predicted, const std::vector<double>& speeds) {
-  constexpr std::size_t kMost = 32;
+  constexpr std::size_t kMax = 32;
   std::vector<std::size_t> order(speeds.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return predicted[a] > predicted[b]; });
-  order.resize(std::min(order.size(), kMost));
+  order.resize(std::min(order.size(), kMax));
   const double all = *std::max_element(speeds.begin(), speeds.end());
   double best = 0, sum = 0;
   for (const std::size_t n : order) sum += best = std::max(best, speeds[n]);
   return all > 0 ? sum / all / static_cast<double>(order.size()) : 0;
 }
 
-/// Memory works while the processor does, if not always. What is read once and kept in a register
-/// is no traffic, however often the loops say that it is read.
+/// Estimates cycles. Memory accesses partly overlap with computation. Data that is loaded once and
+/// kept in a register causes no traffic, regardless of the number of iterations.
 double cycles_of(const Work& work, const Traffic& traffic) {
   constexpr double kCyclesOfALine = 2, kShareThatWaits = 0.25;
   const double most = work.loads + work.broadcasts + work.gathered + work.stores;
@@ -163,11 +166,11 @@ class BoostedTrees : public CostModel {
   }
 
  private:
-  /// Lines for the log: one for every 25 rounds.
+  /// Trains the model. Returns lines for the log, one for every 25 rounds.
   std::vector<std::string> train(const Matrix& matrix, const std::vector<const Known*>& programs,
                                  const std::vector<double>& speeds) {
     constexpr int kLogged = 25;
-    // How wrong the guess is; the mean of that is no tree's work.
+    // Fits the error of the estimate; its mean is handled separately.
     std::vector<double> wrong, weights;
     for (std::size_t n = 0; n < speeds.size(); ++n) {
       wrong.push_back(logarithm(speeds[n]) + std::log2(programs[n]->guess));
@@ -214,7 +217,7 @@ class BoostedTrees : public CostModel {
     return text;
   }
 
-  /// Of each program; kept, as the measured ones come again in every round.
+  /// Returns the features of each program, memoized because measured programs recur in every round.
   std::vector<const Known*> known(const std::vector<tir::IRModule>& mods) {
     std::vector<std::uint64_t> hashes(mods.size());
     std::vector<Known> made(mods.size());
@@ -242,7 +245,7 @@ class BoostedTrees : public CostModel {
         result.row.push_back(static_cast<float>(std::log2(1 + amount)));
       result.guess = std::max(cycles_of(work, traffic), 1.0);
     }
-    // Of the store that runs most often: most of a program's time is one's.
+    // Uses the features of the store that runs most often, which usually dominates.
     std::vector<float> row(feature_count(), 0);
     const auto busiest = std::max_element(
         stores.begin(), stores.end(),
@@ -253,10 +256,10 @@ class BoostedTrees : public CostModel {
   }
 
   BoostedTreesOptions options_;
-  /// Looked up only.
+  /// For lookup only.
   std::unordered_map<std::uint64_t, Known> known_;
   std::unique_ptr<Booster> booster_;
-  /// The logarithm of what guesses are multiplied by to be the best time's share.
+  /// The logarithm of the factor from estimates to speeds relative to the best.
   double offset_ = 0;
 };
 

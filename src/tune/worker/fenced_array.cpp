@@ -10,7 +10,7 @@ namespace tenon::tune {
 
 namespace {
 
-/// No byte of a likely result: it makes neither a zero nor a NaN.
+/// Not a byte of a likely result: it forms neither zero nor NaN.
 constexpr unsigned char kUntouched = 0xA5;
 constexpr std::size_t kAlignment = 128;
 

@@ -1,5 +1,5 @@
-// Arrays between pages that nobody may touch: code that reads or writes far beside its array ends
-// with a signal, and what it writes close beside shows.
+// Arrays between inaccessible guard pages: code that accesses memory far outside its array ends
+// with a signal, and writes close to it are detected.
 #pragma once
 
 #include "tenon/runtime/ndarray.h"
@@ -8,21 +8,20 @@ namespace tenon::tune {
 
 class FencedArray {
  public:
-  /// A copy of the array. Its end lies at the fence, up to the alignment that arrays have (128
-  /// bytes).
+  /// Copies the array. Its end is at the guard page, up to the alignment of arrays (128 bytes).
   explicit FencedArray(const runtime::NDArray& values);
   ~FencedArray();
   FencedArray(const FencedArray&) = delete;
   FencedArray& operator=(const FencedArray&) = delete;
 
   const runtime::NDArray& array() const { return array_; }
-  /// Whether the bytes between array and fences are as they were.
+  /// Whether the bytes between the array and the guard pages are unchanged.
   bool is_intact() const;
 
  private:
   struct Memory {
-    unsigned char* begin;  // the fence before
-    std::size_t size;      // with both fences
+    unsigned char* begin;  // the first guard page
+    std::size_t size;      // including both guard pages
     unsigned char* data;
     std::size_t bytes;
   };

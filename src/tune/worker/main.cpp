@@ -1,6 +1,6 @@
-// tenon_measure JOB: runs one compiled candidate of a tuner's, compares, times, and answers.
+// tenon_measure JOB: runs one compiled candidate, compares its results, times it, and answers.
 //
-// A program of its own, so that whatever the candidate does ends here. It knows the runtime only.
+// A separate program, so that a failing candidate affects nothing else. It links only the runtime.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -39,7 +39,7 @@ void answer(const Answer& answer) {
   }
 }
 
-/// The last of the processors that it may run on: the first ones serve most interrupts.
+/// Pins the process to the last of its processors, because the first ones handle most interrupts.
 void pin(int threads) {
   cpu_set_t allowed, chosen;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -80,7 +80,7 @@ std::vector<NDArray> copies(const std::vector<NDArray>& arrays, Device device) {
   return result;
 }
 
-/// As run, for a function that takes arrays of a device. There are no fences there.
+/// Runs a function that takes arrays on a device, without guard pages.
 Answer run_there(const Job& job, Device device) {
   if (std::string missing = device.why_missing(); !missing.empty()) throw RuntimeError(missing);
   const runtime::Module module = runtime::Module::load(job.library);
@@ -133,14 +133,14 @@ Answer run(const Job& job) {
   if (job.slow_seconds > 0 && first > job.slow_seconds)
     return {.outcome = "measured", .seconds = {first}};
 
-  // Timed in arrays as users have them: fences change where the cache's sets fall.
+  // Timed with ordinary arrays, because guard pages change their mapping to cache sets.
   const std::vector<NDArray> own = initial_arrays(job);
   const runtime::Timing timing = function
                                      .time_evaluator(cpu(0), {.number = job.number,
                                                               .repeat = job.repeat,
                                                               .min_repeat_ms = job.min_repeat_ms})
                                      .evaluate(as_call(own));
-  // What adds to its own results has no expected ones after several calls.
+  // A function that accumulates into its results has no expected values after several calls.
   for (const JobArgument& argument : job.arguments)
     if (argument.is_read && argument.is_written)
       return {.outcome = "measured", .seconds = timing.results};
@@ -167,6 +167,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     tune::answer({.outcome = "crashed", .reason = error.what()});
   }
-  // Without destructors: what a candidate broke must not change the answer.
+  // Skips destructors, so that memory corruption by a candidate does not change the answer.
   _exit(0);
 }
