@@ -14,7 +14,7 @@ namespace tenon::topi {
 
 namespace {
 
-/// A tensor that is repeated to a shape, aligned with it at the last dimension.
+/// A tensor broadcast to a shape, aligned with it at the last dimension.
 class Repeated {
  public:
   Repeated(const Tensor& tensor, const std::vector<Expr>& shape) : tensor_(tensor), shape_(shape) {}
@@ -41,7 +41,7 @@ std::string extent_of(const Tensor& tensor, std::size_t n) {
          tir::print_expr(tensor.shape()[n]);
 }
 
-/// The extent that both are repeated to; nullopt if there is none.
+/// Returns the extent that both are broadcast to, or nullopt if there is no such extent.
 std::optional<Expr> common_extent(const Expr& a, const Expr& b) {
   if (same_extent(a, b)) return a.dtype().bits >= b.dtype().bits ? a : b;
   if (tir::is_one(a)) return b;
@@ -79,7 +79,7 @@ std::string describe_term(const Term& term) {
 
 using Function = Expr (*)(const Operand& a, const Operand& b);
 
-/// The operand of an element: an element of the tensor, or the value as it was written.
+/// Returns the operand for an element: an element of the tensor, or the value as given.
 Operand operand_at(const Term& term, const std::vector<Expr>& shape, std::span<const Var> indices) {
   if (!term.tensor()) return *term.value();
   return {Repeated(*term.tensor(), shape)(indices, term.where()), term.where()};
@@ -100,7 +100,7 @@ Tensor binary(const std::string& function, Function f, const Term& a, const Term
                  a.where());
 }
 
-/// `/`, whose refusal of integers names what divides whole tensors.
+/// Implements `/`; the error for integers names the functions that divide whole tensors.
 Expr divide_elements(const Operand& a, const Operand& b) {
   const tir::Promoted operands = tir::promote(a, b);
   if (!operands.a.dtype().is_floating())

@@ -10,7 +10,7 @@ namespace {
 
 using Indices = std::span<const Var>;
 
-/// What a convolution is of, and how it is called in errors.
+/// The inputs and options of a convolution, with its name for errors.
 struct Convolution {
   const Tensor &x, &kernel;
   const ConvolutionOptions& options;
@@ -20,7 +20,7 @@ struct Convolution {
   Tensor source;
   te::IterVar h, w;
 
-  /// `size` are the places of the kernel's height and width among its dimensions.
+  /// `size` holds the positions of the kernel's height and width among its dimensions.
   Convolution(const char* function, const char* unnamed, const Tensor& x, const Tensor& kernel,
               const std::array<std::size_t, 2>& size, Layout layout,
               const ConvolutionOptions& options, const SourceLocation& where)
@@ -35,10 +35,10 @@ struct Convolution {
         h(te::reduce_axis({0, window.size[0]}, "kh", where)),
         w(te::reduce_axis({0, window.size[1]}, "kw", where)) {}
 
-  /// How many windows there are along the height (0) or the width (1).
+  /// Returns the number of windows along the height (0) or the width (1).
   Expr count(std::size_t n) const { return window_count(what, window, x, n, where); }
 
-  /// One element of the data times one of the kernel, summed.
+  /// Returns the sum of the products of data elements and kernel elements.
   Expr sum(const std::vector<Expr>& of_data, const std::vector<Expr>& of_kernel,
            const std::vector<te::IterVar>& axes) const {
     const Expr term =
@@ -51,14 +51,15 @@ struct Convolution {
     return topi::declare(what, shape, element, name, tag, where);
   }
 
-  /// What one result channel is of: a channel of the data, and the first two indices of the kernel.
+  /// The inputs of one result channel: a channel of the data and the first two indices of the
+  /// kernel.
   struct Channel {
     Expr of_data;
     std::array<Expr, 2> of_kernel;
   };
 
-  /// The result of Layout::Nchw, of so many channels. The sum is over `channels`, if any, and the
-  /// window.
+  /// Returns the result of Layout::Nchw with `extent` channels. The sum is over `channels`, if any,
+  /// and the window.
   Tensor declare_nchw(const Expr& extent, const std::function<Channel(const Var&)>& channel,
                       const std::vector<te::IterVar>& channels, const char* tag) const {
     std::vector<te::IterVar> axes = channels;
@@ -84,7 +85,7 @@ struct Convolution {
   }
 };
 
-/// A quotient of extents that has no rest; a channel's part where it is of channels.
+/// Returns the exact quotient of an extent and `groups`: the channels of a group.
 std::int64_t multiple_of(const std::string& what, const Tensor& x, std::size_t dimension,
                          int groups, const SourceLocation& where) {
   const std::optional<std::int64_t> extent = tir::constant_int(x.shape()[dimension]);

@@ -1,4 +1,4 @@
-// Attention for processors (topi/cpu.h).
+// Attention for CPUs (topi/cpu.h).
 #include <algorithm>
 
 #include "tenon/tir/expr.h"
@@ -18,7 +18,7 @@ using tir::Var;
 
 namespace {
 
-/// What topi::attention declares.
+/// The tensors that topi::attention declares.
 struct Attention {
   Tensor out, values, sum, power, scores, greatest, keys;
 
@@ -27,7 +27,7 @@ struct Attention {
   }
 };
 
-/// The tensors that the operation reads, if they are as many, and each has so many dimensions.
+/// Returns the tensors that the operation reads if their number and ranks match `dimensions`.
 std::optional<std::vector<Tensor>> inputs_of(const Tensor& x, std::vector<int> dimensions) {
   const std::vector<Tensor> inputs = x.op().inputs();
   if (inputs.size() != dimensions.size()) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::vector<Tensor>> inputs_of(const Tensor& x, std::vector<int> d
 
 bool is_reduction(const Tensor& x) { return x.op().reduce_axis().size() == 1; }
 
-/// By the tag and by what reads what: anybody may use the tag.
+/// Matches the tag and the data flow, since the tag alone is not reserved.
 std::optional<Attention> find_attention(const Tensor& out) {
   if (out.op().tag() != kAttention || out.ndim() != 3) return std::nullopt;
   const auto of_out = inputs_of(out, {3, 2});
@@ -52,23 +52,23 @@ std::optional<Attention> find_attention(const Tensor& out) {
   const Tensor &scores = (*of_power)[0], &greatest = (*of_power)[1];
   if (!is_reduction(scores) || !is_reduction(greatest) || !reads(greatest.op(), scores.op()))
     return std::nullopt;
-  // One tensor may be queries and keys.
+  // One tensor may serve as queries and keys.
   const std::vector<Tensor> factors = scores.op().inputs();
   if (factors.empty() || factors.size() > 2 || factors.back().ndim() != 3) return std::nullopt;
   return Attention{out, values, sum, power, scores, greatest, factors.back()};
 }
 
-/// Queries of a block: the scores of all of them, and what exp makes of these, stay in the second
+/// Returns the queries of a block: all their scores, and the exponentials of these, stay in the L2
 /// cache.
 int queries_of_a_block(const Attention& a, int tile_rows, const TargetFacts& target) {
-  constexpr std::int64_t kMost = 64;
+  constexpr std::int64_t kMax = 64;
   const std::int64_t keys = tir::constant_int(a.keys.shape()[1]).value_or(1024);
   const std::int64_t bytes = 2 * std::max<std::int64_t>(keys, 1) * a.scores.dtype().bytes();
   const std::int64_t tiles = target.caches.l2 / 2 / bytes / tile_rows;
-  return static_cast<int>(std::clamp<std::int64_t>(tiles * tile_rows, tile_rows, kMost));
+  return static_cast<int>(std::clamp<std::int64_t>(tiles * tile_rows, tile_rows, kMax));
 }
 
-/// The sums of a tile that the loops of the stage are as long as.
+/// Schedules the tile of sums that spans the loops of the stage to stay in registers.
 void keep_tile_in_registers(const Stage& tile, int lanes) {
   constexpr int kStepsAtOnce = 8;
   const std::vector<IterVar> axes = tile.op().axis();
@@ -102,7 +102,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
   const std::vector<IterVar> axes = result.op().axis();
   auto [blocks, query] = result.split(axes[1], block);
   auto [tiles, row] = result.split(query, rows);
-  // As many columns as leave a register for what is multiplied by them.
+  // Leaves one register for the factor that the columns are multiplied by.
   const std::optional<std::int64_t> depth = tir::constant_int(out.shape()[2]);
   const int columns = static_cast<int>(std::clamp<std::int64_t>(depth.value_or(2 * lanes) / lanes,
                                                                 1, has_32_registers ? 3 : 2)) *

@@ -17,7 +17,7 @@ bool is_core(const Tensor& x) {
 
 namespace {
 
-/// By what it is; the first that fits.
+/// Applies the first schedule that matches the tensor.
 void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   if (const std::optional<Request> product = find_request(s, out, is_product))
     return arrange_matmul(s, *product, target);
@@ -36,7 +36,7 @@ void arrange(const Schedule& s, const Tensor& out, const TargetFacts& target) {
   if (te::is_injective(out.op())) arrange_elementwise(s, out, target);
 }
 
-/// What a step of a scan computes, all at one time: vectors of it.
+/// Vectorizes the elements that a step of a scan computes.
 void arrange_scan(const Schedule& s, const te::Scan& scan, const TargetFacts& target) {
   for (const std::vector<Tensor>* part : {&scan.init, &scan.update})
     for (const Tensor& x : *part) {
@@ -47,7 +47,8 @@ void arrange_scan(const Schedule& s, const te::Scan& scan, const TargetFacts& ta
     }
 }
 
-/// The scans' own operations, whose first axis is time: nothing runs it side by side.
+/// Returns the operations of the scans, whose first axis is time: that axis must not run in
+/// parallel.
 std::vector<te::Operation> steps_of_scans(const Schedule& s) {
   std::vector<te::Operation> steps;
   for (const te::Stage& stage : s.stages())

@@ -1,4 +1,4 @@
-// Convolutions for processors (topi/cpu.h).
+// Convolutions for CPUs (topi/cpu.h).
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
@@ -19,7 +19,7 @@ using tir::Var;
 bool is_convolution(const Tensor& x) {
   const std::string& tag = x.op().tag();
   if (tag != kConv2dNchw && tag != kGroupConv2dNchw && tag != kConv2dNhwc) return false;
-  // Anybody may use the tag.
+  // The tag is not reserved, so the operation is checked too.
   if (x.ndim() != 4 || x.op().num_outputs() != 1) return false;
   const std::vector<Tensor> inputs = x.op().inputs();
   return x.op().reduce_axis().size() == 3 && !inputs.empty() && inputs.size() <= 2 &&
@@ -28,9 +28,9 @@ bool is_convolution(const Tensor& x) {
 
 namespace {
 
-/// Where what is in a convolution.
+/// Positions of the dimensions of a convolution.
 struct Layout {
-  /// Dimensions of the result, and of the kernels that of filters.
+  /// Dimensions of the result, and the filter dimension of the kernels.
   std::size_t filters, height, width, filters_of_kernels;
   bool has_filters_side_by_side() const { return filters == 3; }
 };
@@ -39,8 +39,8 @@ Layout layout_of(const Tensor& convolution) {
   return convolution.op().tag() == kConv2dNhwc ? Layout{3, 1, 2, 3} : Layout{1, 2, 3, 0};
 }
 
-/// Sums that stay in registers: so many neighbouring places of so many filters. Vectors are of
-/// filters, or of places; the others are `single`.
+/// The sums that stay in registers: positions by filters. Vectors span filters or positions;
+/// `single` counts the other ones.
 struct Tile {
   bool has_vectors_of_filters;
   int single, vectors, lanes;
@@ -48,7 +48,8 @@ struct Tile {
   int places() const { return has_vectors_of_filters ? single : vectors * lanes; }
 };
 
-/// The number of places that leaves the least of a row over; of equal ones, the greatest.
+/// Returns the number of positions that leaves the smallest tail of a row, and the largest of equal
+/// ones.
 int places_at_once(std::optional<std::int64_t> width, int most) {
   if (!width) return most;
   const auto steps = [&](std::int64_t places) { return parts_of(*width, places) * places; };
@@ -58,7 +59,7 @@ int places_at_once(std::optional<std::int64_t> width, int most) {
   return static_cast<int>(std::clamp<std::int64_t>(*width, 1, best));
 }
 
-/// The filters that read the same channels; nothing where extents are symbolic.
+/// Returns the number of filters that read the same channels, or nullopt if extents are symbolic.
 std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
   const std::optional<std::int64_t> filters =
       tir::constant_int(convolution.shape()[layout_of(convolution).filters]);
@@ -70,9 +71,9 @@ std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
   return *filters * *of_group / *channels;
 }
 
-/// Places whose sums stay in registers, by so many vectors of filters. Where a filter is wider than
-/// one place, LLVM keeps an input for the next column of the filter, and its vectors: of more
-/// places than these it spilled some, and took up to a half longer.
+/// Returns the number of positions whose sums stay in registers, for the given number of vectors of
+/// filters. If a filter is wider than 1, LLVM keeps an input and the vectors for the next column of
+/// the filter. More positions made it spill some of them, and took up to half as long again.
 int most_places(const Tensor& convolution, int vectors, const TargetFacts& target) {
   constexpr int kSums = 24, kSumsOf16 = 12, kFree = 30, kColumns = 3;
   if (target.vector_registers.count < 32) return kSumsOf16 / vectors;
@@ -81,8 +82,8 @@ int most_places(const Tensor& convolution, int vectors, const TargetFacts& targe
   return (kFree - (kColumns - 1) - kColumns * vectors) / (vectors + 1);
 }
 
-/// Whether the second vector of the last block would be of no filters, and blocks are few: vectors
-/// one by one compute less (48 filters at 105 GFLOPS in place of 84).
+/// Whether the second vector of the last block would hold no filters and there are few blocks.
+/// Single vectors then compute less (48 filters: 105 GFLOPS instead of 84).
 bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
   constexpr std::int64_t kFewVectors = 7;
   if (!filters) return false;
@@ -91,7 +92,7 @@ bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
 }
 
 Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
-  // Sums of fewer terms are made faster than they are turned around.
+  // Sums of fewer terms are computed faster than transposed.
   constexpr double kFewTerms = 64;
   const Layout layout = layout_of(convolution);
   int lanes = lanes_of(convolution.dtype(), target);
@@ -101,7 +102,7 @@ Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
                                     width = tir::constant_int(convolution.shape()[layout.width]);
   const bool has_few_filters = filters && *filters < lanes;
   const bool has_few_terms = count_of(reduced).value_or(kFewTerms) < kFewTerms;
-  // A vector of filters is of one group.
+  // A vector of filters must lie within one group.
   const bool is_of_groups = convolution.op().tag() == kGroupConv2dNchw;
   const bool fits_groups = !is_of_groups || (filters && *filters % lanes == 0);
   const bool takes_places =
@@ -120,14 +121,14 @@ Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
   return {true, places_at_once(width, most_places(convolution, vectors, target)), vectors, lanes};
 }
 
-/// The places' filters side by side, for vectors of them.
+/// Stores the filters of a position contiguously, for vectors of them.
 void turn_around(const Stage& sums) {
   sums.transform_layout([](std::span<const Var> at) {
     return std::vector<Expr>{at[0], at[2], at[3], at[1]};
   });
 }
 
-/// What the image is computed by where that is only for the convolution: its padding.
+/// Schedules the padding of the image, if only the convolution reads it.
 void arrange_source(const Schedule& s, const Tensor& source, const te::Operation& reader,
                     bool has_threads) {
   const Stage padded = s[source];
@@ -137,11 +138,11 @@ void arrange_source(const Schedule& s, const Tensor& source, const te::Operation
   if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
 }
 
-/// Filters in blocks as wide as the tile.
+/// Lays the filters out in blocks as wide as the tile.
 void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sums,
                      std::size_t along, const Tile& tile, bool has_threads) {
   const Stage packed = s[s.cache_read(filters, "global", {sums})];
-  // The last block is computed whole, of zeros where there are no filters.
+  // The last block is computed whole, with zeros for missing filters.
   packed.round_up(packed.op().axis()[along]);
   const std::vector<IterVar> loops =
       lay_out_in_panels(packed, along, 0, tile.filters(), tile.lanes);
@@ -150,13 +151,13 @@ void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sum
   if (has_threads) packed.parallel(blocks);
 }
 
-/// The loops of the reduction, of which the last is short.
+/// Returns the loops of the reduction, the last of which is short.
 std::vector<IterVar> steps_of(const Stage& sums) {
-  constexpr std::int64_t kMost = 8;
+  constexpr std::int64_t kMax = 8;
   std::vector<IterVar> loops = sums.op().reduce_axis();
   const std::optional<std::int64_t> last = tir::constant_int(loops.back().dom()->extent);
-  if (last && *last <= kMost) return loops;
-  auto [steps, step] = sums.split(loops.back(), static_cast<int>(kMost));
+  if (last && *last <= kMax) return loops;
+  auto [steps, step] = sums.split(loops.back(), static_cast<int>(kMax));
   sums.pragma(steps, kPartitioned, 1);
   loops.back() = steps;
   loops.push_back(step);
@@ -171,11 +172,12 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const bool is_by_filters = layout.has_filters_side_by_side();
   const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;
   request.inline_between(s);
-  // One tensor may be both.
+  // One tensor may be both inputs.
   const std::vector<Tensor> inputs = request.core.op().inputs();
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
-  // While they are vectors, sums are mapped on faster than one by one, where they are stored.
+  // Applying the maps to vectors before they are transposed is faster than to single elements at
+  // the store.
   const std::optional<Tensor> mapped = request.is_mapped() && turns_around
                                            ? std::optional(s.cache_write(request.out, "local"))
                                            : std::nullopt;
@@ -201,7 +203,7 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
     s[*mapped].vectorize(s[*mapped].split(s[*mapped].leaf_iter_vars().back(), tile.lanes).inner);
   }
   const std::vector<IterVar> own = tiled.leaf_iter_vars();
-  // Of vectors of filters, the last loop is over these.
+  // With vectors of filters, the last loop is over the filters.
   keep_in_registers(tiled, steps_of(tiled), own[tile.has_vectors_of_filters ? 2 : 1], own[3],
                     tile.lanes);
   if (is_by_filters) stage.vectorize(stage.split(filter, tile.lanes).inner);

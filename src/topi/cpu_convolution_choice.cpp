@@ -1,4 +1,4 @@
-// Which of the forms of a convolution is the fastest (topi/cpu.h).
+// Choice of the fastest form of a convolution (topi/cpu.h).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,12 +12,12 @@ namespace tenon::topi::cpu {
 
 namespace {
 
-/// How many elements there are along what; as numbers that do not overflow.
+/// Extents as floating-point numbers, which do not overflow.
 struct Sizes {
   double batch, channels, filters, height, width;
 };
 
-/// Nothing unless the options and extents are those that both forms compute.
+/// Returns nullopt unless both forms compute the given options and extents.
 std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
                               const ConvolutionOptions& options) {
   constexpr int kKernel = 3;
@@ -32,7 +32,7 @@ std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
   for (std::size_t n = 0; n < 4; ++n) {
     const std::optional<std::int64_t> of_x = tir::constant_int(x.shape()[n]),
                                       of_kernel = tir::constant_int(kernel.shape()[n]);
-    // The more images there are, the more is gained: one is the least.
+    // The gain grows with the number of images, so an unknown batch counts as 1.
     if ((!of_x && n > 0) || !of_kernel) return std::nullopt;
     extents[n] = static_cast<double>(of_x.value_or(1));
     extents[4 + n] = static_cast<double>(*of_kernel);
@@ -42,7 +42,7 @@ std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
     return extents[2 + n] + options.padding[n] + options.padding[2 + n] - (kKernel - 1);
   };
   const Sizes sizes{extents[0], extents[1], extents[4], places(0), places(1)};
-  // What is refused is so in the terms of conv2d_nchw.
+  // Errors are left to conv2d_nchw, for messages in its terms.
   const bool fits = extents[1] == extents[5] && sizes.height > 0 && sizes.width > 0 &&
                     std::ranges::all_of(options.padding, [](int n) { return n >= 0; });
   return fits ? std::optional(sizes) : std::nullopt;
@@ -50,9 +50,9 @@ std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
 
 double rounded_up(double value, int multiple) { return std::ceil(value / multiple) * multiple; }
 
-/// What a form takes beside the products: for each channel of a filter, each channel of a tile and
-/// each filter of a tile. Here and below, in multiplications that are added up, at the speed that
-/// products have: fitted to the times of 48 shapes on a Zen 4 (tests/bench/README.md).
+/// The cost of a form in addition to its products: for each channel of a filter, each channel of a
+/// tile and each filter of a tile. The unit, here and below, is one multiply-add at the speed of
+/// the products. Fitted to the times of 48 shapes on a Zen 4 (tests/bench/README.md).
 struct Transforms {
   int tile;
   double of_filter, of_input, of_result;
@@ -68,7 +68,7 @@ double cost_of(const Transforms& t, const Sizes& sizes, int lanes) {
          tiles * (t.of_input * channels + t.of_result * filters);
 }
 
-/// The direct form lays its filters out, which takes longer where they come from memory.
+/// The direct form packs its filters, which takes longer if they come from memory.
 double direct_cost(const Sizes& sizes, int bytes, const TargetFacts& target) {
   constexpr double kTerms = 9, kOfFilter = 80, kFromMemory = 300, kLargeKernels = 4;
   const double filters = sizes.channels * sizes.filters;
@@ -83,8 +83,8 @@ Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFa
                            ConvolutionOptions options, SourceLocation where) {
   const std::optional<Sizes> sizes = target.is_gpu() ? std::nullopt : sizes_of(x, kernel, options);
   if (!sizes) return conv2d_nchw(x, kernel, std::move(options), where);
-  constexpr int kMostLanes = 64;
-  const int lanes = std::min(lanes_of(x.dtype(), target), kMostLanes);
+  constexpr int kMaxLanes = 64;
+  const int lanes = std::min(lanes_of(x.dtype(), target), kMaxLanes);
   const double of_2 = cost_of(kOf2, *sizes, lanes), of_4 = cost_of(kOf4, *sizes, lanes);
   if (direct_cost(*sizes, x.dtype().bytes(), target) <= std::min(of_2, of_4))
     return conv2d_nchw(x, kernel, std::move(options), where);

@@ -13,7 +13,7 @@ using tir::Var;
 
 namespace {
 
-/// Of what is multiplied, first and second.
+/// Returns the element types of the first and the second factor.
 std::vector<DataType> factors_of(const te::Operation& product) {
   std::vector<DataType> types;
   tir::walk(product.body().front(),
@@ -21,7 +21,7 @@ std::vector<DataType> factors_of(const te::Operation& product) {
   return types;
 }
 
-/// Those that fill the bits of a sum.
+/// Returns the number of factors that fill the 32 bits of a sum.
 int neighbours_of(DataType factor) { return 32 / factor.bits; }
 
 }  // namespace
@@ -69,7 +69,7 @@ IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::siz
   const IterVar &panels = loops[rank - 3], &groups = loops[rank - 2];
   auto [vectors, lane] = stage.split(loops.back(), lanes * neighbours);
   stage.vectorize(lane).pragma(panels, kPartitioned, 1).pragma(groups, kPartitioned, 1);
-  // What lies apart is brought together in registers.
+  // Strided elements are gathered in registers.
   const Stage read = s[rows];
   read.compute_at(stage, vectors);
   read.vectorize(read.op().axis().back());

@@ -1,5 +1,5 @@
-// What sums of products of narrow numbers need on processors: instructions multiply neighbours of
-// the reduction and add up their products (the pragma dot_products).
+// Schedule parts for sums of products of narrow types on CPUs: dot product instructions multiply
+// adjacent elements of the reduction and add their products (the pragma dot_products).
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -8,19 +8,20 @@ namespace tenon::topi::cpu {
 
 using te::Tensor;
 
-/// How many neighbours are multiplied at once in the product of two matrices: four of int8 or uint8
-/// that are added up in int32, two of bfloat16 in float32. 1: there is no such instruction, or the
-/// reduction is too short for it.
+/// Returns the number of adjacent elements multiplied at once in the product of two matrices: four
+/// of int8 or uint8 accumulated in int32, two of bfloat16 accumulated in float32. Returns 1 if
+/// there is no such instruction or the reduction is too short for it.
 int neighbours_at_once(const Tensor& product);
 
-/// As keep_in_registers, of the tile's only reduction, so many steps of neighbours in a row.
+/// Like keep_in_registers, for the only reduction of the tile, with `steps` groups of adjacent
+/// elements unrolled.
 void keep_dot_products_in_registers(const te::Stage& sums, const te::IterVar& row,
                                     const te::IterVar& column, int lanes, int steps);
 
-/// Lays the second factor out in panels `width` wide, in which the neighbours of a column lie side
-/// by side: {k, j} becomes {j / width, k / neighbours, j % width * neighbours + k % neighbours},
-/// behind the dimension of a batch. `k` and `j` are the places of its dimensions. Returns the loop
-/// over panels.
+/// Packs the second factor in panels of `width` columns, in which the elements that are multiplied
+/// at once for a column are adjacent: {k, j} becomes {j / width, k / neighbours, j % width *
+/// neighbours + k % neighbours}, after the batch dimension. `k` and `j` are the positions of its
+/// dimensions. Returns the loop over panels.
 te::IterVar lay_out_neighbours(const te::Schedule& s, const Tensor& packed, std::size_t k,
                                std::size_t j, int width, int lanes, int neighbours);
 

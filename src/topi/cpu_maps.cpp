@@ -1,4 +1,4 @@
-// Maps of elements, transpositions and reductions of columns for processors (topi/cpu.h).
+// Elementwise maps, transpositions and column reductions for CPUs (topi/cpu.h).
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
@@ -23,8 +23,8 @@ namespace {
   throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
 }
 
-/// Whether the elements of all tensors that it is computed from lie in the order of the loops, so
-/// that these can be one.
+/// Whether all tensors it reads are contiguous in the order of the loops, so that the loops can be
+/// fused.
 bool is_flat(const Schedule& s, const Operation& op) {
   if (!te::is_elementwise(op)) return false;
   for (const Tensor& input : op.inputs()) {
@@ -34,7 +34,7 @@ bool is_flat(const Schedule& s, const Operation& op) {
   return true;
 }
 
-/// The axis along which neighbours of the tensor that is transposed lie.
+/// Returns the axis along which the transposed tensor is contiguous.
 std::optional<std::size_t> axis_of_rows_read(const Operation& op) {
   std::optional<std::size_t> found;
   tir::walk(op.body().front(), [&](const tir::ProducerLoad& load) {
@@ -99,7 +99,7 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
   if (!te::is_injective(out.op()) || out.op().inputs().size() != 1)
     refuse("schedule_transpose", out, "it is no transposition of one tensor", where);
   const Schedule s = te::create_schedule(out);
-  // Of the last dimension's place nothing else is to be done than for any map.
+  // A transposition that keeps the last dimension is scheduled like any other map.
   if (!arrange_transpose(s, out, target)) arrange_elementwise(s, out, target);
   leave_loops_to_compiler(s, {});
   return s;
@@ -109,7 +109,7 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
 
 namespace {
 
-/// Whether neighbours of what is read are terms of one element.
+/// Whether contiguous elements of the input are terms of the same result element.
 bool reduces_rows(const Operation& op) {
   bool found = false;
   for (const Expr& source : op.as<te::Compute>()->reduction()->source)
@@ -120,8 +120,8 @@ bool reduces_rows(const Operation& op) {
   return found;
 }
 
-/// Rows are added up, several at a time, a piece of the columns after another that stays in the
-/// first cache.
+/// Adds rows, several at a time, for one piece of the columns after another. A piece stays in the
+/// L1 cache.
 void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int piece,
                      bool has_threads) {
   constexpr int kRowsAtOnce = 8;
@@ -153,7 +153,7 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
     arrange_columns(stage, rows, lanes, piece, has_threads);
     return true;
   }
-  // Columns for one thread: others add up other rows.
+  // One thread has all columns: other threads add other rows.
   const IterVar parts = stage.split_by_nparts(rows, 4 * target.cores).outer;
   const Stage partial = s[s.rfactor(out, parts, 0)];
   arrange_columns(partial, partial.op().reduce_axis(0), lanes, piece, true);

@@ -54,13 +54,13 @@ std::optional<double> terms_of(const te::Operation& op) {
 
 namespace {
 
-/// A half of so many takes some ten times as long as threads that stand by take to begin.
-constexpr double kLeastElements = 1 << 17;
+/// Half of this number of elements takes some ten times as long as waking waiting threads.
+constexpr double kMinElements = 1 << 17;
 
 }  // namespace
 
 bool is_worth_threads(std::optional<double> elements) {
-  return elements.value_or(kLeastElements) >= kLeastElements;
+  return elements.value_or(kMinElements) >= kMinElements;
 }
 
 bool are_worth_threads(std::optional<double> multiplications) {

@@ -1,4 +1,4 @@
-// Parts that schedules of several kinds of operators for processors share.
+// Schedule parts that several kinds of CPU operators share.
 #pragma once
 
 #include <optional>
@@ -8,80 +8,85 @@
 
 namespace tenon::topi::cpu {
 
-/// For loops that conditions make slow only in their last iteration: that gets loops of its own.
+/// Pragma for loops whose conditions matter only in the last iterations: those get a loop of their
+/// own.
 inline constexpr const char* kPartitioned = "loop_partition_hint";
 
 // ---- sizes --------------------------------------------------------------------------------------
 
-/// Elements of the widest vector, but at least 4.
+/// Returns the elements of the widest vector, at least 4.
 int lanes_of(DataType type, const tir::TargetFacts& target);
-/// Elements, in whole vectors, that fill half of the first cache: what else is read by passes by.
+/// Returns the number of elements, in whole vectors, that fill half of the L1 cache. The other half
+/// is left to streamed data.
 int elements_at_hand(DataType type, const tir::TargetFacts& target);
 
-/// How many parts of that length there are, of which the last may be shorter.
+/// Returns the number of parts of the given length; the last may be shorter.
 constexpr std::int64_t parts_of(std::int64_t all, std::int64_t length) {
   return all / length + (all % length == 0 ? 0 : 1);
 }
-/// The length of as few parts as can be that are at most so long, shared out so that the last is
-/// not much shorter than the others; at least 1.
+/// Returns the length of the fewest parts of at most `most` elements, balanced so that the last
+/// part is not much shorter than the others; at least 1.
 std::int64_t even_part(std::int64_t all, std::int64_t most);
 
-/// How many elements there are; nothing where an extent is symbolic.
+/// Returns the number of elements, or nullopt if an extent is symbolic.
 std::optional<double> count_of(const std::vector<te::Expr>& extents);
-/// Of the operation's reduction, none if it has none.
+/// Returns the extents of the operation's reduction; empty if there is no reduction.
 std::vector<te::Expr> reduced_extents(const te::Operation& op);
-/// The terms of all its elements.
+/// Returns the number of terms of all elements of the operation.
 std::optional<double> terms_of(const te::Operation& op);
 
-/// Whether so many elements take longer to compute than threads take to begin; unknown ones do.
+/// Whether computing the elements takes longer than starting threads. An unknown number does.
 bool is_worth_threads(std::optional<double> elements);
-/// The same of multiplications that are added up in registers, of which many take no longer than
-/// one element that is loaded and stored.
+/// Like is_worth_threads, for multiplications that are accumulated in registers. Several of them
+/// take as long as one element that is loaded and stored.
 bool are_worth_threads(std::optional<double> multiplications);
 
 // ---- loops --------------------------------------------------------------------------------------
 
-/// One loop instead of one or several.
+/// Returns the only loop, or the fusion of several.
 te::IterVar fused(const te::Stage& stage, const std::vector<te::IterVar>& loops);
 
-/// The loops over rows as tasks: enough rows in each for threads not to ask for more all the time.
-/// Returns the loop over the rows of a task. `terms`, of all rows, tells whether there are threads.
+/// Splits the loops over rows into tasks, each with enough rows to amortize the scheduling of a
+/// task. Returns the loop over the rows of a task. `terms`, those of all rows, decides whether
+/// threads are used.
 te::IterVar share_out_rows(const te::Stage& stage, const std::vector<te::IterVar>& rows,
                            std::optional<double> elements_of_a_row, std::optional<double> terms);
-/// Elements that a task is to have.
+/// The number of elements of a task.
 inline constexpr int kElementsOfATask = 1 << 13;
 
-/// Elements along the loop by vectors. Returns the loop over vectors.
+/// Vectorizes the elements along the loop. Returns the loop over vectors.
 te::IterVar vectorize_loop(const te::Stage& stage, const te::IterVar& axis, int lanes);
-/// The same of a result, which passes by the caches where it is much larger than they are. Returns
-/// the loop over vectors.
+/// Like vectorize_loop, for a result: if it is much larger than the caches, its stores bypass them.
+/// Returns the loop over vectors.
 te::IterVar vectorize_result(const te::Stage& stage, const te::IterVar& axis, const te::Tensor& out,
                              const tir::TargetFacts& target);
 
-/// Steps of the stage's reduction, so many in a row: {over groups of them, of a group}.
+/// Splits the stage's reduction into groups of `at_once` steps. Returns the loop over groups and
+/// the loop within a group.
 std::vector<te::IterVar> reduce_by_steps(const te::Stage& sums, int at_once);
-/// A tile of sums, as large as the loops `row` and `column` are long, stays in registers while the
-/// loops of the reduction run, of which the last is unrolled.
+/// Keeps a tile of sums, which spans the loops `row` and `column`, in registers while the loops of
+/// the reduction run. The last of these is unrolled.
 void keep_in_registers(const te::Stage& sums, std::vector<te::IterVar> reduction,
                        const te::IterVar& row, const te::IterVar& column, int lanes);
 
-/// Lays a stage out in panels, `width` wide along one of its dimensions: all that a tile of this
-/// width reads lies in one piece. {a, b, c} with panels along 2 from 1 on becomes
-/// {a, c / width, b, c % width}. Returns its loops, of which the last is by vectors.
+/// Lays a stage out in panels, `width` wide along one of its dimensions: all elements that a tile
+/// of this width reads are contiguous. {a, b, c} with panels along 2 from 1 on becomes {a, c /
+/// width, b, c % width}. Returns its loops, the last of which is vectorized.
 std::vector<te::IterVar> lay_out_in_panels(const te::Stage& packed, std::size_t along,
                                            std::size_t from, int width, int lanes);
 
-/// Loops over tiles of half vectors that are read along one dimension and stored along another, for
-/// the elements of a line of the caches one after the other: the fastest measured.
+/// Loops over square tiles, half a vector wide, that are read along one dimension and stored along
+/// another. The tiles of a cache line follow one another, which was the fastest order measured.
 struct TurnedTile {
   te::IterVar lines, vectors, tiles, y, x;
 };
-/// `down`: along which the source is contiguous; `across`: along which the result is.
+/// Splits the loops for turned tiles. The source is contiguous along `down`, the result along
+/// `across`.
 TurnedTile turn_tiles(const te::Stage& stage, const te::IterVar& down, const te::IterVar& across,
                       int lanes, int bytes);
 
-/// The same panels of a copy {..., columns, steps} of which a panel is {steps, width}: tiles are
-/// read by rows and turned round in registers. Returns the loop over panels.
+/// Like lay_out_in_panels, for a copy {..., columns, steps} whose panels are {steps, width}: tiles
+/// are read by rows and transposed in registers. Returns the loop over panels.
 te::IterVar lay_out_turned_panels(const te::Schedule& s, const te::Tensor& packed, int width,
                                   int lanes);
 

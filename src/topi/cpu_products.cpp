@@ -1,4 +1,4 @@
-// Products of matrices on processors (topi/cpu.h).
+// Matrix products on CPUs (topi/cpu.h).
 #include <algorithm>
 
 #include "tenon/tir/expr.h"
@@ -19,17 +19,17 @@ using te::Stage;
 using tir::Expr;
 using tir::Var;
 
-/// The second factor.
+/// Returns the second factor.
 Tensor b_of(const Request& request) { return request.core.op().inputs().back(); }
 
-/// Sums that stay in registers: so many rows of vectors. Beside them there is room for the vectors
-/// of a row of B and for an element of A.
+/// The sums that stay in registers: rows of vectors. The other registers hold the vectors of a row
+/// of B and an element of A.
 struct Tile {
   int rows, vectors, lanes;
   int width() const { return vectors * lanes; }
 };
 
-/// Few rows are shared out evenly, so that the last tile is not much smaller than the others.
+/// Balances few rows, so that the last tile is not much smaller than the others.
 Tile with_even_rows(Tile tile, const ProductExtents& extents) {
   constexpr std::int64_t kFewRows = 64;
   if (!extents.rows || *extents.rows >= kFewRows) return tile;
@@ -42,7 +42,7 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
   const bool has_32_registers = target.vector_registers.count >= 32;
   Tile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
-  // A tile as wide as the matrix: a band of A, too long to stay in a cache, is read once.
+  // A tile as wide as the matrix reads a band of A, which is too long for a cache, only once.
   if (has_32_registers && extents.columns == 4 * tile.lanes &&
       extents.depth.value_or(kDeep) >= kDeep)
     tile = {6, 4, tile.lanes};
@@ -53,9 +53,9 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
   return with_even_rows(tile, extents);
 }
 
-/// The same of sums of products of neighbours, of which what columns are left over by vectors has
-/// none: as wide as divides the columns, if the first cache holds a panel of it, out of which it is
-/// read faster than from the second.
+/// Like tile_of, for sums of products of adjacent elements, which have no tail of columns by
+/// vectors. The width is a divisor of the columns if the L1 cache holds a panel of that width,
+/// which is read faster from there than from the L2 cache.
 Tile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
   constexpr int kSums = 24;
   const ProductExtents extents(product);
@@ -71,8 +71,8 @@ Tile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
   return tile;
 }
 
-/// All rows of A stay in the second cache while the panels of B pass by, each laid out by the core
-/// that reads it: no core waits for what another one has laid out. There are some for each.
+/// Whether all rows of A stay in the L2 cache while each core packs and reads its own panels of B,
+/// without waiting for another core. Requires several panels for each core.
 bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int cores) {
   constexpr std::int64_t kPanelsOfACore = 2, kVectors = 4;
   const ProductExtents extents(product);
@@ -83,8 +83,9 @@ bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int core
          target.caches.l2;
 }
 
-/// The tile of a product whose panels of B are shared out: as it is, or wider and less high, where
-/// the core that has most to do then has less. Precondition: the number of columns is known.
+/// Returns the tile of a product whose panels of B are distributed over cores: `tile`, or a wider
+/// and lower one if that leaves less work to the busiest core. Precondition: the number of columns
+/// is known.
 Tile shared_out(const Tile& tile, const ProductExtents& extents, int cores) {
   const Tile wide = with_even_rows({6, 4, tile.lanes}, extents);
   const auto most = [&](const Tile& t) {
@@ -93,22 +94,22 @@ Tile shared_out(const Tile& tile, const ProductExtents& extents, int cores) {
   return tile.vectors == 3 && most(wide) < most(tile) ? wide : tile;
 }
 
-/// How many steps of the reduction stand in a row: without a rest if that can be.
+/// Returns the number of unrolled steps of the reduction: a divisor of the depth if possible.
 int steps_at_once(std::optional<std::int64_t> depth) {
-  constexpr int kMost = 8, kLeast = 4;
-  if (!depth) return kMost;
-  for (int steps = kMost; steps >= kLeast; --steps)
+  constexpr int kMax = 8, kMin = 4;
+  if (!depth) return kMax;
+  for (int steps = kMax; steps >= kMin; --steps)
     if (*depth % steps == 0) return steps;
-  return static_cast<int>(std::clamp<std::int64_t>(*depth, 1, kMost));
+  return static_cast<int>(std::clamp<std::int64_t>(*depth, 1, kMax));
 }
 
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
-/// The dimension of the result that is longer than 1.
+/// Returns the dimension of the result that is longer than 1.
 std::size_t long_dimension(const ProductExtents& extents) { return extents.rows == 1 ? 1 : 0; }
 
-/// As many as the first cache holds, and a piece for each core: the longer the runs in which rows
-/// are read, the faster memory is.
+/// Returns the length of a piece that fits in the L1 cache and leaves a piece for each core. Longer
+/// pieces read longer runs of the rows, which memory delivers faster.
 int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
                         const TargetFacts& target) {
   const int most = elements_at_hand(out.dtype(), target);
@@ -120,8 +121,8 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
   return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
 }
 
-/// Rows of the matrix are added up, several at a time, a piece of the result after another: the
-/// piece stays in the first cache, and the rows are read in long runs.
+/// Adds rows of the matrix, several at a time, for one piece of the result after another: the piece
+/// stays in the L1 cache, and the rows are read in long runs.
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
   const std::size_t along = long_dimension(ProductExtents(request.core));
@@ -150,7 +151,8 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   if (has_threads) out.parallel(pieces);
 }
 
-/// Products of the vector with rows of the matrix, a few rows at a time, each added up by lanes.
+/// Multiplies the vector by rows of the matrix, a few rows at a time, with a partial sum for each
+/// lane.
 void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8, kRowsOfATask = 64;
   const std::size_t along = long_dimension(ProductExtents(request.core));
@@ -183,28 +185,28 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
 
 constexpr int kBandsOfACore = 4;
 
-/// The tiles of the core that has most to do, where cores take bands in turn.
+/// Returns the tiles of the busiest core if cores take bands in turn.
 std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int cores) {
   const std::int64_t whole = tiles / of_a_band, rest = tiles % of_a_band;
   if (whole % cores == 0) return whole / cores * of_a_band + rest;
   return parts_of(whole, cores) * of_a_band;
 }
 
-/// While a panel of B stays in the second cache, a band of A passes by it. The longer the band, the
-/// less often the panels come from memory; but the bands are shared out among the cores, as evenly
-/// as can be. What is left over in the last one is guarded.
+/// Returns the tiles of a band of A, which is multiplied by a panel of B that stays in the L2
+/// cache. Longer bands load the panels from memory less often, but the bands should be distributed
+/// evenly over the cores. The tail of the last band is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_in_cache,
                     int cores) {
-  constexpr std::int64_t kLeast = 8, kMost = 32;
-  if (!extents.rows) return 2 * kLeast;
+  constexpr std::int64_t kMin = 8, kMax = 32;
+  if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
-  // One band is shared out by panels of B.
-  if (tiles <= 2 * kLeast || stays_in_cache) return static_cast<int>(tiles);
-  const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
-  // With nothing to share out, bands of one length.
+  // A single band is distributed by panels of B.
+  if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
+  const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
+  // With one core, all bands have the same length.
   if (cores == 1) return static_cast<int>(even_part(tiles, longest));
   std::int64_t best = longest;
-  for (std::int64_t length = longest; length >= kLeast; --length)
+  for (std::int64_t length = longest; length >= kMin; --length)
     if (most_of_a_core(tiles, length, cores) < most_of_a_core(tiles, best, cores)) best = length;
   return static_cast<int>(best);
 }
@@ -247,7 +249,7 @@ class MatmulSchedule {
     const std::vector<IterVar> own = tile.op().axis();
     const IterVar &row = own[own.size() - 2], &column = own.back();
     if (packed) {
-      // The last panel is computed whole, of zeros where B has no columns.
+      // The last panel is computed whole, with zeros for missing columns of B.
       const std::vector<IterVar> of_b = packed->op().axis();
       schedule_[*packed].round_up(of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)]);
       tile.round_up(column);
@@ -265,7 +267,7 @@ class MatmulSchedule {
   }
 
  private:
-  /// One tensor for both factors would be laid out for both.
+  /// Whether B is a tensor of its own: a tensor that is both factors would be packed for both.
   bool has_own_b() const { return request_.core.op().inputs().size() == 2; }
   bool is_batched() const { return request_.core.shape().size() == 3; }
 
@@ -275,7 +277,8 @@ class MatmulSchedule {
     return is_batched() || !a_stays_in_cache_ ? tile : shared_out(tile, extents_, cores_);
   }
 
-  /// Threads take bands of C where there are some for each, else what is below a panel of B.
+  /// Whether there are several bands of C for each thread; otherwise threads share the loops below
+  /// a panel of B.
   bool has_many_bands() const {
     return extents_.rows.value_or(1 << 20) >= kBandsOfACore * tiles_of_a_band_ * tile_.rows;
   }
@@ -284,8 +287,8 @@ class MatmulSchedule {
     return extents_.rows && *extents_.rows <= std::int64_t{tiles_of_a_band_} * tile_.rows;
   }
 
-  /// Rows that lie far apart cost a page each, and a transposed factor a cache line for each
-  /// element. With few rows of A the panels are not read often enough.
+  /// Whether panels of B are packed. Rows that are far apart take a page each, and a transposed
+  /// factor a cache line for each element. With few rows of A the panels are not read often enough.
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
     if (neighbours_ > 1) return true;
@@ -319,7 +322,7 @@ class MatmulSchedule {
     place(schedule_[packed], panels, out, jo);
   }
 
-  /// Neighbours of A's rows side by side.
+  /// Stores adjacent elements of A's rows contiguously.
   void turn_a_around(const Tensor& sums, const Stage& out) const {
     const Stage turned =
         schedule_[schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums})];
@@ -331,8 +334,8 @@ class MatmulSchedule {
     place(turned, loops[loops.size() - 2], out, std::nullopt);
   }
 
-  /// What is laid out of a factor: a panel where it is read, if no other band reads it again; of
-  /// each batch when that is computed; else `pieces` by threads.
+  /// Places the packed factor: at the panel where it is read, if no other band reads it again; at
+  /// the batch, if there is one; otherwise as `pieces` for the threads.
   void place(const Stage& factor, const IterVar& pieces, const Stage& out,
              const std::optional<IterVar>& panel) const {
     if (panel && has_one_band())
@@ -346,10 +349,10 @@ class MatmulSchedule {
   const Schedule& schedule_;
   const Request& request_;
   const ProductExtents extents_;
-  /// That one instruction multiplies.
+  /// The number of adjacent elements that one instruction multiplies.
   const int neighbours_;
   const bool has_threads_;
-  /// That share the work.
+  /// The cores that share the work.
   const int cores_;
   const bool a_stays_in_cache_;
   const Tile tile_;

@@ -42,7 +42,7 @@ void Request::inline_between(const Schedule& s) const {
 std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore is_core) {
   if (is_core(out)) return Request{out, out, {}};
   if (!te::is_broadcast(out.op())) return std::nullopt;
-  // Readers first, so that all of them are known.
+  // Readers come first, so that all readers of an operation are known.
   std::vector<Operation> maps{out.op()};
   std::optional<Tensor> core;
   const std::vector<Stage> stages = s.stages();
@@ -60,7 +60,7 @@ std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore
     }
   }
   if (!core) return std::nullopt;
-  // Maps that do not come from the operator stay as they are.
+  // Maps that do not read the operator are left unchanged.
   std::vector<Operation> from_core{core->op()};
   for (auto map = maps.rbegin(); map != maps.rend(); ++map)
     if (std::any_of(from_core.begin(), from_core.end(),

@@ -1,4 +1,4 @@
-// Operators on rows for processors (topi/cpu.h): softmax, norms, reductions of rows.
+// Operators on rows for CPUs (topi/cpu.h): softmax, norms, row reductions.
 #include "topi/cpu_rows.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void RowReduction::arrange(const Schedule& s, const Stage& stage,
 
 namespace {
 
-/// Every read of the input is at the reader's own first axes, `rows` of them.
+/// Whether each read of the input has the reader's first `rows` axes as its first indices.
 bool reads_own_row(const Operation& reader, const Operation& input, std::size_t rows) {
   bool is_own = true;
   const auto check = [&](const Expr& e) {
@@ -75,8 +75,7 @@ bool reads_own_row(const Operation& reader, const Operation& input, std::size_t 
   return is_own;
 }
 
-/// A tensor with the operations of which each computes, for a row of it, no more than the row
-/// needs.
+/// A tensor with the operations of which each row needs only the elements of that row.
 class RowGroup {
  public:
   RowGroup(const Schedule& s, const Tensor& out, std::size_t rows) : rows_(rows) {
@@ -92,7 +91,7 @@ class RowGroup {
   }
 
   std::size_t rows() const { return rows_; }
-  /// Without the tensor's own, readers first.
+  /// The operations other than the tensor's own, readers first.
   const std::vector<Operation>& members() const { return members_; }
   bool has_reduction() const {
     return std::any_of(members_.begin(), members_.end(),
@@ -114,7 +113,8 @@ class RowGroup {
   std::vector<Operation> members_;
 };
 
-/// With as many leading dimensions as rows that something is computed with for each of them.
+/// Returns the group with the largest number of leading dimensions as rows for which some operation
+/// is computed per row.
 std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
   const std::size_t dimensions = out.shape().size();
   if (!out.op().reduce_axis().empty()) return RowGroup(s, out, dimensions);
@@ -125,7 +125,7 @@ std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
   return std::nullopt;
 }
 
-/// What it costs no more to compute again than to keep.
+/// Whether computing the operation again costs no more than storing its result.
 bool is_cheap(const Operation& op) {
   bool has_call = false;
   tir::walk(op.body().front(), [&](const tir::Call&) { has_call = true; });
@@ -147,12 +147,11 @@ bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op)
   return count == 1;
 }
 
-/// While something is computed for a row, memory has time for the next one. What of it is as long
-/// as half of the first cache would drive out what this row needs; less than a kibibyte comes by
-/// itself.
+/// Prefetches the next row while a row is computed. Rows of at least half of the L1 cache would
+/// evict what this row needs; rows below 1 KiB are left to the hardware prefetcher.
 void prefetch_next_row(const Stage& member, const IterVar& vectors, int lanes,
                        const TargetFacts& target) {
-  constexpr double kLeast = 1024;
+  constexpr double kMin = 1024;
   const std::optional<double> own = count_of({member.op().output(0).shape().back()});
   for (const Tensor& tensor : member.op().inputs()) {
     if (!tensor.op().as<te::Placeholder>() || tensor.ndim() < 2) continue;
@@ -160,7 +159,7 @@ void prefetch_next_row(const Stage& member, const IterVar& vectors, int lanes,
                                 all = count_of(tensor.shape());
     if (!elements || elements != own || !all) continue;
     const int size = tensor.dtype().bytes();
-    if (*elements * size < kLeast || *elements * size > target.caches.l1 / 2.0) continue;
+    if (*elements * size < kMin || *elements * size > target.caches.l1 / 2.0) continue;
     if (*all * size > target.caches.l2)
       member.prefetch(tensor, vectors, static_cast<int>(*elements) / lanes);
   }
@@ -194,7 +193,7 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
   }
   if (!is_reduction) {
     const IterVar vectors = vectorize_result(stage, axes.back(), out, target);
-    // The sums of softmax are at least 1: their reciprocals are neither infinite nor subnormal.
+    // The sums of softmax are at least 1, so that their reciprocals are finite and normal.
     if (out.op().tag() == kSoftmaxOutput) stage.pragma(vectors, "allow_reciprocals", 1);
   }
   for (const RowReduction& reduction : reductions) {

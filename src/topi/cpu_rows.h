@@ -1,4 +1,4 @@
-// Reductions of rows, as parts of schedules for processors.
+// Row reductions as parts of CPU schedules.
 #pragma once
 
 #include <optional>
@@ -8,23 +8,23 @@
 
 namespace tenon::topi::cpu {
 
-/// The stages that a reduction of each row is made in: vectors of partial results, several of them
-/// since an operation takes longer than to begin the next one; these as one vector; its halves, and
-/// theirs, as vectors; what is left of it.
+/// The stages of a reduction of each row: several vectors of partial results, because the latency
+/// of an operation exceeds its issue interval; their sum as one vector; the halves of that vector,
+/// and their halves, as vectors; the final result.
 struct RowReduction {
   te::Tensor result;
-  /// In the order in which they are computed; none where there are few terms or they are tuples.
+  /// In the order of computation; empty for few terms and for tuples.
   std::vector<te::Tensor> partial;
 
-  /// Splits the reduction, before anything is done to its stage.
+  /// Splits the reduction, before anything else is done to its stage.
   RowReduction(const te::Schedule& s, const te::Tensor& reduction, const tir::TargetFacts& target);
-  /// The loops of the stages, the partial results for each iteration of `place`, a loop of `stage`;
-  /// without a place, they stay as stages of their own.
+  /// Arranges the loops of the stages. The partial results are computed at `place`, a loop of
+  /// `stage`; without a place, they remain separate stages.
   void arrange(const te::Schedule& s, const te::Stage& stage,
                const std::optional<te::IterVar>& place) const;
 
  private:
-  /// Partial results, of which each has every so many-th of the terms.
+  /// Adds a stage of partial results, each of which has every `results`-th term.
   void add_part(const te::Schedule& s, const te::IterVar& terms, int results);
 
   int lanes_;

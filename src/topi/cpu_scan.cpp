@@ -1,4 +1,4 @@
-// Running sums by blocks for processors (topi/schedule.h).
+// Cumulative sums by blocks for CPUs (topi/schedule.h).
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
@@ -18,17 +18,17 @@ using tir::Var;
 
 namespace {
 
-/// What topi::cumsum declares of blocks, from the last operation back. Sums of blocks, and of what
-/// is before them, are operations as any other.
+/// The operations that topi::cumsum declares for blocks, from the last one back. The sums of the
+/// blocks, and the sums before each block, are scheduled like any other operations.
 struct RunningSums {
   Tensor out, of_blocks, within, scan, init, update, blocks;
-  /// The dimension of the result.
+  /// The scanned dimension of the result.
   std::size_t along;
 
   bool is_last() const { return along + 1 == out.shape().size(); }
 };
 
-/// The only dimension at which the operation reads at no axis of its own.
+/// Returns the only dimension in which the operation's reads do not use its own axis as the index.
 std::optional<std::size_t> dimension_in_blocks(const te::Operation& op) {
   std::optional<std::size_t> found;
   tir::walk(op.body().front(), [&](const tir::ProducerLoad& load) {
@@ -44,7 +44,7 @@ std::optional<Tensor> input_of(const Tensor& x, std::size_t n, std::size_t count
   return inputs.size() == count ? std::optional(inputs[n]) : std::nullopt;
 }
 
-/// By the tag and by what reads what: anybody may use the tag.
+/// Matches the tag and the data flow, since the tag alone is not reserved.
 std::optional<RunningSums> find_running_sums(const Tensor& out) {
   if (out.op().tag() != kCumulativeBlocks || !out.op().as<te::Compute>()) return std::nullopt;
   const std::optional<std::size_t> along = dimension_in_blocks(out.op());
@@ -67,7 +67,7 @@ class RunningSumsSchedule {
   RunningSumsSchedule(const Schedule& s, const RunningSums& sums, const TargetFacts& target)
       : schedule_(s), sums_(sums), lanes_(lanes_of(sums.out.dtype(), target)) {}
 
-  /// As many blocks at a time as a vector has elements.
+  /// Processes as many blocks at a time as a vector has lanes.
   void arrange() const {
     const Tensor turned =
         schedule_.cache_read(sums_.blocks, "global", {sums_.init.op(), sums_.update.op()});
@@ -87,7 +87,7 @@ class RunningSumsSchedule {
   Stage of(const Tensor& x) const { return schedule_[x]; }
   int bytes() const { return sums_.out.dtype().bytes(); }
 
-  /// Returns the loop over a few blocks each.
+  /// Returns the loop over groups of blocks.
   IterVar arrange_out(const Stage& out) const {
     const std::int64_t size =
         tir::constant_int(sums_.of_blocks.shape()[sums_.along + 1]).value_or(1);
@@ -115,7 +115,7 @@ class RunningSumsSchedule {
     turn(stage, {axes.begin(), axes.end() - 2}, axes[sums_.along], axes.back(), rows);
   }
 
-  /// Elements of blocks side by side, as the scan's steps read them.
+  /// Interleaves the elements of the blocks, in the order in which the scan's steps read them.
   void arrange_turned(const Tensor& turned, const Tensor& rows, const Stage& out,
                       const IterVar& few) const {
     const Stage stage = of(turned);

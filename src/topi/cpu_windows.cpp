@@ -1,4 +1,4 @@
-// Windows over each channel by itself for processors (topi/cpu.h): depthwise convolutions, pooling.
+// Windows over each channel for CPUs (topi/cpu.h): depthwise convolutions, pooling.
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
@@ -16,32 +16,32 @@ using te::Stage;
 bool is_windowed(const Tensor& x) {
   const std::string& tag = x.op().tag();
   if (tag != kDepthwiseConv2dNchw && tag != kMaxPool && tag != kSumPool) return false;
-  // Anybody may use the tag.
+  // The tag is not reserved, so the operation is checked too.
   return x.ndim() == 4 && x.op().num_outputs() == 1 && x.op().reduce_axis().size() == 2 &&
          !x.op().inputs().empty();
 }
 
 namespace {
 
-/// Results that stay in registers: so many rows of vectors. Rows of the image that neighbouring
-/// rows of results read are read once for all of them.
+/// The results that stay in registers: rows of vectors. Image rows that several result rows read
+/// are loaded once for all of them.
 struct Tile {
   int rows, lanes;
 };
 
 Tile tile_of(const Tensor& windows, const TargetFacts& target) {
-  constexpr int kRows = 4, kLeastLanes = 4;
+  constexpr int kRows = 4, kMinLanes = 4;
   Tile tile{kRows, lanes_of(windows.dtype(), target)};
   const std::optional<std::int64_t> height = tir::constant_int(windows.shape()[2]),
                                     width = tir::constant_int(windows.shape()[3]);
   if (height) tile.rows = static_cast<int>(std::clamp<std::int64_t>(*height, 1, kRows));
-  // Narrower vectors are better than a row whose end is computed by elements.
+  // Narrower vectors are faster than a row with a scalar tail.
   if (width)
-    while (tile.lanes > kLeastLanes && *width % tile.lanes != 0) tile.lanes /= 2;
+    while (tile.lanes > kMinLanes && *width % tile.lanes != 0) tile.lanes /= 2;
   return tile;
 }
 
-/// Loops that are short enough to stand one step after the other.
+/// Unrolls the loops over the window if they are short.
 void unroll_window(const Stage& sums) {
   constexpr double kFewPoints = 32;
   const std::vector<IterVar> window = sums.op().reduce_axis();
@@ -71,7 +71,7 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   keep_in_registers(tiled, tiled.op().reduce_axis(), own[2], own[3], tile.lanes);
   unroll_window(tiled);
 
-  // Of a channel, so that it stays in the first cache until it has been read.
+  // One channel at a time, which stays in the L1 cache until it has been read.
   const Stage padded = s[source];
   if (source.op().as<te::Compute>() && te::is_injective(source.op()) &&
       is_only_for(s, padded, {tiled.op()})) {

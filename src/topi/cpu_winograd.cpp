@@ -1,4 +1,4 @@
-// Winograd's convolutions for processors (topi/cpu.h).
+// Winograd convolutions for CPUs (topi/cpu.h).
 #include <algorithm>
 #include <array>
 
@@ -20,20 +20,20 @@ using tir::Var;
 
 namespace {
 
-/// What topi::conv2d_winograd_nchw declares, from the last operation back.
+/// The tensors that topi::conv2d_winograd_nchw declares, from the last one back.
 struct Winograd {
   Tensor out, results, result_rows, products, inputs, input_rows, filters, filter_rows, kernel;
 
-  /// Without `out`.
+  /// All operations but that of `out`.
   std::vector<te::Operation> parts() const {
     return {results.op(),    result_rows.op(), products.op(),    inputs.op(),
             input_rows.op(), filters.op(),     filter_rows.op(), kernel.op()};
   }
-  /// Images with their padding.
+  /// Returns the padded images.
   Tensor source() const { return input_rows.op().inputs().front(); }
 };
 
-/// The only tensor that one of so many dimensions is computed from, which has so many as well.
+/// Returns the only input of the tensor if both have the given number of dimensions.
 std::optional<Tensor> input_of(const std::optional<Tensor>& x, int dimensions) {
   if (!x || !x->op().as<te::Compute>() || x->op().num_outputs() != 1) return std::nullopt;
   const std::vector<Tensor> inputs = x->op().inputs();
@@ -45,7 +45,7 @@ std::optional<std::int64_t> extent_of(const Tensor& x, std::size_t n) {
   return tir::constant_int(x.shape()[n]);
 }
 
-/// Whether tiles can be counted: all but batch, channels and filters is constant.
+/// Whether the tiles can be counted: all extents but batch, channels and filters are constant.
 bool has_tiles(const Winograd& w) {
   const std::optional<std::int64_t> tile = extent_of(w.result_rows, 0);
   if (!tile || *tile < 1 || !extent_of(w.inputs, 0) || !extent_of(w.inputs, 1)) return false;
@@ -55,7 +55,7 @@ bool has_tiles(const Winograd& w) {
   });
 }
 
-/// By the tag and by what reads what: anybody may use the tag.
+/// Matches the tag and the data flow, since the tag alone is not reserved.
 std::optional<Winograd> find_winograd(const Tensor& out) {
   if (out.op().tag() != kConv2dWinogradNchw || out.ndim() != 4) return std::nullopt;
   const auto results = input_of(out, 4), result_rows = input_of(results, 4),
@@ -71,32 +71,32 @@ std::optional<Winograd> find_winograd(const Tensor& out) {
   return has_tiles(w) ? std::optional(w) : std::nullopt;
 }
 
-/// Vectors that are no longer than the dimension.
+/// Returns the lanes of a vector that is no longer than the dimension.
 int lanes_along(const Tensor& x, std::size_t n, const TargetFacts& target) {
   int lanes = lanes_of(x.dtype(), target);
   while (lanes > 1 && lanes > extent_of(x, n).value_or(lanes)) lanes /= 2;
   return lanes;
 }
 
-/// Vectors of filters in a panel, so that none is left over.
+/// Returns the vectors of filters in a panel, without a tail.
 int vectors_of(std::int64_t all) {
   for (const int vectors : {2, 3})
     if (all >= vectors && all % vectors == 0) return vectors;
   return 1;
 }
 
-/// The sizes of all that is computed at once.
+/// The extents of a block of the computation.
 struct Sizes {
-  /// Results in a row of a tile, tiles in an image's column and row.
+  /// Results in a row of a tile, tiles in a column and a row of an image.
   std::int64_t tile, high, wide;
-  /// Vectors of channels and of filters.
+  /// Lanes of the vectors of channels and of filters.
   int channel_lanes, filter_lanes;
-  /// Sums in registers: so many tiles of results by vectors of filters.
+  /// The sums in registers: tiles of results by vectors of filters.
   int rows, vectors;
-  /// A block of filters is transformed where it is multiplied, and all inputs before; else it is a
-  /// block of tiles, and all filters before.
+  /// True: a block of filters is transformed before it is multiplied, and all inputs in advance.
+  /// False: a block of tiles is transformed, and all filters in advance.
   bool has_blocks_of_filters;
-  /// Tiles of a block, below and beside each other.
+  /// Tiles of a block along the height and the width.
   std::int64_t block_high, block_wide;
 
   int filters() const { return vectors * filter_lanes; }
@@ -114,7 +114,8 @@ struct Sizes {
     block_high = block_wide < wide
                      ? 1
                      : even_part(high, std::max<std::int64_t>(std::min(most, kTiles) / wide, 1));
-    // What is transformed before comes from memory: better the smaller one.
+    // The operand that is transformed in advance is read from memory, so it should be the smaller
+    // one.
     const std::optional<std::int64_t> all = extent_of(w.inputs, 2);
     has_blocks_of_filters =
         block_high * block_wide < kFewTiles || (all && *all <= extent_of(w.filters, 3).value_or(0));
@@ -127,7 +128,7 @@ struct Sizes {
   }
 
  private:
-  /// Of as many, inputs and products stay in the second cache.
+  /// Returns the number of tiles whose inputs and products stay in the L2 cache.
   std::int64_t tiles_in_cache(const Winograd& w, const TargetFacts& target) const {
     const auto count = [](const Tensor& x, std::size_t n, std::int64_t unknown) {
       return static_cast<double>(extent_of(x, n).value_or(unknown));
@@ -164,7 +165,7 @@ class WinogradSchedule {
  private:
   Stage of(const Tensor& x) const { return schedule_[x]; }
 
-  /// The results, turned around by tiles. Returns the loop over blocks.
+  /// Transposes the results by tiles. Returns the loop over blocks.
   IterVar arrange_out(const Stage& out) const {
     const Tensor rows = schedule_.cache_read(w_.results, "local", {w_.out.op()});
     const std::vector<IterVar> axes = out.op().axis();
@@ -187,8 +188,8 @@ class WinogradSchedule {
     return block;
   }
 
-  /// A transform of vectors: `loops` over what is transformed, all of its rows and columns one
-  /// after the other, between them the half of it that is by rows.
+  /// Schedules a transform of vectors: `loops` over the transformed tiles, with all rows and
+  /// columns unrolled. The first half of the transform, by rows, is computed per vector.
   void transform(const Stage& whole, const Tensor& by_rows, std::vector<IterVar> loops,
                  const IterVar& row, const IterVar& column, const IterVar& along, int lanes) const {
     auto [vectors, lane] = whole.split(along, lanes);
@@ -198,7 +199,8 @@ class WinogradSchedule {
     keep_half(by_rows, whole, vectors);
   }
 
-  /// The half for one vector, a column after another, of which the rows share sums.
+  /// Computes the first half of a transform for one vector, column by column, because the rows of a
+  /// column share sums.
   void keep_half(const Tensor& by_rows, const Stage& whole, const IterVar& vectors) const {
     const Stage half = of(by_rows);
     half.compute_at(whole, vectors).set_scope("local");
@@ -246,7 +248,7 @@ class WinogradSchedule {
       stage.parallel(axes[2]);
   }
 
-  /// In panels as wide as the sums, from kernels that are turned around by tiles before.
+  /// Lays the filters out in panels as wide as the sums, from kernels transposed by tiles.
   void arrange_filters(const Stage& out, const IterVar& block) const {
     const Tensor turned = schedule_.cache_read(w_.kernel, "global", {w_.filter_rows.op()});
     const Stage stage = of(w_.filters);
@@ -272,7 +274,7 @@ class WinogradSchedule {
       stage.parallel(panels);
   }
 
-  /// Channels side by side, for vectors of them.
+  /// Makes channels contiguous, for vectors of them.
   void arrange_source() const {
     const Tensor source = w_.source();
     const bool is_own =
@@ -291,8 +293,8 @@ class WinogradSchedule {
       stage.pragma(loops[1], kPartitioned, 1);
   }
 
-  /// What is stored or loaded for all places of a tile would lie in the same few lines of the
-  /// caches if places were a power of two apart.
+  /// Pads the stride between positions of a tile: with a power of two, accesses to all positions
+  /// would map to the same few cache sets.
   void leave_room(const Stage& stage, const IterVar& place) const {
     constexpr int kBytes = 1024;
     stage.storage_align(place, kBytes / w_.out.dtype().bytes(), lanes_);

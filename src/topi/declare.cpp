@@ -83,13 +83,13 @@ void check_given(const std::string& what, const std::string& role, const std::ve
 
 namespace {
 
-/// The constants of a list put together, and what is no constant.
+/// The constants of a list, combined, and the other expressions.
 struct Parts {
   std::optional<std::int64_t> constant;
   std::vector<Expr> others;
 };
 
-/// No constant: it is more than 64 bits count.
+/// Combines the constants; `constant` is nullopt if the result needs more than 64 bits.
 Parts part_constants(const std::vector<Expr>& list, std::int64_t start,
                      bool (*combine)(std::int64_t a, std::int64_t b, std::int64_t* result)) {
   Parts parts{start, {}};
@@ -113,7 +113,7 @@ bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t* product) {
 
 bool fits_int32(std::int64_t value) { return tenon::fits(value, Int(32)); }
 
-/// The constant in the type of the extents if that holds it.
+/// Returns the constant in the type of the extents if that can represent it.
 Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
   const bool is_wide =
       !fits_int32(value) || std::any_of(extents.begin(), extents.end(),
@@ -121,7 +121,7 @@ Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
   return tir::make_int(Int(is_wide ? 64 : 32), value);
 }
 
-/// What is no constant, then the constant.
+/// Combines the other expressions, then the constant.
 Expr put_together(const std::string& what, const std::vector<Expr>& extents, const Parts& parts,
                   std::int64_t neutral, Expr (*combine)(const Operand&, const Operand&),
                   const SourceLocation& where) {

@@ -23,7 +23,7 @@ Expr sign_of(const Operand& operand) {
   if (!type.is_floating() && !type.is_integral())
     throw TypeError("the sign is of numbers, got " + type.str());
   const Expr zero = tir::make_const(type, 0), one = tir::make_const(type, 1);
-  // What is below zero of an unsigned type does not matter, and there is no constant for it.
+  // For an unsigned type the value below zero is unreachable and has no constant.
   const Expr below = type.is_uint() ? zero : tir::select(x < zero, tir::make_const(type, -1), zero);
   return tir::select(x > zero, one, below);
 }
@@ -152,7 +152,7 @@ Tensor reinterpret(const Tensor& x, DataType type, Name name, SourceLocation whe
 
 Tensor clip(const Tensor& x, const Operand& low, const Operand& high, Name name,
             SourceLocation where) {
-  // In this order a NaN, than which no limit is greater, stays.
+  // In this order of operands a NaN, which compares false to the limits, is kept.
   const auto f = [&](const Operand& e) { return tir::min(high, tir::max(low, e)); };
   return unary("clip", f, x, std::move(name), where);
 }

@@ -22,7 +22,7 @@ using te::Stage;
   throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
 }
 
-/// The product of the extents, where all are constant.
+/// Returns the product of the extents, or nullopt if one is not constant.
 std::optional<std::int64_t> count_of(const std::vector<te::Expr>& extents) {
   std::int64_t count = 1;
   for (const te::Expr& extent : extents) {
@@ -32,7 +32,7 @@ std::optional<std::int64_t> count_of(const std::vector<te::Expr>& extents) {
   return count;
 }
 
-/// The greatest power of two that is no more than either.
+/// Returns the greatest power of two that exceeds neither.
 int power_of_two(std::int64_t most, std::int64_t count) {
   int power = 1;
   while (power * 2 <= most && power * 2 <= count) power *= 2;
@@ -92,7 +92,7 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
   auto [more, line] = from.split(own[own.size() - 2], rows);
   from.reorder({more, rest, line, column});
   from.bind(line, ty).bind(column, tx);
-  // Rows are one number longer: a column then lies in all banks.
+  // Rows are padded by one element, so that a column spans all banks.
   from.storage_align(own[own.size() - 2], kTile, 1);
   return s;
 }
@@ -101,8 +101,8 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
 
 namespace {
 
-/// Threads share the reduction of an element: each adds up every `threads`-th term, and their sums
-/// are combined.
+/// Distributes the reduction of an element over threads: each adds every `threads`-th term, and
+/// their sums are combined.
 void reduce_by_threads(const Stage& stage, int threads, const IterVar& tx) {
   const std::vector<IterVar> axes = stage.op().reduce_axis();
   const IterVar all = axes.size() > 1 ? stage.fuse(axes) : axes.front();
@@ -115,7 +115,8 @@ int threads_for(const te::Operation& op, int most) {
   return power_of_two(most, count_of(extents).value_or(most));
 }
 
-/// The operation that reduces: the tensor's own, or the one that gives an argmax its pairs.
+/// Returns the operation that reduces: the tensor's own, or the one that computes the pairs of an
+/// argmax.
 te::Operation reduction_of(const Tensor& out) {
   if (!out.op().reduce_axis().empty() || out.op().inputs().empty()) return out.op();
   return out.op().inputs()[0].op();
@@ -131,7 +132,7 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   Stage stage = s[out], sums = s[op];
   const IterVar tx = thread("threadIdx.x"), ty = thread("threadIdx.y");
   const IterVar bx = thread("blockIdx.x");
-  // Where the last dimension of what is read is not reduced, it is the last one of the result.
+  // If the last dimension of the input is not reduced, it is the last one of the result.
   const std::vector<Tensor>& inputs = op.inputs();
   const auto& name = op.reduce_axis().back().name();
   const std::string last = "k" + std::to_string(inputs.empty() ? 0 : inputs[0].ndim() - 1);
@@ -147,7 +148,7 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   auto [block, column] = stage.split(elements, 32);
   stage.bind(block, bx).bind(column, tx);
   if (!stage.same_as(sums)) {
-    // Pairs of position and value: those of a block's columns together, for the threads to share.
+    // Pairs of position and value: the threads share the pairs of a block's columns.
     sums.compute_at(stage, block).set_scope("shared");
     sums.bind(sums.fuse(op.axis()), tx);
   }

@@ -1,4 +1,4 @@
-// Products of matrices and convolutions on devices (topi/gpu.h).
+// Matrix products and convolutions on GPUs (topi/gpu.h).
 #include <algorithm>
 
 #include "tenon/tir/ops.h"
@@ -17,7 +17,7 @@ using te::IterVar;
 using te::Schedule;
 using te::Stage;
 
-/// Axes that loops of several stages are bound to.
+/// Thread axes that loops of several stages are bound to.
 struct Threads {
   IterVar bx = te::thread_axis("blockIdx.x"), by = te::thread_axis("blockIdx.y"),
           bz = te::thread_axis("blockIdx.z");
@@ -25,8 +25,8 @@ struct Threads {
           tz = te::thread_axis("threadIdx.z");
 };
 
-/// The caches of a product: its factors in memory of the block and of a thread (or of fragments),
-/// and its sums.
+/// The caches of a product: its factors in shared memory and in registers (or fragments), and its
+/// sums.
 struct Caches {
   Tensor sums, a, b, own_a, own_b;
 };
@@ -53,7 +53,7 @@ void check_product(const Tensor& out, const SourceLocation& where) {
                         where);
 }
 
-/// A tile that the threads of a block fetch together, by vectors of so many lanes.
+/// Distributes the loads of a tile over the threads of a block, in vectors of `lanes`.
 void fetch(const Stage& tile, const std::vector<std::pair<IterVar, int>>& threads, int lanes) {
   IterVar elements = tile.fuse(tile.op().axis());
   if (lanes > 1) {
@@ -68,7 +68,7 @@ void fetch(const Stage& tile, const std::vector<std::pair<IterVar, int>>& thread
   }
 }
 
-/// Whether rows of the tensor's tiles begin at multiples of the vector.
+/// Whether the rows of the tensor's tiles start at multiples of the vector.
 bool has_whole_vectors(const Tensor& x, int lanes) {
   const auto last = tir::constant_int(x.shape().back());
   return last && *last % lanes == 0;
@@ -88,7 +88,7 @@ struct BlockTiles {
 constexpr BlockTiles kLargeTiles{128, 128, 64, 64, 2}, kSmallTiles{64, 64, 32, 64, 4};
 constexpr std::int64_t kMinLargeBlocks = 512;
 
-// The schedule of the tutorial gpu_matmul's last step, whose comments say why.
+// Applies the schedule of the last step of the tutorial gpu_matmul, whose comments explain it.
 Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   constexpr int kDepth = 16;
   Schedule s = te::create_schedule(out);
@@ -132,8 +132,8 @@ Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   return s;
 }
 
-/// 8 x 8 threads with `each` x `each` elements, in steps of eight; guards where tiles do not divide
-/// the extents.
+/// Schedules 8 x 8 threads with `each` x `each` elements, in steps of eight, with guards if tiles
+/// do not divide the extents.
 Schedule schedule_any_tiles(const Tensor& out, int each) {
   constexpr int kThreads = 8, kDepth = 8;
   Schedule s = te::create_schedule(out);
@@ -168,16 +168,16 @@ Schedule schedule_any_tiles(const Tensor& out, int each) {
 
 // ---- tensor cores -------------------------------------------------------------------------------
 
-/// What a block and a warp of it compute, in steps of so many terms.
+/// The tile of a block and of one of its warps, and the terms of a step.
 struct WarpTiles {
   int rows, columns, warp_rows, warp_columns, depth;
 };
 
-/// From the largest on.
+/// From the largest to the smallest.
 constexpr WarpTiles kWarpTiles[] = {
     {128, 128, 64, 32, 32}, {64, 64, 32, 32, 32}, {64, 64, 32, 32, 16}};
 
-/// Nothing where tensor cores have no such products, or round what they add up.
+/// Returns nullopt if tensor cores do not support such products, or would round the sums.
 std::optional<MatrixTile> tile_for_tensor_cores(const Tensor& out, const TargetFacts& target) {
   if (target.kind != tir::TargetKind::Cuda) return std::nullopt;
   int capability = 0;
@@ -196,7 +196,7 @@ std::optional<MatrixTile> tile_for_tensor_cores(const Tensor& out, const TargetF
                     .transpose_b = is_transposed(out, 1)};
 }
 
-/// A fragment's dimensions, the last two by tiles.
+/// Tensorizes the last two dimensions of a fragment by tiles.
 void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
                      const te::TensorIntrin& intrin) {
   const std::vector<IterVar> axes = stage.op().axis();
@@ -204,9 +204,9 @@ void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
   stage.unroll(yo).unroll(xo).tensorize(yi, intrin);
 }
 
-/// Warps of a block have tiles of sums in fragments. The block fetches what they multiply into
-/// shared memory, whose rows are a vector longer than they need be: eight rows that are read at
-/// once then lie in other banks.
+/// Schedules warps with tiles of sums in fragments. The block loads the factors into shared memory,
+/// whose rows are padded by a vector: the eight rows that are read at once then lie in different
+/// banks.
 Schedule schedule_warp_tiles(const Tensor& out, const WarpTiles& tiles, const MatrixTile& tile) {
   Schedule s = te::create_schedule(out);
   const Caches c = caches_of(s, out, "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator");
@@ -263,7 +263,7 @@ std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const Target
   for (const WarpTiles& tiles : kWarpTiles) {
     const int shared = (tiles.rows + tiles.columns) * (tiles.depth + 16) * tile->type.bytes();
     const int warps = tiles.rows / tiles.warp_rows * (tiles.columns / tiles.warp_columns);
-    // Each thread fetches as much as any other.
+    // Every thread loads the same number of elements.
     const int fetched = warps * 32 * lanes;
     if (ProductExtents(out).are_multiples(tiles.rows, tiles.columns, tiles.depth) &&
         tiles.rows * tiles.depth % fetched == 0 && tiles.columns * tiles.depth % fetched == 0 &&
@@ -273,7 +273,7 @@ std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const Target
   return std::nullopt;
 }
 
-/// But for what the factors are computed from.
+/// Schedules the product, without the producers of its factors.
 Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
   if (const std::optional<Schedule> s = schedule_on_tensor_cores(out, target)) return *s;
   const ProductExtents extents(out);
@@ -326,7 +326,7 @@ Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLoc
   Stage own = s[sums];
   own.compute_at(to, xi);
   const std::vector<IterVar> places = own.op().axis(), terms = own.op().reduce_axis();
-  // As many channels at a time as fit into the memory that a block shares.
+  // The number of channels that fit into the shared memory of a block.
   const auto kernel_places = [&](int dim) {
     return tir::constant_int(weights.shape()[static_cast<std::size_t>(dim)]).value_or(1);
   };

@@ -26,7 +26,8 @@ std::int64_t constant_extent(const std::string& what, const Tensor& x, std::size
 
 namespace {
 
-/// All have the type of the first, and its extents but for the dimension `except`.
+/// Checks that all tensors have the type of the first, and its extents in all dimensions but
+/// `except`.
 void check_alike(const std::string& what, const std::vector<Tensor>& tensors,
                  std::optional<std::size_t> except, const SourceLocation& where) {
   const Tensor& first = tensors.front();
@@ -60,7 +61,7 @@ Tensor concatenate(std::vector<Tensor> tensors, int axis, Name name, SourceLocat
   const std::string what = describe_all("concatenate", name, tensors, where);
   const std::size_t along = dimension_of(what, axis, tensors.front().shape().size(), where);
   check_alike(what, tensors, along, where);
-  // Where each begins, and the end of the last.
+  // The start of each tensor, and the end of the last one.
   std::vector<Expr> begins{zero_like(tensors.front().shape()[along])};
   for (const Tensor& tensor : tensors)
     begins.push_back(sum_of(what, {begins.back(), tensor.shape()[along]}, where));
@@ -103,7 +104,7 @@ Tensor stack(std::vector<Tensor> tensors, int axis, Name name, SourceLocation wh
 
 namespace {
 
-/// Along a dimension, from `begin`.
+/// Declares the part of a dimension that starts at `begin`.
 Tensor part(const std::string& what, const Tensor& x, std::size_t along, const Expr& begin,
             const Expr& extent, std::string name, const SourceLocation& where) {
   std::vector<Expr> shape = x.shape();
@@ -161,9 +162,9 @@ struct SliceOf {
   std::int64_t begin, stride, count;
 };
 
-/// A slice of a dimension of constant extent, as other array languages have it.
+/// Returns a slice of a dimension of constant extent, with the semantics of Python slices.
 SliceOf slice_of(std::int64_t extent, std::int64_t begin, std::int64_t end, std::int64_t stride) {
-  // Backwards, the place before the first element is where a slice may end.
+  // A slice with a negative stride may end at -1, before the first element.
   const std::int64_t least = stride > 0 ? 0 : -1, greatest = stride > 0 ? extent : extent - 1;
   const auto place = [&](std::int64_t at) {
     return std::clamp(at < 0 ? at + extent : at, least, greatest);
@@ -208,13 +209,14 @@ Tensor strided_slice(const Tensor& x, std::vector<int> begin, std::vector<int> e
 
 namespace {
 
-/// The index, or the end that it is beyond, in a type that counts all of the dimension.
+/// Returns the index clamped to the extent, in a type that counts the whole dimension.
 Expr clamped(const Expr& index, const Expr& extent) {
   const bool is_wide =
       extent.dtype().bits > 32 || index.dtype().bits > 32 || index.dtype() == UInt(32);
   const DataType type = Int(is_wide ? 64 : 32);
   const Expr last = tir::cast(type, extent) - 1;
-  // Beyond int64 there are more of them.
+  // A uint64 index is clamped at the upper end first, since int64 does not represent all its
+  // values.
   const Expr low = index.dtype() == UInt(64) ? tir::min(index, tir::cast(UInt(64), last)) : index;
   return tir::max(tir::min(tir::cast(type, low), last), 0);
 }

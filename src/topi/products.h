@@ -1,4 +1,4 @@
-// What schedules ask about products of matrices.
+// Queries of schedules about matrix products.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace tenon::topi {
 
 using te::Tensor;
 
-/// Whether it is matmul, dense or batch_matmul.
+/// Whether the tensor is a matmul, dense or batch_matmul.
 bool is_product(const Tensor& x);
 
-/// Whether the last dimension of the first (0) or the second (1) factor is not the one that
-/// matrices of (rows, depth) and (depth, columns) have there.
+/// Whether the first (0) or the second (1) factor is stored transposed, with respect to matrices of
+/// (rows, depth) and (depth, columns).
 bool is_transposed(const Tensor& product, std::size_t factor);
 
-/// Of one matrix; nothing where it is symbolic.
+/// The extents of one matrix product; nullopt if symbolic.
 struct ProductExtents {
   std::optional<std::int64_t> rows, columns, depth;
 

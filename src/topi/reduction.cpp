@@ -12,8 +12,8 @@ namespace tenon::topi {
 
 namespace {
 
-/// A reduction of dimensions of a tensor: the shape that is left, and what is read for each of its
-/// elements.
+/// A reduction of dimensions of a tensor: the remaining shape, and the indices of the terms of each
+/// element.
 class Reduction {
  public:
   Reduction(const std::string& function, const Tensor& x, const std::vector<int>& axes,
@@ -61,7 +61,7 @@ class Reduction {
     return x_(read, where);
   }
 
-  /// The position of the term among all that are reduced.
+  /// Returns the position of the term among all reduced terms.
   Expr position() const {
     std::vector<Expr> extents;
     for (const te::IterVar& axis : axes_) extents.push_back(axis.dom()->extent);
@@ -74,7 +74,7 @@ class Reduction {
   const Tensor& x_;
   bool keepdims_;
   std::string name_, what_;
-  /// By dimension.
+  /// The reduction axes by dimension.
   std::vector<std::optional<te::IterVar>> reduced_;
   std::vector<te::IterVar> axes_;
 };
@@ -95,12 +95,12 @@ Tensor reduce(const std::string& function, F f, const Tensor& x, const std::vect
                  where);
 }
 
-/// Pairs of position and value: of two, the better one; of equals, the one that comes first. Starts
-/// behind all positions, at a value that no other is worse than.
+/// Returns a reducer of pairs of position and value: it selects the better value, or the first of
+/// equals. The identity is a position after all others, with a value that no other is worse than.
 te::Reducer make_best(Expr (*is_better)(const Operand&, const Operand&), bool greatest) {
   const auto combine = [is_better](std::span<const Var> x,
                                    std::span<const Var> y) -> std::vector<Expr> {
-    // Asked of y, so that a NaN never takes the place of a number.
+    // The comparison tests y, so that a NaN never replaces a number.
     const Expr take = is_better(y[1], x[1]) || (y[1] == x[1] && y[0] < x[0]);
     return {tir::select(take, y[0], x[0]), tir::select(take, y[1], x[1])};
   };
@@ -132,7 +132,7 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
           .front();
   const auto element = [&](std::span<const Var> indices) {
     const Expr position = found(indices, where);
-    // Where all are NaN, none is found.
+    // If all values are NaN, the position is that of the identity.
     return x.dtype().is_floating()
                ? tir::select(position == tir::max_value(position.dtype()), 0, position)
                : position;

@@ -12,7 +12,7 @@ namespace {
 
 using Indices = std::span<const Var>;
 
-/// The scanned dimension of the indices first.
+/// Returns the indices with the scanned dimension first.
 std::vector<Expr> with_time_first(Indices i, std::size_t axis) {
   std::vector<Expr> at(i.begin(), i.end());
   std::rotate(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(axis),
@@ -37,7 +37,7 @@ Tensor one_after_another(const Function& function, const Tensor& x, std::size_t 
   std::vector<Expr> first = shape;
   first[0] = tir::make_int(shape[0].dtype(), 1);
 
-  // The element at an index whose first place is the time, some steps earlier.
+  // The element at an index whose first dimension is the time, `steps` earlier.
   const auto element = [&](Indices i, int steps) {
     std::vector<Expr> at(i.begin() + 1, i.end());
     at.insert(at.begin() + static_cast<std::ptrdiff_t>(along), Expr(i[0]) - steps);
@@ -66,7 +66,7 @@ Tensor one_after_another(const Function& function, const Tensor& x, std::size_t 
       where);
 }
 
-/// The same by blocks of the dimension.
+/// Scans the dimension by blocks.
 class Blocks {
  public:
   Blocks(const Function& function, const Tensor& x, std::size_t along,
@@ -105,8 +105,8 @@ class Blocks {
 
  private:
   int checked_size() const {
-    constexpr int kMost = 1 << 20;
-    if (*options_.block < 1 || *options_.block > kMost)
+    constexpr int kMax = 1 << 20;
+    if (*options_.block < 1 || *options_.block > kMax)
       throw TypeError(
           what_ + ": blocks are of 1 to 2^20 elements, got " + std::to_string(*options_.block),
           where_);
@@ -126,8 +126,8 @@ class Blocks {
     return at;
   }
 
-  /// {.., block, element, ..}; of an exclusive sum from the element before, and neutral ones where
-  /// there is none.
+  /// Returns {.., block, element, ..}; for an exclusive sum, shifted by one element, with the
+  /// identity at the start.
   Tensor in_blocks() const {
     const Expr& extent = x_.shape()[along_];
     const std::optional<std::int64_t> known = tir::constant_int(extent);
@@ -151,7 +151,7 @@ class Blocks {
         "_blocks");
   }
 
-  /// Of all blocks before each.
+  /// Returns the sum of all blocks before each block.
   Tensor before(const Tensor& blocks) const {
     const te::IterVar element = te::reduce_axis({0, size_}, "k", where_);
     std::vector<Expr> shape = blocks.shape();

@@ -36,14 +36,14 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
                     where);
 }
 
-/// Rows that lie `row` elements apart, a variable.
+/// Returns a buffer whose rows are a variable number of elements, `row`, apart.
 Buffer in_rows(const std::string& name, const Tensor& tensor, const std::string& scope) {
   return decl_buffer(
       tensor.shape(), tensor.dtype(),
       {.name = name, .strides = {te::var("row"), 1}, .scope = scope, .offset_factor = 1});
 }
 
-/// The number of a tile in a fragment of several, which are counted along its rows.
+/// Returns the number of a tile within a fragment of several, in row-major order.
 Expr tile_number(const Buffer& tile) {
   const Expr &offset = tile->elem_offset, &row = tile->strides[0];
   const Expr tile_row = tile->shape[0] * row;
@@ -66,7 +66,7 @@ struct Copy {
   bool is_by_columns;
 };
 
-/// Between memory and a fragment, whichever is to be written.
+/// Declares a copy between memory and a fragment, in the direction of the written one.
 TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, const MatrixTile& tile,
                           const SourceLocation& where) {
   const Tensor from = te::placeholder(copy.shape, "from", copy.type);
@@ -89,7 +89,8 @@ TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, con
                                 where);
 }
 
-/// A tile of rows x columns, or of columns x rows that is read by columns.
+/// Declares the load of a tile of rows x columns, or of a tile of columns x rows in column-major
+/// order.
 TensorIntrin load_matrix(const char* name, const char* fragment, int rows, int columns,
                          bool is_by_columns, const std::string& scope, const MatrixTile& tile,
                          const SourceLocation& where) {

@@ -43,7 +43,7 @@ Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocati
 
 namespace {
 
-/// A number of elements: a constant, which is none past 64 bits, times expressions.
+/// A number of elements: a constant times expressions; the constant is nullopt beyond 64 bits.
 struct Count {
   std::optional<std::int64_t> constant = 1;
   std::vector<Expr> factors;
@@ -58,7 +58,8 @@ struct Count {
   }
 };
 
-/// Whether they are surely as many: the constants and, in some order, the expressions are the same.
+/// Whether the counts are provably equal: the same constants and, in some order, the same
+/// expressions.
 bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   const Count x(a), y(b);
   if (x.constant == 0 && y.constant == 0) return true;
@@ -66,18 +67,18 @@ bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
          std::is_permutation(x.factors.begin(), x.factors.end(), y.factors.begin(), same_extent);
 }
 
-/// The place of an element in row-major order.
+/// Returns the position of an element in row-major order.
 Expr place_of(Indices indices, const std::vector<Expr>& shape, DataType type) {
   Expr place = tir::make_int(type, 0);
   for (std::size_t n = 0; n < shape.size(); ++n) place = place * shape[n] + indices[n];
   return place;
 }
 
-/// The indices of the element at a place in row-major order.
+/// Returns the indices of the element at a position in row-major order.
 std::vector<Expr> indices_at(Expr place, const std::vector<Expr>& shape) {
   std::vector<Expr> indices(shape.size(), place);
   for (std::size_t n = shape.size(); n-- > 0;) {
-    // The first needs no remainder: no place is beyond the last element.
+    // The first index needs no remainder: no position is beyond the last element.
     indices[n] = n == 0 ? place : tir::floormod(place, shape[n]);
     if (n > 0) place = tir::floordiv(place, shape[n]);
   }
@@ -88,7 +89,7 @@ Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shap
                 const SourceLocation& where) {
   const bool is_empty = Count(x.shape()).constant == 0;
   const auto element = [&](Indices indices) {
-    // There is no element to read, and no way to count in dimensions of extent 0.
+    // There is no element to read, and positions in dimensions of extent 0 would divide by 0.
     if (is_empty) return tir::make_const(x.dtype(), 0);
     return x(indices_at(place_of(indices, shape, counting_type(shape)), x.shape()), where);
   };
@@ -126,7 +127,7 @@ Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocati
     throw TypeError(what + ": there can be 0 to " + std::to_string(kMaxNewDimensions) +
                         " new dimensions, not " + std::to_string(count),
                     where);
-  // One place more than there are dimensions: behind the last.
+  // The new dimension may also follow the last one.
   const std::size_t first = dimension_of(what, axis, x.shape().size() + 1, where);
   const auto added = static_cast<std::size_t>(count);
   std::vector<Expr> shape = x.shape();

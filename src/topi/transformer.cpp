@@ -23,7 +23,7 @@ void check_floats(const std::string& what, const Tensor& x, const SourceLocation
 
 Expr constant(const Tensor& like, double value) { return tir::make_const(like.dtype(), value); }
 
-/// The tensor and its last dimension, of which norms are.
+/// A tensor whose last dimension is normalized.
 class Rows {
  public:
   Rows(std::string what, const Tensor& x, const SourceLocation& where)
@@ -32,7 +32,7 @@ class Rows {
     check_floats(what_, x, where);
   }
 
-  /// A factor or a term for each element of a row.
+  /// Checks a factor or a term for each element of a row.
   void check_weight(const Tensor& weight) const {
     if (weight.ndim() != 1 || weight.dtype() != x_.dtype())
       throw TypeError(what_ + ": `" + weight.name() + "` must have one dimension and elements of " +
@@ -41,7 +41,7 @@ class Rows {
     check_same(what_, x_, x_.shape().size() - 1, weight, 0, where_);
   }
 
-  /// The sum of each row's terms.
+  /// Declares the sum of each row's terms.
   Tensor sum(const std::string& name, const std::function<Expr(const Expr& x, Indices row)>& term) {
     const std::vector<Expr> rows(x_.shape().begin(), x_.shape().end() - 1);
     const te::IterVar k = te::reduce_axis({0, x_.shape().back()}, "k", where_);

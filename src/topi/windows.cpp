@@ -36,8 +36,8 @@ Expr window_count(const std::string& what, const Window& window, const Tensor& x
                         " places of dimension " + std::to_string(window.dimension(n)) +
                         ", which has " + std::to_string(*places) + " with its padding",
                     where);
-  // The last place of the first window leaves room for that many others, so that what pads by as
-  // much as a window takes keeps the extent, also one that is no constant.
+  // The last position of the first window is subtracted before anything else, so that "same"
+  // padding keeps the extent, even a symbolic one.
   const Expr room =
       last ? sum_of(what, {extent, window.padding[n], window.padding[2 + n], -*last}, where)
            : whole - to_last;

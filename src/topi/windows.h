@@ -1,4 +1,4 @@
-// Windows that move over the heights and widths of images: what pooling and convolutions share.
+// Windows over the heights and widths of images, shared by pooling and convolutions.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace tenon::topi {
 
-/// Where an image's height is among the dimensions; the width is behind it.
+/// The position of an image's height among its dimensions; the width follows it.
 enum class Layout : std::size_t { Nchw = 2, Nhwc = 1 };
 
 struct Window {
@@ -18,20 +18,22 @@ struct Window {
   Layout layout = Layout::Nchw;
 
   std::size_t dimension(std::size_t n) const { return static_cast<std::size_t>(layout) + n; }
-  /// The place that a point of the window reads, of a padded dimension: 0 is height, 1 is width.
+  /// Returns the position in a padded dimension that a point of the window reads: `n` is 0 for the
+  /// height, 1 for the width.
   Expr place(std::size_t n, const Expr& index, const Expr& point) const {
     return index * stride[n] + point * dilation[n];
   }
 };
 
-/// TypeError: the size, stride or dilation is not positive, the padding is negative.
+/// Throws TypeError if a size, stride or dilation is not positive or a padding is negative.
 void check_window(const std::string& what, const Window& window, const SourceLocation& where);
 
-/// How many windows there are in height or width. TypeError: there is surely none.
+/// Returns the number of windows along the height or width. Throws TypeError if it is provably
+/// zero.
 Expr window_count(const std::string& what, const Window& window, const Tensor& x, std::size_t n,
                   const SourceLocation& where);
 
-/// The image with its padding, in an operation "T_pad"; itself where there is none.
+/// Returns the padded image, in an operation "T_pad", or the image itself if there is no padding.
 Tensor padded(const Tensor& x, const Window& window, const Operand& value,
               const SourceLocation& where);
 

@@ -1,4 +1,4 @@
-// Winograd's convolutions (topi/convolution.h).
+// Winograd convolutions (topi/convolution.h).
 #include <algorithm>
 #include <array>
 
@@ -19,8 +19,8 @@ using Matrix = std::vector<Row>;
 
 constexpr int kKernel = 3;
 
-/// Of F(m x m, 3 x 3): filters g, inputs d and products M are turned into G g G^T, B^T d B and
-/// A^T M A. Points 0, 1, -1 (2, -2) and infinity, as Lavin and Gray have them.
+/// The matrices of F(m x m, 3 x 3): filters g, inputs d and products M are transformed to G g G^T,
+/// B^T d B and A^T M A. The points are 0, 1, -1 (2, -2) and infinity, as in Lavin and Gray.
 struct Transforms {
   Matrix filters, inputs, results;
 };
@@ -45,10 +45,10 @@ Transforms transforms_of(int tile) {
           {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
 }
 
-/// An element of a vector that a matrix is multiplied by.
+/// Returns an element of a vector that a matrix is multiplied by.
 using Part = std::function<Expr(int n)>;
 
-/// Terms that are added up, or subtracted; nothing at first.
+/// A sum of added and subtracted terms; initially empty.
 class Sum {
  public:
   void add(double factor, const Expr& e) {
@@ -67,8 +67,9 @@ class Sum {
   std::optional<Expr> sum_;
 };
 
-/// Rows for points p and -p have the same factors for even powers and opposite ones for odd powers:
-/// apart, both sums are those of the other row as well, so that they are computed once.
+/// Sums the even and the odd powers separately. Rows for points p and -p have the same factors for
+/// even powers and opposite ones for odd powers, so both sums serve the other row as well and are
+/// computed once.
 Expr sum_by_parity(const Row& row, const Part& part) {
   std::array<Sum, 2> sums;
   double sign = 0;
@@ -88,8 +89,8 @@ Expr sum_by_parity(const Row& row, const Part& part) {
   return sign < 0 ? *even - *odd : *even + *odd;
 }
 
-/// Columns for points p and -p, side by side, have the same factors or opposite ones: the sum and
-/// the difference of the two parts serve all rows.
+/// Sums by pairs of adjacent columns for points p and -p, which have the same or opposite factors:
+/// the sum and the difference of the two parts serve all rows.
 Expr sum_by_pairs(const Row& row, const Part& part) {
   Sum sum;
   const std::size_t last = row.size() - 1;
@@ -104,8 +105,8 @@ Expr sum_by_pairs(const Row& row, const Part& part) {
 
 using SumOfRow = Expr (*)(const Row& row, const Part& part);
 
-/// The element of a product with the matrix, in the row that an index tells: of an unrolled loop,
-/// only the terms that are not 0 are left, also without fast_math.
+/// Returns the element of a product with the matrix, in the row given by an index. In an unrolled
+/// loop only the nonzero terms remain, even without fast_math.
 Expr multiplied(const Matrix& matrix, const Expr& index, const Part& part, SumOfRow sum) {
   Expr value = sum(matrix.back(), part);
   for (std::size_t n = matrix.size() - 1; n-- > 0;)
@@ -113,10 +114,10 @@ Expr multiplied(const Matrix& matrix, const Expr& index, const Part& part, SumOf
   return value;
 }
 
-/// What is computed, and how it is called in errors.
+/// The convolution, with its name for errors.
 class Winograd {
  public:
-  /// Has checked that all fits.
+  /// Checks all arguments.
   Winograd(const Tensor& x, const Tensor& kernel, const WinogradOptions& options,
            const SourceLocation& where)
       : x_(x),
@@ -149,7 +150,7 @@ class Winograd {
 
   // ---- what is checked --------------------------------------------------------------------------
 
-  /// Height and width of the results.
+  /// Returns the height and width of the results.
   std::array<std::int64_t, 2> checked_extents() const {
     for (const Tensor* t : {&x_, &kernel_}) check_rank(what_, *t, 4, where_);
     check_options();
@@ -175,11 +176,11 @@ class Winograd {
   }
 
   void check_options() const {
-    constexpr int kMost = 64;
+    constexpr int kMax = 64;
     if (options_.tile != 2 && options_.tile != 4)
       throw TypeError(what_ + ": tiles are of 2 or 4, got " + std::to_string(options_.tile),
                       where_);
-    if (options_.channel_multiple < 1 || options_.channel_multiple > kMost)
+    if (options_.channel_multiple < 1 || options_.channel_multiple > kMax)
       throw TypeError(what_ + ": channel_multiple is from 1 to 64, got " +
                           std::to_string(options_.channel_multiple),
                       where_);
@@ -202,7 +203,7 @@ class Winograd {
     return number((extents_[n] + options_.tile - 1) / options_.tile);
   }
 
-  /// Channels or filters with those that fill them up.
+  /// Returns the number of channels or filters, rounded up to the multiple.
   Expr filled_up(const Expr& count) const {
     const std::optional<std::int64_t> known = tir::constant_int(count);
     if (!known) return count;
@@ -212,8 +213,8 @@ class Winograd {
 
   // ---- what is transformed ----------------------------------------------------------------------
 
-  /// The first of the products with a matrix on the left and its transpose on the right: {rows,
-  /// columns, ...}, of elements at (row, column, other indices).
+  /// Declares the first of the products with a matrix on the left and its transpose on the right:
+  /// {rows, columns, ...}, for elements at (row, column, other indices).
   template <class At>
   Tensor by_rows(const char* suffix, const Matrix& matrix, const std::vector<Expr>& others,
                  SumOfRow sum, At at) const {
@@ -225,7 +226,7 @@ class Winograd {
     });
   }
 
-  /// The second: {rows, rows, ...}.
+  /// Declares the second product: {rows, rows, ...}.
   Tensor by_columns(const char* suffix, const Matrix& matrix, const Tensor& first,
                     SumOfRow sum) const {
     std::vector<Expr> shape = first.shape();
@@ -236,7 +237,7 @@ class Winograd {
     });
   }
 
-  /// The images with all places and channels that are read.
+  /// Returns the images with all positions and channels that are read.
   Tensor source() const {
     std::vector<Expr> before(4, 0), after(4, 0);
     const Expr& channels = x_.shape()[1];
@@ -273,7 +274,7 @@ class Winograd {
     constexpr int kPlaces = kKernel * kKernel;
     const Expr &given = kernel_.shape()[0], &channels = kernel_.shape()[1];
     const Expr count = filled_up(given);
-    // A row for each filter: a matrix, which a schedule can turn around by tiles.
+    // A row for each filter: a matrix, which a schedule can transpose by tiles.
     const Tensor matrix = declare(
         "_kernel", {count, product_of(what_, {channels, kPlaces}, where_)},
         [&](Indices i) {
@@ -294,7 +295,7 @@ class Winograd {
     return by_columns("_filters", transforms_.filters, first, sum_by_parity);
   }
 
-  /// For each place of a tile a product of matrices, of tiles by channels and channels by filters.
+  /// Declares a matrix product for each position of a tile: tiles by channels, channels by filters.
   Tensor products(const Tensor& inputs, const Tensor& filters) const {
     const te::IterVar in = te::reduce_axis({0, x_.shape()[1]}, "i", where_);
     std::vector<Expr> shape = inputs.shape();
@@ -306,7 +307,7 @@ class Winograd {
     });
   }
 
-  /// Images of whole tiles, whose channels lie side by side.
+  /// Declares the images of whole tiles, with contiguous channels.
   Tensor results(const Tensor& products) const {
     const int tile = options_.tile;
     const auto at = [&](int row, const Expr& column, Indices i) {
@@ -334,7 +335,7 @@ class Winograd {
   /// Height and width of the results.
   const std::array<std::int64_t, 2> extents_;
   const Transforms transforms_;
-  /// Of an image: below and beside each other.
+  /// Tiles of an image along the height and the width.
   const std::array<Expr, 2> tiles_;
 };
 
