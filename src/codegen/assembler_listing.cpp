@@ -15,7 +15,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// Comments begin with `#` on x86, with `//` or `@` elsewhere; `#` also marks numbers on Arm.
+/// Removes the comment of a line. Comments begin with `#` on x86, with `//` or `@` elsewhere; `#`
+/// also marks immediates on Arm.
 std::string_view without_comment(std::string_view text) {
   for (const std::string_view mark : {"\t# ", " # ", "\t#", "//", "\t@ ", " @ "})
     text = text.substr(0, text.find(mark));
@@ -23,7 +24,7 @@ std::string_view without_comment(std::string_view text) {
   return trimmed(text);
 }
 
-/// What stands between an instruction and its operands becomes one space.
+/// Replaces the whitespace between an instruction and its operands by one space.
 std::string spaced(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -34,7 +35,7 @@ std::string spaced(std::string_view text) {
   return result;
 }
 
-/// The second number of ".loc 1 12 0 ...".
+/// Returns the second number of ".loc 1 12 0 ...".
 int line_of_loc(std::string_view text) {
   const std::size_t file = text.find_first_of("0123456789");
   if (file == std::string_view::npos) return 0;
@@ -94,10 +95,10 @@ class Reader {
     }
   }
 
-  /// Drops the labels that no instruction names, and finds the loops.
+  /// Removes the labels that no instruction refers to, and finds the loops.
   void end_function() {
     is_inside_ = false;
-    std::unordered_map<std::string_view, std::size_t> places;  // in function_
+    std::unordered_map<std::string_view, std::size_t> places;  // positions in function_
     for (std::size_t n = 0; n < function_.size(); ++n)
       if (function_[n].kind == AssemblerLine::Kind::Label) places.emplace(function_[n].text, n);
     std::vector<bool> is_named(function_.size(), false);

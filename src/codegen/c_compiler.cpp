@@ -10,7 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Features of x86 that flags of the C compilers name as LLVM does, and have for many years.
+/// x86 features whose C compiler flags have LLVM's names, and have had them for many years.
 constexpr std::string_view kFlagsOfX86[] = {
     "sse3",       "ssse3",      "sse4.1",      "sse4.2",     "sse4a",        "avx",
     "avx2",       "fma",        "f16c",        "bmi",        "bmi2",         "lzcnt",
@@ -28,7 +28,7 @@ bool has_flag(const CTarget& target, std::string_view feature) {
   return is_x86(target) && std::ranges::find(kFlagsOfX86, feature) != std::end(kFlagsOfX86);
 }
 
-/// "+avx512f" is -mavx512f, "-fma" is -mno-fma.
+/// Maps "+avx512f" to -mavx512f and "-fma" to -mno-fma.
 std::vector<std::string> feature_flags(const CTarget& target) {
   std::vector<std::string> flags;
   for (const std::string& feature : target.features)
@@ -94,8 +94,8 @@ void CCompiler::run(const std::vector<std::string>& arguments, const std::string
 
 namespace {
 
-/// Where the loader is to look for a library that lies in this folder: beside the saved file, if it
-/// is there or below, so that both can be moved together.
+/// Returns the folder in which the loader should look for a library: relative to the saved file if
+/// the library is in its folder or below, so that both can be moved together.
 std::string search_path(const std::filesystem::path& library, const std::filesystem::path& saved) {
   const std::filesystem::path folder = library.parent_path();
   const std::filesystem::path relative = folder.lexically_relative(saved.parent_path());
@@ -116,7 +116,7 @@ std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>
       arguments.push_back(library.string());
       continue;
     }
-    // By its name: a library without a soname would be recorded with its path.
+    // Passed by name: the path of a library without a soname would be recorded.
     arguments.push_back("-L" + library.parent_path().string());
     arguments.push_back("-l:" + library.filename().string());
     arguments.push_back("-Wl,-rpath," + search_path(library, saved));

@@ -24,7 +24,7 @@ std::string type_of(const ParamSpec& param) {
   return type.is_uint() && type.bits == 64 ? "uint64_t " : "int64_t ";
 }
 
-/// args[n] and codes[n] of a scalar.
+/// Returns the statements that set args[n] and codes[n] for a scalar.
 std::string pass_scalar(DataType type, const std::string& at, const std::string& name) {
   const std::string value = "  tenon_args" + at, code = ";\n  tenon_codes" + at;
   if (type.is_handle())
@@ -36,7 +36,8 @@ std::string pass_scalar(DataType type, const std::string& at, const std::string&
   return value + ".i = " + name + code + " = kTenonInt;\n";
 }
 
-/// Code for another processor would end the process with an illegal instruction.
+/// Returns a check of the processor's features, since code for another processor would end the
+/// process with an illegal instruction.
 std::string check_of_processor(const FunctionSpec& function) {
   if (function.features.empty()) return "";
   std::string text = "  static const char* const tenon_features[] = {";
@@ -45,7 +46,7 @@ std::string check_of_processor(const FunctionSpec& function) {
          c_string(function.name) + ", tenon_features, &tenon_checked))\n    return kTenonError;\n";
 }
 
-/// The function as C programs would have it: int32_t scale(const DLTensor* A, DLTensor* B).
+/// Returns the function with the C signature: int32_t scale(const DLTensor* A, DLTensor* B).
 std::string plain_function(const FunctionSpec& function) {
   const std::vector<std::string> names = c_parameter_names(function);
   std::string params, body;

@@ -15,7 +15,7 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || is_upper(c) || is_digit(c) || c == '_'; }
 
 /// Functions, types and macros of stdlib.h, stdio.h, string.h, errno.h and the runtime's headers,
-/// and macros that compilers define.
+/// and predefined macros of compilers.
 constexpr auto kReserved = std::to_array<std::string_view>({"BIG_ENDIAN",
                                                             "BUFSIZ",
                                                             "BYTE_ORDER",
@@ -226,8 +226,8 @@ constexpr auto kReserved = std::to_array<std::string_view>({"BIG_ENDIAN",
                                                             "wctomb"});
 static_assert(std::ranges::is_sorted(kReserved));
 
-/// Beginnings of the names of macros of those headers, of float.h, limits.h and OpenCL, and of what
-/// the runtime's headers declare.
+/// Prefixes of the macro names of those headers, of float.h, limits.h and OpenCL, and of the
+/// declarations in the runtime's headers.
 constexpr auto kReservedBeginnings = std::to_array<std::string_view>(
     {"tenon_", "Tenon",   "kTenon",   "kDL",     "__",       "CHAR_",   "CLK_",     "CL_",
      "CUDA",   "DBL_",    "EXIT_",    "FD_",     "FLT_",     "FP_",     "HALF_",    "HUGE_VAL",
@@ -322,7 +322,7 @@ constexpr auto kMath = std::to_array<std::string_view>({"acos",
 
 bool is_math(std::string_view name) { return std::ranges::find(kMath, name) != kMath.end(); }
 
-/// True if the name is written like a macro's. There is no complete list of macros.
+/// Whether the name is written like a macro's. There is no complete list of macros.
 bool is_like_a_macro(std::string_view name) {
   constexpr int kMinLetters = 3;
   return std::ranges::count_if(name, is_upper) >= kMinLetters &&
@@ -382,7 +382,8 @@ std::string c_string(const std::string& text) {
     } else if (c == '\n') {
       result += "\\n";
     } else if (byte < 0x20 || byte >= 0x7f || c == '?') {
-      // In three digits, after which another digit is none of it; `?` would begin a trigraph.
+      // Three octal digits, so that a following digit is not part of the escape; `?` could begin a
+      // trigraph.
       char digits[5] = {'\\', static_cast<char>('0' + (byte >> 6)),
                         static_cast<char>('0' + (byte >> 3 & 7)),
                         static_cast<char>('0' + (byte & 7)), 0};
@@ -397,7 +398,7 @@ std::string c_string(const std::string& text) {
 std::string comment_text(std::string text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);
-    // Neither the end of the line, nor its continuation, nor the end of the comment.
+    // Removes characters that would end the line, continue it, or end the comment.
     if (byte < 0x20 || byte == 0x7f) text[at] = ' ';
     if (text[at] == '\\') text[at] = '/';
     if (text[at] == '/' && at > 0 && text[at - 1] == '*') text[at] = ' ';

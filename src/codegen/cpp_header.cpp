@@ -36,7 +36,8 @@ std::string array_type(const ArraySpec& array) {
   return text + ">";
 }
 
-/// One function: its signature, the checks of what that does not say, the call.
+/// The C++ wrapper of one function: its signature, the checks that the signature does not express,
+/// and the call.
 class CallText {
  public:
   explicit CallText(const FunctionSpec& function)
@@ -94,7 +95,7 @@ class CallText {
                   ", .index_bits = " + std::to_string(array.index_bits) + "});\n";
   }
 
-  /// The first place of a symbol says what it is.
+  /// The first occurrence of a symbol defines its value.
   void same(std::size_t n, const std::string& what, const Symbol& symbol,
             const std::string& actual) {
     const auto [value, is_first] = values_.emplace(symbol.name, actual);
@@ -111,7 +112,7 @@ class CallText {
 
   const FunctionSpec& function_;
   std::vector<std::string> names_;
-  /// What each symbol is, as an expression of C++.
+  /// The value of each symbol, as a C++ expression.
   std::map<std::string, std::string> values_;
   std::string params_, checks_, arguments_;
   std::size_t dimensions_ = 0;

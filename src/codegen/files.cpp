@@ -14,7 +14,7 @@ namespace tenon::codegen {
 
 TemporaryFolder::TemporaryFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "tenon-").string();
-  // mkdtemp puts six characters of its own in their place.
+  // mkdtemp replaces these six characters.
   name.append(6, 'X');
   if (!mkdtemp(name.data()))
     throw RuntimeError("cannot make a temporary folder `" + name + "`: " + std::strerror(errno));
@@ -29,7 +29,7 @@ TemporaryFolder::~TemporaryFolder() {
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  // A folder opens and cannot be read.
+  // A folder can be opened but not read.
   if (!file.is_open() || file.bad()) throw RuntimeError("cannot read `" + path.string() + "`");
   return bytes;
 }

@@ -10,7 +10,7 @@ IndexUses::IndexUses(const Stmt& body) { visit(body); }
 
 void IndexUses::visit(const Stmt& s) {
   if (const Let* let = s.as<Let>()) {
-    // The body first: it says what the value is for.
+    // The body comes first, because it determines how the value is used.
     visit(let->body);
     return visit(let->value, is_index_only(let->var));
   }
@@ -19,7 +19,7 @@ void IndexUses::visit(const Stmt& s) {
     for (const Expr& e : store->indices) visit(e, true);
     return;
   }
-  // Bounds, sizes, and the guards that keep positions inside.
+  // Bounds, sizes, and guards that keep positions within bounds.
   const bool as_index = s.as<For>() || s.as<Allocate>() || s.as<If>();
   for_each_child(
       s, [&](const Expr& e) { visit(e, as_index); }, [&](const Stmt& c) { visit(c); });

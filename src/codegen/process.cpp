@@ -15,7 +15,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// What the process opens before it starts: nothing to read, and a file for all that it writes.
+/// The files of a process: an empty standard input, and a file for all of its output.
 class Redirections {
  public:
   explicit Redirections(const std::string& output) {
@@ -34,7 +34,7 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
-/// 127 is what a C library without error reports from exec exits with.
+/// The exit status with which C libraries without error reports from exec indicate a failed exec.
 constexpr int kNoSuchProgram = 127;
 
 }  // namespace

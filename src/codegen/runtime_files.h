@@ -1,4 +1,4 @@
-// The runtime's C files as texts; the build makes the source of this header.
+// The runtime's C files as texts; the build generates the source of this header.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 namespace tenon::codegen {
 
 struct RuntimeFile {
-  /// As an `#include` names it.
+  /// The name in `#include` lines.
   std::string_view name;
   std::string_view text;
 };

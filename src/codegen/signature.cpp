@@ -15,7 +15,7 @@ using namespace tir;
 
 namespace {
 
-/// How the body uses every data pointer.
+/// The uses of each data pointer in the body.
 class Accesses {
  public:
   Accesses(const Stmt& body, const KernelCode* kernels) : kernels_(kernels) { visit(body); }
@@ -24,7 +24,7 @@ class Accesses {
     bool reads = false;
     bool writes = false;
     bool has_narrow_index = false;
-    /// In bytes; what its kernels demand.
+    /// In bytes; required by the kernels.
     int alignment = 1;
   };
   Use of(const Var& data) const {
@@ -44,7 +44,7 @@ class Accesses {
 
   void visit(const Expr& e) {
     if (e.as<VarNode>()) {
-      // A pointer that is handed on may be written through.
+      // A pointer that is passed on may be written through.
       if (e.dtype().is_handle()) touch(Var::of(e)) = {.reads = true, .writes = true};
       return;
     }
@@ -71,7 +71,7 @@ class Accesses {
     in_prefetch_ = outer;
   }
 
-  /// Its arguments are used as the kernel uses its parameters.
+  /// The kernel's uses of its parameters are uses of the arguments.
   void visit_launch(const Call& call) {
     const auto& name = call.args[kLaunchName].as<StringImm>()->value;
     const runtime::FunctionSpec& kernel = kernels_->functions[number_of_kernel(*kernels_, name)];
@@ -139,7 +139,7 @@ class SignatureMaker {
 
   // ---- sizes ----
 
-  /// The variable that the size is, if it is one.
+  /// Returns the size if it is a variable, otherwise null.
   static const Expr* as_variable(const Expr& size) {
     if (size.as<VarNode>()) return &size;
     const Cast* cast = size.as<Cast>();

@@ -12,7 +12,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The file that the line includes; null if it is none of the runtime's.
+/// Returns the runtime file that the line includes, or null.
 const RuntimeFile* included(std::string_view line) {
   constexpr std::string_view kInclude = "#include \"";
   if (!line.starts_with(kInclude)) return nullptr;
@@ -22,7 +22,7 @@ const RuntimeFile* included(std::string_view line) {
   return file == runtime_files().end() ? nullptr : &*file;
 }
 
-/// Headers go in once; other files each time, for what the lines before define.
+/// Headers are included once, other files each time, because they depend on preceding definitions.
 void append(std::string& out, std::string_view text, std::set<std::string_view>& headers) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;

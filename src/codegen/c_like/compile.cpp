@@ -25,8 +25,8 @@ struct CCode {
   std::string text, header;
 };
 
-/// The compiler's liberties are those of the code that LLVM makes: contraction always, another
-/// order of sums only with fast_math; NaN and infinity always count.
+/// Returns flags that permit the same floating-point transformations as the LLVM code generator:
+/// contraction always, reassociation only with fast_math; NaN and infinity are always respected.
 std::vector<std::string> flags_of(const CCode& code) {
   std::vector<std::string> flags{"-std=gnu11",
                                  "-O" + std::to_string(code.options.opt_level),
@@ -38,8 +38,8 @@ std::vector<std::string> flags_of(const CCode& code) {
                                  "-ffp-contract=fast",
                                  "-fno-math-errno",
                                  "-fno-trapping-math"};
-  // The small functions that stand for what C has not, float16 above all, are called thousands of
-  // times in what was written out at length; GCC takes ten times as long to put each in its place.
+  // The helper functions for operations that C lacks, for float16 above all, are called thousands
+  // of times in long unrolled code; GCC takes ten times as long to inline each.
   constexpr std::size_t kLongText = std::size_t{1} << 20;
   if (code.text.size() > kLongText) flags.emplace_back("-fno-inline");
   if (code.target.fast_math)
@@ -47,14 +47,14 @@ std::vector<std::string> flags_of(const CCode& code) {
   return flags;
 }
 
-/// Without these, GCC 12 errs at times: its vectors of what stands under a condition hold what the
-/// condition keeps from being read; below a stack pointer that is no multiple of 16, in the red
-/// zone of x86-64, it puts vectors that it takes for aligned; and its vectors of pow(x, 0.5) are
-/// square roots, which -infinity and -0.0 have others of.
+/// Flags against wrong code from GCC 12. If-converted loops load elements that a condition guards;
+/// vectors in the red zone of x86-64 are assumed aligned even if the stack pointer is not a
+/// multiple of 16; pow(x, 0.5) becomes a vector of square roots, which differ for -infinity and
+/// -0.0.
 constexpr std::array kAgainstErrors = {"-fno-tree-loop-if-convert", "-mno-red-zone",
                                        "-fno-builtin-pow", "-fno-builtin-powf"};
 
-/// Compiles the text with these flags, for the target as exactly as the compiler knows it.
+/// Compiles the text with these flags, for the closest target that the compiler supports.
 void run_compiler(const CCode& code, const std::vector<std::string>& flags,
                   const std::filesystem::path& result, const std::string& purpose) {
   const TemporaryFolder folder;
@@ -63,7 +63,7 @@ void run_compiler(const CCode& code, const std::vector<std::string>& flags,
   std::vector<std::string> own = flags_of(code);
   for (const char* flag : kAgainstErrors)
     if (compiler.accepts({flag})) own.emplace_back(flag);
-  // Without a triple nobody has said for which processor.
+  // Without a triple the processor is unspecified.
   const CTarget target{.triple = code.target.triple,
                        .cpu = code.target.cpu,
                        .is_this_processor = !code.target.triple.empty()};
@@ -87,7 +87,7 @@ void link_shared_library(const CCode& code, const std::filesystem::path& path) {
     if (!std::filesystem::exists(library))
       throw RuntimeError("the library to link `" + library.string() + "` is not there");
   const std::filesystem::path saved = std::filesystem::absolute(path).lexically_normal();
-  // Symbolic: a function of the program that has the name of one here is not meant.
+  // Symbolic: a function of the program with the same name must not replace one of the library.
   std::vector<std::string> flags{"-shared", "-Wl,-Bsymbolic",
                                  "-Wl,-soname," + saved.filename().string()};
   for (std::string& argument : link_arguments(code.options.link, saved))
@@ -176,7 +176,7 @@ class CArtifact : public ArtifactImpl, public std::enable_shared_from_this<CArti
   }
 
  private:
-  /// If that is what the loader complains of.
+  /// Throws if the loader's message is about an undefined symbol.
   static void refuse_unknown_function(const std::string& message) {
     constexpr std::string_view kBefore = "undefined symbol: ";
     const std::size_t at = message.find(kBefore);
@@ -201,8 +201,8 @@ void CModule::save(const std::string& path, const runtime::SaveOptions& options)
   artifact_->save(path, options);
 }
 
-/// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be
-/// linked together.
+/// Returns the manifest of c_api.h, which is read when a shared library is loaded. The symbol is
+/// weak, so that objects of several modules can be linked together.
 std::string manifest_text(const std::vector<runtime::FunctionSpec>& functions) {
   const std::string manifest = runtime::to_manifest(functions);
   std::string text = "#if defined(__GNUC__)\n__attribute__((weak))\n#endif\nconst char " +
@@ -226,7 +226,7 @@ std::vector<std::string> imported_texts(const std::vector<CompileUnit>& units) {
   return texts;
 }
 
-/// Of those that can be asked for where the code is loaded.
+/// Returns the features that can be queried where the code is loaded.
 std::vector<std::string> needed_features(const tir::TargetFacts& target) {
   std::vector<std::string> needed;
   for (const std::string_view feature : runtime::processor_features())
@@ -242,7 +242,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   CCode code;
   code.target = units.front().target;
   code.options = options;
-  code.options.on_step = {};  // It may refer to what the artifact outlives.
+  code.options.on_step = {};  // It may refer to objects with a shorter lifetime than the artifact.
   for (const CompileUnit& unit : units)
     if (unit.target.cpu != code.target.cpu || unit.target.features != code.target.features)
       throw TargetError(

@@ -1,6 +1,5 @@
-// What differs between the languages that are written like C (plain C, OpenCL C, CUDA C), as a
-// record of facts. What does not differ (statements, operators, the order of evaluation) is in the
-// emitter.
+// The differences between the C-like languages (plain C, OpenCL C, CUDA C), as a record of
+// properties. The common parts (statements, operators, the order of evaluation) are in the emitter.
 #pragma once
 
 #include <span>
@@ -16,81 +15,81 @@ namespace tenon::codegen {
 
 struct DeviceDialect;
 
-/// How float16 is computed with.
+/// The representation of float16 in computations.
 enum class HalfType : unsigned char {
-  /// Its bits are in memory, values are float32, rounded after every operation.
+  /// Bits in memory; values are float32, rounded after every operation.
   Bits,
-  /// The same, but the language has functions to load and to store it.
+  /// Like Bits, but the language has functions that load and store it.
   LoadedAndStored,
-  /// It is a type like others. What is no arithmetic is computed in float32 all the same.
+  /// A native type. Operations other than arithmetic are still computed in float32.
   Native,
 };
 
 struct Dialect {
   std::string_view name;
-  /// Stands before helper functions.
+  /// Prefix of helper functions.
   std::string_view of_helpers;
-  /// Says of a pointer that nothing else points there.
+  /// Qualifier of a pointer without aliases.
   std::string_view restrict_word;
   /// The names of int8 to int64 and uint8 to uint64.
   std::string_view integers[2][4];
-  /// Behind the digits of a uint64.
+  /// Suffix of uint64 literals.
   std::string_view of_uint64;
-  /// Functions of mathematics have an `f` at the end of their names where they take float32;
-  /// otherwise one name is for all types.
+  /// Whether the float32 versions of math functions have the suffix `f`; otherwise one name serves
+  /// all types.
   bool names_math_by_type;
   HalfType half = HalfType::Bits;
-  /// What kernels are written with; plain C has none.
+  /// Properties of kernels; null in plain C.
   const DeviceDialect* device = nullptr;
 };
 
-/// How memory is read and written by vectors.
+/// Vector loads and stores.
 struct VectorWords {
-  /// Of the largest vector.
+  /// The size of the largest vector.
   int most_bytes;
   /// Whether the memory of a vector must be aligned to its size.
   bool needs_alignment;
-  /// What comes before the number of lanes, of signed and unsigned integers and floats of 32 and of
-  /// 64 bits.
+  /// Type names before the number of lanes: signed integers, unsigned integers and floats, of 32
+  /// and of 64 bits.
   std::string_view names[3][2];
-  /// With `$T` for the vector's type, `$N` for its lanes, `$P` for the
-  /// address, `$V` for the vector, or its lanes.
+  /// Templates: `$T` is the vector's type, `$N` its lanes, `$P` the address, `$V` the vector or its
+  /// lanes.
   std::string_view construct, load, store;
-  /// Behind a vector's name.
+  /// Suffixes of a vector's name.
   std::string_view lanes[16];
 };
 
 struct DeviceDialect {
-  /// Stands before a kernel's name, and the same with the threads of its blocks: `$N` is their
-  /// number, `$X`, `$Y` and `$Z` are their extents, `$B` is ", 2" where two blocks are to run on a
+  /// Prefix of a kernel's name, without and with the threads of its blocks: `$N` is their number,
+  /// `$X`, `$Y` and `$Z` are their extents, `$B` is ", 2" for two resident blocks per
   /// multiprocessor.
   std::string_view kernel;
   std::string_view kernel_of_known_size;
-  /// What pointers to memory of the device and of a block are marked with.
+  /// Address space qualifiers of pointers to global and to shared memory.
   std::string_view of_global, of_shared;
-  /// Stands before the declaration of memory of a block.
+  /// Prefix of declarations of shared memory.
   std::string_view shared_memory;
   std::string_view thread_index[3], block_index[3];
-  /// Statements: all threads of a block, or of a warp, wait for each other.
+  /// Statements: barriers of all threads of a block or of a warp.
   std::string_view block_barrier, warp_barrier;
-  /// Whether shared memory whose size the launch says is a parameter.
+  /// Whether shared memory whose size is set at launch is a parameter.
   bool dynamic_shared_is_parameter = false;
-  /// The function that gives a thread the value of another one of its warp; "" where there is none.
-  /// CUDA's take the mask of threads and the width of groups, the others a thread of the warp.
+  /// The function that returns the value of another thread of the warp; "" if there is none. CUDA's
+  /// functions take a mask of threads and the width of groups, the others a thread of the warp.
   std::string_view shuffle = {};
   bool has_cuda_shuffles = false;
-  /// Whether instructions of PTX can be written into the text.
+  /// Whether the text may contain PTX instructions.
   bool has_ptx = false;
-  /// Whether fragments of matrices are objects of nvcuda::wmma.
+  /// Whether matrix fragments are objects of nvcuda::wmma.
   bool has_tensor_cores = false;
-  /// Stands before a loop that the device's compiler is to unroll.
+  /// Prefix of a loop that the device compiler should unroll.
   std::string_view unroll = {};
   const VectorWords* vectors = nullptr;
-  /// Stands before memory that vectors may be in.
+  /// Prefix of memory that may hold vectors.
   std::string_view aligned = {};
-  /// Names that mean something, besides those of C.
+  /// Reserved names in addition to those of C.
   std::span<const std::string_view> reserved;
-  /// Stand before all else, as far as the text has the word.
+  /// Pairs of word and preamble: the preamble is emitted first if the text contains the word.
   std::span<const std::pair<std::string_view, std::string_view>> preambles;
 };
 
@@ -109,8 +108,8 @@ extern const Dialect kOpenClC;
 /// CUDA C++, as NVRTC compiles it without any header.
 extern const Dialect kCudaC;
 
-/// OpenCL C with the extensions that the target names. It lives as long as the copies of its parts
-/// are not moved.
+/// OpenCL C with the extensions that the target names. It cannot be copied, because its parts refer
+/// to one another.
 struct OpenClDialect {
   explicit OpenClDialect(const tir::TargetFacts& facts);
   OpenClDialect(const OpenClDialect&) = delete;
@@ -122,12 +121,14 @@ struct OpenClDialect {
   Dialect dialect;
 };
 
-/// What a value of one lane is while it is computed with: bool as bool, float16 and bfloat16 as
-/// float32, which holds all of theirs, unless float16 is a type of the language.
+/// Returns the type of a value of one lane in computations: bool for bool, float32 for float16 and
+/// bfloat16, unless float16 is a native type of the language.
 std::string value_type(const Dialect& dialect, DataType t);
-/// What it is in memory: a bool is a byte, 16 bits of a float are their bits, or a half.
+/// Returns the type of an element in memory: a byte for a bool; for 16-bit floats their bits, or
+/// half.
 std::string memory_type(const Dialect& dialect, DataType t);
-/// What arrays of it are declared as: a half that is only loaded and stored is none.
+/// Returns the element type of array declarations: arrays of a half that is only loaded and stored
+/// cannot be declared.
 std::string array_type(const Dialect& dialect, DataType t);
 
 }  // namespace tenon::codegen

@@ -21,7 +21,7 @@ const char* sign_of(BinaryOp op) {
 
 Level level_of(BinaryOp op) { return op == BinaryOp::Mul ? Level::Product : Level::Sum; }
 
-/// A constant that is not NaN, or a vector of one.
+/// Whether the expression is a constant other than NaN, or a broadcast of one.
 bool is_constant_number(const Expr& e) {
   if (const Broadcast* n = e.as<Broadcast>()) return is_constant_number(n->value);
   const FloatImm* n = e.as<FloatImm>();
@@ -49,7 +49,7 @@ Text CFunctionEmitter::integer(std::int64_t value, DataType t) const {
                                     : t.bits == 32 ? "u"
                                                    : "")};
   }
-  // C has no negative literals, and none for the magnitude of the least.
+  // C has no negative literals, and no literal for the magnitude of the minimum.
   const bool is_least = value == integer_min(t) && t.bits >= 32;
   if (is_least && is_kernel()) return {"(" + std::to_string(value + 1) + " - 1)"};
   if (value == std::numeric_limits<std::int64_t>::min()) return {"INT64_MIN"};
@@ -100,7 +100,7 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
   if (is_comparison(op)) return comparison(op, expr(n.a, lane), expr(n.b, lane));
   if (t.is_floating()) {
     const bool is_extremum = op == BinaryOp::Min || op == BinaryOp::Max;
-    // The helpers check the second operand for NaN, which the C compiler leaves out for constants.
+    // The helpers check the second operand for NaN, which the C compiler omits for constants.
     const bool swaps = is_extremum && is_constant_number(n.a);
     const Expr &first = swaps ? n.b : n.a, &second = swaps ? n.a : n.b;
     if (is_native_half(t) && (is_wrapping(op) || op == BinaryOp::Div || is_extremum))
@@ -117,20 +117,20 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
   const bool is_native = t.bits >= 32 && (t.is_uint() || is_index);
   if (is_native) {
     Text a = expr(n.a, lane);
-    // Numbers alone would be counted as int.
+    // C would compute two literals in int.
     if (constant_int(n.a) && constant_int(n.b)) a = cast_to(type_of(t), a);
     return infix(a, sign_of(op), expr(n.b, lane), level_of(op));
   }
   if (t.bits < 32) {
     Text a = expr(n.a, lane);
-    // The product of two uint16 need not be an int.
+    // The product of two uint16 may overflow int.
     if (op == BinaryOp::Mul && t.is_uint()) a = cast_to(type_of(UInt(32)), a);
     return cast_to(type_of(t), infix(a, sign_of(op), expr(n.b, lane), level_of(op)));
   }
   return cast_to(type_of(t), wrapping(make_binary(op, n.a, n.b), lane));
 }
 
-/// Signed sums and products in the unsigned integers of their width, which C lets wrap.
+/// Emits signed sums and products in the unsigned type of the same width, which wraps in C.
 Text CFunctionEmitter::wrapping(const Expr& e, const Lane& lane) {
   const Binary& n = *e.as<Binary>();
   return infix(wrapping_operand(n.a, lane), sign_of(n.op), wrapping_operand(n.b, lane),
@@ -222,7 +222,7 @@ Text CFunctionEmitter::cast(const Text& value, DataType from, DataType to) {
     if (to.is_floating()) {
       if (to.bits == 16)
         return rounded(from.bits == 64 ? call(helpers.use(Helper::ToOdd), {value}) : value, to);
-      // Values of 16 bits are float32s here.
+      // 16-bit floats are float32 values here.
       return type_of(from) == type ? value : cast_to(type, value);
     }
     const Helper helper = from.bits == 64 ? Helper::OfFloat64 : Helper::OfFloat32;
@@ -230,7 +230,7 @@ Text CFunctionEmitter::cast(const Text& value, DataType from, DataType to) {
   }
   if (to.is_bool()) return comparison(BinaryOp::Ne, value, {"0"});
   if (!to.is_floating() || to.bits != 16) return cast_to(type, value);
-  // Every integer below float16's infinity is a float32; bfloat16 reaches further.
+  // Every integer below float16's infinity is exact in float32; bfloat16 has a larger range.
   if (to.is_float() || from.bits <= 16) return rounded(cast_to("float", value), to);
   if (from.bits == 32)
     return rounded(call(helpers.use(Helper::ToOdd), {cast_to("double", value)}), to);

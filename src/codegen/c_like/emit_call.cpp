@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-/// What only devices have.
+/// Whether the intrinsic exists on devices only.
 bool is_of_devices(Intrin intrin) {
   switch (intrin) {
     case Intrin::tvm_thread_allreduce:
@@ -36,7 +36,7 @@ bool is_of_devices(Intrin intrin) {
   }
 }
 
-/// What means something else in kernels, or nothing there.
+/// Whether the intrinsic has another meaning in kernels, or no effect outside of them.
 bool is_for_devices(Intrin intrin) {
   if (is_of_devices(intrin)) return true;
   switch (intrin) {
@@ -116,7 +116,7 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
       return call(module_.helpers().use(Helper::Prefetch),
                   {expr(n.args[0]), hint(1, 0), hint(2, 3)});
     }
-    case Intrin::tvm_storage_sync:  // one thread waits for nobody
+    case Intrin::tvm_storage_sync:  // a single thread needs no barrier
       return none;
     case Intrin::call_llvm_intrin:
     case Intrin::call_llvm_pure_intrin:
@@ -144,7 +144,7 @@ Text CFunctionEmitter::address_of(const Expr& e) {
   const Load* load = e.as<Load>();
   if (!load) throw LowerError("address_of takes an element of a buffer, got " + print_expr(e));
   const Expr position = flat_index(load->buffer, load->indices);
-  // Of a half that is only loaded and stored there is no element to take the address of.
+  // A half that is only loaded and stored has no element whose address can be taken.
   if (const Place place = place_of(load->buffer, position, Lane::at(0));
       is_loaded_by_function(load->buffer->dtype.element()))
     return infix(place.base, "+", place.at, Level::Sum);
@@ -161,7 +161,7 @@ Text CFunctionEmitter::call_extern(const ExternCallee& callee, const Call& n, Da
     return type_of(t);
   };
   if (is_kernel()) {
-    // Functions of the device's own, which its compiler knows.
+    // Built-in functions of the device's compiler.
     std::vector<Text> args;
     for (const Expr& arg : n.args) {
       checked(arg.dtype());
@@ -192,7 +192,7 @@ Text CFunctionEmitter::stack_shape(const Call& n) {
   return {name};
 }
 
-/// (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a
+/// Emits (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a
 /// DLTensor.
 Text CFunctionEmitter::stack_array(const Call& n) {
   module_.use_call_types();
@@ -203,7 +203,7 @@ Text CFunctionEmitter::stack_array(const Call& n) {
   if (n.args[2].dtype().is_handle()) {
     strides = expr(n.args[2]).text;
   } else {
-    // c_api.h promises strides: those of a compact array.
+    // c_api.h guarantees strides: those of a compact array.
     strides = names_.take("strides");
     out_.add("int64_t " + strides + "[" + std::to_string(std::max<std::int64_t>(1, *rank)) + "];");
     for (std::int64_t d = *rank; d-- > 0;) {
@@ -223,7 +223,7 @@ Text CFunctionEmitter::stack_array(const Call& n) {
   return {"&" + name, Level::Unary};
 }
 
-/// Calls a TenonPackedFunction by name: (name, arguments...).
+/// Emits the call of a TenonPackedFunction by name: (name, arguments...).
 Text CFunctionEmitter::call_packed(const Call& n) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name) throw LowerError("tvm_call_packed takes the function's name first");

@@ -1,4 +1,4 @@
-// What only kernels have: indices of threads, memory of a block, barriers, exchanges within a warp.
+// Constructs of kernels: thread indices, shared memory, barriers, exchanges within a warp.
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
@@ -72,7 +72,7 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   const DeviceDialect& device = *module_.dialect().device;
   const std::string type = array_type(module_.dialect(), n.dtype);
   const std::int64_t count = std::max<std::int64_t>(*bytes / n.dtype.element().bytes(), 1);
-  // Memory of a block is declared at the beginning of a kernel and nowhere else.
+  // Shared memory is declared at the beginning of a kernel only.
   const std::string taken = is_local ? names_.take(name) : names_.take_for_good(name);
   Lines& lines = is_local ? out_ : shared_memory_;
   const bool may_be_vector = *bytes >= 8;
@@ -86,7 +86,8 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   stmt(n.body);
 }
 
-/// Pieces of memory whose size the launch says lie one behind the other, as the launch counts them.
+/// Places blocks of shared memory whose size is set at launch one after the other, in the order in
+/// which the launch counts them.
 void CFunctionEmitter::dynamic_shared_memory(const Allocate& n) {
   has_dynamic_shared_ = true;
   const std::string type = memory_type(module_.dialect(), n.dtype);
@@ -120,7 +121,7 @@ Text CFunctionEmitter::asynchronous_copy(Intrin intrin, const Call& n) {
   return {"0"};
 }
 
-/// An intrinsic that only devices have.
+/// Emits an intrinsic that exists on devices only.
 Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& lane) {
   const DeviceDialect& device = *module_.dialect().device;
   const Text none{"0"};
@@ -139,7 +140,7 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
                                                            : device.block_barrier));
       return none;
     }
-    // A hint, for which devices have other means.
+    // A hint without effect: devices hide latency by other means.
     case Intrin::prefetch:
       return none;
     case Intrin::thread_return:
@@ -167,7 +168,7 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
       return shuffle("__shfl_down_sync", Helper::ShuffleDown);
     case Intrin::tvm_warp_activemask:
       if (device.has_cuda_shuffles) return {"__activemask()"};
-      // Those that exchange values are those that come to the exchange.
+      // The threads that take part in the exchange are those that execute it.
       if (!device.shuffle.empty()) return integer(0xffffffff, UInt(32));
       refuse_in_kernel("the mask of a warp's threads");
     default:

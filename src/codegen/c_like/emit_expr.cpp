@@ -28,7 +28,7 @@ Text CFunctionEmitter::expr(const Expr& e, const Lane& lane) {
         return {"!" + expr(n.a, lane).within(Level::Unary), Level::Unary};
       },
       [&](const Select& n) {
-        // Both sides may be evaluated, so one may be.
+        // Both sides may be evaluated, so evaluating one is allowed.
         return choose(
             expr(n.condition, lane), [&] { return expr(n.if_true, lane); },
             [&] { return expr(n.if_false, lane); }, type_of(t));
@@ -63,7 +63,7 @@ Text CFunctionEmitter::variable(const Expr& e, const Lane& lane) {
   return {variable.name + "[" + lane.text.text + "]"};
 }
 
-/// The lane of a vector of groups (or within a group) of so many.
+/// Returns the lane within a vector of groups of `divisor` lanes, or within a group.
 Lane CFunctionEmitter::scaled(const Lane& lane, int divisor, bool wants_remainder) {
   if (divisor == 1) return wants_remainder ? Lane::at(0) : lane;
   if (lane.number)
@@ -97,7 +97,7 @@ Text CFunctionEmitter::emit(const Ramp& n, const Lane& lane) {
                  infix(cast_to(wrapped, base), "+", cast_to(wrapped, step), Level::Sum));
 }
 
-/// Lanes are picked one by one (for_lanes), so that their numbers are known.
+/// for_lanes emits such lanes one by one, so that their numbers are known.
 Text CFunctionEmitter::emit(const Shuffle& n, const Lane& lane) {
   internal_check(lane.number.has_value(), "a shuffle inside of a loop over lanes");
   const Expr& picked =
@@ -127,7 +127,7 @@ Text CFunctionEmitter::emit(const LetExpr& n, const Lane& lane) {
     keep_lanes(name, n.value);
     define(n.var, {.name = name, .is_lanes = true});
   } else {
-    // One lane of a vector is all that is asked for here.
+    // Only one lane of a vector is needed here.
     const Text value = expr(n.value, lane);
     define(n.var, {.name = bind(n.var.name(), t.element(), value), .is_index = is_index(n.value)});
   }
@@ -170,7 +170,7 @@ Text CFunctionEmitter::emit(const Binary& n, const Lane& lane) {
   if (n.op != BinaryOp::And && n.op != BinaryOp::Or) return arithmetic(n.op, n, lane);
   const bool is_and = n.op == BinaryOp::And;
   const Text a = expr(n.a, lane);
-  // The right side is not evaluated where the left decides.
+  // The right side is not evaluated if the left side decides.
   Lines before = out_.inner();
   std::swap(out_, before);
   const Text b = expr(n.b, lane);

@@ -1,12 +1,12 @@
-// Tensor cores in CUDA C: fragments are objects of nvcuda::wmma, which the threads of a warp hold
-// together, and the intrinsics are its functions.
+// Tensor cores in CUDA C: fragments are objects of nvcuda::wmma, held jointly by the threads of a
+// warp, and the intrinsics are its functions.
 //
 //   nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, nvcuda::wmma::row_major> a[2];
 //   nvcuda::wmma::load_matrix_sync(a[0], (const half*)(A_shared + k * 16), 72);
 //   nvcuda::wmma::mma_sync(c[0], a[0], b[0], c[0]);
 //
-// What the verifier of lowered kernels (lower/matrix_operations.h) holds is not asked again:
-// shapes, types and layouts that exist, one of each for a fragment.
+// The verifier of lowered kernels (lower/matrix_operations.h) has already checked that shapes,
+// types and layouts exist and that a fragment has one of each.
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
@@ -24,7 +24,8 @@ constexpr std::string_view kWmma = "nvcuda::wmma::";
 
 DataType element_of(const Var& data) { return data.as<VarNode>()->pointer->element.element(); }
 
-/// What the library calls a type: that of 16 bits are not those of the text's memory.
+/// Returns the library's name of a type: its 16-bit floats differ from the memory types of the
+/// text.
 std::string wmma_type(const Dialect& dialect, DataType t) {
   if (t == Float(16)) return "half";
   if (t == BFloat(16)) return "__nv_bfloat16";
@@ -38,8 +39,8 @@ bool is_by_columns(const Expr& layout) {
 
 }  // namespace
 
-/// What the fragments of the kernel are, which their loads and fillings say; and which memory of a
-/// block must be aligned for matrices.
+/// Collects the fragments of the kernel, from their loads and fills, and the shared memory that
+/// must be aligned for matrices.
 void CFunctionEmitter::read_fragments(const Stmt& kernel) {
   walk(kernel, [&](const Call& n) {
     const bool is_load = n.is(Intrin::tvm_load_matrix_sync);
@@ -85,7 +86,7 @@ void CFunctionEmitter::fragment_memory(const Allocate& n) {
   stmt(n.body);
 }
 
-/// A tile of a fragment's.
+/// Returns a tile of an array of fragments.
 Text CFunctionEmitter::tile(const Expr& data, const Expr& number) {
   return {find(data).name + "[" + index(number).text + "]"};
 }
@@ -121,7 +122,7 @@ Text CFunctionEmitter::matrix_operation(Intrin intrin, const Call& n) {
   const Text layout{is_by_columns(n.args[7]) ? "nvcuda::wmma::mem_col_major"
                                              : "nvcuda::wmma::mem_row_major"};
   if (!is_load) return wmma("store_matrix_sync", {memory, fragment, stride, layout});
-  // How factors lie in memory is part of their type.
+  // The memory layout of a factor is part of the fragment's type.
   return is_sum ? wmma("load_matrix_sync", {fragment, memory, stride, layout})
                 : wmma("load_matrix_sync", {fragment, memory, stride});
 }

@@ -8,7 +8,7 @@ using namespace tir;
 
 namespace {
 
-/// Functions that other code generators have operations for, and C a function in math.h.
+/// Returns the function in math.h for an intrinsic that other code generators have operations for.
 const char* name_in_math_h(Intrin intrin) {
   switch (intrin) {
     case Intrin::exp:
@@ -29,7 +29,7 @@ const char* name_in_math_h(Intrin intrin) {
       return "floor";
     case Intrin::ceil:
       return "ceil";
-    // Halves to even, as the reference interpreter rounds.
+    // Rounds half to even, like the reference interpreter.
     case Intrin::round:
     case Intrin::nearbyint:
       return "nearbyint";
@@ -64,14 +64,14 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
   if (intrin == Intrin::isinf)
     return comparison(BinaryOp::Eq, math_call("fabs", args, t), {"INFINITY"});
   if (type.is_integral()) {
-    // Rounding an integer gives the integer.
+    // Rounding an integer returns the integer.
     if (intrin != Intrin::fabs || type.is_uint()) return args[0];
     return call(module_.helpers().use(Helper::Abs, type), args);
   }
-  // The next float16 is no rounding of the next float32.
+  // The next float16 is not the rounded next float32.
   if (intrin == Intrin::nextafter && type.bits == 16)
     throw LowerError("nextafter is there for float32 and float64, not for " + type.str());
-  // A square is a product, exactly rounded.
+  // A square is emitted as a product, which is correctly rounded.
   const auto is_two = [](const Expr& e) {
     const FloatImm* n = e.as<FloatImm>();
     return n && n->value == 2;
@@ -102,7 +102,7 @@ Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, 
     if (t.is_bool()) return {"!" + x.within(Level::Unary), Level::Unary};
     return cast_to(type_of(t), {"~" + x.within(Level::Unary), Level::Unary});
   }
-  // By the unsigned integers of the width: signs are not shifted out, nor extended.
+  // Shifts in the unsigned type of the same width, without effects of the sign.
   const std::string as_unsigned = t.is_bool() ? "" : type_of(UInt(t.bits));
   const auto low_bits = [&](const Text& value) {
     return t.is_int() ? cast_to(as_unsigned, value) : value;
@@ -115,7 +115,7 @@ Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, 
     return cast_to(type_of(type), count);
   }
   const Text y = expr(n.args[1], lane);
-  // Modulo the width: C's shifts by more have no value.
+  // Reduces the amount modulo the width: larger shifts are undefined in C.
   const auto amount = [&] {
     const auto constant = constant_int(n.args[1]);
     if (constant && *constant >= 0 && *constant < t.bits) return y;

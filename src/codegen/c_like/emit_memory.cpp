@@ -91,10 +91,10 @@ Text CFunctionEmitter::in_memory(const Text& value, DataType t) {
 
 namespace {
 
-/// Whether the expression picks lanes by their numbers.
+/// Whether the expression selects lanes by number.
 bool picks_lanes(const Expr& e) { return contains<Shuffle>(e); }
 
-/// Whether every lane of the position is another element.
+/// Whether all lanes of the position are different elements.
 bool names_different_elements(const Expr& position) {
   if (position.dtype().is_scalar()) return true;
   const Ramp* ramp = position.as<Ramp>();
@@ -135,11 +135,11 @@ void CFunctionEmitter::keep_lanes(const std::string& name, const Expr& value) {
   });
 }
 
-/// Whether storing to some lanes may change what the expression reads for later ones.
+/// Whether storing some lanes may change what the expression reads for later lanes.
 bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
                                   const Expr& position) const {
   const CVariable& target = find(stored->data);
-  // Lanes that are picked are also read by others.
+  // Shuffled lanes may be read for several lanes.
   const bool is_one_each = names_different_elements(position) && !picks_lanes(read);
   bool changes = false;
   walk(
@@ -150,7 +150,7 @@ bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
           changes |= !noalias_ && !source.is_local && !target.is_local;
           return;
         }
-        // What each lane reads is what it alone stores.
+        // Each lane reads only the element that it stores itself.
         const bool is_same = n.buffer->dtype == stored->dtype && is_one_each &&
                              structural_equal(flat_index(n.buffer, n.indices), position);
         changes |= !is_same;
@@ -166,14 +166,14 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
   if (stored_lanes_.empty() && store_vector(n, position)) return;
   const DataType t = n.value.dtype();
   LaneOrder order = std::max(order_of(n.value), order_of(position));
-  // Where lanes name one element, the last one stays.
+  // If several lanes store the same element, the value of the last lane remains.
   if (!names_different_elements(position)) order = std::max(order, LaneOrder::Ascending);
   const bool moves = may_change(position, n.buffer, position);
   if (!moves && !may_change(n.value, n.buffer, position))
     return for_lanes(t.lanes, order, [&](const Lane& lane) {
       where_stored(lane, [&] { put(n.buffer, position, lane, n.value); });
     });
-  // All lanes are computed before the first is stored.
+  // Computes all lanes before the first is stored.
   block("", [&] {
     const std::string values = names_.take("values");
     keep_lanes(values, n.value);

@@ -1,5 +1,5 @@
-// A function of the IR as two of C: the computation, which C programs may call, and the packed
-// function that the runtime calls (c_api.h), which takes the arguments apart.
+// Emits a function of the IR as two C functions: the computation, which C programs may call, and
+// the packed function that the runtime calls (c_api.h), which unpacks the arguments.
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/walk.h"
@@ -146,7 +146,8 @@ class PackedTextEmitter {
     });
   }
 
-  /// Indices include the offset of the first element, at which the argument's data points.
+  /// Returns the base for indices that include the offset of the first element: the argument's data
+  /// points to that element.
   std::string base_of(CFunctionEmitter& emitter, std::size_t n, const BufferParam& array) const {
     const Expr& offset = array.declared->elem_offset;
     const std::string data = arguments_[n] + "->data";
@@ -163,7 +164,7 @@ class PackedTextEmitter {
   const IndexUses uses_;
   const StmtSizes sizes_{func_.body};
   std::string name_;
-  /// Of the computation, in its order.
+  /// The arguments of the computation, in order.
   std::vector<std::string> arguments_;
 };
 

@@ -1,5 +1,5 @@
-// Loops that run on several threads: the body becomes a function of its own, which gets what it
-// uses in a structure.
+// Multithreaded loops: the body becomes a separate function, which receives the captured variables
+// in a struct.
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/codegen/statements.h"
 
@@ -103,8 +103,8 @@ void CFunctionEmitter::parallel_region(const Stmt& body) {
   check_status("parallel_launch(" + outlined.function + ", " + outlined.closure + ")");
 }
 
-/// A parallel loop inside a persistent region: this task's share of it. In 64 bits: the shares,
-/// rounded up, may add up to more than the loop's own type counts.
+/// Emits this task's share of a parallel loop inside a persistent region. The bounds are in 64
+/// bits, because the sum of the rounded-up shares may overflow the loop's own type.
 void CFunctionEmitter::shared_loop(const For& n) {
   const std::string name = n.var.name();
   block("", [&] {
@@ -113,7 +113,7 @@ void CFunctionEmitter::shared_loop(const For& n) {
     const std::string min = module_.helpers().use(Helper::Min, Int(64));
     const Text extent{bind(name + "_extent", Int(64), call(max, {index(n.extent), {"0"}}))};
     const Text last = infix(first, "+", extent, Level::Sum);
-    // Loops within the body belong to the task.
+    // Loops within the body are not shared with other tasks.
     in_region_ = false;
     if (strided_tasks_) {
       serial_loop(

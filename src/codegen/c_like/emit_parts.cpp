@@ -1,6 +1,6 @@
-// Long sequences of statements become several functions, as in llvm/emit_parts.cpp: compilers take
-// more than in proportion to a function's length (GCC 12 -O2: 23 s for 2,500 statements, 1 s for
-// the same in parts).
+// Long sequences of statements become several functions, as in llvm/emit_parts.cpp, because compile
+// time grows faster than a function's length (GCC 12 -O2: 23 s for 2,500 statements, 1 s for the
+// same in parts).
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/codegen/statements.h"
 
@@ -10,8 +10,8 @@ using namespace tir;
 
 namespace {
 
-/// Nodes of a part, and what may stay together of a sequence, or be a part as one statement. Inside
-/// of loops it is more, since there the calls may count.
+/// The number of nodes of a part, and the limits up to which a sequence is not divided or one
+/// statement forms a part. The limit is larger inside loops, where the cost of calls may matter.
 constexpr int kPart = 600;
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 8'000;
@@ -19,7 +19,7 @@ constexpr int kLongestInLoops = 8'000;
 }  // namespace
 
 void CFunctionEmitter::emit(const Seq& n) {
-  // The tasks of a region share loops and meet at barriers: they stay in one function.
+  // The tasks of a region share loops and meet at barriers, so the region is not divided.
   const bool divides =
       sizes_ && !in_region_ &&
       sizes_->nodes_that_fit(n.stmts, kLongest) > (loop_depth_ > 0 ? kLongestInLoops : kLongest);

@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-/// The value of a call that has become statements.
+/// The value of a call that was emitted as statements.
 constexpr std::string_view kNothing = "0";
 
 }  // namespace
@@ -49,8 +49,9 @@ void CFunctionEmitter::stmt(const Stmt& s) {
   if (is_of_several) commented_ = std::nullopt;
 }
 
-/// Once for a stage: before the outermost statement that computes it alone. Whether it is a loop or
-/// a branch of several, inside and behind which the comment before no longer holds.
+/// Emits a comment once per stage, before the outermost statement that computes only this stage.
+/// Returns whether the statement is a loop or a branch of several stages; within it and after it
+/// the previous comment no longer applies.
 bool CFunctionEmitter::comment(const Stmt& s) {
   if (!comments_) return false;
   const StageComments::Stored stored = comments_->stored_by(s);
@@ -115,7 +116,7 @@ void CFunctionEmitter::emit(const Let& n) {
 void CFunctionEmitter::emit(const Evaluate& n) {
   if (effect_of(n.value) != Effect::UpdateState) return;
   const Text value = expr(n.value);
-  // What has been emitted before the statement, or has no effect, leaves a number behind.
+  // A number remains of a call without effect, or of one that was emitted before the statement.
   if (std::string_view(value.text) != kNothing) out_.add(value.text + ";");
 }
 
@@ -137,7 +138,7 @@ void CFunctionEmitter::emit(const For& n) {
   Text end = is_zero(n.min) ? extent : infix(begin, "+", extent, Level::Sum);
   const auto first = constant_int(n.min), count = constant_int(n.extent);
   if (first && count) end = integer(*first + *count, type);
-  // A bound that is no name or number is computed once.
+  // A bound other than a name or a number is computed once.
   const bool is_plain = (first && count) || (is_zero(n.min) && n.extent.as<VarNode>());
   if (is_plain || n.extent.dtype().bits > type.bits)
     return serial_loop(n.var, type, {.begin = begin, .end = end}, n.body);

@@ -1,5 +1,5 @@
-// Vectors in kernels: memory is read and written by vectors of the language where elements lie side
-// by side; arithmetic is of single lanes, which is what devices compute with.
+// Vectors in kernels: contiguous elements are loaded and stored by vector types of the language;
+// arithmetic is by lanes, as on the device.
 #include <numeric>
 
 #include "codegen/c_like/function_emitter.h"
@@ -12,8 +12,8 @@ using namespace tir;
 
 namespace {
 
-/// The first of elements that lie one after another: of a ramp in a buffer of scalars, of an
-/// element of a buffer of vectors.
+/// Returns the first of contiguous elements: of a ramp in a buffer of scalars, or of an element of
+/// a buffer of vectors.
 std::optional<Expr> first_element(const Buffer& buffer, const Expr& position) {
   if (!buffer->dtype.is_scalar()) {
     if (!position.dtype().is_scalar()) return std::nullopt;
@@ -28,8 +28,8 @@ bool is_contiguous_load(const Expr& e) {
   return load && first_element(load->buffer, flat_index(load->buffer, load->indices));
 }
 
-/// Loads that are surely evaluated, whatever the lanes hold, and refer to no variable of the
-/// expression itself.
+/// Collects loads that are evaluated in every lane and do not use variables bound in the expression
+/// itself.
 void collect_loads(const Expr& e, std::vector<Expr>& loads) {
   const Binary* binary = e.as<Binary>();
   const bool is_logic = binary && (binary->op == BinaryOp::And || binary->op == BinaryOp::Or);
@@ -47,7 +47,7 @@ struct VectorParts {
   std::string value = {};
 };
 
-/// The words of the language with the parts in their places.
+/// Returns the template with the parts inserted.
 std::string filled(std::string_view words, const VectorParts& parts) {
   std::string text;
   for (std::size_t n = 0; n < words.size(); ++n) {
@@ -74,16 +74,16 @@ std::string filled(std::string_view words, const VectorParts& parts) {
 
 }  // namespace
 
-/// The address of the first lane. What it lies in must be aligned as the language wants it.
+/// Returns the address of the first lane and requests the alignment that the language needs.
 std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& base) {
   if (module_.dialect().device->vectors->needs_alignment) align(buffer->data, 16);
   const Text first = pointer(buffer->data, buffer->dtype.element());
   return is_zero(base) ? first.text : infix(first, "+", index(base), Level::Sum).text;
 }
 
-/// A number that divides the index, as far as its form shows.
+/// Returns a divisor of the index that follows from its form.
 std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
-  // The least integer has no magnitude in int64.
+  // The magnitude of the minimum does not fit in int64.
   if (const auto value = constant_int(e))
     return *value == std::numeric_limits<std::int64_t>::min() ? std::int64_t{1} << 62
                                                               : std::abs(*value);
@@ -95,14 +95,14 @@ std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
   const Binary* n = e.as<Binary>();
   if (!n) return 1;
   const std::int64_t a = known_factor(n->a), b = known_factor(n->b);
-  // What is larger than any vector need not be counted.
+  // Factors beyond the size of any vector are not multiplied further.
   constexpr std::int64_t kMax = 1 << 20;
   if (n->op == BinaryOp::Mul) return a >= kMax || b >= kMax ? std::max(a, b) : a * b;
   if (n->op == BinaryOp::Add || n->op == BinaryOp::Sub) return std::gcd(a, b);
   return 1;
 }
 
-/// The language's name of the vector, "float4"; "" where it has none, or where memory need not be
+/// Returns the name of the vector type, "float4"; "" if there is none or the memory may not be
 /// aligned for it.
 std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
                                                const Expr& base) const {
@@ -116,8 +116,8 @@ std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
   return std::string(name) + std::to_string(lanes);
 }
 
-/// A copy of elements that the language has no vectors of, as so many bytes; false where it is
-/// none.
+/// Emits a copy of elements that have no vector type as a copy of bytes. Returns false if the store
+/// is not a copy.
 bool CFunctionEmitter::copy_vector(const Store& n, const Expr& to) {
   const VectorWords* words = module_.dialect().device->vectors;
   const DataType element = n.buffer->dtype.element();
@@ -139,7 +139,7 @@ bool CFunctionEmitter::copy_vector(const Store& n, const Expr& to) {
   return true;
 }
 
-/// The statement for all lanes together; false where it is left to the lanes.
+/// Emits one statement for all lanes. Returns false if the store must be emitted by lanes.
 bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
   const int lanes = n.value.dtype().lanes;
   const std::optional<Expr> first = first_element(n.buffer, position);
@@ -172,7 +172,7 @@ bool CFunctionEmitter::store_vector(const Store& n, const Expr& position) {
   return true;
 }
 
-/// Four integers of 8 bits as one of 32: read together where they lie so.
+/// Returns four 8-bit integers as one 32-bit integer, loaded together if they are contiguous.
 Text CFunctionEmitter::four_bytes(const Expr& e) {
   if (is_contiguous_load(e)) {
     const Load& load = *e.as<Load>();
@@ -189,7 +189,7 @@ Text CFunctionEmitter::four_bytes(const Expr& e) {
   return call(module_.helpers().use(Helper::FourBytes), bytes);
 }
 
-/// dp4a(a, b, c), by CUDA's function where both are of one type.
+/// Emits dp4a(a, b, c), by CUDA's function if both types are the same.
 Text CFunctionEmitter::dot_product(const Call& n) {
   const DataType a = n.args[0].dtype(), b = n.args[1].dtype(), t = n.args[2].dtype();
   const Text x = four_bytes(n.args[0]), y = four_bytes(n.args[1]), sum = expr(n.args[2]);

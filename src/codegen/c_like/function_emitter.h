@@ -1,12 +1,11 @@
 // Emits one function as C text: the computation of a PrimFunc, or the body of a parallel loop.
-// Reading order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), loops that run in
-// parallel (emit_parallel.cpp),
-// expressions (emit_expr.cpp), arithmetic and conversions (emit_arithmetic.cpp), memory and lanes
-// (emit_memory.cpp), calls (emit_call.cpp), mathematics (emit_math.cpp), what only kernels have
-// (emit_device.cpp, emit_vectors.cpp, emit_fragments.cpp).
+// Reading order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), parallel loops
+// (emit_parallel.cpp), expressions (emit_expr.cpp), arithmetic and conversions
+// (emit_arithmetic.cpp), memory and lanes (emit_memory.cpp), calls (emit_call.cpp), mathematics
+// (emit_math.cpp), constructs of kernels (emit_device.cpp, emit_vectors.cpp, emit_fragments.cpp).
 //
-// A vector is never a value of the text: where a program stores or binds one, the text has a loop
-// over its lanes, and an expression is emitted for one lane of it.
+// The text has no values of vector type: storing or binding a vector becomes a loop over its lanes,
+// and an expression is emitted for one lane.
 #pragma once
 
 #include <functional>
@@ -26,7 +25,7 @@
 
 namespace tenon::codegen {
 
-/// Which lane of a vector is meant: a number, or the variable of a loop over lanes.
+/// A lane of a vector: a number, or the variable of a loop over lanes.
 struct Lane {
   Text text = {"0"};
   std::optional<int> number = 0;
@@ -35,25 +34,26 @@ struct Lane {
   static Lane variable(std::string name) { return {{std::move(name)}, std::nullopt}; }
 };
 
-/// How the text writes a variable of the IR.
+/// The text's representation of an IR variable.
 struct CVariable {
   std::string name;
-  /// Of a pointer: what it points at, "const float". Empty for other variables.
+  /// The pointee type of a pointer, "const float"; empty for other variables.
   std::string pointee = {};
-  /// A vector in an array of its lanes.
+  /// Whether it is a vector, stored in an array of its lanes.
   bool is_lanes = false;
-  /// Of loops and sizes, and what is computed from them: sums of such are assumed not to overflow.
+  /// Whether it is a loop variable, a size or computed from these: such sums are assumed not to
+  /// overflow.
   bool is_index = false;
-  /// Memory that only this function's part of the program knows.
+  /// Whether the memory is visible to this function's part of the program only.
   bool is_local = false;
-  /// A number that divides an index.
+  /// A known divisor of an index.
   std::int64_t factor = 1;
-  /// Of a pointer in a kernel: which memory it points to, "__global ".
+  /// The address space of a pointer in a kernel, "__global ".
   std::string space = {};
   /// Whether the pointer is declared restrict even if others of the function are not.
   bool is_restrict = false;
-  /// Whether elements pass through an empty `asm` when they are loaded, so that the device's
-  /// compiler cannot merge the load with one of another array.
+  /// Whether loaded elements pass through an empty `asm`, so that the device compiler cannot merge
+  /// the load with one of another array.
   bool is_opaque = false;
 };
 
@@ -70,7 +70,8 @@ class CFunctionEmitter {
   }
 
   Names& names() { return names_; }
-  /// Says before statements which of the function's stages they compute, where the text is to.
+  /// Adds a comment with the computed stage before statements, if the text should have such
+  /// comments.
   void comment_stages(const tir::PrimFunc& func) {
     if (module_.comments_stages()) comments_ = std::make_shared<StageComments>(func);
   }
@@ -79,9 +80,9 @@ class CFunctionEmitter {
   }
   /// Emits the body and the return of kTenonOk.
   void body(const tir::Stmt& body);
-  /// The function: `head` is the text before its first brace.
+  /// Returns the function; `head` is the text before its first brace.
   std::string function(const std::string& head) const;
-  /// "float* restrict C"
+  /// Returns a declaration: "float* restrict C".
   std::string declaration(const std::string& type, const CVariable& variable) const;
 
  private:
@@ -114,15 +115,15 @@ class CFunctionEmitter {
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
   void shared_loop(const tir::For& n);
-  /// The function of a body that the runtime calls, with its closure in this function.
+  /// A body that the runtime calls as a function, and its closure in this function.
   struct Outlined {
     std::string function, closure;
   };
-  /// `own_params` with type and wanted name, which `content` gets as they are called.
+  /// `own_params` are types and preferred names; `content` receives the actual names.
   using Params = std::vector<std::pair<std::string, std::string>>;
   Outlined outline(const tir::Stmt& body, const std::string& what, Params own_params,
                    const std::function<void(CFunctionEmitter&, const Params&)>& content);
-  /// A variable for a value that several statements use.
+  /// Declares a variable for a value that several statements use. Returns its name.
   std::string bind(const std::string& name, DataType type, const Text& value);
   void check_status(const std::string& call);
   void leave(const std::string& status);
@@ -149,14 +150,14 @@ class CFunctionEmitter {
   std::string vector_address(const tir::Buffer& buffer, const tir::Expr& base);
   [[noreturn]] void refuse_in_kernel(const std::string& what) const;
 
-  // Expressions: of scalars, or of one lane of a vector.
+  // Expressions, for scalars or for one lane of a vector.
   Text expr(const tir::Expr& e, const Lane& lane = {});
   Text emit(const tir::Binary& n, const Lane& lane);
   Text emit(const tir::Ramp& n, const Lane& lane);
   Text emit(const tir::Shuffle& n, const Lane& lane);
   Text emit(const tir::LetExpr& n, const Lane& lane);
   Text variable(const tir::Expr& e, const Lane& lane);
-  /// `a` where the condition holds, else `b`: only that side is evaluated.
+  /// Emits `a` if the condition holds, otherwise `b`; only that side is evaluated.
   Text choose(const Text& condition, const std::function<Text()>& a, const std::function<Text()>& b,
               const std::string& type);
   Text index(const tir::Expr& e, const Lane& lane = {});
@@ -184,7 +185,7 @@ class CFunctionEmitter {
   bool is_opaque(const tir::Buffer& buffer) const {
     return buffer->data.as<tir::VarNode>() && find(buffer->data).is_opaque;
   }
-  /// Where an element is: so many behind a pointer.
+  /// The location of an element: a pointer and an offset.
   struct Place {
     Text base, at;
   };
@@ -193,14 +194,15 @@ class CFunctionEmitter {
            const Text& value);
   void put(const tir::Buffer& buffer, const tir::Expr& position, const Lane& lane,
            const tir::Expr& value);
-  /// OneByOne: as a statement for each, whose number is known. The others are loops.
+  /// The order in which the lanes of a store are emitted. OneByOne: one statement for each lane,
+  /// whose number is then known. The others are loops.
   enum class LaneOrder : unsigned char { Any, Ascending, OneByOne };
   static LaneOrder order_of(const tir::Expr& value);
   /// Emits `statement(lane)` for every lane.
   void for_lanes(int lanes, LaneOrder order, const std::function<void(const Lane&)>& statement);
   void store_lanes(const tir::Store& n, const tir::Expr& position);
   void where_stored(const Lane& lane, const std::function<void()>& statement);
-  /// The lanes of a vector, in an array of this name.
+  /// Stores the lanes of a vector in an array of this name.
   void keep_lanes(const std::string& name, const tir::Expr& value);
   bool may_change(const tir::Expr& read, const tir::Buffer& stored,
                   const tir::Expr& position) const;
@@ -221,14 +223,14 @@ class CFunctionEmitter {
   Text math_call(const std::string& function, const std::vector<Text>& args, DataType t);
 
   std::string type_of(DataType t) const { return value_type(module_.dialect(), t); }
-  /// Whether it is a float16 of the language's.
+  /// Whether the type is the language's native float16.
   bool is_native_half(DataType t) const {
     return t.is_float() && t.bits == 16 && module_.dialect().half == HalfType::Native;
   }
   bool is_loaded_by_function(DataType t) const {
     return t.is_float() && t.bits == 16 && module_.dialect().half == HalfType::LoadedAndStored;
   }
-  /// As a value that mathematics takes.
+  /// Returns the value in a type that math functions accept.
   Text widened(const Text& value, DataType t) const {
     return is_native_half(t) ? cast_to("float", value) : value;
   }
@@ -243,45 +245,45 @@ class CFunctionEmitter {
   StackPlan stack_;
   bool index_mode_ = false;
   bool uses_status_ = false;
-  /// Whether it returns anything but kTenonOk.
+  /// Whether the function may return another status than kTenonOk.
   bool may_fail_ = false;
-  /// Of the computation that the function is, or is part of; null where it is not divided.
+  /// The sizes of the whole computation that this function belongs to; null if it is not divided.
   const StmtSizes* sizes_ = nullptr;
-  /// Loops around, in this function and those that call it.
+  /// The number of enclosing loops, in this function and in its callers.
   int loop_depth_ = 0;
-  /// Null: without comments. The stage that the last comment named.
+  /// Null: no comments are emitted. `commented_` is the stage of the last comment.
   std::shared_ptr<StageComments> comments_;
   std::optional<int> commented_;
-  /// Workspaces in scope, the innermost last.
+  /// Workspaces in scope, innermost last.
   struct Workspace {
     std::string name, label;
     bool is_jumped_to = false;
   };
   std::vector<Workspace> workspaces_;
-  /// Inside a persistent parallel region.
+  /// Whether the position is inside a persistent parallel region.
   bool in_region_ = false;
-  /// The array of lanes that take the enclosing branches by lanes; "" outside of such branches.
+  /// The array of lanes that take the enclosing per-lane branches; "" outside of such branches.
   std::string stored_lanes_;
-  /// The variables of a task: its number, and of how many it is.
+  /// The variables of a task: its number and the number of tasks.
   std::string task_, num_tasks_;
   bool strided_tasks_ = false;
-  /// Of a kernel: declarations of memory of a block, which stand before all else.
+  /// Declarations of a kernel's shared memory, which come first.
   Lines shared_memory_;
-  /// How much of the memory whose size the launch says is taken, and whether there is any.
+  /// The used part of the memory whose size is set at launch, and whether there is such memory.
   tir::Expr dynamic_bytes_ = tir::make_int(Int(64), 0);
   bool has_dynamic_shared_ = false;
-  /// Loads of the statement at hand that are vectors: their names.
+  /// The names of vectors that hold loads of the current statement.
   std::unordered_map<const tir::ExprNode*, std::string> vector_loads_;
-  /// Of the products that a fragment is for, and whether what it holds lies by columns in memory.
+  /// The product shape that a fragment is for, and whether its layout in memory is column-major.
   struct FragmentShape {
     int m = 0, n = 0, k = 0;
     bool is_by_columns = false;
   };
-  /// By data pointer: look-up only.
+  /// Keys are data pointers; used for look-up only.
   std::unordered_map<const tir::ExprNode*, FragmentShape> fragments_;
-  /// What matrices are loaded from and stored to.
+  /// The memory that matrices are loaded from and stored to.
   std::unordered_set<const tir::ExprNode*> matrix_memory_;
-  /// Of parameters: to how many bytes they must be aligned.
+  /// The required alignment of parameters, in bytes.
   std::unordered_map<std::string, int> aligned_params_;
   void align(const tir::Expr& data, int bytes) {
     int& most = aligned_params_[find(data).name];

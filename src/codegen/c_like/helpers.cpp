@@ -78,15 +78,16 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
     text.replace(at, what.size(), by), at += by.size();
 }
 
-/// A power of two as a literal of type `float` or `double`.
+/// Returns a power of two as a literal of type `float` or `double`.
 std::string power_of_two(int exponent, bool is_double) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), is_double ? "%.1f" : "%.1ff", std::ldexp(1.0, exponent));
   return text.data();
 }
 
-/// Fills in a float-to-integer conversion: `$V` is the float's type, `$L` the least integer as a
-/// float, `$E` the float after the greatest integer, `$I` and `$A` the least and greatest integer.
+/// Inserts the limits of a float-to-integer conversion: `$V` is the float type, `$L` the minimum
+/// integer as a float, `$E` the float after the maximum integer, `$I` and `$A` the minimum and
+/// maximum integer.
 void fill_limits(std::string& text, Helper helper, const Dialect& dialect, DataType t) {
   const bool is_double = helper == Helper::OfFloat64;
   const int bits = t.is_int() ? t.bits - 1 : t.bits;
@@ -103,7 +104,8 @@ void fill_limits(std::string& text, Helper helper, const Dialect& dialect, DataT
   replace_all(text, "$A", greatest);
 }
 
-/// `$T` is the type, `$U` the unsigned integer of its width, `$N` the helper's name, `$B` the bits.
+/// Expands a template: `$T` is the type, `$U` the unsigned integer of its width, `$N` the helper's
+/// name, `$B` the bits.
 std::string filled(std::string text, Helper helper, const std::string& name, const Dialect& dialect,
                    DataType t) {
   const auto replace = [&](const std::string& what, const std::string& by) {
@@ -122,7 +124,7 @@ std::string filled(std::string text, Helper helper, const std::string& name, con
   replace("$F", t.bits == 64 || !dialect.names_math_by_type ? "" : "f");
   if (dialect.device != nullptr) {
     replace("$S", std::string(dialect.device->shuffle));
-    // Longer names first: one is part of another.
+    // Longer names come first, because some names are parts of others.
     for (const int is_unsigned : {1, 0})
       for (std::size_t n = 0; n < 4; ++n)
         replace(std::string(kPlainC.integers[is_unsigned][n]),
@@ -131,7 +133,7 @@ std::string filled(std::string text, Helper helper, const std::string& name, con
   return text;
 }
 
-// The conversions of 16 bits work on float32's bits as llvm/emit_cast.cpp says.
+// The conversions of 16-bit floats operate on float32 bits, as explained in llvm/emit_cast.cpp.
 constexpr const char* kValueOfFloat16 = R"(float $N(uint16_t bits) {
   const uint32_t rest = (uint32_t)(bits & 0x7fff) << 13;
   union { uint32_t bits; float value; } x = { rest };
@@ -154,10 +156,10 @@ constexpr const char* kFloat16Bits = R"(uint16_t $N(float value) {
   return (uint16_t)(result | (x.bits >> 16 & 0x8000u));
 }
 )";
-// Conversions by CUDA's instructions; those of bfloat16 exist since sm_80. The result is in a
-// 32-bit register because of a fault in ptxas 13.0: if `cvt.rn.f16.f32` writes a 16-bit register
-// and NVVM splits its store in two (`st.local.u8 [...], %rs1`), ptxas stores the number converted
-// to an integer.
+// Conversions by CUDA instructions; those of bfloat16 exist since sm_80. The result is in a 32-bit
+// register because of a fault in ptxas 13.0: if `cvt.rn.f16.f32` writes a 16-bit register and NVVM
+// splits its store in two (`st.local.u8 [...], %rs1`), ptxas stores the number converted to an
+// integer.
 constexpr const char* kValueOfFloat16InCuda = R"(float $N(uint16_t bits) {
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
@@ -210,14 +212,14 @@ constexpr const char* kBfloat16OfInteger = R"(float $N($T value) {
   return round_to_bfloat16(round_to_odd((double)value));
 }
 )";
-// Saturates, and has 0 for NaN: C leaves both undefined.
+// Saturates, and converts NaN to 0; both cases are undefined in C.
 constexpr const char* kIntegerOfFloat = R"($T $N($V value) {
   if (value != value) return 0;
   if (value <= $L) return $I;
   return value < $E ? ($T)value : $A;
 }
 )";
-// NaN if an operand is.
+// The result is NaN if an operand is NaN.
 constexpr const char* kMinOfFloats = R"($T $N($T a, $T b) {
   const $T less = b < a ? b : a;
   return b == b ? less : b;
@@ -284,7 +286,7 @@ constexpr const char* kPrefetch = R"(#if defined(__GNUC__)
 #endif
 )";
 
-/// CUDA C, to shared memory. Whole lines of 16 bytes pass by the first cache.
+/// CUDA C: an asynchronous copy to shared memory. Copies of 16 bytes bypass the L1 cache.
 constexpr const char* kCopyAsync = R"(void $N(void* to, const void* from, int bytes) {
   const unsigned int at = (unsigned int)__cvta_generic_to_shared(to);
   if (bytes == 16)
@@ -296,7 +298,7 @@ constexpr const char* kCopyAsync = R"(void $N(void* to, const void* from, int by
 }
 )";
 
-// OpenCL C. Who would get the value of a thread beyond the group keeps its own, as in CUDA C.
+// OpenCL C. A thread whose source lies beyond the group keeps its own value, as in CUDA C.
 constexpr const char* kShuffleTo = R"($T $N($T value, int thread, int width) {
   const int own = (int)get_sub_group_local_id();
   return $S(value, own / width * width + thread % width);
@@ -313,7 +315,7 @@ constexpr const char* kShuffleDown = R"($T $N($T value, int distance, int width)
 }
 )";
 
-/// Returns `value`. The empty `asm` may change its register, as far as the compiler knows.
+/// Returns `value`. For the compiler, the empty `asm` may change its register.
 constexpr const char* kOpaque = R"($T $N($T value) {
   asm("" : "+$R"(value));
   return value;

@@ -12,7 +12,7 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-/// A kernel as a function of the text.
+/// Emits a kernel as a function of the text.
 class KernelTextEmitter {
  public:
   KernelTextEmitter(TextEmitter& module, const PrimFunc& kernel, std::optional<int> max_registers)
@@ -23,7 +23,7 @@ class KernelTextEmitter {
         name_(module.names().take(kernel.attrs.global_symbol)),
         emitter_(module, uses_, name_, kernel.attrs.noalias && num_updated_arrays_ == 0) {}
 
-  /// What the kernel does with its parameters, and how they must be aligned.
+  /// Returns the kernel's accesses to its parameters, and their alignment.
   runtime::FunctionSpec function() const {
     runtime::FunctionSpec function = signature_.spec;
     for (std::size_t n = 0; n < function.params.size(); ++n)
@@ -65,8 +65,8 @@ class KernelTextEmitter {
       emitter_.define(array->declared->data, variable);
       spec_.params.push_back(Handle());
     } else {
-      // A bool is no parameter of OpenCL's kernels; numbers of 16 bits come as they are computed
-      // with.
+      // OpenCL kernels cannot have bool parameters; 16-bit floats are passed in the type of
+      // computations.
       const DataType t = param.dtype();
       const DataType passed = t.is_bool()                       ? UInt(8)
                               : t.is_floating() && t.bits == 16 ? Float(32)
@@ -95,7 +95,7 @@ class KernelTextEmitter {
     }
   }
 
-  /// In a line, or each in its own where that would be long.
+  /// Returns the parameters in one line, or one per line if that line would be long.
   std::string list_of_params() const {
     constexpr std::size_t kLongest = 80;
     std::size_t length = 0;
@@ -109,7 +109,7 @@ class KernelTextEmitter {
     return list;
   }
 
-  /// What stands before the name: with the threads of a block, where their number is known.
+  /// Returns the prefix of the name, with the number of threads per block if it is known.
   std::string prefix() const {
     const DeviceDialect& device = *module_.dialect().device;
     std::int64_t extents[3] = {1, 1, 1}, block_count = 1;
@@ -127,7 +127,7 @@ class KernelTextEmitter {
       is_known &= extent.has_value();
       extents[*axis.thread()->dim] = extent.value_or(1);
     });
-    // Of no threads it is never launched.
+    // A kernel without threads is never launched.
     for (std::int64_t extent : extents) is_known = is_known && extent > 0;
     is_known = is_known && has_bounds(extents[0] * extents[1] * extents[2], block_count);
     std::string text(is_known ? device.kernel_of_known_size : device.kernel);
@@ -143,8 +143,8 @@ class KernelTextEmitter {
     return text;
   }
 
-  /// Bounds of a launch say how many registers threads may have at most, so that all of them have
-  /// some: NVRTC then takes no other limit. The smaller one is to hold.
+  /// Whether the prefix can have launch bounds. They limit the registers of a thread so that all
+  /// threads of a block fit, and NVRTC then ignores any other limit; the smaller limit must apply.
   bool has_bounds(std::int64_t threads, std::int64_t blocks) const {
     constexpr std::int64_t kRegisters = 65536;
     return !max_registers_ ||
@@ -157,8 +157,8 @@ class KernelTextEmitter {
   const IndexUses uses_;
   const std::string name_;
   const Signature signature_ = signature_of(kernel_, name_);
-  /// Number of arrays that the kernel reads and writes. If there are any, at most one of them is
-  /// declared __restrict__, and loads from read-only arrays are opaque. The reason is a fault in
+  /// The number of arrays that the kernel reads and writes. If there are any, at most one of them
+  /// is declared __restrict__, and loads from read-only arrays are opaque. The reason is a fault in
   /// NVVM 7.0.1 (CUDA 13.0): it merges the loads of `c ? A[i] : B[i]` into one load from a selected
   /// address and keeps the alias information of one of them. It then deletes earlier stores to the
   /// other array, and reads that array through the read-only cache. Vector loads are not merged.

@@ -1,4 +1,4 @@
-// C identifiers for variables of the IR, whose names need be neither identifiers nor unique.
+// C identifiers for IR variables, whose names need not be identifiers or unique.
 //
 //   Names names;
 //   names.take("i.outer")   // "i_outer"
@@ -14,17 +14,17 @@
 
 namespace tenon::codegen {
 
-/// Whether C, what the emitted text includes, or a helper function gives the name a meaning.
+/// Whether C, an included header of the emitted text, or a helper function defines the name.
 bool is_reserved(std::string_view identifier);
 
 class Names {
  public:
   Names() { open(); }
-  /// In scope until the block around it is closed.
+  /// Returns a free identifier, which is taken until the enclosing block is closed.
   std::string take(std::string_view wanted);
-  /// Until the end.
+  /// Returns a free identifier, which is taken until the end.
   std::string take_for_good(std::string_view wanted);
-  /// Taken from now on, and for good.
+  /// Takes the name permanently.
   void reserve(std::string_view name) { scopes_.front().insert(std::string(name)); }
   void open() { scopes_.emplace_back(); }
   void close() { scopes_.pop_back(); }

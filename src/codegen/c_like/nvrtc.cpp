@@ -18,7 +18,7 @@ using Program = void*;
 
 constexpr Result kCompilationFailed = 6;
 
-/// Where installations put the library, the newest first, if the loader does not know it.
+/// Returns the usual paths of the library, newest first, for a loader that does not find it.
 std::vector<std::string> places() {
   std::vector<std::string> names{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
                                  "/usr/local/cuda/lib64/libnvrtc.so"};
@@ -33,7 +33,7 @@ std::vector<std::string> places() {
   return names;
 }
 
-/// Where the headers of an installation are, beside its libraries; "" if they are nowhere.
+/// Returns the folder of the headers of an installation, relative to its libraries, or "".
 std::string folder_of_headers(const std::string& library) {
   std::error_code ignored;
   std::vector<fs::path> folders;
@@ -47,13 +47,13 @@ std::string folder_of_headers(const std::string& library) {
   return "";
 }
 
-/// The file that a function comes from.
+/// Returns the file that a function was loaded from.
 std::string file_of(void* function) {
   Dl_info info = {};
   return dladdr(function, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
-/// Never unloaded.
+/// The library, which is never unloaded.
 struct Nvrtc {
   Nvrtc() {
     for (const std::string& place : places())
@@ -88,7 +88,7 @@ struct Nvrtc {
 
   void* library = nullptr;
   std::string why_missing;
-  /// What fragments of tensor cores are declared in; "" where the library came without.
+  /// The folder of the header that declares tensor core fragments; "" if the installation lacks it.
   std::string headers;
   Result (*create)(Program*, const char*, const char*, int, const char* const*,
                    const char* const*) = nullptr;
@@ -104,7 +104,7 @@ const Nvrtc& nvrtc() {
   return library;
 }
 
-/// "" where the compiler gives none.
+/// Returns "" if the compiler provides no such output.
 std::string bytes_of(Program program, Nvrtc::Size* size_of, Nvrtc::Text* text_of) {
   std::size_t size = 0;
   if (size_of(program, &size) != 0 || size == 0) return "";

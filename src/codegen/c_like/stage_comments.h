@@ -1,5 +1,5 @@
-// Which stage statements compute, for comments in the text. A statement is of a stage if all that
-// it stores is the stage's, or nobody's.
+// The stages that statements compute, for comments in the text. A statement belongs to a stage if
+// all its stores are to that stage's buffers or to buffers of no stage.
 //
 //   StageComments comments(func);
 //   comments.of(loop)               // "C, matmul.cpp:14": the loop computes C and nothing else
@@ -21,17 +21,18 @@ class StageComments {
   enum class Kind : unsigned char { Nothing, OneStage, Several };
   struct Stored {
     Kind kind = Kind::Nothing;
-    /// Of OneStage: a number of its own.
+    /// For OneStage: the number of the stage.
     int stage = 0;
   };
-  /// Asked for the outermost statements first, each costs no more than its own length.
+  /// Returns what the statement stores. If outermost statements are queried first, a call takes
+  /// time in proportion to the statement's own length.
   Stored stored_by(const tir::Stmt& s);
   const std::string& line(int stage) const { return lines_[static_cast<std::size_t>(stage)]; }
 
  private:
   void add(const std::string& buffer, Stored& stored) const;
 
-  /// By the names of buffers. Stages of one name are one here, with all their places.
+  /// Keys are buffer names. Stages of the same name share an entry, with all their locations.
   std::unordered_map<std::string, int> stages_;
   std::vector<std::string> lines_;
   std::unordered_map<const tir::StmtNode*, Stored> known_;

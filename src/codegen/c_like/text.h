@@ -1,4 +1,4 @@
-// Pieces of C text: expressions with the strength of their operators, and lines.
+// Pieces of C text: expressions with the precedence of their operators, and lines.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tenon::codegen {
 
-/// The operators of C by strength, the strongest first.
+/// The precedence levels of C, the tightest first.
 enum class Level : unsigned char {
   Primary,
   Unary,
@@ -31,17 +31,17 @@ struct Text {
   std::string text;
   Level level = Level::Primary;
 
-  /// As an operand of an operator that binds operands of this level.
+  /// Returns the text as an operand, in parentheses if it binds less tightly than `weakest`.
   std::string within(Level weakest) const { return level <= weakest ? text : "(" + text + ")"; }
 };
 
-/// Operands of the same level stand on the left only: C's operators associate to the left, and sums
-/// of floats are not to change their order.
+/// Only the left operand may have the same level: C's operators associate to the left, and the
+/// order of floating-point sums must not change.
 inline Text infix(const Text& a, const std::string& op, const Text& b, Level level) {
   const Level stronger = static_cast<Level>(static_cast<unsigned char>(level) - 1);
   return {a.within(level) + " " + op + " " + b.within(stronger), level};
 }
-/// Like infix, but what compilers warn of without parentheses has them.
+/// Like infix, but with parentheses where compilers would warn without them.
 inline Text infix_bits(const Text& a, const std::string& op, const Text& b, Level level) {
   return {a.within(Level::Unary) + " " + op + " " + b.within(Level::Unary), level};
 }
@@ -61,11 +61,11 @@ class Lines {
                                   : std::string(static_cast<std::size_t>(depth_) * 2, ' ') + line +
                                         (mark_ > 0 ? line_mark(mark_) : ""));
   }
-  /// The statement, by its line in a listing, that lines from now on are part of; 0: of none, and
-  /// nothing is said of it.
+  /// Sets the statement, by its line in a listing, that the following lines belong to. With 0, the
+  /// lines are not attributed.
   void set_mark(int line) { mark_ = line; }
   int mark() const { return mark_; }
-  /// A label: to the left of what is around it.
+  /// Adds a label, indented less than the surrounding lines.
   void add_label(const std::string& label) {
     lines_.push_back(std::string(static_cast<std::size_t>(depth_ > 0 ? depth_ - 1 : 0) * 2, ' ') +
                      label + ":");
@@ -79,7 +79,7 @@ class Lines {
   void indent() { ++depth_; }
   void outdent() { --depth_; }
   bool empty() const { return lines_.empty(); }
-  /// Lines of their own that will stand one step further in.
+  /// Returns an empty list of lines with one more level of indentation.
   Lines inner() const {
     Lines result;
     result.depth_ = depth_ + 1;

@@ -21,7 +21,7 @@ constexpr const char* kHead =
 
 )";
 
-// The layouts are those of tenon/runtime/c_api.h; a test compiles both and compares.
+// The layouts are those of tenon/runtime/c_api.h; a test compiles both and compares them.
 constexpr const char* kCallTypes = R"(// How the runtime passes arguments.
 typedef union { int64_t i; double f; void* p; } TenonValue;
 typedef struct { int32_t device_type, device_id; } DLDevice;
@@ -95,7 +95,7 @@ static inline void workspace_free(void* data) {
 
 )";
 
-// A compiler that unrolls such a loop before it looks for vectors makes none of it.
+// Compilers that unroll such a loop before vectorization do not vectorize it.
 constexpr const char* kLanes =
     "// Loops over the lanes of vectors. With -fopenmp-simd -DTENON_SIMD, compilers make vectors of "
     "them.\n"

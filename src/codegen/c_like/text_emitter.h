@@ -1,5 +1,5 @@
-// What the functions of one text share while they are emitted: the dialect, helper functions, the
-// functions of other languages that they call, the runtime.
+// State that the functions of one text share while they are emitted: the dialect, helper functions,
+// extern functions, the runtime.
 #pragma once
 
 #include <map>
@@ -16,18 +16,18 @@
 
 namespace tenon::codegen {
 
-/// The parameter, or the array, that is a kernel's memory of a size that the launch says.
+/// The name of the parameter or array for shared memory whose size is set at launch.
 inline constexpr std::string_view kDynamicShared = "dynamic_shared";
 
 class TextEmitter {
  public:
-  /// `imported` are the C sources that functions bring along; they become part of the text.
+  /// `imported` holds the imported C sources, which become part of the text.
   TextEmitter(const Dialect& dialect, std::vector<std::string> imported,
               bool comments_stages = false);
 
-  /// Lines of functions are to say which statement they are part of.
+  /// Attributes the lines of functions to statements.
   void mark_lines(const StatementLines* lines) { statement_lines_ = lines; }
-  /// The statement's line; 0 where it is not to be said.
+  /// Returns the statement's line, or 0 if lines are not attributed.
   int line_of(const tir::Stmt& s) const {
     if (!statement_lines_) return 0;
     const auto found = statement_lines_->find(&s.node());
@@ -36,34 +36,34 @@ class TextEmitter {
 
   const Dialect& dialect() const { return dialect_; }
   Helpers& helpers() { return helpers_; }
-  /// Whether comments say which stage is computed.
+  /// Whether comments name the computed stage.
   bool comments_stages() const { return comments_stages_; }
-  /// Of functions.
+  /// Names of functions.
   Names& names() { return names_; }
-  /// A function of another language, declared unless the text already does. Throws LowerError for a
-  /// name that is none in C, and for a call of other types than an earlier one.
+  /// Declares an extern function, unless the text already does. Throws LowerError for a name that
+  /// is not a C identifier, and for a call with other types than an earlier call.
   void use_extern(const std::string& name, const std::string& declaration);
-  /// The runtime's functions, under their names without `tenon_`.
+  /// Declares the runtime's functions, under their names without `tenon_`.
   void use_runtime() { uses_runtime_ = true; }
-  /// A loop is marked as one over lanes in any order.
+  /// Defines the marker of loops over lanes in any order.
   void use_lanes() { uses_lanes_ = true; }
-  /// A long function is divided.
+  /// Defines the marker of functions that are parts of a long one.
   void use_parts() { uses_parts_ = true; }
-  /// DLTensor and TenonValue are used before the functions for the runtime are.
+  /// Declares DLTensor and TenonValue, for uses other than in the functions for the runtime.
   void use_call_types() { uses_call_types_ = true; }
 
-  /// Functions of the text, in the order in which they are added.
+  /// Adds a function to the text, in the order of the calls.
   void add_function(const std::string& text) { functions_ += text + "\n"; }
-  /// What the runtime calls.
+  /// Adds a function that the runtime calls.
   void add_packed(const std::string& text) { packed_ += "\n" + text; }
-  /// A declaration for the callers' header.
+  /// Adds a declaration for the header of callers.
   void add_declaration(const std::string& text) { declarations_ += text; }
 
-  /// The whole.
+  /// Returns the complete text.
   std::string text(const std::string& manifest) const;
-  /// The whole, where the functions are kernels.
+  /// Returns the complete text of a module of kernels.
   std::string kernels() const;
-  /// The declarations of the functions for C programs.
+  /// Returns the declarations of the functions for C programs.
   const std::string& declarations() const { return declarations_; }
 
  private:
@@ -83,12 +83,12 @@ class TextEmitter {
   std::string functions_, packed_, declarations_;
 };
 
-/// Keeps the names of the functions that a function calls, and its own symbol, from variables and
-/// from the functions that are emitted after this.
+/// Reserves the names of the functions that a function calls, and its own symbol, so that neither
+/// variables nor functions emitted later use them.
 void reserve_names(TextEmitter& module, const tir::PrimFunc& func, const Signature& signature);
 
-/// Emits a function: the computation, under the function's name or one like it, and the packed
-/// function under the signature's symbol. Throws LowerError for what C cannot say.
+/// Emits a function: the computation, under the function's name or a similar one, and the packed
+/// function under the signature's symbol. Throws LowerError for IR that C cannot express.
 void emit_c_function(TextEmitter& module, const tir::PrimFunc& func, const Signature& signature);
 
 }  // namespace tenon::codegen

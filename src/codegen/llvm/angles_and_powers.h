@@ -1,17 +1,17 @@
-// What sin, cos, tan and pow are by quarters of turns and by special values, for results of both
-// formats: those of float32 are computed in doubles, those of float64 in pairs of them.
+// The parts of sin, cos, tan and pow that are common to both formats: quadrants and special values.
+// float32 results are computed in doubles, float64 results in pairs of doubles.
 #pragma once
 
 #include "codegen/llvm/range_reduction.h"
 
 namespace tenon::codegen {
 
-/// `Precise` is what reduced angles and logarithms are, and holds more digits than a result:
-/// values of doubles, or pairs of them. What it does with them is up to the derived class.
+/// `Precise` is the type of reduced angles and logarithms, with more digits than a result: doubles,
+/// or pairs of them. The derived class implements its operations.
 template <class Precise>
 class AnglesAndPowers : protected RangeReduction {
  public:
-  /// `format` is that of arguments and results: float or double, or a vector of them.
+  /// `format` is the type of arguments and results: float or double, or a vector of them.
   /// `has_scaling`: see RangeReduction.
   AnglesAndPowers(llvm::IRBuilderBase& builder, llvm::Type* format, bool has_scaling = false)
       : RangeReduction(builder, format->getWithNewType(builder.getDoubleTy()), has_scaling),
@@ -41,11 +41,11 @@ class AnglesAndPowers : protected RangeReduction {
     return zero_or(x, builder_.CreateFDiv(above, builder_.CreateSelect(odd, sine, cosine)));
   }
 
-  /// 2^(y log2 |x|), with the sign of odd powers.
+  /// Returns 2^(y log2 |x|), with the sign of odd powers.
   llvm::Value* power(llvm::Value* x, llvm::Value* y) {
     llvm::Value* base = in_doubles(x);
     llvm::Value* exponent = in_doubles(y);
-    // Whatever is not 1 is 0 or infinity to the power of 2^66; 1, whose logarithm is 0, stays 1.
+    // A base other than 1 is 0 or infinity to the power of 2^66; 1, whose logarithm is 0, stays 1.
     llvm::Value* value = exp2(times(clamped(exponent, -0x1p66, 0x1p66), log2(fabs(base))));
     value = of_signed_base(base, exponent, value);
     llvm::Value* is_certain = builder_.CreateOr(builder_.CreateFCmpOEQ(exponent, number(0)),
@@ -56,11 +56,12 @@ class AnglesAndPowers : protected RangeReduction {
  protected:
   ~AnglesAndPowers() = default;
 
-  /// The logarithm of a magnitude that may be zero, infinity or NaN; `of_finite` where it is not.
+  /// Returns the logarithm of a magnitude that may be zero, infinity or NaN; `of_finite` is the
+  /// result for other values.
   llvm::Value* logarithm_at_the_ends(llvm::Value* magnitude, llvm::Value* of_finite) {
     llvm::Value* value = builder_.CreateSelect(builder_.CreateFCmpOEQ(magnitude, number(0)),
                                                infinity(true), of_finite);
-    // Infinity and NaN are their own logarithms.
+    // The logarithms of infinity and NaN are infinity and NaN.
     return builder_.CreateSelect(builder_.CreateFCmpOLT(magnitude, infinity()), value, magnitude);
   }
 
@@ -76,15 +77,15 @@ class AnglesAndPowers : protected RangeReduction {
 
   // ---- what the derived class knows -------------------------------------------------------------
 
-  /// x - quarters * pi / 2, which is at most pi / 4.
+  /// Returns x - quarters * pi / 2, which is at most pi / 4.
   virtual Precise rest_of(llvm::Value* x, llvm::Value* quarters) = 0;
   virtual llvm::Value* sine_of(Precise rest) = 0;
   virtual llvm::Value* cosine_of(Precise rest) = 0;
 
-  /// Exactly 0 for 1; at its ends, logarithm_at_the_ends.
+  /// Returns exactly 0 for 1. Special values follow logarithm_at_the_ends.
   virtual Precise log2(llvm::Value* magnitude) = 0;
   virtual Precise times(llvm::Value* a, Precise b) = 0;
-  /// Of any number; what is too small or too great for the format becomes 0 or infinity in it.
+  /// Accepts any number; results beyond the range of the format become 0 or infinity in it.
   virtual llvm::Value* exp2(Precise x) = 0;
 
   // ---- formats ----------------------------------------------------------------------------------
@@ -101,7 +102,7 @@ class AnglesAndPowers : protected RangeReduction {
     llvm::Value* quarters = builder_.CreateFSub(shifted, rounder());
     return {bits(shifted), rest_of(angle, quarters)};
   }
-  /// A rest of zero is positive, whatever sign the zero had.
+  /// Returns x if it is zero, with its sign; otherwise `value`. A zero remainder would be positive.
   llvm::Value* zero_or(llvm::Value* x, llvm::Value* value) {
     llvm::Value* is_zero = builder_.CreateFCmpOEQ(x, llvm::ConstantFP::get(format_, 0.0));
     return builder_.CreateSelect(is_zero, x, in_format(value));
@@ -115,7 +116,8 @@ class AnglesAndPowers : protected RangeReduction {
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// `of_magnitude` with the sign of odd powers; negative numbers have no powers between integers.
+  /// Returns `of_magnitude` with the sign of odd powers; NaN for a negative base and a fractional
+  /// exponent.
   llvm::Value* of_signed_base(llvm::Value* base, llvm::Value* exponent, llvm::Value* of_magnitude) {
     const Parity parity = parity_of(exponent);
     llvm::Value* is_minus = builder_.CreateICmpSLT(bits(base), integer(0));
@@ -126,8 +128,8 @@ class AnglesAndPowers : protected RangeReduction {
         builder_.CreateAnd(is_finite_negative, builder_.CreateNot(parity.is_integer));
     return builder_.CreateSelect(has_none, not_a_number(), value);
   }
-  /// From 2^53 on all numbers are even; what is less loses in the sum with that all but the even
-  /// integer that is nearest.
+  /// From 2^53 on all numbers are even. Adding 2^53 to smaller numbers rounds them to the nearest
+  /// even integer.
   Parity parity_of(llvm::Value* x) {
     llvm::Value* all_even = number(0x1p53);
     llvm::Value* magnitude = fabs(x);

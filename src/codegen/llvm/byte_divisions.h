@@ -1,12 +1,12 @@
-// Divisions of vectors of bytes, which LLVM's code for x86 gets wrong (llvm_faults.md).
+// Divisions of byte vectors, for which LLVM generates wrong code on x86 (llvm_faults.md).
 #pragma once
 
 #include <llvm/IR/Module.h>
 
 namespace tenon::codegen {
 
-/// Quotients and remainders of vectors of bytes by constants are computed in 16 bits, as LLVM's
-/// code for x86 would do by itself. To be called last: what optimises narrows them again.
+/// Computes quotients and remainders of byte vectors by constants in 16 bits, as LLVM's x86 backend
+/// does by itself. Must be the last pass, because optimization would narrow them again.
 void widen_byte_divisions(llvm::Module& module);
 
 }  // namespace tenon::codegen

@@ -22,8 +22,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// c_api.h: what loading a shared library reads. Weak, so that objects of several modules can be
-/// linked together.
+/// Adds the manifest of c_api.h, which is read when a shared library is loaded. The symbol is weak,
+/// so that objects of several modules can be linked together.
 void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>& functions) {
   const std::string text = runtime::to_manifest(functions);
   llvm::Constant* data = llvm::ConstantDataArray::getString(
@@ -32,7 +32,7 @@ void add_manifest(llvm::Module& module, const std::vector<runtime::FunctionSpec>
                            kManifestSymbol);
 }
 
-/// c_api.h: the kernels of a library.
+/// Adds the kernels of a library (c_api.h).
 void add_kernel_tables(llvm::Module& module, std::vector<llvm::Constant*> tables) {
   auto* pointer = llvm::PointerType::getUnqual(module.getContext());
   tables.push_back(llvm::ConstantPointerNull::get(pointer));
@@ -46,8 +46,8 @@ bool is_same_processor(const tir::TargetFacts& a, const tir::TargetFacts& b) {
   return a.cpu == b.cpu && a.features == b.features;
 }
 
-/// What belongs to no function alone, such as imported code, is for the processor of all of them,
-/// or else for any of their kind.
+/// Returns the target of code that belongs to no single function, such as imported code: the
+/// functions' common processor, or else a generic one of their architecture.
 tir::TargetFacts common_target(const std::vector<CompileUnit>& units) {
   tir::TargetFacts common = units.front().target;
   for (const CompileUnit& unit : units) {
@@ -71,7 +71,8 @@ bool is_llvm_ir(const std::filesystem::path& path) {
   return path.extension() == ".ll" || path.extension() == ".bc";
 }
 
-/// Linked into the module and inlined where clang compiles it for this LLVM, else an object.
+/// Imports C source: linked into the module and inlined if clang compiles it to this version of
+/// LLVM's IR, otherwise as an object.
 void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
   CImportOptions options{.command = code.options.c_compiler,
                          .wants_llvm_ir = true,
@@ -88,7 +89,7 @@ void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
   if (is_object) code.imported_objects.push_back(std::move(compiled.bytes));
 }
 
-/// What the options and the functions' pragmas name.
+/// Imports the sources that the options and the functions' pragmas name.
 void import_sources(llvm::Module& module, const std::vector<CompileUnit>& units, LlvmCode& code) {
   ImportedSources sources;
   for (const CompileUnit& unit : units) add_imported_sources(unit.module, sources);
@@ -110,7 +111,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   LlvmCode result;
   result.common = common_target(units);
   result.options = options;
-  // They may refer to what the artifact outlives.
+  // They may refer to objects with a shorter lifetime than the artifact.
   result.options.on_step = {};
   result.options.lines = nullptr;
   auto machine = make_target_machine(result.common, options.opt_level);

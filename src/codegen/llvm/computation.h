@@ -1,4 +1,4 @@
-// What is known of a whole computation before it is emitted, as one function or several.
+// Analyses of a whole computation, before it is emitted as one function or several.
 #pragma once
 
 #include "tenon/codegen/index_uses.h"

@@ -9,7 +9,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Otherwise an instruction without a line seems to be of the line before it.
+/// Makes LLVM emit line 0 for instructions without a line, which would otherwise inherit the
+/// previous instruction's line.
 void write_unknown_lines() {
   static std::once_flag done;
   std::call_once(done, [] {

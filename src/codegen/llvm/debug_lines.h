@@ -1,6 +1,6 @@
-// Where instructions come from, as LLVM's debug locations: each has the line of the statement that
-// it computes part of. They go through optimisation with the instructions, change none of them, and
-// come out as `.loc` in assembler. What LLVM moves out of its block loses its line.
+// Source lines of instructions, as LLVM debug locations: each instruction has the line of the
+// statement that it is emitted for. They survive optimization without affecting it, and become
+// `.loc` in assembler. Instructions that LLVM moves out of their block lose their line.
 #pragma once
 
 #include <llvm/IR/DIBuilder.h>
@@ -17,14 +17,14 @@ class DebugLines {
  public:
   DebugLines(llvm::Module& module, const StatementLines& lines);
 
-  /// Makes the function known to debuggers; then its instructions have this location until they are
-  /// given another one. That of line 0, which is no line.
+  /// Adds debug information for the function. Its instructions have the returned location, with
+  /// line 0, until they are given another one.
   llvm::DebugLoc begin(llvm::Function& function);
-  /// Nothing for statements without a line.
+  /// Returns nullopt for statements without a line.
   std::optional<llvm::DebugLoc> of(const tir::StmtNode& stmt, const llvm::Function& function) const;
-  /// The line of a place in another function.
+  /// Returns the location with the same line in another function.
   llvm::DebugLoc same_line(const llvm::DebugLoc& place, llvm::Function& function) const;
-  /// When all functions have been emitted.
+  /// Must be called when all functions have been emitted.
   void finish() { builder_.finalize(); }
 
  private:

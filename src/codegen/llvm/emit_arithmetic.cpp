@@ -27,16 +27,17 @@ llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Valu
   return is_comparison(op) ? result : rounded(result);
 }
 
-/// NaN if an operand is: on x86 an instruction, and a check of the first operand unless LLVM knows
-/// that one of them is no NaN. The second operand of a reduction's step is new, and so stands
-/// first: its check lies on no path from step to step.
+/// Returns the minimum or maximum, or NaN if an operand is NaN. On x86 this is one instruction and
+/// a check of the first operand, unless LLVM knows that one of them is not NaN. The second operand
+/// of a reduction step is the new value and is passed first, so that its check is not on the
+/// critical path of the reduction.
 llvm::Value* FunctionEmitter::extremum(BinaryOp op, llvm::Value* a, llvm::Value* b) {
   const bool is_min = op == BinaryOp::Min;
   if (module_.has_fast_math())
     return builder_.CreateSelect(
         builder_.CreateFCmp(is_min ? llvm::CmpInst::FCMP_OLT : llvm::CmpInst::FCMP_OGT, b, a), b,
         a);
-  // The sign of a zero result does not matter.
+  // The sign of a zero result is irrelevant.
   const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
   llvm::FastMathFlags flags = builder_.getFastMathFlags();
   flags.setNoSignedZeros();
@@ -58,7 +59,7 @@ llvm::Value* FunctionEmitter::float_arithmetic(BinaryOp op, llvm::Value* a, llvm
     case BinaryOp::TruncMod:
       return builder_.CreateFRem(a, b);
     case BinaryOp::FloorMod: {
-      // The remainder has the dividend's sign.
+      // The remainder has the sign of the dividend.
       llvm::Value* zero = llvm::Constant::getNullValue(a->getType());
       llvm::Value* remainder = builder_.CreateFRem(a, b);
       llvm::Value* differs =
@@ -143,7 +144,7 @@ llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, ll
 
 namespace {
 
-/// The constant that all lanes are, if they are one.
+/// Returns the constant that all lanes are equal to, or null.
 const llvm::ConstantInt* same_constant(const llvm::Value* value) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   if (!constant) return nullptr;
@@ -161,8 +162,7 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
   llvm::Value* one = llvm::ConstantInt::get(b->getType(), 1);
   const llvm::ConstantInt* constant = same_constant(b);
 
-  // The hardware traps on division by zero, and on the least integer by -1; neither may end the
-  // process.
+  // The hardware traps on division by zero, and of the minimum by -1; neither may end the process.
   llvm::Value* is_minus_one = nullptr;
   llvm::Value* divisor = b;
   if (!constant || constant->isZero() || (is_signed && constant->isMinusOne())) {
@@ -188,7 +188,7 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
   llvm::Value* remainder = builder_.CreateSRem(a, divisor);
   llvm::Value* quotient = wants_remainder ? nullptr : builder_.CreateSDiv(a, divisor);
   if (floors) {
-    // The remainder has the dividend's sign; where that is not the divisor's, the quotient was
+    // The remainder has the sign of the dividend. If the divisor has another sign, the quotient was
     // rounded up.
     llvm::Value* differs =
         builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero),

@@ -115,7 +115,7 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::prefetch:
       prefetch(n);
       return none;
-    case Intrin::tvm_storage_sync:  // one thread waits for nobody
+    case Intrin::tvm_storage_sync:  // a single thread needs no barrier
       return none;
     case Intrin::tvm_thread_allreduce:
     case Intrin::tvm_warp_shuffle:
@@ -170,7 +170,8 @@ void FunctionEmitter::prefetch(const Call& n) {
 
 namespace {
 
-/// C compilers extend what is narrower than an int, by its sign.
+/// Returns the extension of a narrow integer: C compilers extend types narrower than int, according
+/// to their sign.
 llvm::Attribute::AttrKind extension_of(DataType t) {
   const bool is_narrow = t.is_integral() && t.is_scalar() && t.bits < 32;
   return !is_narrow   ? llvm::Attribute::None
@@ -178,11 +179,11 @@ llvm::Attribute::AttrKind extension_of(DataType t) {
                       : llvm::Attribute::ZExt;
 }
 
-/// A pure function's calls may be moved and left out.
+/// Marks the call of a pure function, which may be moved or removed.
 void add_purity(llvm::CallBase& call, const Call& n) {
   call.setDoesNotThrow();
   call.addFnAttr(llvm::Attribute::WillReturn);
-  // It may still read what its pointers point at.
+  // The function may still read the memory that its pointers refer to.
   const bool has_pointer =
       std::ranges::any_of(n.args, [](const Expr& arg) { return arg.dtype().is_handle(); });
   if (has_pointer) {
@@ -207,7 +208,7 @@ llvm::FunctionType* FunctionEmitter::signature_in_c(const ExternCallee& callee, 
   llvm::Type* returned = type_in_c(result);
   const llvm::FunctionType* defined = module_.definition_of(callee.name);
   if (!defined) return llvm::FunctionType::get(returned, types, false);
-  // clang has a bool as one bit; and no function gives less than a call that drops its result asks.
+  // clang represents bool as one bit. If the result is dropped, any result type is accepted.
   const auto adapted = [](llvm::Type* ours, llvm::Type* theirs, DataType t) {
     return t.is_bool() && t.is_scalar() && theirs->isIntegerTy(1) ? theirs : ours;
   };
@@ -303,7 +304,7 @@ llvm::Value* FunctionEmitter::stack_shape(const Call& n) {
   return memory;
 }
 
-/// (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a
+/// Emits (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a
 /// DLTensor.
 llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   const DataType element = n.args[4].dtype();
@@ -320,7 +321,7 @@ llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   if (n.args[2].dtype().is_handle()) {
     strides = expr(n.args[2]);
   } else {
-    // c_api.h promises strides: those of a compact array.
+    // c_api.h guarantees strides: those of a compact array.
     strides =
         entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, *rank)), 8, "strides");
     llvm::Value* stride = int64(1);
@@ -351,7 +352,7 @@ llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   return tensor;
 }
 
-/// Calls a TenonPackedFunction by name: (name, arguments...).
+/// Emits the call of a TenonPackedFunction by name: (name, arguments...).
 llvm::Value* FunctionEmitter::call_packed(const Call& n) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name) throw LowerError("tvm_call_packed takes the function's name first");

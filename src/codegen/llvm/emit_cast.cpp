@@ -65,7 +65,8 @@ struct Bounds {
   double greatest = std::numeric_limits<double>::infinity();
 };
 
-/// Bounds of a value that is no NaN, as far as minima, maxima and roundings around it tell.
+/// Returns bounds of a value other than NaN that follow from the minima, maxima and roundings
+/// applied to it.
 Bounds bounds_of(llvm::Value* value) {
   const llvm::APFloat* number = nullptr;
   if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(number))) {
@@ -107,7 +108,7 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
   const bool may_be_below = bounds.least < least;
   const bool may_be_above = bounds.greatest >= greatest_plus_one;
   llvm::Value* bounded = value;
-  // Where it is NaN, the least value, as x86's instruction has it.
+  // NaN becomes the minimum, as with x86's instruction.
   if (may_be_below)
     bounded =
         builder_.CreateSelect(builder_.CreateFCmpOGT(value, number(least)), value, number(least));
@@ -121,7 +122,7 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
       builder_.CreateFreeze(wide.is_int() ? builder_.CreateFPToSI(bounded, type(wide))
                                           : builder_.CreateFPToUI(bounded, type(wide)));
   result = builder_.CreateTrunc(result, type(to));
-  // The greatest value of a wide type is no float.
+  // The maximum of a wide type is not representable as a float.
   if (may_be_above && !is_narrow) {
     const auto greatest = static_cast<std::uint64_t>(integer_max(to.element()).value_or(-1));
     result = builder_.CreateSelect(builder_.CreateFCmpOGE(value, number(greatest_plus_one)),
@@ -137,13 +138,13 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
                          : builder_.CreateUIToFP(value, type(target));
   };
   if (to.bits >= 32) return convert(to);
-  // Every integer below float16's infinity is a float32. bfloat16 reaches further: there the first
-  // rounding must leave a trace of what it dropped.
+  // Every integer below float16's infinity is exact in float32. bfloat16 has a larger range: the
+  // first rounding must preserve whether bits were lost.
   const int lanes = to.lanes;
   if (to.is_float() || from.bits <= 16) return round_float32(convert(Float(32, lanes)), to);
   if (from.bits == 64) {
-    // Doubles hold 53 bits: what lies below the upper 52 becomes one sticky bit. Small numbers keep
-    // all theirs.
+    // Doubles hold 53 bits: the bits below the upper 52 become one sticky bit. Small numbers keep
+    // all their bits.
     llvm::Value* low = builder_.CreateAnd(value, same_shape(value, 0xfff));
     llvm::Value* rest = builder_.CreateSub(value, low);
     llvm::Value* sticky =
@@ -189,9 +190,9 @@ llvm::Value* FunctionEmitter::round_float32(llvm::Value* value, DataType to) {
       return builder_.CreateFPTrunc(value, lanes_like(builder_.getHalfTy(), value));
     return float32_to_half_on_bits(value);
   }
-  // Adding just less than a half of the last place that stays, and one more where that place is
-  // odd, carries into it exactly when it must. A NaN could carry into infinity, so it gets a NaN of
-  // its own.
+  // Adding just less than half a unit in the last place, and one more if the last bit is odd,
+  // carries into it exactly if rounding up is required. A NaN could become infinity, so it is
+  // replaced.
   llvm::Value* bits = builder_.CreateBitCast(value, lanes_like(builder_.getInt32Ty(), value));
   llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, 16), same_shape(bits, 1));
   llvm::Value* rounded =
@@ -203,8 +204,8 @@ llvm::Value* FunctionEmitter::round_float32(llvm::Value* value, DataType to) {
 }
 
 llvm::Value* FunctionEmitter::half_to_float32_on_bits(llvm::Value* half) {
-  // Exponent and fraction moved to float32's places make a float32 too small by 2^112, subnormal
-  // ones too; infinity and NaN need the greatest exponent.
+  // Shifting exponent and mantissa to float32's positions gives a float32 that is too small by
+  // 2^112, also for subnormals. Infinity and NaN need the maximum exponent.
   llvm::Value* narrow = builder_.CreateBitCast(half, lanes_like(builder_.getInt16Ty(), half));
   llvm::Value* bits = builder_.CreateZExt(narrow, lanes_like(builder_.getInt32Ty(), half));
   llvm::Value* sign = builder_.CreateShl(builder_.CreateAnd(bits, same_shape(bits, 0x8000)), 16);
@@ -224,14 +225,14 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
   llvm::Value* bits = builder_.CreateBitCast(value, word);
   llvm::Value* sign = builder_.CreateAnd(builder_.CreateLShr(bits, 16), same_shape(bits, 0x8000));
   llvm::Value* magnitude = builder_.CreateAnd(bits, same_shape(bits, 0x7fffffff));
-  // Normal results: the exponent's bias changes by 112, and rounding carries as for bfloat16.
+  // Normal results: the bias of the exponent changes by 112, and rounding carries as for bfloat16.
   llvm::Value* odd = builder_.CreateAnd(builder_.CreateLShr(magnitude, 13), same_shape(bits, 1));
   llvm::Value* rounded =
       builder_.CreateAdd(magnitude, builder_.CreateAdd(odd, same_shape(bits, 0xfff)));
   llvm::Value* normal =
       builder_.CreateLShr(builder_.CreateSub(rounded, same_shape(bits, 112U << 23)), 13);
-  // Below 2^-14 the last place is 2^-24: adding 1/2, whose last place that is in float32, rounds
-  // there.
+  // Below 2^-14 a unit in the last place is 2^-24. Adding 1/2, whose unit in float32 is the same,
+  // rounds to it.
   llvm::Value* shifted = builder_.CreateBitCast(magnitude, value->getType());
   {
     const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
@@ -242,7 +243,8 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
       builder_.CreateSub(builder_.CreateBitCast(shifted, word), same_shape(bits, 0x3f000000));
   llvm::Value* result = builder_.CreateSelect(
       builder_.CreateICmpULT(magnitude, same_shape(bits, 113U << 23)), subnormal, normal);
-  // From 65520 on it is infinity, which lies half-way to the number after the greatest.
+  // From 65520 on the result is infinity. This value is half-way between the maximum and the next
+  // power.
   result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, same_shape(bits, 0x477ff000)),
                                  same_shape(bits, 0x7c00), result);
   result = builder_.CreateSelect(builder_.CreateICmpUGT(magnitude, same_shape(bits, 0x7f800000)),
@@ -253,8 +255,8 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
 }
 
 llvm::Value* FunctionEmitter::round_to_odd(llvm::Value* value) {
-  // Truncates, and makes the last place odd if anything was dropped: a second rounding then sees
-  // that there was.
+  // Truncates, and sets the last bit if any bits were lost, so that a second rounding takes them
+  // into account.
   llvm::Type* narrow = lanes_like(builder_.getFloatTy(), value);
   llvm::Type* word = lanes_like(builder_.getInt32Ty(), value);
   llvm::Value* nearest = builder_.CreateFPTrunc(value, narrow);

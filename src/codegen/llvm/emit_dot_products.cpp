@@ -1,5 +1,5 @@
-// Sums of products of neighbouring lanes (dp4a): the processor's instructions for them where
-// it has some, else products of every other lane.
+// Sums of products of adjacent lanes (dp4a): by the processor's instructions if available,
+// otherwise by products of every other lane.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -13,7 +13,7 @@ using namespace tir;
 
 namespace {
 
-/// An instruction on vectors of 128, 256 and 512 bits.
+/// An instruction for vectors of 128, 256 and 512 bits.
 struct OfWidths {
   llvm::Intrinsic::ID in_128, in_256, in_512;
 
@@ -31,12 +31,13 @@ constexpr OfWidths kByteProducts{llvm::Intrinsic::x86_avx512_vpdpbusd_128,
 constexpr OfWidths kBfloatProducts{llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128,
                                    llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
                                    llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512};
-/// Sums of two products of 16 bits.
+/// Sums of two 16-bit products.
 constexpr OfWidths kShortProducts{llvm::Intrinsic::x86_sse2_pmadd_wd,
                                   llvm::Intrinsic::x86_avx2_pmadd_wd,
                                   llvm::Intrinsic::x86_avx512_pmaddw_d_512};
 
-/// Versions of LLVM differ in how they have the same bits.
+/// Calls an intrinsic with bitcast arguments, because versions of LLVM declare different vector
+/// types for the same bits.
 llvm::Value* call_on_bits(llvm::IRBuilderBase& builder, llvm::Module& module,
                           llvm::Intrinsic::ID id, std::vector<llvm::Value*> args) {
   llvm::Function* function = declare_intrinsic(module, id, {});
@@ -45,16 +46,16 @@ llvm::Value* call_on_bits(llvm::IRBuilderBase& builder, llvm::Module& module,
   return builder.CreateCall(function, args);
 }
 
-/// Sums of four products of bytes, on vectors of one width.
+/// Sums of four byte products, for vectors of one width.
 class ByteProducts {
  public:
   ByteProducts(llvm::IRBuilderBase& builder, llvm::Module& module, int lanes)
       : builder_(builder), module_(module), lanes_(lanes) {}
 
-  /// By instructions whose first factor is unsigned and whose second is signed. What is of the
-  /// other kind is moved by 128, which flips its first bit, and its part of the sums is taken back;
-  /// that depends on the other factor only, so that it is computed once where this serves for
-  /// several sums.
+  /// Uses instructions whose first factor is unsigned and whose second is signed. A factor of the
+  /// other kind is offset by 128, which flips its sign bit, and the resulting part of the sums is
+  /// subtracted. That part depends on the other factor only, so it is computed once for several
+  /// sums.
   llvm::Value* by_instruction(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
                               llvm::Value* sums) {
     const bool is_a_signed = of_a.is_int(), is_b_signed = of_b.is_int();
@@ -67,7 +68,7 @@ class ByteProducts {
     return product(a, moved(b), builder_.CreateAdd(sums, builder_.CreateShl(of_ones, 7)));
   }
 
-  /// By products of 16 bits: those of the even bytes and those of the odd ones.
+  /// Uses 16-bit products: those of the even bytes and those of the odd bytes.
   llvm::Value* by_halves(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
                          llvm::Value* sums) {
     for (const bool is_odd : {false, true})
@@ -85,7 +86,7 @@ class ByteProducts {
   }
   llvm::Value* moved(llvm::Value* x) { return builder_.CreateXor(x, bytes(0x80)); }
 
-  /// Every other byte, as 16 bits.
+  /// Returns every other byte, extended to 16 bits.
   llvm::Value* half(llvm::Value* x, DataType type, bool is_odd) {
     llvm::Type* shorts = with_lanes(builder_.getInt16Ty(), 2 * lanes_);
     x = builder_.CreateBitCast(x, shorts);
@@ -94,7 +95,8 @@ class ByteProducts {
     return type.is_int() ? builder_.CreateAShr(x, eight) : builder_.CreateLShr(x, eight);
   }
 
-  /// Of neighbours of 16 bits, whose sums 32 bits hold: they come from bytes.
+  /// Returns sums of adjacent 16-bit products. They fit in 32 bits because the factors come from
+  /// bytes.
   llvm::Value* products_of_pairs(llvm::Value* a, llvm::Value* b) {
     const llvm::Intrinsic::ID id = kShortProducts.of(32 * lanes_);
     if (llvm::Triple(module_.getTargetTriple()).isX86() && id != llvm::Intrinsic::not_intrinsic)

@@ -89,7 +89,8 @@ llvm::Value* FunctionEmitter::index(const Expr& e) {
 
 namespace {
 
-/// Operands that overflow neither on the way nor in the end.
+/// Returns the expression if it is a sum, difference or product. If it does not overflow, its
+/// operands can be extended instead of its result.
 const Binary* as_sum(const Expr& e) {
   const Binary* n = e.as<Binary>();
   const bool is_sum =
@@ -132,7 +133,7 @@ bool FunctionEmitter::is_cheap_and_safe(const Expr& e) const {
 
 llvm::Value* FunctionEmitter::emit(const Binary& n) {
   const bool is_logic = n.op == BinaryOp::And || n.op == BinaryOp::Or;
-  // `i < size && a[i] > 0` must not read a[i] where i is no position.
+  // `i < size && a[i] > 0` must not read a[i] if i is out of bounds.
   if (is_logic && n.a.dtype().is_scalar() && !is_cheap_and_safe(n.b)) {
     llvm::Value* a = expr(n.a);
     return n.op == BinaryOp::And ? choose(a, n.b, make_false()) : choose(a, make_true(), n.b);
@@ -242,7 +243,7 @@ llvm::Value* FunctionEmitter::splat(llvm::Value* value, int lanes) {
   if (lanes == 1) return value;
   if (!value->getType()->isVectorTy())
     return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
-  // A broadcast of a vector repeats it.
+  // Broadcasting a vector repeats it.
   return concatenate(std::vector<llvm::Value*>(static_cast<std::size_t>(lanes), value));
 }
 

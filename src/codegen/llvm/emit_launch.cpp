@@ -1,4 +1,4 @@
-// Launches of kernels, and the data of a module that they refer to.
+// Kernel launches, and the module data that they refer to.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "tenon/runtime/c_api.h"
@@ -11,11 +11,11 @@ using namespace tir;
 
 namespace {
 
-/// What the runtime takes as an array: extents of blocks and threads, and the bytes of dynamic
-/// shared memory (c_api.h).
+/// The number of values that the runtime takes as an array: extents of blocks and threads, and the
+/// bytes of dynamic shared memory (c_api.h).
 constexpr std::size_t kNumbers = kLaunchArguments - kLaunchExtents;
 
-/// Bytes and a zero behind them.
+/// Returns the bytes with a terminating zero.
 llvm::Constant* data_of(llvm::Module& module, const std::string& bytes, const char* name) {
   llvm::Constant* data = llvm::ConstantDataArray::getString(
       module.getContext(), llvm::StringRef(bytes.data(), bytes.size()));
@@ -30,7 +30,7 @@ llvm::Constant* data_of(llvm::Module& module, const std::string& bytes, const ch
 void ModuleEmitter::add_kernels(const KernelCode& code) {
   llvm::IRBuilder<> builder(context());
   llvm::Constant* none = llvm::ConstantPointerNull::get(builder.getPtrTy());
-  // TenonKernels
+  // The fields of TenonKernels.
   llvm::Constant* fields[] = {
       builder.getInt32(kTenonAbiVersion),
       builder.getInt32(static_cast<std::uint32_t>(code.device)),

@@ -16,8 +16,8 @@ using namespace tir;
 
 namespace {
 
-/// LLVM's intrinsic where it becomes an instruction or where LLVM knows its algebra; libm's
-/// function else.
+/// Returns LLVM's intrinsic if it becomes an instruction or LLVM simplifies it algebraically;
+/// otherwise libm's function is called.
 llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
   switch (intrin) {
     case Intrin::exp:
@@ -44,7 +44,7 @@ llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
       return llvm::Intrinsic::floor;
     case Intrin::ceil:
       return llvm::Intrinsic::ceil;
-    // Halves to even, as the reference interpreter rounds.
+    // Rounds half to even, like the reference interpreter.
     case Intrin::round:
     case Intrin::nearbyint:
       return llvm::Intrinsic::nearbyint;
@@ -70,13 +70,13 @@ unsigned lanes_in(llvm::Value* value) {
 
 llvm::Value* FunctionEmitter::math(Intrin intrin, const Call& n, DataType type) {
   if (type.is_integral()) {
-    // Rounding an integer gives the integer; its magnitude is a choice.
+    // Rounding an integer returns the integer; its absolute value is a select.
     llvm::Value* x = expr(n.args[0]);
     if (intrin != Intrin::fabs || type.is_uint()) return x;
     return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse());
   }
   const bool in_float32 = is_computed_in_float32(type) || type.bits == 16;
-  // The next float16 is no rounding of the next float32.
+  // The next float16 is not the rounded next float32.
   if (intrin == Intrin::nextafter && in_float32)
     throw LowerError("nextafter is there for float32 and float64, not for " + type.str());
   std::vector<llvm::Value*> args;
@@ -98,7 +98,7 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
     llvm::Value* power = math_on(Intrin::exp, {builder_.CreateFNeg(args[0])});
     return builder_.CreateFDiv(one, builder_.CreateFAdd(one, power));
   }
-  // A square is a product, exactly rounded.
+  // A square is emitted as a product, which is correctly rounded.
   if (intrin == Intrin::pow &&
       llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
     return builder_.CreateFMul(args[0], args[0]);
@@ -111,7 +111,7 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> a
   return is_of_angle ? reduced_or_called(intrin, args[0], *value) : *value;
 }
 
-/// The value where x could be reduced; what the library says of larger angles, which are rare.
+/// Returns `reduced` if x could be reduced; larger angles, which are rare, are left to the library.
 llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
                                                 llvm::Value* reduced) {
   llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
@@ -124,7 +124,7 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
                         after,
                         llvm::MDBuilder(builder_.getContext()).createUnlikelyBranchWeights());
   builder_.SetInsertPoint(large);
-  // If the calls could be speculated, a vectorised loop would make them for every element.
+  // Speculatable calls would be made for every element of a vectorized loop.
   llvm::Value* called =
       builder_.CreateSelect(is_large, call_libm_by_lanes(libm_name(intrin), {x}, false), reduced);
   builder_.CreateBr(after);
@@ -171,7 +171,7 @@ llvm::Value* FunctionEmitter::call_libm(const char* name, const std::vector<llvm
   llvm::FunctionCallee function =
       module_.extern_function(std::string(name) + (is_single ? "f" : ""), signature);
   llvm::CallInst* call = builder_.CreateCall(signature, function.getCallee(), given);
-  // errno, which they may set, is nobody's business here.
+  // Effects on errno are ignored.
   if (speculatable) call->setDoesNotAccessMemory();
   call->setDoesNotThrow();
   call->addFnAttr(llvm::Attribute::WillReturn);
@@ -201,7 +201,7 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
     return cast(count, UInt(t.bits, t.lanes), type);
   }
   llvm::Value* y = expr(n.args[1]);
-  // Modulo the width: LLVM's shifts by more have no value.
+  // Reduces the amount modulo the width: larger shifts are poison in LLVM.
   auto amount = [&](llvm::Value* by, std::uint64_t bits) {
     return builder_.CreateAnd(by, llvm::ConstantInt::get(by->getType(), bits - 1));
   };
@@ -220,8 +220,8 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
     default:
       break;
   }
-  // q_multiply_shift(x, y, q, s): the product of fixed-point numbers of q fractional bits, times
-  // 2^s, halves up.
+  // q_multiply_shift(x, y, q, s) is the product of fixed-point numbers with q fractional bits,
+  // times 2^s, with halves rounded up.
   internal_check(intrin == Intrin::q_multiply_shift, "an operation on bits without a meaning");
   llvm::Type* wide = this->type(Int(64, type.lanes));
   auto widen = [&](const Expr& e) {

@@ -21,7 +21,7 @@ using namespace tir;
 
 namespace {
 
-/// Strides for which reading what lies between costs less than reading lane by lane.
+/// Whether loading the gaps of this stride as well is cheaper than loading lane by lane.
 bool reads_well_with_gaps(std::int64_t stride, int lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4 && lanes <= 64 && (lanes & (lanes - 1)) == 0;
 }
@@ -86,7 +86,7 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
 
 llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
                                           const std::vector<llvm::Value*>& positions) {
-  // What lies between the lanes is the function's own memory as well.
+  // The gaps between the lanes must be memory of this function, too.
   if (!buffer->dtype.is_scalar() ||
       !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address(buffer, int64(0)))))
     return nullptr;
@@ -110,7 +110,7 @@ llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
 
 llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element, int count) {
   const DataType t = element.element().with_lanes(count);
-  // Only the element's own alignment is sure; LLVM raises it where it can prove more.
+  // Only the alignment of the element is guaranteed; LLVM increases it if it can prove more.
   llvm::Value* value =
       builder_.CreateAlignedLoad(memory_type(module_.context(), t), address,
                                  llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
@@ -211,7 +211,8 @@ llvm::Value* FunctionEmitter::load_masked_strided(llvm::Value* first, DataType e
 
 llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride,
                                            int lanes) {
-  // Contiguous pieces that end with the last element wanted: nothing outside is read.
+  // Contiguous pieces that end with the last required element, so that nothing out of bounds is
+  // read.
   const int span = (lanes - 1) * stride + 1;
   llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
   llvm::Value* result = nullptr;
@@ -251,7 +252,7 @@ void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indic
       return store_lanes(address(buffer, last), element, reversed(value, element.lanes));
     }
   }
-  // In the order of the lanes: where two lanes name one element, the later one stays.
+  // In the order of the lanes: if two lanes name one element, the later one is kept.
   int lane = 0;
   for (llvm::Value* i : lane_positions(position))
     store_lanes(address(buffer, i), element,
@@ -272,7 +273,7 @@ void FunctionEmitter::store_masked(const Buffer& buffer, const Expr& position, l
     builder_.CreateMaskedStore(reversed(value, 1), address_outside(buffer, last), alignment,
                                reversed(stored_lanes_, 1));
   } else {
-    // In the order of the lanes: where two lanes name one element, the later one stays.
+    // In the order of the lanes: if two lanes name one element, the later one is kept.
     builder_.CreateMaskedScatter(value, address_outside(buffer, index(position)), alignment,
                                  stored_lanes_);
   }
@@ -290,7 +291,7 @@ void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::
   value = bools_as_bytes(value, element);
   llvm::StoreInst* store = builder_.CreateAlignedStore(
       value, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
-  // Of single elements each would take a line's way to memory for itself.
+  // Non-temporal stores of single elements would each write a cache line to memory.
   const bool is_in_memory = !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
   if (streams_stores_ && is_in_memory && value->getType()->isVectorTy())
     store->setMetadata(
@@ -304,7 +305,7 @@ void FunctionEmitter::stream_stores(const Stmt& body) {
   const bool outer = std::exchange(streams_stores_, is_x86 || triple.isAArch64());
   stmt(body);
   streams_stores_ = outer;
-  // Other threads could otherwise see what is stored afterwards before these.
+  // Without a fence, other threads could see later stores before these.
   if (!outer && is_x86)
     builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<llvm::Type*>(),
                              llvm::ArrayRef<llvm::Value*>());
@@ -379,7 +380,7 @@ void FunctionEmitter::emit(const Allocate& n) {
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(extent), int64(0));
     llvm::Value* product =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, bytes, count);
-    // More than 64 bits count is more than there is memory.
+    // A size of more than 64 bits saturates: no allocation of it succeeds.
     bytes = builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
                                   int64(std::numeric_limits<std::int64_t>::max()),
                                   builder_.CreateExtractValue(product, 0));
@@ -388,7 +389,7 @@ void FunctionEmitter::emit(const Allocate& n) {
       builder_.CreateCall(module_.runtime_function("tenon_workspace_alloc"),
                           {int32(device_id_ ? static_cast<int>(module_.kernels()->device) : kDLCPU),
                            device_id_ ? device_id_ : int32(0), bytes, int32(kWorkspaceAlignment)});
-  // Memory of a device is a handle.
+  // Device memory is an opaque handle.
   if (!device_id_)
     memory->addRetAttr(
         llvm::Attribute::getWithAlignment(module_.context(), llvm::Align(kWorkspaceAlignment)));

@@ -1,4 +1,4 @@
-// The packed function that others call (c_api.h): takes the arguments apart and calls the
+// The packed function that callers use (c_api.h): it unpacks the arguments and calls the
 // computation.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
@@ -10,7 +10,7 @@ using namespace tir;
 
 namespace {
 
-/// Bytes of constant extents that are not empty; nullopt else.
+/// Returns the size in bytes if the extents are constant and not zero, otherwise nullopt.
 std::optional<std::uint64_t> constant_bytes(const Buffer& buffer) {
   if (!buffer->strides.empty()) return std::nullopt;
   std::int64_t bytes = buffer->dtype.bytes();
@@ -108,7 +108,7 @@ class PackedEmitter {
     const auto& spec = std::get<runtime::ArraySpec>(signature_.spec.params[n].type);
     llvm::LLVMContext& context = module_.context();
     if (func_.attrs.noalias) argument->addAttr(llvm::Attribute::NoAlias);
-    // Memory of a device is a handle.
+    // Device memory is an opaque handle.
     if (module_.kernels()) return;
     const Expr& offset = array->declared->elem_offset;
     if (!is_zero(offset) && !offset.as<VarNode>()) return;
@@ -148,7 +148,7 @@ class PackedEmitter {
     return builder.CreateLoad(builder.getPtrTy(), at);
   }
 
-  /// That of the first array: the arguments' check has seen that all are on one device.
+  /// Returns the device of the first array: the argument checks ensure that all are on one device.
   llvm::Value* device_id(FunctionEmitter& emitter) const {
     llvm::IRBuilder<>& builder = emitter.builder_;
     for (llvm::Value* tensor : tensors_) {
@@ -197,7 +197,8 @@ class PackedEmitter {
     builder.SetInsertPoint(right);
   }
 
-  /// Indices include the offset of the first element, at which the argument's data points.
+  /// Moves the data pointer to the base for indices, which include the offset of the first element:
+  /// the argument's data points to that element.
   llvm::Value* move_to_base(FunctionEmitter& emitter, const BufferParam& array,
                             llvm::Value* data) const {
     const Expr& offset = array.declared->elem_offset;
@@ -216,7 +217,7 @@ class PackedEmitter {
   const Signature& signature_;
   const Computation computation_;
   llvm::Function* packed_ = nullptr;
-  /// Null for parameters that are no arrays.
+  /// Null for parameters other than arrays.
   std::vector<llvm::Value*> tensors_;
 };
 

@@ -1,5 +1,5 @@
-// Loops that run on several threads: the body becomes a function of its own, which gets what it
-// uses in a structure.
+// Multithreaded loops: the body becomes a separate function, which receives the captured variables
+// in a struct.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/outlined_body.h"
 #include "codegen/llvm/types.h"
@@ -11,10 +11,10 @@ using namespace tir;
 
 namespace {
 
-/// A body as the runtime calls it: what it captures comes in a structure.
+/// A body in the form in which the runtime calls it, with its captured variables in a struct.
 class RuntimeTask {
  public:
-  /// `own` are the types of the arguments that the runtime passes after the structure.
+  /// `own` are the types of the arguments that the runtime passes after the struct.
   RuntimeTask(ModuleEmitter& module, const OutlinedBody& body, const std::vector<llvm::Type*>& own)
       : values_(body.captured()) {
     std::vector<llvm::Type*> fields;
@@ -36,7 +36,7 @@ class RuntimeTask {
 
   llvm::Function* entry() const { return entry_; }
   llvm::StructType* closure() const { return closure_; }
-  /// That of the widest value: bodies of loops of vectors capture vectors.
+  /// Returns the alignment of the widest value: bodies of vector loops capture vectors.
   int alignment() const {
     const llvm::DataLayout& layout = entry_->getParent()->getDataLayout();
     return static_cast<int>(layout.getABITypeAlign(closure_).value());
@@ -90,16 +90,16 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
 }
 
 void FunctionEmitter::shared_loop(const For& n) {
-  // In 64 bits: the shares, rounded up, may add up to more than the loop's own type counts.
+  // In 64 bits, because the sum of the rounded-up shares may overflow the loop's own type.
   llvm::Type* wide = builder_.getInt64Ty();
   llvm::Value* begin = index(n.min);
-  // An extent below zero is a loop of no iterations, of which no task has a share.
+  // A negative extent means no iterations, so that all shares are empty.
   llvm::Value* extent =
       builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(n.extent), int64(0));
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
   llvm::Value* id = builder_.CreateSExt(task_->id, wide);
   llvm::Value* count = builder_.CreateSExt(task_->count, wide);
-  // Loops within the body belong to the task.
+  // Loops within the body are not shared with other tasks.
   const std::optional<Task> task = std::exchange(task_, std::nullopt);
   if (strided_tasks_) {
     serial_loop(n.var, builder_.CreateAdd(begin, id), end, count, n.body, ForKind::Serial);

@@ -1,5 +1,5 @@
-// Long sequences of statements become several functions: LLVM's time for one grows faster than in
-// proportion to its length.
+// Long sequences of statements become several functions, because LLVM's time for a function grows
+// faster than its length.
 #include <algorithm>
 
 #include "codegen/llvm/function_emitter.h"
@@ -12,24 +12,25 @@ using namespace tir;
 
 namespace {
 
-/// Nodes of a part: small enough for LLVM's time to be in proportion, and so large that a call does
-/// not count.
+/// The number of nodes of a part: small enough for LLVM's time to be linear, and large enough for
+/// the cost of a call to be negligible.
 constexpr int kPart = 400;
-/// What may stay together of a sequence, and what one statement may have that is a part alone: it
-/// would not be divided there either. Inside of loops it is more: there may be a register tile that
-/// is unrolled far, whose sums are kept in registers only as one function.
+/// The limits up to which a sequence is not divided or one statement forms a part alone. The limit
+/// is larger inside loops: a register tile may be unrolled there, whose sums stay in registers only
+/// within one function.
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 16'000;
-/// Calls of parts in a row. More become functions again: each call copies what it passes on to
-/// registers of its own, and LLVM compares all copies of a value with each other.
+/// The maximum number of calls of parts in a row; more of them are grouped into functions again.
+/// Each call copies its arguments to registers of its own, and LLVM compares all copies of a value
+/// with each other.
 constexpr std::size_t kMaxCalls = 64;
 
 }  // namespace
 
 void FunctionEmitter::emit(const Seq& n) {
   const std::int64_t nodes = computation_.sizes.nodes_that_fit(n.stmts, kLongest);
-  // The tasks of a region share loops and meet at barriers: they stay in one function. So do
-  // launches, which know the device, and stores of some lanes.
+  // The tasks of a region share loops and meet at barriers, so a region is not divided. Launches,
+  // which use the device, and masked stores are not divided either.
   const bool divides = nodes > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ &&
                        !device_id_ && !stored_lanes_;
   if (divides) return divide(n.stmts);
@@ -41,7 +42,7 @@ void FunctionEmitter::divide(std::span<const Stmt> stmts) {
   const std::vector<std::span<const Stmt>> pieces = pieces_of(stmts, sizes, kPart);
   if (pieces.size() > kMaxCalls) return divide_in_groups(pieces);
   for (const std::span<const Stmt> piece : pieces) {
-    // One statement alone is a part if it is too large to share one.
+    // A single statement forms a part if it is too large to share one.
     if (piece.size() > 1 || (sizes.fits(piece[0], kLongest) && sizes.of(piece[0]) > kPart / 2)) {
       part(piece, [&](FunctionEmitter& inner) {
         for (const Stmt& s : piece) inner.stmt(s);

@@ -97,15 +97,14 @@ void FunctionEmitter::emit(const Evaluate& n) {
 
 namespace {
 
-/// Whether the loop's body has vectors of its own: the schedule has said what is a vector there and
-/// what is not.
+/// Whether the loop's body has explicit vectors: the schedule has then decided what is vectorized.
 bool has_explicit_vectors(const Stmt& body) {
   return contains<Ramp>(body) || contains<Broadcast>(body);
 }
 
 struct LoopHints {
   ForKind kind;
-  /// Whether LLVM may write out the iterations one after the other.
+  /// Whether LLVM may unroll the loop.
   bool may_unroll;
 };
 
@@ -120,7 +119,7 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const 
   };
   if (has_explicit_vectors(body)) {
     add("llvm.loop.vectorize.enable", false);
-    // Loops of few steps may still be unrolled whole: that turns accumulators into registers.
+    // Short loops may still be unrolled completely, which turns accumulators into registers.
     add("llvm.loop.unroll.runtime.disable", std::nullopt);
   }
   if (hints.kind == ForKind::Unrolled) add("llvm.loop.unroll.full", std::nullopt);
@@ -131,7 +130,7 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const 
   return node;
 }
 
-/// Whether a loop does nothing but fetch ahead: copies of it would be longer than what they hasten.
+/// Whether a loop only prefetches: unrolled copies would cost more than they save.
 bool only_prefetches(const Stmt& body) {
   if (const Seq* n = body.as<Seq>()) return std::ranges::all_of(n->stmts, only_prefetches);
   if (const For* n = body.as<For>()) return only_prefetches(n->body);
@@ -141,7 +140,7 @@ bool only_prefetches(const Stmt& body) {
   return n && as_call(n->value, Intrin::prefetch);
 }
 
-/// Whether a loop surely has few iterations.
+/// Whether a loop provably has few iterations.
 bool is_short(const llvm::Value* begin, const llvm::Value* end) {
   constexpr std::int64_t kFew = 16;
   const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
@@ -152,7 +151,7 @@ bool is_short(const llvm::Value* begin, const llvm::Value* end) {
 }  // namespace
 
 void FunctionEmitter::emit(const For& n) {
-  // What launches kernels does so in order.
+  // Code that launches kernels is sequential.
   if (n.kind == ForKind::Parallel && !device_id_) return task_ ? shared_loop(n) : parallel_loop(n);
   if (is_one(n.extent)) {
     define_size(n.var, in_index_mode(n.min));
@@ -196,7 +195,7 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
   if (hints.may_unroll) {
     metadata = loop_metadata(module_.context(), body, hints);
   } else {
-    // Equal parts are merged, and they are equal only if like loops have one node.
+    // Equal parts are merged, and they are equal only if similar loops share a metadata node.
     llvm::MDNode*& shared = module_.loop_that_stays(has_explicit_vectors(body));
     if (!shared) shared = loop_metadata(module_.context(), body, hints);
     metadata = shared;
@@ -244,7 +243,7 @@ void FunctionEmitter::emit(const If& n) {
 
 void FunctionEmitter::branch_by_lanes(const If& n) {
   llvm::Value* condition = in_index_mode(n.condition);
-  // Scalars are evaluated where any lane is, as in a loop over the lanes.
+  // Scalars are evaluated if any lane is active, as in a loop over the lanes.
   const auto side = [&](const Stmt& s, llvm::Value* lanes) {
     llvm::Value* outer = stored_lanes_;
     stored_lanes_ = outer ? builder_.CreateAnd(outer, lanes) : lanes;
@@ -286,7 +285,7 @@ void FunctionEmitter::emit(const Attr& n) {
     case AttrKind::Pragma:
       if (is_pragma(n, tir::PragmaKey::StreamStores)) return stream_stores(n.body);
       if (is_pragma(n, tir::PragmaKey::AllowReciprocals)) return allow_reciprocals(n.body);
-      // What launches kernels runs on one thread: so do its parallel loops.
+      // Code that launches kernels runs on one thread, so its parallel loops are serial.
       if (device_id_) return stmt(n.body);
       if (is_pragma(n, tir::PragmaKey::ParallelLaunchPoint) && !task_)
         return parallel_region(n.body);

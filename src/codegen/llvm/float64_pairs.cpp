@@ -7,7 +7,7 @@ namespace tenon::codegen {
 namespace {
 
 /// pi / 2 in four parts: times an integer of up to 20 bits, the first three have no rounding error.
-/// No double below 2^20 is so near to a multiple of pi / 2 that what the fourth lacks would count.
+/// No double below 2^20 is so close to a multiple of pi / 2 that the error of the fourth matters.
 constexpr double kHalfPi[] = {0x1.921fb544p0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69,
                               0x1.b839a252049c1p-104};
 /// 2 / log(2), a third, and log(2).
@@ -15,7 +15,7 @@ constexpr double kTwoOverLog2 = 0x1.71547652b82fep1, kTwoOverLog2Low = 0x1.777d0
 constexpr double kThird = 0x1.5555555555555p-2, kThirdLow = 0x1.5555555555555p-56;
 constexpr double kLog2 = 0x1.62e42fefa39efp-1;
 
-/// high + low, low being less than half of a unit in the last place of high.
+/// high + low, with low less than half a unit in the last place of high.
 struct Pair {
   llvm::Value *high, *low;
 };
@@ -27,19 +27,19 @@ class Float64Pairs final : public AnglesAndPowers<Pair> {
  private:
   // ---- pairs ------------------------------------------------------------------------------------
 
-  /// a + b; |a| is not less than |b|, or is 0.
+  /// Returns a + b. Precondition: |a| >= |b|, or a is 0.
   Pair ordered_sum(llvm::Value* a, llvm::Value* b) {
     llvm::Value* sum = builder_.CreateFAdd(a, b);
     return {sum, builder_.CreateFAdd(builder_.CreateFSub(a, sum), b)};
   }
-  /// a + b, whichever is greater.
+  /// Returns a + b for any magnitudes.
   Pair sum(llvm::Value* a, llvm::Value* b) {
     llvm::Value* sum = builder_.CreateFAdd(a, b);
     llvm::Value* of_b = builder_.CreateFSub(sum, a);
     llvm::Value* of_a = builder_.CreateFSub(sum, of_b);
     return {sum, builder_.CreateFAdd(builder_.CreateFSub(a, of_a), builder_.CreateFSub(b, of_b))};
   }
-  /// a * b: of their halves all products are exact, fused or not.
+  /// Returns a * b: all products of their halves are exact, fused or not.
   Pair product(llvm::Value* a, llvm::Value* b) {
     llvm::Value* high = builder_.CreateFMul(a, b);
     const auto upper = [&](llvm::Value* x) {
@@ -53,7 +53,7 @@ class Float64Pairs final : public AnglesAndPowers<Pair> {
     low = multiply_add(upper_a, lower_b, low);
     return {high, multiply_add(lower_a, lower_b, low)};
   }
-  /// a * b to twice the digits.
+  /// Returns a * b to twice the digits.
   Pair times(llvm::Value* a, Pair b) override {
     const Pair all = product(a, b.high);
     return {all.high, multiply_add(a, b.low, all.low)};
@@ -94,8 +94,8 @@ class Float64Pairs final : public AnglesAndPowers<Pair> {
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// The exponent and log2(1 + f) = 2 / log(2) atanh(s), where
-  /// s = f / (2 + f) and atanh(s) = s (1 + s^2 / 3 + s^4 P(s^2)).
+  /// The exponent and log2(1 + f) = 2 / log(2) atanh(s), with s = f / (2 + f) and atanh(s) = s (1 +
+  /// s^2 / 3 + s^4 P(s^2)).
   Pair log2(llvm::Value* x) override {
     const Parts parts = split(x);
     const Pair below = ordered_sum(number(2), parts.f);

@@ -62,7 +62,7 @@ class Float64 : RangeReduction {
         [&](llvm::Value* y) { return exp(y); });
   }
 
-  /// x + x P(x^2) below 1; elsewhere 1 - exp(-x^2) Q((x - 2) / (x + 2)). Beyond 5.95 the result is
+  /// x + x P(x^2) below 1, otherwise 1 - exp(-x^2) Q((x - 2) / (x + 2)). Beyond 5.95 the result is
   /// 1.
   llvm::Value* erf(llvm::Value* x) {
     llvm::Value* magnitude = fabs(x);
@@ -98,8 +98,8 @@ class Float64 : RangeReduction {
     llvm::Value *half_square, *rest;
   };
 
-  /// log((1 + s) / (1 - s)) = 2 s + s R(s^2), with s = f / (2 + f), which makes 2 s = f - f^2 / 2 +
-  /// s f^2 / 2.
+  /// log((1 + s) / (1 - s)) = 2 s + s R(s^2), with s = f / (2 + f), so that 2 s = f - f^2 / 2 + s
+  /// f^2 / 2.
   Logarithm logarithm_of(llvm::Value* f) {
     llvm::Value* s = builder_.CreateFDiv(f, builder_.CreateFAdd(f, number(2)));
     llvm::Value* z = builder_.CreateFMul(s, s);
@@ -111,12 +111,13 @@ class Float64 : RangeReduction {
         builder_.CreateFMul(s, builder_.CreateFAdd(half_square, builder_.CreateFMul(r, z)));
     return {half_square, rest};
   }
-  /// The logarithm of a base whose 1 / log(base) is high + low and whose log(2) is the unit.
+  /// Returns the logarithm to a base for which 1 / log(base) is high + low. The unit is log(2) in
+  /// that base.
   llvm::Value* scaled_logarithm(llvm::Value* x, double high, double low, double unit_high,
                                 double unit_low) {
     const Parts parts = split(x);
     const Logarithm of = logarithm_of(parts.f);
-    // The upper half of the bits: times `high` and times an exponent without an error.
+    // The upper half of the bits: its products with `high` and with an exponent are exact.
     llvm::Value* whole = builder_.CreateFSub(parts.f, of.half_square);
     llvm::Value* upper =
         from_bits(builder_.CreateAnd(bits(whole), integer(std::int64_t(0xffffffff00000000))));
@@ -128,7 +129,7 @@ class Float64 : RangeReduction {
     llvm::Value* rest = builder_.CreateFMul(parts.exponent, number(unit_low));
     rest = multiply_add(builder_.CreateFAdd(lower, upper), number(low), rest);
     rest = multiply_add(lower, number(high), rest);
-    // What the sum has lost: the greater of the two is the unit, unless that is zero.
+    // The rounding error of the sum: the unit has the greater magnitude, unless it is zero.
     rest = builder_.CreateFAdd(rest, builder_.CreateFAdd(builder_.CreateFSub(unit, sum), product));
     return at_the_ends(x, builder_.CreateFAdd(rest, sum));
   }

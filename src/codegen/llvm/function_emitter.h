@@ -1,9 +1,8 @@
 // Emits one LLVM function: the computation of a PrimFunc, or the body of a parallel loop. Reading
-// order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), loops that run in parallel
-// (emit_parallel.cpp), expressions
-// (emit_expr.cpp), arithmetic (emit_arithmetic.cpp), conversions (emit_cast.cpp), memory
-// (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp, emit_dot_products.cpp), launches of
-// kernels (emit_launch.cpp).
+// order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), parallel loops
+// (emit_parallel.cpp), expressions (emit_expr.cpp), arithmetic (emit_arithmetic.cpp), conversions
+// (emit_cast.cpp), memory (emit_memory.cpp), calls (emit_call.cpp, emit_math.cpp,
+// emit_dot_products.cpp), kernel launches (emit_launch.cpp).
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -27,9 +26,9 @@ class FunctionEmitter {
   FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const Computation& computation);
 
   void define(const tir::Var& var, llvm::Value* value);
-  /// A size: index arithmetic with it is assumed not to overflow.
+  /// Defines a size: index arithmetic with it is assumed not to overflow.
   void define_size(const tir::Var& var, llvm::Value* value);
-  /// Defines a variable of 32 bits whose value is computed in 64 bits.
+  /// Defines a 32-bit variable whose value is computed in 64 bits.
   void define_wide(const tir::Var& var, llvm::Value* value);
   /// Emits the body and the return of kTenonOk.
   void body(const tir::Stmt& body);
@@ -43,7 +42,7 @@ class FunctionEmitter {
   void close_entry();
 
   // Statements.
-  /// Instructions are made from here on with the statement's line, if it has one.
+  /// Emits the statement. Its instructions have the statement's line, if it has one.
   void stmt(const tir::Stmt& s);
   void stmt_code(const tir::Stmt& s);
   void emit(const tir::Store& n);
@@ -51,27 +50,28 @@ class FunctionEmitter {
   void emit(const tir::For& n);
   void emit(const tir::While& n);
   void emit(const tir::If& n);
-  /// A branch that each lane takes for itself: its stores are masked.
+  /// Emits a branch that each lane takes by itself: its stores are masked.
   void branch_by_lanes(const tir::If& n);
   void emit(const tir::Let& n);
   void emit(const tir::Assert& n);
   void emit(const tir::Attr& n);
   void emit(const tir::Evaluate& n);
   void emit(const tir::Seq& n);
-  /// A long sequence, as calls of functions that hold some statements each.
+  /// Emits a long sequence as calls of functions with some of the statements each.
   void divide(std::span<const tir::Stmt> stmts);
   void divide_in_groups(std::span<const std::span<const tir::Stmt>> pieces);
-  /// Statements in a row, as a function of their own that is called here.
+  /// Emits consecutive statements as a separate function and its call.
   void part(std::span<const tir::Stmt> stmts, FunctionRef<void(FunctionEmitter&)> emit_inside);
-  /// What a loop is counted in: 64 bits for int32 as well, so that positions need no extension.
+  /// Returns the type of the loop counter: 64 bits even for int32, so that positions need no
+  /// extension.
   llvm::Type* counter_type(const tir::Var& var) const;
   void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
                    const tir::Stmt& body, tir::ForKind kind);
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
-  /// A parallel loop inside a persistent region: this task's share of it.
+  /// Emits this task's share of a parallel loop inside a persistent region.
   void shared_loop(const tir::For& n);
-  /// Goes on only if the status is kTenonOk, else leaves the function with it.
+  /// Continues if the status is kTenonOk, otherwise returns it from the function.
   void check_status(llvm::Value* status);
   void fail(const std::string& message);
   void leave(llvm::Value* status);
@@ -84,24 +84,28 @@ class FunctionEmitter {
   llvm::Value* emit(const tir::Shuffle& n);
   llvm::Value* emit(const tir::LetExpr& n);
   llvm::Value* emit(const tir::Call& n, DataType type);
-  /// One side or the other, with control flow, and the value of the side that ran; null if they
-  /// have none.
+  /// Emits one side or the other, with control flow. Returns the value of the executed side; null
+  /// if the sides have no value.
   llvm::Value* branched(llvm::Value* condition, FunctionRef<llvm::Value*()> on_true,
                         FunctionRef<llvm::Value*()> on_false);
-  /// One side or the other: what might fault is evaluated only where it is chosen.
+  /// Emits one side or the other; an expression that might fault is evaluated only if it is
+  /// selected.
   llvm::Value* choose(llvm::Value* condition, const tir::Expr& if_true, const tir::Expr& if_false);
-  /// One side or the other in each lane: what might fault is evaluated only in lanes of its side.
+  /// Emits one side or the other for each lane; an expression that might fault is evaluated only in
+  /// the lanes of its side.
   llvm::Value* choose_lanes(llvm::Value* condition, const tir::Expr& if_true,
                             const tir::Expr& if_false);
-  /// The value of `e` if any lane is evaluated, else 0.
+  /// Returns the value of `e` if any lane is active, otherwise 0.
   llvm::Value* evaluate_for_any_lane(const tir::Expr& e);
-  /// A position in memory or a bound of a loop, as 64 bits: assumed not to overflow its type.
+  /// Returns a position in memory or a loop bound in 64 bits. It is assumed not to overflow its
+  /// type.
   llvm::Value* index(const tir::Expr& e);
   llvm::Value* in_index_mode(const tir::Expr& e);
-  /// The index in 64 bits from its variables up: what does not overflow may be extended first, and
-  /// no extension is left inside of a loop.
+  /// Returns the index, computed in 64 bits from its variables on: since it does not overflow,
+  /// operands can be extended first, and no extension remains inside a loop.
   llvm::Value* wide_index(const tir::Expr& e);
-  /// Whether e is an int32 sum of what is known not to overflow: variables of loops and sizes.
+  /// Whether e is an int32 sum of operands that are known not to overflow: loop variables and
+  /// sizes.
   bool is_wide_sum(const tir::Expr& e) const;
   llvm::Value* variable(const tir::Expr& e);
   bool is_cheap_and_safe(const tir::Expr& e) const;
@@ -119,45 +123,45 @@ class FunctionEmitter {
   llvm::Value* float_to_integer(llvm::Value* value, DataType from, DataType to);
   llvm::Value* integer_to_float(llvm::Value* value, DataType from, DataType to);
   llvm::Value* reinterpret(llvm::Value* value, DataType from, DataType to);
-  /// Whether values of the type are converted to float32 to compute with them.
+  /// Whether values of the type are converted to float32 for computations.
   bool is_computed_in_float32(DataType type) const;
   llvm::Value* to_float32(llvm::Value* value, DataType from);
   llvm::Value* round_float32(llvm::Value* value, DataType to);
   llvm::Value* half_to_float32_on_bits(llvm::Value* half);
   llvm::Value* float32_to_half_on_bits(llvm::Value* value);
-  /// The float32 that rounds to any narrower type as the double does.
+  /// Returns the float32 that rounds to any narrower type as the double does.
   llvm::Value* round_to_odd(llvm::Value* value);
 
   // Memory.
   llvm::Value* load(const tir::Load& n, DataType type);
   void store(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, llvm::Value* value,
              DataType type);
-  /// The address of an element.
+  /// Returns the address of an element.
   llvm::Value* address(const tir::Buffer& buffer, llvm::Value* index);
   llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
   llvm::Value* load_lanes(llvm::Value* address, DataType element, int count);
-  /// Loads that access memory only in the lanes of the mask; the others are 0.
+  /// Load only the lanes of the mask; the other lanes are 0.
   llvm::Value* load_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* mask);
   llvm::Value* load_masked_lanes(llvm::Value* address, DataType element, llvm::Value* mask);
   llvm::Value* load_masked_strided(llvm::Value* first, DataType element, int stride,
                                    llvm::Value* mask);
   llvm::Value* gather(llvm::Value* addresses, DataType element, llvm::Value* mask);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
-  /// The stores of the lanes that take the branch around.
+  /// Stores the lanes that take the enclosing branch.
   void store_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* value);
-  /// The addresses of elements of which some may not be there.
+  /// Returns the addresses of elements, some of which may be out of bounds.
   llvm::Value* address_outside(const tir::Buffer& buffer, llvm::Value* index);
-  /// Bools as the bytes that they are in memory.
+  /// Converts bools to bytes, their representation in memory.
   llvm::Value* bools_as_bytes(llvm::Value* value, DataType element);
-  /// The body with its stores of vectors past the caches, all of them done where it ends.
+  /// Emits the body with non-temporal vector stores, which are complete at its end.
   void stream_stores(const tir::Stmt& body);
-  /// The body with products by reciprocals in place of divisions, where LLVM finds that faster.
+  /// Emits the body with reciprocals instead of divisions, if LLVM considers that faster.
   void allow_reciprocals(const tir::Stmt& body);
-  /// Lanes at constant places of memory on the stack, as one load that is put in their order; null
-  /// where they are none or lie too far apart.
+  /// Loads lanes at constant positions in stack memory by one load and a shuffle. Returns null if
+  /// the positions are not constant or too far apart.
   llvm::Value* load_picked(const tir::Buffer& buffer, const std::vector<llvm::Value*>& positions);
   llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes);
-  /// Positions of the lanes of a vector index.
+  /// Returns the positions of the lanes of a vector index.
   std::vector<llvm::Value*> lane_positions(const tir::Expr& index);
   llvm::Value* concatenate(const std::vector<llvm::Value*>& parts);
   llvm::Value* reversed(llvm::Value* vector, int group);
@@ -171,13 +175,13 @@ class FunctionEmitter {
   enum class ResultUse : std::uint8_t { Used, Dropped };
   llvm::Value* call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType result,
                            ResultUse use);
-  /// What a C compiler makes of a parameter or result of the type.
+  /// Returns the type of a C parameter or result.
   llvm::Type* type_in_c(DataType t) const;
-  /// What the call asks for: of an imported definition, in its own form where that is equivalent.
+  /// Returns the function type of the call, or that of an imported definition if it is equivalent.
   llvm::FunctionType* signature_in_c(const tir::ExternCallee& callee, const tir::Call& n,
                                      DataType result, ResultUse use);
-  /// Calls a function of another language, which may throw: what it throws goes on to the caller,
-  /// and the workspaces go back on its way.
+  /// Calls an extern function, which may throw: the exception propagates to the caller, and
+  /// workspaces are released on the way.
   llvm::CallBase* call_foreign(llvm::FunctionCallee function,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* call_llvm(const tir::Call& n, DataType type);
@@ -185,7 +189,7 @@ class FunctionEmitter {
   llvm::Value* stack_array(const tir::Call& n);
   llvm::Value* stack_shape(const tir::Call& n);
   llvm::Value* sums_of_products(const tir::Call& n);
-  /// Of vectors that are no wider than a register.
+  /// Returns the sums for vectors no wider than a register.
   llvm::Value* sums_of_byte_products(const tir::Call& n, llvm::Value* a, llvm::Value* b,
                                      llvm::Value* sums, int lanes);
   llvm::Value* sums_of_bfloat_products(llvm::Value* a, llvm::Value* b, llvm::Value* sums,
@@ -196,7 +200,7 @@ class FunctionEmitter {
   llvm::Value* address_of(const tir::Expr& e);
   void prefetch(const tir::Call& n);
   llvm::Value* launch_kernel(const tir::Call& n);
-  /// Says on which device the arrays of a function for devices are, by its number.
+  /// Sets the device, by its number, of the arrays of a function for devices.
   void run_on(llvm::Value* device_id);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
@@ -220,28 +224,26 @@ class FunctionEmitter {
   llvm::Function* function_;
   const Computation& computation_;
   llvm::IRBuilder<> builder_;
-  /// Where allocas go: the end of the first block, which branches to the rest when all is emitted.
+  /// The insertion point of allocas: the end of the first block, which branches to the rest when
+  /// all is emitted.
   llvm::BasicBlock* entry_;
   std::unordered_map<const tir::ExprNode*, llvm::Value*> variables_;
-  /// Variables of loops and sizes, and what is computed from them: such sums are assumed not to
-  /// overflow.
+  /// Loop variables, sizes, and values computed from them, whose sums are assumed not to overflow.
   std::unordered_set<const llvm::Value*> index_values_;
-  /// The values in 64 bits of int32 variables that are counted so.
+  /// The 64-bit values of int32 variables that are computed in 64 bits.
   std::unordered_map<const tir::ExprNode*, llvm::Value*> wide_variables_;
   bool index_mode_ = false;
-  /// Inside a side of a choice by lanes: a vector of bools, the lanes in which it is evaluated.
-  /// Null for all.
+  /// Inside a side of a per-lane choice: the mask of lanes in which it is evaluated. Null for all.
   llvm::Value* lanes_ = nullptr;
-  /// Inside a branch by lanes: a vector of bools, the lanes that take it, which alone are stored.
-  /// Null for all.
+  /// Inside a per-lane branch: the mask of lanes that take it and may be stored. Null for all.
   llvm::Value* stored_lanes_ = nullptr;
-  /// Shared with the parts that are called from here, whose temporaries are on the stack as well.
+  /// Shared with the called parts, whose temporaries are on the stack as well.
   std::shared_ptr<const StackPlan> stack_;
   WorkspaceScopes workspaces_;
   llvm::Value* device_id_ = nullptr;
-  /// Whether this is a part of a long sequence: with many like it, its loops are not unrolled.
+  /// Whether this is a part of a long sequence; the loops of such parts are not unrolled.
   bool is_divided_ = false;
-  /// How many serial loops are around what is emitted, those around the function's call included.
+  /// The number of enclosing serial loops, including those around the function's call.
   int loop_depth_ = 0;
   /// Inside a persistent parallel region: the task's number and the number of tasks.
   struct Task {
@@ -249,7 +251,7 @@ class FunctionEmitter {
     llvm::Value* count;
   };
   std::optional<Task> task_;
-  /// Whether tasks take iterations in turns rather than a range each.
+  /// Whether tasks take iterations cyclically rather than a range each.
   bool strided_tasks_ = false;
   bool streams_stores_ = false;
 };

@@ -28,7 +28,7 @@ llvm::MemoryBufferRef buffer_of(const std::string& bytes, const std::string& nam
 void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const std::string& name) {
   imported->setDataLayout(module.getDataLayout());
   imported->setTargetTriple(module.getTargetTriple());
-  // Saved modules carry a list of their functions; the importing module has one of its own.
+  // Saved modules contain a manifest of their functions; the importing module has its own.
   if (llvm::GlobalVariable* manifest = imported->getGlobalVariable(kManifestSymbol))
     if (manifest->use_empty()) manifest->eraseFromParent();
   std::vector<std::string> defined;
@@ -47,7 +47,7 @@ void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const st
 
 namespace {
 
-/// The features whose last mention in `features` is not the one in `known`.
+/// Returns the features whose last mention in `features` is not the one in `known`.
 std::vector<std::string> differing(const std::vector<std::string>& features,
                                    const std::vector<std::string>& known) {
   std::map<std::string, char> signs;
@@ -61,7 +61,8 @@ std::vector<std::string> differing(const std::vector<std::string>& features,
   return result;
 }
 
-/// Without what this LLVM has no name for; it would complain of every function.
+/// Removes features that this version of LLVM does not know, which would cause a warning for every
+/// function.
 void remove_unknown_features(llvm::Function& function, const std::string& triple) {
   const llvm::StringRef attribute = function.getFnAttribute("target-features").getValueAsString();
   if (attribute.empty()) return;

@@ -1,5 +1,5 @@
-// LLVM IR of other origins that becomes part of a module: imported as text or from a file, or
-// compiled from C by clang.
+// External LLVM IR that becomes part of a module: imported as text or from a file, or compiled from
+// C by clang.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -11,15 +11,15 @@
 
 namespace tenon::codegen {
 
-/// The target in the terms of C compilers.
+/// Returns the target in the terms of C compilers.
 CTarget c_target_of(const tir::TargetFacts& target);
 
-/// Links LLVM IR (a text, or the path of a .ll or .bc file) into the module; what it defines
-/// becomes the module's own. Throws RuntimeError with LLVM's message and line.
+/// Links LLVM IR (a text, or the path of a .ll or .bc file) into the module; its definitions become
+/// the module's own. Throws RuntimeError with LLVM's message and line.
 void import_llvm(llvm::Module& module, const std::string& source);
 
-/// Links what clang made of C source into the module; false, and nothing changes, if it is of a
-/// newer LLVM than this one.
+/// Links bitcode that clang compiled from C into the module. Returns false, with nothing changed,
+/// if it is of a newer version of LLVM than this one.
 bool import_c_bitcode(llvm::Module& module, const std::string& bitcode);
 
 }  // namespace tenon::codegen

@@ -1,6 +1,6 @@
-// What the polynomials are made of: operations on float or double values, or on vectors of them,
-// and on their bits. Nothing is reassociated, also where the rest of a function is: rounding to
-// integers depends on it.
+// Operations of the polynomials: on float or double values, or on vectors of them, and on their
+// bits. Nothing is reassociated, even if the rest of the function is, because rounding to integers
+// depends on the order.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -36,22 +36,22 @@ class LaneMaths {
   llvm::Value* fabs(llvm::Value* x) {
     return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   }
-  /// Fused where the processor can, which then holds for one value and for vectors alike.
+  /// Fused if the processor supports it, for scalars and vectors alike.
   llvm::Value* multiply_add(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
     return builder_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {floats_}, {a, b, c});
   }
-  /// Coefficients from the highest power on.
+  /// Evaluates a polynomial; coefficients start with the highest power.
   llvm::Value* horner(llvm::Value* x, std::initializer_list<double> coefficients) {
     llvm::Value* sum = nullptr;
     for (double c : coefficients) sum = sum ? multiply_add(sum, x, number(c)) : number(c);
     return sum;
   }
-  /// NaN is not below.
+  /// Returns `below` if x < limit, otherwise, and for NaN, `otherwise`.
   llvm::Value* choose_below(llvm::Value* x, double limit, llvm::Value* below,
                             llvm::Value* otherwise) {
     return builder_.CreateSelect(builder_.CreateFCmpOLT(x, number(limit)), below, otherwise);
   }
-  /// NaN stays.
+  /// Keeps NaN.
   llvm::Value* clamped(llvm::Value* x, double low, double high) {
     x = choose_below(x, low, number(low), x);
     return builder_.CreateSelect(builder_.CreateFCmpOGT(x, number(high)), number(high), x);

@@ -1,4 +1,4 @@
-// What LLVM made of functions.
+// LLVM's output for a list of functions.
 #pragma once
 
 #include "tenon/codegen/llvm/compile.h"
@@ -7,19 +7,19 @@ namespace tenon::codegen {
 
 struct LlvmCode {
   std::vector<runtime::FunctionSpec> functions;
-  /// The target of each part, and what all of them have in common.
+  /// The target of each part, and the common target of all.
   std::vector<tir::TargetFacts> targets;
   tir::TargetFacts common;
   CompileOptions options;
   /// The kernels of the functions for devices.
   std::vector<KernelCode> kernels;
-  /// The optimised module; its texts are made when they are asked for.
+  /// The optimized module; its texts are generated on request.
   std::string bitcode;
-  /// What runs, and what is saved.
+  /// The object that runs and that is saved.
   std::string object;
   /// Compiled sources of other languages that the functions call.
   std::vector<std::string> imported_objects;
-  /// How imported sources were compiled, a sentence each; they stand above the text of the module.
+  /// How imported sources were compiled, a sentence each; printed above the text of the module.
   std::vector<std::string> notes;
 };
 

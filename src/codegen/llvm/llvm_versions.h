@@ -1,4 +1,4 @@
-// What differs between the versions of LLVM that we accept (19 and later), under one name each.
+// The differences between the supported versions of LLVM (19 and later), under one name each.
 #pragma once
 
 #include <llvm/IR/Intrinsics.h>
@@ -14,14 +14,14 @@ namespace tenon::codegen {
 const llvm::Target* look_up_target(const llvm::Triple& triple, std::string& error);
 llvm::MCSubtargetInfo* create_subtarget(const llvm::Target& target, const llvm::Triple& triple,
                                         const std::string& cpu, const std::string& features);
-/// Position-independent code.
+/// Returns a machine for position-independent code.
 llvm::TargetMachine* create_machine(const llvm::Target& target, const llvm::Triple& triple,
                                     const std::string& cpu, const std::string& features,
                                     const llvm::TargetOptions& options,
                                     llvm::CodeGenOptLevel level);
 void set_triple(llvm::Module& module, const llvm::Triple& triple);
 
-/// not_intrinsic for a name that is none.
+/// Returns not_intrinsic for an unknown name.
 llvm::Intrinsic::ID find_intrinsic(llvm::StringRef name);
 llvm::Function* declare_intrinsic(llvm::Module& module, llvm::Intrinsic::ID id,
                                   llvm::ArrayRef<llvm::Type*> overloads);

@@ -23,7 +23,8 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Code for another processor would end the process with an illegal instruction.
+/// Throws unless this process can run code for the target: code for another processor would end the
+/// process with an illegal instruction.
 void check_processor(const tir::TargetFacts& target) {
   const llvm::Triple triple = triple_of(target.triple), host = triple_of("");
   if (triple.getArch() != host.getArch() || triple.getOS() != host.getOS())
@@ -38,7 +39,7 @@ void check_processor(const tir::TargetFacts& target) {
   }
 }
 
-/// What went wrong while linking, in the user's terms.
+/// Linker errors, in the user's terms.
 class LinkProblems {
  public:
   void add(llvm::Error error) {
@@ -49,7 +50,7 @@ class LinkProblems {
           for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols())
             missing_.insert((*name).str());
         },
-        // Only says that there was another error.
+        // This error only reports that there was another one.
         [](llvm::orc::FailedToMaterialize&) {},
         [&](llvm::ErrorInfoBase& other) {
           others_ += (others_.empty() ? "" : "; ") + other.message();

@@ -13,7 +13,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// What code that is profiled calls instead: the same, with an eye on the clock.
+/// The functions that profiled code calls instead: they also measure times.
 constexpr std::pair<std::string_view, std::string_view> kProfiled[] = {
     {"tenon_parallel_for", "tenon_profile_parallel_for"},
     {"tenon_parallel_launch", "tenon_profile_parallel_launch"},
@@ -33,7 +33,7 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   TargetTraits traits;
   traits.half_arithmetic = has(is_x86 ? "avx512fp16" : "fullfp16");
   traits.half_conversion = is_x86 ? has("f16c") || has("avx512f") : has("neon");
-  // Those on 128 and 256 bits came with avx512vl.
+  // The variants for 128 and 256 bits require avx512vl.
   const bool has_all_widths = is_x86 && has("avx512vl");
   traits.byte_products = has_all_widths && has("avx512vnni");
   traits.bfloat_products = has_all_widths && has("avx512bf16");
@@ -56,7 +56,8 @@ llvm::FastMathFlags ModuleEmitter::fast_math_flags() const {
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
   if (!fast_math_) return flags;
-  // Not "no infinities" or "no NaNs": both are ordinary values of reductions and of isnan.
+  // The flags "no infinities" and "no NaNs" are not set, because both are ordinary values in
+  // reductions and in isnan.
   flags.setAllowReassoc(true);
   flags.setAllowReciprocal(true);
   flags.setApproxFunc(true);
@@ -70,10 +71,10 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
   llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
   if (!cpu_.empty()) function->addFnAttr("target-cpu", cpu_);
   if (!features_.empty()) function->addFnAttr("target-features", features_);
-  // Processors that lower their clock for wide registers still gain by them in loops as dense as
-  // ours.
+  // Processors that reduce their clock for wide registers still benefit from them in loops as dense
+  // as these.
   function->addFnAttr("prefer-vector-width", std::to_string(traits_.vector_bits));
-  // Exceptions of extern functions pass through; those of parallel loops' bodies are caught by the
+  // Exceptions of extern functions pass through; those of parallel loop bodies are caught by the
   // runtime.
   function->setUWTableKind(llvm::UWTableKind::Default);
   return function;

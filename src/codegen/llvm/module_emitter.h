@@ -1,5 +1,5 @@
-// What the functions of one module share while they are emitted: LLVM's module, the target, the
-// runtime's functions.
+// State that the functions of one module share while they are emitted: LLVM's module, the target,
+// the runtime's functions.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -14,17 +14,17 @@
 
 namespace tenon::codegen {
 
-/// What decides how some operations are emitted.
+/// Properties of the target that determine how some operations are emitted.
 struct TargetTraits {
   /// Arithmetic on float16 in hardware; otherwise it is done in float32 and rounded after each
   /// operation.
   bool half_arithmetic = false;
   /// Conversions between float16 and float32 in hardware; otherwise they are done on the bits.
   bool half_conversion = false;
-  /// x86: sums of four products of bytes, and of two of bfloat16, as instructions on vectors.
+  /// x86: sums of four byte products, and of two bfloat16 products, as vector instructions.
   bool byte_products = false;
   bool bfloat_products = false;
-  /// x86: products with powers of two, given by their exponents, as an instruction on vectors.
+  /// x86: products with powers of two, given by their exponents, as a vector instruction.
   bool scaling = false;
   int vector_bits = 128;
 };
@@ -49,37 +49,39 @@ class ModuleEmitter {
   const TargetTraits& traits() const { return traits_; }
   const CompileOptions& options() const { return options_; }
   bool has_fast_math() const { return fast_math_; }
-  /// The flags of every floating operation: contraction always, what changes the order of sums only
+  /// Returns the flags of every floating-point operation: contraction always, reassociation only
   /// with fast_math.
   llvm::FastMathFlags fast_math_flags() const;
 
-  /// Null unless instructions are to tell of their statements.
+  /// Null unless instructions should have the lines of their statements.
   DebugLines* debug_lines() const { return debug_lines_; }
 
-  /// What the functions emitted from now on launch; their arrays are on the kernels' device.
+  /// Sets the kernels that functions emitted from now on launch; the arrays of these functions are
+  /// on the kernels' device.
   void add_kernels(const KernelCode& code);
-  /// Null if there are none.
+  /// Null if there are no kernels.
   const KernelTable* kernels() const { return kernels_ ? &*kernels_ : nullptr; }
 
-  /// A function of the module's own, compiled for the target.
+  /// Creates a function of this module, compiled for the target.
   llvm::Function* make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
                                 const std::string& name);
-  /// The type of a function whose code the module has, imported or its own; null if it has none.
+  /// Returns the type of a function that the module defines, imported or its own; null if it does
+  /// not define it.
   const llvm::FunctionType* definition_of(const std::string& name) const;
-  /// A function of another language, by name. Throws LowerError if the module has its definition,
-  /// and that has another type.
+  /// Returns an extern function by name. Throws LowerError if the module defines it with another
+  /// type.
   llvm::FunctionCallee extern_function(const std::string& name, llvm::FunctionType* type);
-  /// What finds the way of an exception through functions that only clean up. That of C, so that
-  /// code needs no library of C++.
+  /// Returns the personality function for exceptions that pass through functions with clean-up code
+  /// only. It is that of C, so that the code does not need the C++ library.
   llvm::Constant* cleanup_personality();
-  /// The address of a text that ends in zero; equal texts are shared.
+  /// Returns the address of a zero-terminated text; equal texts are shared.
   llvm::Constant* text(const std::string& value);
 
-  /// The properties of loops that LLVM shall not unroll, with vectors of their own or without; null
-  /// until somebody sets them.
+  /// The properties of loops that LLVM must not unroll, with or without explicit vectors; null
+  /// until set.
   llvm::MDNode*& loop_that_stays(bool has_vectors) { return loops_that_stay_[has_vectors]; }
 
-  /// A function of the runtime (c_api.h), declared as it is there.
+  /// Returns a runtime function (c_api.h) with its declared type.
   llvm::FunctionCallee runtime_function(std::string_view name) const;
 
  private:
@@ -95,8 +97,8 @@ class ModuleEmitter {
   std::array<llvm::MDNode*, 2> loops_that_stay_ = {};
 };
 
-/// Emits a function of the module: the computation, and the packed function around it under the
-/// signature's symbol. Throws LowerError for what a CPU cannot run.
+/// Emits a function of the module: the computation, and its packed function under the signature's
+/// symbol. Throws LowerError for IR that a CPU cannot run.
 void emit_function(ModuleEmitter& module, const tir::PrimFunc& func, const Signature& signature);
 
 }  // namespace tenon::codegen

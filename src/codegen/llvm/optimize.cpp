@@ -31,24 +31,26 @@ namespace tenon::codegen {
 
 namespace {
 
-/// LLVM moves accumulators in memory to registers only in loops of at most 250 accesses, and an
-/// unrolled register tile has more: here is a bound that only keeps the time to compile in check.
+/// LLVM promotes accumulators in memory to registers only in loops of at most 250 accesses, and an
+/// unrolled register tile has more. This bound only limits compile time.
 constexpr unsigned kMaxAccesses = 1 << 14;
 
-/// A module of so many instructions has been unrolled enough: more copies would cost more time than
-/// they save.
+/// A module of this number of instructions has been unrolled enough: further copies would cost more
+/// time than they save.
 constexpr unsigned kMaxToUnroll = 20'000;
 
-/// Of functions of more blocks, which unrolling has made, less is asked.
+/// The number of blocks of a function, a result of unrolling, from which on cheaper passes are
+/// used.
 constexpr std::size_t kMaxBlocks = 2000;
 
-/// Of functions of more, nothing is asked.
+/// The number of blocks of a function from which on it is not optimized.
 constexpr std::size_t kMaxBlocksToOptimize = 20'000;
 
-/// Loops with checks in them have many ways out, and every copy of such a loop has as many again:
-/// to unroll them takes LLVM minutes and gains nothing beside the checks. And of every loop, all
-/// conditions on the way to it are asked how often it may run: 256 of them, in copies of an
-/// iteration that stand one behind the other, took twenty seconds.
+/// Whether analyses of iteration counts, and unrolling, are worth their time. Loops with checks
+/// have many exits, and each copy of such a loop has as many again: unrolling them takes LLVM
+/// minutes and gains nothing compared to the cost of the checks. The iteration count of a loop also
+/// depends on all conditions before it: 256 of them, in consecutive copies of an iteration, took
+/// twenty seconds.
 bool is_worth_counting_loops(const llvm::Module& module) {
   return module.getInstructionCount() <= kMaxToUnroll && !module.getFunction(kIndexOutside) &&
          llvm::none_of(module, [](const llvm::Function& f) { return f.size() > kMaxBlocks; });
@@ -67,10 +69,10 @@ auto move_out_of_loops() {
       /*UseMemorySSA=*/true);
 }
 
-/// GVN where that is worth its time. It splits edges one at a time, and numbers all blocks of the
-/// function anew after each, whatever its options: 561 copies of an iteration with conditions took
-/// half a minute. In functions of more blocks than kMaxBlocks what is known on every way is
-/// replaced and no more.
+/// GVN if it is worth its time. It splits edges one at a time, and renumbers all blocks of the
+/// function after each, whatever its options: 561 copies of an iteration with conditions took half
+/// a minute. In functions of more than kMaxBlocks blocks, only values that are available on all
+/// paths are replaced.
 struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
     if (function.size() > kMaxBlocks)
@@ -79,10 +81,9 @@ struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
   }
 };
 
-/// One check for NaN for two steps of a minimum or maximum: maximum(y, maximum(x, so_far)) becomes
-/// two instructions that keep what they have where a number is compared with NaN, and one
-/// comparison that sees NaN in x and in y. Loops over vectors in the cache are bound by the number
-/// of instructions.
+/// Shares one NaN check between two steps of a minimum or maximum: maximum(y, maximum(x, so_far))
+/// becomes two instructions that keep `so_far` for a NaN, and one comparison that detects a NaN in
+/// x or y. Loops over vectors in the cache are bound by the number of instructions.
 struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
   static llvm::IntrinsicInst* as_extremum(llvm::Value* value) {
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
@@ -90,7 +91,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
                                       call->getIntrinsicID() == llvm::Intrinsic::maximum);
     return is_extremum && call->hasNoSignedZeros() ? call : nullptr;
   }
-  /// So far where an operand is NaN.
+  /// Returns one step, which returns `so_far` if an operand is NaN.
   static llvm::Value* step(llvm::IRBuilder<>& builder, const llvm::IntrinsicInst& call,
                            llvm::Value* x, llvm::Value* so_far) {
     const bool is_min = call.getIntrinsicID() == llvm::Intrinsic::minimum;
@@ -105,7 +106,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
           first->getParent() != second.getParent())
         continue;
       llvm::Value *x = first->getArgOperand(0), *y = second.getArgOperand(1 - inner);
-      // A constant needs no check to be shared.
+      // The check of a constant is free already.
       if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y) ||
           llvm::isa<llvm::Constant>(first->getArgOperand(1)))
         continue;
@@ -134,10 +135,10 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
   }
 };
 
-/// The passes that our own IR needs, each once or twice. LLVM's pipeline for C++ repeats itself and
-/// looks for what is not there (recursion, exceptions, calls to inline, jumps to thread), and took
-/// twice as long for the same code. Loops are counted in 64 bits from the start, so that none need
-/// be rewritten to a wider variable.
+/// Returns the passes that the emitted IR needs, once or twice each. LLVM's pipeline for C++
+/// repeats itself and handles constructs that do not occur (recursion, exceptions, calls to inline,
+/// jumps to thread), and took twice as long for the same code. Loops are counted in 64 bits from
+/// the start, so that no variables need be widened.
 llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
   using namespace llvm;
   FunctionPassManager passes;
@@ -159,7 +160,7 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
   passes.addPass(DSEPass());
   passes.addPass(move_out_of_loops());
   passes.addPass(SimplifyCFGPass());
-  // Peeling a loop again that unrolling has peeled breaks its phis: llvm_faults.md has it.
+  // Peeling a loop that unrolling has already peeled breaks its phis (llvm_faults.md).
   if (counts_loops) passes.addPass(LoopUnrollPass(LoopUnrollOptions(opt_level).setPeeling(false)));
   passes.addPass(ShareChecksForNan());
   passes.addPass(InstCombinePass());
@@ -178,8 +179,8 @@ int affordable_level(const llvm::Module& module, int opt_level) {
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
               CodeOrigin origin) {
   if (opt_level <= 0) return;
-  // What becomes a vector is decided before, where it is checked: vectorize_plain_loops. Both of
-  // LLVM's vectorizers have computed wrong numbers here; llvm_faults.md has the programs.
+  // Vectorization is decided earlier, by vectorize_plain_loops, with checks. Both of LLVM's
+  // vectorizers have produced wrong results here (llvm_faults.md).
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;
   tuning.LoopVectorization = false;
@@ -194,8 +195,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  // A row of a padded array is not worth a call: for a few hundred bytes at odd addresses, the C
-  // library's functions cost ten times what a loop of vectors does.
+  // A row of a padded array is too short for a call: for a few hundred bytes at unaligned
+  // addresses, the C library's functions cost ten times as much as a vector loop.
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
   for (const llvm::LibFunc function :
        {llvm::LibFunc_memcpy, llvm::LibFunc_memmove, llvm::LibFunc_memset,
@@ -244,11 +245,11 @@ using PassMachine = llvm::TargetMachine;
 using PassMachine = llvm::LLVMTargetMachine;
 #endif
 
-/// As TargetMachine::addPassesToEmitFile, but without LLVM's machine schedulers: in the long blocks
-/// that unrolled register tiles are, the one before registers are assigned moves loads up until
-/// accumulators no longer fit; the ones after compare every access of a block with every other, and
-/// took four fifths of the time for long blocks. Processors reorder by themselves, and the order
-/// that the schedule gave keeps few values alive.
+/// Like TargetMachine::addPassesToEmitFile, but without LLVM's machine schedulers. In the long
+/// blocks of unrolled register tiles, the one before register allocation moves loads up until
+/// accumulators are spilled; the ones after it compare every access of a block with every other,
+/// and took four fifths of the time for long blocks. Processors reorder instructions by themselves,
+/// and the order of the schedule keeps few values alive.
 bool add_code_passes(PassMachine& machine, llvm::legacy::PassManager& passes,
                      llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);

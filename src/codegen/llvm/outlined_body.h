@@ -1,5 +1,5 @@
-// A piece of a function that becomes a function of its own. What it uses of the variables around it
-// come as its first arguments:
+// A piece of a function that becomes a separate function. The outer variables that it uses become
+// its first arguments:
 //
 //   for (i ...) C[i] = A[i] * n        ->      main_body(ptr noalias C, ptr noalias A, i32 n, ...)
 #pragma once
@@ -13,19 +13,19 @@ namespace tenon::codegen {
 
 class OutlinedBody {
  public:
-  /// `own` are the types of arguments after those captured; the function returns a status. `outer`
-  /// must live as long as this.
+  /// `own` are the types of the arguments after the captured ones; the function returns a status.
+  /// `outer` must outlive this object.
   OutlinedBody(FunctionEmitter& outer, const tir::Stmt& body, const std::string& name,
                const std::vector<llvm::Type*>& own);
 
-  /// Defines the captured variables inside the body's own emitter, which goes on with the line that
-  /// the outer one is at.
+  /// Defines the captured variables in the body's own emitter, which continues at the source line
+  /// of the outer one.
   void define_captured(FunctionEmitter& inner) const;
   llvm::Function* function() const { return function_; }
   llvm::Argument* own_argument(std::size_t n) const {
     return function_->getArg(static_cast<unsigned>(captured_.size() + n));
   }
-  /// The outer function's values of what is captured, in the order of the arguments.
+  /// Returns the captured values in the outer function, in the order of the arguments.
   const std::vector<llvm::Value*>& captured() const { return captured_; }
 
  private:
@@ -34,12 +34,12 @@ class OutlinedBody {
   FunctionEmitter& outer_;
   struct Capture {
     tir::Var var;
-    /// The argument's number. Variables of one value share it: two would be said not to
-    /// overlap.
+    /// The number of the argument. Variables with the same value share it, because two noalias
+    /// arguments must not overlap.
     std::size_t argument;
   };
   std::vector<Capture> captures_;
-  /// What the outer function passes.
+  /// The values that the outer function passes.
   std::vector<llvm::Value*> captured_;
   llvm::Function* function_ = nullptr;
 };

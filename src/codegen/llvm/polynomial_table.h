@@ -1,4 +1,4 @@
-// Which functions are emitted as polynomials.
+// The functions that are emitted as polynomials.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -10,8 +10,8 @@
 
 namespace tenon::codegen {
 
-/// By a class that has them all by their names; absent for other functions. `has_scaling`: see
-/// RangeReduction.
+/// Calls the member of `Functions` with the function's name. Returns nullopt for other functions.
+/// `has_scaling`: see RangeReduction.
 template <class Functions>
 std::optional<llvm::Value*> function_of(llvm::IRBuilderBase& builder, tir::Intrin function,
                                         std::span<llvm::Value* const> args, bool has_scaling) {

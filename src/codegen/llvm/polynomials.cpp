@@ -49,7 +49,7 @@ class Float32 : RangeReduction {
     return at_the_ends(x, multiply_add(parts.exponent, number(kLog2High), y));
   }
 
-  /// log(1 + f) * log2(e), with 1 and the rest of log2(e) multiplied apart.
+  /// log(1 + f) * log2(e), with 1 and the remainder of log2(e) multiplied separately.
   llvm::Value* log2(llvm::Value* x) {
     const Parts parts = split(x);
     llvm::Value* square = builder_.CreateFMul(parts.f, parts.f);
@@ -79,8 +79,8 @@ class Float32 : RangeReduction {
         [&](llvm::Value* y) { return exp(y); });
   }
 
-  /// x + x P(x^2) near zero; elsewhere 1 - exp(Q(x)), Q being the logarithm of 1 - erf. Beyond 3.95
-  /// the result is 1.
+  /// x + x P(x^2) near zero, otherwise 1 - exp(Q(x)), where Q is the logarithm of 1 - erf. Beyond
+  /// 3.95 the result is 1.
   llvm::Value* erf(llvm::Value* x) {
     llvm::Value* magnitude = fabs(x);
     llvm::Value* p =
@@ -100,7 +100,7 @@ class Float32 : RangeReduction {
   llvm::Value* pow(llvm::Value* x, llvm::Value* y) { return power_in_double(builder_, x, y); }
 
  private:
-  /// log(1 + f) = f - f^2 / 2 + f^3 P(f): the last term.
+  /// The last term of log(1 + f) = f - f^2 / 2 + f^3 P(f).
   llvm::Value* cubic_part(llvm::Value* f, llvm::Value* square) {
     llvm::Value* p =
         horner(f, {0x1.1457aap-4f, -0x1.de3c16p-4f, 0x1.e6f06ap-4f, -0x1.fc2208p-4f, 0x1.233768p-3f,

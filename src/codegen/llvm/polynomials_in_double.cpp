@@ -37,7 +37,7 @@ class DoublePolynomials final : public AnglesAndPowers<llvm::Value*> {
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// What a float becomes as a double is normal, zero, infinity or NaN.
+  /// A float converted to double is normal, zero, infinity or NaN.
   llvm::Value* log2(llvm::Value* x) override {
     constexpr std::int64_t kBitsOfSqrtHalf = 0x3fe6a09e667f3bcd;
     llvm::Value* pattern = bits(x);
@@ -54,7 +54,8 @@ class DoublePolynomials final : public AnglesAndPowers<llvm::Value*> {
     return logarithm_at_the_ends(x, multiply_add(s, p, to_number(exponent)));
   }
   llvm::Value* times(llvm::Value* a, llvm::Value* b) override { return builder_.CreateFMul(a, b); }
-  /// 2^r = 1 + r P(r) for |r| <= 1 / 2; no result is denormal or infinite before it is a float.
+  /// 2^r = 1 + r P(r) for |r| <= 1 / 2; no result is denormal or infinite before it is converted to
+  /// float.
   llvm::Value* exp2(llvm::Value* x) override {
     x = clamped(x, -160, 140);
     llvm::Value* shifted = builder_.CreateFAdd(x, rounder());

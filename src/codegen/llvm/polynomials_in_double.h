@@ -1,4 +1,4 @@
-// Functions of float32 whose ranges cannot be reduced in float32 without losing digits: they are
+// Functions of float32 whose arguments cannot be reduced in float32 without losing digits: they are
 // computed in double and rounded once. See polynomials.h.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace tenon::codegen {
 
-// For floats or vectors of them, of magnitudes below kGreatestAngle; NaN for NaN.
+// Accept floats or vectors of them, with magnitudes below kGreatestAngle. NaN gives NaN.
 llvm::Value* sine_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
 llvm::Value* cosine_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
 llvm::Value* tangent_in_double(llvm::IRBuilderBase& builder, llvm::Value* x);
-/// For any floats; the special values are those of C's pow.
+/// Accepts any floats; the special values are those of C's pow.
 llvm::Value* power_in_double(llvm::IRBuilderBase& builder, llvm::Value* x, llvm::Value* y);
 
 }  // namespace tenon::codegen

@@ -11,7 +11,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// A subtarget that stands for all: the tables of names are the architecture's.
+/// Returns a subtarget for queries of names, which depend on the architecture only.
 std::unique_ptr<llvm::MCSubtargetInfo> any_subtarget(const std::string& triple) {
   tir::TargetFacts facts;
   facts.triple = triple;
@@ -35,7 +35,7 @@ Processor host_processor() {
       .triple = triple_of("").str(), .name = llvm::sys::getHostCPUName().str(), .features = {}};
   const std::vector<std::string> known = known_features();
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-    // The host may report what this LLVM has no name for.
+    // The host may report features that this version of LLVM does not know.
     if (!std::ranges::binary_search(known, feature.getKey().str())) continue;
     host.features.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
   }

@@ -1,6 +1,6 @@
-// What the polynomials of float32 and of float64 share: how numbers are taken apart and put
-// together, so that a polynomial has to be good only on a short interval. Constants of the format
-// follow from the type.
+// Range reduction for the polynomials of float32 and float64: numbers are decomposed and
+// recombined, so that a polynomial has to be accurate only on a short interval. Constants of the
+// format are derived from the type.
 #pragma once
 
 #include <llvm/IR/IntrinsicsX86.h>
@@ -26,11 +26,11 @@ class RangeReduction : protected LaneMaths {
  protected:
   struct Reduced {
     llvm::Value* exponent;  // integers
-    llvm::Value* whole;     // the same as numbers
+    llvm::Value* whole;     // the same as floats
     llvm::Value* rest;
   };
   struct Parts {
-    llvm::Value* f;  // of 2^exponent * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
+    llvm::Value* f;  // x = 2^exponent * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
     llvm::Value* exponent;
   };
 
@@ -42,14 +42,15 @@ class RangeReduction : protected LaneMaths {
 
   // ---- integers ---------------------------------------------------------------------------------
 
-  /// Added to a number of less than half of it, it leaves the nearest integer in the last bits.
+  /// Returns the rounding constant: the last bits of its sum with a number of less than half its
+  /// magnitude are the nearest integer.
   llvm::Constant* rounder() const { return number(std::ldexp(1.5, mantissa_bits_)); }
-  /// What the last bits hold after the rounder was added; some integer for NaN, where a conversion
-  /// would be undefined.
+  /// Returns the integer in the last bits of a sum with the rounder; an unspecified integer for
+  /// NaN, for which a conversion would be undefined.
   llvm::Value* rounded_integer(llvm::Value* shifted) {
     return builder_.CreateSub(bits(shifted), bits(rounder()));
   }
-  /// A small integer. Few processors convert 64 bits.
+  /// Converts a small integer, because few processors have a conversion from 64 bits.
   llvm::Value* to_number(llvm::Value* small) {
     llvm::Value* shifted = from_bits(builder_.CreateAdd(small, bits(rounder())));
     return builder_.CreateFSub(shifted, rounder());
@@ -57,7 +58,7 @@ class RangeReduction : protected LaneMaths {
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// x = exponent / per_unit + rest, |rest| being at most half of 1 / per_unit, which is high +
+  /// x = exponent / per_unit + rest, where |rest| is at most half of 1 / per_unit, which is high +
   /// low.
   Reduced reduce(llvm::Value* x, double per_unit, double high, double low) {
     llvm::Value* shifted = multiply_add(x, number(per_unit), rounder());
@@ -76,11 +77,11 @@ class RangeReduction : protected LaneMaths {
     llvm::Value* p = horner(reduced.rest, coefficients);
     return scaled(multiply_add(p, reduced.rest, number(1)), reduced);
   }
-  /// p * 2^exponent, rounded once, for exponents that go beyond those of numbers, but not by half:
-  /// in two factors, which are both normal, where no instruction does it.
+  /// Returns p * 2^exponent, rounded once, for exponents up to half beyond the range of the format:
+  /// by an instruction, or else by two factors, both of which are normal.
   llvm::Value* scaled(llvm::Value* p, const Reduced& power) {
     if (has_scaling()) return scaled_by_instruction(p, power.whole);
-    // A logical shift: few processors have one of signed 64 bits.
+    // A logical shift, because few processors have an arithmetic shift of 64 bits.
     llvm::Value* both = builder_.CreateAdd(power.exponent, integer(2 * bias_));
     llvm::Value* half = builder_.CreateLShr(both, integer(1));
     llvm::Value* other = builder_.CreateSub(both, half);
@@ -89,14 +90,14 @@ class RangeReduction : protected LaneMaths {
 
   // ---- logarithms -------------------------------------------------------------------------------
 
-  /// Of what is neither positive nor finite, anything.
+  /// The result is unspecified unless x is positive and finite.
   Parts split(llvm::Value* x) {
     llvm::Value* is_denormal =
         builder_.CreateFCmpOLT(x, number(std::ldexp(1, static_cast<int>(1 - bias_))));
     llvm::Value* normal = builder_.CreateSelect(
         is_denormal, builder_.CreateFMul(x, number(std::ldexp(1, mantissa_bits_))), x);
     llvm::Value* offset = builder_.CreateSelect(is_denormal, number(-mantissa_bits_), number(0));
-    // Numbers from sqrt(1/2) on have the exponent that they have from 1 on.
+    // Mantissas from sqrt(1/2) on get the exponent of 1.
     llvm::Value* to_one = builder_.CreateSub(bits(number(1)), bits(number(std::sqrt(0.5))));
     llvm::Value* shifted = builder_.CreateAdd(bits(normal), to_one);
     llvm::Value* biased =
@@ -107,7 +108,7 @@ class RangeReduction : protected LaneMaths {
     return {builder_.CreateFSub(mantissa, number(1)),
             builder_.CreateFAdd(to_number(exponent), offset)};
   }
-  /// A logarithm of zero, negative numbers, infinity and NaN.
+  /// Returns the logarithm of zero, negative numbers, infinity and NaN; `y` for other x.
   llvm::Value* at_the_ends(llvm::Value* x, llvm::Value* y) {
     llvm::Constant* zero = number(0);
     y = builder_.CreateSelect(builder_.CreateFCmpOEQ(x, zero), infinity(true), y);
@@ -117,7 +118,7 @@ class RangeReduction : protected LaneMaths {
 
   // ---- functions of a sign ----------------------------------------------------------------------
 
-  /// x + x^3 P(x^2) near zero, 1 - 2 / (exp(2 |x|) + 1) elsewhere; exp(y) is `exp`.
+  /// x + x^3 P(x^2) near zero, otherwise 1 - 2 / (exp(2 |x|) + 1); exp(y) is `exp`.
   template <class Exp>
   llvm::Value* tanh_of(llvm::Value* x, std::initializer_list<double> coefficients, Exp exp) {
     llvm::Value* magnitude = fabs(x);

@@ -1,4 +1,4 @@
-// The runtime's functions (c_api.h) as LLVM declares them.
+// LLVM declarations of the runtime's functions (c_api.h).
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -7,7 +7,7 @@
 
 namespace tenon::codegen {
 
-/// Its types are those that runtime/symbols.h reads off c_api.h.
+/// Declares a function with the types that runtime/symbols.h derives from c_api.h.
 llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_view name);
 
 }  // namespace tenon::codegen

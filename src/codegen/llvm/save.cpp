@@ -14,15 +14,15 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The flags of the C compiler for another machine than this one; clang's, as others compile for
-/// one machine only.
+/// Returns the C compiler's flags for another architecture than this machine's. Only clang has such
+/// flags; other compilers support one architecture.
 std::vector<std::string> machine_flags(const LlvmCode& code, const CCompiler& compiler) {
   const llvm::Triple triple = triple_of(code.common.triple);
   if (triple.getArch() == triple_of("").getArch() || !compiler.is_clang()) return {};
   return {"--target=" + triple.str()};
 }
 
-/// Objects in a folder of their own, the functions' first.
+/// Object files in a temporary folder, the functions' first.
 class Objects {
  public:
   Objects(const LlvmCode& code, const runtime::SaveOptions& options) {
@@ -53,7 +53,7 @@ class Objects {
 void save_object(const LlvmCode& code, const std::filesystem::path& path,
                  const runtime::SaveOptions& options) {
   if (code.imported_objects.empty() && !options.standalone) return write_file(path, code.object);
-  // One object of several: a relocatable link.
+  // Combines several objects into one by a relocatable link.
   const Objects objects(code, options);
   std::vector<std::string> arguments{"-r", "-nostdlib", "-o",
                                      std::filesystem::absolute(path).string()};
@@ -70,7 +70,7 @@ void save_archive(const LlvmCode& code, const std::filesystem::path& path,
     if (!member)
       throw RuntimeError("cannot write `" + path.string() +
                          "`: " + llvm::toString(member.takeError()));
-    // The name is kept by reference, and the path is of a folder that goes.
+    // The name is kept by reference, and the path refers to a temporary folder.
     member->MemberName = llvm::StringRef(file).rsplit('/').second;
     members.push_back(std::move(*member));
   }

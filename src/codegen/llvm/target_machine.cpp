@@ -16,9 +16,9 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Stores in a row that do not touch each other are one list to LLVM's combiner, which compares
-/// each with each, again for every one that it takes off: 1,100 of them, a nest that was unrolled,
-/// cost minutes. In lists of 64 they take seconds, to the same code.
+/// Limits the chains of stores in LLVM's combiner. Consecutive independent stores form one list,
+/// which the combiner compares pairwise, and again for every store that it removes: 1,100 of them,
+/// from an unrolled nest, took minutes. In lists of 64 they take seconds, with the same code.
 void bound_store_chains() {
   constexpr const char* kName = "combiner-tokenfactor-inline-limit";
   const auto& options = llvm::cl::getRegisteredOptions();
@@ -96,8 +96,8 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const tir::TargetFacts&
   const llvm::Target& target = find_target(triple);
   check_names(facts);
   llvm::TargetOptions options;
-  // Only what carries the `contract` flag is fused, which is all of our arithmetic and none of
-  // imported code's.
+  // Only operations with the `contract` flag are fused: all of the emitted arithmetic, and no
+  // imported code.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(create_machine(
       target, triple, facts.cpu, joined_features(facts), options, codegen_level(opt_level)));

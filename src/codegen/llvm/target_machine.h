@@ -1,4 +1,4 @@
-// LLVM's description of the processor to compile for.
+// LLVM's description of the target processor.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -13,13 +13,13 @@
 
 namespace tenon::codegen {
 
-/// The triple, or this host's if it is empty.
+/// Returns the triple, or this host's if it is empty.
 llvm::Triple triple_of(const std::string& triple);
 
 /// Throws TargetError for a triple that LLVM cannot compile for.
 const llvm::Target& find_target(const llvm::Triple& triple);
 
-/// "+avx512f,-amx-tile"
+/// Returns the features in LLVM's form: "+avx512f,-amx-tile".
 std::string joined_features(const tir::TargetFacts& facts);
 
 /// Throws TargetError for an unknown triple.

@@ -1,11 +1,11 @@
-// Temporaries from the workspace pool, of one function while it is emitted. Wherever the function
-// is left, those in scope go back; the code that gives them back stands once for each:
+// Temporaries of one function from the workspace pool, while the function is emitted. Each exit of
+// the function releases the temporaries in scope; the code that releases one is emitted once:
 //
 //   T0 = tenon_workspace_alloc(...)                give_back.T1:  free T1, go to give_back.T0
 //     T1 = tenon_workspace_alloc(...)              give_back.T0:  free T0, return the status
 //       if (failed) go to give_back.T1
 //
-// so that a function of many temporaries and many ways out is not longer than both together.
+// so that the code size is proportional to the sum of temporaries and exits, not to their product.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -22,30 +22,30 @@ class WorkspaceScopes {
   WorkspaceScopes(ModuleEmitter& module, llvm::Function* function)
       : module_(module), function_(function) {}
 
-  /// Where the memory is; otherwise it is the host's.
+  /// Sets the device of the memory; the default is the host.
   void place_on(int device_type, llvm::Value* device_id) {
     device_type_ = device_type;
     device_id_ = device_id;
   }
   bool empty() const { return scopes_.empty(); }
-  /// The memory is in scope from here on.
+  /// Adds the memory to the scope.
   void enter(llvm::Value* memory) { scopes_.push_back({memory, nullptr, nullptr}); }
-  /// Gives back the memory that came last.
+  /// Releases the memory that was added last.
   void exit(llvm::IRBuilder<>& builder);
-  /// Ends the block: gives back all that is in scope and returns the status.
+  /// Ends the block: releases all memory in scope and returns the status.
   void leave(llvm::IRBuilder<>& builder, llvm::Value* status);
-  /// Where an exception of a call goes: gives back all that is in scope, and lets it go on.
-  /// Precondition: something is in scope.
+  /// Returns the unwind destination of a call: it releases all memory in scope and resumes the
+  /// exception. Precondition: the scope is not empty.
   llvm::BasicBlock* unwinding();
 
  private:
   struct Scope {
     llvm::Value* memory;
-    /// Where a status (an exception) comes in, of all that leave from here and from scopes within;
-    /// null before the first.
+    /// The incoming status (or exception) of all exits from this scope and from scopes within it;
+    /// null before the first exit.
     llvm::PHINode* status;
     llvm::PHINode* exception;
-    /// Takes the exceptions of calls in this scope itself.
+    /// The landing pad of calls in this scope.
     llvm::BasicBlock* landing = nullptr;
   };
   void free(llvm::IRBuilder<>& builder, llvm::Value* memory);
