@@ -8,7 +8,7 @@
 // browsers. With --check it is run beside the program before
 // the trace, and the comparison goes to the standard error. A step that is refused says why on the
 // standard error, and the exit status is 1.
-#include <tenon/driver/loop_page.h>
+#include <tenon/inspect/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/check_functions.h>
 

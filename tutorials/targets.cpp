@@ -5,7 +5,7 @@
 // elements are computed by threads, so that loops are bound to them: `opencl` and `cuda` make a
 // kernel of what they do, and code for the host that launches it. All of them give the same module,
 // which is called in the same way, with arrays that are where its code runs.
-#include <tenon/driver/loop_page.h>
+#include <tenon/inspect/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/command_line.h>
 

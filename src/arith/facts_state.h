@@ -43,6 +43,8 @@ bool wraps_by_walk(const Expr& e, const Facts::State& state);
 bool may_overflow(const Expr& e, const Facts::State& state);
 /// The same of the operation at the root alone, whatever is known of its result.
 bool root_may_overflow(const Expr& e, const Facts::State& state);
+/// Whether the bounds of some sum, difference or product in `e` are finite and exceed its type.
+bool leaves_type(const Expr& e, const Facts::State& state);
 /// Whether a value within the bound may become another one by a cast of one integer type to
 /// another.
 bool may_wrap(const Bound& value, DataType from, DataType to);
@@ -51,7 +53,7 @@ ModularSet modular_set_of(const Expr& e, const Facts::State& state);
 /// The values that are in both; coeff 0, base 1 if there are none.
 ModularSet intersect(const ModularSet& a, const ModularSet& b);
 
-struct __attribute__((visibility("hidden"))) Facts::State {
+struct Facts::State {
   struct OfVar {
     explicit OfVar(Expr var) : var(std::move(var)) {}
     /// Keeps the variable, whose address is the key, alive.
@@ -164,7 +166,7 @@ inline bool wraps(const Expr& e, const Facts::State& state) {
 
 /// Says, while it lives, whether the visited expression is an operand of arithmetic that wraps.
 /// Indices and guards are not.
-class __attribute__((visibility("hidden"))) InData {
+class InData {
  public:
   InData(const Facts::State& state, bool in_data)
       : state_(state), before_(std::exchange(state.in_data, in_data)) {}
@@ -180,7 +182,7 @@ class __attribute__((visibility("hidden"))) InData {
 };
 
 /// Holds for the life of the object; for use inside the room, where no Facts::Scope is at hand.
-class __attribute__((visibility("hidden"))) Assumption {
+class Assumption {
  public:
   Assumption(const Facts& facts, const Expr& condition);
   /// Assumes a simplified condition that says nothing of integers.

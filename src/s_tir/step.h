@@ -9,7 +9,7 @@
 
 namespace tenon::s_tir {
 
-class __attribute__((visibility("hidden"))) Step {
+class Step {
  public:
   Step(Schedule::State& state, InstructionKind kind, std::string_view primitive,
        SourceLocation where)

@@ -8,7 +8,7 @@
 namespace tenon::tir {
 
 /// The scopes that are open, the outermost first.
-struct __attribute__((visibility("hidden"))) IRBuilderState {
+struct IRBuilderState {
   /// A statement, or a wrapper of all that follows it in its scope.
   using Entry = std::variant<Stmt, std::function<Stmt(Stmt)>>;
   struct Scope {

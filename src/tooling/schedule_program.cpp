@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "tenon/inspect/draw.h"
 #include "tenon/runtime/threads.h"
-#include "tenon/te/draw.h"
 #include "tenon/te/warnings.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tooling/graphviz.h"

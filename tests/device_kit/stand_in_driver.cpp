@@ -795,7 +795,6 @@ void check_device(const Driver& all, int device) {
 
 // ---- The interface --------------------------------------------------------------------------
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 using namespace tenon::testing;
@@ -1231,4 +1230,3 @@ Result cuEventElapsedTime(float* milliseconds, void* start, void* stop) {
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -10,7 +10,7 @@
 
 #include <tenon/tenon.h>
 
-#include <tenon/driver/loop_page.h>
+#include <tenon/inspect/loop_page.h>
 
 class BlockSteps {
  public:

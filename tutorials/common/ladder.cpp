@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "tenon/driver/loop_page.h"
+#include "tenon/inspect/loop_page.h"
 #include "tenon/tenon.h"
 #include "tenon/tooling/check.h"
 #include "tenon/tooling/graphviz.h"

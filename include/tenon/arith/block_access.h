@@ -8,8 +8,6 @@
 
 #include "tenon/tir/block.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// The boxes that a block's statements may read and write.
@@ -32,5 +30,3 @@ tir::Block with_found_access(tir::Block block, std::span<const tir::Buffer> visi
 tir::Range range_by_ends(const tir::Range& range);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -6,8 +6,6 @@
 
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// What the operator makes of two integers; 0 or 1 of a comparison. Nothing for a division by zero,
@@ -15,5 +13,3 @@ namespace tenon::arith {
 std::optional<std::int64_t> compute(tir::BinaryOp op, std::int64_t a, std::int64_t b);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include "tenon/support/function_ref.h"
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// Calls `term` with every summand of factor * e that is no constant and its coefficient, in
@@ -94,5 +92,3 @@ class Reach {
 };
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -4,8 +4,6 @@
 //   for (Pass& pass : passes) func = pass(func);   // each simplifies what the last one changed
 #pragma once
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// As long as one lives, what is simplified on this thread is remembered, whatever Facts it is
@@ -20,5 +18,3 @@ class SimplifierMemory {
 };
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// What C source is compiled for, in LLVM's names.
@@ -65,5 +63,3 @@ std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>
                                         const std::filesystem::path& saved);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

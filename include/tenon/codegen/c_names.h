@@ -7,8 +7,6 @@
 
 #include "tenon/runtime/spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// A name in both languages that no keyword is, and that programs do not have already, as `main`.
@@ -36,5 +34,3 @@ std::string c_string(const std::string& text);
 std::string comment_text(std::string text);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Which variables of a body are positions and bounds only.
@@ -27,5 +25,3 @@ class IndexUses {
 };
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

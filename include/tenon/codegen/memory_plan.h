@@ -12,8 +12,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The alignment that the runtime's workspaces promise, in bytes.
@@ -41,5 +39,3 @@ class StackPlan {
 };
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

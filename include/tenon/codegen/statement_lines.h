@@ -6,13 +6,9 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Lines count from 1. Look up only: the order is that of addresses.
 using StatementLines = std::unordered_map<const tir::StmtNode*, int>;
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// How many nodes statements have.
@@ -45,5 +43,3 @@ std::vector<std::span<const tir::Stmt>> pieces_of(std::span<const tir::Stmt> stm
                                                   const StmtSizes& sizes, int most_nodes);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

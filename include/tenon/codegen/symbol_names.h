@@ -8,8 +8,6 @@
 #include <set>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// c_api.h: where loading a shared library finds what its functions are.
@@ -29,5 +27,3 @@ class SymbolNames {
 };
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -9,48 +9,7 @@
 #include "tenon/driver/target.h"
 #include "tenon/runtime/module.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
-
-/// What is built, and how; nothing of it need be given.
-struct BuildOptions {
-  /// Names the function that is built from a schedule; those of a module have their names.
-  Name name = "main";
-  std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
-  /// Shared libraries in which extern functions are found.
-  std::vector<std::string> link = {};
-  /// Reassociation of floating sums, reciprocals for divisions.
-  bool fast_math = false;
-  /// As in LowerOptions.
-  bool instrument_bounds = false;
-  Bounds bounds = Bounds::Default;
-  /// As in LowerOptions: tensor intrinsics are run beside the loops that they declare, and
-  /// compared.
-  bool check_intrinsics = false;
-  bool allow_parallel_reduction_race = false;
-  /// Bytes that the memory of every array passed must be aligned to, a power of two. 0: any memory
-  /// that is aligned to its elements will do. A buffer that is bound with a `data_alignment` of its
-  /// own demands that.
-  int argument_alignment = 0;
-  /// Whether the compiler rearranges serial loops of a function for a processor: interchanges, jams
-  /// and vectorizes them. true: in all stages; false: in none, so that the code runs the loops that
-  /// the schedule says. Not given: in stages without any schedule, and in those that ask for it
-  /// (Stage::autotune_loops). Functions that were not made by a te::Schedule count as unscheduled.
-  /// Registers, vector widths and instructions are the compiler's choice in either case.
-  std::optional<bool> autotune_loops = std::nullopt;
-  /// 0 to 3.
-  int opt_level = 3;
-  /// In the text of C, OpenCL C and CUDA C, comments say which stage the loops compute, and where
-  /// it was declared: "// C, matmul.cpp:14".
-  bool stage_comments = false;
-  /// Each stage's loops report how long they took: driver/profile.h. For CPUs, by LLVM.
-  bool profile = false;
-  lowering::PassOptions passes = {};
-  /// Called after each step that is no pass: "freeze", "infer-bound", "schedule-ops", "emit-llvm",
-  /// "optimize-llvm", "generate-code", "load"; for C "emit-c", "load".
-  StepListener on_step = {};
-};
 
 /// Throws what lower throws, and TargetError.
 runtime::Module build(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
@@ -90,5 +49,3 @@ codegen::Artifact compile(const std::vector<TargetedModule>& modules,
                           SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -3,8 +3,6 @@
 
 #include "tenon/te/graph.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Whether a loop is one over blocks or threads of a device.
@@ -14,5 +12,3 @@ bool runs_on_device(const te::StageGraph& graph);
 void refuse_device_threads(const te::StageGraph& graph);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

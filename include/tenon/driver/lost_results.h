@@ -3,8 +3,6 @@
 
 #include "tenon/driver/lower.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Throws LowerError, naming it and the way out, for an output of the schedule that is no argument:
@@ -16,5 +14,3 @@ void refuse_lost_results(const te::StageGraph& graph, const std::vector<LowerArg
                          const SourceLocation& where);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -26,8 +26,6 @@
 
 #include "tenon/runtime/module.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// What was measured of one stage, in all calls together.
@@ -135,5 +133,3 @@ void reset_profile(const runtime::Module& module, SourceLocation where = SourceL
 std::ostream& operator<<(std::ostream& out, const Profile& profile);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

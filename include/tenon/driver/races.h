@@ -3,8 +3,6 @@
 
 #include "tenon/te/graph.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Throws ScheduleError with stage, axis, line and the way out, for a reduction that runs in
@@ -12,5 +10,3 @@ namespace tenon {
 void refuse_races(const te::StageGraph& graph);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -19,8 +19,6 @@
 #include "tenon/tir/target.h"
 #include "tenon/tir/verify.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::lowering {
 
 /// What runs on the host, and what it launches.
@@ -46,5 +44,3 @@ std::vector<tir::Violation> verify_kernel(const tir::PrimFunc& kernel);
 tir::PrimFunc join_kernels(const DeviceProgram& program);
 
 }  // namespace tenon::lowering
-
-#pragma GCC visibility pop

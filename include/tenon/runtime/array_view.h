@@ -23,8 +23,6 @@
 #include "tenon/support/error.h"
 #include "tenon/support/float16.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// An extent that the type does not say.
@@ -229,5 +227,3 @@ class KernelCall {
 };
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

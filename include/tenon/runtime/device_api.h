@@ -17,8 +17,6 @@
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/kernel_spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// A place in a device's memory, or in the host's.
@@ -107,5 +105,3 @@ class DeviceApi {
 DeviceApi& device_api(DeviceType type);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

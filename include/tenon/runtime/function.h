@@ -17,8 +17,6 @@
 #include "tenon/runtime/timing.h"
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// One argument of a call, as passed. It refers to arrays, so it lives no longer than the call's
@@ -146,5 +144,3 @@ class TimeEvaluator {
 };
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

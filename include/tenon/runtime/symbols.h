@@ -10,8 +10,6 @@
 #include <span>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// What a parameter or a result is to machine code. None: the function gives nothing.
@@ -29,5 +27,3 @@ std::span<const CSymbol> c_symbols();
 const CSymbol& c_symbol(std::string_view name);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

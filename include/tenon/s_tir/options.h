@@ -1,8 +1,6 @@
 // Options of the primitives, as users of a schedule give them.
 #pragma once
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// As the reference's `split`.
@@ -25,5 +23,3 @@ struct ComputeAtOptions {
 };
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

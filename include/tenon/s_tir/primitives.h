@@ -15,8 +15,6 @@
 #include "tenon/support/error.h"
 #include "tenon/tir/fresh_copy.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// New loops, outermost first, by their variables.
@@ -137,5 +135,3 @@ tir::PrimFunc unannotate(const Program& program, int block_or_loop, const std::s
                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// What a block is found by in any version of a program: one of its iterators; a block that has
@@ -97,5 +95,3 @@ class Program {
 };
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

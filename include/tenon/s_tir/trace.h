@@ -17,8 +17,6 @@
 
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// What a schedule hands out: a block, a loop, or a number that was sampled. The numbers count all
@@ -103,5 +101,3 @@ std::ostream& operator<<(std::ostream& out, const Trace& trace);
 Trace parse_trace(std::string_view text);
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

@@ -17,8 +17,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Keys are pointers or integers, which need not be spread.
@@ -102,5 +100,3 @@ class DenseMap {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

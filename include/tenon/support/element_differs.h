@@ -11,8 +11,6 @@
 #include <string_view>
 #include <variant>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// The packed function by which generated code reports it, and fails:
@@ -26,5 +24,3 @@ std::string element_differs(std::string_view what, const ElementValue& actual,
                             const ElementValue& expected, std::span<const std::int64_t> index);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

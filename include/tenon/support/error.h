@@ -15,8 +15,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// A place in the user's program.
@@ -83,5 +81,3 @@ inline void internal_check(bool holds, std::string_view what,
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

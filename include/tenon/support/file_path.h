@@ -10,8 +10,6 @@
 
 #include "tenon/support/name.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// A path as the operating system takes it; a null pointer is a TypeError with the line of the
@@ -27,5 +25,3 @@ class FilePath : public Name {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// The seed with one more value in it: the finaliser of splitmix64 over a running sum. Cheap, and
@@ -17,5 +15,3 @@ inline std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -15,8 +15,6 @@
 #include <optional>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// What is counted, and where it is drawn.
@@ -63,5 +61,3 @@ class Progress {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -15,8 +15,6 @@
 #include <memory>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 template <class T>
@@ -50,5 +48,3 @@ class Shared {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

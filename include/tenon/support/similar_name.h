@@ -8,8 +8,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// How many characters are added, left out, replaced or exchanged with their neighbour between two
@@ -24,5 +22,3 @@ inline std::string did_you_mean(std::string_view given,
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -15,8 +15,6 @@
 
 #include "tenon/te/schedule.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// One output, no reduction, no effects, and every read is at all of its axes in order.
@@ -39,5 +37,3 @@ std::vector<Operation> auto_inline_injective(const Schedule& schedule,
                                              SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -18,8 +18,6 @@
 
 #include "tenon/te/schedule.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// What the report counts.
@@ -85,5 +83,3 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
 std::ostream& operator<<(std::ostream& out, const BoundsReport& report);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

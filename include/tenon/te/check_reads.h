@@ -5,8 +5,6 @@
 
 #include "tenon/te/infer_bound.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// Which reads are refused: those of which no element is in the tensor, or those of which some
@@ -21,5 +19,3 @@ enum class Outside { Wholly, Partly };
 void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

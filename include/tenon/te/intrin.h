@@ -24,8 +24,6 @@
 #include "tenon/te/operation.h"
 #include "tenon/tir/buffer.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// `body` computes the whole; where a reduction is split around the intrinsic, `reset` starts the
@@ -110,5 +108,3 @@ std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes
                                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

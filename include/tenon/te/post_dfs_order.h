@@ -5,8 +5,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// The operations and all that they are computed from, each once: the inputs of an operation, in
@@ -14,5 +12,3 @@ namespace tenon::te {
 std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include "tenon/te/schedule_ops.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// How a function is made of operations.
@@ -40,5 +38,3 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const tir
                                     SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

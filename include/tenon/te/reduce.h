@@ -11,8 +11,6 @@
 
 #include "tenon/te/tensor.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// What limits a reduction, and what it starts from.
@@ -83,5 +81,3 @@ Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name 
                      SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

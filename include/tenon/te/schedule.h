@@ -8,8 +8,6 @@
 
 #include "tenon/te/stage.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// What a stage is looked up by, with the line that asks.
@@ -85,5 +83,3 @@ Schedule create_schedule(const std::vector<Tensor>& outputs,
                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 #include "tenon/te/dense_id.h"
 #include "tenon/te/intrin.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// A stage's number in a schedule: by age, so that a stage keeps it.
@@ -223,5 +221,3 @@ class Stage {
 Expr axis_separator();
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include "tenon/support/name.h"
 #include "tenon/support/shared.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 class TagScope {
@@ -32,5 +30,3 @@ class TagScope {
 };
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

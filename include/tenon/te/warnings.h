@@ -8,8 +8,6 @@
 
 #include "tenon/te/infer_bound.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// Those that no call has returned for this schedule before, with the lines that they are about.
@@ -21,5 +19,3 @@ std::vector<std::string> untold_warnings(const Schedule& schedule, const StageGr
                                          const Bounds& bounds);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

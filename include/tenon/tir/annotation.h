@@ -6,8 +6,6 @@
 
 #include "tenon/tir/handles.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// A value that a user or a primitive notes at a loop, a block or a function: a constant (number,
@@ -26,5 +24,3 @@ std::optional<std::int64_t> annotation_int(const Annotation& annotation);
 std::optional<std::string> annotation_text(const Annotation& annotation);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -14,8 +14,6 @@
 #include "tenon/tir/annotation.h"
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// What a loop of a block program carries beside its kind. `thread` is set where the kind is
@@ -76,5 +74,3 @@ Stmt make_root_block(std::vector<Buffer> alloc_buffers, Stmt body);
 const Block& root_block(const Stmt& body);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

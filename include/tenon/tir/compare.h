@@ -4,8 +4,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Whether they are equal but for the names of what they define.
@@ -25,5 +23,3 @@ std::optional<Difference> first_difference(const Expr& a, const Expr& b);
 std::optional<Difference> first_difference(const Stmt& a, const Stmt& b);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

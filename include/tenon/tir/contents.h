@@ -9,8 +9,6 @@
 
 #include "tenon/tir/type.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// What is looked for. Below 32 are the kinds of nodes, in the order of the variants: those of
@@ -63,5 +61,3 @@ constexpr Content content_of(AttrKind kind) {
 }
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 
 #include "tenon/tir/block.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// What a member is to its node.
@@ -224,5 +222,3 @@ template <> struct IsLeafField<decltype(Attr::subject)> : std::true_type {};
 // clang-format on
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -14,8 +14,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Where the arguments of launch_kernel stand: the name; the extents of blockIdx.x, .y and .z and
@@ -31,5 +29,3 @@ Expr bytes_of(const Allocate& n);
 Expr dynamic_shared_bytes(const Allocate& n);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -14,8 +14,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Where a statement stands.
@@ -40,5 +38,3 @@ struct Listing {
 Listing list_statements(const PrimFunc& func);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

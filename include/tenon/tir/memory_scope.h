@@ -6,8 +6,6 @@
 
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// The scope that the type of a data pointer names; Global where it names none.
@@ -21,5 +19,3 @@ bool is_shared_memory(StorageScope scope);
 bool is_fragment(StorageScope scope);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

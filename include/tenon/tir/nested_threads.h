@@ -12,8 +12,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Whose a buffer of scope "global" is that only one kernel uses: each thread's own, as in what is
@@ -26,5 +24,3 @@ enum class KernelMemory : bool { PerThread, Shared };
 Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

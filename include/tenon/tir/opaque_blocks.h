@@ -7,8 +7,6 @@
 
 #include "tenon/tir/walk.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// The body, and what it does not say any more.
@@ -30,5 +28,3 @@ OpaqueBlocks make_blocks_opaque(const Stmt& body);
 Stmt loops_of_blocks(const Stmt& body);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

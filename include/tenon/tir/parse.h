@@ -8,8 +8,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Names are looked up among `vars` (by name); an unknown name, or any syntax error, is a TypeError
@@ -22,5 +20,3 @@ Stmt parse_stmt(std::string_view text, std::span<const Var> vars = {},
 IRModule parse_module(std::string_view text);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

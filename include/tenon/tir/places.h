@@ -7,13 +7,9 @@
 
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Whether the argument of that number is a place.
 bool is_place(const Call& call, std::size_t argument);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

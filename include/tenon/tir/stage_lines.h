@@ -12,8 +12,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// What buffers of one name hold, and where that was declared.
@@ -37,5 +35,3 @@ void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& line
 std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

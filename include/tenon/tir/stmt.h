@@ -4,8 +4,6 @@
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// buffer[indices] = value. With a vector last index, lane-wise.
@@ -189,5 +187,3 @@ bool contains(const Tree& tree) {
 std::string attr_text(const Attr& attr);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -15,8 +15,6 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// A stage that the function computes.
@@ -52,5 +50,3 @@ class StoredStages {
 std::vector<std::string> written_by_calls(const Evaluate& n);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// What code is made for, and in which language.
@@ -67,5 +65,3 @@ struct TargetFacts {
 };
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

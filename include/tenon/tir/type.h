@@ -10,8 +10,6 @@
 #include "tenon/support/data_type.h"
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Where a buffer lives. `Warp` is spread over the lanes of a warp; the Wmma scopes are tensor-core
@@ -93,5 +91,3 @@ enum class IterKind : std::uint8_t {
 std::string_view to_string(IterKind kind);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

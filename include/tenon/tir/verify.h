@@ -14,8 +14,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// A rule that is broken, and where.
@@ -31,5 +29,3 @@ struct Violation {
 std::vector<Violation> verify(const PrimFunc& func, Form form);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

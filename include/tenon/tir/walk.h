@@ -21,8 +21,6 @@
 #include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// What traversals call: references, so that nothing is allocated per node. They do not keep a
@@ -129,5 +127,3 @@ std::size_t node_count(const Expr& e);
 std::size_t node_count(const Stmt& s);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

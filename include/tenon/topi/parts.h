@@ -8,8 +8,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -45,5 +43,3 @@ Tensor pad(const Tensor& x, std::vector<te::Expr> before, std::vector<te::Expr> 
            SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -1,8 +1,6 @@
 // What operations of the library say of themselves, in their tags; the reference's words.
 #pragma once
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 /// Every element from the elements at its own indices.
@@ -16,5 +14,3 @@ inline constexpr const char* kCommReduce = "comm_reduce";
 inline constexpr const char* kCommReduceIndex = "comm_reduce_idx";
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -51,5 +49,3 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
                  SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include "tenon/driver/target.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// A candidate that was measured. `speed`: the best time so far of its task divided by its own,
@@ -55,5 +53,3 @@ bool has_boosted_trees();
 std::unique_ptr<CostModel> boosted_trees(const BoostedTreesOptions& options = {});
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

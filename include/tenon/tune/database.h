@@ -22,8 +22,6 @@
 #include "tenon/s_tir/schedule.h"
 #include "tenon/tune/measure.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// Where and how a candidate ran. Times of unlike conditions are never compared.
@@ -100,5 +98,3 @@ std::optional<s_tir::Schedule> apply_best(const s_tir::Schedule& sch, const Data
                                           const Target& target);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

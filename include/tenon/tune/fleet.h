@@ -18,8 +18,6 @@
 
 #include "tenon/tune/measure.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// Texts between processes that are numbered from 0, which is the one that searches; only texts
@@ -107,5 +105,3 @@ class Fleet {
 bool serve(Channel& channel);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

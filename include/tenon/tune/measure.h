@@ -20,8 +20,6 @@
 #include "tenon/driver/target.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 enum class Outcome : unsigned char {
@@ -116,5 +114,3 @@ class Measurer {
 int physical_cores();
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

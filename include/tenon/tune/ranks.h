@@ -16,8 +16,6 @@
 
 #include "tenon/tune/fleet.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// Under mpirun, on the first of several processes: the others. There `join_ranks` does not return:
@@ -27,5 +25,3 @@ namespace tenon::tune {
 std::shared_ptr<Fleet> join_ranks(int& argc, char**& argv);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

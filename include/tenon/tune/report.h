@@ -5,8 +5,6 @@
 
 #include "tenon/tune/database.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// A page of HTML by itself: for each program and each kind of processor the best time over the
@@ -19,5 +17,3 @@ std::string report(const Database& database);
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

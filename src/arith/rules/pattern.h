@@ -12,7 +12,8 @@
 // equal. A condition is a conjunction; parts about constants are computed, parts about expressions
 // (`x >= 0`, `y < c1`, `x - y == 0`) have to be proved. A row marked kAgain asks for its result to
 // be rewritten again. A row marked kExact holds where nothing on either side leaves its type; every
-// other row also holds where arithmetic wraps.
+// other row also holds where arithmetic wraps. A row marked kKeepsType is not applied where its
+// result would leave a type in which the operands stay: -6*i is (n - 6)*i modulo n.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ struct Row {
   std::string_view condition = "";
   unsigned marks = 0;
 };
-inline constexpr unsigned kAgain = 1, kExact = 2;
+inline constexpr unsigned kAgain = 1, kExact = 2, kKeepsType = 4;
 
 // ---- patterns -----------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 // reassociate_accumulations with more freedom.
 #pragma once
 
-#include "tenon/lower/pipeline.h"
+#include "tenon/lower/pass.h"
 
 namespace tenon::lowering {
 

@@ -37,7 +37,7 @@ struct ReaderView {
 /// one within. Where the size of a region varies, it is largest there else.
 enum class Tightness : std::uint8_t { Known, Exact, Clamped };
 
-class __attribute__((visibility("hidden"))) BoundInference {
+class BoundInference {
  public:
   /// `whole_space` marks the spatial axes of scans that are computed as a whole.
   BoundInference(const StageGraph& graph, const AxisFlags& whole_space, Tightness tightness)

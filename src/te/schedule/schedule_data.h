@@ -26,7 +26,7 @@ struct AttachedWhere {
   const SourceLocation& where;
 };
 
-struct __attribute__((visibility("hidden"))) ScheduleData {
+struct ScheduleData {
   /// By number; a stage keeps its number for good.
   std::vector<StageData> stages;
   /// Producers before consumers. Stages that normalize has put into their readers are missing.

@@ -12,7 +12,7 @@
 
 namespace tenon::te {
 
-class __attribute__((visibility("hidden"))) StageEdit {
+class StageEdit {
  public:
   /// Throws for a group, which has no loops and no storage, and for a stage that normalize has put
   /// into its readers.

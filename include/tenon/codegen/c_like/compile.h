@@ -24,8 +24,6 @@
 #include "tenon/codegen/artifact.h"
 #include "tenon/codegen/compile_options.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Throws LowerError for what C cannot say (thread axes, LLVM's intrinsics and sources, extern
@@ -35,5 +33,3 @@ namespace tenon::codegen {
 Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

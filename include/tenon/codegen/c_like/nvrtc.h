@@ -9,8 +9,6 @@
 
 #include "tenon/codegen/kernels.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// At most so many registers for a thread, if a number is given, in kernels whose text has no
@@ -21,5 +19,3 @@ void compile_cuda(KernelCode& code, const std::string& arch,
                   std::optional<int> max_registers = std::nullopt);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include "tenon/codegen/artifact.h"
 #include "tenon/codegen/compile_options.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Throws TargetError for an unknown processor, feature or triple, LowerError for what cannot be
@@ -31,5 +29,3 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

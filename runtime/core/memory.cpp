@@ -1,0 +1,35 @@
+#include "runtime/core/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tenon::runtime {
+
+namespace {
+
+/// Of the usual processors. Where pages are of other sizes, an alignment and a hint are lost.
+constexpr std::uint64_t kLargePage = std::uint64_t{2} << 20;
+
+/// The rest behind the last whole one stays on small pages, so that no memory is wasted.
+void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint64_t nbytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(memory, nbytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace
+
+void* allocate_aligned(std::uint64_t nbytes, std::uint64_t alignment) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+  if (nbytes > kMostBytes) return nullptr;
+  const bool is_much = nbytes >= kLargePage;
+  if (is_much) alignment = std::max(alignment, kLargePage);
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, std::max(nbytes, alignment)) != 0) return nullptr;
+  if (is_much) ask_for_large_pages(memory, nbytes);
+  return memory;
+}
+
+}  // namespace tenon::runtime
