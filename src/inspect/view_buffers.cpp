@@ -1,9 +1,9 @@
 #include "inspect/view_buffers.h"
 
 #include "tenon/arith/simplify.h"
-#include "tenon/te/bounds_report.h"
 #include "tenon/inspect/buffer_sizes.h"
 #include "tenon/support/match.h"
+#include "tenon/te/bounds_report.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 

@@ -1,5 +1,5 @@
-// All passes, one sentence each. The head of `<folder>/<pass>.cpp` shows the loops before and after.
-// pipeline.cpp has the tables that say when each runs.
+// All passes, one sentence each. The head of `<folder>/<pass>.cpp` shows the loops before and
+// after. pipeline.cpp has the tables that say when each runs.
 #pragma once
 
 #include "tenon/lower/pass.h"

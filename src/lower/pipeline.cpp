@@ -209,8 +209,7 @@ constexpr std::array kFastMath = {
         "to add then"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
          "loops of stores that turned out to change nothing"},
-    Pass{"reassociate-accumulations", reassociate_accumulations, Form::Lowered,
-         Form::Lowered,
+    Pass{"reassociate-accumulations", reassociate_accumulations, Form::Lowered, Form::Lowered,
          "before loops that keep their order are vectorised, which are those that are left",
          widens_vectors},
 };

@@ -10,8 +10,8 @@
 #include <iomanip>
 #include <iostream>
 
-#include "tenon/te/bounds_report.h"
 #include "tenon/support/progress.h"
+#include "tenon/te/bounds_report.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/operation_kind.h"
 #include "tests/common/reference_bounds.h"

@@ -1,8 +1,8 @@
 // A lowering pass, its options, and its failure.
 //
 // A pass is a free function `PrimFunc verb_object(const PrimFunc&, const PassOptions&)` in
-// src/lower/<folder>/verb_object.cpp, declared in src/lower/passes.h. Its name in flags and dumps is
-// "verb-object".
+// src/lower/<folder>/verb_object.cpp, declared in src/lower/passes.h. Its name in flags and dumps
+// is "verb-object".
 #pragma once
 
 #include <functional>

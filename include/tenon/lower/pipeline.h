@@ -1,5 +1,5 @@
-// The lowering pipeline: tables of passes, and the runner that verifies, dumps, times and adds error
-// context around each pass.
+// The lowering pipeline: tables of passes, and the runner that verifies, dumps, times and adds
+// error context around each pass.
 //
 //   tir::PrimFunc flat = run_pipeline(func, {.simple_mode = true});
 //

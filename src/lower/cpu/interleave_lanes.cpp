@@ -24,8 +24,8 @@
 
 #include "lower/cpu/lane_value.h"
 #include "lower/cpu/plain_loop.h"
-#include "lower/rewriting.h"
 #include "lower/cpu/vector_body.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"

@@ -17,8 +17,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "lower/rewriting.h"
 #include "lower/cpu/vector_body.h"
+#include "lower/rewriting.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"

@@ -4,10 +4,10 @@
 
 #include "lower/cpu/autotuned_loops.h"
 #include "lower/cpu/chosen_terms.h"
-#include "lower/loops/lanes.h"
 #include "lower/cpu/loop_boundary.h"
 #include "lower/cpu/plain_lanes.h"
 #include "lower/cpu/vector_body.h"
+#include "lower/loops/lanes.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/combination.h"

@@ -18,8 +18,8 @@
 #include <unordered_set>
 
 #include "lower/checks/barrier_hazards.h"
-#include "lower/rewriting.h"
 #include "lower/gpu/shared_uses.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/support/error.h"

@@ -19,8 +19,8 @@
 #include <unordered_set>
 
 #include "lower/checks/block_races.h"
-#include "lower/rewriting.h"
 #include "lower/gpu/shared_uses.h"
+#include "lower/rewriting.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/memory_scope.h"
 
