@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """Draws tests/bench/results/*.json as charts, each as an SVG file beside its data.
 
-The benchmarks write most of these files (scripts/bench.sh NAME --json FILE). A chart has a background of its
-own and follows the reader's colour scheme, so that it is readable on light and on dark pages.
+draw_charts.py [--ladder TABLE]
+
+--ladder first replaces ladder.json by the table that `scripts/run.sh matmul_ladder --time` printed into the
+file TABLE. Benchmarks write the other files themselves (scripts/bench.sh NAME --json FILE). A chart has a
+background of its own and follows the reader's colour scheme, so that it is readable on light and on dark pages.
 """
 
+import argparse
 import json
 import math
+import pathlib
+import re
 from xml.sax.saxutils import escape
 
 import sources
@@ -92,7 +98,7 @@ def draw_ladder(data):
     picture = Picture(f"The matmul ladder: {data['problem']}",
                       f"GFLOPS on {data['machine']}; dashed: the peak of multiply-adds on as many threads")
     left, right, top = 130, WIDTH - 230, 60
-    peaks, library = data["peak_gflops"], data["best_library"]
+    peaks, library = data["peak_gflops"], data.get("best_library")
     scale = (right - left) / max(peaks.values())
     for number, step in enumerate(data["ladder"]):
         y = top + number * 24
@@ -105,11 +111,41 @@ def draw_ladder(data):
         of = "1 thread" if threads == 1 else f"{threads} threads"
         picture.text(right + 12, y + 15, f"{step['gflops']:.1f} GFLOPS, {of}, {step['milliseconds']:.4g} ms")
     bottom = top + len(data["ladder"]) * 24
-    x = left + library["gflops"] * scale
-    picture.line(x, top, x, bottom, "limit")
-    picture.text(x, bottom + 14, f"{library['name']}, {library['gflops']}", "dim", "middle")
+    if library:
+        x = left + library["gflops"] * scale
+        picture.line(x, top, x, bottom, "limit")
+        picture.text(x, bottom + 14, f"{library['name']}, {library['gflops']}", "dim", "middle")
     picture.height = bottom + 26
     return picture
+
+
+LADDER_HEAD = re.compile(r"^(?P<problem>\d+ x \d+ x \d+) in (?P<type>\w+) on \S+ (?P<machine>.*)$",
+                         re.MULTILINE)
+LADDER_PEAK = re.compile(r"^peak of multiply-adds: (?P<one>[\d.]+) GFLOPS on 1 thread"
+                         r"(?:, (?P<all>[\d.]+) on (?P<threads>\d+))?", re.MULTILINE)
+LADDER_STEP = re.compile(r"^(?P<name>\S.*?) +(?P<threads>\d+) +(?P<ms>[\d.]+) +(?P<gflops>[\d.]+) +[\d.]+ "
+                         r"+[\d.]+ %", re.MULTILINE)
+LADDER_LIBRARY = re.compile(r"times as fast as (?P<name>\w+), the best library here on (?P<threads>\d+) "
+                            r"threads? \((?P<all>[^)]*) GFLOPS\)")
+
+
+def ladder_of(table):
+    """The data of the table that the ladder prints."""
+    head, peak = LADDER_HEAD.search(table), LADDER_PEAK.search(table)
+    steps = [{"name": step["name"], "threads": int(step["threads"]), "milliseconds": float(step["ms"]),
+              "gflops": float(step["gflops"])} for step in LADDER_STEP.finditer(table)]
+    if not head or not peak or not steps:
+        raise SystemExit("draw_charts.py: this is not what `matmul_ladder --time` prints")
+    peaks = {"1": float(peak["one"])}
+    if peak["all"]:
+        peaks[peak["threads"]] = float(peak["all"])
+    data = {"machine": head["machine"], "command": "scripts/run.sh matmul_ladder --time",
+            "problem": f"{head['problem']}, {head['type']}", "peak_gflops": peaks}
+    if library := LADDER_LIBRARY.search(table):
+        rates = dict(rate.rsplit(" ", 1) for rate in library["all"].split(", "))
+        data["best_library"] = {"name": library["name"], "threads": int(library["threads"]),
+                                "gflops": float(rates[library["name"]])}
+    return data | {"ladder": steps}
 
 
 # ---- Tenon beside libraries -----------------------------------------------------------------------------
@@ -249,6 +285,12 @@ DRAWINGS = {"ladder": draw_ladder, "tuned_programs": draw_tuning, "build_ladder"
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ladder", type=pathlib.Path, metavar="TABLE", help=argparse.SUPPRESS)
+    if table := parser.parse_args().ladder:
+        data = ladder_of(table.read_text(encoding="utf-8"))
+        (RESULTS / "ladder.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     for path in sorted(RESULTS.glob("*.json")):
         data = json.loads(path.read_text(encoding="utf-8"))
         for key in data:
