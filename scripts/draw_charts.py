@@ -5,7 +5,7 @@ draw_charts.py [--ladder TABLE]
 
 --ladder first replaces ladder.json by the table that `scripts/run.sh matmul_ladder --time` printed into the
 file TABLE. Benchmarks write the other files themselves (scripts/bench.sh NAME --json FILE). A chart has a
-background of its own and follows the reader's colour scheme, so that it is readable on light and on dark pages.
+background of its own and follows the reader's colour scheme, so that it is readable on light and dark pages.
 """
 
 import argparse
