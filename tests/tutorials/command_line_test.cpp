@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -325,31 +324,25 @@ const std::vector<std::string> kTutorials = {"01_cache_read",
 INSTANTIATE_TEST_SUITE_P(Tutorials, Check, testing::ValuesIn(kTutorials),
                          [](const auto& info) { return info.param; });
 
-std::vector<std::string> tutorial_sources() {
-  std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator(TENON_SOURCE_DIR "/tutorials"))
-    if (file.path().extension() == ".cpp") names.push_back(file.path().stem().string());
-  return names;
-}
-
 /// Programs with command lines of their own (block_programs_test.cpp).
 const std::vector<std::string> kBlockPrograms = {
     "mm_relu",     "stochastic_mm", "replay_trace", "create_prim_func",
     "conv_blocks", "tune_mm",       "tune_te",      "tune_network"};
 
 TEST(Tutorials, AreAllChecked) {
-  for (const std::string& name : tutorial_sources())
-    EXPECT_TRUE(name == "matmul_ladder" ||
-                std::find(kBlockPrograms.begin(), kBlockPrograms.end(), name) !=
-                    kBlockPrograms.end() ||
-                std::find(kTutorials.begin(), kTutorials.end(), name) != kTutorials.end())
-        << name;
+  for (const char* folder : {"tutorials", "tests/seed_programs"})
+    for (const std::string& name : programs_in(folder))
+      EXPECT_TRUE(name == "matmul_ladder" ||
+                  std::find(kBlockPrograms.begin(), kBlockPrograms.end(), name) !=
+                      kBlockPrograms.end() ||
+                  std::find(kTutorials.begin(), kTutorials.end(), name) != kTutorials.end())
+          << name;
 }
 
 TEST(Tutorials, AreAllInTheReadingOrder) {
   std::ostringstream readme;
   readme << std::ifstream(TENON_SOURCE_DIR "/tutorials/README.md").rdbuf();
-  for (const std::string& name : tutorial_sources())
+  for (const std::string& name : programs_in("tutorials"))
     EXPECT_NE(readme.str().find("`" + name + "`"), std::string::npos) << name;
 }
 
