@@ -103,9 +103,10 @@ int main(int argc, char** argv) {
     te::Schedule in_llvm = s.copy();
 
     s[C].pragma(ji, "import_c", kInC);
+    program.print("=== kernel in C ===\n");
     program.show("kernel in C", s, {A, W, C});
-    program.print("---------cutting line---------\n");
     in_llvm[C].pragma(ji, "import_llvm", kInLlvm);
+    program.print("=== kernel in LLVM's IR ===\n");
     program.show("kernel in LLVM's IR", in_llvm, {A, W, C});
   });
 }

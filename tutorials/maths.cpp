@@ -83,38 +83,15 @@ void rounding_and_bits(ScheduleProgram& program) {
   });
 }
 
-/// Softmax of each row: the largest element, which keeps exp from overflowing; the exponentials;
-/// their sum; the quotients. Four stages of which three are computed row by row, inside of the last
-/// one's loop.
-void softmax(ScheduleProgram& program) {
-  const int n = program.size();
-  te::Tensor X = te::placeholder({n, n}, "X");
-  te::IterVar k = te::reduce_axis({0, n}, "k"), l = te::reduce_axis({0, n}, "l");
-  te::Tensor Largest = te::compute(
-      {n}, {"i"}, [&](Var i) { return te::max(X(i, k), {k}); }, "Largest");
-  te::Tensor Power = te::compute(
-      {n, n}, {"i", "j"}, [&](Var i, Var j) { return exp(X(i, j) - Largest(i)); }, "Power");
-  te::Tensor Sum = te::compute(
-      {n}, {"i"}, [&](Var i) { return te::sum(Power(i, l), {l}); }, "Sum");
-  te::Tensor Y = te::compute(
-      {n, n}, {"i", "j"}, [&](Var i, Var j) { return Power(i, j) / Sum(i); }, "Y");
-  te::Schedule s = te::create_schedule({Y});
-  for (const te::Tensor& stage : {Largest, Power, Sum}) s[stage].compute_at(s[Y], s[Y].axis(0));
-  s[Y].parallel(s[Y].axis(0));
-  program.print("=== softmax ===\n");
-  program.show("softmax", s, {X, Y}, {.tolerance = kSingle});
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const ProgramSettings settings{
-      .about = "Functions of mathematics: their types, vectors of them, softmax.",
-      .size_means = "the number of elements, and of rows and columns for softmax"};
+      .about = "Functions of mathematics: activations, types, rounding and bits.",
+      .size_means = "the number of elements"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     activations(program);
     types(program);
     rounding_and_bits(program);
-    softmax(program);
   });
 }
