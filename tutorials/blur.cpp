@@ -8,21 +8,19 @@
 //                                                         down[y, x] = ...         down[y, x] = ...
 //
 // A blur in two stages: `across` is the mean of three neighbours in a row, `down` the mean of three
-// such means in a column. Each element of `across` is needed three times. The four schedules
-// compute the same image, but they differ in what they compute again and in what they have to
-// store:
+// such means in a column. Each element of `across` is needed three times. The schedules
+// compute the same image. They differ in what they compute again, and in what they store:
 //
 //   schedule    computes an element of `across`    stores
 //   root        once                               the whole image `across`
 //   inline      three times                        nothing
 //   at a row    three times                        three rows
 //   rolling     once                               three rows
-//   strips      17/16 times                        17 rows for each thread
+//   strips      17/16 times                        34 rows for each thread
 //
 // A rolling buffer keeps the rows that the next iteration needs as well. It makes the iterations
 // depend on each other, so they cannot be parallel. The last schedule is a compromise: strips of 32
-// rows are parallel, and each strip computes the two extra rows that it shares with its neighbour
-// again.
+// rows are parallel, and two of the 34 rows that a strip needs are also computed by its neighbour.
 //
 // `--time` prints how long each takes, and `--profile` has a column that says what is recomputed.
 #include <tenon/tenon.h>

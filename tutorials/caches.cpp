@@ -1,26 +1,27 @@
 // Lesson 5. cache_write and cache_read: a copy of a tensor where the loops need it.
 //
-//   tiled                            with both copies
-//   for i.outer, j.outer             for j.outer
-//     for k                            B.global[n x 32] = 32 columns of B      (cache_read)
-//       for 8 i, 32 j                  for i.outer
-//         C[i, j] += A * B               C.local[8 x 32] = 0                   (cache_write)
-//                                        for k
-//                                          for 8 i, 32 j
-//                                            C.local += A * B.global
-//                                        a tile of C = C.local
+//   tiled                        with both copies
+//   for j.outer, i.outer         for j.outer
+//     a tile of C = 0              B.global[n x 32] = 32 columns of B      (cache_read)
+//     for k                        for i.outer
+//       for 8 i, 32 j                C.local[8 x 32] = 0                   (cache_write)
+//         C[i, j] += A * B           for k
+//                                      for 8 i, 32 j
+//                                        C.local += A * B.global
+//                                    a tile of C = C.local
 //
 // Each of the two adds a stage. cache_write computes a tile of C in a small buffer and then copies
-// the finished tile to C. The loops of the new stage are unrolled and vectorized, so the 8 x 32
-// sums stay in registers during the whole reduction, and the loops over tiles can be in any order.
+// the finished tile to C. The new stage has loops of its own, and its 8 x 32 sums stay in registers
+// during the whole reduction. Here it is not faster than "tiled", because the compiler also keeps
+// the sums of "tiled" in registers. It is useful where the loops over the sums and the loops that
+// store C differ: lesson 8 has such a schedule.
 //
-// cache_read copies what the loops are about to read. The rows of B are n elements apart: 32
-// columns of them lie in many pages, and for n = 2048 also in the same few sets of the cache, where
-// they replace each other. The copy is contiguous and stays in the cache.
+// cache_read copies what the loops are about to read. The rows of B are n elements apart, so 32
+// columns of them lie in n different pages. The copy is contiguous, and it is read by all tiles
+// with the same j.outer. `--time` shows what that is worth.
 //
 // The new stage is computed at a loop of its consumer, as in lesson 4. That loop decides how large
-// the copy is and how often it is made. `--time` shows the gain, and `--size=2000` shows how much
-// of it is due to the cache sets.
+// the copy is and how often it is made.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -43,12 +44,11 @@ int main(int argc, char** argv) {
 
     te::Schedule tiled = te::create_schedule(C);
     auto tile = tiled[C].tile(tiled[C].axis(0), tiled[C].axis(1), 8, 32);
-    tiled[C].reorder({tile.x_outer, tile.y_outer, k, tile.x_inner, tile.y_inner});
+    tiled[C].reorder({tile.y_outer, tile.x_outer, k, tile.x_inner, tile.y_inner});
     tiled[C].unroll(tile.x_inner).vectorize(tile.y_inner);
     show("tiled", tiled);
 
-    // A tile of 8 x 32 sums in registers. The loops over tiles belong to C, the loops that add up
-    // belong to the new stage.
+    // C has the loops over tiles and the loops that store a tile. `sums` has the reduction.
     te::Schedule s = te::create_schedule(C);
     te::Tensor sums = s.cache_write(C, "local");
     auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 8, 32);
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     s[sums].unroll(s[sums].axis(0)).vectorize(s[sums].axis(1));
     show("cache_write", s);
 
-    // The 32 columns of B that all tiles below each other read.
+    // The 32 columns of B that all tiles with the same jo read.
     te::Tensor columns = s.cache_read(B, "global", {sums});
     s[columns].compute_at(s[C], jo);
     s[columns].vectorize(s[columns].axis(1));

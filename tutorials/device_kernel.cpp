@@ -7,7 +7,7 @@
 //                                               a tile of T = the shared tile, written along rows
 //
 // bind says that the iterations of a loop are the blocks, or the threads of a block, of a kernel.
-// The target decides on the language:
+// The target determines the language:
 //
 //   $ device_kernel --target=opencl --emit=source                 the kernel in OpenCL C
 //   $ device_kernel --target="cuda -arch=sm_90" --emit=source     the kernel in CUDA C
@@ -15,9 +15,9 @@
 //   $ device_kernel --check                                       run it in the interpreter
 //
 // The first two commands need no device. A kernel on a device is fast where neighbouring threads
-// access neighbouring elements. A transpose cannot do so for both matrices. In the second schedule
-// the threads of a block copy a tile of A to memory that they share, along its rows, and write T
-// from there.
+// access neighbouring elements. A direct transpose can do so for only one of the matrices. In
+// the second schedule the threads of a block copy a tile of A along its rows to memory that they
+// share. Then they write T along its rows from there.
 //
 // storage_align gives the rows of the shared tile 33 elements instead of 32. Otherwise all elements
 // of a column would lie in the same bank of the shared memory, and the threads would read them one

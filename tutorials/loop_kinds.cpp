@@ -10,18 +10,20 @@
 //
 // Y is a filter of eight coefficients over a signal X.
 //
-// - vectorize executes all iterations of a loop at once, as the lanes of a vector. The extent of
-// the loop
-//   must be a constant. It pays where consecutive iterations access consecutive elements.
-// - unroll repeats the body for each iteration. There is no loop counter to update, and an index
-// that
-//   depends on k alone becomes a constant. The extent must be a constant and should be small.
-// - parallel divides the iterations among the threads. A thread should get much work, so choose an
-// outer
-//   loop.
+// vectorize executes all iterations of a loop at once, as the lanes of a vector. The extent must be
+// a constant. It pays where consecutive iterations access consecutive elements.
+//
+// unroll repeats the body for each iteration. There is no loop counter to update, and an index that
+// depends on k alone becomes a constant. The extent must be a constant and should be small. LLVM
+// unrolls short innermost loops by itself, so the machine code here is the same with and without
+// it.
+//
+// parallel divides the iterations among the threads. A thread should get much work, so choose an
+// outer loop.
 //
 // The iterations of a reduction all update the same element, so they can be neither vectorized nor
-// parallel. Tenon refuses such a schedule and suggests rfactor (lesson 13).
+// parallel. vectorize refuses such an axis, and build refuses a schedule that makes it parallel.
+// Both suggest rfactor (lesson 13).
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -17,6 +17,9 @@
 //
 // In the last schedule each loop over a row is vectorized. The two reductions cannot be vectorized
 // as they are. rfactor gives each of 16 lanes a partial result (lesson 13).
+//
+// On one thread, "as declared" is faster than "by rows": the compiler vectorizes loops by itself
+// only in stages without a schedule.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
