@@ -8,9 +8,9 @@
 //           for j.inner in 0..32              C.local[i, 32 columns] += A[i, k] * B[k, 32 columns]
 //             C[i, j] += A[i, k] * B[k, j]  a tile of C = C.local
 //
-// "blocked" is the usual first step of a course on matrix products. It is ten times slower than no
-// schedule at all, for two reasons: its innermost loop is scalar, and for n = 1024 the 32 rows of a
-// tile of C replace each other in the cache. Each later step changes one thing.
+// "blocked" is the usual first step of a course on matrix products. It is more than ten times
+// slower than no schedule at all, for two reasons: its innermost loop is scalar, and for n = 1024
+// the 32 rows of a tile of C replace each other in the cache. Each later step changes one thing.
 #include <tenon/driver/explain.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
