@@ -1,7 +1,7 @@
 // Lesson 1. A matrix product: declared, tiled, vectorized.
 //
 //   declared                 tiled                          vectorized
-//   for i                    for i.outer                    for i.outer
+//   for i                    for i.outer                    parallel for i.outer
 //     for j                    for j.outer                    for j.outer
 //       C[i, j] = 0              a tile of C = 0                a tile of C = 0
 //       for k                    for k                          for k
@@ -12,9 +12,8 @@
 // te::compute declares what an element of C is. The schedule then decides in which loops the
 // elements are computed. It changes the speed of the program, not what it computes.
 //
-// Loops run as the schedule says. Where a stage has no schedule, the compiler interchanges and
-// vectorizes its loops as it sees fit; `--autotune-loops=no` turns that off. This is why "declared"
-// is fast.
+// Loops run as the schedule says. If a stage has no schedule at all, the compiler rearranges and
+// vectorizes its loops; `--autotune-loops=no` turns that off. This is why "declared" is fast.
 //
 // `program.show` does with a schedule what the command line asks for: it prints the loops, and with
 // --check or --time it runs them. A program of your own calls Tenon directly:
