@@ -7,8 +7,9 @@
 // script, as lowered loops, as LLVM's IR, or as assembler. --emit=html writes a page with the
 // programs before and after.
 //
-// With --check, both programs run, and the comparison goes to the standard error. If a step is
-// refused, the reason goes to the standard error, and the exit status is 1.
+// With --check, both programs run, and the comparison of their results goes to the standard error.
+// If a step is refused, nothing is printed to the standard output, the reason goes to the
+// standard error, and the exit status is 1.
 #include <tenon/driver/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/check_functions.h>

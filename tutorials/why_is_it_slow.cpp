@@ -11,7 +11,6 @@
 // "blocked" is the usual first step of a course on matrix products. It is more than ten times
 // slower than no schedule at all, for two reasons: its innermost loop is scalar, and for n = 1024
 // the 32 rows of a tile of C replace each other in the cache. Each later step changes one thing.
-#include <tenon/driver/explain.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
