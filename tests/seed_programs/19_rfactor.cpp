@@ -9,10 +9,10 @@
 //                                for k.inner.v: B[0] += B.rf[k.inner.v]
 //
 // The iterations of a reduction all add to the same element, so they can be neither vectorized nor
-// run in parallel. After rfactor the loop k.inner is a data axis of B.rf: its iterations are
-// independent, and it may be either. The factor_axis of the call is the place of the new axis in
-// the shape of B.rf. Sums are added up in another order, so the last bits of a result in floating
-// point may change.
+// parallel. After rfactor, the loop k.inner is a data axis of B.rf: its iterations are independent,
+// and can be either. The argument factor_axis is the position of the new axis in the shape of B.rf.
+//
+// The numbers are added in another order, so the last bits of a floating-point result may change.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,4 +1,4 @@
-// What split and reorder do to the loops of a matrix product, at a size that is easy to read.
+// The loops of a matrix product after split and reorder, at a size that is easy to read.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,14 +1,14 @@
-// set_store_predicate: stores a result only where a condition holds.
+// set_store_predicate: stores a result only if a condition holds.
 //
 //   before                                 after
 //   for k.inner.v                          for k.inner.v
 //     B.rf[0] = sum over k.outer             B.rf[0] = sum over k.outer
 //     B[0] += B.rf[0]                        if threadIdx.x == 0: B[0] += B.rf[0]
 //
-// Meant for threads that all hold the same result, of which one should store it.
+// It is meant for threads that all have the same result, of which only one should store it.
 //
-// In this program, as it is commonly shown, no loop is bound to threadIdx.x, so the condition is
-// about nothing: it prints, and `build` refuses it. The program beside it binds the reduction to
+// In this program no loop is bound to threadIdx.x, so the condition has no meaning. The program
+// prints its loops, and `build` refuses it. The corrected schedule binds the reduction to
 // threadIdx.x first.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>

@@ -1,10 +1,10 @@
 // A convolution: 64 filters of 3 x 3 over 3 channels of an image, with a border of zeros.
 //
-// As declared, there are two stages: the image with its border, and the sums over channel, row and
-// column of each filter. The first text is how they run without a word about how. The second keeps
-// the sums of sixteen neighbours of an output row in a vector while it walks over the filter, and
-// shares the filters among the threads; the image with its border is small enough to stay a stage
-// of its own.
+// There are two stages: the image with its border, and the sums over the channel, row and column of
+// each filter.
+// The first text has no schedule. In the second, the sums of sixteen neighbours in an output row
+// stay in a vector while the loops run over the filter, and the filters are divided among the
+// threads. The image with its border is small enough to be a stage of its own.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

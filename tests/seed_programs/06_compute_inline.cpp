@@ -1,4 +1,4 @@
-// compute_inline: puts the expression of a stage wherever it is read, and drops the stage.
+// compute_inline: replaces each read of a stage by its expression, and drops the stage.
 //
 //   before                                       after
 //   allocate Apad                                for yy, xx, ry, rx
@@ -9,9 +9,9 @@
 //
 // (The 0 is for indices outside of A.)
 //
-// It saves the memory of the stage and a pass over it, and costs the expression once per read: 9
-// times here. Good for cheap expressions such as padding, scaling, or the sum in relu(A + B); a
-// stage that holds a reduction cannot be inlined.
+// It saves the memory of the stage and a pass over it. In return, each read evaluates the
+// expression: 9 times here. Use it for cheap expressions such as padding, scaling, or the sum in
+// relu(A + B). A stage with a reduction cannot be inlined.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,4 +1,4 @@
-// tensorize: replaces loops by one operation that computes what they compute.
+// tensorize: replaces loops by one operation that computes the same.
 //
 //   before                                      after
 //   for i                                       for i
@@ -7,14 +7,14 @@
 //         C[i, j] = 0
 //         for k: C[i, j] += A[i, k] * B[j, k]
 //
-// The operation is declared as a small computation of its own and the code that performs it; Tenon
-// checks that the loops compute the same, and passes the regions. That is how matrix instructions
-// of a processor, or hand-written kernels, enter a schedule. Here it is a C function of this very
-// program.
+// The operation is declared as a small computation together with the code that performs it. Tenon
+// checks that the loops compute the same, and passes the regions to the code. In this way a
+// schedule uses a processor's matrix instructions or hand-written kernels. Here the code calls a C
+// function of this program.
 //
-// gemv_update adds to what it finds, and nothing zeroes C: the schedule is right only if C starts
-// at zero. Beside it stands one that declares how to start (reset) and how to add (update) and
-// needs no such promise.
+// gemv_update adds to C, and nothing sets C to zero, so the schedule is right only if C is zero at
+// the start. The corrected schedule declares code that starts a tile (reset) and code that adds to
+// it (update).
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -4,11 +4,11 @@
 //   allocate A.shared [1024 * 1024]                 allocate A.shared [1024 * 1108]
 //   A.shared[ax0*1024 + ax1] = A[ax0*1024 + ax1]    A.shared[ax0*1108 + ax1] = A[ax0*1024 + ax1]
 //
-// 1108 is the least stride from 1024 on that leaves 8 when divided by 100. A GPU's shared memory
-// lies in 32 banks of 4 bytes, and threads that walk down a column whose stride is a multiple of 32
-// all hit the same bank; on a CPU, rows that lie a power of two apart compete for the same lines of
-// the cache. Factor 32 and offset 1 is what one would choose against the banks: 1108 % 32 is 20,
-// which still leaves four threads to a bank.
+// 1108 is the smallest stride from 1024 on whose remainder by 100 is 8. A GPU's shared memory has
+// 32 banks of 4 bytes. If threads read down a column whose stride is a multiple of 32, all of them
+// use the same bank. On a CPU, rows that are a power of two apart compete for the same lines of the
+// cache. Factor 32 and offset 1 would avoid the bank conflicts: 1108 % 32 is 20, so four threads
+// still share a bank.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,8 +1,8 @@
-// Which tile is best for a matrix product? Measured, not guessed: try `tile_sizes --time`.
+// The best tile size for a matrix product is found by measuring: try `tile_sizes --time`.
 //
-// Tiles by themselves do not pay here; vectors along the rows of B and C do. They cannot be had as
-// it is often written, by vectorizing an axis that tile has split already: that axis is no loop any
-// more, and Tenon says so. The loops to be named are those that tile returns.
+// Tiles alone do not pay here; vectors along the rows of B and C do. The program also shows a
+// common mistake: it vectorizes an axis that tile has already split. That axis is not a loop any
+// more, and Tenon says so. Vectorize one of the loops that tile returns instead.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,13 +1,13 @@
-// vectorize: does all iterations of a loop at once, in the lanes of vector registers.
+// vectorize: executes all iterations of a loop at once, in the lanes of vector registers.
 //
 //   before                                 after
 //   for x.outer, y.outer, x.inner          for x.outer, y.outer, x.inner
 //     for y.inner in 0..32                   C[x, y..y+31] = A[x, y..y+31] + B[x, y..y+31]
 //       C[x, y] = A[x, y] + B[x, y]
 //
-// ramp(base, 1, 32) in the text is 32 neighbouring elements from base on. The loop must have a
-// constant extent, any one (6 lanes are fine), and must not carry a reduction. It pays where the
-// lanes lie side by side in memory: then a load or a store of a register serves them all.
+// In the text, ramp(base, 1, 32) means 32 consecutive elements from base on. The extent of the loop
+// must be a constant, not necessarily a power of two, and the loop must not carry a reduction. It
+// pays if the lanes are contiguous in memory, because one load or store then serves all of them.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

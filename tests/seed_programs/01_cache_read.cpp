@@ -8,11 +8,11 @@
 //                                          for k
 //                                            B[i] += A.shared[i, k]
 //
-// The copy is a stage of its own, between A and its readers. It can be attached inside a loop of
-// the reader (compute_at) so that it holds only what that loop needs: then data that is read many
-// times is fetched once, or laid out the way the inner loops want it. As it stands here, the copy
-// is as large as A itself: on a CPU "shared" is plain memory and 4 MB are no matter, but no GPU has
-// so much shared memory.
+// The copy is a new stage between A and its consumers. It can be computed inside a loop of a
+// consumer (compute_at), so that it holds only what that loop needs. Data that is read many times
+// is then loaded once, or stored in the order that the inner loops need. This program keeps the
+// copy at root, so it is as large as A. On a CPU "shared" is ordinary memory, where 4 MB are no
+// problem. No GPU has that much shared memory.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

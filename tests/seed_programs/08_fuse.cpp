@@ -1,13 +1,13 @@
-// fuse: makes one loop of two neighbouring ones.
+// fuse: makes one loop of two adjacent loops.
 //
 //   before                                 after
 //   for k.outer                            for k.outer.k.inner.fused
 //     for k.inner                            B[0] += A[k.outer.k.inner.fused]
 //       B[0] += A[k.outer*32 + k.inner]
 //
-// The loops must be neighbours, the outer one first. One long loop is easier to share among threads
-// than two short ones: fuse, then parallel. Fusing what a split has made gives the loop from
-// before, and the index shows it.
+// The loops must be adjacent, the outer one first. One long loop is easier to share among threads
+// than two short ones: fuse them, then use parallel. Fusing the two loops of a split restores the
+// original loop, as the index shows.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

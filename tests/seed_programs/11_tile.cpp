@@ -1,4 +1,4 @@
-// tile: splits two loops and puts both inner loops innermost; split, split and reorder in one call.
+// tile: splits two loops and moves both inner loops inside: split, split and reorder in one call.
 //
 //   before                                 after
 //   for i                                  for i.outer
@@ -8,9 +8,9 @@
 //                                                  for K
 //                                                    C[i, j] += A[i, K] * B[K, j]
 //
-// The result is computed tile by tile, and what a tile reads is shared by its elements. How much
-// that helps depends on the loops inside: with K innermost every element still walks down a whole
-// column of B. See matmul_ladder for the order that makes a tile pay.
+// The result is computed tile by tile, and the elements of a tile share what they read. The gain
+// depends on the loops inside. Here K is innermost, so every element still reads a whole column of
+// B. matmul_ladder has the order in which a tile pays.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,4 +1,4 @@
-// compute_root: computes a stage by itself, before the stages that read it. It undoes compute_at.
+// compute_root: computes a stage by itself, before its consumers. It undoes compute_at.
 //
 //   before                                     after
 //   for threadIdx.x                            for k.inner
@@ -6,9 +6,9 @@
 //     B[0] = sum of B.rf[0]                    for threadIdx.x
 //          over all threads                      B[0] = sum of B.rf[threadIdx.x] over all threads
 //
-// Every stage starts out at root. There each element is computed once, whatever the readers' loops
-// repeat, and the whole tensor is stored: the opposite end from compute_inline, with compute_at in
-// between.
+// Every stage is at root at first. There each element is computed once, and the whole tensor is
+// stored. compute_inline is the opposite: it stores nothing and computes an element for each read.
+// compute_at is between them.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -8,12 +8,12 @@
 //     for k: F[i] += E[i, k]           E[i, k] = D[0] + B[i, k]
 //                                      F[i] += E[i, k]
 //
-// What is done to the group is done to all of them: here D and E move into the loop over k with one
-// call, and D shrinks to one element.
+// A primitive that is applied to the group is applied to all its stages. Here one call moves D and
+// E into the loop over k, and D shrinks to one element.
 //
-// E is an argument of this program, as it is commonly shown, and F, for which it is all done, is
-// not: F would be computed into memory of its own and lost, so that `build` refuses both schedules.
-// Beside them stands the program with F as its result, in which E is one element as well.
+// The mistake: E is an argument of this program, but its result F is not. F would be stored in a
+// temporary and lost, so `build` refuses both schedules. The corrected program has F as its
+// argument, and E shrinks to one element as well.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

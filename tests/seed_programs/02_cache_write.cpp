@@ -1,4 +1,4 @@
-// cache_write: computes a tensor in nearer memory and then copies it to where it belongs.
+// cache_write: computes a tensor in nearer memory and then copies the result.
 //
 //   before                               after
 //   for i                                for i.c
@@ -8,9 +8,9 @@
 //                                        for i
 //                                          B[i] = B.local[i]
 //
-// The stage of B becomes the copy; the computation moves to a new stage, B.local. Attached inside a
-// loop of the copy (compute_at), the local tile is small enough for registers: the sums are kept
-// there through the whole reduction and written once. The last step of matmul_ladder does that.
+// The stage of B becomes the copy, and the computation moves to a new stage B.local. If B.local is
+// computed inside a loop of the copy (compute_at), its tile is small enough for registers, and each
+// sum is stored once, at the end of its reduction. The last steps of matmul_ladder do that.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

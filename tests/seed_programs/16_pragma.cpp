@@ -1,4 +1,4 @@
-// pragma: says something about a loop to the compiler.
+// pragma: gives the compiler a hint about a loop.
 //
 //   before                          after pragma(l.inner, "unroll")
 //   for i                           for i
@@ -8,9 +8,9 @@
 //                                       B[i] += A[i, l.outer*4 + 2]
 //                                       B[i] += A[i, l.outer*4 + 3]
 //
-// The keys "unroll" and "vectorize" are the primitives of these names. "auto_unroll_max_step" with
-// a number unrolls the loops inside that stay below so many steps; "unroll_explicit" with false
-// leaves the writing out to LLVM.
+// The keys "unroll" and "vectorize" have the effect of these primitives. "auto_unroll_max_step"
+// with a number unrolls inner loops whose number of steps is at most that number. "unroll_explicit"
+// with the value false leaves the unrolling to LLVM.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,4 +1,4 @@
-// unroll: writes the body of a loop once for each of its iterations.
+// unroll: repeats the body of a loop for each of its iterations.
 //
 //   before                                 after
 //   for i.outer                            for i.outer
@@ -7,9 +7,9 @@
 //         C[i, j] = A[i, j] + B[i, j]        for j_2: C[i.outer*4 + 2, j_2] = ...
 //                                            for j_3: C[i.outer*4 + 3, j_3] = ...
 //
-// There is no loop counter to keep, indices become constants, and the processor sees independent
-// work side by side. It helps most for short innermost loops, above all when the results can then
-// stay in registers. Long bodies fill the instruction cache, so the extent must be a constant and
+// There is no loop counter to update, indices become constants, and the processor sees independent
+// work. unroll helps most for short innermost loops, above all if the results can then stay in
+// registers. A long body fills the instruction cache. Therefore the extent must be a constant, and
 // should be small.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>

@@ -7,14 +7,14 @@
 //     B[0] = sum of B.rf[threadIdx.x]
 //          over all threads
 //
-// Where the reader's loop needs only a part of the producer, only that part is computed and stored
-// there: B.rf shrinks from 32 elements to 1, which each thread keeps for itself. The producer is
-// nested inside its consumer; whether anything runs in parallel is up to the loops that it is
-// nested in.
+// If the loop of the consumer needs only a part of the producer, only that part is computed and
+// stored there. B.rf shrinks from 32 elements to 1, which each thread keeps for itself. The
+// producer is nested inside its consumer. compute_at does not make anything parallel; the loops
+// around it may be.
 //
-// Before the compute_at, B.rf is computed outside the threads: a GPU has no kernel for it. And
-// every thread stores the same B[0]; beside the program stands one where a single thread stores
-// (see 20_set_store_predicate).
+// Before compute_at, B.rf is computed outside the threads, so a GPU has no kernel for it. After it,
+// every thread stores the same B[0]. In the corrected schedule a single thread stores (see
+// 20_set_store_predicate).
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

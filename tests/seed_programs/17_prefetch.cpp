@@ -1,4 +1,4 @@
-// prefetch: asks for data some iterations before it is read.
+// prefetch: requests data some iterations before it is read.
 //
 //   before                     after
 //   for i                      for i
@@ -7,14 +7,14 @@
 //       B[i] += A[i, k]            prefetch A[i, k + 1]
 //                                  B[i] += A[i, k]
 //
-// A hint: the processor may fetch the line into its cache while it still works on the present one;
-// results cannot change. It helps where the hardware does not guess the next address by itself,
-// with an offset large enough to cover the way to memory. Walking along a row, as here, needs no
-// hint.
+// It is a hint: the processor may load the line into its cache while it works on the current one.
+// It cannot change the result. It helps where the hardware does not predict the next address, and
+// where the offset is large enough to hide the latency of the memory. Here the loop reads along a
+// row, which the hardware predicts.
 //
-// The known text of this program asks for A[k + 1, i], rows and columns exchanged. It is printed
-// under the option that reproduces it, with which `build` makes no code; beside it stands the same
-// schedule without the option, which asks for what is meant.
+// TVM 0.9 prints A[k + 1, i], with rows and columns exchanged. The option legacy_prefetch_index
+// reproduces that text, and `build` refuses it. The corrected schedule does not have the option,
+// and requests A[i, k + 1].
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

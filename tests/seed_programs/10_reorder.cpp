@@ -1,4 +1,4 @@
-// reorder: nests loops in another order.
+// reorder: changes the order of nested loops.
 //
 //   before                                 after
 //   for i.outer                            for i.outer
@@ -7,10 +7,10 @@
 //         for j.inner                            for i.inner
 //           C[i, j] = A[i, j] + B[i, j]            C[i, j] = A[i, j] + B[i, j]
 //
-// The listed loops trade places among themselves. The order decides what is reused while it is
-// still in the cache, and what the innermost loop walks along: here it ends up walking down a
-// column, which is the slow way, as --time shows. Reductions may be reordered too; their sums are
-// then added up in another order.
+// The listed loops are permuted; other loops stay where they are. The order determines what is
+// reused while it is in the cache, and what the innermost loop accesses. Here it walks down a
+// column, which is slow, as --time shows. The loops of a reduction can be reordered too; their sums
+// are then added in another order.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,13 +1,13 @@
-// set_scope: says in which memory the results of a stage live.
+// set_scope: chooses the memory for the results of a stage.
 //
 //   before                               after
 //   allocate B, scope global             allocate B, scope shared
 //   for i: B[i] = sum of A[i, ...]       (the same loops)
 //   for i: C[i] = B[i] + 10
 //
-// No stage is added: cache_read and cache_write make a copy in another memory, set_scope moves the
-// stage itself. "shared" is the memory that the threads of a GPU's block share, "local" are a
-// thread's registers; on a CPU all of them are plain memory.
+// cache_read and cache_write add a stage that copies to another memory. set_scope adds no stage: it
+// moves the stage itself. "shared" is the memory that the threads of a GPU's block share, and
+// "local" is a thread's registers. On a CPU all of them are ordinary memory.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -5,12 +5,12 @@
 //     for k.inner                B[0] = sum over blockIdx.x and threadIdx.x of A[0]
 //       B[0] += A[0]
 //
-// All iterations run at once, one per thread. Where the loop carries a reduction, the threads of a
-// block add up what they have through shared memory.
+// All iterations run at once, one per thread. If the loop carries a reduction, the threads of a
+// block combine their values through shared memory.
 //
-// This program, as it is commonly shown, has two faults, and `build` refuses it. Blocks cannot add
-// up together: they do not wait for each other. And it reads A[i], so that it sums A[0] over and
-// over. The program beside it reads A[k] and binds the inner loop only, to threads.
+// This program has two mistakes, and `build` refuses it. Blocks cannot reduce together, because
+// they do not wait for each other. And it reads A[i] instead of A[k], so it adds A[0] many times.
+// The corrected schedule reads A[k], and binds only the inner loop, to threads.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,13 +1,13 @@
-// split: makes two loops of one, the inner one of a given number of iterations.
+// split: makes two loops of one. The inner loop has a given number of iterations.
 //
 //   before                 after
 //   for k                  for k.outer
 //     B[0] += A[k]           for k.inner in 0..32
 //                              B[0] += A[k.outer*32 + k.inner]
 //
-// By itself it changes nothing. The new loops can then be reordered, vectorized, unrolled, run in
-// parallel or bound to the blocks and threads of a GPU, or another stage can be computed at one of
-// them. A factor that does not divide the extent is legal: the last turn of the outer loop is
+// split alone changes nothing. The new loops can then be reordered, vectorized, unrolled, made
+// parallel, or bound to the blocks and threads of a GPU, and another stage can be computed at one
+// of them. A factor need not divide the extent: the last iteration of the outer loop is then
 // guarded (try --size=100).
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>

@@ -1,4 +1,4 @@
-// parallel: shares the iterations of a loop among the threads of the CPU.
+// parallel: divides the iterations of a loop among the threads of the CPU.
 //
 //   before                     after
 //   for i                      for i
@@ -6,10 +6,10 @@
 //     for l                      parallel for l
 //       B[i] += A[i, l]            B[i] += A[i, l]
 //
-// The loop must be long enough to be worth handing out, and its iterations must not touch the same
-// elements. Here, as the example is commonly shown, they do: all of them add to B[i], updates are
-// lost, and `build` refuses the schedule. Beside it stands what was meant, the rows in parallel.
-// (To share out a reduction itself, rfactor it first: see 19_rfactor.)
+// The loop should have enough work for all threads, and its iterations must not write the same
+// elements. The iterations of this program all add to B[i], so updates are lost, and `build`
+// refuses the schedule. In the corrected schedule the rows are parallel. To make a reduction itself
+// parallel, use rfactor first: see 19_rfactor.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
