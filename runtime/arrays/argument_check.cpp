@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "runtime/arrays/argument_text.h"
+#include "runtime/arrays/array_cache.h"
 #include "runtime/arrays/element.h"
-#include "runtime/arrays/known_arrays.h"
 #include "runtime/arrays/layout.h"
 #include "runtime/core/text.h"
 

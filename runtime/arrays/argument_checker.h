@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/arrays/known_arrays.h"
+#include "runtime/arrays/array_cache.h"
 #include "tenon/runtime/dlpack.h"
 #include "tenon/runtime/spec.h"
 

@@ -24,7 +24,7 @@ namespace {
   throw RuntimeError(message);
 }
 
-constexpr int kMostCalls = 1'000'000'000;
+constexpr int kMaxCalls = 1'000'000'000;
 
 /// How many calls to measure next, after `number` calls took less than the least time.
 int larger_number(int number, double seconds, double least) {
@@ -32,7 +32,7 @@ int larger_number(int number, double seconds, double least) {
   // predicts badly.
   const double predicted = seconds > 0 ? least / (seconds / number) + 1 : 0;
   const double wanted = std::max(predicted, number * 1.618 + 1);
-  return static_cast<int>(std::min<double>(wanted, kMostCalls));
+  return static_cast<int>(std::min<double>(wanted, kMaxCalls));
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation wh
   std::vector<double> results;
   for (int repeat = 0; repeat < options_.repeat; ++repeat) {
     double seconds = seconds_of(number);
-    while (seconds < least && number < kMostCalls) {
+    while (seconds < least && number < kMaxCalls) {
       number = larger_number(number, seconds, least);
       seconds = seconds_of(number);
     }

@@ -22,8 +22,8 @@ void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::ui
 }  // namespace
 
 void* allocate_aligned(std::uint64_t nbytes, std::uint64_t alignment) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
-  if (nbytes > kMostBytes) return nullptr;
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
+  if (nbytes > kMaxBytes) return nullptr;
   const bool is_much = nbytes >= kLargePage;
   if (is_much) alignment = std::max(alignment, kLargePage);
   void* memory = nullptr;

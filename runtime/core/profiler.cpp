@@ -71,7 +71,7 @@ void pop(Thread& thread) {
   region.work += own;
   if (!is_part) region.elapsed += elapsed;
   ++(is_part ? region.parts : region.calls);
-  if (thread.events.size() < Profiler::kMostEvents)
+  if (thread.events.size() < Profiler::kMaxEvents)
     thread.events.push_back(
         {.region = frame.region, .is_part = is_part, .begin = frame.begin, .end = end});
   else
@@ -228,9 +228,9 @@ double Profiler::seconds_per_tick() const {
   if (!kCountsCycles)
     return static_cast<double>(Clock::period::num) / static_cast<double>(Clock::period::den);
   // Both ends of the comparison are read one after the other; over this long that does not matter.
-  constexpr std::chrono::milliseconds kLeast(5);
+  constexpr std::chrono::milliseconds kMin(5);
   Clock::time_point time = Clock::now();
-  while (time - first_time_ < kLeast) time = Clock::now();
+  while (time - first_time_ < kMin) time = Clock::now();
   return std::chrono::duration<double>(time - first_time_).count() /
          static_cast<double>(now() - first_tick_);
 }

@@ -17,7 +17,7 @@ namespace tenon::runtime {
 namespace {
 
 /// What a thread keeps at most.
-constexpr std::uint64_t kMostCachedBytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t kMaxCachedBytes = std::uint64_t{128} << 20;
 /// Blocks grow in these steps, so that nearly equal sizes share one.
 constexpr std::uint64_t kGranule = 4096;
 constexpr std::uint64_t kMagic = 0x74656e6f6e777370;
@@ -65,14 +65,14 @@ class Pool {
 
   void give_back(void* data) {
     const std::uint64_t capacity = header_of(data)->capacity;
-    if (capacity > kMostCachedBytes) return release(data);
+    if (capacity > kMaxCachedBytes) return release(data);
     try {
       free_.push_back(data);
     } catch (const std::bad_alloc&) {
       return release(data);  // No memory for the list: it is not kept.
     }
     cached_bytes_ += capacity;
-    while (cached_bytes_ > kMostCachedBytes) {
+    while (cached_bytes_ > kMaxCachedBytes) {
       cached_bytes_ -= header_of(free_.front())->capacity;
       release(free_.front());
       free_.erase(free_.begin());
@@ -101,9 +101,9 @@ Pool& pool_of_this_thread() {
 }
 
 void* allocate_on_cpu(std::uint64_t nbytes, std::uint64_t alignment) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
   void* data = nullptr;
-  if (nbytes <= kMostBytes) {
+  if (nbytes <= kMaxBytes) {
     const std::uint64_t step = std::max(kGranule, alignment);
     data = pool_of_this_thread().allocate(std::max(step, (nbytes + step - 1) / step * step),
                                           alignment);

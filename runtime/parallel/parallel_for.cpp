@@ -138,7 +138,7 @@ class Pieces {
  public:
   Pieces(std::int64_t begin, std::int64_t end, int threads)
       : parts_(static_cast<int>(
-            std::min<std::int64_t>({threads, static_cast<int>(kMost), end - begin}))) {
+            std::min<std::int64_t>({threads, static_cast<int>(kMax), end - begin}))) {
     const std::int64_t length = (end - begin) / parts_, longer = (end - begin) % parts_;
     for (int n = 0; n < parts_; ++n) {
       part_[n].next.store(begin, std::memory_order_relaxed);
@@ -176,9 +176,9 @@ class Pieces {
   }
 
   /// More threads than these share parts.
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMax = 64;
   const int parts_;
-  std::array<Part, kMost> part_;
+  std::array<Part, kMax> part_;
 };
 
 /// Nothing if the threads that stand by have another loop.

@@ -34,7 +34,7 @@ bool for_each_term(const Expr& e, std::int64_t factor, std::int64_t& constant,
 
 namespace {
 
-constexpr std::int64_t kMostDivisor = std::int64_t{1} << 60;
+constexpr std::int64_t kMaxDivisor = std::int64_t{1} << 60;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void Reach::keep(const Term& term) {
 
 bool Reach::misses(std::int64_t low, std::int64_t high) const {
   if ((low_.is_finite && low_.value > high) || (high_.is_finite && high_.value < low)) return true;
-  if (divisor_ == 0 || divisor_ > kMostDivisor) return false;
+  if (divisor_ == 0 || divisor_ > kMaxDivisor) return false;
   // The values are the constant plus multiples of the divisor; the first one from `low` on:
   std::int64_t above = (constant_ % divisor_ - low % divisor_) % divisor_;
   if (above < 0) above += divisor_;
@@ -69,7 +69,7 @@ bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
     smaller.add(terms_[n].factor, terms_[n].low, terms_[n].high);
     if (!smaller.min() || !smaller.max()) return false;
     const std::int64_t divisor = divisors[n + 1];
-    if (divisor > kMostDivisor) continue;
+    if (divisor > kMaxDivisor) continue;
     // A multiple of the divisor that is left over from a value in [low, high]:
     std::int64_t least = 0, greatest = 0, span = 0;
     if (__builtin_sub_overflow(low, *smaller.max(), &least) ||

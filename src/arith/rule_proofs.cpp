@@ -58,12 +58,12 @@ std::optional<bool> ProofMemory::find(const Claim& claim, std::uint64_t known) c
 }
 
 void ProofMemory::add(const Claim& claim, bool holds, std::uint64_t known) {
-  if (claims_.size() >= kMostClaims) claims_.clear();
+  if (claims_.size() >= kMaxClaims) claims_.clear();
   claims_.emplace(Key{claim, known}, holds);
 }
 
 ProofMemory::Step::Step(ProofMemory& memory) : memory_(memory) {
-  if (memory_.depth_++ == 0) memory_.left_ = kMostNested;
+  if (memory_.depth_++ == 0) memory_.left_ = kMaxNested;
   --memory_.left_;
 }
 

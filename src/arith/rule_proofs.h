@@ -31,7 +31,7 @@ class ProofMemory {
  public:
   /// Proofs that one proof may start, those that these start among them. The known tables need 60
   /// at most.
-  static constexpr int kMostNested = 300;
+  static constexpr int kMaxNested = 300;
 
   std::optional<bool> find(const Claim& claim, std::uint64_t known) const;
   void add(const Claim& claim, bool holds, std::uint64_t known);
@@ -62,7 +62,7 @@ class ProofMemory {
   struct Hash {
     std::size_t operator()(const Key& key) const;
   };
-  static constexpr std::size_t kMostClaims = 1 << 14;
+  static constexpr std::size_t kMaxClaims = 1 << 14;
 
   std::unordered_map<Key, bool, Hash> claims_;
   int depth_ = 0;

@@ -14,8 +14,8 @@ StmtSizes::Size StmtSizes::measure(const Stmt& s) {
   if (is_stack_low()) return with_deep_stack([&] { return measure(s); });
   Size size;
   // Beyond this, all are large alike.
-  constexpr int kMost = 1 << 30;
-  const auto add = [&](int nodes) { size.nodes = std::min(size.nodes + nodes, kMost); };
+  constexpr int kMax = 1 << 30;
+  const auto add = [&](int nodes) { size.nodes = std::min(size.nodes + nodes, kMax); };
   const std::function<void(const Expr&)> visit_expr = [&](const Expr& e) {
     add(1);
     if (const Call* call = e.as<Call>()) size.returns |= call->is(Intrin::ret);

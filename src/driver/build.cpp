@@ -3,16 +3,16 @@
 #include <cstdlib>
 #include <set>
 
-#include "driver/checks/proved_faults.h"
+#include "driver/checks/static_errors.h"
 #include "driver/device_functions.h"
 #include "driver/profiled_build.h"
 #include "tenon/codegen/c_like/compile.h"
 #include "tenon/codegen/llvm/compile.h"
 #include "tenon/driver/check_function.h"
 #include "tenon/driver/compilation.h"
-#include "tenon/driver/host_schedule.h"
-#include "tenon/driver/lost_results.h"
+#include "tenon/driver/device_threads.h"
 #include "tenon/driver/races.h"
+#include "tenon/driver/unbound_outputs.h"
 #include "tenon/driver/user_line.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/lower/region_races.h"
@@ -174,7 +174,7 @@ constexpr ScheduleCheck kScheduleChecks[] = {
       if (!target.facts().is_gpu()) refuse_device_threads(c.graph());
     },
     [](Compilation& c, const Target&) {
-      refuse_lost_results(c.graph(), c.args(), c.options().binds, c.where());
+      refuse_unbound_outputs(c.graph(), c.args(), c.options().binds, c.where());
     },
     [](Compilation& c, const Target&) { c.emit_warnings(); },
     [](Compilation& c, const Target&) {

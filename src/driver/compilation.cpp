@@ -3,7 +3,7 @@
 #include <chrono>
 #include <iostream>
 
-#include "driver/checks/proved_faults.h"
+#include "driver/checks/static_errors.h"
 #include "tenon/driver/races.h"
 #include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
@@ -86,7 +86,7 @@ const tir::IRModule& Compilation::module() {
 }
 
 void Compilation::emit_warnings() {
-  for (const std::string& warning : te::untold_warnings(schedule_, graph(), bounds())) {
+  for (const std::string& warning : te::pending_warnings(schedule_, graph(), bounds())) {
     if (options_.on_warning)
       options_.on_warning(warning);
     else

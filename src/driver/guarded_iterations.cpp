@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-constexpr double kMostTries = 1 << 16;
+constexpr double kMaxTries = 1 << 16;
 
 /// Values of variables, and of expressions of them.
 class Values {
@@ -76,7 +76,7 @@ std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
     (matters ? tries : others) *= extent;
     if (matters) tried.push_back(loop);
   }
-  if (tries > kMostTries) return std::nullopt;
+  if (tries > kMaxTries) return std::nullopt;
   Values now;
   double count = 0;
   const auto tries_total = static_cast<std::int64_t>(tries);

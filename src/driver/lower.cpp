@@ -1,6 +1,6 @@
 #include "tenon/driver/lower.h"
 
-#include "driver/checks/proved_faults.h"
+#include "driver/checks/static_errors.h"
 #include "tenon/driver/check_function.h"
 #include "tenon/driver/compilation.h"
 #include "tenon/driver/user_line.h"

@@ -15,7 +15,7 @@ using namespace tir;
 namespace {
 
 /// Nodes of expressions; a microsecond runs about as many. Two probes take some thirty nanoseconds.
-constexpr double kLeastWork = 4000;
+constexpr double kMinWork = 4000;
 /// Iterations of a loop that nobody knows the extent of, and nodes that a call stands for: a
 /// statement, or a function of mathematics.
 constexpr double kUnknownExtent = 16;
@@ -148,7 +148,7 @@ class Prober {
       work += costs_.of(s);
     }
     const bool is_own = *mine != where.owner;
-    if (is_own && where.in_loop && work < kLeastWork) {
+    if (is_own && where.in_loop && work < kMinWork) {
       for (const Stmt& s : stmts)
         for (int stage : stored_.of(s)) count_in(stage, where.owner);
       return make_seq(stmts);

@@ -15,7 +15,7 @@ namespace {
 
 /// Guarded statements whose iterations are counted by trying them; guards of others are taken to
 /// hold.
-constexpr int kMostGuardsTried = 64;
+constexpr int kMaxGuardsTried = 64;
 
 double bytes_of(DataType type) { return type.element().bytes() * static_cast<double>(type.lanes); }
 
@@ -157,7 +157,7 @@ class Counter {
   /// How often what is here is executed.
   std::optional<double> iterations() {
     if (unknown_ > 0) return std::nullopt;
-    if (!guards_.empty() && guards_tried_ < kMostGuardsTried) {
+    if (!guards_.empty() && guards_tried_ < kMaxGuardsTried) {
       ++guards_tried_;
       if (const auto counted = guarded_iterations(loops_, guards_, values_)) return counted;
     }

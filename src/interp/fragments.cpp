@@ -10,7 +10,7 @@ namespace tenon::interp {
 
 namespace {
 
-constexpr std::int64_t kMostThreads = 1 << 12;
+constexpr std::int64_t kMaxThreads = 1 << 12;
 
 }  // namespace
 
@@ -20,17 +20,17 @@ std::int64_t row_along_x(const Thread& thread) {
   for (const auto& [tag, value] : thread.coordinates) {
     // Virtual threads are copies of a row, each with memory of its own; what lies around them sees
     // that of the first.
-    if (tag.is_virtual()) row = row * kMostThreads + value;
+    if (tag.is_virtual()) row = row * kMaxThreads + value;
     if (tag.is_thread()) place[static_cast<std::size_t>(tag.dim.value_or(0))] = value;
   }
-  return (row * kMostThreads + place[1]) * kMostThreads + place[2];
+  return (row * kMaxThreads + place[1]) * kMaxThreads + place[2];
 }
 
 std::int64_t warp_along_x(const Thread& thread) {
   std::int64_t x = 0;
   for (const auto& [tag, value] : thread.coordinates)
     if (tag.is_thread() && tag.dim.value_or(0) == 0) x = value;
-  return row_along_x(thread) * kMostThreads + x / kWarpSize;
+  return row_along_x(thread) * kMaxThreads + x / kWarpSize;
 }
 
 /// A tile in a fragment's memory.

@@ -10,7 +10,7 @@ namespace tenon::interp {
 
 namespace {
 
-constexpr std::int64_t kBanks = 32, kBankBytes = 4, kMostBytes = 16;
+constexpr std::int64_t kBanks = 32, kBankBytes = 4, kMaxBytes = 16;
 
 /// The most words that one bank gives to the threads whose accesses begin at these offsets.
 int ways_of(std::span<const std::int64_t> offsets, int bytes) {
@@ -34,7 +34,7 @@ void Machine::note_warp_access(const void* node, const Buffer& buffer, bool is_w
   for (std::size_t first = 0; first < offsets.size();) {
     std::size_t end = first + 1;
     std::int64_t bytes = lane_bytes;
-    while (end < offsets.size() && bytes + lane_bytes <= kMostBytes &&
+    while (end < offsets.size() && bytes + lane_bytes <= kMaxBytes &&
            offsets[end] == offsets[end - 1] + lane_bytes)
       bytes += lane_bytes, ++end;
     const auto [use, is_new] =

@@ -220,7 +220,7 @@ class TextReader : Reader {
   TraceValue list() {
     const bool is_tuple = accept("(");
     const char* end = is_tuple ? ")" : "]";
-    if (++depth_ > kMostNestedLists) syntax_error(token(), "lists are nested too deep");
+    if (++depth_ > kMaxNestedLists) syntax_error(token(), "lists are nested too deep");
     TraceValue::List items;
     while (!accept(end)) {
       items.push_back(value());

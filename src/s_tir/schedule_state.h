@@ -23,9 +23,9 @@ enum class NoLoop : unsigned char { Root, Inline };
 using Meaning = std::variant<BlockHandle, LoopHandle, NoLoop, std::int64_t>;
 
 /// The random numbers of the minimal standard generator: small, and the same everywhere.
-class Dice {
+class Rng {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 0x123456789ull) {}
+  explicit Rng(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 0x123456789ull) {}
   /// Uniform in [0, n).
   std::uint64_t below(std::uint64_t n);
   /// Uniform in [0, 1).
@@ -40,7 +40,7 @@ struct Schedule::State {
   tir::IRModule mod;
   Trace trace;
   std::vector<Meaning> meanings;
-  Dice dice{0};
+  Rng dice{0};
   /// The functions as programs, made when they are asked for; shared by copies.
   std::map<std::string, std::shared_ptr<const Program>> programs;
 };

@@ -40,7 +40,7 @@ class Step {
   /// Loops of one function, which is told as well.
   std::vector<int> loops(const std::vector<LoopRV>& rvs, std::string& function) const;
   std::int64_t number(ExprRV rv) const;
-  Dice& dice() { return state_.dice; }
+  Rng& dice() { return state_.dice; }
 
   // ---- results ----
 

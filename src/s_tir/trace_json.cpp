@@ -140,7 +140,7 @@ class JsonReader {
 
   TraceValue value(const Json& json, bool is_input, int depth = 0) const {
     if (json.is_array()) {
-      if (depth == kMostNestedLists) error("lists are nested too deep");
+      if (depth == kMaxNestedLists) error("lists are nested too deep");
       TraceValue::List items;
       for (const Json& item : json) items.push_back(value(item, is_input, depth + 1));
       return {std::move(items)};

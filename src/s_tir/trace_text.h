@@ -20,7 +20,7 @@ class RVNames {
 };
 
 /// In a value that is read. No step takes lists of more than lists.
-constexpr int kMostNestedLists = 16;
+constexpr int kMaxNestedLists = 16;
 
 /// With the digits that give the same double again, as the reference writes it.
 std::string number_text(double value);

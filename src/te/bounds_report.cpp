@@ -132,7 +132,7 @@ std::unordered_set<const Load*> own_reads(const Stmt& loops) {
 
 // ---- the run ------------------------------------------------------------------------------------
 
-constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
 
 /// What the report has no counts for, with the reason.
 struct NotCounted {
@@ -217,10 +217,10 @@ class Run {
     Index shape;
     for (const Expr& extent : buffer->shape) {
       shape.push_back(evaluate_int(extent, [&](const Var& var) { return size_of(var); }));
-      if (__builtin_mul_overflow(bytes, shape.back(), &bytes)) bytes = kMostBytes + 1;
+      if (__builtin_mul_overflow(bytes, shape.back(), &bytes)) bytes = kMaxBytes + 1;
     }
     bytes_ += bytes;
-    if (bytes > kMostBytes || bytes_ > kMostBytes)
+    if (bytes > kMaxBytes || bytes_ > kMaxBytes)
       throw NotCounted{"the arguments are too large to run with"};
     std::vector<std::byte>& memory = arrays_.emplace_back(static_cast<std::size_t>(bytes));
     fill_with_ones(memory, buffer->dtype);

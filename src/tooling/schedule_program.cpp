@@ -236,7 +236,7 @@ BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowO
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {
   // Schedules are made again for each phase; one is enough to tell.
-  for (const std::string& warning : te::untold_warnings(schedule))
+  for (const std::string& warning : te::pending_warnings(schedule))
     if (phase_ == Phase::Show && warned_.insert(warning).second)
       err_ << "warning: " << warning << std::endl;
 }

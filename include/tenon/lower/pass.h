@@ -84,7 +84,7 @@ struct Pass {
   tir::PrimFunc (*run)(const tir::PrimFunc&, const PassOptions&);
   /// The form that the function must have, and the form that holds afterwards.
   tir::Form takes, gives;
-  /// Why it stands where it stands.
+  /// Why it has this place. "before NAME" and "after NAME" are checked against the table.
   std::string_view reason;
   /// Absent: always runs.
   bool (*enabled)(const PipelineOptions&) = nullptr;

@@ -66,12 +66,12 @@ class Profiler {
   struct Thread {
     Profiler* owner;
     std::vector<Region> regions;
-    /// Up to kMostEvents of them; the others are counted.
+    /// Up to kMaxEvents of them; the others are counted.
     std::vector<Event> events;
     std::int64_t dropped_events = 0;
     std::vector<Frame> frames;
   };
-  static constexpr std::size_t kMostEvents = std::size_t{1} << 17;
+  static constexpr std::size_t kMaxEvents = std::size_t{1} << 17;
 
   explicit Profiler(std::size_t regions);
   Profiler(const Profiler&) = delete;

@@ -47,7 +47,7 @@ class BodyOfVars {
   void operator()(std::span<const Var> vars) const { call_(vars); }
 
  private:
-  static constexpr int kMostVars = 12;
+  static constexpr int kMaxVars = 12;
   template <class F, std::size_t... I>
   static constexpr bool takes(std::index_sequence<I...>) {
     return std::is_invocable_v<F&, decltype((void(I), std::declval<const Var&>()))...>;
@@ -62,7 +62,7 @@ class BodyOfVars {
     } else if constexpr (takes<F>(std::make_index_sequence<static_cast<std::size_t>(N)>())) {
       return N;
     } else {
-      static_assert(N < kMostVars, "a body takes up to 12 Vars, or one std::span<const Var>");
+      static_assert(N < kMaxVars, "a body takes up to 12 Vars, or one std::span<const Var>");
       return arity_of<F, N + 1>();
     }
   }

@@ -21,8 +21,9 @@ std::vector<Operation> scan_body(const Operation& scan,
 
 /// The spatial axes of a scan along which every element depends on earlier elements of its own
 /// coordinate only. They are a fixed point: to compute a part of the space along them, a step needs
-/// that part of the steps before it, and no more. Told from indices that are axes by themselves;
-/// any other index counts as reading everything. TypeError for another kind of operation.
+/// that part of the steps before it, and no more. Derived from indices that are axes by
+/// themselves; any other index counts as reading everything. TypeError for another kind of
+/// operation.
 std::vector<IterVar> scan_fixed_axes(const Operation& scan,
                                      SourceLocation where = SourceLocation::current());
 

@@ -97,8 +97,8 @@ class Measurer {
 
   /// With the options of the final build; in the order given.
   std::vector<Build> build(const std::vector<tir::IRModule>& candidates);
-  /// Told of each result, with its place among the builds, as soon as it is there; false: the rest
-  /// is left out.
+  /// Called with each result, with its place among the builds, as soon as it is there; false: the
+  /// rest is left out.
   using OnMeasured = std::function<bool(std::size_t, const Measurement&)>;
   /// One at a time, pinned to as many processors as the target has cores. Libraries are removed
   /// when they have run.

@@ -101,8 +101,8 @@ struct OperandMasks {
 
 /// A set of rules of one table, as bits in their order.
 struct RuleSet {
-  static constexpr std::size_t kMost = 128;
-  std::array<std::uint64_t, kMost / 64> bits{};
+  static constexpr std::size_t kMax = 128;
+  std::array<std::uint64_t, kMax / 64> bits{};
 };
 /// For each kind of a node, the rules whose pattern may have one there.
 struct RulesByKind {
@@ -347,7 +347,7 @@ consteval auto compile() {
     for (const Row& row : kRows) count += count_alternatives(row);
     return count;
   }();
-  static_assert(kCount <= RuleSet::kMost);
+  static_assert(kCount <= RuleSet::kMax);
   CompiledRules<kCount> compiled;
   std::size_t next = 0;
   for (const Row& row : kRows) {

@@ -96,8 +96,8 @@ std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
   if (!n) return 1;
   const std::int64_t a = known_factor(n->a), b = known_factor(n->b);
   // What is larger than any vector need not be counted.
-  constexpr std::int64_t kMost = 1 << 20;
-  if (n->op == BinaryOp::Mul) return a >= kMost || b >= kMost ? std::max(a, b) : a * b;
+  constexpr std::int64_t kMax = 1 << 20;
+  if (n->op == BinaryOp::Mul) return a >= kMax || b >= kMax ? std::max(a, b) : a * b;
   if (n->op == BinaryOp::Add || n->op == BinaryOp::Sub) return std::gcd(a, b);
   return 1;
 }

@@ -98,8 +98,8 @@ llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
   }
   const auto [first, last] = std::ranges::minmax_element(places);
   const std::int64_t begin = *first, span = *last - begin + 1;
-  constexpr std::int64_t kMostOfALane = 4;
-  if (span > kMostOfALane * static_cast<std::int64_t>(places.size())) return nullptr;
+  constexpr std::int64_t kMaxOfALane = 4;
+  if (span > kMaxOfALane * static_cast<std::int64_t>(places.size())) return nullptr;
   llvm::Value* all =
       load_lanes(address(buffer, int64(begin)), buffer->dtype, static_cast<int>(span));
   if (span == 1) return splat(all, static_cast<int>(places.size()));

@@ -22,7 +22,7 @@ constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 16'000;
 /// Calls of parts in a row. More become functions again: each call copies what it passes on to
 /// registers of its own, and LLVM compares all copies of a value with each other.
-constexpr std::size_t kMostCalls = 64;
+constexpr std::size_t kMaxCalls = 64;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void FunctionEmitter::emit(const Seq& n) {
 void FunctionEmitter::divide(std::span<const Stmt> stmts) {
   const StmtSizes& sizes = computation_.sizes;
   const std::vector<std::span<const Stmt>> pieces = pieces_of(stmts, sizes, kPart);
-  if (pieces.size() > kMostCalls) return divide_in_groups(pieces);
+  if (pieces.size() > kMaxCalls) return divide_in_groups(pieces);
   for (const std::span<const Stmt> piece : pieces) {
     // One statement alone is a part if it is too large to share one.
     if (piece.size() > 1 || (sizes.fits(piece[0], kLongest) && sizes.of(piece[0]) > kPart / 2)) {
@@ -53,7 +53,7 @@ void FunctionEmitter::divide(std::span<const Stmt> stmts) {
 }
 
 void FunctionEmitter::divide_in_groups(std::span<const std::span<const Stmt>> pieces) {
-  const std::size_t count = std::max(kMostCalls, (pieces.size() + kMostCalls - 1) / kMostCalls);
+  const std::size_t count = std::max(kMaxCalls, (pieces.size() + kMaxCalls - 1) / kMaxCalls);
   for (std::size_t first = 0; first < pieces.size(); first += count) {
     const auto group = pieces.subspan(first, std::min(count, pieces.size() - first));
     const std::span<const Stmt> stmts(group.front().data(), &group.back().back() + 1);

@@ -33,25 +33,25 @@ namespace {
 
 /// LLVM moves accumulators in memory to registers only in loops of at most 250 accesses, and an
 /// unrolled register tile has more: here is a bound that only keeps the time to compile in check.
-constexpr unsigned kMostAccesses = 1 << 14;
+constexpr unsigned kMaxAccesses = 1 << 14;
 
 /// A module of so many instructions has been unrolled enough: more copies would cost more time than
 /// they save.
-constexpr unsigned kMostToUnroll = 20'000;
+constexpr unsigned kMaxToUnroll = 20'000;
 
 /// Of functions of more blocks, which unrolling has made, less is asked.
-constexpr std::size_t kMostBlocks = 2000;
+constexpr std::size_t kMaxBlocks = 2000;
 
 /// Of functions of more, nothing is asked.
-constexpr std::size_t kMostBlocksToOptimize = 20'000;
+constexpr std::size_t kMaxBlocksToOptimize = 20'000;
 
 /// Loops with checks in them have many ways out, and every copy of such a loop has as many again:
 /// to unroll them takes LLVM minutes and gains nothing beside the checks. And of every loop, all
 /// conditions on the way to it are asked how often it may run: 256 of them, in copies of an
 /// iteration that stand one behind the other, took twenty seconds.
 bool is_worth_counting_loops(const llvm::Module& module) {
-  return module.getInstructionCount() <= kMostToUnroll && !module.getFunction(kIndexOutside) &&
-         llvm::none_of(module, [](const llvm::Function& f) { return f.size() > kMostBlocks; });
+  return module.getInstructionCount() <= kMaxToUnroll && !module.getFunction(kIndexOutside) &&
+         llvm::none_of(module, [](const llvm::Function& f) { return f.size() > kMaxBlocks; });
 }
 
 std::string text_of(const llvm::Module& module) {
@@ -63,17 +63,17 @@ std::string text_of(const llvm::Module& module) {
 
 auto move_out_of_loops() {
   return llvm::createFunctionToLoopPassAdaptor(
-      llvm::LICMPass(kMostAccesses, kMostAccesses, /*AllowSpeculation=*/true),
+      llvm::LICMPass(kMaxAccesses, kMaxAccesses, /*AllowSpeculation=*/true),
       /*UseMemorySSA=*/true);
 }
 
 /// GVN where that is worth its time. It splits edges one at a time, and numbers all blocks of the
 /// function anew after each, whatever its options: 561 copies of an iteration with conditions took
-/// half a minute. In functions of more blocks than kMostBlocks what is known on every way is
+/// half a minute. In functions of more blocks than kMaxBlocks what is known on every way is
 /// replaced and no more.
 struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-    if (function.size() > kMostBlocks)
+    if (function.size() > kMaxBlocks)
       return llvm::EarlyCSEPass(/*UseMemorySSA=*/true).run(function, analyses);
     return llvm::GVNPass().run(function, analyses);
   }
@@ -170,15 +170,15 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
 }  // namespace
 
 int affordable_level(const llvm::Module& module, int opt_level) {
-  const bool is_huge = llvm::any_of(
-      module, [](const llvm::Function& f) { return f.size() > kMostBlocksToOptimize; });
+  const bool is_huge =
+      llvm::any_of(module, [](const llvm::Function& f) { return f.size() > kMaxBlocksToOptimize; });
   return is_huge ? 0 : opt_level;
 }
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
               CodeOrigin origin) {
   if (opt_level <= 0) return;
-  // What becomes a vector is decided before, where it is checked: vectorize_plain_loops. Both of
+  // What becomes a vector is decided before, where it is checked: auto_vectorize. Both of
   // LLVM's vectorizers have computed wrong numbers here; llvm_faults.md has the programs.
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;

@@ -23,7 +23,7 @@
 #include <limits>
 
 #include "lower/cpu/lane_value.h"
-#include "lower/cpu/plain_loop.h"
+#include "lower/cpu/scalar_loop.h"
 #include "lower/cpu/vector_body.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"

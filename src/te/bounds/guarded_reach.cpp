@@ -73,9 +73,9 @@ std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts)
   const auto a = arith::linear_form(from, vars), b = arith::linear_form(to, vars);
   if (!a || !b) return std::nullopt;
   const auto known = [](const Expr& e) -> std::optional<std::int64_t> {
-    constexpr std::int64_t kMost = 1 << 20;
+    constexpr std::int64_t kMax = 1 << 20;
     const auto number = constant_int(e);
-    return number && std::abs(*number) < kMost ? number : std::nullopt;
+    return number && std::abs(*number) < kMax ? number : std::nullopt;
   };
   const auto base = known(a->base), other_base = known(b->base);
   std::int64_t times = 0, by = 0;
@@ -92,7 +92,7 @@ std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts)
 
 /// How many iterations are tried one by one, where those of a whole stretch are not known to be
 /// idle: indices with remainders.
-constexpr int kMostSingle = 64;
+constexpr int kMaxSingle = 64;
 
 }  // namespace
 
@@ -131,8 +131,8 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const Interva
     } else {
       step /= 2;
     }
-  for (int n = 0; n < kMostSingle && first < last && are_idle(last, last); ++n) --last;
-  for (int n = 0; n < kMostSingle && first < last && are_idle(first, first); ++n) ++first;
+  for (int n = 0; n < kMaxSingle && first < last && are_idle(last, last); ++n) --last;
+  for (int n = 0; n < kMaxSingle && first < last && are_idle(first, first); ++n) ++first;
   set(first, last);
 }
 

@@ -11,7 +11,7 @@ using arith::IntervalMap;
 
 namespace {
 
-constexpr std::int64_t kMostPoints = 4096;
+constexpr std::int64_t kMaxPoints = 4096;
 
 struct Values {
   Var var;
@@ -41,7 +41,7 @@ std::optional<std::int64_t> only_value(const Expr& e, const IntervalMap& values)
     const Interval* all = values.find(var);
     if (!all || !all->is_bounded()) return std::nullopt;
     const auto first = constant_int(*all->min()), last = constant_int(*all->max());
-    if (!first || !last || *last < *first || *last - *first >= kMostPoints / points)
+    if (!first || !last || *last < *first || *last - *first >= kMaxPoints / points)
       return std::nullopt;
     points *= *last - *first + 1;
     point.push_back({var, *first, *last, *first});

@@ -14,7 +14,7 @@ std::vector<StageId> stages_of_step(const StageGraph& graph, StageId scan);
 
 /// The spatial axes of the scan along which every element depends only on elements of its own
 /// coordinate in the state of the axis, so that they are a fixed point: what is needed of them is
-/// needed at every step, and no more. Told from indices that are axes by themselves; any other
+/// needed at every step, and no more. Derived from indices that are axes by themselves; any other
 /// index counts as reading everything.
 std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId scan);
 

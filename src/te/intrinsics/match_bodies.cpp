@@ -15,7 +15,7 @@ namespace {
 
 /// Where operands look alike each way to pair them is a try. In the given order the first one
 /// works, and bodies of a kind that comes up in practice take few more.
-constexpr int kMostTries = 20'000;
+constexpr int kMaxTries = 20'000;
 /// Looking at all leaves costs as much as so many tries.
 constexpr int kTriesPerLook = 200;
 
@@ -149,7 +149,7 @@ BodyMatcher::Result BodyMatcher::find(const std::vector<BodyPair>& pairs, const 
   std::vector<Goal> goals;
   for (std::size_t n = pairs.size(); n-- > 0;)
     goals.push_back({{{pairs[n].own, false}}, {{pairs[n].theirs, false}}});
-  tries_left_ = kMostTries;
+  tries_left_ = kMaxTries;
   if (solve(std::move(goals), given, accept)) return Result::Found;
   return tries_left_ > 0 ? Result::None : Result::GaveUp;
 }

@@ -37,12 +37,12 @@ struct LetShell {
   Var var;
   Expr value;
 };
-using Shell = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell, LetShell>;
+using LoopHeader = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell, LetShell>;
 
 /// What stands around a body, outermost first.
-using Shells = std::vector<Shell>;
+using Shells = std::vector<LoopHeader>;
 
-Stmt wrap(const Shell& shell, Stmt body);
+Stmt wrap(const LoopHeader& shell, Stmt body);
 Stmt wrap(const Shells& shells, Stmt body);
 /// Whether one of the shells gives the variable its value.
 bool defines(const Shells& shells, const Expr& var);

@@ -94,7 +94,7 @@ bool is_large(const Expr& value);
 /// Whether the domain is the whole range.
 bool covers(const Interval& domain, const Range& range);
 /// Whether the two are provably equal, whatever the variables in them are.
-bool surely_equal(const Expr& a, const Expr& b);
+bool provably_equal(const Expr& a, const Expr& b);
 /// Whether minimum and extent are.
 bool same_range(const Range& a, const Range& b);
 /// value + offset, without the addition of a literal zero.

@@ -27,11 +27,11 @@ namespace {
 /// factors keep the form that readers know: the extents that they may wrap with are symbols', and
 /// those are widened where indices get their types.
 bool sum_may_wrap(const Expr& a, const Expr& b, const Facts& facts) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   const std::int64_t count = constant_int(b).value_or(0);
-  if (a.dtype() != Int(32) || count <= kMost / 2) return false;
+  if (a.dtype() != Int(32) || count <= kMax / 2) return false;
   const std::optional<std::int64_t> most = arith::const_bound(a, facts).max;
-  return !most || *most > kMost - count + 1;
+  return !most || *most > kMax - count + 1;
 }
 
 Expr rounded_up_quotient(const Expr& a, const Expr& b, const Facts& facts) {

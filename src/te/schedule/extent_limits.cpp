@@ -75,8 +75,8 @@ class Limits {
 };
 
 DataType widened(DataType type, std::int64_t extent) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  return type.bits < 64 && extent > kMost ? Int(64) : type;
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  return type.bits < 64 && extent > kMax ? Int(64) : type;
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class StageEdit {
   /// were.
   void warn_of_lost_marks(std::span<const IterVar> before) const;
   /// Warns of marks on all loops, which go with them.
-  void warn_of_marks_that_go() const;
+  void warn_dropped_marks() const;
 
  private:
   ScheduleData& schedule_;

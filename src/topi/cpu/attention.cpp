@@ -61,11 +61,11 @@ std::optional<Attention> find_attention(const Tensor& out) {
 /// Queries of a block: the scores of all of them, and what exp makes of these, stay in the second
 /// cache.
 int queries_of_a_block(const Attention& a, int tile_rows, const TargetFacts& target) {
-  constexpr std::int64_t kMost = 64;
+  constexpr std::int64_t kMax = 64;
   const std::int64_t keys = tir::constant_int(a.keys.shape()[1]).value_or(1024);
   const std::int64_t bytes = 2 * std::max<std::int64_t>(keys, 1) * a.scores.dtype().bytes();
   const std::int64_t tiles = target.caches.l2 / 2 / bytes / tile_rows;
-  return static_cast<int>(std::clamp<std::int64_t>(tiles * tile_rows, tile_rows, kMost));
+  return static_cast<int>(std::clamp<std::int64_t>(tiles * tile_rows, tile_rows, kMax));
 }
 
 /// The sums of a tile that the loops of the stage are as long as.

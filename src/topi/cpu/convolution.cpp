@@ -152,11 +152,11 @@ void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sum
 
 /// The loops of the reduction, of which the last is short.
 std::vector<IterVar> steps_of(const Stage& sums) {
-  constexpr std::int64_t kMost = 8;
+  constexpr std::int64_t kMax = 8;
   std::vector<IterVar> loops = sums.op().reduce_axis();
   const std::optional<std::int64_t> last = tir::constant_int(loops.back().dom()->extent);
-  if (last && *last <= kMost) return loops;
-  auto [steps, step] = sums.split(loops.back(), static_cast<int>(kMost));
+  if (last && *last <= kMax) return loops;
+  auto [steps, step] = sums.split(loops.back(), static_cast<int>(kMax));
   sums.pragma(steps, kPartitioned, 1);
   loops.back() = steps;
   loops.push_back(step);

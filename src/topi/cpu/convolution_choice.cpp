@@ -83,8 +83,8 @@ Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFa
                            ConvolutionOptions options, SourceLocation where) {
   const std::optional<Sizes> sizes = target.is_gpu() ? std::nullopt : sizes_of(x, kernel, options);
   if (!sizes) return conv2d_nchw(x, kernel, std::move(options), where);
-  constexpr int kMostLanes = 64;
-  const int lanes = std::min(lanes_of(x.dtype(), target), kMostLanes);
+  constexpr int kMaxLanes = 64;
+  const int lanes = std::min(lanes_of(x.dtype(), target), kMaxLanes);
   const double of_2 = cost_of(kOf2, *sizes, lanes), of_4 = cost_of(kOf4, *sizes, lanes);
   if (direct_cost(*sizes, x.dtype().bytes(), target) <= std::min(of_2, of_4))
     return conv2d_nchw(x, kernel, std::move(options), where);

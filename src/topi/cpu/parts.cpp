@@ -55,12 +55,12 @@ std::optional<double> terms_of(const te::Operation& op) {
 namespace {
 
 /// A half of so many takes some ten times as long as threads that stand by take to begin.
-constexpr double kLeastElements = 1 << 17;
+constexpr double kMinElements = 1 << 17;
 
 }  // namespace
 
 bool is_worth_threads(std::optional<double> elements) {
-  return elements.value_or(kLeastElements) >= kLeastElements;
+  return elements.value_or(kMinElements) >= kMinElements;
 }
 
 bool are_worth_threads(std::optional<double> multiplications) {

@@ -95,11 +95,11 @@ Tile shared_out(const Tile& tile, const ProductExtents& extents, int cores) {
 
 /// How many steps of the reduction stand in a row: without a rest if that can be.
 int steps_at_once(std::optional<std::int64_t> depth) {
-  constexpr int kMost = 8, kLeast = 4;
-  if (!depth) return kMost;
-  for (int steps = kMost; steps >= kLeast; --steps)
+  constexpr int kMax = 8, kMin = 4;
+  if (!depth) return kMax;
+  for (int steps = kMax; steps >= kMin; --steps)
     if (*depth % steps == 0) return steps;
-  return static_cast<int>(std::clamp<std::int64_t>(*depth, 1, kMost));
+  return static_cast<int>(std::clamp<std::int64_t>(*depth, 1, kMax));
 }
 
 // ---- a matrix by a vector -----------------------------------------------------------------------
@@ -195,16 +195,16 @@ std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int core
 /// as can be. What is left over in the last one is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_in_cache,
                     int cores) {
-  constexpr std::int64_t kLeast = 8, kMost = 32;
-  if (!extents.rows) return 2 * kLeast;
+  constexpr std::int64_t kMin = 8, kMax = 32;
+  if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
   // One band is shared out by panels of B.
-  if (tiles <= 2 * kLeast || stays_in_cache) return static_cast<int>(tiles);
-  const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kLeast, kMost);
+  if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
+  const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
   // With nothing to share out, bands of one length.
   if (cores == 1) return static_cast<int>(even_part(tiles, longest));
   std::int64_t best = longest;
-  for (std::int64_t length = longest; length >= kLeast; --length)
+  for (std::int64_t length = longest; length >= kMin; --length)
     if (most_of_a_core(tiles, length, cores) < most_of_a_core(tiles, best, cores)) best = length;
   return static_cast<int>(best);
 }

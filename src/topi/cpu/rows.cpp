@@ -152,7 +152,7 @@ bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op)
 /// itself.
 void prefetch_next_row(const Stage& member, const IterVar& vectors, int lanes,
                        const TargetFacts& target) {
-  constexpr double kLeast = 1024;
+  constexpr double kMin = 1024;
   const std::optional<double> own = count_of({member.op().output(0).shape().back()});
   for (const Tensor& tensor : member.op().inputs()) {
     if (!tensor.op().as<te::Placeholder>() || tensor.ndim() < 2) continue;
@@ -160,7 +160,7 @@ void prefetch_next_row(const Stage& member, const IterVar& vectors, int lanes,
                                 all = count_of(tensor.shape());
     if (!elements || elements != own || !all) continue;
     const int size = tensor.dtype().bytes();
-    if (*elements * size < kLeast || *elements * size > target.caches.l1 / 2.0) continue;
+    if (*elements * size < kMin || *elements * size > target.caches.l1 / 2.0) continue;
     if (*all * size > target.caches.l2)
       member.prefetch(tensor, vectors, static_cast<int>(*elements) / lanes);
   }

@@ -30,14 +30,14 @@ struct Tile {
 };
 
 Tile tile_of(const Tensor& windows, const TargetFacts& target) {
-  constexpr int kRows = 4, kLeastLanes = 4;
+  constexpr int kRows = 4, kMinLanes = 4;
   Tile tile{kRows, lanes_of(windows.dtype(), target)};
   const std::optional<std::int64_t> height = tir::constant_int(windows.shape()[2]),
                                     width = tir::constant_int(windows.shape()[3]);
   if (height) tile.rows = static_cast<int>(std::clamp<std::int64_t>(*height, 1, kRows));
   // Narrower vectors are better than a row whose end is computed by elements.
   if (width)
-    while (tile.lanes > kLeastLanes && *width % tile.lanes != 0) tile.lanes /= 2;
+    while (tile.lanes > kMinLanes && *width % tile.lanes != 0) tile.lanes /= 2;
   return tile;
 }
 

@@ -105,8 +105,8 @@ class Blocks {
 
  private:
   int checked_size() const {
-    constexpr int kMost = 1 << 20;
-    if (*options_.block < 1 || *options_.block > kMost)
+    constexpr int kMax = 1 << 20;
+    if (*options_.block < 1 || *options_.block > kMax)
       throw TypeError(
           what_ + ": blocks are of 1 to 2^20 elements, got " + std::to_string(*options_.block),
           where_);

@@ -175,11 +175,11 @@ class Winograd {
   }
 
   void check_options() const {
-    constexpr int kMost = 64;
+    constexpr int kMax = 64;
     if (options_.tile != 2 && options_.tile != 4)
       throw TypeError(what_ + ": tiles are of 2 or 4, got " + std::to_string(options_.tile),
                       where_);
-    if (options_.channel_multiple < 1 || options_.channel_multiple > kMost)
+    if (options_.channel_multiple < 1 || options_.channel_multiple > kMax)
       throw TypeError(what_ + ": channel_multiple is from 1 to 64, got " +
                           std::to_string(options_.channel_multiple),
                       where_);

@@ -173,7 +173,7 @@ void TaskState::end_round() {
 
 std::vector<Lesson> TaskState::lessons() const {
   std::vector<Lesson> result;
-  for (const Told& told : told_)
+  for (const Observed& told : told_)
     result.push_back({told.mod, told.seconds ? *row_.seconds / *told.seconds : 0});
   return result;
 }

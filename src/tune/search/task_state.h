@@ -28,7 +28,8 @@ class TaskState {
   }
   /// What is said of a round: warnings, and other lines.
   using Say = std::function<void(LogLevel, const std::string&)>;
-  /// Told of each result as it arrives, and asked with nothing every now and then; false ends it.
+  /// Called with each result as it arrives, and asked with nothing every now and then; false ends
+  /// it.
   using OnMeasured = Fleet::OnMeasured;
   /// Compiles and runs the candidates. `on_measured` may be told of them in any order.
   void measure(const std::vector<Candidate>& candidates, const Say& say,
@@ -44,7 +45,7 @@ class TaskState {
   double gain() const;
 
  private:
-  struct Told {
+  struct Observed {
     tir::IRModule mod;
     /// None: it failed.
     std::optional<double> seconds;
@@ -68,7 +69,7 @@ class TaskState {
   /// None while a fleet measures.
   std::unique_ptr<Measurer> measurer_;
   std::unique_ptr<Search> search_;
-  std::vector<Told> told_;
+  std::vector<Observed> told_;
   /// The least time after each round.
   std::vector<double> history_;
   TaskRow row_;

@@ -110,12 +110,12 @@ double deviation(const std::vector<double>& predicted, const std::vector<double>
 
 /// The best speed among the n likeliest, as a share of the best of all, on average over n up to 32.
 double average_peak(const std::vector<double>& predicted, const std::vector<double>& speeds) {
-  constexpr std::size_t kMost = 32;
+  constexpr std::size_t kMax = 32;
   std::vector<std::size_t> order(speeds.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return predicted[a] > predicted[b]; });
-  order.resize(std::min(order.size(), kMost));
+  order.resize(std::min(order.size(), kMax));
   const double all = *std::max_element(speeds.begin(), speeds.end());
   double best = 0, sum = 0;
   for (const std::size_t n : order) sum += best = std::max(best, speeds[n]);

@@ -1,6 +1,6 @@
-#include "lower/cpu/loop_boundary.h"
+#include "lower/cpu/index_set_split.h"
 
-#include "lower/cpu/plain_loop.h"
+#include "lower/cpu/scalar_loop.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"
@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-constexpr std::size_t kMostNodes = 400;
+constexpr std::size_t kMaxNodes = 400;
 
 struct Boundary {
   Expr comparison;
@@ -132,7 +132,7 @@ Stmt decided(const Stmt& body, const Expr& comparison, bool holds) {
 }  // namespace
 
 std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts& facts) {
-  if (node_count(loop.body) > kMostNodes) return std::nullopt;
+  if (node_count(loop.body) > kMaxNodes) return std::nullopt;
   const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
   if (!boundary) return std::nullopt;
   const Expr end = loop.min + loop.extent;

@@ -1,10 +1,10 @@
-#include "lower/gpu/memory_at_top.h"
+#include "lower/gpu/hoist_kernel_allocations.h"
 
 #include <algorithm>
 
 #include "lower/extent_bound.h"
+#include "lower/guard_divisors.h"
 #include "lower/rewriting.h"
-#include "lower/safe_divisors.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
@@ -93,7 +93,7 @@ class MemoryOfBlocks {
 
 }  // namespace
 
-Stmt memory_at_top(const Stmt& body, const std::vector<const Attr*>& axes) {
+Stmt hoist_kernel_allocations(const Stmt& body, const std::vector<const Attr*>& axes) {
   return MemoryOfBlocks(axes).body(body);
 }
 

@@ -1,4 +1,4 @@
-// Loops of scalar code as loops of vectors: what vectorize_plain_loops does, and
+// Loops of scalar code as loops of vectors: what auto_vectorize does, and
 // reassociate_accumulations with more freedom.
 #pragma once
 

@@ -1,12 +1,12 @@
-#include "lower/cpu/plain_vectorizer.h"
+#include "lower/cpu/auto_vectorizer.h"
 
 #include <algorithm>
 
 #include "lower/cpu/autotuned_loops.h"
-#include "lower/cpu/chosen_terms.h"
-#include "lower/cpu/loop_boundary.h"
-#include "lower/cpu/plain_lanes.h"
+#include "lower/cpu/if_convert_accumulations.h"
+#include "lower/cpu/index_set_split.h"
 #include "lower/cpu/vector_body.h"
+#include "lower/cpu/widen_scalar_body.h"
 #include "lower/loops/lanes.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
@@ -20,12 +20,12 @@ using namespace tir;
 namespace {
 
 /// Shorter vectors gain less than it costs to set them up.
-constexpr int kLeastLanes = 4;
+constexpr int kMinLanes = 4;
 /// Vectors that an iteration of few operations handles at once: what a loop itself costs is shared
 /// by them, and accumulators wait for each other less.
-constexpr int kMostVectors = 4;
+constexpr int kMaxVectors = 4;
 /// A loop is parted at so many points where conditions change.
-constexpr int kMostBoundaries = 3;
+constexpr int kMaxBoundaries = 3;
 /// Values in a gathered or scattered vector are moved one by one. So many operations pay for one.
 constexpr int kOperationsPerGather = 4;
 /// Without masks lanes are stored under branches, one each. So many operations pay for them where
@@ -33,7 +33,7 @@ constexpr int kOperationsPerGather = 4;
 constexpr int kOperationsPerBranch = 8;
 
 /// A run of whole vectors: `count` of them from `begin` on.
-struct Stretch {
+struct VectorChunk {
   int lanes;
   Expr begin;
   Expr count;
@@ -116,13 +116,13 @@ class LoopVectorizer {
     const bool is_parallel = loop.kind == ForKind::Parallel && !in_parallel_region_;
     if (loop.kind != ForKind::Serial && !is_parallel) return std::nullopt;
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
-    if (extent && *extent < kLeastLanes) return std::nullopt;
+    if (extent && *extent < kMinLanes) return std::nullopt;
     if (const std::vector<Var> strides = strides_of(loop); !strides.empty())
       return where_compact(loop, strides, parted);
     // No condition at all is better than one that picks lanes, unless these are a vector of which
     // registers have masks.
     const bool is_lanes = is_serial_lanes(loop);
-    if (!(is_lanes && vector_bits_ >= 512) && parted < kMostBoundaries && !is_parallel)
+    if (!(is_lanes && vector_bits_ >= 512) && parted < kMaxBoundaries && !is_parallel)
       if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
     const For chosen{loop.var,
                      loop.min,
@@ -130,12 +130,12 @@ class LoopVectorizer {
                      loop.kind,
                      with_chosen_terms(with_unrolled_channels(loop), facts_, own_),
                      loop.traits};
-    const std::optional<PlainLoop> plain = read_plain_loop(chosen, facts_, may_reassociate_);
+    const std::optional<ScalarLoop> plain = read_scalar_loop(chosen, facts_, may_reassociate_);
     if (!plain || !gains(*plain, is_lanes)) return std::nullopt;
     // Whole loops as lanes would leave too few iterations for the threads.
     if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
     const int lanes = lanes_for(*plain, extent);
-    if (lanes < kLeastLanes) return std::nullopt;
+    if (lanes < kMinLanes) return std::nullopt;
     return split_up(chosen, *plain, lanes);
   }
 
@@ -230,7 +230,7 @@ class LoopVectorizer {
     return vector_bits_ >= 512 || (vector_bits_ >= 256 && bits >= 32);
   }
 
-  bool gains(const PlainLoop& plain, bool is_lanes) const {
+  bool gains(const ScalarLoop& plain, bool is_lanes) const {
     if (plain.masked_bits && !has_masks(*plain.masked_bits))
       return is_lanes && plain.operations >= kOperationsPerBranch;
     if (plain.contiguous + plain.strided == 0 && plain.operations == 0) return false;
@@ -238,19 +238,19 @@ class LoopVectorizer {
   }
 
   /// As many as the registers hold, and no more than there are iterations.
-  int lanes_for(const PlainLoop& plain, std::optional<std::int64_t> extent) const {
+  int lanes_for(const ScalarLoop& plain, std::optional<std::int64_t> extent) const {
     int lanes = vector_bits_ / plain.widest_bits;
     while (extent && lanes > *extent) lanes /= 2;
     return lanes;
   }
 
-  static int vectors_for(const PlainLoop& plain) {
+  static int vectors_for(const ScalarLoop& plain) {
     if (plain.has_loops || plain.gathered + plain.scattered + plain.interleaved > 0) return 1;
     if (plain.strided > 0) return 2;
-    return plain.operations <= 8 ? kMostVectors : plain.operations <= 20 ? 2 : 1;
+    return plain.operations <= 8 ? kMaxVectors : plain.operations <= 20 ? 2 : 1;
   }
 
-  Stmt split_up(const For& loop, const PlainLoop& plain, int lanes) const {
+  Stmt split_up(const For& loop, const ScalarLoop& plain, int lanes) const {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
     int widest = lanes * (loop.kind == ForKind::Parallel ? 1 : vectors_for(plain));
     while (extent && widest > *extent) widest /= 2;
@@ -259,9 +259,9 @@ class LoopVectorizer {
     std::vector<int> widths = {widest};
     if (widest > lanes) widths.push_back(lanes);
     if (is_short)
-      while (widths.back() / 2 >= kLeastLanes) widths.push_back(widths.back() / 2);
-    else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kLeastLanes)
-      widths.push_back(kLeastLanes);
+      while (widths.back() / 2 >= kMinLanes) widths.push_back(widths.back() / 2);
+    else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kMinLanes)
+      widths.push_back(kMinLanes);
 
     const DataType type = loop.var.dtype();
     Expr begin = loop.min;
@@ -283,7 +283,7 @@ class LoopVectorizer {
     return make_seq(std::move(parts));
   }
 
-  static Stmt stretch(const For& loop, const PlainLoop& plain, const Stretch& part) {
+  static Stmt stretch(const For& loop, const ScalarLoop& plain, const VectorChunk& part) {
     std::vector<LaneAccumulator> accumulators;
     for (const Accumulation& target : plain.accumulations)
       accumulators.push_back(
@@ -303,7 +303,7 @@ class LoopVectorizer {
   }
 
   /// The statement between the start of an accumulator and its combination.
-  static Stmt accumulated(const LaneAccumulator& one, const Stmt& s, const Stretch& part) {
+  static Stmt accumulated(const LaneAccumulator& one, const Stmt& s, const VectorChunk& part) {
     const auto& [target, memory] = one;
     const DataType element = memory->dtype;
     const Expr all = make_ramp(Expr(0), Expr(1), part.lanes);

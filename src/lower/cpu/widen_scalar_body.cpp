@@ -1,4 +1,4 @@
-#include "lower/cpu/plain_lanes.h"
+#include "lower/cpu/widen_scalar_body.h"
 
 #include "tenon/arith/simplify.h"
 #include "tenon/support/error.h"

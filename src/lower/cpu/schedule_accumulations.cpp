@@ -207,7 +207,7 @@ class Orderer {
 
 }  // namespace
 
-PrimFunc order_sums(const PrimFunc& func, const PassOptions& options) {
+PrimFunc schedule_accumulations(const PrimFunc& func, const PassOptions& options) {
   if (options.vector_registers->count == 0) return func;
   PrimFunc result = func;
   result.body = Orderer(*options.vector_registers).stmt(func.body);

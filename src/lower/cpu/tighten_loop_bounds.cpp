@@ -71,7 +71,7 @@ Stmt trimmed_below(const Stmt& s) {
 
 }  // namespace
 
-PrimFunc trim_loops(const PrimFunc& func, const PassOptions&) {
+PrimFunc tighten_loop_bounds(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
   result.body = trimmed_below(func.body);
   return result;

@@ -14,7 +14,7 @@
 
 namespace tenon::lowering {
 
-struct PlainLoop {
+struct ScalarLoop {
   std::vector<Accumulation> accumulations;
   /// The widest type of the values that are computed for memory; at least 8.
   int widest_bits = 8;
@@ -39,8 +39,8 @@ struct PlainLoop {
 /// one writes, accumulations aside. Of floats, accumulations only where they `may_reassociate`,
 /// because lanes add up in another order. The facts are of what is around the loop; its variables
 /// are added.
-std::optional<PlainLoop> read_plain_loop(const tir::For& loop, arith::Facts& facts,
-                                         bool may_reassociate);
+std::optional<ScalarLoop> read_scalar_loop(const tir::For& loop, arith::Facts& facts,
+                                           bool may_reassociate);
 
 /// Whether the buffer is known to have the element.
 bool is_inside(const tir::Buffer& buffer, const tir::Expr& index, const arith::Facts& facts);

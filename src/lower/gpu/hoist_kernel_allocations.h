@@ -10,6 +10,7 @@ namespace tenon::lowering {
 /// A kernel's body with its allocations of shared and warp memory outermost; that of single threads
 /// stays. `axes` are the kernel's thread axes. Throws LowerError for global memory, which kernels
 /// cannot allocate, and for memory without a size that is known before the launch.
-tir::Stmt memory_at_top(const tir::Stmt& body, const std::vector<const tir::Attr*>& axes);
+tir::Stmt hoist_kernel_allocations(const tir::Stmt& body,
+                                   const std::vector<const tir::Attr*>& axes);
 
 }  // namespace tenon::lowering

@@ -12,7 +12,7 @@ std::string ordered(std::string_view body, int registers) {
   PassOptions options;
   options.vector_registers = tir::VectorRegisters{.bits = 256, .count = registers, .for_sums = 2};
   return test::run(
-      order_sums,
+      schedule_accumulations,
       test::function_text(
           "allocate(sums: Pointer(local float32), float32, [16]), storage_scope = local {\n" +
           std::string(body) + "}\n"),

@@ -1,4 +1,4 @@
-#include "tenon/driver/lost_results.h"
+#include "tenon/driver/unbound_outputs.h"
 
 #include <algorithm>
 
@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-void refuse_lost_results(const te::StageGraph& graph, const std::vector<LowerArgument>& args,
-                         const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
-                         const SourceLocation& where) {
+void refuse_unbound_outputs(const te::StageGraph& graph, const std::vector<LowerArgument>& args,
+                            const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
+                            const SourceLocation& where) {
   std::vector<te::StageId> passed;
   for (const te::Tensor& tensor : tensors_among(args, binds)) {
     if (const std::optional<te::StageId> stage = graph.find(tensor.op())) {

@@ -1,7 +1,7 @@
-// The body of a plain loop (plain_loop.h) for several iterations at once.
+// The body of a plain loop (scalar_loop.h) for several iterations at once.
 #pragma once
 
-#include "lower/cpu/plain_loop.h"
+#include "lower/cpu/scalar_loop.h"
 
 namespace tenon::lowering {
 

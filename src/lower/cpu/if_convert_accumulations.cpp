@@ -1,8 +1,8 @@
-#include "lower/cpu/chosen_terms.h"
+#include "lower/cpu/if_convert_accumulations.h"
 
 #include <algorithm>
 
-#include "lower/cpu/plain_loop.h"
+#include "lower/cpu/scalar_loop.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/combination.h"
 #include "tenon/tir/compare.h"

@@ -21,11 +21,11 @@
 // What is left of an extent takes narrower vectors, and at last single iterations.
 #include "lower/passes.h"
 
-#include "lower/cpu/plain_vectorizer.h"
+#include "lower/cpu/auto_vectorizer.h"
 
 namespace tenon::lowering {
 
-tir::PrimFunc vectorize_plain_loops(const tir::PrimFunc& func, const PassOptions& options) {
+tir::PrimFunc auto_vectorize(const tir::PrimFunc& func, const PassOptions& options) {
   return vectorized(func, options, false);
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/arrays/known_arrays.h"
+#include "runtime/arrays/array_cache.h"
 
 #include <bit>
 #include <limits>

@@ -8,7 +8,7 @@ namespace tenon::lowering {
 namespace {
 
 std::string trimmed(std::string_view body) {
-  return test::run(trim_loops, test::function_text(body));
+  return test::run(tighten_loop_bounds, test::function_text(body));
 }
 
 TEST(TrimLoops, AConditionAroundAllOfTheBodyEndsTheLoop) {

@@ -1,4 +1,4 @@
-#include "lower/cpu/plain_loop.h"
+#include "lower/cpu/scalar_loop.h"
 
 #include <algorithm>
 #include <limits>
@@ -15,8 +15,8 @@ using namespace tir;
 namespace {
 
 /// Comparing every store with every access of a longer body costs more than its lanes gain.
-constexpr std::size_t kMostAccesses = 64;
-constexpr std::size_t kMostNodes = 2000;
+constexpr std::size_t kMaxAccesses = 64;
+constexpr std::size_t kMaxNodes = 2000;
 
 class LoopReader {
  public:
@@ -26,8 +26,8 @@ class LoopReader {
     facts_.bind(loop.var, Range::from_min_extent(loop.min, loop.extent), true);
   }
 
-  std::optional<PlainLoop> read() {
-    if (!stmt(loop_.body) || all_.accesses.size() > kMostAccesses) return std::nullopt;
+  std::optional<ScalarLoop> read() {
+    if (!stmt(loop_.body) || all_.accesses.size() > kMaxAccesses) return std::nullopt;
     count_interleaved();
     if (!accumulations_are_alone() ||
         arith::find_conflict(all_, all_, arith::Relation::other_iteration(loop_), facts_))
@@ -105,7 +105,7 @@ class LoopReader {
 
   /// Notes what an expression reads; false for what is more than a computation of scalars.
   bool value(const Expr& e) {
-    if (nodes_ += node_count(e); nodes_ > kMostNodes) return false;
+    if (nodes_ += node_count(e); nodes_ > kMaxNodes) return false;
     certain_.clear();
     if (when_ == Evaluated::Always) note_certain(e);
     return can_be_lanes(e, when_);
@@ -274,7 +274,7 @@ class LoopReader {
   std::optional<arith::WrittenMemory> memory_;
   arith::Facts& facts_;
   bool may_reassociate_;
-  PlainLoop result_;
+  ScalarLoop result_;
   arith::Footprint all_;
   struct StridedStore {
     std::int64_t stride;
@@ -296,8 +296,8 @@ class LoopReader {
 
 }  // namespace
 
-std::optional<PlainLoop> read_plain_loop(const For& loop, arith::Facts& facts,
-                                         bool may_reassociate) {
+std::optional<ScalarLoop> read_scalar_loop(const For& loop, arith::Facts& facts,
+                                           bool may_reassociate) {
   return LoopReader(loop, facts, may_reassociate).read();
 }
 

@@ -1,4 +1,4 @@
-#include "lower/safe_divisors.h"
+#include "lower/guard_divisors.h"
 
 #include "lower/rewriting.h"
 #include "tenon/arith/const_bound.h"

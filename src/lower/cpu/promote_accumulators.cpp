@@ -31,20 +31,20 @@ namespace {
 
 /// A sum, and its place in local memory.
 struct LocalSum {
-  VectorSum sum;
+  Accumulator sum;
   Buffer memory;
   int offset;
 };
 
 /// The sums of a statement that stay where they are while it runs, and are added to more than once.
-std::vector<VectorSum> standing_sums(const VectorBody& body) {
+std::vector<Accumulator> invariant_accumulators(const VectorBody& body) {
   arith::Facts facts;
   const auto moves = [&](const Expr& index) {
     return std::any_of(body.loops.begin(), body.loops.end(),
                        [&](const VectorBody::Loop& loop) { return uses_var(index, loop.var); });
   };
-  std::vector<VectorSum> result;
-  for (const VectorSum& sum : body.sums) {
+  std::vector<Accumulator> result;
+  for (const Accumulator& sum : body.sums) {
     const Ramp* ramp = sum.index.as<Ramp>();
     // Memory that is allocated inside is not there outside of it.
     if (body.owns(sum.buffer)) continue;
@@ -87,9 +87,9 @@ class Localizer {
     // A loop that may not run at all might stand beside memory that is not there.
     if (!body || !std::all_of(body->loops.begin(), body->loops.end(), surely_runs))
       return std::nullopt;
-    const std::vector<VectorSum> sums = standing_sums(*body);
+    const std::vector<Accumulator> sums = invariant_accumulators(*body);
     int registers = 0;
-    for (const VectorSum& sum : sums) registers += registers_for(sum.dtype, registers_.bits);
+    for (const Accumulator& sum : sums) registers += registers_for(sum.dtype, registers_.bits);
     if (sums.empty() || registers > 2 * registers_.for_sums) return std::nullopt;
     return around(s, sums);
   }
@@ -100,19 +100,19 @@ class Localizer {
 
   /// The statement between loads of the sums and stores of them. Sums of one type of element share
   /// an allocation.
-  Stmt around(const Stmt& s, const std::vector<VectorSum>& sums) {
+  Stmt around(const Stmt& s, const std::vector<Accumulator>& sums) {
     std::vector<Buffer> memories;
     std::vector<LocalSum> local;
-    for (const VectorSum& first : sums) {
+    for (const Accumulator& first : sums) {
       const DataType element = first.buffer->dtype.element();
       const auto is_of_element = [&](const Buffer& memory) { return memory->dtype == element; };
       if (std::any_of(memories.begin(), memories.end(), is_of_element)) continue;
       int size = 0;
-      for (const VectorSum& sum : sums)
+      for (const Accumulator& sum : sums)
         if (sum.buffer->dtype.element() == element) size += sum.dtype.lanes;
       memories.push_back(decl_buffer({Expr(size)}, element, {.name = "sums", .scope = "local"}));
       int offset = 0;
-      for (const VectorSum& sum : sums) {
+      for (const Accumulator& sum : sums) {
         if (sum.buffer->dtype.element() != element) continue;
         local.push_back({sum, memories.back(), offset});
         offset += sum.dtype.lanes;
@@ -177,7 +177,7 @@ class Localizer {
 
 }  // namespace
 
-PrimFunc localize_sums(const PrimFunc& func, const PassOptions& options) {
+PrimFunc promote_accumulators(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   // Threads of a device read what another has added up to the barrier before.
   bool has_threads = false;

@@ -1,4 +1,4 @@
-#include "driver/checks/proved_faults.h"
+#include "driver/checks/static_errors.h"
 
 #include "tenon/tir/expr.h"
 

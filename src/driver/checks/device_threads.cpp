@@ -1,4 +1,4 @@
-#include "tenon/driver/host_schedule.h"
+#include "tenon/driver/device_threads.h"
 
 namespace tenon {
 

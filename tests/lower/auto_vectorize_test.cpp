@@ -15,7 +15,7 @@ using test::unchanged;
 using test::with_vectors;
 
 std::string vectorized(std::string_view body, int bits = 256) {
-  return test::run(vectorize_plain_loops, test::function_text(body), with_vectors(bits));
+  return test::run(auto_vectorize, test::function_text(body), with_vectors(bits));
 }
 
 TEST(VectorizePlainLoops, WhatIsLeftOfAnExtentTakesNarrowerVectors) {
@@ -145,7 +145,7 @@ TEST(VectorizePlainLoops, WithoutMasksABranchStaysScalar) {
 std::string vectorized_lanes(std::string_view body, int bits) {
   PassOptions options = with_vectors(bits);
   options.autotune_loops = false;
-  return test::run(vectorize_plain_loops, test::function_text(body), options);
+  return test::run(auto_vectorize, test::function_text(body), options);
 }
 
 TEST(VectorizePlainLoops, OfAScheduledStageOnlySerialLanesBecomeVectors) {
@@ -231,7 +231,7 @@ TEST(VectorizePlainLoops, NothingIsKnownOfBuffersThatMayOverlap) {
   })";
   tir::PrimFunc func = test::parse_function(test::function_text(body));
   func.attrs.noalias = false;
-  EXPECT_EQ(test::body_text(vectorize_plain_loops(func, with_vectors(256))), test::body_text(func));
+  EXPECT_EQ(test::body_text(auto_vectorize(func, with_vectors(256))), test::body_text(func));
 }
 
 // ---- random loops, before and after -------------------------------------------------------------
@@ -360,7 +360,7 @@ TEST(VectorizePlainLoops, LanesThatTakeNoPartInASumAddNothing) {
       J[2] = (J[2] + I[k])
     }
   })");
-  const std::string text = test::body_text(vectorize_plain_loops(func, with_vectors(256)));
+  const std::string text = test::body_text(auto_vectorize(func, with_vectors(256)));
   const std::string sum =
       "select(((ramp(0, 1, 8) % broadcast(3, 8)) != broadcast(0, 8)), I[ramp(0, 1, 8)], "
       "broadcast(0, 8))";
@@ -380,8 +380,7 @@ TEST(VectorizePlainLoops, AGuardedSumStaysGuardedWhereTheTaskStoresTheElementNow
       J[z] = 0
     })";
   const auto is_guarded = [](const std::string& body) {
-    const std::string text =
-        test::body_text(vectorize_plain_loops(function_of(body), with_vectors(256)));
+    const std::string text = test::body_text(auto_vectorize(function_of(body), with_vectors(256)));
     return text.find("if ") != std::string::npos;
   };
   EXPECT_TRUE(is_guarded("  for (p: int32, 0, 8) \"parallel\" {" + sums + "\n  }"));
@@ -398,7 +397,7 @@ TEST(VectorizePlainLoops, ASumOfSomeStaysScalarWhereTheElementMayNotBeThere) {
       J[(n + 399)] = (J[(n + 399)] + I[k])
     }
   })");
-  EXPECT_EQ(test::body_text(vectorize_plain_loops(func, with_vectors(256))), test::body_text(func));
+  EXPECT_EQ(test::body_text(auto_vectorize(func, with_vectors(256))), test::body_text(func));
 }
 
 TEST(VectorizePlainLoops, RandomLoopsComputeTheSame) {
@@ -406,7 +405,7 @@ TEST(VectorizePlainLoops, RandomLoopsComputeTheSame) {
   for (unsigned seed = 0; seed < 600; ++seed) {
     const tir::PrimFunc func = function_of(RandomLoop(seed).text());
     const int bits = 128 << seed % 3;
-    const tir::PrimFunc result = vectorize_plain_loops(func, with_vectors(bits));
+    const tir::PrimFunc result = auto_vectorize(func, with_vectors(bits));
     changed += !result.body.same_as(func.body);
     EXPECT_TRUE(tir::verify(result, tir::Form::Lowered).empty()) << seed;
     for (std::int64_t n : {-3, 0, 3, 8, 37, 65}) {
@@ -424,7 +423,7 @@ TEST(VectorizePlainLoops, KnownProgramsStayWellFormed) {
   int changed = 0;
   for (const test::KnownText& known : test::known_functions()) {
     const tir::PrimFunc func = test::parse_function(known.text);
-    const tir::PrimFunc result = vectorize_plain_loops(func, with_vectors(512));
+    const tir::PrimFunc result = auto_vectorize(func, with_vectors(512));
     changed += !result.body.same_as(func.body);
     if (tir::verify(func, tir::Form::Lowered).empty()) {
       EXPECT_TRUE(tir::verify(result, tir::Form::Lowered).empty()) << known.name;

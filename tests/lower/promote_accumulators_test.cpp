@@ -17,7 +17,7 @@ PassOptions with_registers(int registers) {
 }
 
 std::string localized(std::string_view body, int registers = 8) {
-  return test::run(localize_sums, test::function_text(body), with_registers(registers));
+  return test::run(promote_accumulators, test::function_text(body), with_registers(registers));
 }
 
 TEST(LocalizeSums, ASumIsReadOnceBeforeTheLoopAndStoredOnceAfterIt) {
@@ -161,7 +161,7 @@ TEST(LocalizeSums, KnownProgramsStayWellFormed) {
   int changed = 0;
   for (const test::KnownText& known : test::known_functions()) {
     const tir::PrimFunc func = test::parse_function(known.text);
-    const tir::PrimFunc result = localize_sums(func, with_registers(8));
+    const tir::PrimFunc result = promote_accumulators(func, with_registers(8));
     changed += !result.body.same_as(func.body);
     if (tir::verify(func, tir::Form::Lowered).empty()) {
       EXPECT_TRUE(tir::verify(result, tir::Form::Lowered).empty()) << known.name;
