@@ -19,7 +19,7 @@ ROOMS = {
     "tir": ((), ()),
     "interp": (("tir",), ()),
     "arith": (("interp", "tir"), ()),
-    "te": (("arith", "interp", "tir"), ("boost/graph/",)),
+    "te": (("arith", "interp", "tir"), ()),
     "s_tir": (("arith", "tir"), ()),
     "lower": (("arith", "interp", "tir"), ()),
     "codegen": (("tir", "runtime"), ()),
@@ -30,6 +30,10 @@ ROOMS = {
     "driver": (
         ("te", "s_tir", "arith", "interp", "tir", "lower", "codegen", "codegen/llvm", "codegen/c_like",
          "topi", "runtime"),
+        (),
+    ),
+    "inspect": (
+        ("te", "s_tir", "arith", "interp", "tir", "lower", "codegen", "driver", "runtime"),
         (),
     ),
     "tune": (("s_tir", "arith", "interp", "tir", "lower", "codegen", "driver", "runtime"), ("xgboost/", "boost/mpi")),
@@ -53,7 +57,8 @@ SUB_ROOM_OF_HEADER = {
 
 FOREIGN = {prefix: room for room, (_, prefixes) in ROOMS.items() for prefix in prefixes}
 FOREIGN_ELSEWHERE = {  # foreign headers of several rooms, or that code outside the rooms includes
-    "nlohmann/": ("s_tir", "driver", "tune", "tests"),
+    "boost/graph/": ("te", "inspect"),
+    "nlohmann/": ("s_tir", "driver", "inspect", "tune", "tests"),
     "gtest/": ("tests",),
     "gmock/": ("tests",),
     "boost/program_options": ("tooling", "tutorials", "tests"),
@@ -66,9 +71,9 @@ SYSTEM_FOLDERS = ("sys/", "linux/", "bits/")
 READS_ENVIRONMENT = ("driver", "tooling", "runtime")
 # to the programs that they start
 HANDS_ENVIRONMENT_ON = (pathlib.PurePath("src/codegen/process.cpp"),
-                        pathlib.PurePath("src/tune/child_process.cpp"))
+                        pathlib.PurePath("src/tune/measure/child_process.cpp"))
 # what a launcher of MPI programs tells them
-READS_LAUNCHER = (pathlib.PurePath("src/tune/ranks.cpp"),)
+READS_LAUNCHER = (pathlib.PurePath("src/tune/fleet/ranks.cpp"),)
 
 UMBRELLA = pathlib.PurePath("include/tenon/tenon.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -9,7 +9,7 @@ import re
 
 import sources
 
-TOP = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md",
+TOP = {"CMakeLists.txt", "CMakePresets.json", "INSTALL.md", "LICENSE", "README.md",
        "include", "runtime", "scripts", "src", "tests", "tutorials"}
 WITH_README = ("src", "runtime", "tests")  # and every room in src/
 FILE_NAME = re.compile(r"^[a-z0-9]+(_[a-z0-9]+)*$")

@@ -28,7 +28,7 @@ lines of the file have no fault.
 --jobs J          processes that build and fuzz (2)
 --resume          leaves out what the results have; of fuzzing, what was found or fuzzed for as long
 --results FILE    where results are appended (build/planted.jsonl)
---table           plants nothing: prints the results as a table, as in tests/planted/README.md
+--table           plants nothing: prints the results as a table
 --worktree DIR    where to plant
 --ninja COMMAND   how to build ("ninja"), for instance "nice ninja"
 """

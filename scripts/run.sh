@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# run.sh [tutorial] [options]: sets up, builds and runs a tutorial, matmul_ladder unless another is named. The
-# options are the tutorial's own; --help lists them. Only the tutorial writes to the standard output.
+# run.sh [program] [options]: sets up, builds and runs a program of tutorials/ or tests/seed_programs/,
+# matmul_ladder unless another is named. The options are the program's own; --help lists them. Only the
+# program writes to the standard output.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -10,12 +11,22 @@ if [ $# -gt 0 ] && [[ $1 != -* ]]; then
   shift
 fi
 
-if [[ $tutorial == */* ]] || [ ! -f "$root/tutorials/$tutorial.cpp" ]; then
+list() {
+  for source in "$root/$1"/*.cpp; do
+    [ -f "$source" ] && echo "  $(basename "$source" .cpp)"
+  done
+}
+
+exists() {
+  [[ $1 != */* ]] && [ -f "$root/tutorials/$1.cpp" -o -f "$root/tests/seed_programs/$1.cpp" ]
+}
+
+if ! exists "$tutorial"; then
   {
     echo "run.sh: there is no tutorial '$tutorial'. There are:"
-    for source in "$root"/tutorials/*.cpp; do
-      [ -f "$source" ] && echo "  $(basename "$source" .cpp)"
-    done
+    list tutorials
+    echo "and in tests/seed_programs:"
+    list tests/seed_programs
   } >&2
   exit 2
 fi

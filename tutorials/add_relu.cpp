@@ -1,8 +1,8 @@
-// relu(A + B) in one pass: eight elements at a time, shared among the threads.
+// relu(A + B) in one stage, vectorized and parallel.
 //
-// As two operations, each would walk over all of memory. As one expression the sum never leaves the
-// registers: a schedule cannot be better than the pass over A, B and C that is left, so it is the
-// memory that sets the time.
+// In two stages, the second would read the sums from memory again. In one expression the sum stays
+// in a register. What remains is one pass over A, B and C, so the speed of the memory determines
+// the time.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -1,9 +1,9 @@
-// argmax: operations of several outputs, and reductions of tuples.
+// argmax: operations with several outputs, and reductions of tuples.
 //
-// The position of a row's largest element cannot be found without the element: the two are reduced
-// together. A reducer says how two pairs combine, and from which pair to start; compute_multi gives
-// one tensor for each component. All new values are computed before any of them is stored, so that
-// the second does not see what became of the first.
+// The position of the largest element of a row cannot be found without the element itself, so the
+// two are reduced as a pair. A reducer says how two pairs combine, and with which pair to start.
+// te::compute_multi returns a tensor for each component. Both new values are computed from the old
+// pair before either is stored.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -13,8 +13,7 @@ using namespace tenon;
 
 namespace {
 
-/// The same in plain C++, for --check: where each row of `values` has its largest element, and
-/// which it is.
+/// The same in plain C++, for --check: position and value of the largest element of each row.
 Reference largest_of_rows(int values, int positions) {
   return [=](std::span<const runtime::NDArray> arrays) {
     const std::int64_t rows = arrays[values].shape()[0], columns = arrays[values].shape()[1];
@@ -27,7 +26,8 @@ Reference largest_of_rows(int values, int positions) {
   };
 }
 
-/// Pairs (position, value): of two, the one of the larger value; of equals, the first one.
+/// Combines pairs (position, value): the pair with the larger value wins, and the first if they are
+/// equal.
 te::Reducer make_argmax() {
   return te::comm_reducer(
       [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
@@ -39,7 +39,7 @@ te::Reducer make_argmax() {
       "argmax");
 }
 
-/// Positions and values as two inputs: what is reduced are tuples of any tensors.
+/// Positions and values are two inputs. Any tensors can be components of a tuple.
 void pairs_of_inputs(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor I = te::placeholder({n, n}, "idx", Int(32));
@@ -56,8 +56,8 @@ void pairs_of_inputs(ScheduleProgram& program) {
   program.show("pairs", te::create_schedule(T), {I, A, T[0], T[1]});
 }
 
-/// The position is the loop itself. Where only it is wanted, the value is an output no less, and an
-/// array of its own if it is no argument.
+/// The position is the index of the loop. Here only the position is an argument. The value is still
+/// an output of the operation, and is stored in a temporary.
 void position_alone(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -75,10 +75,9 @@ void position_alone(ScheduleProgram& program) {
   program.show("position", s, {A, T[0]});
 }
 
-/// Schedules know tuples: rfactor of both outputs gives each of eight strands a pair of its own.
-/// The pairs combine in another order than the loop's, so where a row has its largest element
-/// twice, another of the two positions may win: this reducer takes the smaller one, whatever the
-/// order.
+/// rfactor works on tuples too: each of eight strands has its own pair. The pairs then combine in
+/// another order than that of the loop. If a row has its largest element twice, another position
+/// could win, so this reducer takes the smaller position in any order.
 void in_strands(ScheduleProgram& program) {
   const int n = program.size();
   te::Reducer first_max = te::comm_reducer(
@@ -106,7 +105,7 @@ void in_strands(ScheduleProgram& program) {
   program.show("strands", s, {A, T[0], T[1]}, {.reference = largest_of_rows(0, 1)});
 }
 
-/// Several outputs without a reduction: one loop computes and stores both.
+/// Two outputs without a reduction: one loop computes and stores both.
 void sums_and_differences(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n}, "A"), B = te::placeholder({n}, "B");

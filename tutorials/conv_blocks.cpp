@@ -1,11 +1,11 @@
-// conv_blocks: a convolution as a block program, from tensor expressions and by the builder.
+// A convolution as a block program, from tensor expressions and by the builder.
 //
-//   A[16, 16, 14, 14] * W[16, 3, 3, 32] -> B[16, 32, 14, 14], A padded by one on each side
+//   A[16, 16, 14, 14] * W[16, 3, 3, 32] -> B[16, 32, 14, 14], where A is padded by one on each side
 //
-// The input is padded in a block of its own, and the convolution has three iterators of its
-// reduction. In the builder the shapes are constants of C++, and a function that takes the builder
-// is a fragment that other programs can use: the padding is one. Both functions must be
-// structurally equal; they are built and compared with plain C++.
+// The padding is a block of its own, and the convolution has three reduction iterators. With the
+// builder, shapes are C++ constants, and a function that takes the builder is a fragment that
+// several programs can use: `pad` is one. Both functions must be structurally equal. Both are built
+// and compared with plain C++.
 #include <tenon/tenon.h>
 #include <tenon/tir/compare.h>
 #include <tenon/tooling/check.h>
@@ -44,7 +44,7 @@ tir::PrimFunc from_tensor_expressions() {
   return te::create_prim_func({A, W, B}, {.name = "tir_conv2d"});
 }
 
-/// A fragment: a block that copies the image with a border of zeros, one element wide.
+/// A fragment: a block that copies the image and adds a border of zeros, one element wide.
 tir::BufferRef pad(s_tir::FuncBuilder& f, const tir::BufferRef& image) {
   auto padded = f.alloc({kBatch, kIn, kPadded, kPadded}, "Apad");
   f.grid({kBatch, kIn, kPadded, kPadded}, {"n", "c", "y", "x"}, [&](Var n, Var c, Var y, Var x) {
@@ -84,7 +84,7 @@ float element(const float* a, int n, int c, int y, int x) {
   return is_inside ? a[((n * kIn + c) * kSize + y) * kSize + x] : 0.0f;
 }
 
-/// The convolution, as a reader of the formula would write it.
+/// The convolution in plain loops.
 void plain(const float* a, const float* w, float* b) {
   for (int n = 0; n < kBatch; ++n)
     for (int f = 0; f < kOut; ++f)

@@ -1,12 +1,13 @@
-// create_prim_func: mm_relu as tensor expressions, turned into a block program.
+// create_prim_func: tensor expressions become a block program.
 //
 //   for i0, i1, i2: block Y: Y[i, j] += A[i, k] * B[k, j]
 //   for i0, i1:     block C: C[i, j] = max(Y[i, j], 0)
 //
-// There are three ways to such a function: a script (mm_relu), a builder in C++, and tensor
-// expressions. Each of these stages becomes a block whose iterators have the names of its axes.
-// The functions of both ways are printed as scripts, must be structurally equal, and are built and
-// compared with plain C++.
+// A block program can come from a script (mm_relu), from a builder in C++, or from tensor
+// expressions. Each stage becomes a block whose iterators have the names of its axes. This program
+// makes the same function by the builder and from tensor expressions, prints both scripts, requires
+// that they are structurally equal, and compares the result of the compiled function with plain
+// C++.
 #include <tenon/tenon.h>
 #include <tenon/tir/compare.h>
 
@@ -28,7 +29,7 @@ tir::PrimFunc from_tensor_expressions() {
   const te::Tensor Y = te::compute(
       {kSize, kSize}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(i, k) * B(k, j), {k}); },
       "Y");
-  // A maximum of two values, not over an axis.
+  // The maximum of two values, not a reduction.
   const te::Tensor C = te::compute(
       {kSize, kSize}, {"i", "j"}, [&](Var i, Var j) { return te::max(Y(i, j), 0); }, "C");
   return te::create_prim_func({A, B, C}, {.name = "mm_relu"});
@@ -65,7 +66,7 @@ int main(int argc, char** argv) {
   steps.show("by the builder", {{{"mm_relu", built}}});
   if (steps.is_page()) return steps.print_page();
 
-  // Names aside, it is one program.
+  // The names differ, the structure does not.
   const bool is_same = tir::structural_equal(expressions, built);
   std::cerr << "both functions: " << (is_same ? "structurally equal" : "DIFFERENT") << '\n';
 

@@ -1,13 +1,15 @@
-// Operations that no expression says: statements of your own, and functions of C.
+// Operations that no expression can describe: your own statements, and C functions.
 //
-//   te::extern_op(shape, inputs, body)   a stage whose body is given: loops made with tir::IRBuilder, or a
-//   call call_pure_extern(type, "f", x)       a call in an expression, once per element
+//   te::extern_op(shape, inputs, body)     a stage whose body you write: with tir::IRBuilder, or one call
+//   call_pure_extern(type, "f", x)         a call inside an expression, once for each element
 //
-// Tenon does not look inside: such a stage has no axes to be split. It is placed, its inputs are
-// computed before it, and the stages around it are scheduled like any others. The functions called
-// are found in this program here; build's option `link` names libraries, the pragmas import_c and
-// import_llvm bring source. What a function returns is not looked at where its call is a statement:
-// one that may fail is called as a packed function (Intrin::tvm_call_packed), whose status counts.
+// Tenon does not look inside an extern_op: it has no axes to split. It is placed like any stage,
+// after the stages that it reads, and the stages around it are scheduled as usual.
+//
+// The C functions here are in this program. The option `link` of `build` names libraries, and the
+// pragmas import_c and import_llvm bring source code. The result of a call that is a statement is
+// ignored. If a function can fail, call it as a packed function (Intrin::tvm_call_packed), whose
+// status is checked.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -18,7 +20,7 @@ using namespace tenon;
 
 extern "C" {
 
-/// out[r] = in[r] sorted, for every one of the rows. Returns 0.
+/// Sorts each row of `in` into `out`. Returns 0.
 int tutorial_sort_rows(float* out, const float* in, int rows, int columns) {
   for (int r = 0; r < rows; ++r) {
     std::copy_n(in + r * columns, columns, out + r * columns);
@@ -32,8 +34,9 @@ float tutorial_cube_root(float x) { return std::cbrt(x); }
 
 namespace {
 
-/// A loop that runs until something holds: how many steps each number takes to 1, halved if it is
-/// even and else tripled and one added. The outer loop is made parallel where it is written.
+/// A while loop: the length of each number's Collatz sequence. An even number is halved, an odd
+/// number is tripled and incremented, until it is 1. The outer loop is declared parallel where it
+/// is written.
 void statements(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n}, "A", Int(32));
@@ -65,12 +68,12 @@ void statements(ScheduleProgram& program) {
       for (int x = std::abs(number[i]) + 1; x != 1; x = x % 2 == 0 ? x / 2 : 3 * x + 1) ++steps[i];
     }
   };
-  program.print("=== statements: a loop until something holds ===\n");
+  program.print("=== statements: a while loop ===\n");
   program.show("statements", te::create_schedule({Steps}), {A, Steps}, {.reference = reference});
 }
 
-/// A library's routine between two stages: the negated matrix, its rows sorted by C++, the result
-/// doubled.
+/// A C function between two stages: the first negates a matrix, the function sorts its rows, and
+/// the last doubles the result.
 void routine(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -100,8 +103,8 @@ void routine(ScheduleProgram& program) {
   program.show("a routine", s, {A, Doubled}, {.reference = reference});
 }
 
-/// A function per element, inside an expression: "pure", because its result depends on x alone, so
-/// that calls may be left out or done once for several reads.
+/// A C function inside an expression. It is pure: its result depends on x alone, so the compiler
+/// may reuse the result of a call, or omit a call whose result is not needed.
 void function_of_elements(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n}, "A");

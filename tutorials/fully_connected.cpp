@@ -1,9 +1,9 @@
 // A fully connected layer: Y = relu(W X + b).
 //
-// It is tempting to write it as one expression, and it cannot be: a reduction is the whole body of
-// its stage, because its value is there only after the last of its points. So the product is a
-// stage, and what is done with it another. That costs nothing: the schedule computes the product
-// inside of the loop of the other.
+// It cannot be written as one expression. A reduction must be the whole body of its stage, because
+// its value exists only after its last iteration. So the product is one stage, and the rest is
+// another. That costs nothing: the schedule computes the product inside the loop of the other
+// stage.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -35,8 +35,8 @@ int main(int argc, char** argv) {
     program.print("=== two stages: as declared ===\n");
     program.show("as declared", te::create_schedule({Y}), {W, X, b, Y}, {.operations = operations});
 
-    // Rows in parallel; each product is computed where its one element is read, as sixteen partial
-    // sums that fit a vector.
+    // The rows are parallel. Each product is computed where its element is read, as a vector of
+    // sixteen partial sums.
     te::Schedule s = te::create_schedule({Y});
     s[Y].parallel(s[Y].axis(0));
     s[Product].compute_at(s[Y], s[Y].axis(0));

@@ -4,9 +4,9 @@
 //   $ gpu_conv2d --target=opencl --emit=source    the kernels
 //   $ gpu_conv2d --target=opencl --check --time   run on OpenCL's first device
 //
-// The padding is inlined: a kernel asks for each element whether it lies in the image. In the last
-// two schedules a block fetches the part of the image and the filters that it needs, of a few
-// channels at a time, into shared memory, and each thread keeps the sums of several filters.
+// The padding is inlined: the kernel tests for each element whether it is inside the image. In the
+// last two schedules a block loads its part of the image and of the filters into shared memory, a
+// few channels at a time. In the last one each thread keeps the sums of eight filters in registers.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -64,7 +64,7 @@ Convolution thread_for_each_element(int n) {
   return p;
 }
 
-/// A tile of any shape, fetched by the 8 x 8 threads of a block.
+/// The 8 x 8 threads of a block load a tile of any shape.
 void fetch_together(const te::Stage& tile, const Threads& t) {
   std::vector<te::IterVar> axes = tile.op().as<te::Compute>()->axis;
   auto [rest, tx] = tile.split(tile.fuse(axes), 8);
@@ -72,7 +72,7 @@ void fetch_together(const te::Stage& tile, const Threads& t) {
   tile.bind(ty, t.ty).bind(tx, t.tx);
 }
 
-/// Blocks of 8 x 8 places and all that `filters` filters have there.
+/// A block computes 8 x 8 pixels of `filters` filters.
 Convolution shared_tiles(int n, int filters) {
   Convolution p(n);
   const Threads t;

@@ -1,14 +1,14 @@
-// A matrix product on a GPU, in eight schedules, each a step above the one before:
+// A matrix product on a GPU, in eight schedules, each with one more idea:
 //
 //   $ gpu_matmul                                  the loops of all steps
 //   $ gpu_matmul --target=opencl --emit=source    their kernels
 //   $ gpu_matmul --target=opencl --check --time   run on OpenCL's first device
 //
-// What a step gains depends on the device. On a GPU the second reads rows of B together, the third
-// to fifth fetch from memory less and less often, the sixth fetches the next tile while it
-// computes, and the seventh has multiply-adds for nine tenths of its instructions. A CPU, which
-// OpenCL can also run kernels on, has caches that do the same by themselves. The last multiplies
-// matrices of float16 on tensor cores, which CUDA's devices have.
+// The gain of a step depends on the device. On a GPU, step 2 lets neighbouring threads read
+// neighbouring elements of B. Steps 3 to 5 load less and less often from memory. Step 6 loads the
+// next tile during the computation. In step 7 nine of ten instructions are multiply-adds. Step 8
+// multiplies float16 matrices on tensor cores, which only CUDA devices have. A CPU can be an OpenCL
+// device too, but it gains less: its caches already do much of this.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 #include <tenon/topi/tensor_intrinsics.h>
@@ -38,13 +38,13 @@ struct Matmul {
   }
 };
 
-/// Threads of a block, by the dimension of a tile of C that they divide among them.
+/// The blocks and threads for the rows (y) and the columns (x) of C.
 struct Threads {
   te::IterVar by = te::thread_axis("blockIdx.y"), bx = te::thread_axis("blockIdx.x");
   te::IterVar ty = te::thread_axis("threadIdx.y"), tx = te::thread_axis("threadIdx.x");
 };
 
-/// One thread for each element; neighbouring threads in one column, or in one row.
+/// One thread for each element. Neighbouring threads are in one row of C, or in one column.
 Matmul thread_for_each_element(int n, bool along_rows) {
   Matmul m(n);
   const Threads t;
@@ -57,7 +57,7 @@ Matmul thread_for_each_element(int n, bool along_rows) {
   return m;
 }
 
-/// A tile that the threads of a block fetch together: neighbours take neighbouring elements.
+/// The threads of a block load a tile together. Neighbouring threads load neighbouring elements.
 void fetch_together(const te::Stage& tile, const Threads& t, int threads, int vector) {
   te::IterVar element = tile.fuse({tile.axis(0), tile.axis(1)});
   if (vector > 1) {
@@ -70,8 +70,8 @@ void fetch_together(const te::Stage& tile, const Threads& t, int threads, int ve
   tile.bind(ty, t.ty).bind(tx, t.tx);
 }
 
-/// Blocks of 16 x 16 threads go through the reduction in steps of 16, for which the block fetches a
-/// tile of A and one of B into shared memory.
+/// A block has 16 x 16 threads. For each 16 iterations of the reduction it loads a tile of A and a
+/// tile of B into shared memory.
 Matmul shared_tiles(int n) {
   Matmul m(n);
   const Threads t;
@@ -94,8 +94,8 @@ Matmul shared_tiles(int n) {
 
 enum class Fetch { Single, Vectors, Ahead };
 
-/// Blocks of 16 x 16 threads with 64 x 64 elements: each thread has 4 x 4 of them in registers, and
-/// reads 8 numbers from shared memory for 16 multiply-adds.
+/// A block of 16 x 16 threads computes 64 x 64 elements. Each thread has 4 x 4 of them in
+/// registers, and reads 8 numbers from shared memory for 16 multiply-adds.
 Matmul register_tiles(int n, Fetch fetch) {
   Matmul m(n);
   const Threads t;
@@ -129,10 +129,10 @@ Matmul register_tiles(int n, Fetch fetch) {
   return m;
 }
 
-/// A block of 128 threads computes 128 x 128 elements, in steps of 16 of the reduction.
+/// A block of 128 threads computes 128 x 128 elements, 16 iterations of the reduction at a time.
 constexpr int kTile = 128, kDepth = 16;
 
-/// A tile that the 8 x 4 x 4 threads of a block fetch by vectors of four.
+/// The 8 x 4 x 4 threads of a block load a tile in vectors of four elements.
 void fetch_by_vectors(const te::Stage& tile, const std::vector<te::IterVar>& threads) {
   auto [vectors, lane] = tile.split(tile.fuse({tile.axis(0), tile.axis(1)}), 4);
   tile.vectorize(lane);
@@ -142,10 +142,10 @@ void fetch_by_vectors(const te::Stage& tile, const std::vector<te::IterVar>& thr
   tile.bind(tx, threads[0]).bind(ty, threads[1]).bind(tz, threads[2]).unroll(round);
 }
 
-/// Each thread has 16 x 8 elements in registers, as two tiles of 16 x 4 that lie 32 columns apart:
-/// the eight threads that are served together then read 32 neighbouring numbers of B. The numbers
-/// of a warp, 4 x 8 threads, are 64 x 64; four warps make up a block. The next tiles come while
-/// the block computes, from sm_80 on without passing through registers.
+/// Each thread has 16 x 8 elements in registers, as two tiles of 16 x 4 that are 32 columns apart.
+/// The eight threads that the memory serves together then read 32 neighbouring numbers of B. A warp
+/// of 4 x 8 threads has 64 x 64 elements, and a block has four warps. The next tiles are loaded
+/// during the computation, from sm_80 on without passing through registers.
 Matmul warp_tiles(int n) {
   Matmul m(n);
   const te::Tensor sums = m.s.cache_write(m.C, "local");
@@ -188,10 +188,9 @@ Matmul warp_tiles(int n) {
 
 constexpr int kTensorCoreBlock = 64;
 
-/// Four warps of a block have 32 x 32 sums each, as fragments of 16 x 16, and go through the
-/// reduction in steps of 32, for which the block fetches a tile of A and one of B. Eight rows of
-/// such a tile are read at once: each is 16 bytes longer than it need be, so that they lie in
-/// different banks.
+/// Each of the four warps of a block has 32 x 32 sums, as fragments of 16 x 16. For each 32
+/// iterations of the reduction the block loads a tile of A and a tile of B. The threads read eight
+/// rows of a tile at once, so each row is padded by 16 bytes: the rows then lie in different banks.
 Matmul tensor_cores(int n) {
   constexpr int kBlock = kTensorCoreBlock, kWarp = 32, kStep = 32;
   const topi::gpu::MatrixTile tile{.m = 16, .n = 16, .k = 16, .type = Float(16)};
@@ -265,7 +264,7 @@ int main(int argc, char** argv) {
     show("vector loads", register_tiles(n, Fetch::Vectors));
     show("double buffer", register_tiles(n, Fetch::Ahead));
     show("warp tiles", warp_tiles(n));
-    // Tensor cores multiply whole tiles only, and no device of OpenCL's has them.
+    // Tensor cores multiply whole tiles only, and OpenCL cannot use them.
     if (n % kTensorCoreBlock == 0 && program.target().facts().kind != tir::TargetKind::OpenCl)
       show("tensor cores, of float16", tensor_cores(n));
   });

@@ -1,14 +1,14 @@
-// Sums of rows on a GPU, in three schedules.
+// Sums of the rows of a matrix on a GPU, in three schedules.
 //
 //   $ gpu_reduction                                  the loops
 //   $ gpu_reduction --target=opencl --emit=source    the kernels
 //   $ gpu_reduction --target=opencl --check --time   run on OpenCL's first device
 //
-// A thread for each row leaves most of a device idle, and its neighbours read far apart. The
-// threads of a block can share a row instead: bound to a reduction axis, each adds up its own part,
-// and the parts are combined across the threads, through shared memory, or on CUDA from register to
-// register. With rfactor the part that a thread adds up is a tensor of its own, whose loops can be
-// scheduled as well.
+// With a thread for each row, most of the device is idle, and neighbouring threads read far apart.
+// Instead the threads of a block can share a row: the reduction axis is bound to them, each thread
+// adds its part, and the parts are combined through shared memory, or on CUDA from register to
+// register. With rfactor the part of a thread is a stage of its own, whose loops can be scheduled
+// too.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -40,7 +40,7 @@ RowSums thread_for_each_row(int n) {
   return r;
 }
 
-/// Thread t adds up elements t, t + 64, t + 128, ...
+/// Thread t adds the elements t, t + 64, t + 128, ...
 RowSums block_for_each_row(int n) {
   RowSums r(n);
   te::Stage B = r.s[r.B];
@@ -49,8 +49,8 @@ RowSums block_for_each_row(int n) {
   return r;
 }
 
-/// Four rows for a block, and for each thread four sums side by side, which do not wait for each
-/// other.
+/// A block has four rows, and each row has 16 threads. A thread adds four neighbouring elements,
+/// then the four that are 64 elements further, and so on.
 RowSums factored(int n) {
   RowSums r(n);
   te::Stage B = r.s[r.B];

@@ -1,26 +1,25 @@
-// A matrix product of bytes by a kernel that the program brings along as source, in C or as LLVM's
-// IR.
+// tensorize with a kernel that is given as source code: a matrix product of bytes.
 //
 //   for i
 //     for j.outer
-//       for j in 0..16: C[i, 16 of them] = 0
+//       C[i, 16 columns] = 0
 //       for k.outer
-//         for k in 0..4: add_scaled_row(C[i, 16 of them], A[i, k], W[k, 16 of them])
+//         for 4 k: add_scaled_row(C[i, 16 columns], A[i, k], W[k, 16 columns])
 //
-// The function need not be in this program or in a library: a pragma of the tensorized axis (or of
-// any around it) gives its text, and it becomes part of the generated module. There it can be
-// inlined, and what is specific to a processor, such as vectors of sixteen numbers, can be said as
-// its compiler says it.
+// In micro_kernel the function is part of the program. Here a pragma of the tensorized axis, or of
+// an axis around it, has the function's text, which becomes part of the generated module. There
+// LLVM can inline it, and it can use whatever the processor has, such as vectors of sixteen
+// numbers.
 //
-//   s[C].pragma(j, "import_c", text)        compiled for the target; inlined where there is a clang
-//   s[C].pragma(j, "import_llvm", text)     or the name of a file with such text
+//   s[C].pragma(j, "import_c", text)        C, compiled for the target, and inlined if clang is installed
+//   s[C].pragma(j, "import_llvm", text)     LLVM's IR; or the name of a file with it
 //
-// The code of an intrinsic may be a mixture: here the reset is loops, and the update calls the
-// function once for each of four rows. Unsigned bytes times signed ones, summed up in 32 bits, is
-// what processors have instructions for; a processor's would be declared in the same way.
+// The code of an intrinsic can mix loops and calls: here the reset is a loop, and the update calls
+// the function for each of four rows. The product multiplies unsigned bytes by signed bytes and
+// adds in 32 bits. Processors have instructions for it, which would be declared in the same way.
 //
-// Neither the columns nor the rows of W need be multiples of sixteen and four: what is left keeps
-// its loops.
+// The number of columns need not be a multiple of 16, nor the number of rows of W a multiple of 4.
+// The tails keep their loops.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -103,9 +102,10 @@ int main(int argc, char** argv) {
     te::Schedule in_llvm = s.copy();
 
     s[C].pragma(ji, "import_c", kInC);
+    program.print("=== kernel in C ===\n");
     program.show("kernel in C", s, {A, W, C});
-    program.print("---------cutting line---------\n");
     in_llvm[C].pragma(ji, "import_llvm", kInLlvm);
+    program.print("=== kernel in LLVM's IR ===\n");
     program.show("kernel in LLVM's IR", in_llvm, {A, W, C});
   });
 }

@@ -1,11 +1,11 @@
-// Functions of mathematics in expressions: exp, tanh, sigmoid, erf, rounding, bits.
+// Mathematical functions in expressions: exp, tanh, sigmoid, erf, rounding, bit operations.
 //
-// They are written as in C++ and apply to the elements' own type: exp of a float16 is rounded to
-// float16. In a vector they apply to every lane. Functions of floats refuse integers (cast first);
-// popcount and clz are for integers only.
+// They are written as in C++ and have the type of their argument: exp of a float16 is rounded to
+// float16. In a vector they apply to every lane. Functions of floats refuse integers (use cast
+// first); popcount and clz accept only integers.
 //
-// Every schedule here is checked with the tolerance beside it, a few units in the last place of its
-// type: against the interpreter, and some against the functions of C++ in double precision.
+// --check compares each schedule with the interpreter, and some with the functions of C++ in double
+// precision. The tolerances are a few units in the last place of the type.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -43,7 +43,7 @@ void elementwise(ScheduleProgram& program, const std::string& name, DataType typ
   program.show(name, s, {X, Y}, {.reference = reference, .tolerance = tolerance});
 }
 
-/// The functions that neurons are made of. Inputs are from 0 to 1, hence the shifts.
+/// Activation functions. The inputs are between 0 and 1, so they are scaled and shifted.
 void activations(ScheduleProgram& program) {
   elementwise(
       program, "sigmoid", Float(32), kSingle,
@@ -62,7 +62,7 @@ void activations(ScheduleProgram& program) {
       of_each([](double x) { return x / 2 * (std::erf(x / std::sqrt(2.0)) + 1); }));
 }
 
-/// The same function in three types. The text shows no difference; the code and the last digits do.
+/// One function in three types. The code and the last digits differ.
 void types(ScheduleProgram& program) {
   const auto f = [](const Expr& x) { return exp(x) * sqrt(x + 1.0f); };
   elementwise(program, "float16", Float(16), kHalf, f);
@@ -71,7 +71,7 @@ void types(ScheduleProgram& program) {
   elementwise(program, "float64", Float(64), kDouble, f);
 }
 
-/// Results of these are exact.
+/// The results of these functions are exact.
 void rounding_and_bits(ScheduleProgram& program) {
   constexpr Tolerance kExact{.relative = 0, .absolute = 0};
   elementwise(program, "rounding", Float(32), kExact, [](const Expr& x) {
@@ -83,38 +83,15 @@ void rounding_and_bits(ScheduleProgram& program) {
   });
 }
 
-/// Softmax of each row: the largest element, which keeps exp from overflowing; the exponentials;
-/// their sum; the quotients. Four stages of which three are computed row by row, inside of the last
-/// one's loop.
-void softmax(ScheduleProgram& program) {
-  const int n = program.size();
-  te::Tensor X = te::placeholder({n, n}, "X");
-  te::IterVar k = te::reduce_axis({0, n}, "k"), l = te::reduce_axis({0, n}, "l");
-  te::Tensor Largest = te::compute(
-      {n}, {"i"}, [&](Var i) { return te::max(X(i, k), {k}); }, "Largest");
-  te::Tensor Power = te::compute(
-      {n, n}, {"i", "j"}, [&](Var i, Var j) { return exp(X(i, j) - Largest(i)); }, "Power");
-  te::Tensor Sum = te::compute(
-      {n}, {"i"}, [&](Var i) { return te::sum(Power(i, l), {l}); }, "Sum");
-  te::Tensor Y = te::compute(
-      {n, n}, {"i", "j"}, [&](Var i, Var j) { return Power(i, j) / Sum(i); }, "Y");
-  te::Schedule s = te::create_schedule({Y});
-  for (const te::Tensor& stage : {Largest, Power, Sum}) s[stage].compute_at(s[Y], s[Y].axis(0));
-  s[Y].parallel(s[Y].axis(0));
-  program.print("=== softmax ===\n");
-  program.show("softmax", s, {X, Y}, {.tolerance = kSingle});
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const ProgramSettings settings{
-      .about = "Functions of mathematics: their types, vectors of them, softmax.",
-      .size_means = "the number of elements, and of rows and columns for softmax"};
+      .about = "Functions of mathematics: activations, types, rounding and bits.",
+      .size_means = "the number of elements"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     activations(program);
     types(program);
     rounding_and_bits(program);
-    softmax(program);
   });
 }

@@ -1,13 +1,15 @@
-// The matmul ladder: C = A B in single precision, the same te::compute under nine schedules, each
-// a step above the one before. Every step is printed, checked against a plain reference, and timed.
+// Lesson 6. The matmul ladder: C = A B in single precision, one te::compute under nine schedules.
+// Each step adds one idea to the step before. The program prints every step, checks it against
+// plain loops and times it.
 //
-// The first six steps are those of the usual course on schedules. The seventh lays B out the way
-// the loops read it, and the eighth keeps a tile of C in registers through the whole reduction: the
-// number of rows and vectors of that tile is what the target's registers hold. The ninth is topi's,
-// which chooses all of that by itself.
+// Steps 1 to 6 are those of the usual course on schedules. Step 7 copies B into panels, in the
+// order in which the loops read it. Step 8 keeps a tile of C in registers during the whole
+// reduction; the target's number of registers determines the tile's size. Step 9 is topi's
+// schedule, which makes these choices by itself.
 //
-// These steps run the loops that their schedules say (BuildOptions::autotune_loops is false). The
-// last line of the table is the program without a schedule, whose loops the compiler rearranges.
+// These steps run exactly the loops that their schedules say (BuildOptions::autotune_loops is
+// false). The last line of the table is the program without a schedule, whose loops the compiler
+// rearranges.
 #include <algorithm>
 
 #include <tenon/tenon.h>
@@ -76,7 +78,7 @@ Step tiled(int n) {
           .is_slow = true};
 }
 
-/// How far up the course's schedule to go: each adds one thing to the one before.
+/// The last primitive of the course to apply. Each value includes those before it.
 enum class Course { Reordered, Vectorised, Parallel, Unrolled };
 
 Step course(int n, Course last, std::string name, std::string what) {
@@ -100,7 +102,7 @@ Step course(int n, Course last, std::string name, std::string what) {
           .is_parallel = last >= Course::Parallel};
 }
 
-/// Panels of two vectors, filled by all threads.
+/// Panels are two vectors wide. All threads fill them.
 void schedule_packing(const te::Schedule& s, const te::Tensor& packed, int lanes) {
   auto [xo, xi] = s[packed].split(s[packed].axis(2), lanes);
   s[packed].vectorize(xi).parallel(s[packed].axis(0));
@@ -116,17 +118,15 @@ Step packed(int n, int lanes) {
   auto [ko, ki] = C.split(C.reduce_axis(0), 16);
   auto [jio, jii] = C.split(ji, lanes);
   C.reorder({io, jo, ko, ii, ki, jio, jii}).unroll(jio).vectorize(jii).parallel(io);
-  return {
-      .name = "packed B",
-      .what =
-          "B is laid out in panels that are read from front to back, in vectors as wide as they come",
-      .matmul = m,
-      .schedule = s,
-      .is_parallel = true};
+  return {.name = "packed B",
+          .what = "B is copied into panels, which are read from front to back in full vectors",
+          .matmul = m,
+          .schedule = s,
+          .is_parallel = true};
 }
 
-/// A tile of C that stays in registers: rows x vectors of accumulators, and room for two vectors of
-/// B and an element of A.
+/// A tile of C that stays in registers: rows x vectors accumulators. Some registers remain free for
+/// two vectors of B and an element of A.
 struct RegisterTile {
   int rows, vectors, lanes;
 };
@@ -144,8 +144,8 @@ Step register_tile(int n, const RegisterTile& tile) {
   te::Tensor sums = s.cache_write(m.C, "local");
   schedule_packing(s, *m.packed, tile.lanes);
 
-  // Threads take bands of 8 tiles down. A band of A and a panel of B stay in the second cache
-  // meanwhile.
+  // A band is 8 tiles high, and each thread computes whole bands. The band's rows of A and one
+  // panel of B stay in the L2 cache.
   te::Stage C = s[m.C];
   auto [io, jo, ii, ji] = C.tile(C.axis(0), C.axis(1), tile.rows, width);
   auto [band, it] = C.split(io, 8);
@@ -178,8 +178,8 @@ Step library(int n, const Target& target) {
   const te::Tensor C = topi::matmul(A, B, {.name = "C"});
   return {.name = "topi",
           .what =
-              "topi::cpu::schedule_matmul: tile, panels and bands are chosen for the extents, and "
-              "what tiles do not divide gets loops of its own",
+              "topi::cpu::schedule_matmul chooses tile, panels and bands for the extents; tails "
+              "have loops of their own",
           .matmul = {A, B, std::nullopt, C},
           .schedule = topi::cpu::schedule_matmul(C, target.facts()),
           .is_parallel = true,
@@ -204,7 +204,7 @@ std::vector<Step> steps(int n, const Target& target) {
       course(n, Course::Vectorised, "vectorised", "eight columns at once"),
       course(n, Course::Parallel, "parallel", "the bands of 32 rows are shared among the threads"),
       course(n, Course::Unrolled, "unrolled",
-             "the four steps of the inner reduction are written out"),
+             "the four iterations of the inner reduction are unrolled"),
       packed(n, lanes),
       register_tile(n, choose_tile(target.facts())),
       library(n, target)};

@@ -1,23 +1,26 @@
-// A matrix product by a micro kernel: a function that multiplies small tiles, as processors' makers
-// and libraries have them.
+// Lesson 12. tensorize: a matrix product by a micro kernel, with tails.
 //
 //   for i.outer, j.outer
-//     micro_kernel_reset(C[4 x 16 of it])
+//     micro_kernel_reset(a 4 x 16 tile of C)
 //     for k.outer
-//       micro_kernel_update(C[4 x 16 of it], A[4 x 8 of it], B[8 x 16 of it])
+//       micro_kernel_update(the tile of C, 4 x 8 elements of A, 8 x 16 elements of B)
 //
-// The intrinsic says what it computes as a small compute of its own, and gives up to three pieces
-// of code: the body does the whole, the reset starts a tile and the update adds to it. As the
-// reduction here is cut into pieces of eight, the tile is reset once in front of them and updated
-// for each.
+// A tensor intrinsic is a small computation together with the code that performs it. The code can
+// be a matrix instruction, or a hand-written function as here. tensorize replaces loops by the
+// intrinsic, after it has checked that they compute the same.
 //
-// A tile is no block of memory: its rows lie as far apart as those of the whole matrix. The buffers
-// of the intrinsic say so with a variable for the stride, which the code passes on to the kernel.
+// The intrinsic has up to three pieces of code: `body` computes a whole tile, `reset` sets a tile
+// to its start value, and `update` adds to it. The reduction is split by 8 here, so each tile needs
+// one reset and many updates.
 //
-// Sizes need not be multiples of the tile's: where less is left than a tile, the loops stay as they
-// were. With {.check_intrinsics = true}, build runs each call of the kernel beside the loops that
-// it stands for, and reports the first element that differs: what to try when a kernel of one's own
-// gives wrong numbers.
+// A tile is not contiguous: its rows are as far apart as those of the whole matrix. The intrinsic's
+// buffers declare a variable for that stride, and the code passes it on to the kernel.
+//
+// The sizes need not be multiples of the tile. The tails keep their loops.
+//
+// With {.check_intrinsics = true}, build runs each call of the kernel and the loops that it
+// replaces, and reports the first element that differs. Try it when your own kernel gives wrong
+// numbers.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -31,7 +34,7 @@ constexpr int kRows = 4, kColumns = 16, kDepth = 8;
 
 extern "C" {
 
-/// Rows of c, a and b lie so many elements apart. What the functions return nobody looks at.
+/// The strides are the distances between rows, in elements. The results are ignored.
 int micro_kernel_update(float* c, int c_stride, const float* a, int a_stride, const float* b,
                         int b_stride) {
   for (int i = 0; i < kRows; ++i)
@@ -50,7 +53,7 @@ int micro_kernel_reset(float* c, int c_stride) {
 
 namespace {
 
-/// A part of a matrix: it begins anywhere, and its rows lie any distance apart.
+/// A buffer for a part of a matrix, with any offset and any distance between rows.
 tir::Buffer part_of_matrix(const te::Tensor& tensor, const std::string& stride) {
   return tir::decl_buffer(
       tensor.shape(), tensor.dtype(),

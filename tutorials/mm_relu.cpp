@@ -1,13 +1,16 @@
-// mm_relu: a matrix product with the negative elements set to zero, as a block program.
+// Lesson 15. Block programs: a matrix product followed by relu.
 //
 //   for i, j, k: block Y: Y[vi, vj] += A[vi, vk] * B[vk, vj]
 //   for i, j:    block C: C[vi, vj] = max(Y[vi, vj], 0)
 //
-// The schedule transforms the function itself: j is split, k goes outside of the inner part, C
-// moves to where its elements of Y are computed, and the init of the sum becomes a block of its
-// own. Every step can be printed as a script, and the trace can be done again on another program.
-// In the end both functions run, must agree with each other and with plain C++, and are timed. With
-// --emit=html the steps become a page, with the machine code of each.
+// A block program is a function: loops around blocks with named iterators, as in TVM's TensorIR.
+// s_tir::Schedule transforms the function itself, one step at a time. Here j is split, k moves
+// outside the inner part of j, C moves to the loop that computes its elements of Y, and the
+// initialization of the sum becomes a block of its own. The program prints the script after each
+// step, and then the trace of all steps, which can be replayed on another program.
+//
+// At the end both functions run. Their results are compared with plain C++, and they are timed. The
+// option --emit=html makes a page of the steps that shows the machine code of each.
 #include <tenon/tenon.h>
 
 #include <iostream>
@@ -69,7 +72,7 @@ int main(int argc, char** argv) {
   if (steps.is_page()) return steps.print_page();
   std::cout << "===== trace\n" << sch.trace() << '\n';
 
-  // What is done once can be done again.
+  // Replay the trace on the original program.
   s_tir::Schedule again(mod);
   again.apply_trace(s_tir::parse_trace(sch.trace().text()));
   const bool is_same = s_tir::print_script(again.mod()) == s_tir::print_script(sch.mod());

@@ -1,12 +1,16 @@
-// Reductions in parallel: rfactor makes part of a reduction a data axis, whose iterations are
-// independent.
+// Lesson 13. rfactor: reductions in parallel, and in vectors.
 //
-//   B[i] = sum of A[i, k]     for all i, but few of them: the parallelism is in k
+//   B[i] = sum of A[i, k]         for few i, so the parallelism must come from k
 //
-// Threads, or the lanes of a vector, must not all add to one element. So each gets an element of
-// its own in a new tensor B.rf, and a second, small reduction combines those. Sums are then added
-// up in another order, which is why it is a schedule's business to ask for it, and not the
-// compiler's to do it.
+//   after rfactor                 B.rf[k.inner, i] = sum over k.outer of A[i, ...]
+//                                 B[i]             = sum over k.inner of B.rf[k.inner, i]
+//
+// The iterations of a reduction all update the same element, so neither threads nor vector lanes
+// can share them. rfactor turns one of the reduction's loops into a data axis of a new tensor B.rf:
+// each thread or lane has its own element there. A second, small reduction combines them.
+//
+// This adds the numbers in another order, which changes the rounding of floats. Therefore the
+// schedule has to ask for it, and the compiler never does it by itself.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -28,7 +32,7 @@ RowSums row_sums(const ScheduleProgram& program) {
   return {A, B, te::create_schedule({B})};
 }
 
-/// The bare rewrite: B.rf[k.inner, i], and B from it.
+/// rfactor alone: B.rf[k.inner, i], and B as its sum.
 void factored(ScheduleProgram& program) {
   auto [A, B, s] = row_sums(program);
   auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
@@ -37,8 +41,8 @@ void factored(ScheduleProgram& program) {
   program.show("factored", s, {A, B});
 }
 
-/// On a CPU: the new axis is the last of B.rf (factor_axis = 1), so that its elements lie side by
-/// side, and runs as one vector of partial sums per row.
+/// The new axis is the last axis of B.rf (factor_axis = 1), so its elements are contiguous. Each
+/// row has one vector of partial sums.
 void partial_sums_in_a_vector(ScheduleProgram& program) {
   auto [A, B, s] = row_sums(program);
   auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
@@ -50,7 +54,8 @@ void partial_sums_in_a_vector(ScheduleProgram& program) {
   program.show("in a vector", s, {A, B});
 }
 
-/// One long reduction shared among threads: a block of k for each, and the blocks' sums in the end.
+/// One long reduction, divided among the threads in eight blocks. The sums of the blocks are added
+/// at the end.
 void blocks_in_parallel(ScheduleProgram& program) {
   const int n = program.size() * program.size();
   te::Tensor A = te::placeholder({n}, "A");
@@ -60,20 +65,20 @@ void blocks_in_parallel(ScheduleProgram& program) {
   te::Schedule s = te::create_schedule({B});
   auto [block, rest] = s[B].split_by_nparts(s[B].reduce_axis(0), 8);
   te::Tensor BF = s.rfactor(B, block);
-  // The block's own reduction once more, into the lanes of a vector.
+  // rfactor again: the reduction of a block, in the lanes of a vector.
   auto [ro, ri] = s[BF].split(s[BF].reduce_axis(0), 16);
   te::Tensor BFF = s.rfactor(BF, ri, 1);
   s[BFF].compute_at(s[BF], s[BF].axis(0));
   s[BFF].reorder({s[BFF].axis(0), s[BFF].reduce_axis(0), s[BFF].axis(1)}).vectorize(s[BFF].axis(1));
-  // Last, because each rfactor makes the axes of its stage anew.
+  // parallel comes last, because rfactor replaces the axes of its stage.
   s[BF].parallel(s[BF].axis(0));
   program.print("=== in parallel: blocks, and vectors inside of them ===\n");
   program.show("in parallel", s, {A, B});
 }
 
-/// On a GPU: 32 rows to a block, 16 threads to a row. Each thread adds up its part in a register
-/// (B.rf is computed inside of the thread's loop), the 16 of a row combine theirs, and one of them
-/// stores.
+/// On a GPU: a block has 32 rows, and each row has 16 threads. Each thread adds its part in a
+/// register, because B.rf is computed inside the thread's loop. The 16 threads of a row combine
+/// their sums, and one of them stores the result.
 void across_threads(ScheduleProgram& program) {
   auto [A, B, s] = row_sums(program);
   auto [ko, ki] = s[B].split(s[B].reduce_axis(0), 16);
@@ -84,7 +89,7 @@ void across_threads(ScheduleProgram& program) {
   s[B].bind(s[B].reduce_axis(0), tx);
   s[BF].compute_at(s[B], s[B].reduce_axis(0));
   s[B].set_store_predicate(tx.var() == 0);
-  program.print("=== across threads: sixteen of them to a row ===\n");
+  program.print("=== across threads: sixteen for each row ===\n");
   program.show("across threads", s, {A, B});
 }
 

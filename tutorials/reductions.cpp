@@ -1,12 +1,13 @@
-// Reductions: the body of a stage combines all points of its reduction axes into one element.
+// Reductions: the body of a stage combines all iterations of its reduction axes into one element.
 //
 //   te::sum, te::prod, te::min, te::max      of numbers
 //   te::all, te::any                         of Bool
-//   te::comm_reducer(...)                    of your own
+//   te::comm_reducer(...)                    your own
 //
-// Each becomes two statements: the element starts as the identity of the operation (0 for sums, the
-// least value for max), and every point of the reduction's loops is combined with it. A reduction
-// is the whole body of its stage: what is to be done with the result is another stage.
+// Each becomes two statements. The first sets the element to the identity element of the operation,
+// such as 0 for a sum or the smallest value for a maximum. The second combines it with the value of
+// each iteration. A reduction must be the whole body of its stage; what uses the result is another
+// stage.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -20,7 +21,7 @@ namespace {
 
 using Arrays = std::span<const runtime::NDArray>;
 
-/// One pass over two axes: B[0] is the largest element of a matrix.
+/// A reduction over two axes: B[0] is the largest element of a matrix.
 void largest_element(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -35,8 +36,8 @@ void largest_element(ScheduleProgram& program) {
   program.show("max", te::create_schedule({B}), {A, B});
 }
 
-/// A shortest path by one more step: min over k of A[i, k] + W[k, j]. Data axes and the reduction
-/// are loops alike, to be split and reordered: here a vector of j is kept going over all k.
+/// Shortest paths that are one edge longer: min over k of A[i, k] + W[k, j]. Reduction axes are
+/// split and reordered like data axes. Here a vector of j stays in a register for all k.
 void shortest_paths(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -61,7 +62,7 @@ void shortest_paths(ScheduleProgram& program) {
   program.show("min", s, {A, W, B}, {.reference = reference});
 }
 
-/// `where`: only the points at which it holds take part; here the lower triangle.
+/// `where`: only iterations that fulfil the condition take part, here the lower triangle.
 void lower_triangle(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -77,7 +78,7 @@ void lower_triangle(ScheduleProgram& program) {
   program.show("where", te::create_schedule({B}), {A, B}, {.reference = reference});
 }
 
-/// `init`: what the element starts as, in place of the identity: a constant or a tensor's element.
+/// `init`: the start value instead of the identity element, a constant or an element of a tensor.
 void start_value(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n}, "A");
@@ -88,8 +89,8 @@ void start_value(ScheduleProgram& program) {
   program.show("init", te::create_schedule({B}), {A, B});
 }
 
-/// Products of numbers near one, and whether anything in a row is large: a result of type Bool,
-/// which is stored as a byte.
+/// Products of numbers near one, and tests of a row: whether any element is large, and whether all
+/// are small. The tests have type Bool, which is stored as a byte.
 void products_and_tests(ScheduleProgram& program) {
   const int n = program.size();
   te::Tensor A = te::placeholder({n, n}, "A");
@@ -105,8 +106,9 @@ void products_and_tests(ScheduleProgram& program) {
                {A, Growth, Large, Small});
 }
 
-/// A reduction of your own: how two values combine, and what is neutral. It must be associative and
-/// commutative, because a schedule may combine in any order. Here the parity of each bit of a row.
+/// A reducer of your own says how two values combine, and what the identity element is. It must be
+/// associative and commutative, because a schedule may combine in any order. This one is the parity
+/// of each bit.
 void bit_parities(ScheduleProgram& program) {
   const int n = program.size();
   te::Reducer parity = te::comm_reducer(

@@ -1,14 +1,16 @@
-// replay_trace: does what a trace says to a block program, and prints what comes out.
+// Replays a trace on a block program, and prints the result.
 //
 //   replay_trace MODULE.txt TRACE.txt [--emit=script|simple|ll|asm|html] [--check] [--target=llvm]
 //
-// Both files are text: a script as print_script writes it, and a trace as Schedule::trace does, or
-// as JSON. The program after the trace goes to the standard output, and nothing else: as a script,
-// as lowered loops, as LLVM's IR or as assembler; or both programs, before and after, as a page for
-// browsers. With --check it is run beside the program before
-// the trace, and the comparison goes to the standard error. A step that is refused says why on the
+// MODULE.txt is a script as s_tir::print_script writes it. TRACE.txt is a trace as Schedule::trace
+// prints it, or JSON. The standard output has the program after the trace, and nothing else: as a
+// script, as lowered loops, as LLVM's IR, or as assembler. --emit=html writes a page with the
+// programs before and after.
+//
+// With --check, both programs run, and the comparison of their results goes to the standard error.
+// If a step is refused, nothing is printed to the standard output, the reason goes to the
 // standard error, and the exit status is 1.
-#include <tenon/driver/loop_page.h>
+#include <tenon/inspect/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/check_functions.h>
 
@@ -64,7 +66,7 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-/// Each function in turn, on the same random inputs.
+/// Compares each function before and after, on the same random inputs.
 bool check(const tir::IRModule& before, const tir::IRModule& after, const Target& target) {
   bool is_fine = true;
   for (const auto& [name, func] : before.functions) {

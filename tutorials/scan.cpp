@@ -1,13 +1,13 @@
-// scan: what happens at a time depends on what was at the times before.
+// Lesson 11. scan: a computation over time, where each step reads the steps before it.
 //
-//   state[t, i] = init[t, i]                          for the first times
+//   state[t, i] = init[t, i]                          for the first steps
 //   state[t, i] = update(state[t - 1, ...], ...)      for all others
 //
-// A placeholder stands for the state where the update reads it. The time is a loop that no schedule
-// can take apart; what is computed at one time are stages like any others. The result is the whole
-// history.
+// A placeholder stands for the state where the update reads it. The result is the whole history.
+// The loop over time stays serial and whole, whatever the schedule. The stages inside a step are
+// scheduled like any others.
 //
-// The sizes here are symbolic: one function for arrays of any size (see symbolic_shapes).
+// The sizes are symbolic here: one function for arrays of any size (lesson 10).
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -38,16 +38,16 @@ struct RunningSums {
   }
 };
 
-/// As declared: all columns at time 0, then all columns at each time.
+/// As declared: all columns of step 0, then all columns of each later step.
 void one_state(ScheduleProgram& program) {
   const RunningSums p;
   program.print("=== one state: running sums ===\n");
   program.show("one state", te::create_schedule(p.sums), {p.X, p.sums}, p.sized(program));
 }
 
-/// The columns are independent, so that eight of them can go on at a time: vectors where the rows
-/// turn out to be packed. The text has the guard of the last eight; compiled code needs it for
-/// those only.
+/// The columns are independent, so eight of them can be one vector. The rows may have any stride;
+/// compiled code uses vectors if they are contiguous. It evaluates the printed guard only in the
+/// last vector.
 void in_vectors(ScheduleProgram& program) {
   const RunningSums p;
   te::Schedule s = te::create_schedule(p.sums);
@@ -57,7 +57,7 @@ void in_vectors(ScheduleProgram& program) {
   program.show("in vectors", s, {p.X, p.sums}, p.sized(program));
 }
 
-/// On a GPU: a thread per column, at each time anew.
+/// On a GPU: a thread for each column, in every step.
 void on_threads(ScheduleProgram& program) {
   const RunningSums p;
   te::Schedule s = te::create_schedule(p.sums);
@@ -71,7 +71,7 @@ void on_threads(ScheduleProgram& program) {
 }
 
 /// Two states that read each other's past: a position and a speed, driven by a force. Force is an
-/// input, so it is listed, and Pull is a stage inside of the update, computed where it is needed.
+/// input of the scan. Pull is a stage inside the update, and compute_at places it.
 void two_states(ScheduleProgram& program) {
   const int times = program.size(), bodies = 16;
   const float step = 0.1f;

@@ -1,8 +1,9 @@
-// stochastic_mm: a schedule that leaves a choice open, and a search among what can be drawn.
+// A block schedule with a random choice, and a search among the outcomes.
 //
-// The tile of j is sampled: two factors whose product is 128, the inner one at most 16. Each of
-// five tries draws one, builds the function, checks it and times it; its trace says what was drawn,
-// and the best trace is done again on a fresh program. With --emit=html the tries become a page.
+// sample_perfect_tile draws the tile of loop j: two factors with the product 128, the inner one at
+// most 16. Each of five attempts draws one, builds the function, checks it and times it. Its trace
+// records what was drawn. The trace of the fastest attempt is then replayed on the original
+// program. With --emit=html the attempts become a page.
 #include <tenon/tenon.h>
 #include <tenon/tooling/check.h>
 

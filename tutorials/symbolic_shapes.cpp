@@ -1,12 +1,13 @@
-// Symbolic shapes: one function for arrays of many sizes.
+// Lesson 10. Symbolic shapes: one function for arrays of many sizes.
 //
-// A size that is a variable is read from the arrays at each call; sizes with the same variable must
-// agree. So may be strides: a shape of variables stands for arrays that are not packed, too, and
-// every index is multiplied by a stride. Buffers of your own, given as `binds`, say more: that rows
-// lie packed, where the first element is, which multiple an address is of.
+// A size can be a variable. Each call reads its value from the arrays; where a variable appears
+// twice, the sizes must agree. Strides can be variables as well. A placeholder with a symbolic
+// shape has symbolic strides, so every index is multiplied by a stride. A buffer of your own,
+// passed as `binds`, can promise more: that rows are contiguous, at which offset the data begins,
+// or how it is aligned.
 //
-// Splits of a loop whose length is unknown leave a guard on the inner loop. Compiled code has two
-// copies of such a loop: one without the guard for all whole turns, one for the rest.
+// A split of a loop with unknown extent needs a guard for the tail. Compiled code has two copies of
+// the loop: the main loop without the guard, and the tail with it.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -14,7 +15,7 @@ using namespace tenon;
 
 namespace {
 
-/// Two sizes; both guards are needed, because neither factor need divide.
+/// Two sizes. Both loops need a guard, because the factors may not divide them.
 void tiles(ScheduleProgram& program) {
   Var n = te::var("n"), m = te::var("m");
   te::Tensor A = te::placeholder({n, m}, "A");
@@ -26,7 +27,7 @@ void tiles(ScheduleProgram& program) {
   program.show("tiles", s, {A, B}, {.values = {{n, program.size()}, {m, program.size() / 2 + 1}}});
 }
 
-/// A reduction of unknown length.
+/// A reduction with an unknown extent.
 void sum(ScheduleProgram& program) {
   Var n = te::var("n");
   te::Tensor A = te::placeholder({n}, "A");
@@ -39,8 +40,8 @@ void sum(ScheduleProgram& program) {
   program.show("a sum", s, {A, B}, {.values = {{n, program.size()}}});
 }
 
-/// Rows that are known to be packed, by buffers that say so, can be read as vectors. The buffers
-/// are what is passed, and `binds` says which tensor each one is.
+/// The buffers promise contiguous rows, so the rows can be read as vectors. The buffers are the
+/// arguments, and `binds` says which tensor each of them holds.
 void packed_rows(ScheduleProgram& program) {
   Var n = te::size_var("n"), m = te::size_var("m");
   te::Tensor A = te::placeholder({n, m}, "A");
@@ -57,8 +58,8 @@ void packed_rows(ScheduleProgram& program) {
       {.binds = {{A, Ab}, {B, Bb}}, .values = {{n, program.size()}, {m, program.size() + 3}}});
 }
 
-/// A column of a matrix as an array of its own: elements `st` apart, from `off` elements into the
-/// memory on.
+/// A column of a matrix as a one-dimensional array: consecutive elements are `st` elements apart,
+/// and the first is at offset `off`.
 void strided_input(ScheduleProgram& program) {
   Var stride = te::var("st"), offset = te::var("off");
   te::Tensor A = te::placeholder({64}, "A");
@@ -75,7 +76,7 @@ void strided_input(ScheduleProgram& program) {
                {.binds = {{A, Ab}}, .values = {{stride, 3}}});
 }
 
-/// A scalar is an argument like an array.
+/// A scalar can be an argument too.
 void scalar_argument(ScheduleProgram& program) {
   Var n = te::size_var("n"), shift = te::var("shift");
   te::Tensor A = te::placeholder({n}, "A", Int(32));

@@ -1,11 +1,10 @@
-// One sum of two arrays for every target, each with the source of its code.
+// The sum of two arrays for every target, with the source of its code.
 //
-// A schedule says nothing of the language that its code is written in: the target does. `llvm`
-// makes machine code in this process, `c` text that the system's C compiler takes. On a device,
-// elements are computed by threads, so that loops are bound to them: `opencl` and `cuda` make a
-// kernel of what they do, and code for the host that launches it. All of them give the same module,
+// The target determines the language of the code: `llvm` makes machine code in this process, and
+// `c` makes C, which the system's C compiler compiles. `opencl` and `cuda` make a kernel from the
+// loops that are bound to threads, and host code that launches it. Each target makes a module,
 // which is called in the same way, with arrays that are where its code runs.
-#include <tenon/driver/loop_page.h>
+#include <tenon/inspect/loop_page.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/command_line.h>
 
@@ -15,7 +14,7 @@ using namespace tenon;
 
 namespace {
 
-/// Whether the function, which runs on the device, adds.
+/// Whether the function adds two random arrays on the device.
 bool adds(const runtime::Function& add, int n, Device device) {
   const auto a = runtime::NDArray::random({n}, Float(32));
   const auto b = runtime::NDArray::random({n}, Float(32));

@@ -1,10 +1,14 @@
-// tune_mm: the two runs of the course page. First a space by hand, a tile of the loop j; then the
-// one that the default rules make of the program.
+// Lesson 16. Tuning: the tuner searches for the schedule of a matrix product.
 //
 //   tune_mm [--trials=64] [--work-dir=FOLDER] [--report=PAGE.html] [--save=TUNED.cpp]
 //
-// Both search for the product of 128 on one core; the log on the standard error is what the page
-// shows. Each best schedule is then built and timed again, as a user would.
+// It runs twice, for a product of 128 x 128 x 128 on one core. First the space is written by hand:
+// the only choice is the tile of loop j. Then the default rules make the space from the program.
+// The tuner compiles, checks and times candidates; its log is on the standard error. The best
+// schedule of each run is then built and timed again, as a user would do it.
+//
+// --report draws the measurements, --page shows loops and machine code before and after, and --save
+// writes the best schedule as a C++ program. --help has all options.
 #include <iostream>
 
 #include "tutorials/common/tuning.h"

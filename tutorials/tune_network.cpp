@@ -1,10 +1,10 @@
-// tune_network: a network of three layers, tuned as a whole.
+// Tunes a network of three layers as a whole.
 //
 //   tune_network [--size=256] [--trials=192] [--work-dir=FOLDER] [--page=PAGE.html]
 //
-// The first two layers are equal and become one task of weight 2; time goes to the task of which
-// the network gains most. At the end the tuned pieces run one after the other, and what they
-// compute is compared with the network as it was.
+// The first two layers are equal, so they are one task with weight 2. The tuner gives the next
+// trials to the task from which the network gains most. At the end the tuned pieces run one after
+// the other, and their result is compared with that of the whole network before tuning.
 #include <tenon/tooling/check.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ te::Tensor layer(const te::Tensor& x, const te::Tensor& weight, const te::Tensor
   return topi::relu(topi::dense(x, weight, bias));
 }
 
-/// The pieces in their order, on arrays by the names of buffers; those between are made here.
+/// Runs the pieces in order. `arrays` has the array of each buffer; arrays between two pieces are
+/// added.
 void run(const tune::Division& parts, const std::vector<runtime::Module>& libs,
          std::map<const tir::BufferNode*, runtime::NDArray>& arrays) {
   for (const tune::TaskStep& step : parts.steps) {
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
 
   const tune::Division parts = tune::divided(whole);
   tune::TuneOptions options = arguments.options();
-  // Rounds so short that each task has several.
+  // Short rounds, so that each task has several.
   const int rounds = 4 * static_cast<int>(parts.tasks.size());
   options.num_trials_per_iter = std::clamp(options.max_trials_global / rounds, 1, 16);
   const tune::Database database = tune::tune_tasks(parts.tasks, options);
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
 
   write_page(programs, arguments);
 
-  // The whole as it was, beside the pieces.
+  // Compare the pieces with the whole network before tuning.
   const std::vector<runtime::NDArray> own = random_arrays(whole);
   build(whole, options.target)["main"].call(std::vector<runtime::Argument>(own.begin(), own.end()));
   std::map<const tir::BufferNode*, runtime::NDArray> arrays;

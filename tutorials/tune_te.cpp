@@ -1,9 +1,9 @@
-// tune_te: tensor expressions without a schedule, tuned as a block program.
+// Tunes tensor expressions that have no schedule.
 //
 //   tune_te [--size=1024] [--trials=200] [--threads=1] [--target=opencl]
 //
-// create_prim_func makes the program of max(A B + bias, 0); the default rules and the search do the
-// rest.
+// create_prim_func turns max(A B + bias, 0) into a block program. The default rules make the search
+// space, and the tuner searches it.
 #include <iostream>
 
 #include "tutorials/common/tuning.h"

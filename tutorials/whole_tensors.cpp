@@ -1,11 +1,10 @@
-// Arithmetic on whole tensors: every row of a matrix normalized, to mean 0 and variance 1, then
+// Arithmetic on whole tensors: each row of a matrix is normalized to mean 0 and variance 1, then
 // scaled and shifted by a vector.
 //
-// The operators + - * / and the functions of topi declare an operation each, named after what they
-// do. Shapes go together as they do in other array languages: a dimension of extent 1, or one that
-// is missing in front, is repeated. Eleven operations are too many to be computed one by one: each
-// would write an array for the next one to read. But what an operation does is known, and so
-// automatic inlining writes all that are no reductions where they are read.
+// The operators + - * / and the functions of topi declare one operation each. Shapes broadcast as
+// in NumPy: a dimension of extent 1, or a missing leading dimension, is repeated. Eleven operations
+// should not be computed one by one, because each would write an array for the next one to read.
+// te::auto_inline_broadcast inlines all operations that are not reductions.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 
@@ -66,15 +65,16 @@ int main(int argc, char** argv) {
 
     te::Schedule s = te::create_schedule(norm.Y);
     const std::vector<te::Operation> inlined = te::auto_inline_broadcast(s);
-    program.print("=== inlined: three loop nests are left, without these operations ===\n");
+    program.print("=== inlined: three loop nests remain; these operations are inlined ===\n");
     for (const te::Operation& op : inlined) program.print(op.name(), "\n");
     program.show("inlined", s, norm.args(), options);
 
-    // Both sums of a row while it is in the cache, and the rows shared among the threads.
+    // Both sums of a row are computed with the row, while it is in the cache. The rows are
+    // parallel.
     for (const te::Tensor& sum : {norm.Total, norm.Squares})
       s[sum].compute_at(s[norm.Y], s[norm.Y].axis(0));
     s[norm.Y].parallel(s[norm.Y].axis(0));
-    program.print("=== by rows: sums and quotients of a row at a time, rows in parallel ===\n");
+    program.print("=== by rows: a row's sums are computed with the row, rows in parallel ===\n");
     program.show("by rows", s, norm.args(), options);
   });
 }

@@ -3,6 +3,7 @@
 // l has its own rules, in `divide` and `reduce`.
 
 #include "arith/canonicalizer.h"
+#include "arith/facts_state.h"
 #include "arith/rule_proofs.h"
 #include "tenon/arith/simplify.h"
 
@@ -192,7 +193,13 @@ Canonical Canonicalizer::floor_remainder(Canonical a, std::int64_t divisor) {
     return make_int(left.dtype(), floor_modulo(*value, divisor));
   }
   if (is_remainder(left, divisor)) return left;
-  rest.set_constant(floor_modulo(rest.constant(), divisor));
+  Sum reduced = rest;
+  reduced.set_constant(floor_modulo(rest.constant(), divisor));
+  // Without a large constant, k - 2147483640 may leave the type in which the sum stays.
+  const Facts::State& state = facts_.state();
+  if (reduced.constant() == rest.constant() || !leaves_type(reduced.expr(), state) ||
+      leaves_type(left, state))
+    rest = std::move(reduced);
   return reduce(to_term(std::move(rest)), divisor, Rounding::Floor);
 }
 

@@ -168,6 +168,12 @@ class BoundOf {
     of_operation(e, n.op, a, b);
     return may_overflow_;
   }
+  /// Whether the bounds of some operation are finite and exceed its type.
+  bool leaves_type(const Expr& e) const {
+    leaves_type_ = false;
+    (*this)(e);
+    return leaves_type_;
+  }
 
  private:
   Bound within_facts(const Expr& e, Bound bound) const {
@@ -211,6 +217,7 @@ class BoundOf {
     // An end beyond 64 bits is infinite, as are the limits of int64 themselves.
     const bool fits = value.min >= all.min && value.max <= all.max && !is_infinite(value.min) &&
                       !is_infinite(value.max);
+    if (!fits && !is_infinite(value.min) && !is_infinite(value.max)) leaves_type_ = true;
     if (fits || !wraps(e, state_)) return value;
     may_overflow_ = true;
     return all;
@@ -300,7 +307,7 @@ class BoundOf {
   }
 
   const Facts::State& state_;
-  mutable bool may_overflow_ = false;
+  mutable bool may_overflow_ = false, leaves_type_ = false;
 };
 
 }  // namespace
@@ -348,6 +355,8 @@ bool root_may_overflow(const Expr& e, const Facts::State& state) {
   const InData scope(state, e);
   return n && state.in_data && BoundOf(state).root_may_overflow(e, *n);
 }
+
+bool leaves_type(const Expr& e, const Facts::State& state) { return BoundOf(state).leaves_type(e); }
 
 ConstBound const_bound(const Expr& e, const Facts& facts) {
   return bound_of(e, facts.state()).to_const_bound();

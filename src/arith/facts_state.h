@@ -42,6 +42,8 @@ bool wraps_by_walk(const Expr& e, const Facts::State& state);
 bool may_overflow(const Expr& e, const Facts::State& state);
 /// Like may_overflow, but only for the operation at the root, regardless of facts about its result.
 bool root_may_overflow(const Expr& e, const Facts::State& state);
+/// Whether the bounds of some sum, difference or product in `e` are finite and exceed its type.
+bool leaves_type(const Expr& e, const Facts::State& state);
 /// Whether casting a value within the bound from one integer type to another may change it.
 bool may_wrap(const Bound& value, DataType from, DataType to);
 Bound bound_of(const Expr& e, const Facts::State& state);
@@ -49,7 +51,7 @@ ModularSet modular_set_of(const Expr& e, const Facts::State& state);
 /// Returns the intersection; coeff 0, base 1 if it is empty.
 ModularSet intersect(const ModularSet& a, const ModularSet& b);
 
-struct __attribute__((visibility("hidden"))) Facts::State {
+struct Facts::State {
   struct OfVar {
     explicit OfVar(Expr var) : var(std::move(var)) {}
     /// Keeps the variable, whose address is the key, alive.
@@ -162,7 +164,7 @@ inline bool wraps(const Expr& e, const Facts::State& state) {
 
 /// States, while it lives, whether the visited expression is an operand of arithmetic that wraps.
 /// Indices and guards are not.
-class __attribute__((visibility("hidden"))) InData {
+class InData {
  public:
   InData(const Facts::State& state, bool in_data)
       : state_(state), before_(std::exchange(state.in_data, in_data)) {}
@@ -179,7 +181,7 @@ class __attribute__((visibility("hidden"))) InData {
 
 /// An assumption that holds while the object lives; for use inside arith, where there is no
 /// Facts::Scope.
-class __attribute__((visibility("hidden"))) Assumption {
+class Assumption {
  public:
   Assumption(const Facts& facts, const Expr& condition);
   /// Assumes a simplified condition without integer facts.

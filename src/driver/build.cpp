@@ -3,19 +3,19 @@
 #include <cstdlib>
 #include <set>
 
-#include "driver/check_function.h"
+#include "driver/checks/static_errors.h"
 #include "driver/device_functions.h"
 #include "driver/profiled_build.h"
-#include "driver/proved_faults.h"
-#include "driver/region_races.h"
-#include "driver/schedule_steps.h"
-#include "driver/user_line.h"
 #include "tenon/codegen/c_like/compile.h"
 #include "tenon/codegen/llvm/compile.h"
-#include "tenon/driver/host_schedule.h"
-#include "tenon/driver/lost_results.h"
+#include "tenon/driver/check_function.h"
+#include "tenon/driver/compilation.h"
+#include "tenon/driver/device_threads.h"
 #include "tenon/driver/races.h"
+#include "tenon/driver/unbound_outputs.h"
+#include "tenon/driver/user_line.h"
 #include "tenon/lower/pipeline.h"
+#include "tenon/lower/region_races.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/check_reads.h"
 #include "tenon/te/freeze.h"
@@ -57,8 +57,8 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
 /// lowered.
 tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
                       const SourceLocation& where) {
-  const LowerFunctionOptions passes = {.instrument_bounds = options.instrument_bounds,
-                                       .passes = options.passes};
+  const LowerOptions passes = {.instrument_bounds = options.instrument_bounds,
+                               .passes = options.passes};
   tir::IRModule result;
   for (const auto& [name, func] : module.functions) {
     check_function(func, name);
@@ -162,30 +162,41 @@ codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
   return compile_lowered(ready, options, where, watcher);
 }
 
+/// A reason not to build a schedule that can be printed.
+using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
+
+/// In order: the first that fails throws. Each is given what its predecessors have computed.
+constexpr ScheduleCheck kScheduleChecks[] = {
+    [](Compilation& c, const Target&) {
+      if (!c.options().allow_parallel_reduction_race) refuse_races(c.graph());
+    },
+    [](Compilation& c, const Target& target) {
+      if (!target.facts().is_gpu()) refuse_device_threads(c.graph());
+    },
+    [](Compilation& c, const Target&) {
+      refuse_unbound_outputs(c.graph(), c.args(), c.options().binds, c.where());
+    },
+    [](Compilation& c, const Target&) { c.emit_warnings(); },
+    [](Compilation& c, const Target&) {
+      te::check_reads(c.graph(), c.bounds(), te::Outside::Partly);
+    },
+    [](Compilation& c, const Target&) {
+      if (!c.options().allow_parallel_reduction_race)
+        refuse_conflicts(c.loops(), c.options().passes);
+    },
+};
+
 codegen::Artifact compile_schedule(const te::Schedule& schedule,
                                    const std::vector<LowerArgument>& args, const Target& target,
-                                   const BuildOptions& options, const SourceLocation& where,
+                                   BuildOptions options, const SourceLocation& where,
                                    BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
+  options.simple_mode = false;
   const tir::IRModule module = with_user_line(where, [&] {
     return with_deep_stack([&] {
-      const te::StageGraph graph = freeze_schedule(schedule, options.on_step, where);
-      if (!options.allow_parallel_reduction_race) refuse_races(graph);
-      if (!target.facts().is_gpu()) refuse_device_threads(graph);
-      refuse_lost_results(graph, args, options.binds, where);
-      const te::Bounds bounds = bounds_of(graph, options.bounds, options.on_step);
-      tell_warnings(schedule, graph, bounds);
-      te::check_reads(graph, bounds, te::Outside::Partly);
-      const LowerOptions lowering = {.name = options.name,
-                                     .binds = options.binds,
-                                     .instrument_bounds = options.instrument_bounds,
-                                     .bounds = options.bounds,
-                                     .check_intrinsics = options.check_intrinsics,
-                                     .passes = options.passes,
-                                     .on_step = options.on_step};
-      tir::PrimFunc loops = loops_of(graph, bounds, args, lowering, where);
-      if (!options.allow_parallel_reduction_race) refuse_conflicts(loops, options.passes);
-      return lower_loops(std::move(loops), lowering);
+      Compilation compilation(schedule, args, options, where);
+      for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
+      return compilation.module();
     });
   });
   return compile_lowered({{module, target}}, options, where, watcher);

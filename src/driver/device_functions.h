@@ -1,8 +1,8 @@
 // Functions for a device, made ready for code: those of the host, and the kernels that they launch.
 #pragma once
 
-#include "driver/build_watcher.h"
 #include "tenon/codegen/compile_options.h"
+#include "tenon/driver/build_watcher.h"
 #include "tenon/lower/pipeline.h"
 
 namespace tenon {

@@ -7,10 +7,10 @@
 //   profiled.set_up(compile_options);
 #pragma once
 
-#include "driver/build_watcher.h"
+#include "driver/stage_probes.h"
+#include "driver/stage_work.h"
+#include "tenon/driver/build_watcher.h"
 #include "tenon/driver/profile.h"
-#include "tenon/lower/stage_probes.h"
-#include "tenon/lower/stage_work.h"
 #include "tenon/runtime/profiler.h"
 
 namespace tenon {

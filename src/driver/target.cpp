@@ -78,11 +78,11 @@ int checked_number(const std::string& key, const std::string& value, const Sourc
 
 /// What a thread can have, of 32 bits each.
 int checked_registers(const std::string& value, const SourceLocation& where) {
-  constexpr int kLeast = 16, kMost = 255;
+  constexpr int kMin = 16, kMax = 255;
   const int number = checked_number("-registers", value, where);
-  if (number >= kLeast && number <= kMost) return number;
-  throw TargetError("-registers=" + value + ": a thread has " + std::to_string(kLeast) + " to " +
-                        std::to_string(kMost) + " registers",
+  if (number >= kMin && number <= kMax) return number;
+  throw TargetError("-registers=" + value + ": a thread has " + std::to_string(kMin) + " to " +
+                        std::to_string(kMax) + " registers",
                     where);
 }
 

@@ -1,7 +1,7 @@
 // What a function must contain for a pass to have anything to do with it (Pass::concerns).
 #pragma once
 
-#include "tenon/lower/pipeline.h"
+#include "tenon/lower/pass.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {

@@ -1,5 +1,5 @@
-// All passes, one sentence each. The head of `<folder>/<pass>.cpp` shows the loops before and after.
-// pipeline.cpp has the tables that say when each runs.
+// All passes, one sentence each. The head of `<folder>/<pass>.cpp` shows the loops before and
+// after. pipeline.cpp has the tables that say when each runs.
 #pragma once
 
 #include "tenon/lower/pass.h"
@@ -82,9 +82,9 @@ PassFunction split_wide_vectors;
 /// Merges stores to neighbouring elements into vector stores (superword-level parallelism).
 PassFunction pack_stores;
 /// Ends loops where a condition on their variable, around the whole body, ends them.
-PassFunction trim_loops;
+PassFunction tighten_loop_bounds;
 /// Vectorizes innermost serial loops with independent iterations (PassOptions::autotune_loops).
-PassFunction vectorize_plain_loops;
+PassFunction auto_vectorize;
 /// Moves small memory into the innermost loop whose iterations each fill it.
 PassFunction privatize_buffers;
 /// Joins vectors of consecutive iterations into full registers.
@@ -92,9 +92,9 @@ PassFunction widen_vectors;
 /// Unrolls and jams loops so that accumulators of several iterations share registers.
 PassFunction jam_loops;
 /// Keeps accumulators in local memory while a loop adds to them (scalar replacement).
-PassFunction localize_sums;
+PassFunction promote_accumulators;
 /// Orders accumulations so that operands stay in registers between their uses.
-PassFunction order_sums;
+PassFunction schedule_accumulations;
 /// Replaces strided loads and stores by dense ones and shuffles.
 PassFunction interleave_lanes;
 

@@ -35,220 +35,190 @@ bool keeps_sums(const PipelineOptions& options) {
 
 constexpr std::array kBlocks = {
     Pass{"lower-blocks", lower_blocks, Form::Blocks, Form::MultiDimensional,
-         "first: what follows knows loops and buffers, and no blocks"},
+         "all other passes work on loops and buffers, without blocks"},
 };
 
 constexpr std::array kLowering = {
-    Pass{
-        "check-accesses", check_accesses, Form::MultiDimensional, Form::MultiDimensional,
-        "first: accesses still have the user's tensors and indices; not for the text that readers know",
-        [](const PipelineOptions& options) {
-          return options.instrument_bounds && !options.simple_mode;
-        }},
+    Pass{"check-accesses", check_accesses, Form::MultiDimensional, Form::MultiDimensional,
+         "before flatten-storage: accesses still have tensors and one index per dimension; not in "
+         "TVM 0.9 text",
+         [](const PipelineOptions& options) {
+           return options.instrument_bounds && !options.simple_mode;
+         }},
     Pass{"inject-rolling-buffers", inject_rolling_buffers, Form::MultiDimensional,
          Form::MultiDimensional,
-         "a window moves along dimensions; a prefetch must see where elements end up", nullptr,
-         has<Content::RollingBuffer>},
+         "before flatten-storage: a window moves along dimensions; before inject-prefetch, whose "
+         "addresses are final",
+         nullptr, has<Content::RollingBuffer>},
+    Pass{"inject-prefetch", inject_prefetch, Form::MultiDimensional, Form::MultiDimensional,
+         "before flatten-storage, which flattens the addresses", nullptr,
+         has<kContentOf<tir::Prefetch>>},
     Pass{
-        "inject-prefetch", inject_prefetch, Form::MultiDimensional, Form::MultiDimensional,
-        "addresses to fetch are of multi-dimensional elements; flattening then places them like any other",
-        nullptr, has<kContentOf<tir::Prefetch>>},
-    Pass{"rebase-loops", rebase_loops, Form::MultiDimensional, Form::MultiDimensional,
-         "before indices are flattened and simplified, which adds their constants up; not for the "
-         "text that readers know",
-         [](const PipelineOptions& options) { return !options.simple_mode; }},
+        "rebase-loops", rebase_loops, Form::MultiDimensional, Form::MultiDimensional,
+        "before flatten-storage and before simplify, which add up the constants of indices; not in "
+        "TVM 0.9 text",
+        [](const PipelineOptions& options) { return !options.simple_mode; }},
     Pass{"flatten-storage", flatten_storage, Form::MultiDimensional, Form::Flat,
-         "all that follows sees memory and flat indices; only schedules think in dimensions"},
-    Pass{
-        "fold-added-zeros", fold_added_zeros, Form::Flat, Form::Flat,
-        "only for TVM 0.9 text, which adds no zeros; before simplification, which sees what they are added "
-        "to",
-        [](const PipelineOptions& options) { return options.simple_mode; }},
+         "all passes below work on memory and flat indices"},
+    Pass{"fold-added-zeros", fold_added_zeros, Form::Flat, Form::Flat,
+         "before simplify, which then sees the operands; in TVM 0.9 text only",
+         [](const PipelineOptions& options) { return options.simple_mode; }},
     Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat, Form::Flat,
-         "only for the text that readers know, which spells bfloat16 out; before simplification, "
-         "which folds the conversions it makes",
+         "before simplify, which folds the conversions; in TVM 0.9 text only",
          [](const PipelineOptions& options) { return options.simple_mode; }, has_bfloat16},
     Pass{"narrow-index-types", narrow_index_types, Form::Flat, Form::Flat,
-         "before the first simplification, so that it works in the types that the code will use",
-         nullptr, has<Content::Int64>},
+         "before simplify, which then works in the final types", nullptr, has<Content::Int64>},
     Pass{"simplify", simplify, Form::Flat, Form::Flat,
-         "guards and indices in normal form, so that loops can be taken apart by them"},
-    Pass{
-        "partition-loops", partition_loops, Form::Flat, Form::Flat,
-        "before vectorisation, which a guard would make serial; not for the text that readers know",
-        [](const PipelineOptions& options) { return !options.simple_mode; }},
-    Pass{
-        "part-lane-buffers", part_lane_buffers, Form::Flat, Form::Flat,
-        "only for the text that readers know; while the loops whose lanes have memory of their own "
-        "are still there",
-        [](const PipelineOptions& options) { return options.simple_mode; },
-        has<content_of(ForKind::Vectorized)>},
-    Pass{
-        "vectorize-loops", vectorize_loops, Form::Flat, Form::Flat,
-        "before storage is planned, which gives every lane its memory; after guards that hold everywhere "
-        "are gone",
-        [](const PipelineOptions& options) { return !options.simple_mode; },
-        has<content_of(ForKind::Vectorized)>},
-    Pass{"vectorize-loops-as-text", vectorize_loops_as_text, Form::Flat, Form::Flat,
-         "the same for TVM 0.9 text, where an if_then_else by lanes is a loop",
+         "before partition-loops, which reads guards and indices in canonical form"},
+    Pass{"partition-loops", partition_loops, Form::Flat, Form::Flat,
+         "before vectorize-loops, which makes a guarded loop serial; not in TVM 0.9 text",
+         [](const PipelineOptions& options) { return !options.simple_mode; }},
+    Pass{"part-lane-buffers", part_lane_buffers, Form::Flat, Form::Flat,
+         "before vectorize-loops, which removes the loops whose lanes own memory; in TVM 0.9 text "
+         "only",
          [](const PipelineOptions& options) { return options.simple_mode; },
          has<content_of(ForKind::Vectorized)>},
-    Pass{
-        "inject-virtual-threads", inject_virtual_threads, Form::Flat, Form::Flat,
-        "after vectorisation, whose lanes are no threads; before storage is planned, because it multiplies "
-        "memory",
-        nullptr, has<content_of(AttrKind::VirtualThread)>},
-    Pass{
-        "inject-double-buffers", inject_double_buffers, Form::Flat, Form::Flat,
-        "after virtual threads, whose copies are filled together; before storage is planned, because it "
-        "doubles memory",
-        nullptr, has_double_buffer},
-    Pass{
-        "rewrite-storage", rewrite_storage, Form::Flat, Form::Flat,
-        "after memory was multiplied for threads, copies and lanes; before loops become copies that would "
-        "hide lifetimes",
-        [](const PipelineOptions& options) { return !options.passes.disable_storage_rewrite; },
-        has<kContentOf<tir::Allocate>>},
+    Pass{"vectorize-loops", vectorize_loops, Form::Flat, Form::Flat,
+         "after partition-loops, which removes guards; before rewrite-storage, which plans the "
+         "memory of lanes",
+         [](const PipelineOptions& options) { return !options.simple_mode; },
+         has<content_of(ForKind::Vectorized)>},
+    Pass{"vectorize-loops-as-text", vectorize_loops_as_text, Form::Flat, Form::Flat,
+         "before rewrite-storage; in TVM 0.9 text only, where an if_then_else that differs between "
+         "lanes is a loop",
+         [](const PipelineOptions& options) { return options.simple_mode; },
+         has<content_of(ForKind::Vectorized)>},
+    Pass{"inject-virtual-threads", inject_virtual_threads, Form::Flat, Form::Flat,
+         "after vectorize-loops, whose lanes are not threads; before rewrite-storage, because it "
+         "multiplies memory",
+         nullptr, has<content_of(AttrKind::VirtualThread)>},
+    Pass{"inject-double-buffers", inject_double_buffers, Form::Flat, Form::Flat,
+         "after inject-virtual-threads, whose copies are filled together; before rewrite-storage, "
+         "because it doubles memory",
+         nullptr, has_double_buffer},
+    Pass{"rewrite-storage", rewrite_storage, Form::Flat, Form::Flat,
+         "before unroll-loops, whose copies hide lifetimes",
+         [](const PipelineOptions& options) { return !options.passes.disable_storage_rewrite; },
+         has<kContentOf<tir::Allocate>>},
     Pass{"unroll-loops", unroll_loops, Form::Flat, Form::Lowered,
-         "the copies profit from the simplification that follows", nullptr, may_unroll},
-    Pass{
-        "renormalize-splits", renormalize_splits, Form::Lowered, Form::Lowered,
-        "brings guards of split axes into the form that simplification can share with their indices",
-        nullptr, has_guard_or_division},
+         "before simplify, which folds the constants of the copies", nullptr, may_unroll},
+    Pass{"renormalize-splits", renormalize_splits, Form::Lowered, Form::Lowered,
+         "before simplify, which then shares the terms of guards and indices", nullptr,
+         has_guard_or_division},
     Pass{"simplify", simplify, Form::Lowered, Form::Lowered,
-         "what vectors, copies and unrolled iterations brought in"},
+         "after vectorize-loops and after unroll-loops, whose results it folds"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
-         "simplification leaves empty branches and loops"},
-    Pass{
-        "rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered, Form::Lowered,
-        "after vectorisation, which needs selects, and after simplification, which proves some of them away",
-        nullptr, has<kContentOf<tir::Select>>},
+         "after simplify, which leaves empty branches and loops"},
+    Pass{"rewrite-unsafe-selects", rewrite_unsafe_selects, Form::Lowered, Form::Lowered,
+         "after vectorize-loops, which needs selects, and after simplify, which proves some away",
+         nullptr, has<kContentOf<tir::Select>>},
     Pass{"hoist-ifs", hoist_ifs, Form::Lowered, Form::Lowered,
-         "needs the simplest conditions, and loops that will not change any more", nullptr,
+         "after unroll-loops and after simplify: loops and conditions are final", nullptr,
          has<kContentOf<tir::If>>},
     Pass{"simplify", simplify, Form::Lowered, Form::Lowered,
-         "what hoisted conditions decide, and forms that take a third round"},
+         "after hoist-ifs, whose conditions decide others"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
-         "of that last simplification"},
+         "after simplify, for the last time"},
     Pass{"fold-added-zeros", fold_added_zeros, Form::Lowered, Form::Lowered,
-         "only for TVM 0.9 text: zeros that simplification has found",
+         "after simplify, which finds more zeros; in TVM 0.9 text only",
          [](const PipelineOptions& options) { return options.simple_mode; }},
-    Pass{"instrument-bounds", instrument_bounds, Form::Lowered, Form::Lowered,
-         "checks the accesses that are left in the end; its conditions are shared by the next pass",
-         [](const PipelineOptions& options) { return options.instrument_bounds; }},
+    Pass{
+        "instrument-bounds", instrument_bounds, Form::Lowered, Form::Lowered,
+        "after hoist-ifs: accesses are final; before eliminate-common-subexpressions, which shares "
+        "its conditions",
+        [](const PipelineOptions& options) { return options.instrument_bounds; }},
     Pass{"eliminate-common-subexpressions", eliminate_common_subexpressions, Form::Lowered,
-         Form::Lowered, "last: whatever changes an expression after it would part what it joined",
+         Form::Lowered, "after simplify and after hoist-ifs, which would separate what it joined",
          [](const PipelineOptions& options) {
            return !options.simple_mode && !options.passes.disable_cse;
          }},
     Pass{"eliminate-common-subexpressions-as-text", eliminate_common_subexpressions_as_text,
          Form::Lowered, Form::Lowered,
-         "the same for TVM 0.9 text, where divisions leave the choices that guard them",
+         "after simplify; in TVM 0.9 text only, where divisions leave the choices that guard them",
          [](const PipelineOptions& options) {
            return options.simple_mode && !options.passes.disable_cse;
          }},
 };
 
 constexpr std::array kHost = {
-    Pass{
-        "scalarize-elements", scalarize_elements, Form::Lowered, Form::Lowered,
-        "after the text, which shows memory of vectors; before all that looks at what memory holds",
-        widens_vectors},
-    Pass{"combine-products", combine_products, Form::Lowered, Form::Lowered,
-         "early, while the stores of a tile stand as the schedule has put them"},
-    Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
-         "early, so that the loops it makes are loops of vectors like any other", widens_vectors},
-    Pass{"pack-stores", pack_stores, Form::Lowered, Form::Lowered,
-         "before loops are vectorised, to which the stores of an unrolled loop look scattered",
+    Pass{"scalarize-elements", scalarize_elements, Form::Lowered, Form::Lowered,
+         "before auto-vectorize and before widen-vectors: memory of vectors, which TVM 0.9 text "
+         "shows, becomes memory of elements",
          widens_vectors},
-    Pass{
-        "trim-loops", trim_loops, Form::Lowered, Form::Lowered,
-        "after the text, which shows the loops that the schedule made; before loops are vectorised, which "
-        "a condition prevents"},
-    Pass{"vectorize-plain-loops", vectorize_plain_loops, Form::Lowered, Form::Lowered,
-         "after the text, which shows the loops that the schedule made; before passes that work on "
-         "loops of vectors",
+    Pass{"combine-products", combine_products, Form::Lowered, Form::Lowered,
+         "before split-wide-vectors and before pack-stores, which change the stores of a tile"},
+    Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
+         "before privatize-buffers, widen-vectors and jam-loops, which then see its loops too",
+         widens_vectors},
+    Pass{"pack-stores", pack_stores, Form::Lowered, Form::Lowered,
+         "before auto-vectorize, to which the stores of an unrolled loop look scattered",
+         widens_vectors},
+    Pass{"tighten-loop-bounds", tighten_loop_bounds, Form::Lowered, Form::Lowered,
+         "before auto-vectorize, which does not vectorize a guarded body"},
+    Pass{"auto-vectorize", auto_vectorize, Form::Lowered, Form::Lowered,
+         "before privatize-buffers, widen-vectors and jam-loops, which work on loops of vectors",
          widens_vectors},
     Pass{"privatize-buffers", privatize_buffers, Form::Lowered, Form::Lowered,
-         "after the text, which shows memory that is reused; before loops are widened and jammed, "
-         "whose iterations then each have their own",
+         "before widen-vectors and before jam-loops, which need independent iterations",
          widens_vectors},
-    Pass{
-        "widen-vectors", widen_vectors, Form::Lowered, Form::Lowered,
-        "after the text, which shows the lanes that the schedule asked for; before loops are jammed, because "
-        "registers are counted in whole ones",
-        widens_vectors},
-    Pass{
-        "jam-loops", jam_loops, Form::Lowered, Form::Lowered,
-        "after the text, which shows the loops that the schedule made; while divisions are floor divisions, "
-        "which "
-        "proofs know best",
-        keeps_sums},
-    Pass{"localize-sums", localize_sums, Form::Lowered, Form::Lowered,
-         "after loops were jammed, which sets sums side by side that then stay in place together",
-         keeps_sums},
-    Pass{"order-sums", order_sums, Form::Lowered, Form::Lowered,
-         "after it is settled which sums are in registers; while loads are whole expressions",
-         keeps_sums},
+    Pass{"widen-vectors", widen_vectors, Form::Lowered, Form::Lowered,
+         "before jam-loops, which counts whole registers", widens_vectors},
+    Pass{"jam-loops", jam_loops, Form::Lowered, Form::Lowered,
+         "before lower-intrinsics: proofs need floor divisions", keeps_sums},
+    Pass{"promote-accumulators", promote_accumulators, Form::Lowered, Form::Lowered,
+         "after jam-loops, which brings accumulators together", keeps_sums},
+    Pass{"schedule-accumulations", schedule_accumulations, Form::Lowered, Form::Lowered,
+         "after promote-accumulators, which decides what is in registers", keeps_sums},
     Pass{"guard-choices", guard_choices, Form::Lowered, Form::Lowered,
-         "after the passes that make and move choices, which need not ask what faults"},
+         "after auto-vectorize and after widen-vectors, which create choices and ignore faults"},
     Pass{"interleave-lanes", interleave_lanes, Form::Lowered, Form::Lowered,
-         "after the passes that make and widen vectors, to which dense ones are simpler; after "
-         "choices are guarded, whose sides are loaded lane by lane",
+         "after widen-vectors and after jam-loops, for which dense vectors are simpler; after "
+         "guard-choices, whose sides are loaded lane by lane",
          widens_vectors, has<kContentOf<tir::Ramp>>},
     Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered, Form::Lowered,
-         "what is left to the code generator: no intrinsic that is a composition of others"},
+         "after jam-loops and after interleave-lanes, which prove facts about floor divisions"},
     Pass{"widen-index-types", widen_index_types, Form::Lowered, Form::Lowered,
-         "after the proofs of the others, for which indices are whole numbers of any size"},
+         "after lower-intrinsics: proofs take indices for integers without bounds"},
 };
 
 constexpr std::array kFastMath = {
-    Pass{
-        "fold-float-identities", fold_float_identities, Form::Lowered, Form::Lowered,
-        "on unrolled loops, whose constants are known; before sums are vectorised, which have less "
-        "to add then"},
+    Pass{"fold-float-identities", fold_float_identities, Form::Lowered, Form::Lowered,
+         "before reassociate-accumulations, which then has fewer terms"},
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
-         "loops of stores that turned out to change nothing"},
-    Pass{"reassociate-accumulations", reassociate_accumulations, Form::Lowered,
-         Form::Lowered,
-         "before loops that keep their order are vectorised, which are those that are left",
-         widens_vectors},
+         "after fold-float-identities, which leaves stores without an effect"},
+    Pass{"reassociate-accumulations", reassociate_accumulations, Form::Lowered, Form::Lowered,
+         "all host passes keep the order of additions", widens_vectors},
 };
 
 constexpr std::array kDevice = {
     Pass{"hoist-thread-axes", hoist_thread_axes, Form::Lowered, Form::Lowered,
-         "first: what follows knows which threads there are, and who takes part in what"},
-    Pass{
-        "lower-warp-memory", lower_warp_memory, Form::Lowered, Form::Lowered,
-        "after all threads of a block are known, since each warp has its part; before barriers are "
-        "placed, for the threads of a warp share it"},
+         "before lower-warp-memory and before synchronize-threads, which need all threads"},
+    Pass{"lower-warp-memory", lower_warp_memory, Form::Lowered, Form::Lowered,
+         "after hoist-thread-axes, since each warp has its part; before synchronize-threads, since "
+         "the threads of a warp share it"},
     Pass{"lower-thread-allreduce", lower_thread_allreduce, Form::Lowered, Form::Lowered,
-         "before barriers are placed, which its steps in shared memory need"},
-    Pass{
-        "synchronize-threads", synchronize_threads, Form::Lowered, Form::Lowered,
-        "in the end: whatever moved or merged shared memory after it would need barriers of its own"},
+         "before synchronize-threads: its steps communicate through shared memory"},
+    Pass{"synchronize-threads", synchronize_threads, Form::Lowered, Form::Lowered,
+         "after lower-thread-allreduce: shared memory that a later pass moved would need barriers"},
 };
 
-/// With one more.
 constexpr std::array kDeviceThatCopies = {
     kDevice[0], kDevice[1], kDevice[2],
-    Pass{
-        "inject-async-copies", inject_async_copies, Form::Lowered, Form::Lowered,
-        "after memory is shared as it will be; before barriers are placed, since it brings its own"},
+    Pass{"inject-async-copies", inject_async_copies, Form::Lowered, Form::Lowered,
+         "after lower-warp-memory and after lower-thread-allreduce, which allocate shared memory; "
+         "before synchronize-threads, since it places its own barriers"},
     kDevice[3]};
 static_assert(kDevice.size() == 4);
 
-/// Kernels need few of the passes for a CPU (pipeline.cpp): their lanes are threads, so that no
-/// loop becomes a loop of vectors, and what a thread keeps in registers its schedule says
-/// (cache_write).
+/// The lanes of a kernel are threads, so no loop becomes a loop of vectors, and the schedule
+/// decides what a thread keeps in registers (cache_write).
 constexpr std::array kKernel = {
-    Pass{
-        "split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
-        "first, so that what follows sees no vector much wider than the 128 bits that a device loads"},
+    Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
+         "before lower-intrinsics: no vector is wider than the 128 bits that a device loads"},
     Pass{"lower-intrinsics", lower_intrinsics, Form::Lowered, Form::Lowered,
-         "what is left to the code generator: no intrinsic that is a composition of others"},
+         "the code generator has no intrinsic that is a composition of others"},
     Pass{"widen-index-types", widen_index_types, Form::Lowered, Form::Lowered,
-         "after the proofs of the others, for which indices are whole numbers of any size"},
+         "after lower-intrinsics: proofs take indices for integers without bounds"},
 };
 
 std::string text_of(const std::vector<tir::Violation>& violations) {
@@ -307,7 +277,7 @@ bool same_function(const PrimFunc& before, const PrimFunc& after) {
 
 /// The functions that passes have left alone: a pass that stands in the table more than once need
 /// not look at one of them again.
-class Settled {
+class FixedPoints {
  public:
   bool contains(const Pass& pass, const PrimFunc& func) const {
     return std::ranges::any_of(entries_, [&](const Entry& entry) {
@@ -373,7 +343,7 @@ PrimFunc run_in_order(std::span<const Pass> passes, PrimFunc func, const Pipelin
   const arith::SimplifierMemory memory;
   std::optional<UndefinedVars> undefined;
   if (checks == Checks::EachPass) undefined.emplace(func);
-  Settled settled;
+  FixedPoints settled;
   for (std::size_t n = 0; n < passes.size(); ++n) {
     const Pass& pass = passes[n];
     check_form(pass, func);

@@ -8,7 +8,7 @@ using namespace tir;
 
 // ---- state --------------------------------------------------------------------------------------
 
-std::uint64_t Dice::next() {
+std::uint64_t Rng::next() {
   // SplitMix64 (Steele, Lea, Flood 2014).
   std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ull);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -16,7 +16,7 @@ std::uint64_t Dice::next() {
   return z ^ (z >> 31);
 }
 
-std::uint64_t Dice::below(std::uint64_t n) {
+std::uint64_t Rng::below(std::uint64_t n) {
   const std::uint64_t limit = ~std::uint64_t{0} / n * n;
   for (;;)
     if (const std::uint64_t drawn = next(); drawn < limit) return drawn % n;
@@ -30,7 +30,7 @@ Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
                           "` is no block program; te::create_prim_func and parse_script make such",
                       where);
   state_->mod = std::move(mod);
-  state_->dice = Dice(options.seed);
+  state_->dice = Rng(options.seed);
 }
 
 const IRModule& Schedule::mod() const { return state().mod; }

@@ -42,7 +42,7 @@ class Tilings {
   double count() const { return count_of(extent_, n_, limit_); }
 
   /// Draws one uniformly. Precondition: there is one.
-  std::vector<std::int64_t> drawn(Dice& dice) const {
+  std::vector<std::int64_t> drawn(Rng& dice) const {
     constexpr double kExact = 9007199254740992;
     const double all = count();
     const bool is_exact = all < kExact;

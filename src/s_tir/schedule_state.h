@@ -24,9 +24,9 @@ enum class NoLoop : unsigned char { Root, Inline };
 using Meaning = std::variant<BlockHandle, LoopHandle, NoLoop, std::int64_t>;
 
 /// A small random generator with the same results on every platform.
-class Dice {
+class Rng {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 0x123456789ull) {}
+  explicit Rng(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ull + 0x123456789ull) {}
   /// Returns a uniform number in [0, n).
   std::uint64_t below(std::uint64_t n);
   /// Returns a uniform number in [0, 1).
@@ -41,7 +41,7 @@ struct Schedule::State {
   tir::IRModule mod;
   Trace trace;
   std::vector<Meaning> meanings;
-  Dice dice{0};
+  Rng dice{0};
   /// The functions as programs, created on demand and shared by copies.
   std::map<std::string, std::shared_ptr<const Program>> programs;
 };

@@ -9,7 +9,7 @@
 
 namespace tenon::s_tir {
 
-class __attribute__((visibility("hidden"))) Step {
+class Step {
  public:
   Step(Schedule::State& state, InstructionKind kind, std::string_view primitive,
        SourceLocation where)
@@ -40,7 +40,7 @@ class __attribute__((visibility("hidden"))) Step {
   /// Returns the loops, which must belong to one function, and stores that function's name.
   std::vector<int> loops(const std::vector<LoopRV>& rvs, std::string& function) const;
   std::int64_t number(ExprRV rv) const;
-  Dice& dice() { return state_.dice; }
+  Rng& dice() { return state_.dice; }
 
   // ---- results ----
 

@@ -20,17 +20,20 @@ using namespace tir;
 namespace {
 
 /// While it lives, marks the thread attributes of the shells as open.
-class Opening {
+class ScopedThreads {
  public:
-  Opening(std::vector<IterVar>& open, const Shells& shells) : open_(open), before_(open.size()) {
-    for (const Shell& shell : shells) {
+  ScopedThreads(std::vector<IterVar>& open, const Shells& shells)
+      : open_(open), before_(open.size()) {
+    for (const LoopHeader& shell : shells) {
       const AttrShell* attr = std::get_if<AttrShell>(&shell);
       if (attr && attr->kind != AttrKind::Pragma) open_.push_back(attr->subject);
     }
   }
-  Opening(const Opening&) = delete;
-  Opening& operator=(const Opening&) = delete;
-  ~Opening() { open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(before_), open_.end()); }
+  ScopedThreads(const ScopedThreads&) = delete;
+  ScopedThreads& operator=(const ScopedThreads&) = delete;
+  ~ScopedThreads() {
+    open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(before_), open_.end());
+  }
 
  private:
   std::vector<IterVar>& open_;
@@ -267,7 +270,7 @@ Stmt StageBuilder::provide_scan(StageId id) {
     ++body.with_depth;
 
   const Shells threads = closed_only(environment);
-  const Opening opening(open_, threads);
+  const ScopedThreads opening(open_, threads);
   return wrap(threads, inside(body, 0));
 }
 
@@ -296,9 +299,9 @@ Stmt StageBuilder::inside(const NestedBody& body, std::size_t depth) {
     if (depth == body.levels.size()) return innermost(body);
     const NestedBody::Level& level = body.levels[depth];
     const Shells shells = closed_only(*level.shells);
-    const Opening opening(open_, shells);
+    const ScopedThreads opening(open_, shells);
     const Shells threads = closed_only(threads_of(level.attached));
-    const Opening opening_threads(open_, threads);
+    const ScopedThreads opening_threads(open_, threads);
     const Stmt loops = behind(level.attached, inside(body, depth + 1));
     return wrap(shells, wrap(threads, loops));
   };
@@ -335,7 +338,7 @@ Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {
   Shells shells;
   for (StageId id : attached) {
     for (const IterVar& thread : program_.lifted.around(id)) {
-      const bool is_known = std::any_of(shells.begin(), shells.end(), [&](const Shell& shell) {
+      const bool is_known = std::any_of(shells.begin(), shells.end(), [&](const LoopHeader& shell) {
         return std::get<AttrShell>(shell).subject.same_as(thread);
       });
       if (is_known) continue;
@@ -349,7 +352,7 @@ Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {
 
 Shells StageBuilder::closed_only(const Shells& level) const {
   Shells shells;
-  for (const Shell& shell : level) {
+  for (const LoopHeader& shell : level) {
     const AttrShell* attr = std::get_if<AttrShell>(&shell);
     const bool is_open = attr && attr->kind != AttrKind::Pragma &&
                          std::any_of(open_.begin(), open_.end(), [&](const IterVar& thread) {

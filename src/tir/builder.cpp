@@ -8,7 +8,7 @@
 namespace tenon::tir {
 
 /// The open scopes, outermost first.
-struct __attribute__((visibility("hidden"))) IRBuilderState {
+struct IRBuilderState {
   /// A statement, or a wrapper of everything that follows it in its scope.
   using Entry = std::variant<Stmt, std::function<Stmt(Stmt)>>;
   struct Scope {

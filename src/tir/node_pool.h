@@ -23,13 +23,13 @@ class NodePool {
     return ::operator new(kBytes);
   }
   static void give_back(void* memory) {
-    if (state.count >= kMaxBlocks || !is_open()) return ::operator delete(memory);
+    if (state.count >= kMax || !is_open()) return ::operator delete(memory);
     state.first = new (memory) Block{state.first};
     ++state.count;
   }
 
  private:
-  static constexpr int kMaxBlocks = 8192;
+  static constexpr int kMax = 8192;
   struct Block {
     Block* next;
   };

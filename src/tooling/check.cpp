@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "tenon/driver/build.h"
-#include "tenon/driver/host_schedule.h"
-#include "tenon/driver/lost_results.h"
+#include "tenon/driver/device_threads.h"
 #include "tenon/driver/races.h"
+#include "tenon/driver/unbound_outputs.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/walk.h"
@@ -157,7 +157,7 @@ bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
     return false;
   }
   refuse_races(graph);
-  refuse_lost_results(graph, args, binds, where);
+  refuse_unbound_outputs(graph, args, binds, where);
   const LowerOptions how{.binds = binds, .passes = options.passes, .on_step = options.on_step};
   interpret(lower(schedule, args, how, where), call, options.passes);
   return true;

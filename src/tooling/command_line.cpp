@@ -8,6 +8,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <iomanip>
 #include <iostream>
 #include <variant>
 
@@ -212,11 +213,18 @@ std::variant<CommandLineOptions, HelpWanted> parse(int argc, char** argv,
   return options;
 }
 
+void print_passes(const char* heading, std::span<const lowering::Pass> passes) {
+  std::cout << '\n' << heading << ":\n";
+  for (const lowering::Pass& pass : passes)
+    std::cout << "  " << std::left << std::setw(40) << pass.name << pass.reason << '\n';
+}
+
 void print_help(const std::string& program, const ProgramSettings& settings) {
   std::cout << "usage: " << program << " [options]\n\n"
             << settings.about << "\n\n"
-            << describe_options(settings)
-            << "\nPasses, in their order: " << joined(pass_names(), ", ") << ".\n";
+            << describe_options(settings);
+  print_passes("Passes in order, and why each has its place", lowering::lowering_passes());
+  print_passes("Then, for CPUs", lowering::host_passes());
 }
 
 }  // namespace

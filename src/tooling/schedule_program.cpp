@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "tenon/inspect/draw.h"
 #include "tenon/runtime/threads.h"
-#include "tenon/te/draw.h"
 #include "tenon/te/warnings.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tooling/graphviz.h"
@@ -236,7 +236,7 @@ BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowO
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {
   // Each phase creates the schedules again, so that only one of them reports warnings.
-  for (const std::string& warning : te::untold_warnings(schedule))
+  for (const std::string& warning : te::pending_warnings(schedule))
     if (phase_ == Phase::Show && warned_.insert(warning).second)
       err_ << "warning: " << warning << std::endl;
 }

@@ -20,7 +20,7 @@ namespace tenon::arith::rules {
 namespace {
 
 constexpr int kLanes = 4;
-constexpr int kLeast = -9, kGreatest = 9;
+constexpr int kMin = -9, kGreatest = 9;
 constexpr std::size_t kMaxPoints = 200'000;
 
 /// What the names of a rule stand for; vectors are looked at one lane at a time.
@@ -34,7 +34,7 @@ struct Point {
 /// Integers that do not overflow.
 struct Exact {
   using Number = std::int64_t;
-  static constexpr std::int64_t kFirst = kLeast, kLast = kGreatest;
+  static constexpr std::int64_t kFirst = kMin, kLast = kGreatest;
   static Number number(std::int64_t coordinate) { return coordinate; }
   static std::optional<Number> apply(BinaryOp op, Number a, Number b) { return compute(op, a, b); }
   static bool holds_constant(Number) { return true; }

@@ -113,7 +113,7 @@ class Programs {
   }
 
  private:
-  static constexpr int kVariables = 6, kMostTerms = 60;
+  static constexpr int kVariables = 6, kMaxTerms = 60;
 
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   const Expr& any(const std::vector<Expr>& list) { return list[random_() % list.size()]; }
@@ -161,10 +161,10 @@ class Programs {
     }();
     // A copy of other nodes now and then.
     if (below(3) == 0) result = result + 0 * 1;
-    if (terms_.size() < kMostTerms) {
+    if (terms_.size() < kMaxTerms) {
       terms_.push_back(result);
     } else {
-      terms_[static_cast<std::size_t>(kVariables + below(kMostTerms - kVariables))] = result;
+      terms_[static_cast<std::size_t>(kVariables + below(kMaxTerms - kVariables))] = result;
     }
     return result;
   }

@@ -241,8 +241,8 @@ TEST(Simplify, ElementsDoNotChangeSidesOfComparisons) {
 TEST(Simplify, ElementsWrapAsWritten) {
   const Buffer a = decl_buffer({4}, Int(32), {.name = "a"});
   const Expr x = make_load(a, {Expr(0)}), y = make_load(a, {Expr(1)}), z = make_load(a, {Expr(2)});
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
-  const std::int64_t values[] = {kLeast, -3, 0, 5, -kLeast - 1};
+  constexpr std::int64_t kMin = std::numeric_limits<std::int32_t>::min();
+  const std::int64_t values[] = {kMin, -3, 0, 5, -kMin - 1};
   for (const Expr& e :
        {max(x, y) - x, max(x, y) - y, x - max(x, y), y - max(x, y), min(x, y) - x, min(x, y) - y,
         x - min(x, y), y - min(x, y), max(x + y, z) - x, x - min(z, x + y), max(x + y, x + z),

@@ -35,5 +35,21 @@ TEST(WideConstants, AreAboveAllSmallerOnes) {
   }
 }
 
+TEST(LargeDivisors, KeepTheFactorOfAPositionThatAModulusWouldMakeLarge) {
+  const Var i("i", Int(32));
+  Facts facts;
+  facts.bind(i, Range::from_min_extent(0, 16));
+  for (const Expr& e : {floormod(375 - i * 6, 312732236), floormod(i * -6, 312732236),
+                        floormod(1000 + i * -6, 2000000000)}) {
+    const Expr simple = simplify(e, facts);
+    for (int value = 0; value < 16; ++value) {
+      VarMap values;
+      set(values, i, make_int(Int(32), value));
+      EXPECT_EQ(evaluate(substitute(simple, values)), evaluate(substitute(e, values)))
+          << print_expr(e) << " becomes " << print_expr(simple) << ", at " << value;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::arith

@@ -2,7 +2,7 @@
 // same arrays and in the same run: a line for each length.
 //
 //   attention --heads 8 --length 2048 --width 64 --threads 1
-//   attention                               the rows of the table in README.md
+//   attention                               the rows of results/attention.json
 //
 // The libraries multiply each head's queries and keys, take the softmax of all rows (oneDNN's, or
 // Eigen's), and multiply by the values. Operations are those of the products.

@@ -4,7 +4,7 @@
 //
 //   conv2d --shape 1x64x56x56 --filters 64 --kernel 3 --padding 1 --stride 1 --threads 1
 //   conv2d --form winograd-2                tiles of 2, where they can be
-//   conv2d                                  the shapes of the table in README.md
+//   conv2d                                  the shapes of results/conv2d.json
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>
 #include <tenon/topi/broadcast.h>

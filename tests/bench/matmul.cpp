@@ -3,7 +3,7 @@
 //
 //   matmul --m 1024 --n 1024 --k 1024 --threads 1
 //   matmul --m 1024 --n 1024 --k 1024 --type int8
-//   matmul                                  the shapes of the table in README.md
+//   matmul                                  the shapes of results/matmul.json
 #include <tenon/runtime/bound_call.h>
 #include <tenon/tenon.h>
 #include <tenon/tooling/multiply_add_peak.h>

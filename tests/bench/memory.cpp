@@ -2,7 +2,7 @@
 // as much, on the same arrays and in the same run: a line for each operator and size.
 //
 //   memory --work softmax --log2 22 --threads 1
-//   memory                                  the rows of the table in README.md
+//   memory                                  the rows of results/memory.json
 #include <tenon/runtime/bound_call.h>
 #include <tenon/tenon.h>
 #include <tenon/topi/broadcast.h>

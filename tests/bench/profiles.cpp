@@ -21,8 +21,8 @@ using namespace tenon;
 namespace {
 
 constexpr int kRounds = 11;
-constexpr double kMostCost = 1.10;
-constexpr double kMostDifference = 0.05;
+constexpr double kMaxCost = 1.10;
+constexpr double kMaxDifference = 0.05;
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -64,7 +64,7 @@ bool cost_is_kept(int elements) {
   }
   const double ratio = median(ratios);
   const bool counts = median(stage) >= 1e-6;
-  const bool kept = !counts || ratio <= kMostCost;
+  const bool kept = !counts || ratio <= kMaxCost;
   std::printf("cost: stages of %7.2f us: %.3f of the time without a profile%s\n",
               median(stage) * 1e6, ratio,
               !counts ? "  (shorter than what is promised)"
@@ -150,7 +150,7 @@ bool shares_are_kept(int n, int threads) {
       if (stage.name == "packed") by_profile.push_back(stage.share);
   }
   const double difference = std::abs(median(by_profile) - median(by_times));
-  const bool kept = difference <= kMostDifference;
+  const bool kept = difference <= kMaxDifference;
   std::printf(
       "shares: %d rows, %d thread(s): packing is %.1f %% by the profile, %.1f %% by its own time%s\n",
       n, threads, 100 * median(by_profile), 100 * median(by_times), kept ? "  kept" : "  NOT KEPT");

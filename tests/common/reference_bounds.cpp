@@ -304,7 +304,7 @@ class Iterations {
   bool for_each(F f, std::size_t depth = 0) {
     if (depth == loops_.size()) {
       f();
-      return ++count_ <= kMost;
+      return ++count_ <= kMax;
     }
     const std::int64_t extent = value(ranges_.at(loops_[depth]).extent);
     for (std::int64_t at = 0; at < extent; ++at) {
@@ -324,7 +324,7 @@ class Iterations {
   }
 
  private:
-  static constexpr std::int64_t kMost = 1'000'000;
+  static constexpr std::int64_t kMax = 1'000'000;
 
   void set(const Var& var, std::int64_t value) {
     for (auto& [known, old] : values_)

@@ -24,12 +24,12 @@ constexpr const char* kArchitectures[] = {"sm_80", "sm_90"};
 /// Nothing where NVRTC is not found.
 std::optional<MachineCode> usual_code(const std::function<codegen::KernelCode()>& compile,
                                       const std::string& kernel) {
-  constexpr int kMostTries = 8;
+  constexpr int kMaxTries = 8;
   std::set<std::string> seen;
   for (int n = 1;; ++n) {
     const codegen::KernelCode code = compile();
     if (code.binary.empty()) return std::nullopt;
-    if (!seen.insert(code.binary).second || n == kMostTries)
+    if (!seen.insert(code.binary).second || n == kMaxTries)
       return machine_code(code.binary, kernel);
   }
 }

@@ -64,8 +64,7 @@ TEST(CudaText, LoadsOfReadOnlyArraysAreOpaqueInAKernelThatReadsWhatItWrites) {
   EXPECT_EQ(none.find("opaque"), std::string::npos);
 }
 
-/// What stands beside the programs of three pages, for which no device has a kernel: the tutorials
-/// 05_compute_at, 14_bind and 20_set_store_predicate.
+/// The corrected schedules of the seed programs 05_compute_at, 14_bind and 20_set_store_predicate.
 TEST(CudaText, SumsByTheThreadsOfABlockCompile) {
   te::Tensor A = te::placeholder({1024}, "A");
   te::IterVar k = te::reduce_axis({0, 1024}, "k");

@@ -14,7 +14,7 @@ using tir::Intrin;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t converted_to(DataType to, double value) {
@@ -27,7 +27,7 @@ TEST(Number, ConversionsToIntegersSaturate) {
   EXPECT_EQ(converted_to(UInt(8), -1), 0);
   EXPECT_EQ(converted_to(Int(32), kInfinity), 2147483647);
   EXPECT_EQ(converted_to(Int(64), 0x1p63), kGreatest);
-  EXPECT_EQ(converted_to(Int(64), -0x1p70), kLeast);
+  EXPECT_EQ(converted_to(Int(64), -0x1p70), kMin);
   EXPECT_EQ(converted({0, 0x1p64}, Float(64), UInt(64)).whole,
             Whole{std::numeric_limits<std::uint64_t>::max()});
   EXPECT_EQ(converted_to(Int(32), kNan), 0);
@@ -69,7 +69,7 @@ TEST(Number, ShiftAmountsAreTakenModuloTheWidth) {
   EXPECT_EQ(shifted(Intrin::shift_left, 1, 9, Int(8)), 2);
   EXPECT_EQ(shifted(Intrin::shift_left, 1, 7, Int(8)), -128);
   EXPECT_EQ(shifted(Intrin::shift_right, -128, 10, Int(8)), -32);
-  EXPECT_EQ(shifted(Intrin::shift_right, kLeast, -1, Int(64)), -1);
+  EXPECT_EQ(shifted(Intrin::shift_right, kMin, -1, Int(64)), -1);
 }
 
 TEST(Number, DivisionOfTheLeastIntegerByMinusOneWraps) {

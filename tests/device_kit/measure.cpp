@@ -212,14 +212,14 @@ double seconds_of(runtime::DeviceApi& api, const std::function<void()>& call) {
   api.synchronize(0);
   int number = 1;
   std::vector<double> results;
-  constexpr double kLeast = 0.01;
+  constexpr double kMin = 0.01;
   constexpr std::size_t kRepeats = 7;
   while (results.size() < kRepeats) {
     const auto timer = api.make_timer(0);
     timer->start();
     for (int n = 0; n < number; ++n) call();
     const double time = timer->stop();
-    if (time < kLeast && results.empty() && number < (1 << 20)) {
+    if (time < kMin && results.empty() && number < (1 << 20)) {
       number *= 2;
       continue;
     }
@@ -297,14 +297,14 @@ int probe(const CheckOptions& options) {
   if (options.device.type == DeviceType::Cuda) {
     // CU_DEVICE_ATTRIBUTE_...
     constexpr int kMajor = 75, kMinor = 76, kMultiprocessors = 16, kClock = 13, kMemoryClock = 36,
-                  kL2Bytes = 38, kMostShared = 97;
+                  kL2Bytes = 38, kMaxShared = 97;
     line["capability"] =
         std::to_string(attribute(kMajor)) + "." + std::to_string(attribute(kMinor));
     line["multiprocessors"] = attribute(kMultiprocessors);
     line["clock_khz"] = attribute(kClock);
     line["memory_clock_khz"] = attribute(kMemoryClock);
     line["l2_bytes"] = attribute(kL2Bytes);
-    line["shared_bytes"] = attribute(kMostShared);
+    line["shared_bytes"] = attribute(kMaxShared);
     line["driver"] = driver_version();
   }
   const auto start = std::chrono::steady_clock::now();

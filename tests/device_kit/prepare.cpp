@@ -35,7 +35,7 @@ struct Options {
 };
 
 /// The maximum work of one run by the interpreter (tests/common/work.h).
-constexpr double kMostWork = 5e6;
+constexpr double kMaxWork = 5e6;
 
 /// Writes the files of all cases. Only random programs may be refused; they are left out then.
 class Preparation {
@@ -126,8 +126,8 @@ class Preparation {
     if (std::holds_alternative<Var>(c.args.front())) sizes = {1, 7, 17};
     if (c.least_size == 0) sizes.insert(sizes.begin(), 0);
     for (const std::int64_t size : sizes)
-      if (work_of(truth, size) > kMostWork ||
-          work_of(lower_to_loops(c.schedule, c.args, {.binds = c.build.binds}), size) > kMostWork)
+      if (work_of(truth, size) > kMaxWork ||
+          work_of(lower_to_loops(c.schedule, c.args, {.binds = c.build.binds}), size) > kMaxWork)
         return false;
     CaseSpec spec{.name = name,
                   .group = "random",

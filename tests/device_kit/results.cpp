@@ -72,11 +72,11 @@ bool report(const std::string& folder) {
     std::printf("%-24s %7d %7d %7d %7d %7d %9.2f\n", fs::path(file).stem().c_str(), counts["right"],
                 counts["wrong"], counts["error"], counts["crashed"], counts["skipped"], seconds);
   }
-  constexpr std::size_t kMostWrong = 40;
+  constexpr std::size_t kMaxWrong = 40;
   for (std::size_t n = 0; n < wrong.size(); ++n) {
     is_right = false;
-    if (n == kMostWrong) std::printf("... and %zu more\n", wrong.size() - n);
-    if (n >= kMostWrong) continue;
+    if (n == kMaxWrong) std::printf("... and %zu more\n", wrong.size() - n);
+    if (n >= kMaxWrong) continue;
     std::printf("%s %s: %.150s\n", name_of(wrong[n]).c_str(), wrong[n].value("status", "").c_str(),
                 wrong[n].value("what", "").c_str());
   }

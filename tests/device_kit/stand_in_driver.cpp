@@ -204,7 +204,7 @@ class Handles {
 
 constexpr std::size_t kDeviceMemory = std::size_t{80} << 30;
 constexpr std::size_t kPlainShared = 48 * 1024;
-constexpr unsigned kRegisters = 65536, kWarp = 32, kMostThreads = 1024;
+constexpr unsigned kRegisters = 65536, kWarp = 32, kMaxThreads = 1024;
 constexpr int kDriverVersion = 13000, kPtxVersionOfDriver = 90;
 
 struct Driver {
@@ -589,7 +589,7 @@ struct Launch {
 };
 
 void check_extents(const DeviceKernel& kernel, const Launch& launch) {
-  constexpr unsigned kMostBlocks[] = {2147483647, 65535, 65535}, kMostExtent[] = {1024, 1024, 64};
+  constexpr unsigned kMaxBlocks[] = {2147483647, 65535, 65535}, kMaxExtent[] = {1024, 1024, 64};
   const auto check = [](const char* what, int d, unsigned extent, unsigned most) {
     const std::string name = std::string(what) + "." + "xyz"[d];
     if (extent == 0) throw Fault{kInvalidValue, name + " is 0"};
@@ -598,14 +598,14 @@ void check_extents(const DeviceKernel& kernel, const Launch& launch) {
                                      std::to_string(most) + " is possible"};
   };
   for (int d = 0; d < 3; ++d) {
-    check("gridDim", d, launch.grid[d], kMostBlocks[d]);
-    check("blockDim", d, launch.block[d], kMostExtent[d]);
+    check("gridDim", d, launch.grid[d], kMaxBlocks[d]);
+    check("blockDim", d, launch.block[d], kMaxExtent[d]);
   }
   const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
   const std::string block = "a block of " + std::to_string(threads) + " threads";
-  if (threads > kMostThreads)
+  if (threads > kMaxThreads)
     throw Fault{kInvalidValue,
-                block + ", at most " + std::to_string(kMostThreads) + " are possible"};
+                block + ", at most " + std::to_string(kMaxThreads) + " are possible"};
   if (kernel.max_threads != 0 && threads > kernel.max_threads)
     throw Fault{kOutOfResources, block + ", the kernel was compiled for at most " +
                                      std::to_string(kernel.max_threads)};
@@ -706,7 +706,7 @@ void launch(Driver& all, Context& context, const void* handle, const Launch& lau
 std::optional<int> device_attribute(const Driver& all, int attribute) {
   switch (attribute) {
     case 1:
-      return kMostThreads;
+      return kMaxThreads;
     case 2:
     case 3:
       return 1024;
@@ -763,7 +763,7 @@ std::optional<int> function_attribute(const Driver& all, const Function& functio
   const Architecture& binary = function.module->image.is_ptx ? all.architecture : code;
   switch (attribute) {
     case 0:
-      return kernel.max_threads == 0 ? kMostThreads : kernel.max_threads;
+      return kernel.max_threads == 0 ? kMaxThreads : kernel.max_threads;
     case 1:
       return static_cast<int>(kernel.static_shared_bytes);
     case 2:
@@ -795,7 +795,6 @@ void check_device(const Driver& all, int device) {
 
 // ---- The interface --------------------------------------------------------------------------
 
-#pragma GCC visibility push(default)
 extern "C" {
 
 using namespace tenon::testing;
@@ -1093,9 +1092,9 @@ Result cuFuncSetAttribute(void* function, int attribute, int value) {
       "cuFuncSetAttribute", Needs::Context,
       [&](Driver& all, Context& context) {
         Function& changed = all.function(function, context);
-        constexpr int kMostDynamicShared = 8, kCarveout = 9;
+        constexpr int kMaxDynamicShared = 8, kCarveout = 9;
         if (attribute == kCarveout) return;
-        if (attribute != kMostDynamicShared)
+        if (attribute != kMaxDynamicShared)
           throw Fault{kInvalidValue, "this attribute cannot be set, or is not known here"};
         const std::size_t fixed = changed.kernel->static_shared_bytes;
         if (value < 0 || static_cast<std::size_t>(value) + fixed > all.most_shared())
@@ -1231,4 +1230,3 @@ Result cuEventElapsedTime(float* milliseconds, void* start, void* stop) {
 }
 
 }  // extern "C"
-#pragma GCC visibility pop

@@ -206,7 +206,7 @@ TEST_F(StandIn, ReportsParametersThatAreNotPointers) {
 }
 
 TEST_F(StandIn, ReportsSharedMemoryBeyondTheLimit) {
-  constexpr unsigned kStatic = 8192, kPlain = 48 * 1024 - kStatic, kMost = 227 * 1024 - kStatic;
+  constexpr unsigned kStatic = 8192, kPlain = 48 * 1024 - kStatic, kMax = 227 * 1024 - kStatic;
   EXPECT_EQ(launch({.shared = kPlain}), kSuccess);
   EXPECT_EQ(faults(), "");
   EXPECT_EQ(launch({.shared = kPlain + 4}), kInvalidValue);
@@ -215,10 +215,10 @@ TEST_F(StandIn, ReportsSharedMemoryBeyondTheLimit) {
       "cuLaunchKernel: kernel `add`: 40964 bytes of dynamic shared memory in addition to 8192 "
       "bytes of static: more than 40960 bytes of dynamic were not asked for with "
       "cuFuncSetAttribute [CUDA_ERROR_INVALID_VALUE]\n");
-  EXPECT_EQ(call("cuFuncSetAttribute", add, 8, static_cast<int>(kMost)), kSuccess);
-  EXPECT_EQ(launch({.shared = kMost}), kSuccess);
+  EXPECT_EQ(call("cuFuncSetAttribute", add, 8, static_cast<int>(kMax)), kSuccess);
+  EXPECT_EQ(launch({.shared = kMax}), kSuccess);
   EXPECT_EQ(faults(), "");
-  EXPECT_EQ(call("cuFuncSetAttribute", add, 8, static_cast<int>(kMost + 4)), kInvalidValue);
+  EXPECT_EQ(call("cuFuncSetAttribute", add, 8, static_cast<int>(kMax + 4)), kInvalidValue);
   EXPECT_EQ(faults(),
             "cuFuncSetAttribute: a block has at most 232448 bytes of shared memory, and the kernel "
             "`add` has 8192 bytes of static [CUDA_ERROR_INVALID_VALUE]\n");

@@ -1,5 +1,5 @@
 // What intermediate tensors need, beside the memory that they get.
-#include "tenon/driver/buffer_sizes.h"
+#include "tenon/inspect/buffer_sizes.h"
 
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>

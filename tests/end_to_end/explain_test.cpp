@@ -1,6 +1,6 @@
 // What explain says of programs: which accesses and loops are proved, which are not, and what a run
 // with instrument_bounds says of those.
-#include "tenon/driver/explain.h"
+#include "tenon/inspect/explain.h"
 
 #include <gtest/gtest.h>
 

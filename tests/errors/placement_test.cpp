@@ -124,7 +124,7 @@ TEST(SharedMemory, IsNotFilledInALoopThatThreadsRunDifferentlyOften) {
 
 std::vector<std::string> warnings_of(const Schedule& s) {
   const StageGraph graph = freeze(s);
-  return untold_warnings(s, graph, infer_bound(graph));
+  return pending_warnings(s, graph, infer_bound(graph));
 }
 
 /// Evaluations for each element of the stage.

@@ -15,7 +15,7 @@ using tir::Var;
 
 namespace {
 
-constexpr int kMostStages = 5, kMostExtent = 24, kMostReads = 3;
+constexpr int kMaxStages = 5, kMaxExtent = 24, kMaxReads = 3;
 
 /// axis * times + (reduction axis * reduce_times) + plus, for one dimension of what is read.
 struct Position {
@@ -54,10 +54,10 @@ class Maker {
   // ---- what to compute: readers first, so that producers are as large as what is read of them
 
   void plan_all() {
-    const int count = random_.between(2, kMostStages);
+    const int count = random_.between(2, kMaxStages);
     plans_.resize(static_cast<std::size_t>(count));
     for (Plan& plan : plans_) plan.shape.assign(static_cast<std::size_t>(random_.between(1, 2)), 1);
-    for (int& extent : plans_.front().shape) extent = random_.between(1, kMostExtent);
+    for (int& extent : plans_.front().shape) extent = random_.between(1, kMaxExtent);
     for (int n = 0; n + 1 < count; ++n) {
       Plan& plan = plans_[static_cast<std::size_t>(n)];
       if (random_.one_in(3)) plan.reduced = random_.between(1, 4);
@@ -74,7 +74,7 @@ class Maker {
       const int times = random_.one_in(3) ? random_.between(-1, 3) : 1;
       first.push_back({axis, times, plan.reduced > 0 ? random_.between(0, 2) : 0, 0});
     }
-    for (int count = random_.one_in(2) ? 1 : random_.between(2, kMostReads); count > 0; --count) {
+    for (int count = random_.one_in(2) ? 1 : random_.between(2, kMaxReads); count > 0; --count) {
       Read next{producer, first};
       for (Position& p : next.positions) p.plus = random_.between(0, 3);
       plan.reads.push_back(std::move(next));

@@ -23,7 +23,7 @@ FloatLimits limits_of(DataType type) {
 }
 
 /// Inexact values beyond are too coarse to compare.
-constexpr int kMostInexact = 12;
+constexpr int kMaxInexact = 12;
 
 ExactValue combine_bools(ExactOperation operation, const Expr& a, const Expr& b) {
   switch (static_cast<int>(operation) % 3) {
@@ -70,7 +70,7 @@ Magnitude inexact(int high) { return {high, 0, false}; }
 bool is_held(DataType type, Magnitude magnitude) {
   if (!type.is_floating()) return true;
   const FloatLimits limits = limits_of(type);
-  if (!magnitude.exact) return magnitude.high <= std::min(kMostInexact, limits.largest_exponent);
+  if (!magnitude.exact) return magnitude.high <= std::min(kMaxInexact, limits.largest_exponent);
   return magnitude.high - magnitude.low <= limits.significand &&
          magnitude.high <= limits.largest_exponent;
 }

@@ -8,7 +8,7 @@ namespace {
 
 /// Of padded memory, in elements: the interpreter notes of each who has written it, for which a
 /// case must not take a machine's whole memory.
-constexpr std::int64_t kMostAligned = 1 << 22;
+constexpr std::int64_t kMaxAligned = 1 << 22;
 /// Sizes that only the call knows are about as long.
 constexpr std::int64_t kLikelySize = 64;
 
@@ -173,10 +173,10 @@ std::string ScheduleStep::storage_align(const NotedStage& stage) {
   const bool is_far = random_.one_in(20);
   int by = is_far ? 1 << random_.between(12, 16) : random_.between(1, 8);
   std::int64_t elements = by;
-  for (int n = 0; n <= chosen && elements <= kMostAligned; ++n)
+  for (int n = 0; n <= chosen && elements <= kMaxAligned; ++n)
     elements *=
         tir::constant_int(axes[static_cast<std::size_t>(n)].dom()->extent).value_or(kLikelySize);
-  if (elements > kMostAligned) by = 8;
+  if (elements > kMaxAligned) by = 8;
   const int offset = random_.between(0, by - 1);
   stage.storage_align(axis, by, offset);
   return "storage_align(" + axis.name() + ", " + std::to_string(by) + ", " +

@@ -41,7 +41,7 @@ bool has_threads(const te::Schedule& schedule) {
 constexpr int kFewSteps = 5, kMaxSteps = 14, kMaxIntrinsics = 2;
 constexpr std::int64_t kStepLimit = 1'000'000;
 /// A few seconds: the interpreter evaluates some ten million expressions in one, in several ways.
-constexpr double kMostWork = 2e7, kMostCompiledWork = 5e9;
+constexpr double kMaxWork = 2e7, kMaxCompiledWork = 5e9;
 
 /// One in `one_in` is an older processor than this one.
 Target random_target(Random& random, int one_in, Notes& notes) {
@@ -235,8 +235,8 @@ Verdict check(const Case& c, const CheckOptions& options) {
   ways.data = c.data;
   ways.zeros = c.zeros;
   ways.step_limit = kStepLimit;
-  ways.most_work = kMostWork;
-  ways.most_compiled_work = kMostCompiledWork;
+  ways.most_work = kMaxWork;
+  ways.most_compiled_work = kMaxCompiledWork;
   ways.build = c.build;
   ways.target = options.target.value_or(c.target);
   ways.on_phase = options.on_phase;

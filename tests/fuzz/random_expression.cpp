@@ -27,11 +27,11 @@ template <class F>
 Expr without_overflow(const Expr& a, const Expr& b, const F& operation) {
   Expr result = operation(a, b);
   if (!result.dtype().is_index() || arith::wraps(result)) return result;
-  constexpr std::int64_t kMost = 1000;
+  constexpr std::int64_t kMax = 1000;
   const auto small = [](const Expr& e) {
     const std::optional<std::int64_t> value = tir::constant_int(e);
-    const bool is_small = value ? std::abs(*value) <= kMost : e.as<tir::VarNode>() != nullptr;
-    return is_small ? e : max(min(e, make_const(e.dtype(), kMost)), make_const(e.dtype(), -kMost));
+    const bool is_small = value ? std::abs(*value) <= kMax : e.as<tir::VarNode>() != nullptr;
+    return is_small ? e : max(min(e, make_const(e.dtype(), kMax)), make_const(e.dtype(), -kMax));
   };
   return operation(small(a), small(b));
 }

@@ -7,7 +7,7 @@ namespace tenon::fuzz {
 namespace {
 
 /// Points times elements, so that one evaluation stays quick.
-constexpr int kMostPoints = 12'000;
+constexpr int kMaxPoints = 12'000;
 
 int elements_of(const Shape& shape) {
   int elements = 1;
@@ -36,7 +36,7 @@ ProgramMaker::Reduction ProgramMaker::random_reduction(const Shape& shape) {
     const bool symbolic = program_.size && random_.one_in(4);
     Size extent = symbolic ? Size{0, 1} : Size{random_.between(1, 9)};
     if (!symbolic && random_.one_in(3)) extent = {random_.pick(kExtents)};
-    if (!symbolic && r.points * extent.plus * elements_of(shape) > kMostPoints)
+    if (!symbolic && r.points * extent.plus * elements_of(shape) > kMaxPoints)
       extent = {random_.between(1, 4)};
     if (!symbolic && random_.one_in(50)) extent = {0};
     if (symbolic || extent.plus == 0)

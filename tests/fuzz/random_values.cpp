@@ -77,8 +77,8 @@ std::optional<Expr> ProgramMaker::sum_of_two_axes(const Size& extent, const Axes
 }
 
 Expr ProgramMaker::wrapped_multiple(const Size& extent, const Axis& axis) {
-  static const std::vector<int> kMost = {32767, 32768, 65535, 65536, 2147483647};
-  const int factor = random_.pick(kMost) / axis.extent.plus;
+  static const std::vector<int> kMax = {32767, 32768, 65535, 65536, 2147483647};
+  const int factor = random_.pick(kMax) / axis.extent.plus;
   return noted("a multiple that wraps", floormod(axis.index * factor, value(extent)));
 }
 

@@ -125,11 +125,11 @@ class RewriteCheck {
   }
 
   bool may_stand_beside_axes(const Expr& value) const {
-    constexpr std::int64_t kMostOfPosition = 1000;
+    constexpr std::int64_t kMaxOfPosition = 1000;
     if (const tir::FloatImm* n = value.as<tir::FloatImm>())
-      return !converts_floats_ || std::fabs(n->value) <= kMostOfPosition;
+      return !converts_floats_ || std::fabs(n->value) <= kMaxOfPosition;
     const std::int64_t number = tir::constant_int(value).value_or(0);
-    return number <= kMostOfPosition && number >= -kMostOfPosition;
+    return number <= kMaxOfPosition && number >= -kMaxOfPosition;
   }
 
   std::string run(const Expr& body, const std::vector<te::IterVar>& axes) {

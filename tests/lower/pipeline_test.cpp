@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <sstream>
 
 #include "pass_text.h"
 #include "tenon/tir/ops.h"
@@ -45,12 +47,36 @@ for (i: int32, 0, 16) {
 )"));
 }
 
-TEST(Pipeline, ANameMeansOnePassAndEveryRowHasAReason) {
+std::vector<std::span<const Pass>> all_tables() {
+  return {block_passes(),  lowering_passes(),   host_passes(),  fast_math_passes(),
+          device_passes(), device_passes(true), kernel_passes()};
+}
+
+TEST(Pipeline, ANameMeansOnePass) {
   std::map<std::string_view, decltype(Pass::run)> passes;
-  for (const Pass& pass : lowering_passes()) {
-    EXPECT_FALSE(pass.reason.empty()) << pass.name;
-    EXPECT_EQ(passes.emplace(pass.name, pass.run).first->second, pass.run) << pass.name;
-  }
+  for (const std::span<const Pass> table : all_tables())
+    for (const Pass& pass : table)
+      EXPECT_EQ(passes.emplace(pass.name, pass.run).first->second, pass.run) << pass.name;
+}
+
+/// Whether a pass of that name is in the rows.
+bool has_pass(std::span<const Pass> rows, std::string_view name) {
+  return std::ranges::any_of(rows, [&](const Pass& pass) { return pass.name == name; });
+}
+
+TEST(Pipeline, PassesStandBeforeAndAfterThoseThatTheirReasonsName) {
+  for (const std::span<const Pass> table : all_tables())
+    for (std::size_t n = 0; n < table.size(); ++n) {
+      EXPECT_FALSE(table[n].reason.empty()) << table[n].name;
+      std::istringstream words{std::string(table[n].reason)};
+      for (std::string word, name; words >> word;) {
+        if (word != "before" && word != "after") continue;
+        words >> name;
+        while (name.ends_with(',') || name.ends_with(':') || name.ends_with(';')) name.pop_back();
+        EXPECT_TRUE(has_pass(word == "before" ? table.subspan(n + 1) : table.first(n), name))
+            << table[n].name << ": " << table[n].reason;
+      }
+    }
 }
 
 const Pass& pass_of(std::string_view name) {

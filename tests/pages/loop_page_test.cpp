@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "browse.h"
-#include "tenon/driver/loop_page.h"
+#include "tenon/inspect/loop_page.h"
 
 namespace tenon {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tenon/codegen/assembler_listing.h"
-#include "tenon/driver/loop_page.h"
+#include "tenon/inspect/loop_page.h"
 
 namespace tenon {
 namespace {

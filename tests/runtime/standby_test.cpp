@@ -1,4 +1,4 @@
-#include "runtime/standby.h"
+#include "runtime/parallel/standby.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/thread_counts.h"
+#include "runtime/parallel/thread_counts.h"
 #include "tenon/runtime/c_api.h"
 
 namespace tenon::runtime {

@@ -535,7 +535,8 @@ def main(A: T.Buffer[8, "float32"], D: T.Buffer[8, "float32"]) -> None:
             D[vi] = A[vi]
 )");
   const std::string sentence = refusal([&] { s->cache_write(s.block("B"), 0, "global"); });
-  EXPECT_TRUE(contains(sentence, "loop `i` around block `B`: its iterations would race")) << sentence;
+  EXPECT_TRUE(contains(sentence, "loop `i` around block `B`: its iterations would race"))
+      << sentence;
 }
 
 TEST(PartialDomains, ComputeAtRunsTheInstancesThatTheLoopsRan) {

@@ -147,10 +147,10 @@ std::vector<std::vector<Expr>> operands_of(const Operation& operation) {
   for (const DataType type : operation.operands) choices.push_back(special_values(type));
   if (operation.divides) std::erase_if(choices[1], [](const Expr& e) { return is_zero(e); });
   std::vector<std::vector<Expr>> tuples;
-  constexpr std::size_t kMostSeconds = 24;
+  constexpr std::size_t kMaxSeconds = 24;
   const std::size_t all = choices.size() > 1 ? choices[1].size() : 1;
   for (std::size_t a = 0; a < choices[0].size(); ++a)
-    for (std::size_t b = 0; b < std::min(all, kMostSeconds); ++b) {
+    for (std::size_t b = 0; b < std::min(all, kMaxSeconds); ++b) {
       std::vector<Expr> tuple{choices[0][a]};
       // Those of one first operand lie far apart, and others follow with the next.
       if (choices.size() > 1) tuple.push_back(choices[1][(a + b * 7) % all]);

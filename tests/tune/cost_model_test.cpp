@@ -8,10 +8,10 @@
 #include "tenon/s_tir/schedule.h"
 #include "tenon/tune/report.h"
 #include "tests/tune/programs.h"
-#include "tune/accesses.h"
-#include "tune/features.h"
-#include "tune/traffic.h"
-#include "tune/work.h"
+#include "tune/search/features.h"
+#include "tune/search/work.h"
+#include "tune/space/accesses.h"
+#include "tune/space/traffic.h"
 
 namespace tenon::tune {
 namespace {

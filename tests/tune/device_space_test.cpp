@@ -9,7 +9,7 @@
 #include "tenon/tune/space.h"
 #include "tenon/tune/tune.h"
 #include "tests/tune/programs.h"
-#include "tune/candidate.h"
+#include "tune/search/candidate.h"
 
 namespace tenon::tune {
 namespace {

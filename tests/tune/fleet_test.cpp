@@ -11,7 +11,7 @@
 
 #include "tenon/tune/tune.h"
 #include "tests/tune/programs.h"
-#include "tune/fleet_messages.h"
+#include "tune/fleet/fleet_messages.h"
 
 namespace tenon::tune {
 namespace {

@@ -7,7 +7,7 @@
 #include "tenon/tune/measure.h"
 #include "tenon/tune/space.h"
 #include "tests/tune/programs.h"
-#include "tune/candidate.h"
+#include "tune/search/candidate.h"
 
 namespace tenon::tune {
 namespace {

@@ -1,5 +1,4 @@
-// What the course page on stochastic schedules says of the tuner, where no other test has it:
-// README.md lists all of its rows.
+// What the course page on stochastic schedules shows of the tuner, where no other test has it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // What a round of the search gives.
-#include "tune/search.h"
+#include "tune/search/search.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -280,57 +279,35 @@ TEST_P(Check, FindsThemRightAtSizesThatNoFactorDivides) {
   }
 }
 
-/// All of them but the ladder, which has tests of its own below.
-const std::vector<std::string> kTutorials = {"01_cache_read",
-                                             "02_cache_write",
-                                             "03_set_scope",
-                                             "04_storage_align",
-                                             "05_compute_at",
-                                             "06_compute_inline",
-                                             "07_compute_root",
-                                             "08_fuse",
-                                             "09_split",
-                                             "10_reorder",
-                                             "11_tile",
-                                             "12_unroll",
-                                             "13_vectorize",
-                                             "14_bind",
-                                             "15_parallel",
-                                             "16_pragma",
-                                             "17_prefetch",
-                                             "18_tensorize",
-                                             "19_rfactor",
-                                             "20_set_store_predicate",
-                                             "21_create_group",
-                                             "conv2d",
-                                             "add_relu",
-                                             "loop_structures",
-                                             "reductions",
-                                             "parallel_reduction",
-                                             "scan",
-                                             "argmax",
-                                             "extern_call",
-                                             "maths",
-                                             "symbolic_shapes",
-                                             "targets",
-                                             "fully_connected",
-                                             "tile_sizes",
-                                             "micro_kernel",
-                                             "imported_kernel",
-                                             "whole_tensors",
-                                             "gpu_matmul",
-                                             "gpu_reduction",
-                                             "gpu_conv2d"};
+/// All programs except the ladder, which has its own tests below.
+const std::vector<std::string> kTutorials = {"01_cache_read",   "02_cache_write",
+                                             "03_set_scope",    "04_storage_align",
+                                             "05_compute_at",   "06_compute_inline",
+                                             "07_compute_root", "08_fuse",
+                                             "09_split",        "10_reorder",
+                                             "11_tile",         "12_unroll",
+                                             "13_vectorize",    "14_bind",
+                                             "15_parallel",     "16_pragma",
+                                             "17_prefetch",     "18_tensorize",
+                                             "19_rfactor",      "20_set_store_predicate",
+                                             "21_create_group", "conv2d",
+                                             "loop_structures", "tile_sizes",
+                                             "add_relu",        "argmax",
+                                             "attention",       "blur",
+                                             "caches",          "convolution",
+                                             "device_kernel",   "extern_call",
+                                             "first_program",   "fully_connected",
+                                             "gpu_conv2d",      "gpu_matmul",
+                                             "gpu_reduction",   "imported_kernel",
+                                             "loop_kinds",      "maths",
+                                             "micro_kernel",    "parallel_reduction",
+                                             "reductions",      "scan",
+                                             "softmax",         "split_and_reorder",
+                                             "symbolic_shapes", "targets",
+                                             "whole_tensors",   "why_is_it_slow"};
 
 INSTANTIATE_TEST_SUITE_P(Tutorials, Check, testing::ValuesIn(kTutorials),
                          [](const auto& info) { return info.param; });
-
-std::vector<std::string> tutorial_sources() {
-  std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator(TENON_SOURCE_DIR "/tutorials"))
-    if (file.path().extension() == ".cpp") names.push_back(file.path().stem().string());
-  return names;
-}
 
 /// Programs with command lines of their own (block_programs_test.cpp).
 const std::vector<std::string> kBlockPrograms = {
@@ -338,19 +315,37 @@ const std::vector<std::string> kBlockPrograms = {
     "conv_blocks", "tune_mm",       "tune_te",      "tune_network"};
 
 TEST(Tutorials, AreAllChecked) {
-  for (const std::string& name : tutorial_sources())
-    EXPECT_TRUE(name == "matmul_ladder" ||
-                std::find(kBlockPrograms.begin(), kBlockPrograms.end(), name) !=
-                    kBlockPrograms.end() ||
-                std::find(kTutorials.begin(), kTutorials.end(), name) != kTutorials.end())
-        << name;
+  for (const char* folder : {"tutorials", "tests/seed_programs"})
+    for (const std::string& name : programs_in(folder))
+      EXPECT_TRUE(name == "matmul_ladder" ||
+                  std::find(kBlockPrograms.begin(), kBlockPrograms.end(), name) !=
+                      kBlockPrograms.end() ||
+                  std::find(kTutorials.begin(), kTutorials.end(), name) != kTutorials.end())
+          << name;
 }
 
-TEST(Tutorials, AreAllInTheReadingOrder) {
+TEST(Tutorials, AreAllInTheReadme) {
   std::ostringstream readme;
   readme << std::ifstream(TENON_SOURCE_DIR "/tutorials/README.md").rdbuf();
-  for (const std::string& name : tutorial_sources())
+  for (const std::string& name : programs_in("tutorials"))
     EXPECT_NE(readme.str().find("`" + name + "`"), std::string::npos) << name;
+}
+
+/// The lessons are rows of the README's table: | 3 | `loop_kinds` | ... |
+TEST(Tutorials, HaveTheLessonNumberOfTheReadme) {
+  std::ifstream readme(TENON_SOURCE_DIR "/tutorials/README.md");
+  const std::regex row(R"(\| (\d+) \| `(\w+)` \|.*)");
+  int lessons = 0;
+  for (std::string line; std::getline(readme, line);) {
+    std::smatch parts;
+    if (!std::regex_match(line, parts, row)) continue;
+    EXPECT_EQ(parts[1], std::to_string(++lessons));
+    std::ifstream source(TENON_SOURCE_DIR "/tutorials/" + parts[2].str() + ".cpp");
+    std::string first;
+    std::getline(source, first);
+    EXPECT_TRUE(first.starts_with("// Lesson " + parts[1].str() + ". ")) << parts[2] << first;
+  }
+  EXPECT_GT(lessons, 10);
 }
 
 TEST(LadderCheck, FindsEveryStepRightAtSizesThatTilesDoNotDivide) {

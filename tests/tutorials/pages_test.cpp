@@ -2,24 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "run_tutorial.h"
-#include "tenon_test_paths.h"
 
 namespace {
 
-/// All that print a page by themselves: of replay_trace the programs come as files, and those that
-/// tune write one with --page when they are done.
-std::vector<std::string> tutorials() {
+/// The programs that print a page by themselves. replay_trace needs files, and the programs that
+/// tune write a page at the end of a search.
+std::vector<std::string> programs_with_pages() {
   const std::vector<std::string> others = {"replay_trace", "tune_mm", "tune_te", "tune_network"};
   std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator(TENON_SOURCE_DIR "/tutorials"))
-    if (file.path().extension() == ".cpp" &&
-        std::ranges::find(others, file.path().stem().string()) == others.end())
-      names.push_back(file.path().stem().string());
-  std::ranges::sort(names);
+  for (const char* folder : {"tutorials", "tests/seed_programs"})
+    for (const std::string& name : programs_in(folder))
+      if (std::ranges::find(others, name) == others.end()) names.push_back(name);
   return names;
 }
 
@@ -36,7 +32,7 @@ TEST_P(Page, IsWholeAndUnderAMegabyte) {
   EXPECT_EQ(run.out.find("http://"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tutorials, Page, testing::ValuesIn(tutorials()),
+INSTANTIATE_TEST_SUITE_P(Tutorials, Page, testing::ValuesIn(programs_with_pages()),
                          [](const auto& info) { return info.param; });
 
 TEST(Page, WithAProfileHasTimes) {

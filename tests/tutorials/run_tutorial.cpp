@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -33,4 +34,12 @@ Outcome run_tutorial(const std::string& name, const std::string& options) {
   run.err = err.str();
   fs::remove(errors);
   return run;
+}
+
+std::vector<std::string> programs_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& file : fs::directory_iterator(fs::path(TENON_SOURCE_DIR) / folder))
+    if (file.path().extension() == ".cpp") names.push_back(file.path().stem().string());
+  std::ranges::sort(names);
+  return names;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 struct Outcome {
   /// The exit status; -1 if the program did not exit by itself.
@@ -14,3 +15,6 @@ struct Outcome {
 
 /// Throws std::runtime_error if the program is not there.
 Outcome run_tutorial(const std::string& name, const std::string& options = "");
+
+/// The names of the programs in a folder of the sources, such as "tutorials", sorted.
+std::vector<std::string> programs_in(const std::string& folder);

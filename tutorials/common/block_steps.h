@@ -1,6 +1,6 @@
-// The steps of a tutorial on block programs: printed as scripts one after the other, or, with
-// --emit=html, together as a page for browsers that has their loops and machine code, with
-// --profile each stage's time too.
+// The steps of a tutorial on block programs. They are printed as scripts, one after the other. With
+// --emit=html they become one page with loops and machine code; with --profile the page has times
+// as well.
 //
 //   BlockSteps steps(argc, argv, "mm_relu");
 //   steps.show("original", mod);
@@ -10,17 +10,17 @@
 
 #include <tenon/tenon.h>
 
-#include <tenon/driver/loop_page.h>
+#include <tenon/inspect/loop_page.h>
 
 class BlockSteps {
  public:
-  /// Prints the usage and exits with 2 for what is none of the options.
+  /// Prints the usage and exits with status 2 if an option is unknown.
   BlockSteps(int argc, char** argv, std::string title);
 
   bool is_page() const { return is_page_; }
-  /// The module's script under a title, on the standard output; nothing yet where a page is wanted.
+  /// Prints the module's script under a title, or keeps the module for the page.
   void show(const std::string& title, const tenon::tir::IRModule& mod);
-  /// The exit status.
+  /// Returns the exit status.
   int print_page() const;
 
  private:

@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "tenon/driver/loop_page.h"
+#include "tenon/inspect/loop_page.h"
 #include "tenon/tenon.h"
 #include "tenon/tooling/check.h"
 #include "tenon/tooling/graphviz.h"
@@ -65,7 +65,7 @@ struct Built {
   const Step* step;
   runtime::Function function;
   Measured best;
-  /// Seconds in each round; none for slow steps.
+  /// Seconds in each round. Empty for slow steps.
   std::vector<double> rounds = {};
 };
 
@@ -75,8 +75,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// How many times as fast as the step before, round by round: neighbours in time are compared, so
-/// that a machine whose speed drifts says the same.
+/// The speed relative to the step before, as the median of all rounds. Measurements of the same
+/// round are compared, so a drift of the machine's speed does not matter.
 double gain(const Built& step, const Built& before) {
   if (step.rounds.empty() || before.rounds.empty()) return before.best.seconds / step.best.seconds;
   std::vector<double> ratios;
@@ -115,9 +115,9 @@ class Ladder {
   }
 
  private:
-  /// Steps are measured in turn, so that what else the machine does in the meantime hits them
-  /// alike; in each round with arrays and code at other addresses, because where they happen to lie
-  /// is worth some percent.
+  /// Measures the steps in turn, so that other load on the machine affects all of them. Each round
+  /// has arrays and code at other addresses, because their placement can change the time by a few
+  /// percent.
   static constexpr int kRounds = 8;
 
   bool prints_page() const { return options_.emit == Emit::Html; }
@@ -205,7 +205,7 @@ class Ladder {
     std::cout << std::endl;
   }
 
-  /// Runs a step once, checks what it wrote, and prints both. The slow steps are not measured
+  /// Runs a step once, checks its result, and prints the time and the check. Slow steps are not run
   /// again.
   Built run(const Step& step) {
     const runtime::Function function = codegen::load(compile(step))["matmul"];
@@ -243,8 +243,8 @@ class Ladder {
     built.rounds.push_back(timing.min);
   }
 
-  /// The libraries on the same arrays, with all threads and with one; the least times of all
-  /// rounds.
+  /// Measures the libraries on the same arrays, with all threads and with one. Keeps the minimum of
+  /// all rounds.
   void measure_libraries(const Data& data, int threads) {
     for (const LibraryProduct& library : library_products({.m = n_,
                                          .n = n_,
@@ -267,7 +267,7 @@ class Ladder {
     }
   }
 
-  /// The last one with a schedule.
+  /// The last step that has a schedule.
   static const Built& best_step(const std::vector<Built>& all) { return all[all.size() - 2]; }
 
   void measure_again(std::vector<Built>& all) {
@@ -335,7 +335,7 @@ class Ladder {
     std::cout << std::defaultfloat << std::flush;
   }
 
-  /// How far the best library is from a step, on as many threads.
+  /// Compares a step with the fastest library on the same number of threads.
   void print_libraries(const std::pair<std::string, Measured>& step) const {
     const auto& [name, measured] = step;
     const auto found = libraries_.find(measured.threads);

@@ -1,7 +1,7 @@
-// A ladder of schedules of one matrix product: prints, checks and times each, and puts them into a
+// A ladder of schedules of one matrix product: prints, checks and times each step, and prints a
 // table.
 //
-//   return climb({naive(n), tiled(n)}, n, options);      // the exit status
+//   return climb({naive(n), tiled(n)}, unscheduled(n), n, options);      // the exit status
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 /// C = A B.
 struct Matmul {
   tenon::te::Tensor A, B;
-  /// B as the loops read it: panels of some columns, each row of a panel contiguous. Absent: B
-  /// itself is read.
+  /// The copy of B in panels of several columns, where each row of a panel is contiguous. Absent if
+  /// the loops read B itself.
   std::optional<tenon::te::Tensor> packed;
   tenon::te::Tensor C;
 };
@@ -26,13 +26,14 @@ struct Step {
   Matmul matmul;
   tenon::te::Schedule schedule;
   bool is_parallel = false;
-  /// As BuildOptions has it: the steps that show what a schedule does run just its loops.
+  /// BuildOptions::autotune_loops. False: the step runs exactly the loops of its schedule.
   std::optional<bool> autotune_loops = false;
-  /// Too slow to be run more often than needed.
+  /// The step is slow and runs only once.
   bool is_slow = false;
 };
 
-/// Prints, checks and times the steps on n x n matrices, or does what of it the command line asks
-/// for. `unscheduled` is shown after them; their last step is compared with libraries.
+/// Prints, checks and times the steps on n x n matrices. With --emit, --check or --time it does
+/// only what they name. `unscheduled` comes after the steps; the last step is compared with
+/// libraries.
 int climb(const std::vector<Step>& steps, const Step& unscheduled, int n,
           const tenon::CommandLineOptions& options);

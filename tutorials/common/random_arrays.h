@@ -1,4 +1,4 @@
-// What block programs of tutorials are run on.
+// Arguments for the block programs of tutorials.
 #pragma once
 
 #include <tenon/tenon.h>

@@ -1,4 +1,4 @@
-// What the tutorials on max(A B, 0) as a block program share: checking its numbers.
+// The check that the tutorials on max(A B, 0) share.
 //
 //   const ReluProduct product(128);
 //   product.is_right(build(mod, Target("llvm"))["mm_relu"])
@@ -6,11 +6,11 @@
 
 #include <tenon/tenon.h>
 
-/// Random matrices, and what plain C++ makes of them.
+/// Random matrices, and the result that plain C++ computes from them.
 struct ReluProduct {
   explicit ReluProduct(int size);
 
-  /// Whether a function of A, B and the result computes that.
+  /// Whether a function of A, B and C stores the expected result in C.
   bool is_right(const tenon::runtime::Function& function) const;
 
   tenon::runtime::NDArray a, b, expected;

@@ -1,7 +1,7 @@
 #include "tutorials/common/tuning.h"
 
 #include <tenon/driver/device_of.h>
-#include <tenon/driver/loop_page.h>
+#include <tenon/inspect/loop_page.h>
 #include <tenon/tooling/multiply_add_peak.h>
 
 #include <boost/program_options.hpp>

@@ -1,4 +1,4 @@
-// What the tutorials on tuning share: their options, and the best schedule timed as a user would.
+// The options of the tutorials on tuning, and the measurement of the best schedule.
 #pragma once
 
 #include <tenon/tenon.h>
@@ -16,38 +16,40 @@ struct TuningArguments {
   int size = 128;
   int trials = 64;
   int threads = 1;
-  /// Empty: nothing is kept.
+  /// The folder for the records of all measurements. Empty: they are not kept.
   std::string work_dir = {};
   std::uint64_t seed = 0;
-  /// Files for the page of tune::report, for one with the loops of the program before and after
-  /// (driver/loop_page.h), and for tune::program_text. Empty: none.
+  /// Files to write: the page of tune::report, the page with the loops before and after
+  /// (driver/loop_page.h), and the program of tune::program_text. Empty: not written.
   std::string report = {};
   std::string page = {};
   std::string save = {};
-  /// Under mpirun, the processes that measure.
+  /// The processes that measure, under mpirun.
   std::shared_ptr<tenon::tune::Fleet> ranks = nullptr;
 
-  /// A device's target, such as "opencl"; empty: this processor.
+  /// The target of a device, such as "opencl". Empty: this processor.
   std::string device = {};
 
-  /// The device's, or "llvm --num-cores=1" with the threads.
+  /// The target of `device`, or "llvm --num-cores=N" for N threads.
   tenon::Target target() const;
-  /// What all of the tutorials ask for; the program is filled in.
+  /// The options of the search. The caller sets the program.
   tenon::tune::TuneOptions options() const;
 };
 
-/// Prints the usage and exits with 0 for --help, with 2 for what is none of the options. Under
-/// mpirun all but the first process measure from here on, and exit when that one ends.
+/// Prints the usage and exits with status 0 for --help, with status 2 if an option is unknown.
+/// Under mpirun, all processes but the first measure candidates from here on, and exit when the
+/// first one ends.
 TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments defaults = {});
 
-/// The best trace, and its time beside the database's; the exit status: 1 if nothing was measured.
+/// Prints the best trace, and its time here and in the database. Returns 1 if nothing was measured,
+/// else 0.
 int show_best(const tenon::tir::IRModule& mod, const tenon::tune::Database& database,
               const TuningArguments& arguments);
 
-/// A program and the best one found for it.
+/// A program before and after tuning.
 struct TunedProgram {
   std::string name;
   tenon::tir::IRModule before, best;
 };
-/// Where --page asks for it, the page of their loops and machine code.
+/// Writes the page of loops and machine code, if --page is given.
 void write_page(const std::vector<TunedProgram>& programs, const TuningArguments& arguments);

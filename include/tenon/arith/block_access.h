@@ -9,8 +9,6 @@
 
 #include "tenon/tir/block.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// The regions that the statements of a block may read and write.
@@ -33,5 +31,3 @@ tir::Block with_found_access(tir::Block block, std::span<const tir::Buffer> visi
 tir::Range range_by_ends(const tir::Range& range);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -6,8 +6,6 @@
 
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// Returns the value of the operation; 0 or 1 for a comparison. Nullopt for a division by zero, for
@@ -15,5 +13,3 @@ namespace tenon::arith {
 std::optional<std::int64_t> compute(tir::BinaryOp op, std::int64_t a, std::int64_t b);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

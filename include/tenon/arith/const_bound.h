@@ -8,8 +8,6 @@
 
 #include "tenon/tir/handles.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 class Facts;
@@ -32,5 +30,3 @@ struct ConstBound {
 ConstBound const_bound(const tir::Expr& e, const Facts& facts);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

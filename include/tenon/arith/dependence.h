@@ -21,8 +21,6 @@
 #include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// The memory that a function writes, and its buffer views.
@@ -155,5 +153,3 @@ Facts facts_of_arguments(const tir::PrimFunc& func);
 std::string access_text(const Access& access);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

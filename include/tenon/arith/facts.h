@@ -15,8 +15,6 @@
 #include "tenon/arith/modular_set.h"
 #include "tenon/tir/ops.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 using tir::Expr;
@@ -68,5 +66,3 @@ class Facts {
 };
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

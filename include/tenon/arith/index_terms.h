@@ -11,8 +11,6 @@
 #include "tenon/support/function_ref.h"
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// Decomposes factor * e. Calls `term` with each non-constant summand and its coefficient, in
@@ -97,5 +95,3 @@ class Reach {
 };
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

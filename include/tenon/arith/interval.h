@@ -7,8 +7,6 @@
 #include "tenon/arith/facts.h"
 #include "tenon/support/dense_map.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// An interval, inclusive at both ends. It may be unbounded or empty.
@@ -87,5 +85,3 @@ struct LinearForm {
 std::optional<LinearForm> linear_form(const Expr& e, const std::vector<Var>& vars);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

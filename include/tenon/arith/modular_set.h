@@ -8,8 +8,6 @@
 
 #include "tenon/tir/handles.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 class Facts;
@@ -23,5 +21,3 @@ struct ModularSet {
 ModularSet modular_set(const tir::Expr& e, const Facts& facts);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -13,8 +13,6 @@
 
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// Changes of a transformation to the sequence of terms. Each relies on laws of the reducer.
@@ -42,5 +40,3 @@ std::optional<std::string> find_counterexample(const tir::CommReducerNode& reduc
 bool is_identity_neutral(const tir::CommReducerNode& reducer, std::span<const tir::Expr> sources);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

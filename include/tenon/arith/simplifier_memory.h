@@ -4,8 +4,6 @@
 //   for (Pass& pass : passes) func = pass(func);   // each simplifies what the last one changed
 #pragma once
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// While an object lives, the simplifications on this thread are memoized, for all Facts. A result
@@ -20,5 +18,3 @@ class SimplifierMemory {
 };
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include "tenon/arith/facts.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 Expr simplify(const Expr& e, const Facts& facts = Facts(), int rounds = 2);
@@ -33,5 +31,3 @@ bool can_prove_at_least(const Expr& e, std::int64_t bound, const Facts& facts = 
 bool can_prove_below(const Expr& e, std::int64_t bound, const Facts& facts = Facts());
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -6,8 +6,6 @@
 
 #include "tenon/arith/facts.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::arith {
 
 /// Whether the arithmetic of an integer expression, or of the operands of a comparison, is modulo
@@ -21,5 +19,3 @@ bool wraps(const Expr& e, const Facts& facts);
 void bind_data(const Var& var, Facts& facts);
 
 }  // namespace tenon::arith
-
-#pragma GCC visibility pop

@@ -17,8 +17,6 @@
 #include "tenon/runtime/module.h"
 #include "tenon/support/shared.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 class ArtifactImpl {
@@ -64,5 +62,3 @@ class Artifact {
 runtime::Module load(const Artifact& artifact);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

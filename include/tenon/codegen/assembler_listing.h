@@ -14,8 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// A line of assembly.
@@ -42,5 +40,3 @@ struct AssemblerListing {
 AssemblerListing list_assembler(std::string_view text);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The target of a C compilation, in LLVM's terms.
@@ -65,5 +63,3 @@ std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>
                                         const std::filesystem::path& saved);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 
 #include "tenon/runtime/spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Returns the text of the header. For each function: its requirements as a comment, its symbol as
@@ -20,5 +18,3 @@ std::string c_header(const std::string& file_name,
                      const std::vector<runtime::FunctionSpec>& functions);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

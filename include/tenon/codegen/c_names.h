@@ -7,8 +7,6 @@
 
 #include "tenon/runtime/spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Whether the name is an identifier in both languages, not a keyword, and not taken by every
@@ -38,5 +36,3 @@ std::string c_string(const std::string& text);
 std::string comment_text(std::string text);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 class Profiler;
 }
@@ -83,5 +81,3 @@ class StepClock {
 };
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 
 #include "tenon/runtime/spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Returns the text of NAME.hpp: namespace NAME with one function per compiled function, which
@@ -21,5 +19,3 @@ std::string cpp_header(const std::string& name,
                        const std::vector<runtime::FunctionSpec>& functions);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

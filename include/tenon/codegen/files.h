@@ -8,8 +8,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// A temporary folder, removed by the destructor.
@@ -33,5 +31,3 @@ std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

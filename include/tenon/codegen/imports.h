@@ -13,8 +13,6 @@
 #include "tenon/codegen/c_compiler.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The sources (texts or paths) in the pragmas `import_llvm` and `import_c`, without duplicates.
@@ -55,5 +53,3 @@ ImportedC compile_c(const std::string& source, const CTarget& target,
                     const CImportOptions& options);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The variables of a body that are used only in indices and bounds.
@@ -26,5 +24,3 @@ class IndexUses {
 };
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

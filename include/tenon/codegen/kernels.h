@@ -13,8 +13,6 @@
 #include "tenon/runtime/kernel_spec.h"
 #include "tenon/runtime/spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 struct KernelCode {
@@ -42,5 +40,3 @@ std::vector<std::string> kernel_source_kinds(const std::vector<KernelCode>& all)
 std::string kernel_source(const std::vector<KernelCode>& all, std::string_view kind);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

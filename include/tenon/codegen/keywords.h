@@ -4,8 +4,6 @@
 #include <array>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Reserved words of C, and names that every program defines.
@@ -31,5 +29,3 @@ inline constexpr auto kWordsOfCpp = std::to_array<std::string_view>(
      "xor_eq"});
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

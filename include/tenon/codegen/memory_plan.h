@@ -12,8 +12,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The alignment of the runtime's workspaces, in bytes.
@@ -42,5 +40,3 @@ class StackPlan {
 };
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

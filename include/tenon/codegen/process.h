@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The result of a program.
@@ -27,5 +25,3 @@ struct FinishedProcess {
 std::optional<FinishedProcess> run_process(const std::vector<std::string>& command);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -13,8 +13,6 @@
 #include "tenon/runtime/spec.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The property of an array that a size is read from.
@@ -58,5 +56,3 @@ Signature signature_of(const tir::PrimFunc& func, std::string symbol, int argume
                        const KernelCode* kernels = nullptr);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// A line of source.
@@ -27,5 +25,3 @@ std::vector<SourceLine> list_source(std::string_view text);
 std::string line_mark(int line);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

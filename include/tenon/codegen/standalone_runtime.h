@@ -11,8 +11,6 @@
 
 #include "tenon/codegen/c_compiler.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Returns the text with every `#include "..."` of a runtime header replaced by its content, once
@@ -26,5 +24,3 @@ void compile_standalone_runtime(const CCompiler& compiler, const std::vector<std
                                 const std::filesystem::path& object);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

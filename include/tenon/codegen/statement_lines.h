@@ -6,13 +6,9 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Maps statements to lines, counted from 1. For lookup only: iteration order depends on addresses.
 using StatementLines = std::unordered_map<const tir::StmtNode*, int>;
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -5,8 +5,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Returns the variables that occur, including data pointers, in order of first appearance. When
@@ -30,5 +28,3 @@ bool is_likely(const tir::Expr& condition);
 const char* libm_name(tir::Intrin intrin);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The number of nodes of each statement.
@@ -46,5 +44,3 @@ std::vector<std::span<const tir::Stmt>> pieces_of(std::span<const tir::Stmt> stm
                                                   const StmtSizes& sizes, int most_nodes);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 #include <set>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The symbol from which a loaded shared library reports its functions (c_api.h).
@@ -29,5 +27,3 @@ class SymbolNames {
 };
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include "tenon/runtime/spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// The functions of a library for one processor.
@@ -26,5 +24,3 @@ std::string variant_choice(const std::string& name,
                            const std::vector<Variant>& variants);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

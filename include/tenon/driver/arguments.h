@@ -10,8 +10,6 @@
 #include "tenon/interp/evaluate.h"
 #include "tenon/runtime/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Options of the generated arguments.
@@ -51,5 +49,3 @@ std::vector<runtime::Argument> as_call(const std::vector<CallArgument>& call);
 std::vector<tir::HostValue> as_host_values(const std::vector<CallArgument>& call);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

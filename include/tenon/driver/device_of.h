@@ -4,8 +4,6 @@
 #include "tenon/driver/target.h"
 #include "tenon/runtime/device.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Returns the first device of the target's kind, whether or not it exists; the host for CPU
@@ -17,5 +15,3 @@ Device first_device(const Target& target);
 Device device_of(const Target& target, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

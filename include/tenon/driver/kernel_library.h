@@ -23,8 +23,6 @@
 
 #include "tenon/driver/build.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Returns the functions of the library for one target. Names and parameters must be the same for
@@ -55,5 +53,3 @@ void write_kernel_library(const KernelMaker& make, const KernelLibraryOptions& o
 int kernel_library_main(int argc, char** argv, const KernelMaker& make);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include "tenon/lower/pipeline.h"
 #include "tenon/te/schedule_ops.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// A parameter of the function: a tensor, a user-declared buffer or a scalar.
@@ -31,13 +29,20 @@ enum class Bounds : std::uint8_t {
   Exact,
 };
 
-/// Options of lower. All are optional.
-struct LowerOptions {
-  /// Disables loop partitioning, and nothing else. TVM 0.9 text is printed in this mode.
+/// Options of lower, build and compile. All are optional.
+struct BuildOptions {
+  /// Prints TVM 0.9 text: omits loop partition and the passes that TVM does not have. Only lower
+  /// uses it; code is never generated from that text.
   bool simple_mode = false;
-  Name name = "main";
+  /// The name of a function made from a schedule. A function passed to `lower` keeps its own name
+  /// unless this is set; functions of a module always do.
+  Name name = Name::by_default("main");
   /// User-declared buffers for tensors.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
+  /// Shared libraries that define extern functions.
+  std::vector<std::string> link = {};
+  /// Allows reassociation of float sums and reciprocals for divisions.
+  bool fast_math = false;
   /// Checks unproved accesses at run time: those that `explain` lists as not proved. A failed check
   /// is a RuntimeError with tensor, index, extent and the line of the operation.
   bool instrument_bounds = false;
@@ -45,31 +50,45 @@ struct LowerOptions {
   /// Runs the loops that each tensor intrinsic replaces next to it and compares the results. The
   /// first element that differs is a RuntimeError. Floats may differ as reordered sums do.
   bool check_intrinsics = false;
+  bool allow_parallel_reduction_race = false;
+  /// Required alignment in bytes of the memory of every array argument, a power of two. 0: that of
+  /// the elements. A bound buffer with its own `data_alignment` requires that.
+  int argument_alignment = 0;
+  /// Whether the compiler may interchange, jam and vectorize serial loops of CPU functions. true:
+  /// in all stages. false: in none, so that loops run exactly as scheduled. Nullopt: in unscheduled
+  /// stages and those that request it (Stage::autotune_loops). Functions that do not come from a
+  /// te::Schedule count as unscheduled. In every case the compiler chooses registers, vector widths
+  /// and instructions.
+  std::optional<bool> autotune_loops = std::nullopt;
+  /// Optimization level, 0 to 3.
+  int opt_level = 3;
+  /// Whether C, OpenCL C and CUDA C text has comments that name the stage of the loops and its
+  /// declaration: "// C, matmul.cpp:14".
+  bool stage_comments = false;
+  /// Measures the time of each stage's loops; see driver/profile.h. Only for CPUs, compiled by
+  /// LLVM.
+  bool profile = false;
   /// All other options of the passes.
   lowering::PassOptions passes = {};
-  /// Called after each step before the passes: "freeze", "infer-bound", "schedule-ops".
+  /// Called after each step other than a pass: "freeze", "infer-bound", "schedule-ops",
+  /// "emit-llvm", "optimize-llvm", "generate-code", "load"; for C "emit-c", "load".
   StepListener on_step = {};
+  /// Receives each warning about the schedule (te/warnings.h), once per schedule. Not given:
+  /// warnings are printed to stderr.
+  std::function<void(const std::string&)> on_warning = {};
 };
+using LowerOptions = BuildOptions;
 
 /// Lowers a schedule. ScheduleError, BoundError or LowerError with the stage, the axis and the
-/// user's line. Warnings (te/warnings.h) are printed to stderr, once per schedule.
+/// user's line.
 tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     const LowerOptions& options = {},
                     SourceLocation where = SourceLocation::current());
 
-/// Options of lower for a function; see LowerOptions.
-struct LowerFunctionOptions {
-  bool simple_mode = false;
-  /// Name of the result. Nullopt: the function's own.
-  std::optional<std::string> name = std::nullopt;
-  bool instrument_bounds = false;
-  lowering::PassOptions passes = {};
-};
-
-/// Lowers a loop program on multi-dimensional buffers, made by create_prim_func, schedule_ops or
-/// lower_to_loops, or by hand with tir::decl_buffer and tir::IRBuilder. LowerError for a malformed
+/// Lowers a block program, or a loop program on multi-dimensional buffers, made by
+/// create_prim_func, schedule_ops, lower_to_loops or tir::IRBuilder. LowerError for a malformed
 /// function, and for one that is already lowered.
-tir::IRModule lower(const tir::PrimFunc& func, const LowerFunctionOptions& options = {},
+tir::IRModule lower(const tir::PrimFunc& func, const LowerOptions& options = {},
                     SourceLocation where = SourceLocation::current());
 
 /// Returns the loop program before all passes: one For per loop, multi-dimensional buffers.
@@ -78,5 +97,3 @@ tir::PrimFunc lower_to_loops(const te::Schedule& schedule, const std::vector<Low
                              SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

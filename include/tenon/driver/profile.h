@@ -25,8 +25,6 @@
 
 #include "tenon/runtime/module.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// The measurements of one stage over all calls.
@@ -134,5 +132,3 @@ void reset_profile(const runtime::Module& module, SourceLocation where = SourceL
 std::ostream& operator<<(std::ostream& out, const Profile& profile);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -4,8 +4,6 @@
 
 #include "tenon/te/graph.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Throws a ScheduleError with stage, axis, line and remedy for a reduction that runs in parallel
@@ -13,5 +11,3 @@ namespace tenon {
 void refuse_races(const te::StageGraph& graph);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -20,8 +20,6 @@
 #include "tenon/support/name.h"
 #include "tenon/tir/target.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 class Target {
@@ -49,5 +47,3 @@ class Target {
 std::ostream& operator<<(std::ostream& out, const Target& target);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

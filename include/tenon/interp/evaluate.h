@@ -17,8 +17,6 @@
 #include "tenon/tir/expr.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// An array argument. The memory is borrowed. Row-major unless strides (in elements) are given.
@@ -88,5 +86,3 @@ std::variant<std::int64_t, double> evaluate(const Expr& e);
 std::int64_t evaluate_int(const Expr& e, const std::function<std::int64_t(const Var&)>& value_of);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -21,8 +21,6 @@
 #include "tenon/support/data_type.h"
 #include "tenon/tir/intrin.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 enum class BinaryOp : std::uint8_t;
 }
@@ -53,5 +51,3 @@ Scalar convert(Scalar value, DataType from, DataType to);
 Scalar apply(tir::Intrin intrin, std::span<const Scalar> args, DataType element, DataType result);
 
 }  // namespace tenon::interp
-
-#pragma GCC visibility pop

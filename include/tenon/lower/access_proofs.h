@@ -14,8 +14,6 @@
 #include "tenon/lower/pipeline.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::lowering {
 
 using arith::AccessKind;
@@ -84,5 +82,3 @@ std::vector<LoopProof> prove_loops(const tir::PrimFunc& func,
 std::string conflict_text(const tir::PrimFunc& func, const LoopProof& proof);
 
 }  // namespace tenon::lowering
-
-#pragma GCC visibility pop

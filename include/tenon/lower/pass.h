@@ -85,7 +85,7 @@ struct Pass {
   tir::PrimFunc (*run)(const tir::PrimFunc&, const PassOptions&);
   /// The required form of the input, and the form of the output.
   tir::Form takes, gives;
-  /// The reason for its position in the table.
+  /// The reason for its position. "before NAME" and "after NAME" are checked against the table.
   std::string_view reason;
   /// Whether the options enable the pass. Null: always.
   bool (*enabled)(const PipelineOptions&) = nullptr;

@@ -18,8 +18,6 @@
 #include "tenon/tir/target.h"
 #include "tenon/tir/verify.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::lowering {
 
 /// The host function and the kernels that it launches.
@@ -47,5 +45,3 @@ std::vector<tir::Violation> verify_kernel(const tir::PrimFunc& kernel);
 tir::PrimFunc join_kernels(const DeviceProgram& program);
 
 }  // namespace tenon::lowering
-
-#pragma GCC visibility pop

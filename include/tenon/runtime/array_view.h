@@ -23,8 +23,6 @@
 #include "tenon/support/error.h"
 #include "tenon/support/float16.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// An extent that is known only at run time.
@@ -231,5 +229,3 @@ class KernelCall {
 };
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

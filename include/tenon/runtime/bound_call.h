@@ -13,8 +13,6 @@
 
 #include "tenon/runtime/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// The function of a bound call, with the line of the binding.
@@ -63,5 +61,3 @@ class BoundCall {
 };
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

@@ -18,8 +18,6 @@
 
 #include "tenon/runtime/dlpack.h"
 
-#pragma GCC visibility push(default)
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -235,7 +233,5 @@ void tenon_unregister_system_library(const TenonPackedFunction* functions);
 #ifdef __cplusplus
 }
 #endif
-
-#pragma GCC visibility pop
 
 #endif

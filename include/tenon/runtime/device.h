@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// The kinds of devices, with DLPack's values.
@@ -47,5 +45,3 @@ inline runtime::Device cuda(int id = 0) { return {runtime::DeviceType::Cuda, id}
 inline runtime::Device opencl(int id = 0) { return {runtime::DeviceType::OpenCL, id}; }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -17,8 +17,6 @@
 #include "tenon/runtime/device.h"
 #include "tenon/runtime/kernel_spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// An address in the memory of a device or of the host.
@@ -109,5 +107,3 @@ class DeviceApi {
 DeviceApi& device_api(DeviceType type);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

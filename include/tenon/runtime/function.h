@@ -17,8 +17,6 @@
 #include "tenon/runtime/timing.h"
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// An argument of a call. It refers to arrays and must not outlive the call expression.
@@ -148,5 +146,3 @@ class TimeEvaluator {
 };
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

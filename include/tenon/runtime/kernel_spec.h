@@ -15,8 +15,6 @@
 
 #include "tenon/support/data_type.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// The requirements for launching a kernel.
@@ -40,5 +38,3 @@ std::string to_kernel_manifest(std::span<const KernelSpec> kernels);
 std::vector<KernelSpec> parse_kernel_manifest(std::string_view text);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

@@ -13,8 +13,6 @@
 #include "tenon/runtime/function.h"
 #include "tenon/support/file_path.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 class ModuleImpl;
@@ -94,5 +92,3 @@ class Module {
 };
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 #include "tenon/runtime/module.h"
 #include "tenon/runtime/spec.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// Code with the calling convention of TenonPackedFunction.
@@ -45,5 +43,3 @@ class ModuleImpl {
 };
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include <filesystem>
 #include <span>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// Appends the checksum. RuntimeError if the file cannot be read or written.
@@ -20,5 +18,3 @@ void seal_module_file(const std::filesystem::path& path);
 bool breaks_seal(std::span<const std::byte> file);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

@@ -24,8 +24,6 @@
 #include "tenon/support/data_type.h"
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// Returns the element type of a C++ type: bool, integers and floats of any width, Float16 and
@@ -208,5 +206,3 @@ class NDArray {
 std::string describe(const NDArray& array);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// Architectures whose features can be queried, and all others.
@@ -32,5 +30,3 @@ bool processor_has(std::string_view feature);
 std::vector<std::string> missing_features(std::span<const std::string> features);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

@@ -22,8 +22,6 @@
 
 #include "tenon/runtime/c_api.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// A reading of the fastest available clock: cycles of a constant-rate counter, or nanoseconds.
@@ -135,5 +133,3 @@ void* tenon_profile_workspace_alloc(std::int32_t device_type, std::int32_t devic
 std::int32_t tenon_profile_workspace_free(std::int32_t device_type, std::int32_t device_id,
                                           void* data);
 }
-
-#pragma GCC visibility pop

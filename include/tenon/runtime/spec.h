@@ -15,8 +15,6 @@
 #include "tenon/runtime/device.h"
 #include "tenon/support/data_type.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// A named size. It has one value per call, wherever the name occurs: as an extent, a stride, or
@@ -92,5 +90,3 @@ std::string to_manifest(std::span<const FunctionSpec> functions);
 std::vector<FunctionSpec> parse_manifest(std::string_view text);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

@@ -19,8 +19,6 @@
 #include "tenon/runtime/device.h"
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 class DeviceStream;
@@ -72,5 +70,3 @@ class UseStream {
 void synchronize(Device device, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

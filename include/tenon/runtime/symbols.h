@@ -10,8 +10,6 @@
 #include <span>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// The machine type of a parameter or result. None: no result.
@@ -29,5 +27,3 @@ std::span<const CSymbol> c_symbols();
 const CSymbol& c_symbol(std::string_view name);
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

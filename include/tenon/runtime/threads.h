@@ -10,8 +10,6 @@
 
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 /// Maximum number of threads of a parallel loop.
@@ -25,5 +23,3 @@ void set_num_threads(int n, SourceLocation where = SourceLocation::current());
 int num_threads();
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

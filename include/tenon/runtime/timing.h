@@ -6,8 +6,6 @@
 
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::runtime {
 
 struct Timing {
@@ -37,5 +35,3 @@ struct TimeOptions {
 };
 
 }  // namespace tenon::runtime
-
-#pragma GCC visibility pop

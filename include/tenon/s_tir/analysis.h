@@ -13,8 +13,6 @@
 
 #include "tenon/s_tir/program.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// The kind of computation that a block performs.
@@ -67,5 +65,3 @@ bool covers_reads(const Program& program, int producer, int consumer, const tir:
 std::string describe(const Program& program, int n);
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

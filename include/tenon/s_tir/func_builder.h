@@ -21,8 +21,6 @@
 #include "tenon/tir/builder.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 using tir::Expr;
@@ -151,5 +149,3 @@ class FuncBuilder {
 };
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

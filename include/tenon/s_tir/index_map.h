@@ -12,8 +12,6 @@
 
 #include "tenon/tir/ops.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 class IndexMap {
@@ -59,5 +57,3 @@ class IndexMap {
 };
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

@@ -1,8 +1,6 @@
 // Options of the schedule primitives.
 #pragma once
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// Options of `split`, as in TVM.
@@ -26,5 +24,3 @@ struct ComputeAtOptions {
 };
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

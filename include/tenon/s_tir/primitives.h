@@ -15,8 +15,6 @@
 #include "tenon/support/error.h"
 #include "tenon/tir/fresh_copy.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// The function, and the variables of the new loops, outermost first.
@@ -138,5 +136,3 @@ tir::PrimFunc unannotate(const Program& program, int block_or_loop, const std::s
                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

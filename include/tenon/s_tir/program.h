@@ -16,8 +16,6 @@
 #include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// Identifies a block in every version of a program: by one of its iterators, or, if it has none,
@@ -96,5 +94,3 @@ class Program {
 };
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

@@ -17,8 +17,6 @@
 #include "tenon/support/name.h"
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// Combines two tuples of values.
@@ -34,5 +32,3 @@ void register_reducer(const Name& name, int arity, CombineTuples combine, Identi
                       SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

@@ -22,8 +22,6 @@
 #include "tenon/s_tir/tensor_intrin.h"
 #include "tenon/s_tir/trace.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 struct For;
 struct BlockRealize;
@@ -213,5 +211,3 @@ class Schedule {
 };
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// V09: the text of TVM 0.9.0. Modern: `T.Buffer((128, 128), "float32")`, `I.ir_module`,
@@ -35,5 +33,3 @@ std::string print_script(const tir::Expr& e);
 tir::IRModule parse_script(std::string_view text);
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

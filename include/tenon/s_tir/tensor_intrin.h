@@ -16,8 +16,6 @@
 #include "tenon/support/name.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// The computation of an intrinsic, and its implementation.
@@ -43,5 +41,3 @@ std::optional<TensorIntrin> find_tensor_intrin(const std::string& name);
 std::vector<std::string> tensor_intrin_names();
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

@@ -17,8 +17,6 @@
 
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// A handle that a schedule returns: a block, a loop or a sampled number. Handles of all kinds are
@@ -102,5 +100,3 @@ std::ostream& operator<<(std::ostream& out, const Trace& trace);
 Trace parse_trace(std::string_view text);
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

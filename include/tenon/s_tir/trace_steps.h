@@ -12,8 +12,6 @@
 
 #include "tenon/s_tir/trace.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::s_tir {
 
 /// An argument, an attribute or a decision. `std::monostate` is None.
@@ -86,5 +84,3 @@ struct Instruction {
 };
 
 }  // namespace tenon::s_tir
-
-#pragma GCC visibility pop

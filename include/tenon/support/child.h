@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Arguments of a program in the form that exec takes.
@@ -33,5 +31,3 @@ int wait_for_end(pid_t child, const std::string& program);
 [[noreturn]] void refuse_to_start(const std::string& program, int error);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 struct DataType {
@@ -81,5 +79,3 @@ bool fits(std::int64_t value, DataType type);
 std::int64_t wrap(std::int64_t value, DataType type);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

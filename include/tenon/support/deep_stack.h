@@ -14,8 +14,6 @@
 #include <optional>
 #include <type_traits>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 namespace detail {
@@ -58,5 +56,3 @@ auto with_deep_stack(F f) {
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Keys are pointers or integers; they need not be well distributed.
@@ -102,5 +100,3 @@ class DenseMap {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

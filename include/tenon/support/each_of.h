@@ -7,8 +7,6 @@
 
 #include "tenon/support/match.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// A case for one alternative that ignores its value.
@@ -24,5 +22,3 @@ auto each_of(F f) {
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

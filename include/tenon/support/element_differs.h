@@ -11,8 +11,6 @@
 #include <string_view>
 #include <variant>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// The packed function that generated code calls to report it and fail:
@@ -26,5 +24,3 @@ std::string element_differs(std::string_view what, const ElementValue& actual,
                             const ElementValue& expected, std::span<const std::int64_t> index);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

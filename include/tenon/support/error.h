@@ -14,8 +14,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// A location in the user's program.
@@ -82,5 +80,3 @@ inline void internal_check(bool holds, std::string_view what,
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -10,8 +10,6 @@
 
 #include "tenon/support/name.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// A path in the operating system's form. TypeError with the line of the call for a null pointer.
@@ -26,5 +24,3 @@ class FilePath : public Name {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// IEEE 754 binary16: 1 sign, 5 exponent, 10 fraction bits.
@@ -36,5 +34,3 @@ struct BFloat16 {
 static_assert(sizeof(Float16) == 2 && sizeof(BFloat16) == 2);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -13,8 +13,6 @@
 #include <type_traits>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 template <class Signature>
@@ -42,5 +40,3 @@ class FunctionRef<Result(Args...)> {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// The packed function that generated code calls to report it and fail:
@@ -25,5 +23,3 @@ struct OutsideIndex {
 std::string index_outside(std::string_view what, const OutsideIndex& at);
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

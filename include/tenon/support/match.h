@@ -6,8 +6,6 @@
 #include <utility>
 #include <variant>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 template <class... F>
@@ -40,5 +38,3 @@ decltype(auto) match(Variant&& value, Case&&... cases) {
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Returns the hash of `seed` followed by `value`: the finalizer of splitmix64 over a running sum.
@@ -17,5 +15,3 @@ inline std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

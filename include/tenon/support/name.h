@@ -9,8 +9,6 @@
 
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// A string that cannot be made from a null pointer, which is a TypeError with the line of the
@@ -22,14 +20,22 @@ class Name : public std::string {
   Name(std::string text) : std::string(std::move(text)) {}
   Name(std::string_view text) : std::string(text) {}
 
+  /// A default value of an option, of which is_given() is false.
+  static Name by_default(std::string_view text) {
+    Name name(text);
+    name.is_given_ = false;
+    return name;
+  }
+  bool is_given() const { return is_given_; }
+
  private:
   static const char* checked(const char* text, const SourceLocation& where) {
     if (text == nullptr)
       throw TypeError("a null pointer is given where a name or a text is wanted", where);
     return text;
   }
+
+  bool is_given_ = true;
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Maximum depth of nested parentheses, operators, lists or statements.
@@ -48,5 +46,3 @@ inline bool is_json_too_deep(std::string_view text) {
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

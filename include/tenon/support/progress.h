@@ -15,8 +15,6 @@
 #include <optional>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// The counted items and the output.
@@ -65,5 +63,3 @@ class Progress {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include <memory>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 template <class T>
@@ -51,5 +49,3 @@ class Shared {
 };
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

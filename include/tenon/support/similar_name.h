@@ -8,8 +8,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon {
 
 /// Returns the edit distance of two texts, ignoring case: insertions, deletions, substitutions and
@@ -24,5 +22,3 @@ inline std::string did_you_mean(std::string_view given,
 }
 
 }  // namespace tenon
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 
 #include "tenon/te/post_dfs_order.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 class StageGraph;
@@ -35,5 +33,3 @@ bool needs_compact_buffers(const StageGraph& graph);
 bool needs_compact_buffers(const tir::Stmt& body);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

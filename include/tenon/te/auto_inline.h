@@ -14,8 +14,6 @@
 
 #include "tenon/te/schedule.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// Whether the operation has one output, no reduction and no side effects, and reads every input at
@@ -41,5 +39,3 @@ std::vector<Operation> auto_inline_injective(const Schedule& schedule,
                                              SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 
 #include "tenon/tir/handles.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 template <class T>
@@ -41,5 +39,3 @@ class AxisMap {
 };
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

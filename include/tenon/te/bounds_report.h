@@ -19,8 +19,6 @@
 
 #include "tenon/te/schedule.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// Options of the measurement.
@@ -88,5 +86,3 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
 std::ostream& operator<<(std::ostream& out, const BoundsReport& report);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

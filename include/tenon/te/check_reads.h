@@ -5,8 +5,6 @@
 
 #include "tenon/te/infer_bound.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// The reads to refuse: those whose elements are all out of bounds, or those with any element out
@@ -20,5 +18,3 @@ enum class Outside { Wholly, Partly };
 void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

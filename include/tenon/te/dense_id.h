@@ -9,8 +9,6 @@
 #include <cstddef>
 #include <functional>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 template <class Thing>
@@ -38,5 +36,3 @@ template <class Thing>
 struct std::hash<tenon::te::DenseId<Thing>> {
   std::size_t operator()(const tenon::te::DenseId<Thing>& id) const { return id.index(); }
 };
-
-#pragma GCC visibility pop

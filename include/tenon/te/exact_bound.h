@@ -14,12 +14,8 @@
 
 #include "tenon/te/infer_bound.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 Bounds infer_exact_bound(const StageGraph& graph);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

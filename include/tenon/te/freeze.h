@@ -10,12 +10,8 @@
 
 #include "tenon/te/graph.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 StageGraph freeze(const Schedule& schedule, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 #include "tenon/te/schedule.h"
 #include "tenon/te/stage_data.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 struct FrozenStage;
@@ -114,5 +112,3 @@ class StageGraph {
 };
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

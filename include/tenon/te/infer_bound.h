@@ -16,8 +16,6 @@
 
 #include "tenon/te/schedule.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 class StageGraph;
@@ -67,5 +65,3 @@ Bounds infer_bound(const Schedule& schedule, SourceLocation where = SourceLocati
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -24,8 +24,6 @@
 #include "tenon/te/operation.h"
 #include "tenon/tir/buffer.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// The code of an intrinsic. `body` computes the complete result. If a reduction is split around
@@ -112,5 +110,3 @@ std::vector<Tensor> tensor_compute_multi(std::vector<Expr> shape, AxisNames axes
                                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

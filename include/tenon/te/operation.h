@@ -18,8 +18,6 @@
 #include "tenon/support/name.h"
 #include "tenon/te/tensor.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 using tir::Stmt;
@@ -306,5 +304,3 @@ using TensorMap = std::function<std::optional<Tensor>(const Tensor&)>;
 Operation replace_inputs(const Operation& op, const TensorMap& map);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

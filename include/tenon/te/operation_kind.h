@@ -9,8 +9,6 @@
 #include "tenon/te/intrin.h"
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 // ---- the kinds ----------------------------------------------------------------------------------
@@ -120,5 +118,3 @@ Operation make_operation(std::string name, std::string tag, OperationKind kind,
                          SourceLocation where, std::map<std::string, std::string> attrs = {});
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -5,8 +5,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// Returns the operations and everything that they depend on, each once. The inputs of an operation
@@ -14,5 +12,3 @@ namespace tenon::te {
 std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

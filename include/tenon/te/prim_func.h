@@ -7,8 +7,6 @@
 
 #include "tenon/te/schedule_ops.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// Options of create_prim_func.
@@ -41,5 +39,3 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const tir
                                     SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

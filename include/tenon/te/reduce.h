@@ -11,8 +11,6 @@
 
 #include "tenon/te/tensor.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// The domain and start value of a reduction.
@@ -82,5 +80,3 @@ Reducer comm_reducer(Reducer::Combine combine, Reducer::Identity identity, Name 
                      SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

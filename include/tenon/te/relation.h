@@ -12,8 +12,6 @@
 
 #include "tenon/te/tensor.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// parent = outer * extent(inner) + inner.
@@ -66,5 +64,3 @@ std::vector<IterVar> parents_of(const Relation& relation);
 std::vector<IterVar> children_of(const Relation& relation);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 
 #include "tenon/te/stage.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// The key of a stage lookup, with the line of the caller.
@@ -62,7 +60,7 @@ class Schedule {
   /// Warnings, oldest first.
   const std::vector<std::string>& warnings() const;
 
-  /// Returns an outline with one line per loop (te/draw.h). Throws the errors of infer_bound.
+  /// Returns an outline with one line per loop (inspect/draw.h). Throws the errors of infer_bound.
   std::string print_loops(SourceLocation where = SourceLocation::current()) const;
 
   const ScheduleData& data() const { return *data_; }
@@ -85,5 +83,3 @@ Schedule create_schedule(const std::vector<Tensor>& outputs,
                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include "tenon/te/infer_bound.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// A parameter of the function: an array for a tensor, an array with a user-declared buffer, or a
@@ -44,5 +42,3 @@ Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds,
                   SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -6,8 +6,6 @@
 
 #include "tenon/te/schedule_ops.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 tir::PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds,
@@ -15,5 +13,3 @@ tir::PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds
                                    const FunctionOptions& options, SourceLocation where);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 #include "tenon/te/dense_id.h"
 #include "tenon/te/intrin.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 /// The number of a stage in a schedule, in creation order. It never changes.
@@ -227,5 +225,3 @@ class Stage {
 Expr axis_separator();
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 #include "tenon/te/relation.h"
 #include "tenon/te/stage.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 // ---- where a stage is computed ------------------------------------------------------------------
@@ -171,5 +169,3 @@ bool contains(std::span<const IterVar> axes, const IterVar& axis);
 std::optional<int> find_axis(std::span<const IterVar> axes, const IterVar& axis);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

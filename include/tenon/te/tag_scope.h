@@ -15,8 +15,6 @@
 #include "tenon/support/name.h"
 #include "tenon/support/shared.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 class TagScope {
@@ -31,5 +29,3 @@ class TagScope {
 };
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 
 #include "tenon/tir/ops.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::te {
 
 using tir::Expr;
@@ -116,5 +114,3 @@ class TensorList {
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include "tenon/tir/handles.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// The value of an annotation: a constant (number, Bool or string) or a list of values.
@@ -28,5 +26,3 @@ std::optional<std::int64_t> annotation_int(const Annotation& annotation);
 std::optional<std::string> annotation_text(const Annotation& annotation);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

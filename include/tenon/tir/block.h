@@ -14,8 +14,6 @@
 #include "tenon/tir/annotation.h"
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Attributes of a loop in a block program, in addition to its kind. `thread` is set if and only if
@@ -77,5 +75,3 @@ Stmt make_root_block(std::vector<Buffer> alloc_buffers, Stmt body);
 const Block& root_block(const Stmt& body);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -4,8 +4,6 @@
 #include "tenon/support/name.h"
 #include "tenon/tir/handles.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Whether a dimension of extent 1 may be read with any index (its stride is 0 at run time). An
@@ -82,5 +80,3 @@ std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& 
 Buffer flattened(const Buffer& buffer);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

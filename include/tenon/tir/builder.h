@@ -13,8 +13,6 @@
 
 #include "tenon/tir/ops.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 class IRBuilder;
@@ -112,5 +110,3 @@ class IRBuilder {
 };
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -3,8 +3,6 @@
 
 #include "tenon/tir/block.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// One combination step of a reduction.
@@ -29,5 +27,3 @@ std::optional<Combination> find_update(const Block& block);
 Expr identity_of(BinaryOp op, DataType type);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

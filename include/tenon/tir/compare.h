@@ -5,8 +5,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Whether two trees are equal up to the names of the variables and buffers that they define.
@@ -26,5 +24,3 @@ std::optional<Difference> first_difference(const Expr& a, const Expr& b);
 std::optional<Difference> first_difference(const Stmt& a, const Stmt& b);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 
 #include "tenon/tir/type.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// A kind of content. Values below 32 are kinds of nodes in the order of the variants: expressions
@@ -63,5 +61,3 @@ constexpr Content content_of(AttrKind kind) {
 }
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

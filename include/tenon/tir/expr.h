@@ -23,8 +23,6 @@
 #include "tenon/tir/intrin.h"
 #include "tenon/tir/make.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 // ---- kinds of expressions -----------------------------------------------------------------------
@@ -203,5 +201,3 @@ inline bool Call::is(Intrin intrin) const {
 }
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 
 #include "tenon/tir/block.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// The role of a member in its node.
@@ -225,5 +223,3 @@ template <> struct IsLeafField<decltype(Attr::subject)> : std::true_type {};
 // clang-format on
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

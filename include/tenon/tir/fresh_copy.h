@@ -7,8 +7,6 @@
 
 #include "tenon/tir/walk.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Copies the statement with new variables for its loops, lets, allocations, realized buffers and
@@ -23,5 +21,3 @@ Stmt fresh_copy(const Stmt& s, VarMap replaced = {},
 Stmt replace_vars(const Stmt& s, VarMap replaced);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

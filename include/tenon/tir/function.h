@@ -5,8 +5,6 @@
 
 #include "tenon/tir/annotation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// An array parameter and the buffers that describe it.
@@ -70,5 +68,3 @@ std::ostream& operator<<(std::ostream& out, const IterVar& axis);
 std::ostream& operator<<(std::ostream& out, const Stmt& stmt);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include "tenon/support/shared.h"
 #include "tenon/tir/type.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 struct ExprNode;
@@ -245,5 +243,3 @@ Expr make_string(std::string value);
 using CommReducer = std::shared_ptr<const CommReducerNode>;
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

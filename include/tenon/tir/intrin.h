@@ -5,8 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Intrinsics. Enumerators are spelled as they print: `@tir.exp(x, dtype=float32)`.
@@ -143,5 +141,3 @@ Effect effect_of(Intrin intrin);
 namespace tenon::intrin {
 using enum tenon::tir::Intrin;
 }  // namespace tenon::intrin
-
-#pragma GCC visibility pop

@@ -13,8 +13,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Argument positions in launch_kernel: the name; the extents of blockIdx.x, .y, .z and
@@ -31,5 +29,3 @@ Expr bytes_of(const Allocate& n);
 Expr dynamic_shared_bytes(const Allocate& n);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -14,8 +14,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// A statement and its lines.
@@ -39,5 +37,3 @@ struct Listing {
 Listing list_statements(const PrimFunc& func);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -6,8 +6,6 @@
 
 #include "tenon/support/data_type.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Returns the text of an integer: "5", "3i64", "200u8", "True".
@@ -20,5 +18,3 @@ std::string shortest_text(double value);
 std::string quoted(const std::string& text);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

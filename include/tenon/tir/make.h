@@ -12,8 +12,6 @@
 #include "tenon/tir/handles.h"
 #include "tenon/tir/intrin.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 // ---- expressions: types are checked (TypeError), nothing is folded ------------------------------
@@ -63,5 +61,3 @@ inline bool is_false(const Expr& e) { return e.dtype().is_bool() && is_constant_
 bool is_constant(const Expr& e);  // a number, or a broadcast of one
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

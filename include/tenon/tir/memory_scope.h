@@ -6,8 +6,6 @@
 
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Returns the scope in the type of a data pointer; Global if the type names no scope.
@@ -20,5 +18,3 @@ bool is_shared_memory(StorageScope scope);
 bool is_fragment(StorageScope scope);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -12,8 +12,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Ownership of a "global" buffer that only one kernel uses: private to each thread, as in lowered
@@ -26,5 +24,3 @@ enum class KernelMemory : bool { PerThread, Shared };
 Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Returns "`sharedd` is no storage scope; the scopes are global, shared, ...; did you mean
@@ -17,5 +15,3 @@ std::string no_such_thread_tag(std::string_view text);
 std::string no_such_intrinsic(std::string_view name);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

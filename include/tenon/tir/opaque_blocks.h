@@ -7,8 +7,6 @@
 
 #include "tenon/tir/walk.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// The converted body, with facts that it no longer expresses.
@@ -30,5 +28,3 @@ OpaqueBlocks make_blocks_opaque(const Stmt& body);
 Stmt loops_of_blocks(const Stmt& body);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -21,8 +21,6 @@
 #include "tenon/tir/handles.h"
 #include "tenon/tir/intrin.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// An argument of an operator: an expression, an axis, or a C++ literal that has no type yet.
@@ -275,5 +273,3 @@ Expr call_intrin(CallType type, Intrin intrin, const A&... args) {
 }
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Parses an expression. Names are looked up in `vars`. TypeError with line and column for an
@@ -23,5 +21,3 @@ Stmt parse_stmt(std::string_view text, std::span<const Var> vars = {},
 IRModule parse_module(std::string_view text);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -8,13 +8,9 @@
 
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Whether the argument at this position is a memory location.
 bool is_place(const Call& call, std::size_t argument);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 enum class PragmaKey : std::uint8_t {
@@ -55,5 +53,3 @@ std::string similar_pragma_key(std::string_view text);
 bool is_pragma(const Attr& attr, PragmaKey key);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -7,8 +7,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Prints a module or a function, ending in one newline. Names are unique across the module.
@@ -28,5 +26,3 @@ std::string print_legacy(const IterVar& axis);  // iter_var(i, range(min=0, ext=
 std::string print_legacy(const Range& range);   // range(min=0, ext=16)
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// The stage that the buffers of one name hold, and its declaration.
@@ -36,5 +34,3 @@ void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& line
 std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

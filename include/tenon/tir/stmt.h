@@ -4,8 +4,6 @@
 #include "tenon/tir/buffer.h"
 #include "tenon/tir/expr.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// buffer[indices] = value; lane-wise if the last index is a vector.
@@ -191,5 +189,3 @@ bool contains(const Tree& tree) {
 std::string attr_text(const Attr& attr);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/stmt.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// A stage that the function computes.
@@ -55,5 +53,3 @@ class StoredStages {
 std::vector<std::string> written_by_calls(const Evaluate& n);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// The processor or device, and the language of the generated code.
@@ -67,5 +65,3 @@ struct TargetFacts {
 };
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

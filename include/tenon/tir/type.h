@@ -10,8 +10,6 @@
 #include "tenon/support/data_type.h"
 #include "tenon/support/error.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// The memory that a buffer is in. `Warp` is distributed over the lanes of a warp. The Wmma scopes
@@ -94,5 +92,3 @@ enum class IterKind : std::uint8_t {
 std::string_view to_string(IterKind kind);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -23,8 +23,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// A violated rule and its location.
@@ -40,5 +38,3 @@ struct Violation {
 std::vector<Violation> verify(const PrimFunc& func, Form form);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -21,8 +21,6 @@
 #include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tir {
 
 /// Callbacks of traversals. They are references, which avoids an allocation per node, and do not
@@ -127,5 +125,3 @@ std::size_t node_count(const Expr& e);
 std::size_t node_count(const Stmt& s);
 
 }  // namespace tenon::tir
-
-#pragma GCC visibility pop

@@ -32,7 +32,7 @@ namespace tenon {
 /// The output for a schedule: the loops as TVM 0.9 text, the loops before any pass, the final loops
 /// from which code is generated (after all decisions of the compiler), LLVM IR, assembly, or the
 /// code in the target's language (C for `c`, LLVM IR for `llvm`); drawings of the graphs, if
-/// Graphviz is installed; an HTML page with everything (driver/loop_page.h).
+/// Graphviz is installed; an HTML page with everything (inspect/loop_page.h).
 enum class Emit : std::uint8_t { Simple, Loops, Final, Outline, Dot, Ll, Asm, Source, Svg, Html };
 /// Whether the output is a single document for all schedules.
 constexpr bool is_document(Emit emit) {

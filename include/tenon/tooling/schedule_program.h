@@ -25,9 +25,9 @@
 #include <ostream>
 
 #include "tenon/driver/build.h"
-#include "tenon/driver/loop_page.h"
 #include "tenon/driver/lower.h"
-#include "tenon/te/draw.h"
+#include "tenon/inspect/draw.h"
+#include "tenon/inspect/loop_page.h"
 #include "tenon/tooling/check.h"
 #include "tenon/tooling/command_line.h"
 

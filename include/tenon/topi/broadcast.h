@@ -15,8 +15,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -105,5 +103,3 @@ Tensor operator/(const Operand& a, const TensorOperand& b);
 Tensor operator-(const TensorOperand& a);
 
 }  // namespace tenon::te
-
-#pragma GCC visibility pop

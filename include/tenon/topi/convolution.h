@@ -11,8 +11,6 @@
 
 #include "tenon/topi/nn.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 /// Tags of the operations.
@@ -76,5 +74,3 @@ Tensor conv2d_winograd_nchw(const Tensor& x, const Tensor& kernel, WinogradOptio
                             SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -15,8 +15,6 @@
 #include "tenon/tir/target.h"
 #include "tenon/topi/nn.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi::cpu {
 
 using te::Tensor;
@@ -91,5 +89,3 @@ te::Schedule schedule_transpose(const Tensor& out, const TargetFacts& target,
                                 SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi::cpu
-
-#pragma GCC visibility pop

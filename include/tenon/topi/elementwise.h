@@ -10,8 +10,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -97,5 +95,3 @@ Tensor full(std::vector<te::Expr> shape, DataType type, const tir::Operand& valu
             Name name = "T_full", SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include "tenon/te/schedule.h"
 #include "tenon/tir/target.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi::gpu {
 
 using te::Tensor;
@@ -52,5 +50,3 @@ te::Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target,
                                   SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi::gpu
-
-#pragma GCC visibility pop

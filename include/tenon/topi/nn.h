@@ -16,8 +16,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -107,5 +105,3 @@ Tensor conv2d_nchw(const Tensor& x, const Tensor& kernel, ConvolutionOptions opt
                    SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -46,5 +44,3 @@ Tensor pad(const Tensor& x, std::vector<te::Expr> before, std::vector<te::Expr> 
            SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -15,8 +15,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -53,5 +51,3 @@ Tensor argmin(const Tensor& x, std::vector<int> axes = {}, ReductionOptions opti
               SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

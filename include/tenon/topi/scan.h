@@ -23,8 +23,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -53,5 +51,3 @@ Tensor cumprod(const Tensor& x, int axis = 0, CumulativeOptions options = {},
                SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -10,8 +10,6 @@
 #include "tenon/te/schedule.h"
 #include "tenon/tir/target.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 /// Schedules the stages that no primitive has touched, starting at the outputs, in fused groups:
@@ -26,5 +24,3 @@ void schedule(const te::Schedule& s, const std::vector<te::Tensor>& outs,
               const tir::TargetFacts& target, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

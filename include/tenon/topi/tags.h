@@ -1,8 +1,6 @@
 // Tags of the library's operations, with TVM's names.
 #pragma once
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 /// Each element depends on the input elements at the same indices.
@@ -16,5 +14,3 @@ inline constexpr const char* kCommReduce = "comm_reduce";
 inline constexpr const char* kCommReduceIndex = "comm_reduce_idx";
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

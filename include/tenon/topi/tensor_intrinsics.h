@@ -21,8 +21,6 @@
 
 #include "tenon/te/intrin.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi::gpu {
 
 /// The shape and types of a tile product {m, k} by {k, n}: 16 x 16 x 16, 32 x 8 x 16 or 8 x 32 x
@@ -60,5 +58,3 @@ te::TensorIntrin dot_product_of_four(DataType a = Int(8), DataType b = Int(8),
                                      SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi::gpu
-
-#pragma GCC visibility pop

@@ -13,8 +13,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -40,5 +38,3 @@ Tensor squeeze(const Tensor& x, std::vector<int> axes = {}, Name name = "T_squee
                SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

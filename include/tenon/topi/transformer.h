@@ -12,8 +12,6 @@
 
 #include "tenon/te/operation.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::topi {
 
 using te::Tensor;
@@ -54,5 +52,3 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
                  SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::topi
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 #include "tenon/driver/target.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// A measured candidate. `speed` is the best time of its task so far divided by its own time,
@@ -56,5 +54,3 @@ bool has_boosted_trees();
 std::unique_ptr<CostModel> boosted_trees(const BoostedTreesOptions& options = {});
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -21,8 +21,6 @@
 #include "tenon/s_tir/schedule.h"
 #include "tenon/tune/measure.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// The conditions of a measurement. Only times under equal conditions are comparable.
@@ -100,5 +98,3 @@ std::optional<s_tir::Schedule> apply_best(const s_tir::Schedule& sch, const Data
                                           const Target& target);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

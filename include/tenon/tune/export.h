@@ -7,8 +7,6 @@
 #include "tenon/driver/target.h"
 #include "tenon/s_tir/schedule.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// Returns the steps as statements on a schedule `sch`: "const auto l2 = sch.split(l1[1], {8,
@@ -20,5 +18,3 @@ std::string schedule_text(const s_tir::Trace& trace);
 std::string program_text(const tir::IRModule& mod, const s_tir::Trace& trace, const Target& target);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -18,8 +18,6 @@
 
 #include "tenon/tune/measure.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// Message passing between processes that are numbered from 0. Process 0 searches, and all messages
@@ -111,5 +109,3 @@ class Fleet {
 bool serve(Channel& channel);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -21,8 +21,6 @@
 #include "tenon/driver/target.h"
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 enum class Outcome : unsigned char {
@@ -117,5 +115,3 @@ class Measurer {
 int physical_cores();
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -14,8 +14,6 @@
 #include "tenon/driver/target.h"
 #include "tenon/s_tir/schedule.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 struct Postprocessor {
@@ -50,5 +48,3 @@ Postprocessor rewrite_unbound_blocks();
 Postprocessor verify_device_program();
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 
 #include "tenon/tune/fleet.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// Under mpirun, returns the other processes in process 0. In the others it does not return: they
@@ -27,5 +25,3 @@ namespace tenon::tune {
 std::shared_ptr<Fleet> join_ranks(int& argc, char**& argv);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -5,8 +5,6 @@
 
 #include "tenon/tune/database.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// Returns a self-contained HTML page. For each program and processor it shows the best time over
@@ -19,5 +17,3 @@ std::string report(const Database& database);
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -20,8 +20,6 @@
 #include "tenon/driver/target.h"
 #include "tenon/s_tir/schedule.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 struct ScheduleRule {
@@ -129,5 +127,3 @@ ScheduleRule parallelize_vectorize_unroll(const ParallelizeOptions& options = {}
 ScheduleRule random_compute_location();
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -15,8 +15,6 @@
 
 #include "tenon/tune/rules.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 class Space {
@@ -57,5 +55,3 @@ Space schedule_fn(F schedule) {
 Space post_order_apply(std::vector<ScheduleRule> rules = {});
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 
 #include "tenon/tir/function.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// Returns the number of operations on values in one run of a block program: arithmetic,
@@ -35,5 +33,3 @@ struct TaskRow {
 std::string table_text(const std::vector<TaskRow>& rows);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 
 #include "tenon/tune/tune.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// A call of a task's function.
@@ -34,5 +32,3 @@ struct Division {
 Division divided(const tir::IRModule& whole);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

@@ -23,8 +23,6 @@
 #include "tenon/tune/postprocessors.h"
 #include "tenon/tune/space.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::tune {
 
 /// A program that is part of a larger whole.
@@ -99,5 +97,3 @@ Database tune_tasks(const std::vector<Task>& tasks, const TuneOptions& options);
 std::vector<Task> merged(const std::vector<Task>& tasks);
 
 }  // namespace tenon::tune
-
-#pragma GCC visibility pop

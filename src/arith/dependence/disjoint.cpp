@@ -541,7 +541,7 @@ class Prover {
              Scopes own;
              add_inner(first, both.values.first, own);
              add_inner(second, both.values.second, own);
-             return never_meet(both, own);
+             return never_conflict(both, own);
            });
   }
 
@@ -556,7 +556,7 @@ class Prover {
     return values.ahead.empty() ? own : substitute(simplify(own, facts_), values.ahead);
   }
 
-  bool never_meet(const Instances& both, Scopes& scopes) {
+  bool never_conflict(const Instances& both, Scopes& scopes) {
     const auto& [first, second, values] = both;
     for (const auto& [access, instance] :
          {std::pair(&first, &values.first), std::pair(&second, &values.second)})

@@ -59,15 +59,16 @@ constexpr auto kDivRules = compile<kDivRows>();
 
 constexpr Row kModRows[] = {
     {"zero", "floormod(0, x)", "0", "x >= 1"},
-    {"reduce_factor", "floormod(x*c1, c2)", "floormod(x*floormod(c1, c2), c2)", "c2 != 0", kExact},
+    {"reduce_factor", "floormod(x*c1, c2)", "floormod(x*floormod(c1, c2), c2)", "c2 != 0",
+     kExact | kKeepsType},
     {"scale_divides_divisor", "floormod(x*c1 + y, c2)", "floormod(x, floordiv(c2, c1))*c1 + y",
      "c1 > 0 && c2 > 0 && floormod(c2, c1) == 0 && floordiv(y, c1) == 0", kExact},
     {"reduce_factor_plus", "floormod(x*c1 + y, c2)", "floormod(x*floormod(c1, c2) + y, c2)",
-     "c2 > 0", kExact},
+     "c2 > 0", kExact | kKeepsType},
     {"plus_constant", "floormod(x + c1, c2)", "floormod(x, c2)", "c2 > 0 && floormod(c1, c2) == 0",
      kExact},
     {"plus_reduced_factor", "floormod(x + y*c1, c2)", "floormod(x + y*floormod(c1, c2), c2)",
-     "c2 > 0", kExact},
+     "c2 > 0", kExact | kKeepsType},
     {"common_factor", "floormod(x*c1, x*c2)", "x*floormod(c1, c2)", "c2 != 0", kExact},
     {"factor", "floormod(x*y, y) ; floormod(y*x, y)", "0", "", kExact},
 };

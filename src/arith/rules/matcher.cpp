@@ -232,6 +232,9 @@ std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts&
       if (needs_exact && !*is_exact) continue;
       auto result = Attempt(rule, e, facts).run();
       if (!result || (needs_exact && may_overflow(*result, facts.state()))) continue;
+      if ((rule.row.marks & kKeepsType) != 0 && leaves_type(*result, facts.state()) &&
+          !leaves_type(e, facts.state()))
+        continue;
       return Applied{*std::move(result), (rule.row.marks & kAgain) != 0};
     }
   }

@@ -12,7 +12,8 @@
 // A condition is a conjunction: parts on constants are computed, and parts on expressions (`x >=
 // 0`, `y < c1`, `x - y == 0`) must be proved. kAgain requests that the result be rewritten again. A
 // kExact row is valid if nothing on either side overflows; every other row is also valid for
-// arithmetic that wraps.
+// arithmetic that wraps. A kKeepsType row is not applied if its result would leave a type in which
+// the operands stay: -6*i is (n - 6)*i modulo n.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ struct Row {
   std::string_view condition = "";
   unsigned marks = 0;
 };
-inline constexpr unsigned kAgain = 1, kExact = 2;
+inline constexpr unsigned kAgain = 1, kExact = 2, kKeepsType = 4;
 
 // ---- patterns -----------------------------------------------------------------------------------
 

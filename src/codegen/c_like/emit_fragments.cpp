@@ -5,7 +5,7 @@
 //   nvcuda::wmma::load_matrix_sync(a[0], (const half*)(A_shared + k * 16), 72);
 //   nvcuda::wmma::mma_sync(c[0], a[0], b[0], c[0]);
 //
-// The verifier of lowered kernels (lower/matrix_operations.h) has already checked that shapes,
+// The verifier of lowered kernels (lower/gpu/matrix_operations.h) has already checked that shapes,
 // types and layouts exist and that a fragment has one of each.
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/codegen/statements.h"

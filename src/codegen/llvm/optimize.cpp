@@ -179,7 +179,7 @@ int affordable_level(const llvm::Module& module, int opt_level) {
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
               CodeOrigin origin) {
   if (opt_level <= 0) return;
-  // Vectorization is decided earlier, by vectorize_plain_loops, with checks. Both of LLVM's
+  // Vectorization is decided earlier, by auto_vectorize, with checks. Both of LLVM's
   // vectorizers have produced wrong results here (llvm_faults.md).
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = true;

@@ -20,7 +20,7 @@ struct ExprShell {
 
 class AccessWalk {
  public:
-  /// Told of each access, with what stands around it in its statement, outermost first. What it
+  /// Called with each access, with what stands around it in its statement, outermost first. What it
   /// returns is put in front of the statement.
   using Found = std::function<std::optional<tir::Stmt>(const AccessProof&,
                                                        const std::vector<ExprShell>& around)>;

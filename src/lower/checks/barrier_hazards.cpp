@@ -165,7 +165,7 @@ class Follower {
     if (!is_checking_ || own.is_empty()) return;
     bool found = false;
     in.each([&](const UseSet& earlier, Occasion when, bool) {
-      found = found || uses_.may_meet(earlier, own, when);
+      found = found || uses_.may_conflict(earlier, own, when);
     });
     if (found && (violations.empty() || violations.back().where != first_line(s)))
       violations.push_back(

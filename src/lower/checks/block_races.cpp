@@ -4,8 +4,8 @@
 #include <functional>
 #include <set>
 
-#include "lower/rewriting.h"
 #include "lower/gpu/thread_dependence.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"

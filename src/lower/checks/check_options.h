@@ -1,7 +1,7 @@
 // Options of passes that a user may have set to what they cannot be.
 #pragma once
 
-#include "tenon/lower/pipeline.h"
+#include "tenon/lower/pass.h"
 
 namespace tenon::lowering {
 

@@ -13,7 +13,7 @@ using namespace tir;
 namespace {
 
 /// Statements that are followed before giving up.
-constexpr int kMostSteps = 1024;
+constexpr int kMaxSteps = 1024;
 
 /// Follows a statement from its beginning until it has stored every element of the memory, or
 /// loads one that it has not stored.
@@ -31,7 +31,7 @@ class Filling {
   /// False where it goes no further.
   bool follow(const Stmt& s) {
     if (missing_ == 0) return true;
-    if (++steps_ > kMostSteps) return false;
+    if (++steps_ > kMaxSteps) return false;
     if (const Seq* seq = s.as<Seq>())
       return std::all_of(seq->stmts.begin(), seq->stmts.end(),
                          [&](const Stmt& part) { return follow(part); });
@@ -151,7 +151,7 @@ bool has_plain_uses(const Allocate& memory) {
 
 bool fills_first(const Stmt& s, const Allocate& memory) {
   const auto elements = constant_elements(memory);
-  return elements && *elements <= kMostSteps && Filling(memory, *elements).comes_first_in(s);
+  return elements && *elements <= kMaxSteps && Filling(memory, *elements).comes_first_in(s);
 }
 
 }  // namespace tenon::lowering

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tenon/lower/pipeline.h"
+#include "tenon/lower/pass.h"
 #include "tenon/tir/stored_stages.h"
 
 namespace tenon::lowering {

@@ -1,5 +1,5 @@
 // Sums of products of narrow numbers, as loops have them: what the pragma dot_products makes
-// instructions of (passes/combine_products.h).
+// instructions of (cpu/combine_products.cpp).
 //
 //   C[ramp(0, 1, 16)] = C[ramp(0, 1, 16)] + broadcast(int32(A[k]))*int32x16(B[ramp(4*j + k, 4, 16)])
 #pragma once

@@ -23,9 +23,9 @@
 #include <limits>
 
 #include "lower/cpu/lane_value.h"
-#include "lower/cpu/plain_loop.h"
-#include "lower/rewriting.h"
+#include "lower/cpu/scalar_loop.h"
 #include "lower/cpu/vector_body.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"

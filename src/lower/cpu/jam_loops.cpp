@@ -44,12 +44,12 @@ constexpr std::size_t kMaxStores = 128;
 
 /// Below, reading and storing a sum costs more than adding to it, and several rows at a time, which
 /// lie in different lines of the cache, only compete for it.
-constexpr std::int64_t kLeastAdditions = 8;
+constexpr std::int64_t kMinAdditions = 8;
 /// For sums that follow each other in memory.
-constexpr std::int64_t kLeastAdditionsOfNeighbours = 2;
+constexpr std::int64_t kMinAdditionsOfNeighbours = 2;
 
 /// Whether the loop's next iteration continues the vector of this one.
-bool has_neighbours(const VectorSum& sum, const For& loop) {
+bool has_neighbours(const Accumulator& sum, const For& loop) {
   const Ramp* ramp = sum.index.as<Ramp>();
   if (!ramp) return false;
   VarMap next;
@@ -60,9 +60,9 @@ bool has_neighbours(const VectorSum& sum, const For& loop) {
 /// Registers that hold the sums of a body while it adds to them.
 int sum_registers(const For& loop, const VectorBody& body, int vector_bits) {
   int registers = 0;
-  for (const VectorSum& sum : body.sums) {
+  for (const Accumulator& sum : body.sums) {
     const std::int64_t least =
-        has_neighbours(sum, loop) ? kLeastAdditionsOfNeighbours : kLeastAdditions;
+        has_neighbours(sum, loop) ? kMinAdditionsOfNeighbours : kMinAdditions;
     if (sum.additions >= least) registers += registers_for(sum.dtype, vector_bits);
   }
   return registers;

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "lower/cpu/plain_loop.h"
+#include "lower/cpu/scalar_loop.h"
 #include "lower/cpu/vector_body.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
@@ -27,8 +27,8 @@ using namespace tir;
 
 namespace {
 
-constexpr std::size_t kLeastLanes = 4;
-constexpr std::size_t kMostNodes = 200;
+constexpr std::size_t kMinLanes = 4;
+constexpr std::size_t kMaxNodes = 200;
 
 /// What the lanes of a vector are, one expression per lane.
 using Lanes = std::vector<Expr>;
@@ -198,7 +198,7 @@ class SequencePacker {
       const std::vector<Store> run = run_from(n->stmts, begin);
       std::optional<Stmt> vector;
       std::size_t lanes = std::bit_floor(run.size());
-      if (lanes >= kLeastLanes) vector = Packer(lets_, memory_).packed(std::span(run).first(lanes));
+      if (lanes >= kMinLanes) vector = Packer(lets_, memory_).packed(std::span(run).first(lanes));
       if (vector) {
         parts.push_back(std::move(*vector));
         changed = true;
@@ -229,7 +229,7 @@ class SequencePacker {
       const Store* store = stmts[n].as<Store>();
       if (!store || store->indices.size() != 1 || !store->value.dtype().is_scalar() ||
           !store->indices[0].dtype().is_scalar() || store->buffer->dtype.lanes != 1 ||
-          node_count(store->value) > kMostNodes)
+          node_count(store->value) > kMaxNodes)
         return run;
       if (!run.empty()) {
         if (!store->buffer.same_as(run[0].buffer)) return run;

@@ -1,4 +1,4 @@
-// Loops that accumulate floats, and what vectorize_plain_loops does anyway, as loops of vectors:
+// Loops that accumulate floats, and what auto_vectorize does anyway, as loops of vectors:
 // for functions that are compiled with fast_math.
 //
 //   for (i, 0, 64) {                     allocate lanes[16] {
@@ -8,7 +8,7 @@
 //                                        }
 #include "lower/passes.h"
 
-#include "lower/cpu/plain_vectorizer.h"
+#include "lower/cpu/auto_vectorizer.h"
 
 namespace tenon::lowering {
 

@@ -30,7 +30,7 @@ namespace {
 
 /// A tile of sums in registers is one vector of up to so many; wider ones cannot be meant to stay
 /// in registers.
-constexpr int kMostRegisters = 16;
+constexpr int kMaxRegisters = 16;
 /// Independent operations for the processor, and few enough for any body.
 constexpr int kRegistersOfAPart = 4;
 /// The maximum number of conditional lane loads in a statement. Each one that the target cannot
@@ -113,7 +113,7 @@ class WideSplitter {
   }
 
   bool is_wide(DataType type) const {
-    return type.is_vector() && registers_for(type, bits_) > kMostRegisters;
+    return type.is_vector() && registers_for(type, bits_) > kMaxRegisters;
   }
 
   /// Whether a vector computed for the value or its indices is too wide.

@@ -135,7 +135,7 @@ class BodyReader {
       additions *= *constant_int((*loop)->extent);
     const auto [begin, end] = sums_by_index_.equal_range(index.node().hash);
     for (auto it = begin; it != end; ++it) {
-      VectorSum& sum = body_.sums[it->second];
+      Accumulator& sum = body_.sums[it->second];
       if (!sum.buffer->data.same_as(n.buffer->data) || !structural_equal(sum.index, index))
         continue;
       sum.additions += additions;

@@ -10,7 +10,7 @@
 namespace tenon::lowering {
 
 /// A vector that a statement of the body reads, changes and stores.
-struct VectorSum {
+struct Accumulator {
   tir::Buffer buffer;
   /// Lets of the body are inlined.
   tir::Expr index;
@@ -32,7 +32,7 @@ struct VectorBody {
     tir::Range range;
   };
   std::vector<VectorAccess> accesses;
-  std::vector<VectorSum> sums;
+  std::vector<Accumulator> sums;
   /// The loops inside, outer ones first.
   std::vector<Loop> loops;
   /// Data pointers of memory that the body allocates: each of its runs has its own.

@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "lower/cpu/lane_value.h"
-#include "lower/loops/lanes.h"
 #include "lower/cpu/vector_body.h"
+#include "lower/loops/lanes.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
 

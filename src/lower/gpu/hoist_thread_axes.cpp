@@ -19,8 +19,8 @@
 #include <optional>
 
 #include "lower/gpu/matrix_operations.h"
+#include "lower/guard_divisors.h"
 #include "lower/rewriting.h"
-#include "lower/safe_divisors.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
@@ -128,8 +128,8 @@ class Kernel {
     const auto is_inner = [&](const Expr& var) { return inner_.contains(&var.node()); };
     if (effect_of(value) == Effect::Pure && !uses_var(value, is_inner)) return value;
     const std::optional<std::int64_t> most = arith::const_bound(value, facts_).max;
-    constexpr std::int64_t kMostThreads = 1 << 16;
-    if (most && *most >= 0 && (axis.thread()->is_block() || *most <= kMostThreads))
+    constexpr std::int64_t kMaxThreads = 1 << 16;
+    if (most && *most >= 0 && (axis.thread()->is_block() || *most <= kMaxThreads))
       return make_int(extent.dtype(), *most);
     throw LowerError("the extent of `" + axis.name() + "` depends on `" +
                      first_inner(value).name() +

@@ -18,8 +18,8 @@
 #include <unordered_set>
 
 #include "lower/checks/barrier_hazards.h"
-#include "lower/rewriting.h"
 #include "lower/gpu/shared_uses.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/support/error.h"
@@ -33,7 +33,7 @@ using namespace tir;
 
 namespace {
 
-constexpr std::int64_t kMostBytes = 16, kLeastBytes = 4;
+constexpr std::int64_t kMaxBytes = 16, kMinBytes = 4;
 
 /// Elements one after another.
 struct Piece {
@@ -144,9 +144,9 @@ class Kernel {
       return std::nullopt;
     const std::int64_t each = element.bytes();
     const std::int64_t bytes =
-        std::gcd(std::gcd(to->count * each, kMostBytes),
+        std::gcd(std::gcd(to->count * each, kMaxBytes),
                  std::gcd(factor_of(to->first) * each, factor_of(from->first) * each));
-    if (bytes < kLeastBytes) return std::nullopt;
+    if (bytes < kMinBytes) return std::nullopt;
     std::vector<Stmt> copies;
     for (std::int64_t at = 0; at < to->count; at += bytes / each)
       copies.push_back(call(Intrin::ptx_cp_async,

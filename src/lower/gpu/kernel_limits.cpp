@@ -129,7 +129,7 @@ class Limits {
   /// What a thread has for itself, in registers or not. The limit is that of CUDA's compute
   /// capabilities; OpenCL names none.
   void private_memory() {
-    constexpr std::int64_t kMost = 512 * 1024;
+    constexpr std::int64_t kMax = 512 * 1024;
     if (target_.kind != TargetKind::Cuda) return;
     std::int64_t all = 0;
     std::string list;
@@ -139,10 +139,10 @@ class Limits {
       all += *bytes;
       list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + std::to_string(*bytes);
     });
-    if (all <= kMost) return;
+    if (all <= kMax) return;
     throw LowerError(stages_of(kernel_) + ": what a thread keeps for itself (" + list + ") takes " +
                      std::to_string(all) + " bytes; the target has at most " +
-                     std::to_string(kMost) +
+                     std::to_string(kMax) +
                      "; compute the stages at loops further inside, or keep them in global memory");
   }
 
@@ -150,7 +150,7 @@ class Limits {
   /// limits them, what the schedule keeps in scope "local". (Without a limit that may be more: it
   /// is then in memory.)
   void registers() {
-    constexpr std::int64_t kMost = 255, kBytes = 4, kWarpSize = 32;
+    constexpr std::int64_t kMax = 255, kBytes = 4, kWarpSize = 32;
     if (target_.kind != TargetKind::Cuda) return;
     std::int64_t all = 0;
     std::string list;
@@ -165,7 +165,7 @@ class Limits {
       all += count;
       list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + std::to_string(count);
     });
-    const std::int64_t most = target_.max_registers.value_or(kMost);
+    const std::int64_t most = target_.max_registers.value_or(kMax);
     if (all <= most) return;
     throw LowerError(stages_of(kernel_) + ": what a thread keeps in registers (" + list +
                      ") takes " + std::to_string(all) + " of them; the target has at most " +

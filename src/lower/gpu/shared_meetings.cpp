@@ -17,19 +17,19 @@ bool is_global(const Buffer& buffer) { return buffer->scope() == StorageScope::G
 
 }  // namespace
 
-bool SharedUses::may_meet(const UseSet& earlier, const UseSet& later, Occasion when) {
+bool SharedUses::may_conflict(const UseSet& earlier, const UseSet& later, Occasion when) {
   for (std::size_t memory = 0; memory < all_.size(); ++memory) {
     const bool found = earlier.any_in(all_[memory], [&](int a) {
       const bool is_store = uses_[static_cast<std::size_t>(a)].access.is_store;
       return later.any_in(is_store ? all_[memory] : stores_[memory],
-                          [&](int b) { return may_meet(a, b, when); });
+                          [&](int b) { return may_conflict(a, b, when); });
     });
     if (found) return true;
   }
   return false;
 }
 
-bool SharedUses::may_meet(int earlier, int later, Occasion when) {
+bool SharedUses::may_conflict(int earlier, int later, Occasion when) {
   const Use& a = uses_[static_cast<std::size_t>(earlier)];
   const Use& b = uses_[static_cast<std::size_t>(later)];
   if (is_global(a.access.buffer) && !own_memories_.contains(&a.access.buffer->data.node()) &&
@@ -40,7 +40,7 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
   if (when.equal_loops >= loops) when = {loops, false};
   // What is apart in any two iterations is apart in these: one question for all loops around.
   const bool is_any = when.equal_loops == 0 && !when.is_carried;
-  if (!is_any && !a.is_opaque && !b.is_opaque && !may_meet(earlier, later, Occasion{0, false}))
+  if (!is_any && !a.is_opaque && !b.is_opaque && !may_conflict(earlier, later, Occasion{0, false}))
     return false;
   const std::uint64_t key =
       ((static_cast<std::uint64_t>(earlier) << 24 | static_cast<std::uint64_t>(later)) << 12 |
@@ -53,11 +53,11 @@ bool SharedUses::may_meet(int earlier, int later, Occasion when) {
     for (const int sign : {1, -1}) {
       const Threads two{axis, sign};
       if (!can_be(two, a, b)) continue;
-      const bool are_apart =
+      const bool are_disjoint_uses =
           a.is_known && b.is_known &&
           (are_apart_in_sum(a, b, when, two) ||
            ((a.is_opaque || b.is_opaque) && are_apart_by_proof(a, b, when, two)));
-      meet |= !are_apart;
+      meet |= !are_disjoint_uses;
       if (meet) break;
     }
   }

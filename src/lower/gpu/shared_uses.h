@@ -85,7 +85,7 @@ class SharedUses {
   /// Whether all threads of a block find the same value.
   bool is_uniform(const tir::Expr& e) const;
   /// Whether two threads may meet, one in a use of the first set, the other in one of the second.
-  bool may_meet(const UseSet& earlier, const UseSet& later, Occasion when);
+  bool may_conflict(const UseSet& earlier, const UseSet& later, Occasion when);
 
  private:
   /// What a sum of multiples is made of: threads, loops, and whatever else indices hold.
@@ -140,7 +140,7 @@ class SharedUses {
   bool add_term(const tir::Expr& e, std::int64_t factor, Use& use);
   int variable_of(const tir::Expr& e);
   int loops_of(const tir::Expr& e) const;
-  bool may_meet(int earlier, int later, Occasion when);
+  bool may_conflict(int earlier, int later, Occasion when);
   static bool are_of_one_thread(const Use& a, const Use& b);
   /// Which threads of the axis come to the use.
   arith::ConstBound indices_at(const Use& use, int axis) const;

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "lower/checks/barrier_hazards.h"
+#include "lower/gpu/hoist_kernel_allocations.h"
 #include "lower/gpu/kernel_limits.h"
-#include "lower/gpu/memory_at_top.h"
 #include "lower/rewriting.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/support/deep_stack.h"
@@ -124,7 +124,7 @@ class Splitter {
       nest.push_back(n);
       inside = &n->body;
     }
-    Stmt body = memory_at_top(*inside, nest);
+    Stmt body = hoist_kernel_allocations(*inside, nest);
     for (std::size_t k = nest.size(); k-- > 0;)
       body = make_stmt(
           Attr{AttrKind::ThreadExtent, nest[k]->subject, nest[k]->key, nest[k]->value, body});

@@ -19,8 +19,8 @@
 #include <unordered_set>
 
 #include "lower/checks/block_races.h"
-#include "lower/rewriting.h"
 #include "lower/gpu/shared_uses.h"
+#include "lower/rewriting.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/memory_scope.h"
 
@@ -147,7 +147,7 @@ class Synchronizer {
     const UseSet pending = parts_[body].behind;
     // The condition is evaluated again, where no barrier can stand before it.
     const Occasion next{part.loops, is_counted};
-    if (!is_counted && uses_.may_meet(pending, part.own, next)) refuse_barrier();
+    if (!is_counted && uses_.may_conflict(pending, part.own, next)) refuse_barrier();
     enter(body, pending, next);
   }
 
@@ -155,11 +155,11 @@ class Synchronizer {
   void enter(PartId id, const UseSet& pending, Occasion when) {
     if (is_stack_low()) return with_deep_stack([&] { enter(id, pending, when); });
     Part& part = parts_[id];
-    if (part.has_barrier_before || !uses_.may_meet(pending, part.before, when)) return;
+    if (part.has_barrier_before || !uses_.may_conflict(pending, part.before, when)) return;
     // Before a loop it is waited once, inside of it in every iteration. Before a condition, a loop
     // around waits in each of its iterations or in none: PoCL is wrong on others.
     const bool is_whole = part.kind != Part::Kind::InOrder || !part.is_uniform ||
-                          uses_.may_meet(pending, part.own, when);
+                          uses_.may_conflict(pending, part.own, when);
     if (is_whole) {
       if (!part.is_together) refuse_barrier();
       part.has_barrier_before = true;

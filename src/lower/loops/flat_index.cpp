@@ -140,17 +140,17 @@ Expr without_cancelled_terms(const Expr& e) {
 /// Whether positions in the buffer can go past int32 for all that its constant extents and strides
 /// say.
 bool is_beyond_int32(const Buffer& buffer) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   std::int64_t size = 1;
   for (const Expr& stride : buffer->strides)
-    if (constant_int(stride).value_or(0) > kMost) return true;
+    if (constant_int(stride).value_or(0) > kMax) return true;
   for (std::size_t n = buffer->shape.size(); n-- > 0;) {
     const std::int64_t extent =
         std::max<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1);
     const std::int64_t step =
         buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
-    // The last element is at size - 1, so that a size of kMost + 1 still fits.
-    if (extent > (kMost + 1) / std::max<std::int64_t>(step, 1)) return true;
+    // The last element is at size - 1, so that a size of kMax + 1 still fits.
+    if (extent > (kMax + 1) / std::max<std::int64_t>(step, 1)) return true;
     size = std::max(size, extent * step);
   }
   return false;
@@ -159,7 +159,7 @@ bool is_beyond_int32(const Buffer& buffer) {
 /// Whether a constant of an index times its stride exceeds int32. In a window that begins far along
 /// an axis, the difference is small but its terms are not.
 bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   std::int64_t size = 1;
   bool is_far = false;
   for (std::size_t n = indices.size(); n-- > 0 && !is_far;) {
@@ -167,10 +167,10 @@ bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
         buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
     if (step > 1)
       walk(indices[n], [&](const IntImm& constant) {
-        const bool is_near = constant.value > -kMost / step && constant.value < kMost / step;
+        const bool is_near = constant.value > -kMax / step && constant.value < kMax / step;
         is_far = is_far || !is_near;
       });
-    size *= std::clamp<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1, kMost / size);
+    size *= std::clamp<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1, kMax / size);
   }
   return is_far;
 }

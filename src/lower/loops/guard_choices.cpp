@@ -16,7 +16,7 @@
 #include <algorithm>
 
 #include "lower/cpu/lane_value.h"
-#include "lower/cpu/plain_loop.h"
+#include "lower/cpu/scalar_loop.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"

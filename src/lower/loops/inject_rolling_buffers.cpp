@@ -12,8 +12,8 @@
 // iteration, as without the mark. See the sliding window and storage folding of Halide.
 #include "lower/passes.h"
 
-#include "lower/rewriting.h"
 #include "lower/loops/rolling_plan.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"

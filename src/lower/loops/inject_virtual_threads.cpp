@@ -13,8 +13,8 @@
 
 #include <algorithm>
 
-#include "lower/rewriting.h"
 #include "lower/gpu/thread_dependence.h"
+#include "lower/rewriting.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"

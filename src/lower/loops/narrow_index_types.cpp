@@ -38,7 +38,7 @@ const IterVar* thread_of(const Attr& attr) {
 }
 
 /// First: which variables occur in nothing that needs 64 bits.
-class Survey {
+class ExtentScan {
  public:
   arith::Facts facts;
 
@@ -77,7 +77,7 @@ class Survey {
 /// Second: the rewriting.
 class Narrower {
  public:
-  explicit Narrower(const Survey& survey) : survey_(survey) {}
+  explicit Narrower(const ExtentScan& survey) : survey_(survey) {}
 
   Stmt stmt(const Stmt& s) {
     if (const Store* store = s.as<Store>())
@@ -196,7 +196,7 @@ class Narrower {
     return fold(node.op, both.a, both.b);
   }
 
-  const Survey& survey_;
+  const ExtentScan& survey_;
   VarMap narrowed_;
   /// Look-up only.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
@@ -207,7 +207,7 @@ class Narrower {
 }  // namespace
 
 PrimFunc narrow_index_types(const PrimFunc& func, const PassOptions&) {
-  Survey survey;
+  ExtentScan survey;
   survey.stmt(func.body);
   if (survey.is_empty()) return func;
   PrimFunc result = func;

@@ -19,8 +19,8 @@
 
 #include <algorithm>
 
-#include "lower/rewriting.h"
 #include "lower/loops/storage_plan.h"
+#include "lower/rewriting.h"
 #include "lower/tvm_text/vectorize_elements.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lower/extent_bound.h"
-#include "lower/safe_divisors.h"
+#include "lower/guard_divisors.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"

@@ -36,7 +36,7 @@ struct ReaderView {
 /// varying size is largest there.)
 enum class Tightness : std::uint8_t { Known, Exact, Clamped };
 
-class __attribute__((visibility("hidden"))) BoundInference {
+class BoundInference {
  public:
   /// `whole_space` marks the spatial axes of scans that are computed in full.
   BoundInference(const StageGraph& graph, const AxisFlags& whole_space, Tightness tightness)

@@ -212,7 +212,7 @@ void BoundInference::bind_thread(const IterVar& thread, const Expr& extent) {
   const bool has_none = constant_int(extent).value_or(1) < 1;
   Expr greatest = has_none ? make_int(extent.dtype(), 1) : extent;
   if (const Range* known = ranges_.find(thread)) {
-    if (surely_equal(known->extent, greatest) ||
+    if (provably_equal(known->extent, greatest) ||
         arith::can_prove(greatest <= known->extent, facts_))
       return;
     if (!arith::can_prove(known->extent <= greatest, facts_))

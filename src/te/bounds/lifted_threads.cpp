@@ -112,7 +112,7 @@ std::optional<Expr> LiftedThreads::needed(StageId id, const IterVar& thread) con
             !is_divided(stage, leaf, *bound, stage.scope))
           continue;
         const Expr& count = ranges_.at(leaf).extent;
-        most = !most || surely_equal(*most, count) ? count : max(*most, count);
+        most = !most || provably_equal(*most, count) ? count : max(*most, count);
         is_divided_here = true;
       }
       if (is_divided_here) continue;

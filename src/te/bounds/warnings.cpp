@@ -296,12 +296,12 @@ std::vector<std::string> untold(const Schedule& schedule, const std::vector<std:
 
 }  // namespace
 
-std::vector<std::string> untold_warnings(const Schedule& schedule) {
+std::vector<std::string> pending_warnings(const Schedule& schedule) {
   return untold(schedule, schedule.warnings());
 }
 
-std::vector<std::string> untold_warnings(const Schedule& schedule, const StageGraph& graph,
-                                         const Bounds& bounds) {
+std::vector<std::string> pending_warnings(const Schedule& schedule, const StageGraph& graph,
+                                          const Bounds& bounds) {
   std::vector<std::string> all = schedule.warnings();
   for (std::string& each : Finder(graph, bounds).find()) all.push_back(std::move(each));
   return untold(schedule, all);

@@ -37,7 +37,7 @@ arith::Interval values_inside(const Expr& e, const FrozenStage& stage, std::size
     if (value && value->as<VarNode>())
       loops.set(Var::of(*value),
                 Interval::from_range(program.lower(program.bounds[leaf], nest.vars)));
-    for (const Shell& shell : nest.levels[n])
+    for (const LoopHeader& shell : nest.levels[n])
       if (const LetShell* let = std::get_if<LetShell>(&shell))
         loops.set(let->var, values_of(let->value, loops, program.facts));
   }
@@ -52,7 +52,7 @@ class GuardSplitter {
 
   GuardParts split(const Shells& guards) const {
     GuardParts parts;
-    for (const Shell& shell : guards) {
+    for (const LoopHeader& shell : guards) {
       const GuardShell* guard = std::get_if<GuardShell>(&shell);
       if (!guard || !uses_var(guard->condition, [&](const Expr& var) { return is_inside(var); })) {
         parts.outside.push_back(shell);
@@ -204,7 +204,7 @@ class BodyMaker {
       const IterVar& leaf = stage_.leaf_iter_vars[n];
       if (is_of_them(n))
         set(first, leaf.var(), program_.lower(program_.bounds[leaf].min, nest_.main.vars));
-      for (const Shell& shell : nest_.main.levels[n]) {
+      for (const LoopHeader& shell : nest_.main.levels[n]) {
         const LetShell* let = std::get_if<LetShell>(&shell);
         if (!let) continue;
         const Expr value = substitute_folding(let->value, first);
@@ -219,7 +219,7 @@ class BodyMaker {
     const VarMap first = first_of(
         [&](std::size_t leaf) { return stage_.leaf_iter_vars[leaf].kind() == IterKind::Reduce; });
     const auto is_reduced = [&](const Expr& var) { return first.contains(&var.node()); };
-    for (const Shell& shell : main_.outside) {
+    for (const LoopHeader& shell : main_.outside) {
       const GuardShell* guard = std::get_if<GuardShell>(&shell);
       if (!guard || !uses_var(guard->condition, is_reduced)) continue;
       const Expr at_first =
@@ -327,7 +327,7 @@ class BodyMaker {
   Stmt with_pragmas(Stmt body) const {
     for (std::size_t n = nest_.main.levels.size(); n-- > call_.depth;) {
       Shells pragmas;
-      for (const Shell& shell : nest_.main.levels[n])
+      for (const LoopHeader& shell : nest_.main.levels[n])
         if (const AttrShell* attr = std::get_if<AttrShell>(&shell);
             attr && attr->kind == AttrKind::Pragma)
           pragmas.push_back(shell);
@@ -338,7 +338,7 @@ class BodyMaker {
 
   static Shells without_pragmas(const Shells& level) {
     Shells shells = level;
-    std::erase_if(shells, [](const Shell& shell) {
+    std::erase_if(shells, [](const LoopHeader& shell) {
       const AttrShell* attr = std::get_if<AttrShell>(&shell);
       return attr && attr->kind == AttrKind::Pragma;
     });

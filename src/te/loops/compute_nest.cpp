@@ -33,7 +33,7 @@ Shells as_likely(const std::vector<Expr>& conditions) {
   return shells;
 }
 
-bool reads(const Shell& shell) {
+bool reads(const LoopHeader& shell) {
   const LoopShell* loop = std::get_if<LoopShell>(&shell);
   return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
 }
@@ -47,9 +47,10 @@ void guard_loops_that_read(LoopNest& nest, Shells& guards) {
       return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(i), nest.levels.end(),
                          [&](const Shells& level) { return defines(level, var); });
     };
-    const auto kept = std::stable_partition(guards.begin(), guards.end(), [&](const Shell& guard) {
-      return uses_var(std::get<GuardShell>(guard).condition, is_defined_later);
-    });
+    const auto kept =
+        std::stable_partition(guards.begin(), guards.end(), [&](const LoopHeader& guard) {
+          return uses_var(std::get<GuardShell>(guard).condition, is_defined_later);
+        });
     nest.levels[i].insert(nest.levels[i].begin(), kept, guards.end());
     guards.erase(kept, guards.end());
   }
@@ -172,7 +173,7 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards = as_likely(make_guards(
       id, *nest.init, program, {.skip_declared = harmless, .skip = &skip, .ranges = ranges}));
-  for (Shell& guard : guards_of_init(stage, *nest.init, skip, program))
+  for (LoopHeader& guard : guards_of_init(stage, *nest.init, skip, program))
     nest.init_guards.push_back(std::move(guard));
   std::vector<IterVar> idle = idle_threads(program.graph, id);
   for (const IterVar& thread : program.lifted.idle_inside(id))

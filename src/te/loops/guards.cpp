@@ -61,7 +61,7 @@ class GuardMaker {
   }
 
   void require_threads(const IterVar& thread, const Expr& count) {
-    if (!surely_equal(program_.bounds[thread].extent, count)) require_below(thread.var(), count);
+    if (!provably_equal(program_.bounds[thread].extent, count)) require_below(thread.var(), count);
   }
 
   void guard_relations() {
@@ -117,7 +117,7 @@ class GuardMaker {
 
   void require_below(const Expr& value, const arith::Interval& values, const Expr& extent) {
     if (values.max() && can_prove(*values.max() < extent, program_.facts)) return;
-    add((is_near_limit(extent) && goes_past_int32(value) ? in_64_bits(value) : value) < extent);
+    add((is_near_limit(extent) && may_exceed_int32(value) ? in_64_bits(value) : value) < extent);
   }
 
   /// Extents below INT32_MAX/2 leave headroom for a split's overshoot (longer splits get int64
@@ -126,7 +126,7 @@ class GuardMaker {
     return constant_int(extent).value_or(0) > std::numeric_limits<std::int32_t>::max() / 2;
   }
 
-  bool goes_past_int32(const Expr& value) const {
+  bool may_exceed_int32(const Expr& value) const {
     const auto greatest = arith::const_bound(value, program_.facts).max;
     return value.dtype() == Int(32) &&
            (!greatest || *greatest > std::numeric_limits<std::int32_t>::max());

@@ -17,7 +17,7 @@ using namespace tir;
 
 // ---- shells -------------------------------------------------------------------------------------
 
-Stmt wrap(const Shell& shell, Stmt body) {
+Stmt wrap(const LoopHeader& shell, Stmt body) {
   return match(
       shell,
       [&](const LoopShell& s) {
@@ -41,7 +41,7 @@ Stmt wrap(const Shells& shells, Stmt body) {
 }
 
 bool defines(const Shells& shells, const Expr& var) {
-  return std::ranges::any_of(shells, [&](const Shell& shell) {
+  return std::ranges::any_of(shells, [&](const LoopHeader& shell) {
     if (const LoopShell* loop = std::get_if<LoopShell>(&shell)) return loop->var.same_as(var);
     if (const LetShell* let = std::get_if<LetShell>(&shell)) return let->var.same_as(var);
     const AttrShell* attr = std::get_if<AttrShell>(&shell);
@@ -266,7 +266,7 @@ class NestMaker {
 
   void lower_extents() {
     for (Shells& level : nest_.levels) {
-      for (Shell& shell : level) {
+      for (LoopHeader& shell : level) {
         if (LoopShell* loop = std::get_if<LoopShell>(&shell)) {
           loop->min = program_.lower(loop->min, nest_.vars);
           loop->extent = program_.lower(loop->extent, nest_.vars);

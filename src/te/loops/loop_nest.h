@@ -37,12 +37,12 @@ struct LetShell {
   Var var;
   Expr value;
 };
-using Shell = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell, LetShell>;
+using LoopHeader = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell, LetShell>;
 
 /// Wraps a body in shells, given outermost first.
-using Shells = std::vector<Shell>;
+using Shells = std::vector<LoopHeader>;
 
-Stmt wrap(const Shell& shell, Stmt body);
+Stmt wrap(const LoopHeader& shell, Stmt body);
 Stmt wrap(const Shells& shells, Stmt body);
 /// Whether one of the shells defines the variable.
 bool defines(const Shells& shells, const Expr& var);

@@ -24,18 +24,18 @@ bool is_large(const Expr& value) {
 
 bool covers(const Interval& domain, const Range& range) {
   if (!domain.is_bounded()) return false;
-  return surely_equal(*domain.min(), range.min) &&
-         surely_equal(*domain.max(), range.extent + range.min - 1);
+  return provably_equal(*domain.min(), range.min) &&
+         provably_equal(*domain.max(), range.extent + range.min - 1);
 }
 
-bool surely_equal(const Expr& a, const Expr& b) {
+bool provably_equal(const Expr& a, const Expr& b) {
   if (structural_equal(a, b)) return true;
   if (constant_int(a) && constant_int(b)) return constant_int(a) == constant_int(b);
   return arith::can_prove_equal(a, b);
 }
 
 bool same_range(const Range& a, const Range& b) {
-  return surely_equal(a.min, b.min) && surely_equal(a.extent, b.extent);
+  return provably_equal(a.min, b.min) && provably_equal(a.extent, b.extent);
 }
 
 Expr shifted(const Expr& value, const Expr& offset) {

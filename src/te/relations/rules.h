@@ -3,8 +3,8 @@
 // parents (indices also in the other direction). A parent may need a guard because its children
 // overshoot it.
 //
-// The sweeps over all relations of a stage are in te/propagate.h. A rule whose inputs are missing
-// does nothing.
+// The sweeps over all relations of a stage are in te/relations/propagate.h. A rule whose inputs are
+// missing does nothing.
 #pragma once
 
 #include <span>
@@ -95,7 +95,7 @@ bool is_large(const Expr& value);
 /// Whether the domain is the whole range.
 bool covers(const Interval& domain, const Range& range);
 /// Whether the two are provably equal for all values of their variables.
-bool surely_equal(const Expr& a, const Expr& b);
+bool provably_equal(const Expr& a, const Expr& b);
 /// Whether minimum and extent are provably equal.
 bool same_range(const Range& a, const Range& b);
 /// Returns value + offset, omitting a literal zero.

@@ -202,7 +202,7 @@ Stage Stage::compute_inline(SourceLocation where) const {
   const PlaceEdit self(edit.stage(), "compute_inline", where);
   self.check_may_move();
   edit.check_can_inline();
-  edit.warn_of_marks_that_go();
+  edit.warn_dropped_marks();
   self.move_to(AttachInline{});
   return *this;
 }

@@ -26,7 +26,7 @@ struct AttachedWhere {
   const SourceLocation& where;
 };
 
-struct __attribute__((visibility("hidden"))) ScheduleData {
+struct ScheduleData {
   /// Indexed by number. A stage's number never changes.
   std::vector<StageData> stages;
   /// Producers before consumers, without the stages that normalize has inlined.

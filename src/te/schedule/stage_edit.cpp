@@ -65,7 +65,7 @@ std::string text_of(const AxisAttributes& attributes) {
 
 }  // namespace
 
-void StageEdit::warn_of_marks_that_go() const {
+void StageEdit::warn_dropped_marks() const {
   for (const IterVar& axis : stage().leaf_iter_vars) {
     const AxisAttributes* attributes = stage().attributes_of(axis);
     const std::string lost = attributes ? text_of(*attributes) : "";

@@ -12,7 +12,7 @@
 
 namespace tenon::te {
 
-class __attribute__((visibility("hidden"))) StageEdit {
+class StageEdit {
  public:
   /// Throws for a group, which has no loops and no storage, and for a stage that normalize has
   /// inlined.
@@ -62,7 +62,7 @@ class __attribute__((visibility("hidden"))) StageEdit {
   /// Warns of marks on loops that the primitive has removed. `before` are the previous loops.
   void warn_of_lost_marks(std::span<const IterVar> before) const;
   /// Warns of marks on all loops, which are about to be removed.
-  void warn_of_marks_that_go() const;
+  void warn_dropped_marks() const;
 
  private:
   ScheduleData& schedule_;

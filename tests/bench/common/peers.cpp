@@ -17,8 +17,8 @@ namespace {
 /// Made for small products: its code is generated for the one that is asked for. It lays matrices
 /// out by columns, so that it is given the transposed product.
 std::optional<LibraryProduct> libxsmm(const MatrixProduct& p) {
-  constexpr double kMostMultiplications = 128.0 * 128 * 128;
-  if (p.transpose_a || p.transpose_b || double{1} * p.m * p.n * p.k > kMostMultiplications)
+  constexpr double kMaxMultiplications = 128.0 * 128 * 128;
+  if (p.transpose_a || p.transpose_b || double{1} * p.m * p.n * p.k > kMaxMultiplications)
     return std::nullopt;
   const float one = 1, zero = 0;
   const libxsmm_smmfunction kernel =

@@ -25,8 +25,6 @@
 #include "tenon/codegen/artifact.h"
 #include "tenon/codegen/compile_options.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Compiles the functions. LowerError for constructs that C cannot express (thread axes, LLVM
@@ -36,5 +34,3 @@ namespace tenon::codegen {
 Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

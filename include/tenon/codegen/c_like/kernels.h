@@ -14,8 +14,6 @@
 #include "tenon/tir/function.h"
 #include "tenon/tir/target.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Options of the kernel text.
@@ -33,5 +31,3 @@ KernelCode emit_kernels(const std::vector<tir::PrimFunc>& kernels, const tir::Ta
                         const KernelOptions& options = {});
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -8,8 +8,6 @@
 
 #include "tenon/codegen/kernels.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Compiles the text of `code` to PTX and a cubin. `max_registers` limits the registers per thread
@@ -20,5 +18,3 @@ void compile_cuda(KernelCode& code, const std::string& arch,
                   std::optional<int> max_registers = std::nullopt);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -16,8 +16,6 @@
 #include "tenon/codegen/artifact.h"
 #include "tenon/codegen/compile_options.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// Compiles a module for one target. TargetError for an unknown processor, feature or triple;
@@ -31,5 +29,3 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -11,8 +11,6 @@
 
 #include "tenon/tir/target.h"
 
-#pragma GCC visibility push(default)
-
 namespace tenon::codegen {
 
 /// A processor and its features, in LLVM's terms.
@@ -50,5 +48,3 @@ std::vector<std::string> needed_features(const tir::TargetFacts& target);
 tir::VectorRegisters vector_registers(const tir::TargetFacts& target);
 
 }  // namespace tenon::codegen
-
-#pragma GCC visibility pop

@@ -1,0 +1,53 @@
+// The values between a schedule and its lowered module.
+//
+//   Compilation compilation(schedule, {A, B, C}, options, where);
+//   compilation.graph();     // te::freeze
+//   compilation.bounds();    // te::infer_bound
+//   compilation.loops();     // te::schedule_ops
+//   compilation.module();    // lowering::run_pipeline
+#pragma once
+
+#include "tenon/arith/simplifier_memory.h"
+#include "tenon/driver/lower.h"
+#include "tenon/te/graph.h"
+
+namespace tenon {
+
+/// Computes each value from the preceding one, once, on its first use. Not thread-safe. The
+/// returned references are valid as long as the object.
+class Compilation {
+ public:
+  /// Copies the arguments and options; `schedule` must outlive the object.
+  Compilation(const te::Schedule& schedule, std::vector<LowerArgument> args, LowerOptions options,
+              SourceLocation where)
+      : schedule_(schedule), args_(std::move(args)), options_(std::move(options)), where_(where) {}
+
+  const te::StageGraph& graph();
+  const te::Bounds& bounds();
+  /// The loop program before any pass, over multi-dimensional buffers. Conflicts between iterations
+  /// of its loops are noted in the function; refuse_conflicts (checks/static_errors.h) throws them.
+  const tir::PrimFunc& loops();
+  /// The lowered function. Throws BoundError for an access that is provably out of bounds.
+  const tir::IRModule& module();
+
+  /// Reports the schedule's warnings that were not reported before: to `options.on_warning`, or to
+  /// standard error.
+  void emit_warnings();
+
+  const std::vector<LowerArgument>& args() const { return args_; }
+  const LowerOptions& options() const { return options_; }
+  const SourceLocation& where() const { return where_; }
+
+ private:
+  const arith::SimplifierMemory memory_;
+  const te::Schedule& schedule_;
+  std::vector<LowerArgument> args_;
+  LowerOptions options_;
+  SourceLocation where_;
+  std::optional<te::StageGraph> graph_;
+  std::optional<te::Bounds> bounds_;
+  std::optional<tir::PrimFunc> loops_;
+  std::optional<tir::IRModule> module_;
+};
+
+}  // namespace tenon

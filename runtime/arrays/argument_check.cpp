@@ -1,0 +1,385 @@
+#include "runtime/arrays/argument_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "runtime/arrays/argument_text.h"
+#include "runtime/arrays/array_cache.h"
+#include "runtime/arrays/element.h"
+#include "runtime/arrays/layout.h"
+#include "runtime/core/text.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+/// The range of bytes that the elements occupy: addresses, or offsets in an object of unknown
+/// address.
+struct Memory {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  const void* object;
+};
+
+bool overlap(const Memory& a, const Memory& b) {
+  return a.object == b.object && a.begin < b.end && b.begin < a.end;
+}
+
+/// Inlined, because every call uses it (std::has_single_bit may call the compiler's library).
+bool is_power_of_two(std::uint64_t x) { return (x & (x - 1)) == 0; }
+
+bool fits_signed(std::int64_t value, int bits) {
+  if (bits >= 64) return true;
+  const std::int64_t rest = value >> (bits - 1);
+  return rest == 0 || rest == -1;
+}
+
+bool is_array(const ParamSpec& param) { return std::holds_alternative<ArraySpec>(param.type); }
+
+}  // namespace
+
+/// The state of one call's check: the symbols and the memory of arrays found so far.
+class CallCheck {
+ public:
+  CallCheck(const ArgumentChecker& checker, std::span<const Argument> args,
+            CheckedArguments& result)
+      : checker_(checker),
+        params_(checker.spec_.params),
+        args_(args),
+        result_(result),
+        bindings_(checker.symbols_.size()),
+        memory_(args.size()) {
+    for (std::size_t n = 0; n < bindings_.size(); ++n) bindings_[n].from = Source::Nowhere;
+  }
+
+  void run() {
+    check_count();
+    // Scalars first, so that messages name the parameter as the origin of a size.
+    for (param_ = 0; param_ < params_.size(); ++param_)
+      if (auto* scalar = std::get_if<ScalarSpec>(&params_[param_].type)) check_scalar(*scalar);
+    for (param_ = 0; param_ < params_.size(); ++param_)
+      if (auto* array = std::get_if<ArraySpec>(&params_[param_].type)) check_array(*array);
+    for (param_ = 0; param_ < params_.size(); ++param_)
+      if (auto* array = std::get_if<ArraySpec>(&params_[param_].type)) check_no_alias(*array);
+  }
+
+ private:
+  using NumberedSize = ArgumentChecker::NumberedSize;
+
+  enum class Source { Nowhere, Scalar, Extent, Stride };
+
+  /// A symbol's value and its first occurrence.
+  struct Binding {
+    Source from;
+    std::size_t param;
+    std::size_t dimension;
+    std::int64_t value;
+  };
+
+  // ---- Messages ----
+
+  std::string name_of_argument(std::size_t param) const {
+    return "argument " + std::to_string(param + 1) + " `" + params_[param].name + "`";
+  }
+  std::string describe(const Binding& b) const {
+    const std::string argument = name_of_argument(b.param);
+    if (b.from == Source::Scalar) return argument;
+    return (b.from == Source::Extent ? "extent " : "stride ") + std::to_string(b.dimension) +
+           " of " + argument;
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw RuntimeError(name_of_argument(param_) + " of `" + checker_.spec_.name + "`: " + what);
+  }
+  [[noreturn]] void refuse_as_given(const std::string& expected) const {
+    refuse("expected " + expected + ", got " + describe_given(args_[param_]));
+  }
+  std::string expected_type() const {
+    const std::string type = runtime::describe(params_[param_]);
+    return params_[param_].type.index() == 1 && type == "handle" ? "a pointer" : type;
+  }
+
+  // ---- The call ----
+
+  void check_count() const {
+    if (args_.size() == params_.size()) return;
+    std::string list;
+    for (const ParamSpec& param : params_)
+      list += (list.empty() ? " (" : ", ") + param.name + ": " + runtime::describe(param);
+    throw RuntimeError("`" + checker_.spec_.name + "`: expected " + std::to_string(params_.size()) +
+                       (params_.size() == 1 ? " argument" : " arguments") + list +
+                       (list.empty() ? "" : ")") + ", got " + std::to_string(args_.size()));
+  }
+
+  // ---- Scalars ----
+
+  void check_scalar(const ScalarSpec& spec) {
+    if (spec.dtype.is_handle()) return check_handle();
+    if (spec.dtype.is_floating()) return check_floating(spec.dtype);
+    const Argument& arg = args_[param_];
+    if (arg.code() != kTenonInt && arg.code() != kTenonUInt) refuse_as_given(expected_type());
+    const std::int64_t value = arg.value().i;
+    const bool above_int64 = arg.code() == kTenonUInt && value < 0;
+    const bool fits_type = above_int64 ? !integer_max(spec.dtype) : fits(value, spec.dtype);
+    if (!fits_type) {
+      const auto max = integer_max(spec.dtype);
+      refuse("expected " + spec.dtype.str() + ", which holds " +
+             std::to_string(integer_min(spec.dtype)) + " to " +
+             std::to_string(max ? static_cast<std::uint64_t>(*max)
+                                : std::numeric_limits<std::uint64_t>::max()) +
+             ", got " + describe_given(arg));
+    }
+    put(above_int64 ? kTenonUInt : kTenonInt, arg.value());
+    if (checker_.params_[param_].symbol >= 0)
+      bindings_[static_cast<std::size_t>(checker_.params_[param_].symbol)] = {
+          .from = Source::Scalar, .param = param_, .dimension = 0, .value = value};
+  }
+
+  void check_handle() {
+    const Argument& arg = args_[param_];
+    if (arg.code() != kTenonHandle && arg.code() != kTenonNull) refuse_as_given(expected_type());
+    put(kTenonHandle, arg.value());
+  }
+
+  void check_floating(DataType dtype) {
+    const Argument& arg = args_[param_];
+    TenonValue value = arg.value();
+    bool exact = true;
+    if (arg.code() == kTenonInt) {
+      value.f = static_cast<double>(arg.value().i);
+      exact = value.f < 0x1p63 && static_cast<std::int64_t>(value.f) == arg.value().i;
+    } else if (arg.code() == kTenonUInt) {
+      value.f = static_cast<double>(static_cast<std::uint64_t>(arg.value().i));
+      exact = value.f < 0x1p64 &&
+              static_cast<std::uint64_t>(value.f) == static_cast<std::uint64_t>(arg.value().i);
+    } else if (arg.code() != kTenonFloat) {
+      refuse_as_given(expected_type());
+    }
+    const bool too_large = std::isfinite(value.f) && with_lane_type(dtype, [&]<class T>(T) {
+                             return std::isinf(static_cast<double>(static_cast<T>(value.f)));
+                           });
+    if (!exact || too_large)
+      refuse("expected " + dtype.str() + ", got " + describe_given(arg) + ", which it cannot hold");
+    put(kTenonFloat, value);
+  }
+
+  void put(std::int32_t code, TenonValue value) {
+    result_.codes[param_] = code;
+    result_.values[param_] = value;
+  }
+
+  // ---- Arrays ----
+
+  void check_array(const ArraySpec& spec) {
+    const Argument& arg = args_[param_];
+    if (arg.code() != kTenonTensor) refuse_as_given(expected_type());
+    const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
+    const std::int64_t count = check_type_and_shape(tensor);
+    check_device(spec, tensor);
+    const DLTensor& complete = put_tensor(spec, tensor);
+    memory_[param_] = {};
+    if (count == 0) return bind_strides(spec, complete);
+    // Missing strides are filled in as compact, which satisfies every compact array.
+    if (spec.strides || tensor.strides != nullptr) check_strides(spec, complete);
+    bind_strides(spec, complete);
+    const bool has_no_gaps = !spec.strides || is_compact(shape_of(complete), strides_of(complete));
+    check_memory(spec, complete, tensor.byte_offset,
+                 has_no_gaps ? std::optional(Span{0, count - 1})
+                             : touched(shape_of(complete), strides_of(complete)));
+    if (spec.access != Access::Read && !has_no_gaps) check_apart(complete);
+  }
+
+  /// Returns the number of elements.
+  std::int64_t check_type_and_shape(const DLTensor& tensor) {
+    const ArgumentChecker::Param& expected = checker_.params_[param_];
+    const std::vector<NumberedSize>& sizes = expected.shape;
+    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+      refuse_as_given(expected_type());
+    if (!has_type(tensor.dtype, expected.dtype) ||
+        static_cast<std::size_t>(tensor.ndim) != sizes.size())
+      refuse_as_given(expected_type());
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      const bool wrong_constant =
+          sizes[d].kind == NumberedSize::Kind::Constant && sizes[d].value != tensor.shape[d];
+      if (wrong_constant || tensor.shape[d] < 0) refuse_as_given(expected_type());
+    }
+    if (expected.elements) return *expected.elements;
+    const std::optional<std::int64_t> count = count_elements(shape_of(tensor));
+    if (!count) refuse_as_given(expected_type() + " with fewer than 2^63 elements");
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      bind(sizes[d], Source::Extent, d, tensor.shape[d],
+           [&](const std::string& condition) { refuse_as_given(expected_type() + condition); });
+    return *count;
+  }
+
+  void check_device(const ArraySpec& spec, const DLTensor& tensor) {
+    const Device device = device_of(tensor);
+    if (device.type != spec.device)
+      refuse("expected an array on " + to_string(spec.device) + ", got one on " + device.str());
+    for (std::size_t other = 0; other < param_; ++other) {
+      if (!is_array(params_[other])) continue;
+      const auto& earlier = *static_cast<const DLTensor*>(args_[other].value().p);
+      if (earlier.device.device_type == tensor.device.device_type && device_of(earlier) != device)
+        refuse("expected an array on " + device_of(earlier).str() + " like " +
+               name_of_argument(other) + ", got one on " + device.str());
+    }
+  }
+
+  /// Returns the tensor with strides and with its offset added to the data pointer.
+  const DLTensor& put_tensor(const ArraySpec& spec, const DLTensor& tensor) {
+    if (spec.zero_byte_offset && tensor.byte_offset != 0)
+      refuse("expected a byte_offset of 0, got " + std::to_string(tensor.byte_offset));
+    const bool offset_fits_pointer = spec.device != DeviceType::OpenCL;
+    TenonValue value = args_[param_].value();
+    if (tensor.strides == nullptr || (tensor.byte_offset != 0 && offset_fits_pointer)) {
+      DLTensor& copy = result_.tensors[result_.rewritten++];
+      copy = tensor;
+      if (offset_fits_pointer && tensor.data != nullptr) {
+        copy.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+        copy.byte_offset = 0;
+      }
+      if (tensor.strides == nullptr) {
+        const auto dimensions = static_cast<std::size_t>(tensor.ndim);
+        copy.strides = result_.strides.data() + result_.filled;
+        result_.filled += dimensions;
+        write_compact_strides(shape_of(tensor), {copy.strides, dimensions});
+      }
+      value.p = &copy;
+    }
+    put(kTenonTensor, value);
+    return *static_cast<const DLTensor*>(value.p);
+  }
+
+  void check_strides(const ArraySpec& spec, const DLTensor& tensor) const {
+    const auto shape = shape_of(tensor), strides = strides_of(tensor);
+    if (!spec.strides) {
+      if (!is_compact(shape, strides))
+        refuse("expected the compact row-major strides " + to_text(compact_strides(shape)) +
+               ", got " + to_text(strides));
+      return;
+    }
+    const std::vector<NumberedSize>& sizes = checker_.params_[param_].strides;
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      if (sizes[d].kind == NumberedSize::Kind::Constant && shape[d] > 1 &&
+          sizes[d].value != strides[d])
+        refuse("expected the strides " + describe_sizes(*spec.strides) + ", got " +
+               to_text(strides));
+  }
+
+  void bind_strides(const ArraySpec& spec, const DLTensor& tensor) {
+    const std::vector<NumberedSize>& sizes = checker_.params_[param_].strides;
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      bind(sizes[d], Source::Stride, d, tensor.strides[d], [&](const std::string& condition) {
+        refuse("expected the strides " + describe_sizes(*spec.strides) + condition + ", got " +
+               to_text(strides_of(tensor)));
+      });
+  }
+
+  static std::string describe_sizes(const std::vector<Size>& sizes) {
+    ParamSpec as_shape{.name = "", .type = ArraySpec{.dtype = Int(8), .shape = sizes}};
+    return runtime::describe(as_shape).substr(Int(8).str().size());
+  }
+
+  /// `span` is the range that its elements occupy; nullopt if it exceeds 64 bits.
+  void check_memory(const ArraySpec& spec, const DLTensor& tensor, std::uint64_t byte_offset,
+                    const std::optional<Span>& span) {
+    const auto strides = strides_of(tensor);
+    if (tensor.data == nullptr)
+      refuse_as_given(expected_type() + " with data; its data pointer is null");
+    if (!span) refuse("its strides " + to_text(strides) + " reach further than 64 bits hold");
+    if (spec.index_bits == 32 &&
+        std::max(-span->first, span->last) > std::numeric_limits<std::int32_t>::max())
+      refuse(
+          "expected an array whose positions fit 32 bits, for which the function was compiled, got " +
+          describe_given(args_[param_]) + " with strides " + to_text(strides));
+    const std::uint64_t address = spec.device == DeviceType::OpenCL
+                                      ? byte_offset
+                                      : reinterpret_cast<std::uintptr_t>(tensor.data);
+    const auto alignment = static_cast<std::uint64_t>(spec.alignment);
+    const std::uint64_t excess =
+        is_power_of_two(alignment) ? address & (alignment - 1) : address % alignment;
+    if (excess != 0)
+      refuse("expected data aligned to " + std::to_string(spec.alignment) + " bytes" +
+             why_aligned(spec) + ", got an address that is " + std::to_string(excess) +
+             " bytes past a multiple" +
+             (byte_offset != 0 ? " (byte_offset " + std::to_string(byte_offset) + ")" : ""));
+    memory_[param_] = memory_of(spec, tensor, *span);
+  }
+
+  void check_apart(const DLTensor& tensor) const {
+    const auto shape = shape_of(tensor), strides = strides_of(tensor);
+    if (elements_are_apart(shape, strides)) return;
+    refuse("it is written, so its elements must lie apart; strides " + to_text(strides) +
+           " of shape " + to_text(shape) + " let them overlap");
+  }
+
+  static std::string why_aligned(const ArraySpec& spec) {
+    if (spec.alignment <= spec.dtype.element().bytes()) return "";
+    return " (demanded by the build option `argument_alignment`, or by `data_alignment` of a buffer)";
+  }
+
+  static Memory memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {
+    // For OpenCL, `data` is the handle of an object. Handles of distinct objects can be close
+    // together.
+    const bool is_handle = spec.device == DeviceType::OpenCL;
+    const std::uintptr_t base =
+        (is_handle ? 0 : reinterpret_cast<std::uintptr_t>(tensor.data)) + tensor.byte_offset;
+    const auto bytes = static_cast<std::uintptr_t>(spec.dtype.bytes());
+    return {base + static_cast<std::uintptr_t>(span.first) * bytes,
+            base + (static_cast<std::uintptr_t>(span.last) + 1) * bytes,
+            is_handle ? tensor.data : nullptr};
+  }
+
+  /// Refuses overlapping arrays if one of them is written.
+  void check_no_alias(const ArraySpec& spec) const {
+    for (std::size_t other = 0; other < param_; ++other) {
+      const auto* earlier = std::get_if<ArraySpec>(&params_[other].type);
+      if (earlier == nullptr || earlier->device != spec.device) continue;
+      if (spec.access == Access::Read && earlier->access == Access::Read) continue;
+      if (overlap(memory_[param_], memory_[other]))
+        refuse(
+            "expected memory apart from that of " + name_of_argument(other) + ", because `" +
+            params_[spec.access == Access::Read ? other : param_].name +
+            "` is written; got memory that overlaps it (to compute in place, build with one buffer "
+            "for both tensors: option `binds`)");
+    }
+  }
+
+  // ---- Symbols ----
+
+  template <class Refuse>
+  void bind(const NumberedSize& size, Source from, std::size_t dimension, std::int64_t value,
+            Refuse&& refuse_with) {
+    if (size.kind != NumberedSize::Kind::Symbol) return;
+    const auto index = static_cast<std::size_t>(size.value);
+    const Symbol& symbol = checker_.symbols_[index];
+    Binding& binding = bindings_[index];
+    if (!fits_signed(value, symbol.bits))
+      refuse_with(" with " + symbol.name + " in " + std::to_string(symbol.bits) + " bits");
+    if (binding.from == Source::Nowhere) {
+      binding = {.from = from, .param = param_, .dimension = dimension, .value = value};
+    } else if (binding.value != value) {
+      refuse_with(" with " + symbol.name + " = " + std::to_string(binding.value) + " (" +
+                  describe(binding) + ")");
+    }
+  }
+
+  const ArgumentChecker& checker_;
+  const std::vector<ParamSpec>& params_;
+  std::span<const Argument> args_;
+  /// The parameter being checked.
+  std::size_t param_ = 0;
+  CheckedArguments& result_;
+  InlineList<Binding, 16> bindings_;
+  InlineList<Memory, 8> memory_;
+};
+
+CheckedArguments::CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args)
+    : values(args.size()), codes(args.size()), tensors(args.size()), strides(checker.dimensions_) {
+  if (take_known_arrays(checker.known_arrays_, args, *this)) return;
+  CallCheck(checker, args, *this).run();
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,272 @@
+#include "tenon/runtime/ndarray.h"
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/arrays/element.h"
+#include "runtime/arrays/layout.h"
+#include "runtime/arrays/ndarray_storage.h"
+#include "runtime/core/memory.h"
+#include "tenon/runtime/device_api.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+using Shape = NDArray::Shape;
+
+void copy_strided(const NDArray& from, const NDArray& to) {
+  const auto bytes = static_cast<std::int64_t>(from.dtype().bytes());
+  const DLTensor &source = from.dl_tensor(), &target = to.dl_tensor();
+  const char* read = static_cast<const char*>(source.data) + source.byte_offset;
+  char* write = static_cast<char*>(target.data) + target.byte_offset;
+  const Shape& shape = from.shape();
+  Shape index(shape.size(), 0);
+  for (std::int64_t n = from.num_elements(); n > 0; --n) {
+    std::memcpy(write, read, static_cast<std::size_t>(bytes));
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      read += from.strides()[d] * bytes;
+      write += to.strides()[d] * bytes;
+      if (++index[d] < shape[d]) break;
+      read -= shape[d] * from.strides()[d] * bytes;
+      write -= shape[d] * to.strides()[d] * bytes;
+      index[d] = 0;
+    }
+  }
+}
+
+/// Whether the address ranges overlap. For memory identified by handles, a false positive only
+/// costs a copy.
+bool overlap(const NDArray& a, const NDArray& b) {
+  if (a.device() != b.device()) return false;
+  const auto range = [](const NDArray& array) {
+    const DLTensor& tensor = array.dl_tensor();
+    const auto bytes = static_cast<std::int64_t>(array.dtype().bytes());
+    const Span span = touched(array.shape(), array.strides()).value_or(Span{});
+    const auto base = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data)) +
+                      static_cast<std::int64_t>(tensor.byte_offset);
+    return std::pair(base + span.first * bytes, base + (span.last + 1) * bytes);
+  };
+  const auto [first_of_a, end_of_a] = range(a);
+  const auto [first_of_b, end_of_b] = range(b);
+  return first_of_a < end_of_b && first_of_b < end_of_a;
+}
+
+std::uint64_t mix(std::uint64_t x) {  // the finalizer of SplitMix64 (Steele, Lea, Flood 2014)
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+template <class T>
+T random_element(std::uint64_t bits) {
+  if constexpr (std::same_as<T, bool>) {
+    return (bits >> 63) != 0;
+  } else if constexpr (std::same_as<T, double>) {
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+  } else if constexpr (std::same_as<T, float>) {
+    return static_cast<float>(bits >> 40) * 0x1p-24f;
+  } else if constexpr (std::same_as<T, Float16>) {
+    return Float16(static_cast<double>(bits >> 53) * 0x1p-11);
+  } else if constexpr (std::same_as<T, BFloat16>) {
+    return BFloat16(static_cast<double>(bits >> 56) * 0x1p-8);
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return static_cast<T>((bits >> 32) % 11);
+  } else {
+    return static_cast<T>(static_cast<int>((bits >> 32) % 21) - 10);
+  }
+}
+
+std::uint64_t next_seed() {
+  static std::atomic<std::uint64_t> number = 0;
+  return ++number;
+}
+
+template <class T>
+T converted(double value, DataType dtype, const SourceLocation& where) {
+  if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+    // 2^bits and 2^(bits-1) are exact as doubles; the maximum itself may not be.
+    const double end = std::ldexp(1.0, dtype.is_uint() ? dtype.bits : dtype.bits - 1);
+    const double least = dtype.is_uint() ? 0 : -end;
+    if (!(value >= least && value < end) || std::trunc(value) != value)
+      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(),
+                         where);
+  }
+  const T result = static_cast<T>(value);
+  if constexpr (!std::integral<T>)
+    if (std::isfinite(value) && std::isinf(static_cast<double>(result)))
+      throw RuntimeError("full: " + to_text(value) + " does not fit " + dtype.element().str(),
+                         where);
+  return result;
+}
+
+}  // namespace
+
+NDArray NDArray::empty(Shape shape, DataType dtype, Device device, SourceLocation where) {
+  check_element_type(dtype, where);
+  const std::int64_t bytes = bytes_of(shape, dtype, where);
+  check_device(device, where);
+  DeviceApi& api = device_api(device.type);
+  void* data = nullptr;
+  try {
+    data = api.allocate(device.id, static_cast<std::uint64_t>(bytes), kMemoryAlignment);
+  } catch (const RuntimeError& error) {
+    throw RuntimeError("array " + dtype.str() + to_text(shape) + ": " + error.what(), where);
+  }
+  std::shared_ptr<void> memory(data, [&api, id = device.id](void* p) { api.release(id, p); });
+  DLTensor tensor = {};
+  tensor.data = data;
+  tensor.device = {static_cast<DLDeviceType>(device.type), device.id};
+  tensor.dtype = runtime::to_dlpack(dtype);
+  Shape strides = compact_strides(shape);
+  return NDArray(Storage::make({.shape = std::move(shape),
+                                .strides = std::move(strides),
+                                .dtype = dtype,
+                                .tensor = tensor,
+                                .memory = std::move(memory),
+                                .end_byte = bytes}));
+}
+
+NDArray NDArray::zeros(Shape shape, DataType dtype, Device device, SourceLocation where) {
+  NDArray host = empty(std::move(shape), dtype, cpu(0), where);
+  std::memset(host.dl_tensor().data, 0, static_cast<std::size_t>(host.storage_->end_byte));
+  return device == cpu(0) ? host : host.copy_to(device, where);
+}
+
+NDArray NDArray::full(Shape shape, DataType dtype, double value, Device device,
+                      SourceLocation where) {
+  NDArray host = empty(std::move(shape), dtype, cpu(0), where);
+  with_lane_type(dtype, [&]<class T>(T) {
+    T* data = host.data<T>();
+    std::fill_n(data, host.num_elements() * dtype.lanes, converted<T>(value, dtype, where));
+  });
+  return device == cpu(0) ? host : host.copy_to(device, where);
+}
+
+NDArray NDArray::random(Shape shape, DataType dtype, RandomOptions options, SourceLocation where) {
+  NDArray host = empty(std::move(shape), dtype, cpu(0), where);
+  const std::uint64_t stream = mix(options.seed ? ~*options.seed : next_seed());
+  with_lane_type(dtype, [&]<class T>(T) {
+    T* data = host.data<T>();
+    const std::int64_t count = host.num_elements() * dtype.lanes;
+    for (std::int64_t i = 0; i < count; ++i)
+      data[i] = random_element<T>(mix(stream + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15));
+  });
+  return host;
+}
+
+NDArray NDArray::random(Shape shape, DataType dtype, Device device, RandomOptions options,
+                        SourceLocation where) {
+  NDArray host = random(std::move(shape), dtype, options, where);
+  return device == cpu(0) ? host : host.copy_to(device, where);
+}
+
+NDArray NDArray::from_memory(const void* values, std::size_t count, DataType dtype, Shape shape,
+                             const SourceLocation& where) {
+  NDArray array = empty(std::move(shape), dtype, cpu(0), where);
+  if (count != static_cast<std::size_t>(array.num_elements()))
+    throw RuntimeError("NDArray::from: " + std::to_string(count) +
+                           " values for an array of shape " + to_text(array.shape()) +
+                           ", which has " + std::to_string(array.num_elements()),
+                       where);
+  if (count > 0)
+    std::memcpy(array.dl_tensor().data, values, count * static_cast<std::size_t>(dtype.bytes()));
+  return array;
+}
+
+const NDArray::Shape& NDArray::shape() const { return storage_->shape; }
+const NDArray::Shape& NDArray::strides() const { return storage_->strides; }
+DataType NDArray::dtype() const { return storage_->dtype; }
+const DLTensor& NDArray::dl_tensor() const { return storage_->tensor; }
+std::int64_t NDArray::num_elements() const { return *count_elements(shape()); }
+bool NDArray::is_compact() const { return runtime::is_compact(shape(), strides()); }
+
+Device NDArray::device() const {
+  const DLDevice& device = storage_->tensor.device;
+  return {static_cast<DeviceType>(device.device_type), device.device_id};
+}
+
+void* NDArray::host_data(DataType expected, const SourceLocation& where) const {
+  if (dtype().element() != expected)
+    throw RuntimeError(
+        "data<T>(): the array is " + describe(*this) + ", its elements are no " + expected.str(),
+        where);
+  if (device().type != DeviceType::Cpu)
+    throw RuntimeError(
+        "data<T>(): the array is on " + device().str() + "; copy_to(cpu(0)) gives one to read",
+        where);
+  return static_cast<char*>(storage_->tensor.data) + storage_->tensor.byte_offset;
+}
+
+NDArray NDArray::copy_to(Device device, SourceLocation where) const {
+  NDArray target = empty(shape(), dtype(), device, where);
+  copy_to(target, where);
+  return target;
+}
+
+void NDArray::copy_to(const NDArray& target, SourceLocation where) const {
+  if (dtype() != target.dtype() || shape() != target.shape())
+    throw RuntimeError(
+        "copy_to: expected an array " + describe(*this) + " to copy into, got " + describe(target),
+        where);
+  if (num_elements() == 0) return;
+  // The copy could overwrite elements that it has yet to read.
+  if (overlap(*this, target)) {
+    const NDArray between = empty(shape(), dtype(), device(), where);
+    copy_to(between, where);
+    return between.copy_to(target, where);
+  }
+  const bool on_host = device().type == DeviceType::Cpu && target.device().type == DeviceType::Cpu;
+  if (is_compact() && target.is_compact()) {
+    const DeviceType api =
+        on_host || device().type == DeviceType::Cpu ? target.device().type : device().type;
+    const DLTensor &from = dl_tensor(), &to = target.dl_tensor();
+    const auto bytes = static_cast<std::uint64_t>(num_elements() * dtype().bytes());
+    return device_api(api).copy({device(), from.data, from.byte_offset},
+                                {target.device(), to.data, to.byte_offset}, bytes);
+  }
+  if (!on_host)
+    throw RuntimeError(
+        "copy_to: strided arrays are copied in the host's memory only; this is from " +
+            device().str() + " to " + target.device().str(),
+        where);
+  copy_strided(*this, target);
+}
+
+NDArray NDArray::view(Shape shape, Shape strides, std::int64_t byte_offset,
+                      SourceLocation where) const {
+  const std::string what = "view of shape " + to_text(shape) + ", strides " + to_text(strides) +
+                           ", byte offset " + to_text(byte_offset);
+  if (shape.size() != strides.size())
+    throw RuntimeError(what + ": as many strides as extents are needed", where);
+  if (byte_offset % bytes_of_lane(dtype()) != 0)
+    throw RuntimeError(what + ": the offset is no multiple of the " +
+                           std::to_string(bytes_of_lane(dtype())) + " bytes of an element of " +
+                           dtype().element().str(),
+                       where);
+  if (bytes_of(shape, dtype(), where) > 0) {
+    const auto span = touched(shape, strides);
+    const std::int64_t bytes = dtype().bytes();
+    std::int64_t first = 0, end = 0;
+    const bool fits = span && !__builtin_mul_overflow(span->first, bytes, &first) &&
+                      !__builtin_mul_overflow(span->last + 1, bytes, &end) &&
+                      !__builtin_add_overflow(first, byte_offset, &first) &&
+                      !__builtin_add_overflow(end, byte_offset, &end);
+    if (!fits || first < storage_->first_byte || end > storage_->end_byte)
+      throw RuntimeError(what + ": elements would lie outside the " +
+                             std::to_string(storage_->end_byte - storage_->first_byte) +
+                             " bytes of the array",
+                         where);
+  }
+  Storage fields = *storage_;
+  fields.shape = std::move(shape);
+  fields.strides = std::move(strides);
+  fields.tensor.byte_offset = static_cast<std::uint64_t>(byte_offset);
+  return NDArray(Storage::make(std::move(fields)));
+}
+
+std::string describe(const NDArray& array) { return array.dtype().str() + to_text(array.shape()); }
+
+}  // namespace tenon::runtime

@@ -1,0 +1,123 @@
+#include "tenon/runtime/c_api.h"
+
+#include <array>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/core/last_error.h"
+#include "runtime/core/library_module.h"
+#include "tenon/runtime/profiler.h"
+#include "tenon/runtime/symbols.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+template <class T>
+constexpr CType c_type() {
+  if constexpr (std::is_void_v<T>) return CType::None;
+  if constexpr (std::is_pointer_v<T>) return CType::Pointer;
+  if constexpr (std::is_same_v<T, std::int32_t>) return CType::Int32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return CType::Int64;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return CType::UInt64;
+}
+
+template <class... T>
+constexpr std::array<CType, sizeof...(T)> kCTypes = {c_type<T>()...};
+
+/// Derives the types from the declaration, so that they are not listed twice.
+template <class Result, class... Params>
+CSymbol symbol(std::string_view name, Result (*function)(Params...)) {
+  return {.name = name,
+          .address = reinterpret_cast<void*>(function),
+          .result = c_type<Result>(),
+          .params = kCTypes<Params...>};
+}
+
+}  // namespace
+
+std::span<const CSymbol> c_symbols() {
+  static const CSymbol symbols[] = {
+      symbol("tenon_last_error", tenon_last_error),
+      symbol("tenon_set_last_error", tenon_set_last_error),
+      symbol("tenon_parallel_for", tenon_parallel_for),
+      symbol("tenon_parallel_launch", tenon_parallel_launch),
+      symbol("tenon_parallel_barrier", tenon_parallel_barrier),
+      symbol("tenon_workspace_alloc", tenon_workspace_alloc),
+      symbol("tenon_workspace_free", tenon_workspace_free),
+      symbol("tenon_launch_kernel", tenon_launch_kernel),
+      symbol("tenon_element_differs", tenon_element_differs),
+      symbol("tenon_profile_begin_call", tenon_profile_begin_call),
+      symbol("tenon_profile_end_call", tenon_profile_end_call),
+      symbol("tenon_profile_enter", tenon_profile_enter),
+      symbol("tenon_profile_leave", tenon_profile_leave),
+      symbol("tenon_profile_parallel_for", tenon_profile_parallel_for),
+      symbol("tenon_profile_parallel_launch", tenon_profile_parallel_launch),
+      symbol("tenon_profile_parallel_barrier", tenon_profile_parallel_barrier),
+      symbol("tenon_profile_workspace_alloc", tenon_profile_workspace_alloc),
+      symbol("tenon_profile_workspace_free", tenon_profile_workspace_free),
+      symbol("tenon_index_outside", tenon_index_outside),
+      symbol("tenon_register_system_library", tenon_register_system_library),
+      symbol("tenon_unregister_system_library", tenon_unregister_system_library),
+  };
+  return symbols;
+}
+
+const CSymbol& c_symbol(std::string_view name) {
+  for (const CSymbol& symbol : c_symbols())
+    if (symbol.name == name) return symbol;
+  internal_error("the runtime has no function `" + std::string(name) + "` for generated code");
+}
+
+}  // namespace tenon::runtime
+
+const TenonRuntimeApi* tenon_runtime_api(void) {
+  static const TenonRuntimeApi api = {
+      .version = kTenonAbiVersion,
+      .set_last_error = tenon_set_last_error,
+      .parallel_for = tenon_parallel_for,
+      .parallel_launch = tenon_parallel_launch,
+      .parallel_barrier = tenon_parallel_barrier,
+      .workspace_alloc = tenon_workspace_alloc,
+      .workspace_free = tenon_workspace_free,
+      .launch_kernel = tenon_launch_kernel,
+  };
+  return &api;
+}
+
+struct TenonModule {
+  tenon::runtime::Module module;
+};
+
+TenonModule* tenon_module_load(const char* path) {
+  TenonModule* result = nullptr;
+  tenon::runtime::without_exceptions([&]() -> std::int32_t {
+    if (path == nullptr)
+      return tenon::runtime::fail(kTenonInvalidArgument, "tenon_module_load: path is NULL");
+    result = new TenonModule{tenon::runtime::Module(tenon::runtime::load_library_module(path))};
+    return kTenonOk;
+  });
+  return result;
+}
+
+void tenon_module_free(TenonModule* module) { delete module; }
+
+int32_t tenon_module_call(TenonModule* module, const char* function, const TenonValue* args,
+                          const int32_t* type_codes, int32_t num_args) {
+  return tenon::runtime::without_exceptions([&]() -> std::int32_t {
+    const auto refuse = [](const char* what) {
+      return tenon::runtime::fail(kTenonInvalidArgument, std::string("tenon_module_call: ") + what);
+    };
+    if (module == nullptr) return refuse("module is NULL");
+    if (function == nullptr) return refuse("function is NULL");
+    if (num_args < 0) return refuse("num_args is negative");
+    if (num_args > 0 && args == nullptr) return refuse("args is NULL");
+    if (num_args > 0 && type_codes == nullptr) return refuse("type_codes is NULL");
+    std::vector<tenon::runtime::Argument> list;
+    list.reserve(static_cast<std::size_t>(num_args));
+    for (int32_t i = 0; i < num_args; ++i) list.emplace_back(args[i], type_codes[i]);
+    module->module[function].call(list, std::nullopt);
+    return kTenonOk;
+  });
+}

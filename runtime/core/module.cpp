@@ -1,0 +1,136 @@
+#include "tenon/runtime/module.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include "runtime/core/library_module.h"
+#include "runtime/core/system_library.h"
+#include "tenon/runtime/module_impl.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+std::string ModuleImpl::source(std::string_view) const {
+  internal_error("a " + kind() + " module names a kind of source that it does not give");
+}
+
+void ModuleImpl::save(const std::string& path, const SaveOptions&) const {
+  throw RuntimeError("this module (" + kind() + ") cannot be saved as " +
+                     std::filesystem::path(path).filename().string());
+}
+
+std::vector<Module> ModuleImpl::imported_modules() const { return {}; }
+
+std::shared_ptr<Profiler> ModuleImpl::profiler() const { return nullptr; }
+
+/// A function of a module. Its handle is created at the first lookup.
+struct Entry {
+  const FunctionSpec* spec = nullptr;
+  std::unique_ptr<const Function> made;
+  /// The same pointer, for readers that do not hold the lock.
+  std::atomic<const Function*> function = nullptr;
+
+  std::string_view name() const { return spec->name; }
+};
+
+struct Module::State {
+  explicit State(std::shared_ptr<ModuleImpl> made)
+      : impl(std::move(made)), entries(impl->functions().size()) {
+    std::vector<const FunctionSpec*> specs;
+    for (const FunctionSpec& spec : impl->functions()) specs.push_back(&spec);
+    std::ranges::stable_sort(specs, {}, &FunctionSpec::name);
+    for (std::size_t n = 0; n < specs.size(); ++n) entries[n].spec = specs[n];
+  }
+
+  /// Returns the function, or null if there is none of that name.
+  const Function* find(std::string_view name) {
+    const auto entry = std::ranges::lower_bound(entries, name, {}, &Entry::name);
+    if (entry == entries.end() || entry->name() != name) return nullptr;
+    if (const Function* function = entry->function.load(std::memory_order_acquire)) return function;
+    const std::lock_guard lock(making);
+    if (!entry->made) {
+      entry->made =
+          std::make_unique<const Function>(*entry->spec, impl->lookup(*entry->spec), impl);
+      entry->function.store(entry->made.get(), std::memory_order_release);
+    }
+    return entry->made.get();
+  }
+
+  std::shared_ptr<ModuleImpl> impl;
+  std::mutex making;
+  /// Sorted by name.
+  std::vector<Entry> entries;
+};
+
+Module::Module(std::shared_ptr<ModuleImpl> impl)
+    : state_(std::make_shared<State>(std::move(impl))) {}
+
+const std::shared_ptr<ModuleImpl>& Module::impl() const { return state_->impl; }
+
+Function Module::operator[](const FunctionName& name) const {
+  if (const Function* function = state_->find(name.name)) return *function;
+  throw RuntimeError("the module has no function `" + std::string(name.name) + "`; it has " +
+                         list_of(function_names()),
+                     name.where);
+}
+
+std::vector<std::string> Module::function_names() const {
+  std::vector<std::string> names;
+  for (const FunctionSpec& spec : impl()->functions()) names.push_back(spec.name);
+  return names;
+}
+
+std::string Module::entry_name() const {
+  if (impl()->functions().empty()) throw RuntimeError("entry_name: the module has no function");
+  return impl()->functions().front().name;
+}
+
+std::string Module::get_source(const Name& kind, SourceLocation where) const {
+  const std::vector<std::string> kinds = impl()->source_kinds();
+  if (kind.empty() && !kinds.empty()) return impl()->source(kinds.front());
+  if (std::ranges::find(kinds, kind) != kinds.end()) return impl()->source(kind);
+  throw RuntimeError("get_source: this module (" + impl()->kind() + ") has no source of kind `" +
+                         std::string(kind) + "`; it has " + list_of(kinds),
+                     where);
+}
+
+std::vector<Module> Module::imported_modules() const { return impl()->imported_modules(); }
+
+void Module::save(const FilePath& path, SaveOptions options, SourceLocation where) const {
+  try {
+    impl()->save(path, options);
+  } catch (const RuntimeError& error) {
+    if (error.where()) throw;
+    throw RuntimeError(error.what(), where);
+  }
+}
+
+Module Module::load(const FilePath& path, SourceLocation where) {
+  try {
+    return Module(load_library_module(static_cast<const std::string&>(path)));
+  } catch (const RuntimeError& error) {
+    throw RuntimeError(error.what(), where);
+  }
+}
+
+Module Module::system_library(const Name& prefix, SourceLocation where) {
+  try {
+    return Module(find_system_library(prefix));
+  } catch (const RuntimeError& error) {
+    throw RuntimeError(error.what(), where);
+  }
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,116 @@
+#include "tenon/runtime/processor.h"
+
+#include <algorithm>
+#include <array>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+#include "runtime/core/processor_check.h"
+#include "tenon/runtime/c_api.h"
+#include "tenon/support/error.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+struct Feature {
+  std::string_view name;
+  bool (*is_here)();
+};
+
+#if defined(__x86_64__) || defined(__i386__)
+constexpr Architecture kHere = Architecture::X86;
+
+/// The result of CPUID.
+struct Registers {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+bool has_bit(unsigned Registers::*which, int bit) {
+  Registers r;
+  return __get_cpuid_count(7, 1, &r.eax, &r.ebx, &r.ecx, &r.edx) != 0 && (r.*which >> bit & 1) != 0;
+}
+
+constexpr auto kFeatures = std::to_array<Feature>({
+#define TENON_FEATURE(name) {name, [] { return __builtin_cpu_supports(name) != 0; }},
+#define TENON_FEATURE_BIT(name, which, bit) {name, [] { return has_bit(&Registers::which, bit); }},
+#include "runtime/processor_features.inc"
+#undef TENON_FEATURE
+#undef TENON_FEATURE_BIT
+});
+#elif defined(__aarch64__) && defined(__linux__)
+constexpr Architecture kHere = Architecture::AArch64;
+
+bool has_bit(int word, int bit) {
+  return (getauxval(word == 1 ? AT_HWCAP : AT_HWCAP2) >> bit & 1) != 0;
+}
+
+constexpr auto kFeatures = std::to_array<Feature>({
+#define TENON_ARM_FEATURE(name, word, bit) {name, [] { return has_bit(word, bit); }},
+#include "runtime/processor_features.inc"
+#undef TENON_ARM_FEATURE
+});
+#else
+constexpr Architecture kHere = Architecture::Other;
+constexpr std::array<Feature, 0> kFeatures = {};
+#endif
+
+constexpr auto kX86Names = std::to_array<std::string_view>({
+#define TENON_FEATURE(name) name,
+#define TENON_FEATURE_BIT(name, which, bit) name,
+#include "runtime/processor_features.inc"
+#undef TENON_FEATURE
+#undef TENON_FEATURE_BIT
+});
+constexpr auto kArmNames = std::to_array<std::string_view>({
+#define TENON_ARM_FEATURE(name, word, bit) name,
+#include "runtime/processor_features.inc"
+#undef TENON_ARM_FEATURE
+});
+
+}  // namespace
+
+std::span<const std::string_view> processor_features(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::X86:
+      return kX86Names;
+    case Architecture::AArch64:
+      return kArmNames;
+    case Architecture::Other:
+      break;
+  }
+  return {};
+}
+
+std::span<const std::string_view> processor_features() { return processor_features(kHere); }
+
+bool processor_has(std::string_view feature) {
+  const auto row = std::ranges::find(kFeatures, feature, &Feature::name);
+  return row == kFeatures.end() || row->is_here();
+}
+
+std::vector<std::string> missing_features(std::span<const std::string> features) {
+  std::vector<std::string> missing;
+  for (const std::string& feature : features)
+    if (!processor_has(feature)) missing.push_back(feature);
+  return missing;
+}
+
+void check_processor(const FunctionSpec& function, const std::string& place) {
+  const std::vector<std::string> missing = missing_features(function.features);
+  if (missing.empty()) return;
+  std::string list;
+  for (const std::string& feature : missing) list += (list.empty() ? "" : ", ") + feature;
+  throw RuntimeError("function `" + function.name + "` of " + place +
+                     " was compiled for a processor with " + list +
+                     ", which this one does not have");
+}
+
+}  // namespace tenon::runtime
+
+int32_t tenon_processor_has(const char* feature) {
+  return feature == nullptr || tenon::runtime::processor_has(feature);
+}

@@ -1,0 +1,387 @@
+// CUDA's driver interface, loaded at run time: no CUDA header or library is needed to build. The
+// declarations follow its documentation. For entry points with two versions, the second is used.
+#include <functional>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/core/dynamic_library.h"
+#include "runtime/devices/current_stream.h"
+#include "runtime/devices/device_apis.h"
+#include "tenon/support/error.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+using Result = int;
+using CudaDevice = int;
+using Context = void*;
+using Module = void*;
+using Function = void*;
+using Event = void*;
+using StreamHandle = void*;
+using Address = unsigned long long;
+
+struct Driver {
+  DynamicLibrary library{"libcuda.so.1", DynamicLibrary::Lifetime::OfTheProcess};
+
+  Result (*init)(unsigned) = library.function<Result(unsigned)>("cuInit");
+  Result (*get_error_string)(Result, const char**) =
+      library.function<Result(Result, const char**)>("cuGetErrorString");
+  Result (*device_get_count)(int*) = library.function<Result(int*)>("cuDeviceGetCount");
+  Result (*device_get)(CudaDevice*,
+                       int) = library.function<Result(CudaDevice*, int)>("cuDeviceGet");
+  Result (*device_get_name)(char*, int, CudaDevice) =
+      library.function<Result(char*, int, CudaDevice)>("cuDeviceGetName");
+  Result (*primary_context_retain)(Context*, CudaDevice) =
+      library.function<Result(Context*, CudaDevice)>("cuDevicePrimaryCtxRetain");
+  Result (*context_set_current)(Context) = library.function<Result(Context)>("cuCtxSetCurrent");
+  Result (*context_synchronize)() = library.function<Result()>("cuCtxSynchronize");
+  Result (*mem_alloc)(Address*, std::size_t) =
+      library.function<Result(Address*, std::size_t)>("cuMemAlloc_v2");
+  Result (*mem_free)(Address) = library.function<Result(Address)>("cuMemFree_v2");
+  Result (*module_load_data)(Module*, const void*) =
+      library.function<Result(Module*, const void*)>("cuModuleLoadData");
+  Result (*module_unload)(Module) = library.function<Result(Module)>("cuModuleUnload");
+  Result (*module_get_function)(Function*, Module, const char*) =
+      library.function<Result(Function*, Module, const char*)>("cuModuleGetFunction");
+  Result (*func_set_attribute)(Function, int, int) =
+      library.function<Result(Function, int, int)>("cuFuncSetAttribute");
+  Result (*func_get_attribute)(int*, int, Function) =
+      library.function<Result(int*, int, Function)>("cuFuncGetAttribute");
+  Result (*launch_kernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          unsigned, void*, void**, void**) =
+      library.function<Result(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              unsigned, void*, void**, void**)>("cuLaunchKernel");
+  // Addresses are unified, so that one function copies in every direction.
+  Result (*memcpy_async)(Address, Address, std::size_t, StreamHandle) =
+      library.function<Result(Address, Address, std::size_t, StreamHandle)>("cuMemcpyAsync");
+  Result (*stream_create)(StreamHandle*, unsigned) =
+      library.function<Result(StreamHandle*, unsigned)>("cuStreamCreate");
+  Result (*stream_destroy)(StreamHandle) =
+      library.function<Result(StreamHandle)>("cuStreamDestroy_v2");
+  Result (*stream_synchronize)(StreamHandle) =
+      library.function<Result(StreamHandle)>("cuStreamSynchronize");
+  Result (*stream_wait_event)(StreamHandle, Event, unsigned) =
+      library.function<Result(StreamHandle, Event, unsigned)>("cuStreamWaitEvent");
+  Result (*event_create)(Event*,
+                         unsigned) = library.function<Result(Event*, unsigned)>("cuEventCreate");
+  Result (*event_destroy)(Event) = library.function<Result(Event)>("cuEventDestroy_v2");
+  Result (*event_record)(Event, void*) = library.function<Result(Event, void*)>("cuEventRecord");
+  Result (*event_synchronize)(Event) = library.function<Result(Event)>("cuEventSynchronize");
+  Result (*event_elapsed_time)(float*, Event, Event) =
+      library.function<Result(float*, Event, Event)>("cuEventElapsedTime");
+
+  void check(Result result, const char* what) const {
+    if (result == 0) return;
+    const char* reason = nullptr;
+    get_error_string(result, &reason);
+    throw RuntimeError(
+        "CUDA: " + std::string(what) + " failed: " +
+        (reason == nullptr ? "error " + std::to_string(result) : std::string(reason)));
+  }
+};
+
+Address address_of(const MemoryPlace& place) {
+  return reinterpret_cast<Address>(place.data) + place.byte_offset;
+}
+
+/// Sets the calling thread's context.
+using Use = std::function<void()>;
+
+/// Sets the context for a destructor. Returns false if the driver has shut down.
+bool can_use(const Use& use) noexcept {
+  try {
+    use();
+    return true;
+  } catch (const RuntimeError&) {
+    return false;
+  }
+}
+
+/// Flag for events that only order streams.
+constexpr unsigned kWithoutTimes = 2;
+/// Flag for streams that do not synchronize with the device's default stream.
+constexpr unsigned kNonBlocking = 1;
+
+class CudaStream : public DeviceStream {
+ public:
+  /// Precondition: the device's context is current.
+  CudaStream(const Driver& driver, Use use) : driver_(driver), use_(std::move(use)) {
+    driver_.check(driver_.stream_create(&stream_, kNonBlocking), "making a stream");
+  }
+  /// Operations queued so far still run.
+  ~CudaStream() override {
+    if (can_use(use_)) driver_.stream_destroy(stream_);
+  }
+
+  StreamHandle handle() const { return stream_; }
+
+  void synchronize() override {
+    use_();
+    driver_.check(driver_.stream_synchronize(stream_), "waiting for a stream");
+  }
+
+  void wait_for(DeviceStream& other) override {
+    use_();
+    Event event = nullptr;
+    driver_.check(driver_.event_create(&event, kWithoutTimes), "making an event");
+    Result result = driver_.event_record(event, static_cast<CudaStream&>(other).handle());
+    if (result == 0) result = driver_.stream_wait_event(stream_, event, 0);
+    driver_.event_destroy(event);
+    driver_.check(result, "waiting for another stream");
+  }
+
+ private:
+  const Driver& driver_;
+  const Use use_;
+  StreamHandle stream_ = nullptr;
+};
+
+/// Returns the calling thread's stream; null is the device's default stream.
+StreamHandle stream_handle(int id) {
+  const auto* stream = static_cast<CudaStream*>(stream_of_this_thread({DeviceType::Cuda, id}));
+  return stream == nullptr ? nullptr : stream->handle();
+}
+
+/// CUDA_ERROR_NO_BINARY_FOR_GPU: the cubin is for another architecture.
+constexpr Result kNoBinaryForDevice = 209;
+/// CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES and CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES.
+constexpr int kStaticSharedBytes = 1, kMaxDynamicSharedBytes = 8;
+/// Bytes of shared memory, static and dynamic, that a kernel can use without setting the attribute.
+constexpr int kDefaultSharedBytes = 48 * 1024;
+
+class CudaKernels : public LoadedKernels {
+ public:
+  /// Precondition: the device's context is current.
+  CudaKernels(const Driver& driver, Use use, int id, const KernelImage& image)
+      : driver_(driver),
+        use_(std::move(use)),
+        id_(id),
+        specs_(image.kernels.begin(), image.kernels.end()) {
+    if (image.binary.empty() && image.portable.empty())
+      throw RuntimeError(
+          "CUDA: these kernels are there as text only, because the compiler of CUDA C, NVRTC, was "
+          "not found, or did not know the architecture, where they were built");
+    Result loaded = kNoBinaryForDevice;
+    if (!image.binary.empty()) loaded = driver_.module_load_data(&module_, image.binary.data());
+    if (loaded == kNoBinaryForDevice && !image.portable.empty())
+      loaded = driver_.module_load_data(&module_, image.portable.data());
+    driver_.check(loaded, "loading kernels");
+    for (const KernelSpec& spec : specs_) {
+      Function function = nullptr;
+      int shared = 0;
+      Result result = driver_.module_get_function(&function, module_, spec.name.c_str());
+      if (result == 0) result = driver_.func_get_attribute(&shared, kStaticSharedBytes, function);
+      if (result != 0) driver_.module_unload(module_);
+      driver_.check(result, ("finding the kernel `" + spec.name + "`").c_str());
+      functions_.push_back(function);
+      max_dynamic_bytes_.push_back(std::max(kDefaultSharedBytes - shared, 0));
+    }
+  }
+  ~CudaKernels() override {
+    if (!can_use(use_)) return;
+    // Unloading does not wait for running kernels.
+    driver_.context_synchronize();
+    driver_.module_unload(module_);
+  }
+
+  void launch(std::size_t kernel, std::span<const TenonValue> args,
+              const LaunchSize& size) override {
+    const KernelSpec& spec = specs_[kernel];
+    use_();
+    std::vector<TenonValue> values(args.begin(), args.end());
+    std::vector<float> floats(args.size());
+    std::vector<void*> params;
+    for (std::size_t n = 0; n < args.size(); ++n) {
+      // On a little-endian host, the first bytes of an integer are the lowest.
+      params.push_back(&values[n]);
+      if (spec.params[n] != Float(32)) continue;
+      floats[n] = static_cast<float>(values[n].f);
+      params.back() = &floats[n];
+    }
+    const std::string what = "launching the kernel `" + spec.name + "`";
+    const auto number = [&](std::size_t extent) {
+      if (extent > std::numeric_limits<unsigned>::max())
+        throw RuntimeError("CUDA: " + what + " with an extent of " + std::to_string(extent) +
+                           ", more than a device has");
+      return static_cast<unsigned>(extent);
+    };
+    if (size.dynamic_shared_bytes > std::numeric_limits<int>::max())
+      throw RuntimeError("CUDA: " + what + " with " + std::to_string(size.dynamic_shared_bytes) +
+                         " bytes of shared memory, more than a device has");
+    allow(kernel, static_cast<int>(size.dynamic_shared_bytes));
+    driver_.check(driver_.launch_kernel(functions_[kernel], number(size.blocks[0]),
+                                        number(size.blocks[1]), number(size.blocks[2]),
+                                        number(size.threads[0]), number(size.threads[1]),
+                                        number(size.threads[2]), number(size.dynamic_shared_bytes),
+                                        stream_handle(id_), params.data(), nullptr),
+                  what.c_str());
+  }
+
+ private:
+  void allow(std::size_t kernel, int bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes <= max_dynamic_bytes_[kernel]) return;
+    driver_.check(driver_.func_set_attribute(functions_[kernel], kMaxDynamicSharedBytes, bytes),
+                  "asking for dynamic shared memory");
+    max_dynamic_bytes_[kernel] = bytes;
+  }
+
+  const Driver& driver_;
+  const Use use_;
+  const int id_;
+  std::vector<KernelSpec> specs_;
+  std::mutex mutex_;
+  /// Bytes of dynamic shared memory that a launch of each kernel can currently use.
+  std::vector<int> max_dynamic_bytes_;
+  Module module_ = nullptr;
+  std::vector<Function> functions_;
+};
+
+/// Events in the stream in which kernels are launched.
+class CudaTimer : public DeviceTimer {
+ public:
+  /// Precondition: the device's context is current.
+  CudaTimer(const Driver& driver, Use use, StreamHandle stream)
+      : driver_(driver), use_(std::move(use)), stream_(stream) {
+    driver_.check(driver_.event_create(&start_, 0), "making an event");
+    if (const Result result = driver_.event_create(&stop_, 0); result != 0) {
+      driver_.event_destroy(start_);
+      driver_.check(result, "making an event");
+    }
+  }
+  ~CudaTimer() override {
+    if (!can_use(use_)) return;
+    driver_.event_destroy(start_);
+    driver_.event_destroy(stop_);
+  }
+
+  void start() override {
+    use_();
+    driver_.check(driver_.event_record(start_, stream_), "marking a time");
+  }
+
+  double stop() override {
+    use_();
+    driver_.check(driver_.event_record(stop_, stream_), "marking a time");
+    driver_.check(driver_.event_synchronize(stop_), "waiting for the device");
+    float milliseconds = 0;
+    driver_.check(driver_.event_elapsed_time(&milliseconds, start_, stop_), "measuring a time");
+    return static_cast<double>(milliseconds) * 1e-3;
+  }
+
+ private:
+  const Driver& driver_;
+  const Use use_;
+  const StreamHandle stream_;
+  Event start_ = nullptr, stop_ = nullptr;
+};
+
+class CudaApi : public DeviceApi {
+ public:
+  CudaApi() { driver_.check(driver_.init(0), "starting the driver"); }
+
+  int device_count() override {
+    int count = 0;
+    driver_.check(driver_.device_get_count(&count), "counting devices");
+    return count;
+  }
+
+  std::string device_name(int id) override {
+    char name[256] = {};
+    driver_.check(driver_.device_get_name(name, sizeof(name) - 1, device(id)),
+                  "asking for a device's name");
+    return name;
+  }
+
+  void* allocate(int id, std::uint64_t nbytes, std::uint64_t) override {
+    use(id);
+    Address address = 0;  // aligned to 256 bytes by the driver
+    const std::string what = "allocating " + std::to_string(nbytes) + " bytes";
+    driver_.check(driver_.mem_alloc(&address, nbytes == 0 ? 1 : nbytes), what.c_str());
+    return reinterpret_cast<void*>(address);
+  }
+
+  void release(int id, void* data) noexcept override {
+    if (!can_use([this, id] { use(id); })) return;
+    // The driver does not guarantee to wait for kernels that use the memory.
+    driver_.context_synchronize();
+    driver_.mem_free(reinterpret_cast<Address>(data));
+  }
+
+  void copy(const MemoryPlace& from, const MemoryPlace& to, std::uint64_t nbytes) override {
+    const bool to_cuda = to.device.type == DeviceType::Cuda;
+    const int id = to_cuda ? to.device.id : from.device.id;
+    // A copy between two devices also waits for the thread's stream on the source device.
+    if (to_cuda && from.device.type == DeviceType::Cuda && from.device.id != id) {
+      use(from.device.id);
+      driver_.check(driver_.stream_synchronize(stream_handle(from.device.id)), "copying");
+    }
+    use(id);
+    const StreamHandle stream = stream_handle(id);
+    driver_.check(driver_.memcpy_async(address_of(to), address_of(from), nbytes, stream),
+                  "copying");
+    driver_.check(driver_.stream_synchronize(stream), "copying");
+  }
+
+  void synchronize(int id) override {
+    use(id);
+    driver_.check(driver_.context_synchronize(), "waiting for the device");
+  }
+
+  std::unique_ptr<LoadedKernels> load_kernels(int id, const KernelImage& image) override {
+    use(id);
+    return std::make_unique<CudaKernels>(
+        driver_, [this, id] { use(id); }, id, image);
+  }
+
+  std::unique_ptr<DeviceTimer> make_timer(int id) override {
+    use(id);
+    return std::make_unique<CudaTimer>(
+        driver_, [this, id] { use(id); }, stream_handle(id));
+  }
+
+  std::unique_ptr<DeviceStream> make_stream(int id) override {
+    use(id);
+    return std::make_unique<CudaStream>(driver_, [this, id] { use(id); });
+  }
+
+ private:
+  CudaDevice device(int id) const {
+    CudaDevice device = 0;
+    const std::string what = "finding cuda(" + std::to_string(id) + ")";
+    driver_.check(driver_.device_get(&device, id), what.c_str());
+    return device;
+  }
+
+  /// Makes the device's primary context, which is shared with other CUDA code of the process,
+  /// current in this thread.
+  void use(int id) {
+    std::lock_guard lock(mutex_);
+    Context& context = contexts_[id];
+    if (context == nullptr)
+      driver_.check(driver_.primary_context_retain(&context, device(id)),
+                    "taking the device's context");
+    driver_.check(driver_.context_set_current(context), "taking the device's context");
+  }
+
+  Driver driver_;
+  std::mutex mutex_;
+  std::map<int, Context> contexts_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceApi> make_cuda_api() {
+  try {
+    return std::make_unique<CudaApi>();
+  } catch (const RuntimeError& error) {
+    throw RuntimeError("no CUDA driver found: " + std::string(error.what()));
+  }
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,120 @@
+#include "tenon/runtime/device.h"
+
+#include <chrono>
+
+#include "runtime/devices/device_apis.h"
+#include "tenon/support/error.h"
+
+namespace tenon::runtime {
+
+namespace {
+
+/// The driver, or the reason why it is missing.
+struct Driver {
+  std::unique_ptr<DeviceApi> api;
+  std::string why_missing;
+};
+
+Driver load(std::unique_ptr<DeviceApi> (*make)()) {
+  try {
+    return {make(), ""};
+  } catch (const RuntimeError& error) {
+    return {nullptr, error.what()};
+  }
+}
+
+/// Returns the driver, or null for an unknown kind. Drivers are never unloaded, because other
+/// threads may be using them at exit.
+const Driver* driver_of(DeviceType type) {
+  switch (type) {
+    case DeviceType::Cpu: {
+      static const Driver& cpu = *new Driver(load(make_cpu_api));
+      return &cpu;
+    }
+    case DeviceType::Cuda: {
+      static const Driver& cuda = *new Driver(load(make_cuda_api));
+      return &cuda;
+    }
+    case DeviceType::OpenCL: {
+      static const Driver& opencl = *new Driver(load(make_opencl_api));
+      return &opencl;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string to_string(DeviceType type) {
+  switch (type) {
+    case DeviceType::Cpu:
+      return "cpu";
+    case DeviceType::Cuda:
+      return "cuda";
+    case DeviceType::OpenCL:
+      return "opencl";
+  }
+  return "device type " + std::to_string(static_cast<int>(type));
+}
+
+std::unique_ptr<LoadedKernels> DeviceApi::load_kernels(int, const KernelImage&) {
+  throw RuntimeError("kernels run on GPUs and the like, not on this kind of device");
+}
+
+std::unique_ptr<DeviceStream> DeviceApi::make_stream(int) {
+  throw RuntimeError(
+      "streams are there on GPUs and the like; what is called on this kind of device is done when "
+      "the call returns");
+}
+
+namespace {
+
+class HostTimer : public DeviceTimer {
+ public:
+  HostTimer(DeviceApi& api, int id) : api_(api), id_(id) {}
+
+  void start() override {
+    api_.synchronize(id_);
+    start_ = std::chrono::steady_clock::now();
+  }
+  double stop() override {
+    api_.synchronize(id_);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  DeviceApi& api_;
+  int id_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceTimer> DeviceApi::make_timer(int id) {
+  return std::make_unique<HostTimer>(*this, id);
+}
+
+DeviceApi& device_api(DeviceType type) {
+  const Driver* driver = driver_of(type);
+  if (driver == nullptr) throw RuntimeError("this runtime has no driver for " + to_string(type));
+  if (driver->api == nullptr) throw RuntimeError(driver->why_missing);
+  return *driver->api;
+}
+
+std::string Device::str() const { return to_string(type) + "(" + std::to_string(id) + ")"; }
+
+std::string Device::why_missing() const {
+  try {
+    const int count = device_api(type).device_count();
+    if (id >= 0 && id < count) return "";
+    return str() + " does not exist: there " +
+           (count == 1 ? "is 1 device" : "are " + std::to_string(count) + " devices") +
+           " of this kind";
+  } catch (const RuntimeError& error) {
+    return error.what();
+  }
+}
+
+bool Device::exists() const { return why_missing().empty(); }
+
+}  // namespace tenon::runtime

@@ -1,0 +1,173 @@
+#include "tenon/runtime/stream.h"
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "runtime/core/last_error.h"
+#include "runtime/devices/current_stream.h"
+#include "tenon/runtime/c_api.h"
+
+namespace tenon::runtime {
+
+struct Stream::State {
+  Device device;
+  std::unique_ptr<DeviceStream> queue;
+};
+
+namespace {
+
+/// The streams that this thread has set, at most one per device.
+std::vector<Stream>& streams_of_this_thread() {
+  thread_local std::vector<Stream> streams;
+  return streams;
+}
+
+template <class F>
+auto at_line(const SourceLocation& where, F run) {
+  try {
+    return run();
+  } catch (const RuntimeError& error) {
+    throw RuntimeError(error.what(), where);
+  }
+}
+
+}  // namespace
+
+Stream::Stream(Device device, SourceLocation where)
+    : state_(at_line(where, [&] {
+        if (const std::string missing = device.why_missing(); !missing.empty())
+          throw RuntimeError("a stream of " + device.str() + " cannot be made: " + missing);
+        return std::make_shared<State>(
+            State{device, device_api(device.type).make_stream(device.id)});
+      })) {}
+
+Device Stream::device() const { return state_->device; }
+
+void Stream::synchronize() const { state_->queue->synchronize(); }
+
+void Stream::wait_for(const Stream& other, SourceLocation where) const {
+  if (device() != other.device())
+    throw RuntimeError("a stream of " + device().str() + " cannot wait for one of " +
+                           other.device().str() + "; wait for that with synchronize()",
+                       where);
+  // A stream that waits for itself would wait forever. Its operations execute in order anyway.
+  if (*this == other) return;
+  state_->queue->wait_for(*other.state_->queue);
+}
+
+void set_stream(Device device, std::optional<Stream> stream) {
+  if (stream && stream->device() != device)
+    throw RuntimeError("a stream of " + stream->device().str() + " is none of " + device.str());
+  std::vector<Stream>& set = streams_of_this_thread();
+  std::erase_if(set, [&](const Stream& each) { return each.device() == device; });
+  if (stream) set.push_back(*stream);
+}
+
+std::optional<Stream> current_stream(Device device) {
+  for (const Stream& stream : streams_of_this_thread())
+    if (stream.device() == device) return stream;
+  return std::nullopt;
+}
+
+DeviceStream* stream_of_this_thread(Device device) {
+  for (const Stream& stream : streams_of_this_thread())
+    if (stream.device() == device) return stream.state_->queue.get();
+  return nullptr;
+}
+
+UseStream::UseStream(const Stream& stream)
+    : device_(stream.device()), before_(current_stream(device_)) {
+  set_stream(device_, stream);
+}
+
+UseStream::~UseStream() { set_stream(device_, before_); }
+
+void synchronize(Device device, SourceLocation where) {
+  at_line(where, [&] {
+    if (const std::string missing = device.why_missing(); !missing.empty())
+      throw RuntimeError(missing);
+    device_api(device.type).synchronize(device.id);
+  });
+}
+
+namespace {
+
+/// The streams of C programs, by handle.
+struct Handles {
+  std::mutex mutex;
+  std::map<void*, Stream> streams;
+  std::uintptr_t last = 0;
+};
+
+Handles& handles() {
+  // Never destroyed: threads may use streams while the program exits.
+  static Handles& all = *new Handles;
+  return all;
+}
+
+Stream stream_of(void* handle) {
+  const std::lock_guard lock(handles().mutex);
+  const auto found = handles().streams.find(handle);
+  if (found == handles().streams.end())
+    throw RuntimeError("there is no such stream; it was freed, or never made");
+  return found->second;
+}
+
+}  // namespace
+
+}  // namespace tenon::runtime
+
+int32_t tenon_stream_create(int32_t device_type, int32_t device_id, TenonStream* stream) {
+  using namespace tenon::runtime;
+  return without_exceptions([&] {
+    if (stream == nullptr)
+      throw tenon::RuntimeError("tenon_stream_create is given no place to put the stream: NULL");
+    const Stream made({static_cast<DeviceType>(device_type), device_id});
+    const std::lock_guard lock(handles().mutex);
+    *stream = reinterpret_cast<TenonStream>(++handles().last);
+    handles().streams.emplace(*stream, made);
+    return kTenonOk;
+  });
+}
+
+int32_t tenon_stream_free(TenonStream stream) {
+  using namespace tenon::runtime;
+  return without_exceptions([&] {
+    if (stream == nullptr) return kTenonOk;
+    const Stream last = stream_of(stream);
+    const std::lock_guard lock(handles().mutex);
+    handles().streams.erase(stream);
+    return kTenonOk;
+  });
+}
+
+int32_t tenon_set_stream(int32_t device_type, int32_t device_id, TenonStream stream) {
+  using namespace tenon::runtime;
+  return without_exceptions([&] {
+    std::optional<Stream> chosen;
+    if (stream != nullptr) chosen = stream_of(stream);
+    set_stream({static_cast<DeviceType>(device_type), device_id}, chosen);
+    return kTenonOk;
+  });
+}
+
+int32_t tenon_stream_wait(TenonStream stream, TenonStream other) {
+  using namespace tenon::runtime;
+  return without_exceptions([&] {
+    stream_of(stream).wait_for(stream_of(other));
+    return kTenonOk;
+  });
+}
+
+int32_t tenon_synchronize(int32_t device_type, int32_t device_id, TenonStream stream) {
+  using namespace tenon::runtime;
+  return without_exceptions([&] {
+    if (stream != nullptr) {
+      stream_of(stream).synchronize();
+    } else {
+      synchronize({static_cast<DeviceType>(device_type), device_id});
+    }
+    return kTenonOk;
+  });
+}

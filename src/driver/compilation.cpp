@@ -1,0 +1,97 @@
+#include "tenon/driver/compilation.h"
+
+#include <chrono>
+#include <iostream>
+
+#include "driver/checks/static_errors.h"
+#include "tenon/driver/races.h"
+#include "tenon/te/exact_bound.h"
+#include "tenon/te/freeze.h"
+#include "tenon/te/schedule_ops_as_text.h"
+#include "tenon/te/warnings.h"
+
+namespace tenon {
+
+namespace {
+
+/// The error that refuse_races throws for the schedule; nullopt if it throws none.
+std::optional<std::string> race_of(const te::StageGraph& graph) {
+  try {
+    refuse_races(graph);
+  } catch (const ScheduleError& race) {
+    return race.what();
+  }
+  return std::nullopt;
+}
+
+/// Runs one step and reports its duration.
+template <class F>
+auto timed(const StepListener& on_step, std::string_view step, F run) {
+  const auto start = std::chrono::steady_clock::now();
+  auto result = run();
+  if (on_step)
+    on_step(step, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return result;
+}
+
+}  // namespace
+
+const te::StageGraph& Compilation::graph() {
+  if (!graph_)
+    graph_ = timed(options_.on_step, "freeze", [&] { return te::freeze(schedule_, where_); });
+  return *graph_;
+}
+
+const te::Bounds& Compilation::bounds() {
+  if (!bounds_) {
+    const te::StageGraph& frozen = graph();
+    bounds_ = timed(options_.on_step, "infer-bound", [&] {
+      return options_.bounds == Bounds::Exact ? te::infer_exact_bound(frozen)
+                                              : te::infer_bound(frozen);
+    });
+  }
+  return *bounds_;
+}
+
+const tir::PrimFunc& Compilation::loops() {
+  if (!loops_) {
+    const te::Bounds& inferred = bounds();
+    loops_ = timed(options_.on_step, "schedule-ops", [&] {
+      const te::FunctionOptions function{.name = options_.name,
+                                         .binds = options_.binds,
+                                         .check_intrinsics = options_.check_intrinsics};
+      tir::PrimFunc made =
+          options_.simple_mode
+              ? te::schedule_ops_as_text(graph(), inferred, args_, function, where_)
+              : te::schedule_ops(graph(), inferred, args_, function, where_);
+      // The loops of data axes are independent by construction.
+      note_conflicts(made, lowering::LoopsToProve::OfExternCode, options_.passes, race_of(graph()));
+      return made;
+    });
+  }
+  return *loops_;
+}
+
+const tir::IRModule& Compilation::module() {
+  if (!module_) {
+    refuse_wrong_accesses(loops());
+    module_.emplace();
+    module_->functions.emplace(
+        options_.name,
+        lowering::run_pipeline(loops(), {.simple_mode = options_.simple_mode,
+                                         .instrument_bounds = options_.instrument_bounds,
+                                         .passes = options_.passes}));
+  }
+  return *module_;
+}
+
+void Compilation::emit_warnings() {
+  for (const std::string& warning : te::pending_warnings(schedule_, graph(), bounds())) {
+    if (options_.on_warning)
+      options_.on_warning(warning);
+    else
+      std::cerr << "warning: " << warning << std::endl;
+  }
+}
+
+}  // namespace tenon

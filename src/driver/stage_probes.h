@@ -1,0 +1,40 @@
+// Profiling probes: calls around the loops of stages that report the stage being computed
+// (runtime/profiler.h).
+//
+//   for i in 0..64:                 tenon_profile_enter(C)
+//     for j: B[j] = ...        ->   for i in 0..64:
+//     for j: C[i, j] = ...            tenon_profile_enter(B), for j: B[j] = ..., tenon_profile_leave(B)
+//                                     for j: C[i, j] = ...
+//                                   tenon_profile_leave(C)
+//
+// A loop belongs to the stage that is stored last in it; its inputs are computed before. Probes are
+// placed outside the loops of a single stage, so that inner loops do not become slower.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tenon/tir/stored_stages.h"
+
+namespace tenon::lowering {
+
+/// The function with probes and the stages that they report.
+struct StageProbes {
+  tir::PrimFunc func;
+  std::vector<tir::NotedStage> stages;
+  /// How the time of a stage is measured. If it is not timed separately, its time is part of that
+  /// of stage `counted_in`; -1 is the function itself. Absent if no code of the stage remains.
+  struct Place {
+    bool is_timed = false;
+    std::optional<int> counted_in = std::nullopt;
+  };
+  std::vector<Place> places;
+};
+
+/// Adds probes to a function that is ready for code generation. Stage n becomes region
+/// `first_region + n`. A stage inside another stage's loops is timed only if each execution of its
+/// loops is provably long compared with the probes: some thousand operations. Loops of unknown
+/// extent count as short.
+StageProbes probe_stages(const tir::PrimFunc& func, int first_region);
+
+}  // namespace tenon::lowering

@@ -1,0 +1,145 @@
+#include "tenon/inspect/buffer_sizes.h"
+
+#include <array>
+#include <iomanip>
+#include <ostream>
+
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/memory_scope.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon {
+
+namespace {
+
+using tir::Expr;
+
+Expr product(const std::vector<Expr>& extents) {
+  Expr result = 1;
+  for (const Expr& extent : extents) result = result * extent;
+  return arith::simplify(result);
+}
+
+/// Follows the buffers of a program through the passes, by the variables of their memory.
+class BufferWatch {
+ public:
+  void see(const lowering::PassOptions::PassReport& report) {
+    if (!has_started_) start(report.before);
+    if (report.pass == "flatten-storage") find_memory(report.before, report.after);
+    if (report.pass == "rewrite-storage") is_shared_ = true;
+    if (!is_shared_) measure(report.after);
+  }
+
+  std::vector<BufferSize> sizes() {
+    std::vector<BufferSize> sizes;
+    for (Watched& watched : watched_) {
+      if (watched.data) sizes.push_back(std::move(watched.size));
+    }
+    return sizes;
+  }
+
+ private:
+  struct Watched {
+    tir::Buffer buffer;
+    /// Its memory, once it is flat; none for a parameter's, which is there already.
+    std::optional<tir::Var> data;
+    BufferSize size;
+  };
+
+  void start(const tir::PrimFunc& loops) {
+    has_started_ = true;
+    tir::walk(loops.body, [&](const tir::Realize& realize) {
+      BufferSize size{
+          realize.buffer.name(), realize.buffer->scope(), realize.buffer->dtype, {}, Expr(0)};
+      for (const tir::Range& range : realize.bounds)
+        size.required.push_back(arith::simplify(range.extent));
+      watched_.push_back({realize.buffer, std::nullopt, std::move(size)});
+    });
+  }
+
+  /// Every buffer that is realized is allocated, but for the parameters'; in the same order, among
+  /// what was allocated by hand.
+  void find_memory(const tir::PrimFunc& before, const tir::PrimFunc& after) {
+    std::vector<tir::Var> memory;
+    tir::walk(after.body, [&](const tir::Allocate& allocate) { memory.push_back(allocate.data); });
+    std::size_t next = 0;
+    tir::walk(
+        before.body, [&](const tir::Allocate&) { ++next; },
+        [&](const tir::Realize& realize) {
+          if (!is_parameter(before, realize.buffer)) give_memory(realize.buffer, memory.at(next++));
+        });
+  }
+
+  void give_memory(const tir::Buffer& buffer, const tir::Var& data) {
+    for (Watched& watched : watched_) {
+      if (!watched.buffer.same_as(buffer)) continue;
+      watched.data = data;
+      // Where none was set, it has been deduced from the threads around.
+      watched.size.scope = tir::memory_scope(data);
+    }
+  }
+
+  static bool is_parameter(const tir::PrimFunc& func, const tir::Buffer& buffer) {
+    return std::any_of(func.buffers.begin(), func.buffers.end(),
+                       [&](const tir::BufferParam& param) {
+                         return param.buffer.same_as(buffer) || param.declared.same_as(buffer);
+                       });
+  }
+
+  void measure(const tir::PrimFunc& func) {
+    tir::walk(func.body, [&](const tir::Allocate& allocate) {
+      for (Watched& watched : watched_) {
+        if (!watched.data || !watched.data->same_as(allocate.data)) continue;
+        watched.size.allocated = arith::simplify(product(allocate.extents) * allocate.dtype.lanes);
+      }
+    });
+  }
+
+  std::vector<Watched> watched_;
+  bool has_started_ = false;
+  /// From then on, buffers may share memory.
+  bool is_shared_ = false;
+};
+
+std::string box(const std::vector<Expr>& extents) {
+  std::string text = "[";
+  for (const Expr& extent : extents)
+    text.append(text.size() > 1 ? ", " : "").append(tir::print_expr(extent));
+  text += "]";
+  if (extents.size() > 1) text.append(" = ").append(tir::print_expr(product(extents)));
+  return text;
+}
+
+}  // namespace
+
+std::vector<BufferSize> buffer_sizes(const te::Schedule& schedule,
+                                     const std::vector<LowerArgument>& args,
+                                     const LowerOptions& options, SourceLocation where) {
+  BufferWatch watch;
+  LowerOptions watched = options;
+  watched.passes.on_pass = [&](const lowering::PassOptions::PassReport& report) {
+    watch.see(report);
+    if (options.passes.on_pass) options.passes.on_pass(report);
+  };
+  lower(schedule, args, watched, where);
+  return watch.sizes();
+}
+
+std::ostream& operator<<(std::ostream& out, const std::vector<BufferSize>& sizes) {
+  std::vector<std::array<std::string, 4>> rows = {{"buffer", "scope", "required", "allocated"}};
+  for (const BufferSize& size : sizes)
+    rows.push_back({size.buffer, std::string(to_string(size.scope)), box(size.required),
+                    tir::print_expr(size.allocated)});
+  std::array<std::size_t, 3> widths = {};
+  for (const auto& row : rows)
+    for (std::size_t n = 0; n < widths.size(); ++n) widths[n] = std::max(widths[n], row[n].size());
+  for (const auto& row : rows) {
+    for (std::size_t n = 0; n < widths.size(); ++n)
+      out << std::left << std::setw(static_cast<int>(widths[n]) + 2) << row[n];
+    out << row.back() << '\n';
+  }
+  return out;
+}
+
+}  // namespace tenon

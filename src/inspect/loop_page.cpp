@@ -1,0 +1,90 @@
+#include "tenon/inspect/loop_page.h"
+
+#include <nlohmann/json.hpp>
+
+#include "inspect/loop_page_files.h"
+
+namespace tenon {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json json_of(const LoopView& view) {
+  Json stages = Json::array(), stmts = Json::array(), code = Json::array(), buffers = Json::array();
+  for (const LoopView::Stage& each : view.stages)
+    stages.push_back({{"name", each.name},
+                      {"line", each.line},
+                      {"source", each.source},
+                      {"seconds", optional(each.seconds)},
+                      {"share", optional(each.share)},
+                      {"in", each.counted_in ? Json(*each.counted_in) : Json(nullptr)}});
+  // There are thousands of these: rows of numbers, in the order of the members.
+  for (const LoopView::Stmt& each : view.stmts)
+    stmts.push_back({static_cast<int>(each.kind), each.first, each.last, each.parent, each.stage});
+  for (const LoopView::Instruction& each : view.code)
+    code.push_back({static_cast<int>(each.kind), each.text, each.stmt, each.is_guessed ? 1 : 0});
+  for (const LoopView::Buffer& each : view.buffers)
+    buffers.push_back({each.name, each.scope, each.place, each.required, each.allocated, each.bytes,
+                       each.memory_bytes});
+  return {{"name", view.name},        {"target", view.target}, {"outline", view.outline},
+          {"refused", view.refused},  {"stages", stages},      {"buffers", buffers},
+          {"lines", view.lines},      {"stmts", stmts},        {"code", code},
+          {"language", view.language}};
+}
+
+/// As a script's content: `<` cannot end it. Names are any bytes; what is no UTF-8 is replaced.
+std::string data_of(const std::vector<LoopView>& views) {
+  Json all = Json::array();
+  for (const LoopView& view : views) all.push_back(json_of(view));
+  std::string result;
+  for (const char c : all.dump(-1, ' ', false, Json::error_handler_t::replace))
+    result += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return result;
+}
+
+}  // namespace
+
+std::string loop_page(const std::string& title, const std::vector<LoopView>& views) {
+  // The policy holds the page to what it says of itself: nothing is fetched from anywhere.
+  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" +
+         escaped(title) +
+         "</title>\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta name=\"color-scheme\" content=\"light dark\">\n"
+         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+         "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+         "<link rel=\"icon\" href=\"data:,\">\n<style>\n" +
+         std::string(kLoopPageStyle) + "</style>\n</head>\n<body>\n<h1>" + escaped(title) +
+         "</h1>\n<noscript>This page draws itself with JavaScript, which is off.</noscript>\n"
+         "<main id=\"main\"></main>\n<script type=\"application/json\" id=\"data\">" +
+         data_of(views) + "</script>\n<script>\n" + std::string(kLoopPageScript) +
+         "</script>\n</body>\n</html>\n";
+}
+
+}  // namespace tenon

@@ -1,0 +1,191 @@
+// Keeps the vectors that a loop, or a run of statements, adds to in memory of their own meanwhile,
+// which code generators keep in registers (scalar replacement: Callahan, Carr, Kennedy, "Improving
+// register allocation for subscripted variables", 1990). For host code; never printed.
+//
+//   for (k, 0, 4) {
+//     C[ramp(i*64, 1, 16)] = C[ramp(i*64, 1, 16)] + A[..k..]
+//   }
+// becomes
+//   allocate(sums: Pointer(local float32), float32, [16]), storage_scope = local {
+//     sums[ramp(0, 1, 16)] = C[ramp(i*64, 1, 16)]
+//     for (k, 0, 4) {
+//       sums[ramp(0, 1, 16)] = sums[ramp(0, 1, 16)] + A[..k..]
+//     }
+//     C[ramp(i*64, 1, 16)] = sums[ramp(0, 1, 16)]
+//   }
+//
+// The proof that nothing else in the loop touches those elements is made here, where loops and
+// indices are still whole; a code generator sees addresses, and gives up on a dozen of them.
+#include "lower/passes.h"
+
+#include <algorithm>
+
+#include "lower/cpu/vector_body.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+namespace {
+
+/// A sum, and its place in local memory.
+struct LocalSum {
+  Accumulator sum;
+  Buffer memory;
+  int offset;
+};
+
+/// The sums of a statement that stay where they are while it runs, and are added to more than once.
+std::vector<Accumulator> invariant_accumulators(const VectorBody& body) {
+  arith::Facts facts;
+  const auto moves = [&](const Expr& index) {
+    return std::any_of(body.loops.begin(), body.loops.end(),
+                       [&](const VectorBody::Loop& loop) { return uses_var(index, loop.var); });
+  };
+  std::vector<Accumulator> result;
+  for (const Accumulator& sum : body.sums) {
+    const Ramp* ramp = sum.index.as<Ramp>();
+    // Memory that is allocated inside is not there outside of it.
+    if (body.owns(sum.buffer)) continue;
+    if (!ramp || !is_one(ramp->stride) || sum.additions < 2 || moves(sum.index)) continue;
+    const arith::Access own = arith::access_of(arith::AccessKind::Write, sum.buffer, {sum.index});
+    const bool is_alone =
+        std::all_of(body.accesses.begin(), body.accesses.end(), [&](const VectorAccess& other) {
+          if (!other.access.buffer->data.same_as(sum.buffer->data)) return true;
+          const bool is_same = structural_equal(other.index, sum.index) &&
+                               other.access.buffer->dtype == sum.buffer->dtype;
+          return is_same ||
+                 arith::are_disjoint(own, other.access, arith::Relation::same_iteration(), facts);
+        });
+    if (is_alone) result.push_back(sum);
+  }
+  return result;
+}
+
+class Localizer {
+ public:
+  explicit Localizer(const tir::VectorRegisters& registers) : registers_(registers) {}
+
+  /// Outermost statements first: the longer a sum stays, the better.
+  Stmt stmt(const Stmt& s) {
+    if (s.as<Seq>() || is_serial_loop(s)) {
+      if (std::optional<Stmt> result = localized(s)) return std::move(*result);
+    }
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  static bool is_serial_loop(const Stmt& s) {
+    const For* loop = s.as<For>();
+    return loop && loop->kind == ForKind::Serial;
+  }
+
+  std::optional<Stmt> localized(const Stmt& s) {
+    const std::optional<VectorBody> body = read_vector_body(s);
+    // A loop that may not run at all might stand beside memory that is not there.
+    if (!body || !std::all_of(body->loops.begin(), body->loops.end(), surely_runs))
+      return std::nullopt;
+    const std::vector<Accumulator> sums = invariant_accumulators(*body);
+    int registers = 0;
+    for (const Accumulator& sum : sums) registers += registers_for(sum.dtype, registers_.bits);
+    if (sums.empty() || registers > 2 * registers_.for_sums) return std::nullopt;
+    return around(s, sums);
+  }
+
+  static bool surely_runs(const VectorBody::Loop& loop) {
+    return *constant_int(loop.range.extent) > 0;
+  }
+
+  /// The statement between loads of the sums and stores of them. Sums of one type of element share
+  /// an allocation.
+  Stmt around(const Stmt& s, const std::vector<Accumulator>& sums) {
+    std::vector<Buffer> memories;
+    std::vector<LocalSum> local;
+    for (const Accumulator& first : sums) {
+      const DataType element = first.buffer->dtype.element();
+      const auto is_of_element = [&](const Buffer& memory) { return memory->dtype == element; };
+      if (std::any_of(memories.begin(), memories.end(), is_of_element)) continue;
+      int size = 0;
+      for (const Accumulator& sum : sums)
+        if (sum.buffer->dtype.element() == element) size += sum.dtype.lanes;
+      memories.push_back(decl_buffer({Expr(size)}, element, {.name = "sums", .scope = "local"}));
+      int offset = 0;
+      for (const Accumulator& sum : sums) {
+        if (sum.buffer->dtype.element() != element) continue;
+        local.push_back({sum, memories.back(), offset});
+        offset += sum.dtype.lanes;
+      }
+    }
+    std::vector<Stmt> parts;
+    for (const LocalSum& one : local)
+      parts.push_back(
+          make_store(one.memory, make_load(one.sum.buffer, {one.sum.index}), {place(one)}));
+    parts.push_back(redirected(s, local));
+    for (const LocalSum& one : local)
+      parts.push_back(make_store(one.sum.buffer, local_load(one), {one.sum.index}));
+    Stmt result = make_seq(std::move(parts));
+    for (const Buffer& memory : memories)
+      result = make_stmt(Allocate{memory->data, memory->dtype, memory->shape, make_true(), result});
+    return result;
+  }
+
+  static Expr place(const LocalSum& one) {
+    return make_ramp(Expr(one.offset), Expr(1), one.sum.dtype.lanes);
+  }
+
+  static Expr local_load(const LocalSum& one) { return make_load(one.memory, {place(one)}); }
+
+  /// The statement with the sums in their local memory. Lets read them as well as stores.
+  Stmt redirected(const Stmt& s, const std::vector<LocalSum>& local) {
+    if (const Let* let = s.as<Let>()) {
+      set(lets_, let->var, substitute(let->value, lets_));
+      const Expr value = redirected(let->value, local);
+      return make_stmt(Let{let->var, value, redirected(let->body, local)});
+    }
+    if (const Store* store = s.as<Store>()) {
+      const Expr value = redirected(store->value, local);
+      if (const LocalSum* one = find(local, store->buffer, store->indices[0]))
+        return make_store(one->memory, value, {place(*one)});
+      return make_stmt(Store{store->buffer, value, {redirected(store->indices[0], local)}});
+    }
+    return map_children(
+        s, [](const Expr& e) { return e; },
+        [&](const Stmt& child) { return redirected(child, local); });
+  }
+
+  Expr redirected(const Expr& e, const std::vector<LocalSum>& local) const {
+    return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
+      const LocalSum* one = find(local, load.buffer, load.indices[0]);
+      return one ? std::optional(local_load(*one)) : std::nullopt;
+    });
+  }
+
+  const LocalSum* find(const std::vector<LocalSum>& local, const Buffer& buffer,
+                       const Expr& index) const {
+    const Expr flat = substitute(index, lets_);
+    for (const LocalSum& one : local)
+      if (one.sum.buffer->data.same_as(buffer->data) && structural_equal(one.sum.index, flat))
+        return &one;
+    return nullptr;
+  }
+
+  const tir::VectorRegisters& registers_;
+  VarMap lets_;
+};
+
+}  // namespace
+
+PrimFunc promote_accumulators(const PrimFunc& func, const PassOptions& options) {
+  if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  // Threads of a device read what another has added up to the barrier before.
+  bool has_threads = false;
+  walk(func.body, [&](const Attr& n) { has_threads |= n.kind == AttrKind::ThreadExtent; });
+  if (has_threads) return func;
+  PrimFunc result = func;
+  result.body = Localizer(*options.vector_registers).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,38 @@
+// The schedules of topi/cpu.h for schedules that may hold other stages: each arranges the stages
+// that compute its tensor and leaves the others unchanged.
+#pragma once
+
+#include "tenon/topi/cpu.h"
+#include "topi/cpu/request.h"
+
+namespace tenon::topi::cpu {
+
+using te::Schedule;
+
+void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target);
+void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target);
+void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target);
+void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target);
+
+/// Returns false, with nothing changed, if other stages read the intermediate tensors.
+bool arrange_winograd(const Schedule& s, const Request& request, const TargetFacts& target);
+
+// These check first whether they apply to the tensor. Otherwise they return false and change
+// nothing.
+bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& target);
+bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& target);
+bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target);
+bool arrange_running_sums(const Schedule& s, const Tensor& out, const TargetFacts& target);
+bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& target);
+
+/// Whether `x` is a matmul, dense or batch_matmul, a convolution, or an operator on the windows of
+/// each channel.
+bool is_core(const Tensor& x);
+/// Whether `x` is a conv2d_nchw, group_conv2d_nchw or conv2d_nhwc.
+bool is_convolution(const Tensor& x);
+/// Whether `x` is a conv2d_winograd_nchw.
+bool is_winograd(const Tensor& x);
+/// Whether `x` is a depthwise_conv2d_nchw or the reduction of a pooling.
+bool is_windowed(const Tensor& x);
+
+}  // namespace tenon::topi::cpu

@@ -1,0 +1,228 @@
+// Convolutions for CPUs (topi/cpu.h).
+#include <algorithm>
+
+#include "tenon/te/auto_inline.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/ops.h"
+#include "tenon/topi/convolution.h"
+#include "topi/cpu/arrange.h"
+#include "topi/cpu/parts.h"
+
+namespace tenon::topi::cpu {
+
+using te::IterVar;
+using te::Schedule;
+using te::Stage;
+using tir::Expr;
+using tir::Var;
+
+bool is_convolution(const Tensor& x) {
+  const std::string& tag = x.op().tag();
+  if (tag != kConv2dNchw && tag != kGroupConv2dNchw && tag != kConv2dNhwc) return false;
+  // The tag is not reserved, so the operation is checked too.
+  if (x.ndim() != 4 || x.op().num_outputs() != 1) return false;
+  const std::vector<Tensor> inputs = x.op().inputs();
+  return x.op().reduce_axis().size() == 3 && !inputs.empty() && inputs.size() <= 2 &&
+         inputs.front().ndim() == 4 && inputs.back().ndim() == 4;
+}
+
+namespace {
+
+/// Positions of the dimensions of a convolution.
+struct Layout {
+  /// Dimensions of the result, and the filter dimension of the kernels.
+  std::size_t filters, height, width, filters_of_kernels;
+  bool has_filters_side_by_side() const { return filters == 3; }
+};
+
+Layout layout_of(const Tensor& convolution) {
+  return convolution.op().tag() == kConv2dNhwc ? Layout{3, 1, 2, 3} : Layout{1, 2, 3, 0};
+}
+
+/// The sums that stay in registers: positions by filters. Vectors span filters or positions;
+/// `single` counts the other ones.
+struct Tile {
+  bool has_vectors_of_filters;
+  int single, vectors, lanes;
+  int filters() const { return has_vectors_of_filters ? vectors * lanes : single; }
+  int places() const { return has_vectors_of_filters ? single : vectors * lanes; }
+};
+
+/// Returns the number of positions that leaves the smallest tail of a row, and the largest of equal
+/// ones.
+int places_at_once(std::optional<std::int64_t> width, int most) {
+  if (!width) return most;
+  const auto steps = [&](std::int64_t places) { return parts_of(*width, places) * places; };
+  int best = most;
+  for (int places = most; places > most / 2; --places)
+    if (steps(places) < steps(best)) best = places;
+  return static_cast<int>(std::clamp<std::int64_t>(*width, 1, best));
+}
+
+/// Returns the number of filters that read the same channels, or nullopt if extents are symbolic.
+std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
+  const std::optional<std::int64_t> filters =
+      tir::constant_int(convolution.shape()[layout_of(convolution).filters]);
+  if (!filters || convolution.op().tag() != kGroupConv2dNchw) return filters;
+  const std::vector<Tensor> inputs = convolution.op().inputs();
+  const std::optional<std::int64_t> channels = tir::constant_int(inputs.front().shape()[1]),
+                                    of_group = tir::constant_int(inputs.back().shape()[1]);
+  if (!channels || !of_group || *channels == 0) return std::nullopt;
+  return *filters * *of_group / *channels;
+}
+
+/// Returns the number of positions whose sums stay in registers, for the given number of vectors of
+/// filters. If a filter is wider than 1, LLVM keeps an input and the vectors for the next column of
+/// the filter. More positions made it spill some of them, and took up to half as long again.
+int most_places(const Tensor& convolution, int vectors, const TargetFacts& target) {
+  constexpr int kSums = 24, kSumsOf16 = 12, kFree = 30, kColumns = 3;
+  if (target.vector_registers.count < 32) return kSumsOf16 / vectors;
+  const bool is_one_column = is_one(reduced_extents(convolution.op()).back());
+  if (is_one_column) return kSums / vectors;
+  return (kFree - (kColumns - 1) - kColumns * vectors) / (vectors + 1);
+}
+
+/// Whether the second vector of the last block would hold no filters and there are few blocks.
+/// Single vectors then compute less (48 filters: 105 GFLOPS instead of 84).
+bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
+  constexpr std::int64_t kFewVectors = 7;
+  if (!filters) return false;
+  const std::int64_t vectors = parts_of(*filters, lanes);
+  return vectors % 2 == 1 && vectors <= kFewVectors;
+}
+
+Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
+  // Sums of fewer terms are computed faster than transposed.
+  constexpr double kFewTerms = 64;
+  const Layout layout = layout_of(convolution);
+  int lanes = lanes_of(convolution.dtype(), target);
+  const int registers = target.vector_registers.count >= 32 ? 24 : 12;
+  const std::vector<Expr> reduced = reduced_extents(convolution.op());
+  const std::optional<std::int64_t> filters = filters_of_a_group(convolution),
+                                    width = tir::constant_int(convolution.shape()[layout.width]);
+  const bool has_few_filters = filters && *filters < lanes;
+  const bool has_few_terms = count_of(reduced).value_or(kFewTerms) < kFewTerms;
+  // A vector of filters must lie within one group.
+  const bool is_of_groups = convolution.op().tag() == kGroupConv2dNchw;
+  const bool fits_groups = !is_of_groups || (filters && *filters % lanes == 0);
+  const bool takes_places =
+      has_few_filters || !fits_groups || (has_few_terms && width.value_or(lanes) >= lanes);
+  if (takes_places && !layout.has_filters_side_by_side()) {
+    const int vectors = width.value_or(2 * lanes) >= 2 * lanes ? 2 : 1;
+    const auto most = static_cast<std::int64_t>(registers / 2 / vectors);
+    const auto single = static_cast<int>(std::clamp<std::int64_t>(filters.value_or(most), 1, most));
+    return {false, is_of_groups && (!filters || *filters % single != 0) ? 1 : single, vectors,
+            lanes};
+  }
+  while (has_few_filters && lanes > 1 && lanes > *filters) lanes /= 2;
+  const bool has_two =
+      filters.value_or(2 * lanes) >= 2 * lanes && (!is_of_groups || *filters % (2 * lanes) == 0);
+  const int vectors = has_two && !wastes_vectors(filters, lanes) ? 2 : 1;
+  return {true, places_at_once(width, most_places(convolution, vectors, target)), vectors, lanes};
+}
+
+/// Stores the filters of a position contiguously, for vectors of them.
+void turn_around(const Stage& sums) {
+  sums.transform_layout([](std::span<const Var> at) {
+    return std::vector<Expr>{at[0], at[2], at[3], at[1]};
+  });
+}
+
+/// Schedules the padding of the image, if only the convolution reads it.
+void arrange_source(const Schedule& s, const Tensor& source, const te::Operation& reader,
+                    bool has_threads) {
+  const Stage padded = s[source];
+  if (!te::is_injective(source.op()) || !is_only_for(s, padded, {reader})) return;
+  const std::vector<IterVar> axes = padded.op().axis();
+  padded.pragma(axes[2], kPartitioned, 1).pragma(axes[3], kPartitioned, 1);
+  if (has_threads) padded.parallel(padded.fuse(axes[0], axes[1]));
+}
+
+/// Lays the filters out in blocks as wide as the tile.
+void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sums,
+                     std::size_t along, const Tile& tile, bool has_threads) {
+  const Stage packed = s[s.cache_read(filters, "global", {sums})];
+  // The last block is computed whole, with zeros for missing filters.
+  packed.round_up(packed.op().axis()[along]);
+  const std::vector<IterVar> loops =
+      lay_out_in_panels(packed, along, 0, tile.filters(), tile.lanes);
+  const IterVar blocks = packed.fuse(loops[0], loops[1]);
+  packed.pragma(blocks, kPartitioned, 1);
+  if (has_threads) packed.parallel(blocks);
+}
+
+/// Returns the loops of the reduction, the last of which is short.
+std::vector<IterVar> steps_of(const Stage& sums) {
+  constexpr std::int64_t kMax = 8;
+  std::vector<IterVar> loops = sums.op().reduce_axis();
+  const std::optional<std::int64_t> last = tir::constant_int(loops.back().dom()->extent);
+  if (last && *last <= kMax) return loops;
+  auto [steps, step] = sums.split(loops.back(), static_cast<int>(kMax));
+  sums.pragma(steps, kPartitioned, 1);
+  loops.back() = steps;
+  loops.push_back(step);
+  return loops;
+}
+
+}  // namespace
+
+void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target) {
+  const Layout layout = layout_of(request.core);
+  const Tile tile = tile_of(request.core, target);
+  const bool is_by_filters = layout.has_filters_side_by_side();
+  const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;
+  request.inline_between(s);
+  // One tensor may be both inputs.
+  const std::vector<Tensor> inputs = request.core.op().inputs();
+  const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
+  if (request.is_mapped()) s[sums].set_scope("local");
+  // Applying the maps to vectors before they are transposed is faster than to single elements at
+  // the store.
+  const std::optional<Tensor> mapped = request.is_mapped() && turns_around
+                                           ? std::optional(s.cache_write(request.out, "local"))
+                                           : std::nullopt;
+  const Stage stage = s[request.out];
+  const bool is_worthwhile = are_worth_threads(terms_of(request.core.op()));
+  arrange_source(s, inputs.front(), s[sums].op(), is_worthwhile);
+  if (tile.has_vectors_of_filters)
+    lay_out_filters(s, inputs.back(), sums, layout.filters_of_kernels, tile, is_worthwhile);
+
+  const std::vector<IterVar> axes = stage.op().axis();
+  auto [blocks, filter] = stage.split(axes[layout.filters], tile.filters());
+  auto [tiles, place] = stage.split(axes[layout.width], tile.places());
+  stage.reorder({axes[0], blocks, axes[layout.height], tiles, is_by_filters ? place : filter,
+                 is_by_filters ? filter : place});
+  stage.pragma(tiles, kPartitioned, 1);
+  const Stage tiled = s[sums];
+  tiled.compute_at(stage, tiles);
+  if (tile.has_vectors_of_filters) tiled.round_up(tiled.op().axis()[layout.filters]);
+  if (turns_around) turn_around(tiled);
+  if (mapped) {
+    s[*mapped].compute_at(stage, tiles);
+    turn_around(s[*mapped]);
+    s[*mapped].vectorize(s[*mapped].split(s[*mapped].leaf_iter_vars().back(), tile.lanes).inner);
+  }
+  const std::vector<IterVar> own = tiled.leaf_iter_vars();
+  // With vectors of filters, the last loop is over the filters.
+  keep_in_registers(tiled, steps_of(tiled), own[tile.has_vectors_of_filters ? 2 : 1], own[3],
+                    tile.lanes);
+  if (is_by_filters) stage.vectorize(stage.split(filter, tile.lanes).inner);
+  if (!tile.has_vectors_of_filters) stage.vectorize(stage.split(place, tile.lanes).inner);
+  if (is_worthwhile)
+    stage.parallel(stage.fuse({axes[0], blocks, axes[layout.height]}));
+  else
+    stage.pragma(blocks, kPartitioned, 1);
+}
+
+Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  const Schedule s = te::create_schedule(out);
+  arrange_conv2d(
+      s,
+      checked_request("schedule_conv2d", s, out, is_convolution,
+                      "convolution (topi::conv2d_nchw, group_conv2d_nchw, conv2d_nhwc)", where),
+      target);
+  leave_loops_to_compiler(s, {});
+  return s;
+}
+
+}  // namespace tenon::topi::cpu

@@ -1,0 +1,99 @@
+// Choice of the fastest form of a convolution (topi/cpu.h).
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tenon/tir/expr.h"
+#include "tenon/topi/convolution.h"
+#include "tenon/topi/cpu.h"
+#include "topi/cpu/parts.h"
+
+namespace tenon::topi::cpu {
+
+namespace {
+
+/// Extents as floating-point numbers, which do not overflow.
+struct Sizes {
+  double batch, channels, filters, height, width;
+};
+
+/// Returns nullopt unless both forms compute the given options and extents.
+std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
+                              const ConvolutionOptions& options) {
+  constexpr int kKernel = 3;
+  if (x.ndim() != 4 || kernel.ndim() != 4) return std::nullopt;
+  const DataType type = x.dtype();
+  const bool is_wide = type == Float(32) || type == Float(64);
+  if (!is_wide || kernel.dtype() != type || options.out_dtype.value_or(type) != type)
+    return std::nullopt;
+  const std::array<int, 2> one{1, 1};
+  if (options.stride != one || options.dilation != one) return std::nullopt;
+  std::array<double, 8> extents{};
+  for (std::size_t n = 0; n < 4; ++n) {
+    const std::optional<std::int64_t> of_x = tir::constant_int(x.shape()[n]),
+                                      of_kernel = tir::constant_int(kernel.shape()[n]);
+    // The gain grows with the number of images, so an unknown batch counts as 1.
+    if ((!of_x && n > 0) || !of_kernel) return std::nullopt;
+    extents[n] = static_cast<double>(of_x.value_or(1));
+    extents[4 + n] = static_cast<double>(*of_kernel);
+  }
+  if (extents[6] != kKernel || extents[7] != kKernel) return std::nullopt;
+  const auto places = [&](std::size_t n) {
+    return extents[2 + n] + options.padding[n] + options.padding[2 + n] - (kKernel - 1);
+  };
+  const Sizes sizes{extents[0], extents[1], extents[4], places(0), places(1)};
+  // Errors are left to conv2d_nchw, for messages in its terms.
+  const bool fits = extents[1] == extents[5] && sizes.height > 0 && sizes.width > 0 &&
+                    std::ranges::all_of(options.padding, [](int n) { return n >= 0; });
+  return fits ? std::optional(sizes) : std::nullopt;
+}
+
+double rounded_up(double value, int multiple) { return std::ceil(value / multiple) * multiple; }
+
+/// The cost of a form in addition to its products: for each channel of a filter, each channel of a
+/// tile and each filter of a tile. The unit, here and below, is one multiply-add at the speed of
+/// the products. Fitted to the times of 48 shapes on a Zen 4 (tests/bench/README.md).
+struct Transforms {
+  int tile;
+  double of_filter, of_input, of_result;
+};
+constexpr Transforms kOf2{2, 127, 32, 102}, kOf4{4, 189, 169, 315};
+
+double cost_of(const Transforms& t, const Sizes& sizes, int lanes) {
+  const double tiles =
+                   sizes.batch * std::ceil(sizes.height / t.tile) * std::ceil(sizes.width / t.tile),
+               places = (t.tile + 2) * (t.tile + 2), filters = rounded_up(sizes.filters, lanes),
+               channels = rounded_up(sizes.channels, lanes);
+  return places * tiles * sizes.channels * filters + t.of_filter * sizes.channels * filters +
+         tiles * (t.of_input * channels + t.of_result * filters);
+}
+
+/// The direct form packs its filters, which takes longer if they come from memory.
+double direct_cost(const Sizes& sizes, int bytes, const TargetFacts& target) {
+  constexpr double kTerms = 9, kOfFilter = 80, kFromMemory = 300, kLargeKernels = 4;
+  const double filters = sizes.channels * sizes.filters;
+  const bool is_large = filters * kTerms * bytes > kLargeKernels * target.caches.l2;
+  return sizes.batch * sizes.height * sizes.width * filters * kTerms +
+         filters * (is_large ? kFromMemory : kOfFilter);
+}
+
+}  // namespace
+
+Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
+                           ConvolutionOptions options, SourceLocation where) {
+  const std::optional<Sizes> sizes = target.is_gpu() ? std::nullopt : sizes_of(x, kernel, options);
+  if (!sizes) return conv2d_nchw(x, kernel, std::move(options), where);
+  constexpr int kMaxLanes = 64;
+  const int lanes = std::min(lanes_of(x.dtype(), target), kMaxLanes);
+  const double of_2 = cost_of(kOf2, *sizes, lanes), of_4 = cost_of(kOf4, *sizes, lanes);
+  if (direct_cost(*sizes, x.dtype().bytes(), target) <= std::min(of_2, of_4))
+    return conv2d_nchw(x, kernel, std::move(options), where);
+  return conv2d_winograd_nchw(x, kernel,
+                              {.tile = of_2 < of_4 ? 2 : 4,
+                               .padding = options.padding,
+                               .channel_multiple = lanes,
+                               .name = std::move(options.name)},
+                              where);
+}
+
+}  // namespace tenon::topi::cpu

@@ -1,0 +1,175 @@
+// Elementwise maps, transpositions and column reductions for CPUs (topi/cpu.h).
+#include <algorithm>
+
+#include "tenon/te/auto_inline.h"
+#include "tenon/te/stage_data.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+#include "topi/cpu/arrange.h"
+#include "topi/cpu/parts.h"
+
+namespace tenon::topi::cpu {
+
+using te::IterVar;
+using te::Operation;
+using te::Schedule;
+using te::Stage;
+using tir::Expr;
+
+namespace {
+
+[[noreturn]] void refuse(const char* function, const Tensor& out, const std::string& why,
+                         const SourceLocation& where) {
+  throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
+}
+
+/// Whether all tensors it reads are contiguous in the order of the loops, so that the loops can be
+/// fused.
+bool is_flat(const Schedule& s, const Operation& op) {
+  if (!te::is_elementwise(op)) return false;
+  for (const Tensor& input : op.inputs()) {
+    const bool is_inlined = std::holds_alternative<te::AttachInline>(s[input].data().attach);
+    if (is_inlined && !is_flat(s, input.op())) return false;
+  }
+  return true;
+}
+
+/// Returns the axis along which the transposed tensor is contiguous.
+std::optional<std::size_t> axis_of_rows_read(const Operation& op) {
+  std::optional<std::size_t> found;
+  tir::walk(op.body().front(), [&](const tir::ProducerLoad& load) {
+    const std::vector<IterVar>& axes = op.axis();
+    for (std::size_t n = 0; n < axes.size(); ++n)
+      if (!load.indices.empty() && load.indices.back().same_as(axes[n].var())) found = n;
+  });
+  return found;
+}
+
+}  // namespace
+
+void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target) {
+  inline_maps(s, out);
+  const Stage stage = s[out];
+  const std::vector<IterVar> axes = stage.op().axis();
+  if (axes.empty()) return;
+  const std::optional<double> count = count_of(out.shape());
+  if (axes.size() == 1 || is_flat(s, stage.op())) {
+    auto [tasks, element] = stage.split(fused(stage, axes), kElementsOfATask);
+    vectorize_result(stage, element, out, target);
+    stage.pragma(tasks, kPartitioned, 1);
+    if (is_worth_threads(count)) stage.parallel(tasks);
+    return;
+  }
+  const std::vector<IterVar> rows(axes.begin(), axes.end() - 1);
+  share_out_rows(stage, rows, count_of({out.shape().back()}), count);
+  vectorize_result(stage, axes.back(), out, target);
+}
+
+Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  if (!te::is_injective(out.op())) refuse("schedule_elementwise", out, "it is no map", where);
+  const Schedule s = te::create_schedule(out);
+  arrange_elementwise(s, out, target);
+  leave_loops_to_compiler(s, {});
+  return s;
+}
+
+bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& target) {
+  if (!te::is_injective(out.op()) || out.op().inputs().size() != 1) return false;
+  const std::optional<std::size_t> along = axis_of_rows_read(out.op());
+  if (!along || *along + 1 == out.shape().size()) return false;
+  const Tensor rows = s.cache_read(out.op().inputs()[0], "local", {out.op()});
+  inline_maps(s, out);
+  const Stage stage = s[out];
+  std::vector<IterVar> order = stage.op().axis();
+  const TurnedTile turned = turn_tiles(stage, order[*along], order.back(),
+                                       lanes_of(out.dtype(), target), out.dtype().bytes());
+  order[*along] = turned.lines;
+  order.back() = turned.vectors;
+  order.insert(order.end(), {turned.tiles, turned.y, turned.x});
+  stage.reorder(order);
+  const Stage tile = s[rows];
+  tile.compute_at(stage, turned.tiles);
+  tile.vectorize(tile.op().axis().back());
+  order.erase(order.end() - 4, order.end());
+  if (is_worth_threads(count_of(out.shape()))) stage.parallel(fused(stage, order));
+  return true;
+}
+
+Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  if (!te::is_injective(out.op()) || out.op().inputs().size() != 1)
+    refuse("schedule_transpose", out, "it is no transposition of one tensor", where);
+  const Schedule s = te::create_schedule(out);
+  // A transposition that keeps the last dimension is scheduled like any other map.
+  if (!arrange_transpose(s, out, target)) arrange_elementwise(s, out, target);
+  leave_loops_to_compiler(s, {});
+  return s;
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether contiguous elements of the input are terms of the same result element.
+bool reduces_rows(const Operation& op) {
+  bool found = false;
+  for (const Expr& source : op.as<te::Compute>()->reduction()->source)
+    tir::walk(source, [&](const tir::ProducerLoad& load) {
+      for (const IterVar& axis : op.reduce_axis())
+        found = found || (!load.indices.empty() && load.indices.back().same_as(axis.var()));
+    });
+  return found;
+}
+
+/// Adds rows, several at a time, for one piece of the columns after another. A piece stays in the
+/// L1 cache.
+void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int piece,
+                     bool has_threads) {
+  constexpr int kRowsAtOnce = 8;
+  std::vector<IterVar> order = stage.op().axis();
+  auto [pieces, columns] = stage.split(order.back(), piece);
+  auto [vector, lane] = stage.split(columns, lanes);
+  auto [rows, row] = stage.split(all_rows, kRowsAtOnce);
+  order.back() = pieces;
+  order.insert(order.end(), {rows, vector, row, lane});
+  stage.reorder(order).unroll(row).vectorize(lane);
+  for (const IterVar& loop : {pieces, rows, vector}) stage.pragma(loop, kPartitioned, 1);
+  if (has_threads) stage.parallel(order.front());
+}
+
+}  // namespace
+
+bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target) {
+  const Operation op = out.op();
+  if (op.reduce_axis().empty() || op.num_outputs() != 1) return false;
+  if (out.shape().empty() || reduces_rows(op)) return arrange_rows(s, out, target);
+  inline_maps(s, out);
+  const Stage stage = s[out];
+  const int lanes = lanes_of(out.dtype(), target);
+  const int piece = elements_at_hand(out.dtype(), target);
+  const IterVar rows = fused(stage, op.reduce_axis());
+  const bool has_threads = is_worth_threads(terms_of(op));
+  const double least = 2.0 * target.cores * piece;
+  if (!has_threads || target.cores == 1 || count_of(out.shape()).value_or(least) >= least) {
+    arrange_columns(stage, rows, lanes, piece, has_threads);
+    return true;
+  }
+  // One thread has all columns: other threads add other rows.
+  const IterVar parts = stage.split_by_nparts(rows, 4 * target.cores).outer;
+  const Stage partial = s[s.rfactor(out, parts, 0)];
+  arrange_columns(partial, partial.op().reduce_axis(0), lanes, piece, true);
+  const Stage sums = s[out];
+  auto [vectors, lane] = sums.split(sums.op().axis().back(), lanes);
+  sums.reorder({vectors, sums.op().reduce_axis(0), lane}).vectorize(lane);
+  sums.pragma(vectors, kPartitioned, 1);
+  return true;
+}
+
+Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  const Schedule s = te::create_schedule(out);
+  if (!arrange_reduction(s, out, target))
+    refuse("schedule_reduction", out, "it is no reduction to one value", where);
+  leave_loops_to_compiler(s, {});
+  return s;
+}
+
+}  // namespace tenon::topi::cpu

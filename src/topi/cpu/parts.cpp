@@ -1,0 +1,168 @@
+#include "topi/cpu/parts.h"
+
+#include <algorithm>
+
+#include "tenon/tir/expr.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::topi::cpu {
+
+using te::IterVar;
+using te::Stage;
+using tir::Expr;
+using tir::TargetFacts;
+using tir::Var;
+
+// ---- sizes --------------------------------------------------------------------------------------
+
+int lanes_of(DataType type, const TargetFacts& target) {
+  return std::max(target.vector_registers.bits / type.bits, 4);
+}
+
+int elements_at_hand(DataType type, const TargetFacts& target) {
+  const int lanes = lanes_of(type, target);
+  return std::max(target.caches.l1 / 2 / type.bytes() / lanes, 1) * lanes;
+}
+
+std::int64_t even_part(std::int64_t all, std::int64_t most) {
+  const std::int64_t parts = std::max<std::int64_t>(parts_of(all, most), 1);
+  return std::max<std::int64_t>(parts_of(all, parts), 1);
+}
+
+std::optional<double> count_of(const std::vector<Expr>& extents) {
+  double count = 1;
+  for (const Expr& extent : extents) {
+    const std::optional<std::int64_t> known = tir::constant_int(extent);
+    if (!known) return std::nullopt;
+    count *= static_cast<double>(*known);
+  }
+  return count;
+}
+
+std::vector<Expr> reduced_extents(const te::Operation& op) {
+  std::vector<Expr> extents;
+  for (const IterVar& axis : op.reduce_axis()) extents.push_back(axis.dom()->extent);
+  return extents;
+}
+
+std::optional<double> terms_of(const te::Operation& op) {
+  std::vector<Expr> extents = op.output(0).shape();
+  for (const Expr& extent : reduced_extents(op)) extents.push_back(extent);
+  return count_of(extents);
+}
+
+namespace {
+
+/// Half of this number of elements takes some ten times as long as waking waiting threads.
+constexpr double kMinElements = 1 << 17;
+
+}  // namespace
+
+bool is_worth_threads(std::optional<double> elements) {
+  return elements.value_or(kMinElements) >= kMinElements;
+}
+
+bool are_worth_threads(std::optional<double> multiplications) {
+  constexpr double kAsLongAsAnElement = 2;
+  if (!multiplications) return true;
+  return is_worth_threads(*multiplications / kAsLongAsAnElement);
+}
+
+// ---- loops --------------------------------------------------------------------------------------
+
+IterVar fused(const Stage& stage, const std::vector<IterVar>& loops) {
+  return loops.size() > 1 ? stage.fuse(loops) : loops.front();
+}
+
+IterVar share_out_rows(const Stage& stage, const std::vector<IterVar>& rows,
+                       std::optional<double> elements_of_a_row, std::optional<double> terms) {
+  const double at_once = kElementsOfATask / std::max(elements_of_a_row.value_or(1), 1.0);
+  auto [tasks, row] = stage.split(fused(stage, rows), std::max(static_cast<int>(at_once), 1));
+  stage.pragma(tasks, kPartitioned, 1);
+  if (is_worth_threads(terms)) stage.parallel(tasks);
+  return row;
+}
+
+IterVar vectorize_loop(const Stage& stage, const IterVar& axis, int lanes) {
+  auto [vectors, lane] = stage.split(axis, lanes);
+  stage.vectorize(lane).pragma(vectors, kPartitioned, 1);
+  return vectors;
+}
+
+IterVar vectorize_result(const Stage& stage, const IterVar& axis, const te::Tensor& out,
+                         const TargetFacts& target) {
+  constexpr int kMuch = 32;
+  const IterVar vectors = vectorize_loop(stage, axis, lanes_of(out.dtype(), target));
+  if (count_of(out.shape()).value_or(0) * out.dtype().bytes() >= kMuch * target.caches.l2)
+    stage.pragma(vectors, "stream_stores", 1);
+  return vectors;
+}
+
+std::vector<IterVar> reduce_by_steps(const Stage& sums, int at_once) {
+  auto [steps, step] = sums.split(sums.op().reduce_axis(0), at_once);
+  sums.pragma(steps, kPartitioned, 1);
+  return {steps, step};
+}
+
+void keep_in_registers(const Stage& sums, std::vector<IterVar> reduction, const IterVar& row,
+                       const IterVar& column, int lanes) {
+  auto [vector, lane] = sums.split(column, lanes);
+  sums.unroll(reduction.back()).unroll(row).unroll(vector).vectorize(lane);
+  reduction.insert(reduction.end(), {row, vector, lane});
+  sums.reorder(reduction);
+}
+
+namespace {
+
+std::vector<IterVar> split_into_panels(const Stage& packed, std::size_t along, std::size_t from,
+                                       int width) {
+  return packed.transform_layout(
+      [&](std::span<const Var> at) {
+        std::vector<Expr> result;
+        for (std::size_t n = 0; n < at.size(); ++n) {
+          if (n == from) result.push_back(tir::floordiv(at[along], width));
+          if (n != along) result.push_back(at[n]);
+        }
+        result.push_back(tir::floormod(at[along], width));
+        return result;
+      },
+      {.pad = true});
+}
+
+}  // namespace
+
+std::vector<IterVar> lay_out_in_panels(const Stage& packed, std::size_t along, std::size_t from,
+                                       int width, int lanes) {
+  const std::vector<IterVar> loops = split_into_panels(packed, along, from, width);
+  packed.vectorize(packed.split(loops.back(), lanes).inner);
+  return loops;
+}
+
+TurnedTile turn_tiles(const Stage& stage, const IterVar& down, const IterVar& across, int lanes,
+                      int bytes) {
+  constexpr int kBytesOfALine = 64;
+  const int side = std::max(lanes / 2, 4), line = std::max(kBytesOfALine / bytes / side, 1) * side;
+  auto [lines, in_line] = stage.split(down, line);
+  auto [tiles, y] = stage.split(in_line, side);
+  auto [vectors, x] = stage.split(across, side);
+  stage.unroll(y).vectorize(x);
+  for (const IterVar& loop : {lines, vectors, tiles}) stage.pragma(loop, kPartitioned, 1);
+  return {lines, vectors, tiles, y, x};
+}
+
+IterVar lay_out_turned_panels(const te::Schedule& s, const te::Tensor& packed, int width,
+                              int lanes) {
+  const te::Tensor rows = s.cache_read(packed.op().inputs().front(), "local", {packed.op()});
+  const Stage stage = s[packed];
+  const std::size_t rank = packed.shape().size();
+  const std::vector<IterVar> loops = split_into_panels(stage, rank - 2, rank - 2, width);
+  const IterVar &panels = loops[rank - 2], &steps = loops[rank - 1];
+  const TurnedTile tile = turn_tiles(stage, steps, loops.back(), lanes, packed.dtype().bytes());
+  stage.reorder({tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
+  s[rows].compute_at(stage, tile.tiles);
+  s[rows].vectorize(s[rows].op().axis().back());
+  return panels;
+}
+
+}  // namespace tenon::topi::cpu

@@ -1,0 +1,386 @@
+// Matrix products on CPUs (topi/cpu.h).
+#include <algorithm>
+
+#include "tenon/tir/expr.h"
+#include "tenon/tir/ops.h"
+#include "tenon/topi/cpu.h"
+#include "topi/cpu/arrange.h"
+#include "topi/cpu/dot_products.h"
+#include "topi/cpu/parts.h"
+#include "topi/ops/products.h"
+
+namespace tenon::topi::cpu {
+
+namespace {
+
+using te::IterVar;
+using te::Schedule;
+using te::Stage;
+using tir::Expr;
+using tir::Var;
+
+/// Returns the second factor.
+Tensor b_of(const Request& request) { return request.core.op().inputs().back(); }
+
+/// The sums that stay in registers: rows of vectors. The other registers hold the vectors of a row
+/// of B and an element of A.
+struct Tile {
+  int rows, vectors, lanes;
+  int width() const { return vectors * lanes; }
+};
+
+/// Balances few rows, so that the last tile is not much smaller than the others.
+Tile with_even_rows(Tile tile, const ProductExtents& extents) {
+  constexpr std::int64_t kFewRows = 64;
+  if (!extents.rows || *extents.rows >= kFewRows) return tile;
+  tile.rows = static_cast<int>(even_part(*extents.rows, tile.rows));
+  return tile;
+}
+
+Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
+  constexpr std::int64_t kManyColumns = 256, kDeep = 512;
+  const bool has_32_registers = target.vector_registers.count >= 32;
+  Tile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
+  if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
+  // A tile as wide as the matrix reads a band of A, which is too long for a cache, only once.
+  if (has_32_registers && extents.columns == 4 * tile.lanes &&
+      extents.depth.value_or(kDeep) >= kDeep)
+    tile = {6, 4, tile.lanes};
+  if (extents.columns && *extents.columns <= tile.lanes) {
+    while (tile.lanes > 1 && tile.lanes > *extents.columns) tile.lanes /= 2;
+    tile = {2 * tile.rows, 1, tile.lanes};
+  }
+  return with_even_rows(tile, extents);
+}
+
+/// Like tile_of, for sums of products of adjacent elements, which have no tail of columns by
+/// vectors. The width is a divisor of the columns if the L1 cache holds a panel of that width,
+/// which is read faster from there than from the L2 cache.
+Tile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
+  constexpr int kSums = 24;
+  const ProductExtents extents(product);
+  const Tile tile = tile_of(extents, product.dtype(), target);
+  if (target.vector_registers.count < 32 || tile.vectors == 1 || !extents.columns) return tile;
+  const int bytes = product.op().inputs().back().dtype().bytes();
+  for (const int vectors : {4, 2}) {
+    const bool is_divisor = *extents.columns % (vectors * tile.lanes) == 0;
+    const std::int64_t panel = extents.depth.value_or(target.caches.l1) * vectors * tile.lanes;
+    if (is_divisor && panel * bytes <= target.caches.l1)
+      return {std::min(tile.rows, kSums / vectors), vectors, tile.lanes};
+  }
+  return tile;
+}
+
+/// Whether all rows of A stay in the L2 cache while each core packs and reads its own panels of B,
+/// without waiting for another core. Requires several panels for each core.
+bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int cores) {
+  constexpr std::int64_t kPanelsOfACore = 2, kVectors = 4;
+  const ProductExtents extents(product);
+  if (!extents.rows || !extents.depth || !extents.columns) return false;
+  const int widest = kVectors * lanes_of(product.dtype(), target);
+  if (*extents.columns < kPanelsOfACore * cores * widest) return false;
+  return *extents.rows * *extents.depth * product.op().inputs().front().dtype().bytes() <=
+         target.caches.l2;
+}
+
+/// Returns the tile of a product whose panels of B are distributed over cores: `tile`, or a wider
+/// and lower one if that leaves less work to the busiest core. Precondition: the number of columns
+/// is known.
+Tile shared_out(const Tile& tile, const ProductExtents& extents, int cores) {
+  const Tile wide = with_even_rows({6, 4, tile.lanes}, extents);
+  const auto most = [&](const Tile& t) {
+    return parts_of(parts_of(*extents.columns, t.width()), cores) * t.width();
+  };
+  return tile.vectors == 3 && most(wide) < most(tile) ? wide : tile;
+}
+
+/// Returns the number of unrolled steps of the reduction: a divisor of the depth if possible.
+int steps_at_once(std::optional<std::int64_t> depth) {
+  constexpr int kMax = 8, kMin = 4;
+  if (!depth) return kMax;
+  for (int steps = kMax; steps >= kMin; --steps)
+    if (*depth % steps == 0) return steps;
+  return static_cast<int>(std::clamp<std::int64_t>(*depth, 1, kMax));
+}
+
+// ---- a matrix by a vector -----------------------------------------------------------------------
+
+/// Returns the dimension of the result that is longer than 1.
+std::size_t long_dimension(const ProductExtents& extents) { return extents.rows == 1 ? 1 : 0; }
+
+/// Returns the length of a piece that fits in the L1 cache and leaves a piece for each core. Longer
+/// pieces read longer runs of the rows, which memory delivers faster.
+int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
+                        const TargetFacts& target) {
+  const int most = elements_at_hand(out.dtype(), target);
+  const std::optional<std::int64_t> extent = tir::constant_int(out.shape()[along]);
+  if (!extent || cores == 1) return most;
+  const int lanes = lanes_of(out.dtype(), target);
+  const std::int64_t vectors =
+      std::max<std::int64_t>(parts_of(*extent, std::int64_t{cores} * lanes), 1);
+  return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
+}
+
+/// Adds rows of the matrix, several at a time, for one piece of the result after another: the piece
+/// stays in the L1 cache, and the rows are read in long runs.
+void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
+  constexpr int kRowsAtOnce = 8;
+  const std::size_t along = long_dimension(ProductExtents(request.core));
+  const int lanes = lanes_of(request.core.dtype(), target);
+  request.inline_between(s);
+  const Stage out = s[request.out];
+  const bool has_threads = are_worth_threads(terms_of(request.core.op()));
+  auto [pieces, elements] =
+      out.split(out.op().axis()[along],
+                elements_of_a_piece(request.core, along, has_threads ? target.cores : 1, target));
+  const IterVar other = out.op().axis()[1 - along];
+  Stage sums = out;
+  if (request.is_mapped()) {
+    auto [vector, lane] = out.split(elements, lanes);
+    out.reorder({pieces, other, vector, lane}).vectorize(lane);
+    sums = s[request.core];
+    sums.compute_at(out, pieces);
+    elements = sums.op().axis()[along];
+  }
+  auto [vector, lane] = sums.split(elements, lanes);
+  auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
+  std::vector<IterVar> order{rows, sums.op().axis()[1 - along], vector, row, lane};
+  if (!request.is_mapped()) order.insert(order.begin(), pieces);
+  sums.reorder(order).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
+  out.pragma(pieces, kPartitioned, 1);
+  if (has_threads) out.parallel(pieces);
+}
+
+/// Multiplies the vector by rows of the matrix, a few rows at a time, with a partial sum for each
+/// lane.
+void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& target) {
+  constexpr int kRowsAtOnce = 8, kRowsOfATask = 64;
+  const std::size_t along = long_dimension(ProductExtents(request.core));
+  const int lanes = lanes_of(request.core.dtype(), target);
+  request.inline_between(s);
+  const Stage sums = s[request.core];
+  const IterVar lane = sums.split(sums.op().reduce_axis(0), lanes).inner;
+  const Tensor by_lanes = s.rfactor(request.core, lane, 2);
+  const Stage out = s[request.out];
+  auto [tasks, rows] = out.split(out.op().axis()[along], kRowsOfATask);
+  auto [few, row] = out.split(rows, kRowsAtOnce);
+  const IterVar other = out.op().axis()[1 - along];
+  if (request.is_mapped()) {
+    out.reorder({tasks, few, other, row});
+    s[request.core].compute_at(out, few);
+  } else {
+    out.reorder({tasks, few, other, row, out.op().reduce_axis(0)});
+  }
+  out.pragma(tasks, kPartitioned, 1).pragma(few, kPartitioned, 1);
+  if (are_worth_threads(terms_of(request.core.op()))) out.parallel(tasks);
+  const Stage partial = s[by_lanes];
+  partial.compute_at(out, few).set_scope("local");
+  const std::vector<IterVar> axes = partial.op().axis();
+  const IterVar steps = partial.op().reduce_axis(0);
+  partial.reorder({steps, axes[1 - along], axes[along], axes[2]});
+  partial.unroll(axes[along]).vectorize(axes[2]).pragma(steps, kPartitioned, 1);
+}
+
+// ---- a matrix by a matrix -----------------------------------------------------------------------
+
+constexpr int kBandsOfACore = 4;
+
+/// Returns the tiles of the busiest core if cores take bands in turn.
+std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int cores) {
+  const std::int64_t whole = tiles / of_a_band, rest = tiles % of_a_band;
+  if (whole % cores == 0) return whole / cores * of_a_band + rest;
+  return parts_of(whole, cores) * of_a_band;
+}
+
+/// Returns the tiles of a band of A, which is multiplied by a panel of B that stays in the L2
+/// cache. Longer bands load the panels from memory less often, but the bands should be distributed
+/// evenly over the cores. The tail of the last band is guarded.
+int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_in_cache,
+                    int cores) {
+  constexpr std::int64_t kMin = 8, kMax = 32;
+  if (!extents.rows) return 2 * kMin;
+  const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
+  // A single band is distributed by panels of B.
+  if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
+  const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
+  // With one core, all bands have the same length.
+  if (cores == 1) return static_cast<int>(even_part(tiles, longest));
+  std::int64_t best = longest;
+  for (std::int64_t length = longest; length >= kMin; --length)
+    if (most_of_a_core(tiles, length, cores) < most_of_a_core(tiles, best, cores)) best = length;
+  return static_cast<int>(best);
+}
+
+class MatmulSchedule {
+ public:
+  MatmulSchedule(const Schedule& s, const Request& request, const TargetFacts& target)
+      : schedule_(s),
+        request_(request),
+        extents_(request.core),
+        neighbours_(has_own_b() && extents_.columns ? neighbours_at_once(request.core) : 1),
+        has_threads_(are_worth_threads(terms_of(request.core.op()))),
+        cores_(has_threads_ ? target.cores : 1),
+        a_stays_in_cache_(topi::cpu::a_stays_in_cache(request.core, target, cores_)),
+        tile_(pick_tile(target)),
+        tiles_of_a_band_(tiles_of_a_band(extents_, tile_, a_stays_in_cache_, cores_)) {}
+
+  void arrange() {
+    request_.inline_between(schedule_);
+    const Stage out = schedule_[request_.out];
+    const Tensor sums =
+        request_.is_mapped() ? request_.core : schedule_.cache_write(request_.core, "local");
+    if (request_.is_mapped()) schedule_[sums].set_scope("local");
+    const std::optional<Tensor> packed =
+        packs_b() ? std::optional(schedule_.cache_read(b_of(request_), "global", {sums}))
+                  : std::nullopt;
+
+    const std::vector<IterVar> axes = out.op().axis();
+    auto [io, jo, ii, ji] = out.tile(axes[axes.size() - 2], axes.back(), tile_.rows, tile_.width());
+    auto [band, it] = out.split(io, tiles_of_a_band_);
+    const IterVar outer = has_many_bands() ? band : jo;
+    out.reorder({outer, has_many_bands() ? jo : band, it, ii, ji});
+    out.unroll(ii);
+    auto [vector, lane] = out.split(ji, tile_.lanes);
+    out.unroll(vector).vectorize(lane);
+    out.pragma(jo, kPartitioned, 1).pragma(it, kPartitioned, 1);
+    if (has_threads_) out.parallel(is_batched() ? axes.front() : outer);
+    const Stage tile = schedule_[sums];
+    tile.compute_at(out, it);
+    const std::vector<IterVar> own = tile.op().axis();
+    const IterVar &row = own[own.size() - 2], &column = own.back();
+    if (packed) {
+      // The last panel is computed whole, with zeros for missing columns of B.
+      const std::vector<IterVar> of_b = packed->op().axis();
+      schedule_[*packed].round_up(of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)]);
+      tile.round_up(column);
+    }
+    if (neighbours_ > 1) {
+      if (is_transposed(request_.core, 0)) turn_a_around(sums, out);
+      lay_out_in_groups(*packed, out, jo);
+      constexpr int kSteps = 4;
+      keep_dot_products_in_registers(tile, row, column, tile_.lanes, kSteps);
+      return;
+    }
+    keep_in_registers(tile, reduce_by_steps(tile, steps_at_once(extents_.depth)), row, column,
+                      tile_.lanes);
+    if (packed) lay_out_b(*packed, out, jo);
+  }
+
+ private:
+  /// Whether B is a tensor of its own: a tensor that is both factors would be packed for both.
+  bool has_own_b() const { return request_.core.op().inputs().size() == 2; }
+  bool is_batched() const { return request_.core.shape().size() == 3; }
+
+  Tile pick_tile(const TargetFacts& target) const {
+    if (neighbours_ > 1) return tile_of_neighbours(request_.core, target);
+    const Tile tile = tile_of(extents_, request_.core.dtype(), target);
+    return is_batched() || !a_stays_in_cache_ ? tile : shared_out(tile, extents_, cores_);
+  }
+
+  /// Whether there are several bands of C for each thread; otherwise threads share the loops below
+  /// a panel of B.
+  bool has_many_bands() const {
+    return extents_.rows.value_or(1 << 20) >= kBandsOfACore * tiles_of_a_band_ * tile_.rows;
+  }
+
+  bool has_one_band() const {
+    return extents_.rows && *extents_.rows <= std::int64_t{tiles_of_a_band_} * tile_.rows;
+  }
+
+  /// Whether panels of B are packed. Rows that are far apart take a page each, and a transposed
+  /// factor a cache line for each element. With few rows of A the panels are not read often enough.
+  bool packs_b() const {
+    constexpr std::int64_t kNear = 1024;
+    if (neighbours_ > 1) return true;
+    if (!has_own_b() || !extents_.columns || *extents_.columns < tile_.width()) return false;
+    const bool is_read_often = extents_.rows.value_or(4 * tile_.rows) > 2 * tile_.rows;
+    return is_read_often && (is_transposed(request_.core, 1) ||
+                             *extents_.columns * b_of(request_).dtype().bytes() > kNear);
+  }
+
+  void lay_out_b(const Tensor& packed, const Stage& out, const IterVar& jo) const {
+    const Stage stage = schedule_[packed];
+    if (is_transposed(request_.core, 1)) {
+      const IterVar panels = lay_out_turned_panels(schedule_, packed, tile_.width(), tile_.lanes);
+      stage.pragma(panels, kPartitioned, 1);
+      return place(stage, panels, out, jo);
+    }
+    const std::size_t rank = stage.op().axis().size();
+    const std::vector<IterVar> loops =
+        lay_out_in_panels(stage, rank - 1, rank - 2, tile_.width(), tile_.lanes);
+    const IterVar& panels = loops[rank - 2];
+    stage.pragma(panels, kPartitioned, 1);
+    place(stage, panels, out, jo);
+  }
+
+  void lay_out_in_groups(const Tensor& packed, const Stage& out, const IterVar& jo) const {
+    const std::size_t rank = schedule_[packed].op().axis().size();
+    const bool is_turned = is_transposed(request_.core, 1);
+    const IterVar panels =
+        lay_out_neighbours(schedule_, packed, rank - (is_turned ? 1 : 2),
+                           rank - (is_turned ? 2 : 1), tile_.width(), tile_.lanes, neighbours_);
+    place(schedule_[packed], panels, out, jo);
+  }
+
+  /// Stores adjacent elements of A's rows contiguously.
+  void turn_a_around(const Tensor& sums, const Stage& out) const {
+    const Stage turned =
+        schedule_[schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums})];
+    const std::vector<IterVar> loops = turned.transform_layout([](std::span<const Var> at) {
+      std::vector<Expr> result(at.begin(), at.end());
+      std::swap(result.back(), result[result.size() - 2]);
+      return result;
+    });
+    place(turned, loops[loops.size() - 2], out, std::nullopt);
+  }
+
+  /// Places the packed factor: at the panel where it is read, if no other band reads it again; at
+  /// the batch, if there is one; otherwise as `pieces` for the threads.
+  void place(const Stage& factor, const IterVar& pieces, const Stage& out,
+             const std::optional<IterVar>& panel) const {
+    if (panel && has_one_band())
+      factor.compute_at(out, *panel);
+    else if (is_batched())
+      factor.compute_at(out, out.op().axis().front());
+    else if (has_threads_)
+      factor.parallel(pieces);
+  }
+
+  const Schedule& schedule_;
+  const Request& request_;
+  const ProductExtents extents_;
+  /// The number of adjacent elements that one instruction multiplies.
+  const int neighbours_;
+  const bool has_threads_;
+  /// The cores that share the work.
+  const int cores_;
+  const bool a_stays_in_cache_;
+  const Tile tile_;
+  const int tiles_of_a_band_;
+};
+
+}  // namespace
+
+void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target) {
+  const ProductExtents extents(request.core);
+  const bool is_batched = request.core.shape().size() == 3;
+  if (is_batched || (extents.rows != 1 && extents.columns != 1))
+    return MatmulSchedule(s, request, target).arrange();
+  const bool is_row = extents.rows == 1;
+  const bool is_dot = is_row == is_transposed(request.core, is_row ? 1 : 0);
+  if (is_dot) return arrange_dots(s, request, target);
+  arrange_sums_of_rows(s, request, target);
+}
+
+Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  const Schedule s = te::create_schedule(out);
+  arrange_matmul(
+      s,
+      checked_request("schedule_matmul", s, out, is_product,
+                      "product of two matrices (topi::matmul, dense, batch_matmul)", where),
+      target);
+  leave_loops_to_compiler(s, {});
+  return s;
+}
+
+}  // namespace tenon::topi::cpu

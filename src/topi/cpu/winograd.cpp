@@ -1,0 +1,336 @@
+// Winograd convolutions for CPUs (topi/cpu.h).
+#include <algorithm>
+#include <array>
+
+#include "tenon/te/auto_inline.h"
+#include "tenon/te/operation_kind.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/ops.h"
+#include "tenon/topi/convolution.h"
+#include "topi/cpu/arrange.h"
+#include "topi/cpu/parts.h"
+
+namespace tenon::topi::cpu {
+
+using te::IterVar;
+using te::Schedule;
+using te::Stage;
+using tir::Expr;
+using tir::Var;
+
+namespace {
+
+/// The tensors that topi::conv2d_winograd_nchw declares, from the last one back.
+struct Winograd {
+  Tensor out, results, result_rows, products, inputs, input_rows, filters, filter_rows, kernel;
+
+  /// All operations but that of `out`.
+  std::vector<te::Operation> parts() const {
+    return {results.op(),    result_rows.op(), products.op(),    inputs.op(),
+            input_rows.op(), filters.op(),     filter_rows.op(), kernel.op()};
+  }
+  /// Returns the padded images.
+  Tensor source() const { return input_rows.op().inputs().front(); }
+};
+
+/// Returns the only input of the tensor if both have the given number of dimensions.
+std::optional<Tensor> input_of(const std::optional<Tensor>& x, int dimensions) {
+  if (!x || !x->op().as<te::Compute>() || x->op().num_outputs() != 1) return std::nullopt;
+  const std::vector<Tensor> inputs = x->op().inputs();
+  if (inputs.size() != 1 || inputs.front().ndim() != dimensions) return std::nullopt;
+  return inputs.front();
+}
+
+std::optional<std::int64_t> extent_of(const Tensor& x, std::size_t n) {
+  return tir::constant_int(x.shape()[n]);
+}
+
+/// Whether the tiles can be counted: all extents but batch, channels and filters are constant.
+bool has_tiles(const Winograd& w) {
+  const std::optional<std::int64_t> tile = extent_of(w.result_rows, 0);
+  if (!tile || *tile < 1 || !extent_of(w.inputs, 0) || !extent_of(w.inputs, 1)) return false;
+  return std::ranges::all_of(std::array<std::size_t, 2>{1, 2}, [&](std::size_t n) {
+    const std::optional<std::int64_t> extent = extent_of(w.results, n);
+    return extent && *extent >= *tile;
+  });
+}
+
+/// Matches the tag and the data flow, since the tag alone is not reserved.
+std::optional<Winograd> find_winograd(const Tensor& out) {
+  if (out.op().tag() != kConv2dWinogradNchw || out.ndim() != 4) return std::nullopt;
+  const auto results = input_of(out, 4), result_rows = input_of(results, 4),
+             products = input_of(result_rows, 4);
+  if (!products || products->op().reduce_axis().size() != 1) return std::nullopt;
+  const std::vector<Tensor> factors = products->op().inputs();
+  if (factors.size() != 2) return std::nullopt;
+  const auto input_rows = input_of(factors[0], 4), filter_rows = input_of(factors[1], 4),
+             kernel = input_of(filter_rows, 2);
+  if (!input_of(input_rows, 4) || !input_of(kernel, 4)) return std::nullopt;
+  const Winograd w{out,         *results,   *result_rows, *products, factors[0],
+                   *input_rows, factors[1], *filter_rows, *kernel};
+  return has_tiles(w) ? std::optional(w) : std::nullopt;
+}
+
+/// Returns the lanes of a vector that is no longer than the dimension.
+int lanes_along(const Tensor& x, std::size_t n, const TargetFacts& target) {
+  int lanes = lanes_of(x.dtype(), target);
+  while (lanes > 1 && lanes > extent_of(x, n).value_or(lanes)) lanes /= 2;
+  return lanes;
+}
+
+/// Returns the vectors of filters in a panel, without a tail.
+int vectors_of(std::int64_t all) {
+  for (const int vectors : {2, 3})
+    if (all >= vectors && all % vectors == 0) return vectors;
+  return 1;
+}
+
+/// The extents of a block of the computation.
+struct Sizes {
+  /// Results in a row of a tile, tiles in a column and a row of an image.
+  std::int64_t tile, high, wide;
+  /// Lanes of the vectors of channels and of filters.
+  int channel_lanes, filter_lanes;
+  /// The sums in registers: tiles of results by vectors of filters.
+  int rows, vectors;
+  /// True: a block of filters is transformed before it is multiplied, and all inputs in advance.
+  /// False: a block of tiles is transformed, and all filters in advance.
+  bool has_blocks_of_filters;
+  /// Tiles of a block along the height and the width.
+  std::int64_t block_high, block_wide;
+
+  int filters() const { return vectors * filter_lanes; }
+
+  Sizes(const Winograd& w, const TargetFacts& target)
+      : tile(*extent_of(w.result_rows, 0)),
+        high(*extent_of(w.results, 1) / tile),
+        wide(*extent_of(w.results, 2) / tile),
+        channel_lanes(lanes_along(w.inputs, 3, target)),
+        filter_lanes(lanes_along(w.filters, 3, target)),
+        vectors(vectors_of(extent_of(w.filters, 3).value_or(2 * filter_lanes) / filter_lanes)) {
+    constexpr std::int64_t kTiles = 16, kFewTiles = 6;
+    const std::int64_t most = std::max(tiles_in_cache(w, target), kFewTiles);
+    block_wide = even_part(wide, most);
+    block_high = block_wide < wide
+                     ? 1
+                     : even_part(high, std::max<std::int64_t>(std::min(most, kTiles) / wide, 1));
+    // The operand that is transformed in advance is read from memory, so it should be the smaller
+    // one.
+    const std::optional<std::int64_t> all = extent_of(w.inputs, 2);
+    has_blocks_of_filters =
+        block_high * block_wide < kFewTiles || (all && *all <= extent_of(w.filters, 3).value_or(0));
+    constexpr int kRows = 8, kSumsOf16 = 12;
+    const int most_rows =
+        target.vector_registers.count >= 32 ? kRows * (vectors == 1 ? 2 : 1) : kSumsOf16 / vectors;
+    const std::int64_t tiles =
+        has_blocks_of_filters ? all.value_or(most_rows) : block_high * block_wide;
+    rows = static_cast<int>(even_part(tiles, most_rows));
+  }
+
+ private:
+  /// Returns the number of tiles whose inputs and products stay in the L2 cache.
+  std::int64_t tiles_in_cache(const Winograd& w, const TargetFacts& target) const {
+    const auto count = [](const Tensor& x, std::size_t n, std::int64_t unknown) {
+      return static_cast<double>(extent_of(x, n).value_or(unknown));
+    };
+    const double bytes = count(w.inputs, 0, 1) * count(w.inputs, 1, 1) * w.inputs.dtype().bytes() *
+                         (count(w.inputs, 3, channel_lanes) + count(w.filters, 3, filters()));
+    return static_cast<std::int64_t>(target.caches.l2 / std::max(bytes, 1.0));
+  }
+};
+
+class WinogradSchedule {
+ public:
+  WinogradSchedule(const Schedule& s, const Request& request, const Winograd& w,
+                   const TargetFacts& target)
+      : schedule_(s),
+        request_(request),
+        w_(w),
+        lanes_(lanes_of(w.out.dtype(), target)),
+        sizes_(w, target),
+        has_threads_(are_worth_threads(terms_of(w.products.op()))) {}
+
+  void arrange() const {
+    request_.inline_between(schedule_);
+    if (request_.is_mapped()) schedule_[w_.out].compute_inline();
+    const Stage out = schedule_[request_.out];
+    const IterVar block = arrange_out(out);
+    arrange_results(out, block);
+    arrange_products(out, block);
+    arrange_inputs(out, block);
+    arrange_filters(out, block);
+    arrange_source();
+  }
+
+ private:
+  Stage of(const Tensor& x) const { return schedule_[x]; }
+
+  /// Transposes the results by tiles. Returns the loop over blocks.
+  IterVar arrange_out(const Stage& out) const {
+    const Tensor rows = schedule_.cache_read(w_.results, "local", {w_.out.op()});
+    const std::vector<IterVar> axes = out.op().axis();
+    const auto tile = static_cast<int>(sizes_.tile);
+    auto [filters, filter] = out.split(axes[1], sizes_.filters());
+    auto [down, y] = out.split(axes[2], static_cast<int>(sizes_.block_high) * tile);
+    auto [across, x] = out.split(axes[3], static_cast<int>(sizes_.block_wide) * tile);
+    const TurnedTile turned = turn_tiles(out, filter, x, lanes_, w_.out.dtype().bytes());
+    std::vector<IterVar> order{axes[0], down, across, y};
+    order.insert(sizes_.has_blocks_of_filters ? order.begin() : order.end(), filters);
+    order.insert(order.end(), {turned.lines, turned.vectors, turned.tiles, turned.y, turned.x});
+    out.reorder(order);
+    const Stage tile_of_rows = of(rows);
+    tile_of_rows.compute_at(out, turned.tiles);
+    tile_of_rows.vectorize(tile_of_rows.op().axis().back());
+    const IterVar block =
+        sizes_.has_blocks_of_filters ? filters : out.fuse({axes[0], down, across});
+    if (sizes_.has_blocks_of_filters) out.pragma(filters, kPartitioned, 1);
+    if (has_threads_) out.parallel(block);
+    return block;
+  }
+
+  /// Schedules a transform of vectors: `loops` over the transformed tiles, with all rows and
+  /// columns unrolled. The first half of the transform, by rows, is computed per vector.
+  void transform(const Stage& whole, const Tensor& by_rows, std::vector<IterVar> loops,
+                 const IterVar& row, const IterVar& column, const IterVar& along, int lanes) const {
+    auto [vectors, lane] = whole.split(along, lanes);
+    loops.insert(loops.end(), {vectors, row, column, lane});
+    whole.reorder(loops).unroll(row).unroll(column).vectorize(lane);
+    whole.pragma(vectors, kPartitioned, 1);
+    keep_half(by_rows, whole, vectors);
+  }
+
+  /// Computes the first half of a transform for one vector, column by column, because the rows of a
+  /// column share sums.
+  void keep_half(const Tensor& by_rows, const Stage& whole, const IterVar& vectors) const {
+    const Stage half = of(by_rows);
+    half.compute_at(whole, vectors).set_scope("local");
+    const std::vector<IterVar> own = half.op().axis();
+    half.reorder({own[2], own[1], own[0], own[3]});
+    half.unroll(own[0]).unroll(own[1]).vectorize(own[3]);
+  }
+
+  void arrange_results(const Stage& out, const IterVar& block) const {
+    const Stage stage = of(w_.results);
+    stage.compute_at(out, block);
+    const std::vector<IterVar> axes = stage.op().axis();
+    const auto tile = static_cast<int>(sizes_.tile);
+    auto [down, y] = stage.split(axes[1], tile);
+    auto [across, x] = stage.split(axes[2], tile);
+    transform(stage, w_.result_rows, {axes[0], down, across}, y, x, axes[3], sizes_.filter_lanes);
+  }
+
+  void arrange_products(const Stage& out, const IterVar& block) const {
+    const Tensor sums = schedule_.cache_write(w_.products, "local");
+    const Stage stage = of(w_.products);
+    stage.compute_at(out, block);
+    const std::vector<IterVar> axes = stage.op().axis();
+    auto [tiles, panels, row, column] = stage.tile(axes[2], axes[3], sizes_.rows, sizes_.filters());
+    stage.reorder({axes[0], axes[1], panels, tiles, row, column});
+    auto [vector, lane] = stage.split(column, sizes_.filter_lanes);
+    stage.unroll(row).unroll(vector).vectorize(lane);
+    for (const IterVar& loop : {panels, tiles}) stage.pragma(loop, kPartitioned, 1);
+    leave_room(stage, axes[1]);
+    const Stage tile = of(sums);
+    tile.compute_at(stage, tiles);
+    const std::vector<IterVar> own = tile.op().axis();
+    constexpr int kSteps = 8;
+    keep_in_registers(tile, reduce_by_steps(tile, kSteps), own[2], own[3], sizes_.filter_lanes);
+  }
+
+  void arrange_inputs(const Stage& out, const IterVar& block) const {
+    const Stage stage = of(w_.inputs);
+    const std::vector<IterVar> axes = stage.op().axis();
+    transform(stage, w_.input_rows, {axes[2]}, axes[0], axes[1], axes[3], sizes_.channel_lanes);
+    leave_room(stage, axes[1]);
+    if (!sizes_.has_blocks_of_filters)
+      stage.compute_at(out, block);
+    else if (has_threads_)
+      stage.parallel(axes[2]);
+  }
+
+  /// Lays the filters out in panels as wide as the sums, from kernels transposed by tiles.
+  void arrange_filters(const Stage& out, const IterVar& block) const {
+    const Tensor turned = schedule_.cache_read(w_.kernel, "global", {w_.filter_rows.op()});
+    const Stage stage = of(w_.filters);
+    const std::vector<IterVar> loops = stage.transform_layout(
+        [&](std::span<const Var> at) {
+          return std::vector<Expr>{at[0], at[1], tir::floordiv(at[3], sizes_.filters()), at[2],
+                                   tir::floormod(at[3], sizes_.filters())};
+        },
+        {.pad = true});
+    auto [vectors, lane] = stage.split(loops[4], sizes_.filter_lanes);
+    stage.reorder({loops[2], vectors, loops[3], loops[0], loops[1], lane});
+    stage.unroll(loops[0]).unroll(loops[1]).vectorize(lane);
+    leave_room(stage, loops[1]);
+    keep_half(w_.filter_rows, stage, loops[3]);
+    lay_out_turned_panels(schedule_, turned, sizes_.filter_lanes, sizes_.filter_lanes);
+    of(w_.kernel).compute_inline();
+    const IterVar panels = stage.fuse(loops[2], vectors);
+    stage.pragma(panels, kPartitioned, 1);
+    of(turned).compute_at(stage, panels);
+    if (sizes_.has_blocks_of_filters)
+      stage.compute_at(out, block);
+    else if (has_threads_)
+      stage.parallel(panels);
+  }
+
+  /// Makes channels contiguous, for vectors of them.
+  void arrange_source() const {
+    const Tensor source = w_.source();
+    const bool is_own =
+        te::is_injective(source.op()) && is_only_for(schedule_, of(source), {w_.input_rows.op()});
+    const Stage stage =
+        of(is_own ? source : schedule_.cache_read(source, "global", {w_.input_rows.op()}));
+    const std::vector<IterVar> loops = stage.transform_layout([](std::span<const Var> at) {
+      return std::vector<Expr>{at[0], at[2], at[3], at[1]};
+    });
+    auto [vectors, lane] = stage.split(loops[3], sizes_.channel_lanes);
+    stage.reorder({loops[0], loops[1], vectors, loops[2], lane}).vectorize(lane);
+    for (const IterVar& loop : {vectors, loops[2]}) stage.pragma(loop, kPartitioned, 1);
+    if (has_threads_)
+      stage.parallel(stage.fuse(loops[0], loops[1]));
+    else
+      stage.pragma(loops[1], kPartitioned, 1);
+  }
+
+  /// Pads the stride between positions of a tile: with a power of two, accesses to all positions
+  /// would map to the same few cache sets.
+  void leave_room(const Stage& stage, const IterVar& place) const {
+    constexpr int kBytes = 1024;
+    stage.storage_align(place, kBytes / w_.out.dtype().bytes(), lanes_);
+  }
+
+  const Schedule& schedule_;
+  const Request& request_;
+  const Winograd& w_;
+  const int lanes_;
+  const Sizes sizes_;
+  const bool has_threads_;
+};
+
+}  // namespace
+
+bool is_winograd(const Tensor& x) { return find_winograd(x).has_value(); }
+
+bool arrange_winograd(const Schedule& s, const Request& request, const TargetFacts& target) {
+  const Winograd w = *find_winograd(request.core);
+  std::vector<te::Operation> all = w.parts();
+  all.push_back(w.out.op());
+  for (const te::Operation& part : w.parts())
+    if (!is_only_for(s, s[part], all)) return false;
+  WinogradSchedule(s, request, w, target).arrange();
+  return true;
+}
+
+Schedule schedule_conv2d_winograd(const Tensor& out, const TargetFacts& target,
+                                  SourceLocation where) {
+  const Schedule s = te::create_schedule(out);
+  const Request request =
+      checked_request("schedule_conv2d_winograd", s, out, is_winograd,
+                      "Winograd convolution (topi::conv2d_winograd_nchw)", where);
+  arrange_winograd(s, request, target);
+  leave_loops_to_compiler(s, {});
+  return s;
+}
+
+}  // namespace tenon::topi::cpu

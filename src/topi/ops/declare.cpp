@@ -1,0 +1,198 @@
+#include "topi/ops/declare.h"
+
+#include <algorithm>
+
+#include "tenon/tir/compare.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
+#include "tenon/topi/tags.h"
+
+namespace tenon::topi {
+
+Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element,
+               std::string name, std::string tag, const SourceLocation& where) {
+  std::vector<std::string> axes = axis_names(shape.size());
+  const auto body = [&](std::span<const Var> indices) {
+    try {
+      return element(indices);
+    } catch (const TypeError& error) {
+      throw TypeError(what + ": " + error.sentence(), where);
+    }
+  };
+  return te::compute(std::move(shape), std::move(axes), body, std::move(name),
+                     {.tag = std::move(tag)}, where);
+}
+
+Tensor declare_injective(const std::string& what, std::vector<Expr> shape, const Element& element,
+                         std::string name, const SourceLocation& where) {
+  return declare(what, std::move(shape), element, std::move(name), kInjective, where);
+}
+
+Expr zero_like(const Expr& e) { return tir::make_int(e.dtype(), 0); }
+
+std::vector<std::string> axis_names(std::size_t rank) {
+  std::vector<std::string> names;
+  for (std::size_t n = 0; n < rank; ++n) names.push_back("ax" + std::to_string(n));
+  return names;
+}
+
+std::string describe(const std::string& function, const std::string& name, const Tensor& x) {
+  return "topi::" + function + " `" + name + "` of " + describe(x);
+}
+
+std::string shape_text(const std::vector<Expr>& shape) {
+  std::string text = "[";
+  for (std::size_t n = 0; n < shape.size(); ++n)
+    text += (n == 0 ? "" : ", ") + tir::print_expr(shape[n]);
+  return text + "]";
+}
+
+std::string describe(const Tensor& x) {
+  return "tensor `" + x.name() + "` " + shape_text(x.shape());
+}
+
+std::size_t dimension_of(const std::string& what, int axis, std::size_t rank,
+                         const SourceLocation& where) {
+  const int count = static_cast<int>(rank);
+  if (axis < -count || axis >= count)
+    throw TypeError(
+        what + ": there is no dimension " + std::to_string(axis) + " among " + std::to_string(rank),
+        where);
+  return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
+}
+
+std::vector<std::size_t> dimensions_of(const std::string& what, const std::vector<int>& axes,
+                                       std::size_t rank, const SourceLocation& where) {
+  std::vector<std::size_t> dimensions;
+  for (int axis : axes) {
+    const std::size_t dimension = dimension_of(what, axis, rank, where);
+    if (std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end())
+      throw TypeError(what + ": dimension " + std::to_string(dimension) + " is listed twice",
+                      where);
+    dimensions.push_back(dimension);
+  }
+  return dimensions;
+}
+
+void check_given(const std::string& what, const std::string& role, const std::vector<Expr>& values,
+                 const SourceLocation& where) {
+  for (std::size_t n = 0; n < values.size(); ++n)
+    if (values[n].is_moved_from())
+      throw TypeError(what + ": " + role + " " + std::to_string(n) + " has been moved from", where);
+}
+
+namespace {
+
+/// The constants of a list, combined, and the other expressions.
+struct Parts {
+  std::optional<std::int64_t> constant;
+  std::vector<Expr> others;
+};
+
+/// Combines the constants; `constant` is nullopt if the result needs more than 64 bits.
+Parts part_constants(const std::vector<Expr>& list, std::int64_t start,
+                     bool (*combine)(std::int64_t a, std::int64_t b, std::int64_t* result)) {
+  Parts parts{start, {}};
+  for (const Expr& e : list) {
+    const std::optional<std::int64_t> value = tir::constant_int(e);
+    if (!value) {
+      parts.others.push_back(e);
+    } else if (parts.constant && combine(*parts.constant, *value, &*parts.constant)) {
+      parts.constant = std::nullopt;
+    }
+  }
+  return parts;
+}
+
+bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t* sum) {
+  return __builtin_add_overflow(a, b, sum);
+}
+bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t* product) {
+  return __builtin_mul_overflow(a, b, product);
+}
+
+bool fits_int32(std::int64_t value) { return tenon::fits(value, Int(32)); }
+
+/// Returns the constant in the type of the extents if that can represent it.
+Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
+  const bool is_wide =
+      !fits_int32(value) || std::any_of(extents.begin(), extents.end(),
+                                        [](const Expr& e) { return e.dtype().bits > 32; });
+  return tir::make_int(Int(is_wide ? 64 : 32), value);
+}
+
+/// Combines the other expressions, then the constant.
+Expr put_together(const std::string& what, const std::vector<Expr>& extents, const Parts& parts,
+                  std::int64_t neutral, Expr (*combine)(const Operand&, const Operand&),
+                  const SourceLocation& where) {
+  if (!parts.constant)
+    throw TypeError(what + ": it would have more elements than 64 bits count", where);
+  const Expr constant = typed(*parts.constant, extents);
+  if (parts.others.empty()) return constant;
+  Expr result = parts.others.front();
+  for (std::size_t n = 1; n < parts.others.size(); ++n) result = combine(result, parts.others[n]);
+  return *parts.constant == neutral ? result : combine(result, constant);
+}
+
+}  // namespace
+
+Expr sum_of(const std::string& what, const std::vector<Expr>& extents,
+            const SourceLocation& where) {
+  return put_together(what, extents, part_constants(extents, 0, add_overflows), 0, tir::operator+,
+                      where);
+}
+
+Expr product_of(const std::string& what, const std::vector<Expr>& extents,
+                const SourceLocation& where) {
+  const Parts parts = part_constants(extents, 1, multiply_overflows);
+  return put_together(what, extents, parts, 1, tir::operator*, where);
+}
+
+DataType counting_type(const std::vector<Expr>& shape) {
+  const Parts count = part_constants(shape, 1, multiply_overflows);
+  const bool is_wide = std::any_of(shape.begin(), shape.end(),
+                                   [](const Expr& extent) { return extent.dtype().bits > 32; });
+  const bool one_variable = count.constant == 1 && count.others.size() == 1;
+  const bool is_small = count.others.empty() && count.constant && fits_int32(*count.constant);
+  return Int(!is_wide && (one_variable || is_small) ? 32 : 64);
+}
+
+bool same_extent(const Expr& a, const Expr& b) {
+  const std::optional<std::int64_t> x = tir::constant_int(a), y = tir::constant_int(b);
+  return x && y ? *x == *y : tir::structural_equal(a, b);
+}
+
+void check_same(const std::string& what, const Tensor& a, std::size_t n, const Tensor& b,
+                std::size_t m, const SourceLocation& where) {
+  const Expr &x = a.shape()[n], &y = b.shape()[m];
+  if (!same_extent(x, y))
+    throw TypeError(what + ": dimension " + std::to_string(n) + " of `" + a.name() +
+                        "` has extent " + tir::print_expr(x) + ", dimension " + std::to_string(m) +
+                        " of `" + b.name() + "` has extent " + tir::print_expr(y) +
+                        "; they must be known to be equal",
+                    where);
+}
+
+std::string describe_two(const std::string& function, const std::string& name, const Tensor& a,
+                         const Tensor& b) {
+  return describe(function, name, a) + " and " + describe(b);
+}
+
+std::string or_else(const std::string& name, const char* unnamed) {
+  return name.empty() ? unnamed : name;
+}
+
+Expr product(const Expr& a, const Expr& b, std::optional<DataType> type,
+             const SourceLocation& where) {
+  if (!type) return Operand(a, where) * Operand(b, where);
+  return tir::cast(*type, Operand(a, where)) * tir::cast(*type, Operand(b, where));
+}
+
+void check_rank(const std::string& what, const Tensor& x, int rank, const SourceLocation& where) {
+  if (x.ndim() != rank)
+    throw TypeError(what + ": `" + x.name() + "` must have " + std::to_string(rank) +
+                        " dimensions, has " + std::to_string(x.ndim()),
+                    where);
+}
+
+}  // namespace tenon::topi

@@ -1,0 +1,216 @@
+#include "tenon/topi/nn.h"
+
+#include <algorithm>
+
+#include "tenon/te/reduce.h"
+#include "tenon/tir/combination.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
+#include "tenon/topi/broadcast.h"
+#include "tenon/topi/parts.h"
+#include "tenon/topi/tags.h"
+#include "topi/ops/declare.h"
+#include "topi/ops/windows.h"
+
+namespace tenon::topi {
+
+namespace {
+
+using Indices = std::span<const Var>;
+
+}  // namespace
+
+// ---- products -----------------------------------------------------------------------------------
+
+namespace {
+
+struct ProductNames {
+  const char* function;
+  std::string name;
+  const char* tag;
+};
+
+/// Multiplies the last two dimensions; a dimension before them, if any, is the batch.
+Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Tensor& b,
+                           bool transpose_a, bool transpose_b, std::optional<DataType> type,
+                           const SourceLocation& where) {
+  const std::string what = describe_two(names.function, names.name, a, b);
+  const std::size_t first = a.shape().size() - 2;
+  const std::size_t row_of_a = first + (transpose_a ? 1 : 0),
+                    k_of_a = first + (transpose_a ? 0 : 1);
+  const std::size_t k_of_b = first + (transpose_b ? 1 : 0),
+                    column_of_b = first + (transpose_b ? 0 : 1);
+  check_same(what, a, k_of_a, b, k_of_b, where);
+  const te::IterVar k = te::reduce_axis({0, a.shape()[k_of_a]}, "k", where);
+  std::vector<Expr> shape;
+  const bool one_a = first == 1 && tir::is_one(a.shape()[0]),
+             one_b = first == 1 && tir::is_one(b.shape()[0]);
+  if (first == 1) {
+    if (!one_a && !one_b) check_same(what, a, 0, b, 0, where);
+    shape.push_back(one_a ? b.shape()[0] : a.shape()[0]);
+  }
+  shape.push_back(a.shape()[row_of_a]);
+  shape.push_back(b.shape()[column_of_b]);
+  const auto read = [&](const Tensor& x, bool is_one, std::size_t outer, std::size_t outer_place,
+                        std::size_t k_place, Indices indices) {
+    std::vector<Expr> own(first + 2, 0);
+    if (first == 1 && !is_one) own[0] = indices[0];
+    own[outer_place] = indices[outer];
+    own[k_place] = k;
+    return x(own, where);
+  };
+  const auto element = [&](Indices indices) {
+    const Expr left = read(a, one_a, first, row_of_a, k_of_a, indices);
+    const Expr right = read(b, one_b, first + 1, column_of_b, k_of_b, indices);
+    return te::sum(Operand(product(left, right, type, where), where), {k});
+  };
+  return declare(what, shape, element, names.name, names.tag, where);
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options, SourceLocation where) {
+  const ProductNames names{"matmul", or_else(options.name, "T_matmul"), kMatmul};
+  for (const Tensor* x : {&a, &b})
+    check_rank(describe_two("matmul", names.name, a, b), *x, 2, where);
+  return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b,
+                             options.out_dtype, where);
+}
+
+Tensor batch_matmul(const Tensor& a, const Tensor& b, MatmulOptions options, SourceLocation where) {
+  const ProductNames names{"batch_matmul", or_else(options.name, "T_batch_matmul"), kBatchMatmul};
+  for (const Tensor* x : {&a, &b})
+    check_rank(describe_two("batch_matmul", names.name, a, b), *x, 3, where);
+  return product_of_matrices(names, a, b, options.transpose_a, options.transpose_b,
+                             options.out_dtype, where);
+}
+
+Tensor dense(const Tensor& x, const Tensor& weight, DenseOptions options, SourceLocation where) {
+  const ProductNames names{"dense", options.name, kDense};
+  for (const Tensor* t : {&x, &weight})
+    check_rank(describe_two("dense", names.name, x, weight), *t, 2, where);
+  return product_of_matrices(names, x, weight, false, true, options.out_dtype, where);
+}
+
+Tensor dense(const Tensor& x, const Tensor& weight, const Tensor& bias, DenseOptions options,
+             SourceLocation where) {
+  const std::string what = describe("dense", options.name, x);
+  check_rank(what, bias, 1, where);
+  check_rank(what, weight, 2, where);
+  check_same(what, weight, 0, bias, 0, where);
+  return add(Term(dense(x, weight, std::move(options), where), where), Term(bias, where));
+}
+
+// ---- softmax ------------------------------------------------------------------------------------
+
+Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
+  const std::string what = describe("softmax", name, x);
+  const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
+  if (!x.dtype().is_floating())
+    throw TypeError(what + ": exp is on floats, got " + x.dtype().str(), where);
+  std::vector<Expr> rest = x.shape();
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(along));
+  const auto outside = [&](Indices indices) {
+    std::vector<Expr> others(indices.begin(), indices.end());
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(along));
+    return others;
+  };
+  const auto inside = [&](const Tensor& t, Indices others, const te::IterVar& k) {
+    std::vector<Expr> all(others.begin(), others.end());
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(along), k);
+    return Operand(t(all, where), where);
+  };
+  const te::IterVar k = te::reduce_axis({0, x.shape()[along]}, "k", where);
+  const te::IterVar l = te::reduce_axis({0, x.shape()[along]}, "k", where);
+  const Tensor greatest = declare(
+      what, rest, [&](Indices i) { return te::max(inside(x, i, k), {k}); }, "T_softmax_maxelem",
+      kCommReduce, where);
+  const Tensor power = declare(
+      what, x.shape(),
+      [&](Indices i) { return tir::exp(x(i, where) - greatest(outside(i), where)); },
+      "T_softmax_exp", kElementwise, where);
+  const Tensor sum = declare(
+      what, rest, [&](Indices i) { return te::sum(inside(power, i, l), {l}); }, "T_softmax_expsum",
+      kCommReduce, where);
+  return declare(
+      what, x.shape(), [&](Indices i) { return power(i, where) / sum(outside(i), where); },
+      std::move(name), kSoftmaxOutput, where);
+}
+
+// ---- windows ------------------------------------------------------------------------------------
+
+namespace {
+
+Window pooling_window(const std::string& what, const Tensor& x, const std::array<int, 2>& size,
+                      const PoolOptions& options, const SourceLocation& where) {
+  check_rank(what, x, 4, where);
+  const Window window{{size[0], size[1]}, options.stride, {1, 1}, options.padding};
+  check_window(what, window, where);
+  for (std::size_t n = 0; n < 2; ++n)
+    if (std::max(options.padding[n], options.padding[2 + n]) >= size[n])
+      throw TypeError(what + ": a padding of " +
+                          std::to_string(std::max(options.padding[n], options.padding[2 + n])) +
+                          " would leave windows of " + std::to_string(size[n]) +
+                          " without any element",
+                      where);
+  return window;
+}
+
+using Reduce = std::function<Expr(const Operand& term, const std::vector<te::IterVar>& axes)>;
+
+/// Declares a reduction of every window of every channel.
+Tensor reduce_windows(const std::string& what, const Tensor& x, const Window& window,
+                      const Operand& outside, const Reduce& reduce, const std::string& name,
+                      const char* tag, const SourceLocation& where) {
+  std::vector<Expr> shape{x.shape()[0], x.shape()[1]};
+  std::vector<te::IterVar> points;
+  for (std::size_t n = 0; n < 2; ++n) {
+    shape.push_back(window_count(what, window, x, n, where));
+    points.push_back(te::reduce_axis({0, window.size[n]}, n == 0 ? "dh" : "dw", where));
+  }
+  const Tensor source = padded(x, window, outside, where);
+  const auto element = [&](Indices i) {
+    const Expr y = window.place(0, i[2], points[0]), z = window.place(1, i[3], points[1]);
+    return reduce(Operand(source(std::vector<Expr>{i[0], i[1], y, z}, where), where), points);
+  };
+  return declare(what, shape, element, name, tag, where);
+}
+
+}  // namespace
+
+Tensor max_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
+                  SourceLocation where) {
+  const std::string name = or_else(options.name, "T_max_pool2d");
+  const std::string what = describe("max_pool2d", name, x);
+  const Window window = pooling_window(what, x, size, options, where);
+  const auto reduce = [](const Operand& term, const std::vector<te::IterVar>& axes) {
+    return te::max(term, axes);
+  };
+  return reduce_windows(what, x, window, tir::identity_of(tir::BinaryOp::Max, x.dtype()), reduce,
+                        name, kMaxPool, where);
+}
+
+Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
+                  SourceLocation where) {
+  const std::string name = or_else(options.name, "T_avg_pool2d");
+  const std::string what = describe("avg_pool2d", name, x);
+  const Window window = pooling_window(what, x, size, options, where);
+  if (!x.dtype().is_floating())
+    throw TypeError(what + ": a mean is of floats, got " + x.dtype().str(), where);
+  const auto reduce = [](const Operand& term, const std::vector<te::IterVar>& axes) {
+    return te::sum(term, axes);
+  };
+  const Tensor sums = reduce_windows(what, x, window, 0, reduce, name + "_sum", kSumPool, where);
+  // Returns the number of points of the window that lie within the dimension.
+  const auto inside = [&](std::size_t n, const Expr& index) -> Expr {
+    if (window.padding[n] == 0 && window.padding[2 + n] == 0) return window.size[n];
+    const Expr begin = index * window.stride[n] - window.padding[n];
+    return tir::min(begin + window.size[n], x.shape()[2 + n]) - tir::max(begin, 0);
+  };
+  const auto element = [&](Indices i) {
+    return sums(i, where) / tir::cast(x.dtype(), inside(0, i[2]) * inside(1, i[3]));
+  };
+  return declare(what, sums.shape(), element, name, kElementwise, where);
+}
+
+}  // namespace tenon::topi

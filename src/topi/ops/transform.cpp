@@ -1,0 +1,174 @@
+#include "tenon/topi/transform.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tenon/tir/expr.h"
+#include "tenon/tir/print.h"
+#include "topi/ops/declare.h"
+
+namespace tenon::topi {
+
+namespace {
+
+using Indices = std::span<const Var>;
+
+}  // namespace
+
+// ---- order --------------------------------------------------------------------------------------
+
+Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocation where) {
+  const std::string what = describe("transpose", name, x);
+  const std::size_t rank = x.shape().size();
+  if (axes.empty()) {
+    axes.resize(rank);
+    std::iota(axes.rbegin(), axes.rend(), 0);
+  }
+  const std::vector<std::size_t> order = dimensions_of(what, axes, rank, where);
+  if (order.size() != rank)
+    throw TypeError(what + ": " + std::to_string(order.size()) + " of " + std::to_string(rank) +
+                        " dimensions are listed; list all of them",
+                    where);
+  std::vector<Expr> shape;
+  for (std::size_t n : order) shape.push_back(x.shape()[n]);
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> read(rank, 0);
+    for (std::size_t n = 0; n < rank; ++n) read[order[n]] = indices[n];
+    return x(read, where);
+  };
+  return declare_injective(what, std::move(shape), element, std::move(name), where);
+}
+
+// ---- shape --------------------------------------------------------------------------------------
+
+namespace {
+
+/// A number of elements: a constant times expressions; the constant is nullopt beyond 64 bits.
+struct Count {
+  std::optional<std::int64_t> constant = 1;
+  std::vector<Expr> factors;
+
+  explicit Count(const std::vector<Expr>& shape) {
+    for (const Expr& extent : shape) {
+      const std::optional<std::int64_t> value = tir::constant_int(extent);
+      if (!value) factors.push_back(extent);
+      if (value && constant && __builtin_mul_overflow(*constant, *value, &*constant))
+        constant = std::nullopt;
+    }
+  }
+};
+
+/// Whether the counts are provably equal: the same constants and, in some order, the same
+/// expressions.
+bool same_count(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  const Count x(a), y(b);
+  if (x.constant == 0 && y.constant == 0) return true;
+  return x.constant && x.constant == y.constant && x.factors.size() == y.factors.size() &&
+         std::is_permutation(x.factors.begin(), x.factors.end(), y.factors.begin(), same_extent);
+}
+
+/// Returns the position of an element in row-major order.
+Expr place_of(Indices indices, const std::vector<Expr>& shape, DataType type) {
+  Expr place = tir::make_int(type, 0);
+  for (std::size_t n = 0; n < shape.size(); ++n) place = place * shape[n] + indices[n];
+  return place;
+}
+
+/// Returns the indices of the element at a position in row-major order.
+std::vector<Expr> indices_at(Expr place, const std::vector<Expr>& shape) {
+  std::vector<Expr> indices(shape.size(), place);
+  for (std::size_t n = shape.size(); n-- > 0;) {
+    // The first index needs no remainder: no position is beyond the last element.
+    indices[n] = n == 0 ? place : tir::floormod(place, shape[n]);
+    if (n > 0) place = tir::floordiv(place, shape[n]);
+  }
+  return indices;
+}
+
+Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shape, std::string name,
+                const SourceLocation& where) {
+  const bool is_empty = Count(x.shape()).constant == 0;
+  const auto element = [&](Indices indices) {
+    // There is no element to read, and positions in dimensions of extent 0 would divide by 0.
+    if (is_empty) return tir::make_const(x.dtype(), 0);
+    return x(indices_at(place_of(indices, shape, counting_type(shape)), x.shape()), where);
+  };
+  return declare_injective(what, shape, element, std::move(name), where);
+}
+
+}  // namespace
+
+Tensor reshape(const Tensor& x, std::vector<Expr> shape, Name name, SourceLocation where) {
+  const std::string what = describe("reshape", name, x);
+  check_given(what, "extent", shape, where);
+  if (!same_count(x.shape(), shape))
+    throw TypeError(what + " to " + shape_text(shape) +
+                        ": the shapes are not known to have the same number of elements",
+                    where);
+  return in_shape(what, x, std::move(shape), std::move(name), where);
+}
+
+Tensor flatten(const Tensor& x, Name name, SourceLocation where) {
+  const std::string what = describe("flatten", name, x);
+  if (x.ndim() == 0) throw TypeError(what + ": a tensor of rank 0 has no first dimension", where);
+  const Expr rest = product_of(what, {x.shape().begin() + 1, x.shape().end()}, where);
+  return in_shape(what, x, {x.shape().front(), rest}, std::move(name), where);
+}
+
+namespace {
+
+constexpr int kMaxNewDimensions = 64;
+
+}  // namespace
+
+Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocation where) {
+  const std::string what = describe("expand_dims", name, x);
+  if (count < 0 || count > kMaxNewDimensions)
+    throw TypeError(what + ": there can be 0 to " + std::to_string(kMaxNewDimensions) +
+                        " new dimensions, not " + std::to_string(count),
+                    where);
+  // The new dimension may also follow the last one.
+  const std::size_t first = dimension_of(what, axis, x.shape().size() + 1, where);
+  const auto added = static_cast<std::size_t>(count);
+  std::vector<Expr> shape = x.shape();
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(first), added, 1);
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> read(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(first));
+    read.insert(read.end(), indices.begin() + static_cast<std::ptrdiff_t>(first + added),
+                indices.end());
+    return x(read, where);
+  };
+  return declare_injective(what, shape, element, std::move(name), where);
+}
+
+Tensor squeeze(const Tensor& x, std::vector<int> axes, Name name, SourceLocation where) {
+  const std::string what = describe("squeeze", name, x);
+  const std::size_t rank = x.shape().size();
+  std::vector<std::size_t> removed = dimensions_of(what, axes, rank, where);
+  for (std::size_t n = 0; n < rank; ++n) {
+    const bool is_listed = std::find(removed.begin(), removed.end(), n) != removed.end();
+    const bool is_one = tir::is_one(x.shape()[n]);
+    if (is_listed && !is_one)
+      throw TypeError(what + ": dimension " + std::to_string(n) + " has extent " +
+                          tir::print_expr(x.shape()[n]) + ", only one of extent 1 can be left out",
+                      where);
+    if (axes.empty() && is_one) removed.push_back(n);
+  }
+  std::sort(removed.begin(), removed.end());
+  const auto is_removed = [&](std::size_t n) {
+    return std::binary_search(removed.begin(), removed.end(), n);
+  };
+  std::vector<Expr> shape;
+  for (std::size_t n = 0; n < rank; ++n)
+    if (!is_removed(n)) shape.push_back(x.shape()[n]);
+  const auto element = [&](Indices indices) {
+    std::vector<Expr> read;
+    std::size_t next = 0;
+    for (std::size_t n = 0; n < rank; ++n)
+      read.push_back(is_removed(n) ? zero_like(x.shape()[n]) : Expr(indices[next++]));
+    return x(read, where);
+  };
+  return declare_injective(what, shape, element, std::move(name), where);
+}
+
+}  // namespace tenon::topi

@@ -1,0 +1,40 @@
+// Windows over the heights and widths of images, shared by pooling and convolutions.
+#pragma once
+
+#include <array>
+
+#include "topi/ops/declare.h"
+
+namespace tenon::topi {
+
+/// The position of an image's height among its dimensions; the width follows it.
+enum class Layout : std::size_t { Nchw = 2, Nhwc = 1 };
+
+struct Window {
+  std::array<Expr, 2> size;
+  std::array<int, 2> stride, dilation;
+  /// Top, left, bottom, right.
+  std::array<int, 4> padding;
+  Layout layout = Layout::Nchw;
+
+  std::size_t dimension(std::size_t n) const { return static_cast<std::size_t>(layout) + n; }
+  /// Returns the position in a padded dimension that a point of the window reads: `n` is 0 for the
+  /// height, 1 for the width.
+  Expr place(std::size_t n, const Expr& index, const Expr& point) const {
+    return index * stride[n] + point * dilation[n];
+  }
+};
+
+/// Throws TypeError if a size, stride or dilation is not positive or a padding is negative.
+void check_window(const std::string& what, const Window& window, const SourceLocation& where);
+
+/// Returns the number of windows along the height or width. Throws TypeError if it is provably
+/// zero.
+Expr window_count(const std::string& what, const Window& window, const Tensor& x, std::size_t n,
+                  const SourceLocation& where);
+
+/// Returns the padded image, in an operation "T_pad", or the image itself if there is no padding.
+Tensor padded(const Tensor& x, const Window& window, const Operand& value,
+              const SourceLocation& where);
+
+}  // namespace tenon::topi

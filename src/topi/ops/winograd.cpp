@@ -1,0 +1,349 @@
+// Winograd convolutions (topi/convolution.h).
+#include <algorithm>
+#include <array>
+
+#include "tenon/te/reduce.h"
+#include "tenon/tir/expr.h"
+#include "tenon/topi/convolution.h"
+#include "tenon/topi/parts.h"
+#include "tenon/topi/tags.h"
+#include "topi/ops/windows.h"
+
+namespace tenon::topi {
+
+namespace {
+
+using Indices = std::span<const Var>;
+using Row = std::vector<double>;
+using Matrix = std::vector<Row>;
+
+constexpr int kKernel = 3;
+
+/// The matrices of F(m x m, 3 x 3): filters g, inputs d and products M are transformed to G g G^T,
+/// B^T d B and A^T M A. The points are 0, 1, -1 (2, -2) and infinity, as in Lavin and Gray.
+struct Transforms {
+  Matrix filters, inputs, results;
+};
+
+Transforms transforms_of(int tile) {
+  if (tile == 2)
+    return {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
+            {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
+            {{1, 1, 1, 0}, {0, 1, -1, -1}}};
+  return {{{1.0 / 4, 0, 0},
+           {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+           {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+           {1.0 / 24, 1.0 / 12, 1.0 / 6},
+           {1.0 / 24, -1.0 / 12, 1.0 / 6},
+           {0, 0, 1}},
+          {{4, 0, -5, 0, 1, 0},
+           {0, -4, -4, 1, 1, 0},
+           {0, 4, -4, -1, 1, 0},
+           {0, -2, -1, 2, 1, 0},
+           {0, 2, -1, -2, 1, 0},
+           {0, 4, 0, -5, 0, 1}},
+          {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
+}
+
+/// Returns an element of a vector that a matrix is multiplied by.
+using Part = std::function<Expr(int n)>;
+
+/// A sum of added and subtracted terms; initially empty.
+class Sum {
+ public:
+  void add(double factor, const Expr& e) {
+    if (factor == 0) return;
+    const auto times = [&](double size) {
+      return size == 1 ? e : e * tir::make_const(e.dtype(), size);
+    };
+    if (!sum_)
+      sum_ = times(factor);
+    else
+      sum_ = factor < 0 ? *sum_ - times(-factor) : *sum_ + times(factor);
+  }
+  const std::optional<Expr>& value() const { return sum_; }
+
+ private:
+  std::optional<Expr> sum_;
+};
+
+/// Sums the even and the odd powers separately. Rows for points p and -p have the same factors for
+/// even powers and opposite ones for odd powers, so both sums serve the other row as well and are
+/// computed once.
+Expr sum_by_parity(const Row& row, const Part& part) {
+  std::array<Sum, 2> sums;
+  double sign = 0;
+  for (int n = 0; n < static_cast<int>(row.size()); ++n) {
+    const double factor = row[static_cast<std::size_t>(n)];
+    if (factor == 0) continue;
+    if (n % 2 == 0) {
+      sums[0].add(factor, part(n));
+      continue;
+    }
+    if (sign == 0) sign = factor < 0 ? -1 : 1;
+    sums[1].add(sign * factor, part(n));
+  }
+  const auto &even = sums[0].value(), &odd = sums[1].value();
+  if (!odd) return *even;
+  if (!even) return sign < 0 ? -*odd : *odd;
+  return sign < 0 ? *even - *odd : *even + *odd;
+}
+
+/// Sums by pairs of adjacent columns for points p and -p, which have the same or opposite factors:
+/// the sum and the difference of the two parts serve all rows.
+Expr sum_by_pairs(const Row& row, const Part& part) {
+  Sum sum;
+  const std::size_t last = row.size() - 1;
+  sum.add(row[0], part(0));
+  for (std::size_t n = 1; n < last; n += 2) {
+    const Expr a = part(static_cast<int>(n)), b = part(static_cast<int>(n) + 1);
+    sum.add(row[n], row[n] == row[n + 1] ? a + b : a - b);
+  }
+  sum.add(row[last], part(static_cast<int>(last)));
+  return *sum.value();
+}
+
+using SumOfRow = Expr (*)(const Row& row, const Part& part);
+
+/// Returns the element of a product with the matrix, in the row given by an index. In an unrolled
+/// loop only the nonzero terms remain, even without fast_math.
+Expr multiplied(const Matrix& matrix, const Expr& index, const Part& part, SumOfRow sum) {
+  Expr value = sum(matrix.back(), part);
+  for (std::size_t n = matrix.size() - 1; n-- > 0;)
+    value = tir::select(index == static_cast<int>(n), sum(matrix[n], part), value);
+  return value;
+}
+
+/// The convolution, with its name for errors.
+class Winograd {
+ public:
+  /// Checks all arguments.
+  Winograd(const Tensor& x, const Tensor& kernel, const WinogradOptions& options,
+           const SourceLocation& where)
+      : x_(x),
+        kernel_(kernel),
+        options_(options),
+        where_(where),
+        name_(or_else(options.name, "T_conv2d_winograd")),
+        what_(describe_two("conv2d_winograd_nchw", name_, x, kernel)),
+        extents_(checked_extents()),
+        transforms_(transforms_of(options.tile)),
+        tiles_{tiles_along(0), tiles_along(1)} {}
+
+  Tensor convolution() const {
+    const Tensor images = results(products(inputs(source()), filters()));
+    return declare(
+        "", {x_.shape()[0], kernel_.shape()[0], number(extents_[0]), number(extents_[1])},
+        [&](Indices i) {
+          return images({i[0], i[2], i[3], i[1]}, where_);
+        },
+        kConv2dWinogradNchw);
+  }
+
+ private:
+  Tensor declare(const std::string& suffix, const std::vector<Expr>& shape, const Element& element,
+                 const char* tag = "") const {
+    return topi::declare(what_, shape, element, name_ + suffix, tag, where_);
+  }
+
+  Expr number(std::int64_t value) const { return sum_of(what_, {value}, where_); }
+
+  // ---- what is checked --------------------------------------------------------------------------
+
+  /// Returns the height and width of the results.
+  std::array<std::int64_t, 2> checked_extents() const {
+    for (const Tensor* t : {&x_, &kernel_}) check_rank(what_, *t, 4, where_);
+    check_options();
+    check_type();
+    check_same(what_, x_, 1, kernel_, 1, where_);
+    const Window window{{kernel_.shape()[2], kernel_.shape()[3]}, {1, 1}, {1, 1}, options_.padding};
+    check_window(what_, window, where_);
+    std::array<std::int64_t, 2> extents{};
+    for (const std::size_t n : {0, 1}) {
+      if (tir::constant_int(window.size[n]) != kKernel)
+        throw TypeError(what_ + ": dimension " + std::to_string(2 + n) + " of `" + kernel_.name() +
+                            "` must have extent 3: only kernels of 3 x 3 are computed so",
+                        where_);
+      const std::optional<std::int64_t> extent =
+          tir::constant_int(window_count(what_, window, x_, n, where_));
+      if (!extent)
+        throw TypeError(what_ + ": dimension " + std::to_string(2 + n) + " of `" + x_.name() +
+                            "` must be a constant, of which the tiles are counted",
+                        where_);
+      extents[n] = *extent;
+    }
+    return extents;
+  }
+
+  void check_options() const {
+    constexpr int kMax = 64;
+    if (options_.tile != 2 && options_.tile != 4)
+      throw TypeError(what_ + ": tiles are of 2 or 4, got " + std::to_string(options_.tile),
+                      where_);
+    if (options_.channel_multiple < 1 || options_.channel_multiple > kMax)
+      throw TypeError(what_ + ": channel_multiple is from 1 to 64, got " +
+                          std::to_string(options_.channel_multiple),
+                      where_);
+  }
+
+  void check_type() const {
+    const DataType type = x_.dtype();
+    if (type != kernel_.dtype())
+      throw TypeError(what_ + ": `" + x_.name() + "` is " + type.str() + ", `" + kernel_.name() +
+                          "` is " + kernel_.dtype().str() + "; cast one of them",
+                      where_);
+    if (type != Float(32) && type != Float(64))
+      throw TypeError(what_ + ": the transforms are of float32 or float64, got " + type.str(),
+                      where_);
+  }
+
+  // ---- sizes ------------------------------------------------------------------------------------
+
+  Expr tiles_along(std::size_t n) const {
+    return number((extents_[n] + options_.tile - 1) / options_.tile);
+  }
+
+  /// Returns the number of channels or filters, rounded up to the multiple.
+  Expr filled_up(const Expr& count) const {
+    const std::optional<std::int64_t> known = tir::constant_int(count);
+    if (!known) return count;
+    const std::int64_t rest = *known % options_.channel_multiple;
+    return sum_of(what_, {count, rest == 0 ? 0 : options_.channel_multiple - rest}, where_);
+  }
+
+  // ---- what is transformed ----------------------------------------------------------------------
+
+  /// Declares the first of the products with a matrix on the left and its transpose on the right:
+  /// {rows, columns, ...}, for elements at (row, column, other indices).
+  template <class At>
+  Tensor by_rows(const char* suffix, const Matrix& matrix, const std::vector<Expr>& others,
+                 SumOfRow sum, At at) const {
+    std::vector<Expr> shape{static_cast<int>(matrix.size()), static_cast<int>(matrix[0].size())};
+    shape.insert(shape.end(), others.begin(), others.end());
+    return declare(suffix, shape, [&](Indices i) {
+      return multiplied(
+          matrix, i[0], [&](int n) { return at(n, i[1], i.subspan(2)); }, sum);
+    });
+  }
+
+  /// Declares the second product: {rows, rows, ...}.
+  Tensor by_columns(const char* suffix, const Matrix& matrix, const Tensor& first,
+                    SumOfRow sum) const {
+    std::vector<Expr> shape = first.shape();
+    shape[1] = shape[0];
+    return declare(suffix, shape, [&](Indices i) {
+      const auto part = [&](int n) { return first({i[0], n, i[2], i[3]}, where_); };
+      return multiplied(matrix, i[1], part, sum);
+    });
+  }
+
+  /// Returns the images with all positions and channels that are read.
+  Tensor source() const {
+    std::vector<Expr> before(4, 0), after(4, 0);
+    const Expr& channels = x_.shape()[1];
+    if (const std::optional<std::int64_t> known = tir::constant_int(channels))
+      after[1] = number(*tir::constant_int(filled_up(channels)) - *known);
+    for (const std::size_t n : {0, 1}) {
+      const std::int64_t rest = extents_[n] % options_.tile;
+      before[2 + n] = options_.padding[n];
+      after[2 + n] =
+          sum_of(what_, {options_.padding[2 + n], rest == 0 ? 0 : options_.tile - rest}, where_);
+    }
+    const auto is_zero = [](const Expr& e) { return tir::is_zero(e); };
+    if (std::ranges::all_of(before, is_zero) && std::ranges::all_of(after, is_zero)) return x_;
+    return pad(x_, before, after, 0, "T_pad", where_);
+  }
+
+  Tensor inputs(const Tensor& source) const {
+    const auto& [high, wide] = tiles_;
+    const Expr count = product_of(what_, {x_.shape()[0], high, wide}, where_),
+               of_an_image = product_of(what_, {high, wide}, where_);
+    const auto at = [&](int row, const Expr& column, Indices i) {
+      const Expr y = tir::floormod(tir::floordiv(i[0], tiles_[1]), tiles_[0]),
+                 x = tir::floormod(i[0], tiles_[1]);
+      return source({tir::floordiv(i[0], of_an_image), i[1], y * options_.tile + row,
+                     x * options_.tile + column},
+                    where_);
+    };
+    const Tensor first =
+        by_rows("_input_rows", transforms_.inputs, {count, source.shape()[1]}, sum_by_parity, at);
+    return by_columns("_inputs", transforms_.inputs, first, sum_by_parity);
+  }
+
+  Tensor filters() const {
+    constexpr int kPlaces = kKernel * kKernel;
+    const Expr &given = kernel_.shape()[0], &channels = kernel_.shape()[1];
+    const Expr count = filled_up(given);
+    // A row for each filter: a matrix, which a schedule can transpose by tiles.
+    const Tensor matrix = declare(
+        "_kernel", {count, product_of(what_, {channels, kPlaces}, where_)},
+        [&](Indices i) {
+          const Expr place = tir::floormod(i[1], kPlaces);
+          const Expr element =
+              kernel_({i[0], tir::floordiv(i[1], kPlaces), tir::floordiv(place, kKernel),
+                       tir::floormod(place, kKernel)},
+                      where_);
+          if (same_extent(count, given)) return element;
+          return tir::if_then_else(i[0] < given, element, tir::make_const(element.dtype(), 0));
+        },
+        kInjective);
+    const auto at = [&](int row, const Expr& column, Indices i) {
+      return matrix({i[1], i[0] * kPlaces + (row * kKernel + column)}, where_);
+    };
+    const Tensor first =
+        by_rows("_filter_rows", transforms_.filters, {channels, count}, sum_by_parity, at);
+    return by_columns("_filters", transforms_.filters, first, sum_by_parity);
+  }
+
+  /// Declares a matrix product for each position of a tile: tiles by channels, channels by filters.
+  Tensor products(const Tensor& inputs, const Tensor& filters) const {
+    const te::IterVar in = te::reduce_axis({0, x_.shape()[1]}, "i", where_);
+    std::vector<Expr> shape = inputs.shape();
+    shape[3] = filters.shape()[3];
+    return declare("_products", shape, [&](Indices i) {
+      const Expr term = product(inputs({i[0], i[1], i[2], in}, where_),
+                                filters({i[0], i[1], in, i[3]}, where_), std::nullopt, where_);
+      return te::sum(Operand(term, where_), {in});
+    });
+  }
+
+  /// Declares the images of whole tiles, with contiguous channels.
+  Tensor results(const Tensor& products) const {
+    const int tile = options_.tile;
+    const auto at = [&](int row, const Expr& column, Indices i) {
+      return products({row, column, i[0], i[1]}, where_);
+    };
+    const Tensor first = by_rows("_result_rows", transforms_.results,
+                                 {products.shape()[2], products.shape()[3]}, sum_by_pairs, at);
+    const std::vector<Expr> shape{x_.shape()[0], product_of(what_, {tiles_[0], tile}, where_),
+                                  product_of(what_, {tiles_[1], tile}, where_),
+                                  products.shape()[3]};
+    return declare("_results", shape, [&](Indices i) {
+      const Expr which =
+          (i[0] * tiles_[0] + tir::floordiv(i[1], tile)) * tiles_[1] + tir::floordiv(i[2], tile);
+      const auto part = [&](int n) {
+        return first({tir::floormod(i[1], tile), n, which, i[3]}, where_);
+      };
+      return multiplied(transforms_.results, tir::floormod(i[2], tile), part, sum_by_pairs);
+    });
+  }
+
+  const Tensor &x_, &kernel_;
+  const WinogradOptions& options_;
+  const SourceLocation& where_;
+  const std::string name_, what_;
+  /// Height and width of the results.
+  const std::array<std::int64_t, 2> extents_;
+  const Transforms transforms_;
+  /// Tiles of an image along the height and the width.
+  const std::array<Expr, 2> tiles_;
+};
+
+}  // namespace
+
+Tensor conv2d_winograd_nchw(const Tensor& x, const Tensor& kernel, WinogradOptions options,
+                            SourceLocation where) {
+  return Winograd(x, kernel, options, where).convolution();
+}
+
+}  // namespace tenon::topi

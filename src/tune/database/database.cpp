@@ -1,0 +1,194 @@
+#include "tenon/tune/database.h"
+
+#include <algorithm>
+#include <deque>
+#include <iostream>
+#include <mutex>
+
+#include "tune/database/line_file.h"
+#include "tune/database/record_json.h"
+#include "tune/search/structural_hash.h"
+
+namespace tenon::tune {
+
+Conditions Conditions::of(const Target& target) {
+  return {.target = target.str(), .processor = target.describe(), .threads = target.facts().cores};
+}
+
+struct Database::State {
+  struct Workload {
+    std::uint64_t hash;
+    tir::IRModule mod;
+    std::vector<Record> records = {};
+  };
+  struct Pending {
+    std::filesystem::path file;
+    std::string line;
+  };
+
+  mutable std::mutex mutex;
+  /// Empty: in memory only.
+  std::filesystem::path folder = {};
+  /// In insertion order. Different programs may have equal hashes.
+  std::vector<Workload> workloads = {};
+  std::deque<Pending> pending = {};
+  std::string write_error = {};
+  std::size_t damaged = 0;
+
+  std::filesystem::path workload_file() const { return folder / "database_workload.json"; }
+  std::filesystem::path record_file() const { return folder / "database_tuning_record.json"; }
+
+  Workload* find(const tir::IRModule& mod, std::uint64_t hash) {
+    for (Workload& workload : workloads)
+      if (workload.hash == hash && is_same_workload(workload.mod, mod)) return &workload;
+    return nullptr;
+  }
+
+  using Warn = std::function<void(const std::string&)>;
+
+  /// Calls `take` with each line of the file. Warns about lines for which it throws, the first ones
+  /// individually.
+  void load(const std::filesystem::path& file, const Warn& warn,
+            const std::function<void(const std::string&)>& take) {
+    constexpr std::size_t kMaxWarnings = 10;
+    std::size_t skipped = 0;
+    for (const Line& line : read_lines(file)) try {
+        take(line.text);
+      } catch (const Error& error) {
+        if (++skipped <= kMaxWarnings)
+          warn(file.string() + ":" + std::to_string(line.number) +
+               ": this line is skipped: " + error.sentence());
+      }
+    if (skipped > kMaxWarnings)
+      warn(file.string() + ": " + std::to_string(skipped - kMaxWarnings) +
+           " more line(s) are skipped");
+    damaged += skipped;
+  }
+
+  void load(const Warn& warn) {
+    load(workload_file(), warn, [&](const std::string& line) {
+      WorkloadLine parsed = parse_workload(line);
+      if (!find(parsed.workload, parsed.hash))  // two tuners may both have written it
+        workloads.push_back({parsed.hash, std::move(parsed.workload)});
+    });
+    load(record_file(), warn, [&](const std::string& line) {
+      RecordLine parsed = parse_record(line);
+      const auto workload = std::ranges::find(workloads, parsed.workload, &Workload::hash);
+      if (workload == workloads.end())
+        throw TypeError("no program of the database has the hash that it names");
+      workload->records.push_back(std::move(parsed.record));
+    });
+  }
+
+  bool flush() {
+    for (; !pending.empty(); pending.pop_front()) {
+      write_error = append_line(pending.front().file, pending.front().line);
+      if (!write_error.empty()) return false;
+    }
+    return true;
+  }
+};
+
+Database::Database() : state_(std::make_shared<State>()) {}
+
+Database::Database(const std::filesystem::path& folder,
+                   const std::function<void(const std::string&)>& warn)
+    : Database() {
+  state_->folder = folder;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw RuntimeError("the database's folder `" + folder.string() +
+                       "` cannot be made: " + error.message());
+  state_->load(
+      warn ? warn : [](const std::string& text) { std::cerr << "warning: " << text << std::endl; });
+}
+
+void Database::add(const tir::IRModule& workload, const Record& record) {
+  const std::scoped_lock lock(state_->mutex);
+  const std::uint64_t hash = structural_hash(workload);
+  State::Workload* own = state_->find(workload, hash);
+  if (!own) {
+    if (!state_->folder.empty())
+      state_->pending.push_back({state_->workload_file(), to_line(workload, hash)});
+    own = &state_->workloads.emplace_back(State::Workload{hash, workload});
+  }
+  own->records.push_back(record);
+  if (state_->folder.empty()) return;
+  state_->pending.push_back({state_->record_file(), to_line(record, hash)});
+  state_->flush();
+}
+
+bool Database::flush() {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->flush();
+}
+
+std::size_t Database::unwritten() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->pending.size();
+}
+
+std::string Database::write_error() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->write_error;
+}
+
+std::size_t Database::damaged_lines() const { return state_->damaged; }
+
+std::vector<Record> Database::records(const tir::IRModule& workload) const {
+  const std::scoped_lock lock(state_->mutex);
+  const State::Workload* own = state_->find(workload, structural_hash(workload));
+  return own ? own->records : std::vector<Record>();
+}
+
+std::vector<Record> Database::records(const tir::IRModule& workload, const Target& target) const {
+  const Conditions here = Conditions::of(target);
+  std::vector<Record> result = records(workload);
+  std::erase_if(result, [&](const Record& record) { return !record.conditions.are_like(here); });
+  return result;
+}
+
+std::vector<tir::IRModule> Database::workloads() const {
+  const std::scoped_lock lock(state_->mutex);
+  std::vector<tir::IRModule> result;
+  for (const State::Workload& workload : state_->workloads) result.push_back(workload.mod);
+  return result;
+}
+
+std::vector<Record> Database::fastest_first(const tir::IRModule& workload,
+                                            const Target& target) const {
+  std::vector<Record> result = records(workload, target);
+  std::erase_if(result, [](const Record& record) { return !record.measurement.is_valid(); });
+  std::ranges::stable_sort(result, {}, [](const Record& r) { return r.measurement.median(); });
+  return result;
+}
+
+std::optional<Record> Database::best(const tir::IRModule& workload, const Target& target) const {
+  std::vector<Record> all = fastest_first(workload, target);
+  if (all.empty()) return std::nullopt;
+  return std::move(all.front());
+}
+
+std::optional<s_tir::Schedule> apply_best(const tir::IRModule& mod, const Database& database,
+                                          const Target& target) {
+  return apply_best(s_tir::Schedule(mod), database, target);
+}
+
+std::optional<s_tir::Schedule> apply_best(const s_tir::Schedule& sch, const Database& database,
+                                          const Target& target) {
+  std::exception_ptr refusal;
+  for (const Record& record : database.fastest_first(sch.mod(), target)) {
+    try {
+      s_tir::Schedule result = sch;
+      result.apply_trace(record.trace);
+      return result;
+    } catch (const Error&) {
+      if (!refusal) refusal = std::current_exception();
+    }
+  }
+  if (refusal) std::rethrow_exception(refusal);
+  return std::nullopt;
+}
+
+}  // namespace tenon::tune

@@ -1,0 +1,55 @@
+// The workers, as known to the process that searches.
+#pragma once
+
+#include <set>
+
+#include "tenon/tune/fleet.h"
+#include "tune/fleet/fleet_messages.h"
+#include "tune/fleet/heartbeat.h"
+
+namespace tenon::tune {
+
+class FleetMembers {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct Member {
+    int number = 0;
+    std::string host = {};
+    Clock::time_point last_word = {};
+    bool is_lost = false;
+    /// The tasks for which its times count.
+    std::set<int> tasks = {};
+    /// The candidate that it is working on.
+    std::optional<int> ticket = std::nullopt;
+
+    /// Returns "process 2 on host".
+    std::string name() const;
+    bool measures(int task) const { return !is_lost && tasks.contains(task); }
+  };
+
+  FleetMembers(std::shared_ptr<Channel> channel, const FleetOptions& options);
+
+  std::vector<Member>& all() { return members_; }
+  const std::vector<Member>& all() const { return members_; }
+  /// Precondition: `number` is at least 1.
+  Member& member(int number) { return members_[static_cast<std::size_t>(number) - 1]; }
+
+  /// Sends an order. Returns the error; empty on success.
+  std::string send(const Member& to, const Order& order);
+
+  using OnReport = std::function<void(Member&, const Report&)>;
+  /// Reports all messages that have arrived except heartbeats. Returns false if there were none.
+  bool receive(const OnReport& on_report);
+  /// Returns members that are not lost and have been silent for too long since their last message
+  /// and since `since`; earlier messages may not have been read yet.
+  std::vector<Member*> silent(Clock::time_point since);
+
+ private:
+  std::shared_ptr<Channel> channel_;
+  std::chrono::duration<double> silence_;
+  std::vector<Member> members_;
+  Heartbeat heartbeat_;
+};
+
+}  // namespace tenon::tune

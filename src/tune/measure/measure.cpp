@@ -1,0 +1,235 @@
+#include "tenon/tune/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "tenon/codegen/files.h"
+#include "tenon/driver/build.h"
+#include "tenon/driver/device_of.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+#include "tune/measure/child_process.h"
+#include "tune/measure/job.h"
+#include "tune/measure/parallel_for.h"
+#include "tune/measure/worker_program.h"
+
+namespace tenon::tune {
+
+namespace {
+
+constexpr Outcome kOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
+                                 Outcome::Crashed, Outcome::TimedOut};
+
+/// Returns the first accesses of a program to a parameter, by blocks in textual order. A block
+/// declares reads of its own results only if it does not initialize them.
+JobArgument access_of(const tir::PrimFunc& func, const tir::Buffer& buffer) {
+  JobArgument result;
+  const auto touches = [&](const std::vector<tir::BufferRegion>& regions) {
+    return std::any_of(regions.begin(), regions.end(), [&](const tir::BufferRegion& region) {
+      return region.buffer.get() == buffer.get();
+    });
+  };
+  tir::walk(func.body, [&](const tir::BlockRealize& realize) {
+    if (!result.is_written && touches(realize.block->reads)) result.is_read = true;
+    if (touches(realize.block->writes)) result.is_written = true;
+  });
+  // An unused argument is an input that must stay unchanged.
+  if (!result.is_written) result.is_read = true;
+  return result;
+}
+
+std::vector<JobArgument> arguments_of(const tir::PrimFunc& func) {
+  std::vector<JobArgument> result;
+  for (const tir::Var& param : func.params) {
+    const tir::BufferParam* array = func.buffer_of(param);
+    if (!array)
+      throw TypeError("tuning: parameter `" + param.name() +
+                      "` is no array; bind it to a value before");
+    JobArgument argument = access_of(func, array->buffer);
+    argument.dtype = array->declared->dtype.str();
+    for (const tir::Expr& extent : array->declared->shape) {
+      const std::optional<std::int64_t> size = tir::constant_int(extent);
+      if (!size)
+        throw TypeError("tuning: the shape of `" + array->declared->name +
+                        "` is not constant; times are of one size each");
+      argument.shape.push_back(*size);
+    }
+    result.push_back(std::move(argument));
+  }
+  return result;
+}
+
+const std::pair<const std::string, tir::PrimFunc>& only_function(const tir::IRModule& mod) {
+  if (mod.functions.size() != 1)
+    throw TypeError("tuning: a task is one function, and the module has " +
+                    std::to_string(mod.functions.size()) + "; tune_tasks takes several tasks");
+  return *mod.functions.begin();
+}
+
+/// Returns the target of the processor that launches the target's programs.
+Target host_of(const Target& target) { return target.facts().is_gpu() ? Target("llvm") : target; }
+
+Measurement measurement_of(const EndedChild& child, double limit) {
+  if (child.timed_out)
+    return {Outcome::TimedOut,
+            {},
+            "it was still running after " + std::to_string(static_cast<int>(limit)) + " s"};
+  if (child.signal)
+    return {Outcome::Crashed,
+            {},
+            std::string("signal ") + std::to_string(*child.signal) + " (" +
+                strsignal(*child.signal) + ")"};
+  if (child.answer.empty())
+    return {Outcome::Crashed,
+            {},
+            "it ended with " + std::to_string(child.status) + ", without an answer"};
+  const Answer answer = parse_answer(child.answer);
+  for (const Outcome outcome : kOutcomes)
+    if (to_string(outcome) == answer.outcome) return {outcome, answer.seconds, answer.reason};
+  return {Outcome::Crashed, {}, "its answer is `" + answer.outcome + "`"};
+}
+
+}  // namespace
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Measured:
+      return "measured";
+    case Outcome::BuildFailed:
+      return "build failed";
+    case Outcome::Wrong:
+      return "wrong";
+    case Outcome::Crashed:
+      return "crashed";
+    case Outcome::TimedOut:
+      return "timed out";
+  }
+  internal_error("unknown outcome");
+}
+
+bool Measurement::is_valid() const {
+  return outcome == Outcome::Measured && !seconds.empty() &&
+         std::ranges::all_of(seconds, [](double s) { return s > 0 && std::isfinite(s); });
+}
+
+double Measurement::median() const {
+  internal_check(is_valid(), "the median of what was not measured");
+  return runtime::Timing::of(seconds).median;
+}
+
+struct Measurer::State {
+  State(const Target& own_target, const MeasureOptions& own_options)
+      : target(own_target),
+        options(own_options),
+        worker(own_options.worker.empty() ? find_worker_program() : own_options.worker) {}
+
+  Target target;
+  MeasureOptions options;
+  std::filesystem::path worker;
+  codegen::TemporaryFolder folder = {};
+  Job job = {};
+  int built = 0;
+  std::optional<double> least = std::nullopt;
+
+  std::filesystem::path save(const tir::IRModule& mod, int number, const Target& own) const {
+    const std::filesystem::path library = folder.file("candidate" + std::to_string(number) + ".so");
+    compile(mod, own).save(library);
+    return library;
+  }
+
+  Measurement measured(const Build& build) {
+    if (!build.is_fine()) return {Outcome::BuildFailed, {}, build.error};
+    Job own = job;
+    own.library = build.library.string();
+    if (least) own.slow_seconds = *least * options.slow_factor;
+    const Measurement result = measurement_of(run(own), options.run_timeout_s);
+    if (result.is_valid()) least = std::min(least.value_or(result.median()), result.median());
+    std::error_code ignored;
+    std::filesystem::remove(build.library, ignored);
+    return result;
+  }
+
+  EndedChild run(const Job& own) const {
+    const std::filesystem::path file = folder.file("job.json");
+    codegen::write_file(file, to_text(own));
+    return run_child({worker.string(), file.string()},
+                     std::chrono::duration<double>(options.run_timeout_s));
+  }
+};
+
+Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
+                   const MeasureOptions& options)
+    : state_(std::make_unique<State>(target, options)) {
+  const auto& [name, func] = only_function(unscheduled);
+  if (state_->options.build_workers <= 0) state_->options.build_workers = physical_cores();
+  Job& job = state_->job;
+  job = {.function = name,
+         .arguments = arguments_of(func),
+         .expected = state_->folder.file("expected").string(),
+         .threads = target.facts().cores,
+         .memory_limit_bytes = options.memory_limit_bytes,
+         .seed = options.seed,
+         .number = options.number,
+         .repeat = options.repeat,
+         .min_repeat_ms = options.min_repeat_ms,
+         .relative_tolerance = options.relative_tolerance,
+         .absolute_tolerance = options.absolute_tolerance};
+  // The unscheduled program has no device threads, so the host computes the reference.
+  Job recording = job;
+  recording.records = true;
+  recording.library = state_->save(unscheduled, state_->built++, host_of(target)).string();
+  if (target.facts().is_gpu()) {
+    job.device = to_string(device_of(target).type);
+    // Drivers reserve more address space than there is memory.
+    job.memory_limit_bytes = 0;
+  }
+  const Measurement result = measurement_of(state_->run(recording), options.run_timeout_s);
+  std::filesystem::remove(recording.library);
+  if (result.outcome != Outcome::Measured)
+    throw RuntimeError("tuning: the program before scheduling cannot be run: " + result.reason);
+}
+
+Measurer::~Measurer() = default;
+
+std::vector<Build> Measurer::build(const std::vector<tir::IRModule>& candidates) {
+  std::vector<Build> result(candidates.size());
+  const int first = state_->built;
+  state_->built += static_cast<int>(candidates.size());
+  parallel_for(candidates.size(), state_->options.build_workers, [&](std::size_t n) {
+    try {
+      result[n].library = state_->save(candidates[n], first + static_cast<int>(n), state_->target);
+    } catch (const std::exception& error) {
+      result[n].error = error.what();
+    }
+  });
+  return result;
+}
+
+std::vector<Measurement> Measurer::run(const std::vector<Build>& builds,
+                                       const OnMeasured& on_measured) {
+  std::vector<Measurement> result;
+  for (const Build& build : builds) {
+    result.push_back(state_->measured(build));
+    if (on_measured && !on_measured(result.size() - 1, result.back())) break;
+  }
+  return result;
+}
+
+int physical_cores() {
+  // Processors of one core list the same siblings.
+  std::set<std::string> cores;
+  for (unsigned n = 0; n < std::max(std::thread::hardware_concurrency(), 1u); ++n) {
+    std::ifstream in("/sys/devices/system/cpu/cpu" + std::to_string(n) +
+                     "/topology/thread_siblings_list");
+    std::string siblings;
+    if (std::getline(in, siblings)) cores.insert(siblings);
+  }
+  return std::max(1, static_cast<int>(cores.size()));
+}
+
+}  // namespace tenon::tune

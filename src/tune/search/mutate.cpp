@@ -1,0 +1,127 @@
+#include "tune/search/mutate.h"
+
+#include <array>
+
+#include "tenon/s_tir/trace_steps.h"
+
+namespace tenon::tune {
+
+namespace {
+
+using s_tir::Instruction;
+using s_tir::InstructionKind;
+using s_tir::Trace;
+using s_tir::TraceValue;
+
+std::vector<std::int64_t> integers(const TraceValue& value) {
+  std::vector<std::int64_t> result;
+  if (const auto* list = std::get_if<TraceValue::List>(&value.value))
+    for (const TraceValue& item : *list)
+      if (const auto* number = std::get_if<std::int64_t>(&item.value)) result.push_back(*number);
+  return result;
+}
+
+TraceValue list_of(const std::vector<std::int64_t>& values) {
+  TraceValue::List list;
+  for (const std::int64_t value : values) list.push_back({value});
+  return {std::move(list)};
+}
+
+/// Returns a random divisor above 1 of a number above 1.
+std::int64_t some_divisor(std::int64_t number, Random& random) {
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t d = 2; d <= number / d; ++d)
+    if (number % d == 0) {
+      divisors.push_back(d);
+      if (d != number / d) divisors.push_back(number / d);
+    }
+  divisors.push_back(number);
+  return divisors[random.below(divisors.size())];
+}
+
+bool mutate_tile(Instruction& step, Random& random) {
+  std::vector<std::int64_t> tile = integers(*step.decision);
+  // Arguments of the instruction: loop, n, max_innermost_factor.
+  const auto* limit = std::get_if<std::int64_t>(&step.arguments[2].value);
+  if (tile.size() < 2 || !limit) return false;
+  constexpr int kTries = 20;
+  for (int n = 0; n < kTries; ++n) {
+    const std::size_t from = random.below(tile.size()), to = random.below(tile.size());
+    if (from == to || tile[from] == 1) continue;
+    const std::int64_t factor = some_divisor(tile[from], random);
+    if (to == tile.size() - 1 && tile[to] * factor > *limit) continue;
+    tile[from] /= factor;
+    tile[to] *= factor;
+    step.decision = list_of(tile);
+    return true;
+  }
+  return false;
+}
+
+bool mutate_categorical(Instruction& step, Random& random) {
+  const std::size_t count = std::get<TraceValue::List>(step.arguments[0].value).size();
+  const auto* now = std::get_if<std::int64_t>(&step.decision->value);
+  if (count < 2 || !now) return false;
+  const std::int64_t other = static_cast<std::int64_t>(random.below(count - 1));
+  step.decision = TraceValue{other + (other >= *now ? 1 : 0)};
+  return true;
+}
+
+/// Halves or doubles the number of jobs.
+bool mutate_parallel(Instruction& step, Random& random) {
+  auto* jobs = std::get_if<std::int64_t>(&step.arguments[2].value);
+  if (!jobs) return false;
+  constexpr std::int64_t kMaxJobs = std::int64_t{1} << 30;
+  const bool is_halved = (random.below(2) == 0 && *jobs > 1) || *jobs > kMaxJobs;
+  *jobs = is_halved ? *jobs / 2 : *jobs * 2;
+  return true;
+}
+
+bool notes_parallel(const Instruction& step) {
+  if (step.kind != InstructionKind::Annotate) return false;
+  const auto* key = std::get_if<std::string>(&step.arguments[1].value);
+  return key && *key == kParallelKey;
+}
+
+enum Mutator { kTile, kLocation, kUnroll, kParallel, kMutators };
+constexpr std::array<double, kMutators> kLikelihood = {0.9, 0.05, 0.03, 0.02};
+
+std::optional<Mutator> mutator_of(const Instruction& step) {
+  if (notes_parallel(step)) return kParallel;
+  if (!step.decision) return std::nullopt;
+  if (step.kind == InstructionKind::SamplePerfectTile) return kTile;
+  if (step.kind == InstructionKind::SampleComputeLocation) return kLocation;
+  if (step.kind == InstructionKind::SampleCategorical) return kUnroll;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Trace> mutated(const Trace& trace, Random& random) {
+  std::array<std::vector<std::size_t>, kMutators> places;
+  for (std::size_t n = 0; n < trace.steps.size(); ++n)
+    if (const auto mutator = mutator_of(trace.steps[n])) places[*mutator].push_back(n);
+  std::vector<double> weights;
+  double total = 0;
+  for (std::size_t n = 0; n < kMutators; ++n) {
+    weights.push_back(places[n].empty() ? 0 : kLikelihood[n]);
+    total += weights.back();
+  }
+  if (total == 0) return std::nullopt;
+  const std::size_t mutator = random.weighted(weights);
+  Trace result = trace;
+  Instruction& step = result.steps[places[mutator][random.below(places[mutator].size())]];
+  bool is_changed = true;
+  if (mutator == kTile)
+    is_changed = mutate_tile(step, random);
+  else if (mutator == kUnroll)
+    is_changed = mutate_categorical(step, random);
+  else if (mutator == kParallel)
+    is_changed = mutate_parallel(step, random);
+  else
+    step.decision = std::nullopt;  // sampled again on replay
+  if (!is_changed) return std::nullopt;
+  return result;
+}
+
+}  // namespace tenon::tune

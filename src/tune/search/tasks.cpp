@@ -1,0 +1,186 @@
+#include "tenon/tune/tasks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tenon/tir/walk.h"
+#include "tune/search/structural_hash.h"
+
+namespace tenon::tune {
+
+namespace {
+
+using namespace tir;
+
+/// A statement at the outermost level of the program, and the buffers that it accesses.
+struct Nest {
+  Stmt stmt;
+  std::vector<Buffer> reads, writes;
+  bool is_reduction = false;
+  std::size_t group = 0;
+};
+
+bool contains(const std::vector<Buffer>& buffers, const Buffer& buffer) {
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [&](const Buffer& own) { return own.get() == buffer.get(); });
+}
+void add(std::vector<Buffer>& buffers, const Buffer& buffer) {
+  if (!contains(buffers, buffer)) buffers.push_back(buffer);
+}
+
+Nest nest_of(const Stmt& stmt) {
+  Nest nest{.stmt = stmt, .reads = {}, .writes = {}};
+  walk(stmt, [&](const BlockRealize& realize) {
+    for (const BufferRegion& region : realize.block->reads) add(nest.reads, region.buffer);
+    for (const BufferRegion& region : realize.block->writes) add(nest.writes, region.buffer);
+    nest.is_reduction = nest.is_reduction || realize.block->init.has_value();
+  });
+  return nest;
+}
+
+class Divider {
+ public:
+  explicit Divider(const PrimFunc& func) : func_(func), root_(root_block(func.body)) {
+    const Seq* statements = root_.body.as<Seq>();
+    if (statements)
+      for (const Stmt& stmt : statements->stmts) nests_.push_back(nest_of(stmt));
+    else
+      nests_.push_back(nest_of(root_.body));
+  }
+
+  Division run() {
+    for (std::size_t n = 0; n < nests_.size(); ++n) nests_[n].group = group_behind(n);
+    for (std::size_t n = nests_.size(); n-- > 0;) join_the_only_reader(nests_[n].group);
+    Division result;
+    std::set<std::size_t> done;
+    // A group runs at the position of its last statement, where all its inputs exist.
+    for (std::size_t n = 0; n < nests_.size(); ++n) {
+      const std::size_t group = nests_[n].group;
+      const bool is_last =
+          std::none_of(nests_.begin() + static_cast<std::ptrdiff_t>(n) + 1, nests_.end(),
+                       [&](const Nest& nest) { return nest.group == group; });
+      if (is_last && done.insert(group).second) add_step(result, group);
+    }
+    return result;
+  }
+
+ private:
+  bool is_parameter(const Buffer& buffer) const {
+    return std::any_of(func_.buffers.begin(), func_.buffers.end(), [&](const BufferParam& param) {
+      return param.buffer.get() == buffer.get();
+    });
+  }
+  std::vector<std::size_t> readers(const Buffer& buffer) const {
+    std::vector<std::size_t> result;
+    for (std::size_t n = 0; n < nests_.size(); ++n)
+      if (contains(nests_[n].reads, buffer)) result.push_back(n);
+    return result;
+  }
+
+  /// Returns the group of the producer if this statement is its only reader; otherwise a new one.
+  std::size_t group_behind(std::size_t n) const {
+    if (nests_[n].is_reduction) return n;
+    for (std::size_t p = n; p-- > 0;)
+      for (const Buffer& buffer : nests_[p].writes)
+        if (!is_parameter(buffer) && readers(buffer) == std::vector<std::size_t>{n})
+          return nests_[p].group;
+    return n;
+  }
+
+  /// Merges a group without a reduction into the only group that reads its results.
+  void join_the_only_reader(std::size_t group) {
+    std::set<std::size_t> others;
+    for (const Nest& nest : nests_) {
+      if (nest.group != group) continue;
+      if (nest.is_reduction) return;
+      for (const Buffer& buffer : nest.writes) {
+        if (is_parameter(buffer)) return;
+        for (const std::size_t reader : readers(buffer)) others.insert(nests_[reader].group);
+      }
+    }
+    others.erase(group);
+    if (others.size() != 1) return;
+    for (Nest& nest : nests_)
+      if (nest.group == group) nest.group = *others.begin();
+  }
+
+  void add_step(Division& result, std::size_t group) {
+    std::vector<Stmt> stmts;
+    std::vector<Buffer> reads, writes, outside, inside;
+    for (const Nest& nest : nests_) {
+      if (nest.group != group) continue;
+      stmts.push_back(nest.stmt);
+      for (const Buffer& buffer : nest.reads) add(reads, buffer);
+      for (const Buffer& buffer : nest.writes) add(writes, buffer);
+    }
+    for (const Buffer& buffer : reads)
+      if (!contains(writes, buffer)) outside.push_back(buffer);
+    for (const Buffer& buffer : writes)
+      (is_used_elsewhere(buffer, group) ? outside : inside).push_back(buffer);
+    const Task task = task_of(stmts, outside, inside);
+    auto same = std::find_if(result.tasks.begin(), result.tasks.end(), [&](const Task& other) {
+      return is_same_workload(task.mod, other.mod);
+    });
+    if (same == result.tasks.end())
+      same = result.tasks.insert(result.tasks.end(), task);
+    else
+      ++same->weight;
+    result.steps.push_back(
+        {static_cast<std::size_t>(same - result.tasks.begin()), std::move(outside)});
+  }
+
+  bool is_used_elsewhere(const Buffer& buffer, std::size_t group) const {
+    if (is_parameter(buffer)) return true;
+    const std::vector<std::size_t> own = readers(buffer);
+    return std::any_of(own.begin(), own.end(),
+                       [&](std::size_t n) { return nests_[n].group != group; });
+  }
+
+  /// Returns "T_dense" for "T_dense_1".
+  static std::string base_of(const std::string& name) {
+    const std::size_t at = name.find_last_not_of("0123456789");
+    return at != std::string::npos && at + 1 < name.size() && name[at] == '_' ? name.substr(0, at)
+                                                                              : name;
+  }
+
+  Task task_of(const std::vector<Stmt>& stmts, const std::vector<Buffer>& outside,
+               const std::vector<Buffer>& inside) const {
+    std::map<std::string, int> taken;
+    std::string task_name;
+    const auto renamed = [&](const BlockRealize& realize, const Stmt&) -> std::optional<Stmt> {
+      Block block = *realize.block;
+      const std::string base = base_of(block.name);
+      const int count = taken[base]++;
+      block.name = count == 0 ? base : base + "_" + std::to_string(count);
+      task_name += (task_name.empty() ? "" : "_") + block.name;
+      return make_block(realize.values, realize.predicate, std::move(block));
+    };
+    PrimFunc func = func_;
+    func.params.clear();
+    func.buffers.clear();
+    for (const Buffer& buffer : outside) {
+      const Var param(buffer->name + "_handle", Handle());
+      func.params.push_back(param);
+      func.buffers.push_back({param, buffer, buffer});
+    }
+    func.body = make_root_block(inside, rewrite(make_seq(stmts), renamed));
+    func.attrs.global_symbol = "main";
+    return {.name = task_name, .mod = IRModule{{{"main", std::move(func)}}}};
+  }
+
+  const PrimFunc& func_;
+  const Block& root_;
+  std::vector<Nest> nests_;
+};
+
+}  // namespace
+
+Division divided(const IRModule& whole) {
+  if (whole.functions.size() != 1 || whole.functions.begin()->second.form != Form::Blocks)
+    throw TypeError(
+        "divided: a block program of one function is wanted; te::create_prim_func makes one");
+  return Divider(whole.functions.begin()->second).run();
+}
+
+}  // namespace tenon::tune

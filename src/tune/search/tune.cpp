@@ -1,0 +1,222 @@
+#include "tenon/tune/tune.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <set>
+
+#include "tenon/support/progress.h"
+#include "tune/database/record_json.h"
+#include "tune/search/interrupt.h"
+#include "tune/search/structural_hash.h"
+#include "tune/search/task_state.h"
+
+namespace tenon::tune {
+
+namespace {
+
+/// A descriptor that is not a terminal: no progress line is drawn if the user receives the log's
+/// lines.
+constexpr int kNowhere = -1;
+
+/// The rounds of all tasks under one budget.
+class Tuner {
+ public:
+  Tuner(const std::vector<Task>& tasks, const TuneOptions& options)
+      : options_(options),
+        interrupt_(options.stop_on_interrupt),
+        log_(options.log,
+             options.work_dir.empty() ? std::filesystem::path() : options.work_dir / "logs"),
+        model_(options.cost_model),
+        progress_({.what = "trials",
+                   .total = options.max_trials_global,
+                   .file = options.log ? kNowhere : STDERR_FILENO}) {
+    if (!options.work_dir.empty()) {
+      log_.info("Logging directory: " + (options.work_dir / "logs").string());
+      database_ = Database(options.work_dir, [&](const std::string& text) { log_.warning(text); });
+    }
+    if (!options.fleet) {
+      const int builders =
+          options.measure.build_workers > 0 ? options.measure.build_workers : physical_cores();
+      log_.info("LocalBuilder: max_workers = " + std::to_string(builders));
+      log_.info("LocalRunner: max_workers = 1");
+    }
+    choose_model();
+    // Refuses names that the database cannot store before anything is measured.
+    for (const Task& task : tasks) to_line(task.mod, 0);
+    for (const Task& task : tasks) {
+      log_.info("[task_scheduler.cc:159] Initializing " + label(tasks_.size(), task.name));
+      tasks_.emplace_back(task, tasks_.size(), options);
+      for (const std::string& note : tasks_.back().fleet_notes()) log_.info(note);
+      const std::string found = tasks_.back().recall(database_);
+      if (!found.empty()) log_.info(name_of(tasks_.size() - 1) + ": " + found);
+      trials_ += tasks_.back().row().trials;
+    }
+    if (trials_ > 0) learn();
+    log_.debug("[task_scheduler.cc:318] \n" + table());
+  }
+
+  Database run() {
+    if (trials_ > 0 && trials_ >= options_.max_trials_global)
+      log_.info("the database has the " + std::to_string(options_.max_trials_global) +
+                " trial(s) of max_trials_global; with more, tuning goes on");
+    while (trials_ < options_.max_trials_global && !interrupt_.is_interrupted()) {
+      const std::optional<std::size_t> picked = pick();
+      if (!picked) break;
+      const int count =
+          std::min(options_.num_trials_per_iter, options_.max_trials_global - trials_);
+      round(*picked, static_cast<std::size_t>(std::max(count, 1)));
+    }
+    if (interrupt_.is_interrupted())
+      log_.warning("interrupted: what was measured is kept, and tuning can go on from there");
+    for (std::size_t n = 0; n < tasks_.size(); ++n)
+      if (!tasks_[n].row().is_done) finish(n);
+    return database_;
+  }
+
+ private:
+  static std::string label(std::size_t n, const std::string& name) {
+    return "Task #" + std::to_string(n) + ": \"" + name + "\"";
+  }
+
+  void choose_model() {
+    if (model_) return;
+    if (has_boosted_trees()) {
+      model_ = boosted_trees({.target = options_.target, .seed = options_.seed});
+    } else {
+      model_ = random_model(options_.seed);
+      log_.info("Cost model: random (this build has no XGBoost)");
+    }
+  }
+
+  std::string table() const {
+    std::vector<TaskRow> rows;
+    for (const TaskState& task : tasks_) rows.push_back(task.row());
+    return table_text(rows);
+  }
+
+  /// Returns each task once, in order, and then the one with the largest expected gain.
+  std::optional<std::size_t> pick() {
+    std::optional<std::size_t> best;
+    for (std::size_t n = 0; n < tasks_.size(); ++n) {
+      if (tasks_[n].row().is_done) continue;
+      if (tasks_[n].row().trials == 0 && !was_picked_.contains(n)) {
+        best = n;
+        break;
+      }
+      if (!best || tasks_[n].gain() > tasks_[*best].gain()) best = n;
+    }
+    if (best) {
+      was_picked_.insert(*best);
+      log_.info("[task_scheduler.cc:180] TaskScheduler picks " + name_of(*best));
+    }
+    return best;
+  }
+
+  std::string name_of(std::size_t n) const { return label(n, tasks_[n].row().name); }
+
+  void learn() {
+    for (const std::string& line : model_->learn(lessons())) log_.debug(line);
+  }
+
+  void round(std::size_t n, std::size_t count) {
+    TaskState& task = tasks_[n];
+    const std::optional<std::vector<Candidate>> candidates = task.next(count, *model_);
+    if (!candidates) {
+      finish(n);
+      return;
+    }
+    const int trials_before = trials_;
+    std::vector<std::string> failures;
+    task.measure(
+        *candidates, [&](LogLevel level, const std::string& line) { log_.line(level, line); },
+        [&](std::optional<std::size_t> c, const Measurement& measurement) {
+          if (c) {
+            task.tell((*candidates)[*c], measurement, database_);
+            if (!measurement.is_valid()) failures.push_back(failure(*c, measurement));
+            progress_.set(++trials_, best_text(task.row().seconds));
+          }
+          return !interrupt_.is_interrupted();
+        });
+    progress_.hide();
+    task.end_round();
+    report(failures);
+    if (trials_ > trials_before) learn();
+    log_.info("[task_scheduler.cc:237] [Updated] " + name_of(n));
+    log_.debug("[task_scheduler.cc:318] \n" + table());
+  }
+
+  static std::string best_text(std::optional<double> seconds) {
+    char text[64] = "";
+    if (seconds) std::snprintf(text, sizeof text, "best %.4g us", *seconds * 1e6);
+    return text;
+  }
+
+  std::vector<Lesson> lessons() const {
+    std::vector<Lesson> result;
+    for (const TaskState& task : tasks_)
+      for (Lesson& lesson : task.lessons()) result.push_back(std::move(lesson));
+    return result;
+  }
+
+  static std::string failure(std::size_t n, const Measurement& measurement) {
+    return "sample " + std::to_string(n) +
+           " does not count: " + std::string(to_string(measurement.outcome)) + ": " +
+           measurement.reason;
+  }
+
+  void report(const std::vector<std::string>& failures) {
+    for (const std::string& line : failures) log_.warning(line);
+    if (!database_.flush())
+      log_.warning(std::to_string(database_.unwritten()) +
+                   " line(s) of the database are in memory only: " + database_.write_error());
+  }
+
+  void finish(std::size_t n) {
+    tasks_[n].set_done();
+    const auto left = std::count_if(tasks_.begin(), tasks_.end(),
+                                    [](const TaskState& task) { return !task.row().is_done; });
+    log_.info("[task_scheduler.cc:260] Task #" + std::to_string(n) +
+              " has finished. Remaining task(s): " + std::to_string(left));
+    log_.debug("[task_scheduler.cc:318] \n" + table());
+  }
+
+  const TuneOptions& options_;
+  InterruptGuard interrupt_;
+  Log log_;
+  std::shared_ptr<CostModel> model_;
+  Database database_;
+  std::deque<TaskState> tasks_;
+  Progress progress_;
+  /// Number of measured candidates, including those of earlier runs in the database.
+  int trials_ = 0;
+  std::set<std::size_t> was_picked_;
+};
+
+}  // namespace
+
+Database tune_tir(const TuneOptions& options) {
+  return tune_tasks({{.name = options.task_name, .mod = options.mod}}, options);
+}
+
+Database tune_tasks(const std::vector<Task>& tasks, const TuneOptions& options) {
+  return Tuner(merged(tasks), options).run();
+}
+
+std::vector<Task> merged(const std::vector<Task>& tasks) {
+  std::vector<Task> result;
+  for (const Task& task : tasks) {
+    const auto same = std::find_if(result.begin(), result.end(), [&](const Task& other) {
+      return is_same_workload(task.mod, other.mod);
+    });
+    if (same == result.end())
+      result.push_back(task);
+    else
+      same->weight += task.weight;
+  }
+  return result;
+}
+
+}  // namespace tenon::tune

@@ -1,0 +1,73 @@
+#include "tenon/tune/space.h"
+
+#include <algorithm>
+
+#include "tenon/tir/walk.h"
+#include "tune/search/mutate.h"
+#include "tune/space/block_facts.h"
+
+namespace tenon::tune {
+
+namespace {
+
+using s_tir::BlockRV;
+using s_tir::Schedule;
+
+/// Returns the blocks that can be found by name, inner blocks before outer ones, the root last.
+std::vector<BlockRV> found_blocks(Schedule& sch) {
+  std::vector<std::string> names;
+  tir::walk(sch.mod().functions.begin()->second.body,
+            [&](const tir::BlockRealize& realize) { names.push_back(realize.block->name); });
+  // A walk visits parents first.
+  std::rotate(names.begin(), names.begin() + 1, names.end());
+  std::vector<BlockRV> result;
+  for (const std::string& name : names)
+    if (std::count(names.begin(), names.end(), name) == 1)
+      result.push_back(sch.get_block(name, function_name(sch)));
+  return result;
+}
+
+/// Whether the block is inside a block to be tensorized, where nothing else is changed.
+bool is_for_intrinsic(const Schedule& sch, BlockRV block) {
+  const tir::Block& own = *sch.get(block).block;
+  bool result = false;
+  tir::walk(sch.mod().functions.begin()->second.body, [&](const tir::BlockRealize& realize) {
+    if (!realize.block->annotations.contains(kIntrinsicKey)) return;
+    tir::walk(realize.block->body, [&](const tir::BlockRealize& inner) {
+      result = result || inner.block.get() == &own;
+    });
+  });
+  return result;
+}
+
+std::vector<Schedule> applied(const ScheduleRule& rule, const std::vector<Schedule>& designs,
+                              BlockRV block, const Target& target) {
+  std::vector<Schedule> result;
+  for (const Schedule& design : designs) {
+    if (!exists(design, block) || is_for_intrinsic(design, block)) {
+      result.push_back(design);
+      continue;
+    }
+    for (Schedule& made : rule.apply(design, block, target)) result.push_back(std::move(made));
+  }
+  return result;
+}
+
+}  // namespace
+
+Space post_order_apply(std::vector<ScheduleRule> rules) {
+  return Space([rules = std::move(rules)](const Schedule& fresh, const Target& target) {
+    if (fresh.mod().functions.size() != 1)
+      throw TypeError("tuning: rules are for one function, and the module has " +
+                      std::to_string(fresh.mod().functions.size()));
+    Schedule sch = fresh;
+    const std::vector<BlockRV> blocks = found_blocks(sch);
+    std::vector<Schedule> designs = {sch};
+    for (const ScheduleRule& rule : rules.empty() ? default_rules(target) : rules)
+      for (auto block = blocks.rbegin(); block != blocks.rend(); ++block)
+        designs = applied(rule, designs, *block, target);
+    return designs;
+  });
+}
+
+}  // namespace tenon::tune
