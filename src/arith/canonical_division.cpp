@@ -167,7 +167,7 @@ Canonical Canonicalizer::trunc_divide(Canonical a, std::int64_t divisor) {
     result.divide_exactly(divisor);
     return result;
   }
-  // The same, but only if both parts have one sign.
+  // Truncating division can be applied to the two parts separately if neither is negative.
   Expr left = rest.expr();
   if (!is_non_negative(result.expr()) || !is_non_negative(left)) {
     return divide(to_term(std::move(a)), divisor, Rounding::Trunc);

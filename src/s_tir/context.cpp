@@ -114,7 +114,7 @@ Expr both(const Expr& condition, const Expr& other) {
 
 Stmt without(const Program& program, int block) {
   int at = block;
-  // Also removes loops around nothing else.
+  // Also removes loops that are left empty.
   for (;;) {
     const int parent = *program.parent(at);
     if (!program.is_loop(parent)) break;

@@ -52,7 +52,7 @@ std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
 /// Returns `root` with an inner statement, found by identity, replaced.
 tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);
 
-/// Returns the function's body without a block and without loops around nothing else.
+/// Returns the function's body without a block, and without the loops that would be left empty.
 tir::Stmt without(const Program& program, int block);
 
 /// Returns `condition && other`, without conditions that are always true.

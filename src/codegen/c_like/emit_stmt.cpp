@@ -116,7 +116,7 @@ void CFunctionEmitter::emit(const Let& n) {
 void CFunctionEmitter::emit(const Evaluate& n) {
   if (effect_of(n.value) != Effect::UpdateState) return;
   const Text value = expr(n.value);
-  // A number remains of a call without effect, or of one that was emitted before the statement.
+  // The text of a call without effect, or of one that was emitted earlier, is only a number.
   if (std::string_view(value.text) != kNothing) out_.add(value.text + ";");
 }
 

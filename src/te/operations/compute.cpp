@@ -77,8 +77,8 @@ void check_reduce_axes(const std::string& what, const std::vector<IterVar>& axes
                         where);
 }
 
-/// Marks the variables of reduction axes, and thereby all expressions that contain one. Not the
-/// number of any kind of node.
+/// Marks the variables of reduction axes, and thereby all expressions that contain one. The value
+/// must differ from the number of every node kind.
 constexpr tir::Content kReductionAxis{31};
 static_assert(16 + std::variant_size_v<tir::StmtNode::Value> <= 31);
 

@@ -71,7 +71,7 @@ const std::pair<const std::string, tir::PrimFunc>& only_function(const tir::IRMo
   return *mod.functions.begin();
 }
 
-/// Returns the target of the processor that launches the target's programs.
+/// Returns the target of the host: the CPU that runs the programs or launches their kernels.
 Target host_of(const Target& target) { return target.facts().is_gpu() ? Target("llvm") : target; }
 
 Measurement measurement_of(const EndedChild& child, double limit) {

@@ -16,7 +16,7 @@ namespace tenon::tune {
 using Features = std::vector<std::vector<float>>;
 std::size_t feature_count();
 
-/// Returns the number of executions of a store, as an amount.
+/// Returns the number of executions of a store, represented as log2(1 + |x|) like all amounts.
 float iterations_of(const std::vector<float>& row);
 
 /// Returns the features of loops without blocks (loops_of).
