@@ -65,8 +65,8 @@ class ModuleEmitter {
   /// Creates a function of this module, compiled for the target.
   llvm::Function* make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
                                 const std::string& name);
-  /// Returns the type of a function that the module defines, imported or its own; null if it does
-  /// not define it.
+  /// Returns the type of a function that the module defines, be it imported or emitted; null if the
+  /// module does not define it.
   const llvm::FunctionType* definition_of(const std::string& name) const;
   /// Returns an extern function by name. Throws LowerError if the module defines it with another
   /// type.

@@ -22,7 +22,7 @@ std::vector<std::string> machine_flags(const LlvmCode& code, const CCompiler& co
   return {"--target=" + triple.str()};
 }
 
-/// Object files in a temporary folder, the functions' first.
+/// Object files in a temporary folder; those of the functions come first.
 class Objects {
  public:
   Objects(const LlvmCode& code, const runtime::SaveOptions& options) {
