@@ -31,7 +31,7 @@ struct Move {
 };
 
 /// Returns the domain of each iterator in one iteration of the loop. `required`: the blocks there
-/// that consume from it, or produce for it.
+/// that are its consumers or producers.
 std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
                                      const arith::Facts& facts);
 

@@ -33,7 +33,7 @@ class Scopes {
 struct Value {
   tir::Expr e;
   bool is_literal = false;
-  /// A float literal before it is rounded to a type.
+  /// The value of a float literal before it is rounded to a type.
   double written = 0;
 };
 

@@ -118,7 +118,7 @@ void Parser::buffer_param(const Token& name) {
   if (!in_.accept("[")) in_.expect("(");
   const std::vector<Expr> shape = exprs_.list();
   const Buffer buffer = details(name, shape, close);
-  // The name that TVM gives to the handle of an argument, which scripts do not show.
+  // TVM's name for the argument's handle, which scripts do not mention.
   const Var handle("var_" + name.text, Handle());
   head_.func.params.push_back(handle);
   head_.func.buffers.push_back({handle, buffer, buffer});
