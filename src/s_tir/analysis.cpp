@@ -254,9 +254,9 @@ class WrittenBox {
   }
 
  private:
-  /// Returns the conditions on the loops inside `top`. A condition on outer loops that may fail
-  /// makes the box smaller: nullopt, unless the reader's predicate implies it or it only keeps an
-  /// index in bounds.
+  /// Returns the conditions of the predicate on loops inside `top`. Nullopt if a condition on outer
+  /// loops may fail and thus make the box smaller, unless the reader's predicate implies it or it
+  /// only keeps an index in bounds.
   std::optional<Expr> inner_predicate() const {
     // An outer loop of one iteration has its minimum as its value.
     VarMap unit;

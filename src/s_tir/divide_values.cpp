@@ -49,7 +49,7 @@ class Divider {
     const bool is_whole = digit.lower == 1 && digit.extent == mark.extent;
     const std::optional<Division> whole = divide_number(sum, mark.extent);
     if (!whole || is_whole) return whole;
-    // Some digits of a number can only be used if the whole number is outer or inner.
+    // If only a part of a number's values is used, the whole number must be outer or inner.
     Division result;
     if (whole->is_all_outer()) {
       result.outer = to_expr(map_, plain);

@@ -34,7 +34,8 @@ struct DigitSum {
   tir::Expr base = 0;
 };
 
-/// The extent of a loop whose extent is not constant. Its variable can only be used as a whole.
+/// A placeholder for an extent that is not constant. The variable of such a loop can only be used
+/// as a whole.
 inline constexpr std::int64_t kUnknownExtent = -1;
 
 struct Mark {

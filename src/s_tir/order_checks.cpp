@@ -289,7 +289,8 @@ void require_init_passes(const Caller& caller, const Program& program, int n, in
 
 namespace {
 
-/// Whether the reduction iterators are bound to loops, outermost first, in their own order.
+/// Whether the reduction iterators are bound to loop variables, and the loops are nested in the
+/// order of the iterators.
 bool reduces_in_order(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
   int outside = -1;

@@ -70,7 +70,7 @@ std::vector<arith::Access> accesses_of(const Program& program, int block);
 /// empty if `top` is not a sequence.
 std::vector<tir::Stmt> parts_between(const Program& program, int top, int first, int second);
 
-/// Returns "reads A[i], and block `W` writes A[j]".
+/// Returns the conflict as a phrase: "reads A[i], and block `W` writes A[j]".
 std::string conflict_text(const arith::Conflict& conflict);
 
 /// Whether each iteration of the loop runs the same instances of the block, and each of them writes

@@ -189,7 +189,8 @@ Text CFunctionEmitter::four_bytes(const Expr& e) {
   return call(module_.helpers().use(Helper::FourBytes), bytes);
 }
 
-/// Emits dp4a(a, b, c), by CUDA's function if both types are the same.
+/// Emits dp4a(a, b, c): by CUDA's function if both factors are signed, otherwise by a PTX
+/// instruction.
 Text CFunctionEmitter::dot_product(const Call& n) {
   const DataType a = n.args[0].dtype(), b = n.args[1].dtype(), t = n.args[2].dtype();
   const Text x = four_bytes(n.args[0]), y = four_bytes(n.args[1]), sum = expr(n.args[2]);

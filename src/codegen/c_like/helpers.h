@@ -43,7 +43,7 @@ enum class Helper : unsigned char {
   SizeOfProduct,
   Prefetch,
   CopyAsync,
-  /// the identity, by an empty `asm` that hides from CUDA's compiler that the value is loaded
+  /// The identity. An empty `asm` hides from CUDA's compiler that the value is loaded.
   Opaque,
   // Exchanges within a warp: (value, thread or distance, width of the exchanging groups).
   ShuffleTo,

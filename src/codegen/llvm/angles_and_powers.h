@@ -78,7 +78,7 @@ class AnglesAndPowers : protected RangeReduction {
 
   // ---- operations of the derived class  ---------------------------------------------------------
 
-  /// Returns x - quarters * pi / 2, which is at most pi / 4.
+  /// Returns x - quarters * pi / 2, whose magnitude is at most pi / 4.
   virtual Precise rest_of(llvm::Value* x, llvm::Value* quarters) = 0;
   virtual llvm::Value* sine_of(Precise rest) = 0;
   virtual llvm::Value* cosine_of(Precise rest) = 0;

@@ -124,7 +124,7 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
                         after,
                         llvm::MDBuilder(builder_.getContext()).createUnlikelyBranchWeights());
   builder_.SetInsertPoint(large);
-  // Speculatable calls would be made for every element of a vectorized loop.
+  // If the calls were speculatable, a vectorized loop would make them for every element.
   llvm::Value* called =
       builder_.CreateSelect(is_large, call_libm_by_lanes(libm_name(intrin), {x}, false), reduced);
   builder_.CreateBr(after);

@@ -111,8 +111,8 @@ class Float64 : RangeReduction {
         builder_.CreateFMul(s, builder_.CreateFAdd(half_square, builder_.CreateFMul(r, z)));
     return {half_square, rest};
   }
-  /// Returns the logarithm to a base for which 1 / log(base) is high + low. The unit is log(2) in
-  /// that base.
+  /// Returns the logarithm to a base for which 1 / log(base) is high + low, and log(2) in that base
+  /// is unit_high + unit_low.
   llvm::Value* scaled_logarithm(llvm::Value* x, double high, double low, double unit_high,
                                 double unit_low) {
     const Parts parts = split(x);

@@ -104,8 +104,8 @@ class FunctionEmitter {
   /// Returns the index, computed in 64 bits. Its variables are extended instead of its result,
   /// which is equivalent because it does not overflow, so that no extension remains inside a loop.
   llvm::Value* wide_index(const tir::Expr& e);
-  /// Whether e is an int32 sum of operands that are known not to overflow: loop variables and
-  /// sizes.
+  /// Whether e consists of loop variables, sizes and constants, whose sums are known not to
+  /// overflow.
   bool is_wide_sum(const tir::Expr& e) const;
   llvm::Value* variable(const tir::Expr& e);
   bool is_cheap_and_safe(const tir::Expr& e) const;

@@ -77,8 +77,8 @@ class ModuleEmitter {
   /// Returns the address of a zero-terminated text; equal texts are shared.
   llvm::Constant* text(const std::string& value);
 
-  /// The properties of loops that LLVM must not unroll, with or without explicit vectors; null
-  /// until set.
+  /// The metadata of loops that LLVM must not unroll, with or without explicit vectors; null until
+  /// set.
   llvm::MDNode*& loop_that_stays(bool has_vectors) { return loops_that_stay_[has_vectors]; }
 
   /// Returns a runtime function (c_api.h) with its declared type.

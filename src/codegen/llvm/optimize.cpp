@@ -245,10 +245,10 @@ using PassMachine = llvm::LLVMTargetMachine;
 #endif
 
 /// Like TargetMachine::addPassesToEmitFile, but without LLVM's machine schedulers. In the long
-/// blocks of unrolled register tiles, the one before register allocation moves loads up until
-/// accumulators are spilled; the ones after it compare every access of a block with every other,
-/// and took four fifths of the time for long blocks. Processors reorder instructions by themselves,
-/// and the order of the schedule keeps few values alive.
+/// blocks of unrolled register tiles, the scheduler before register allocation moves loads up until
+/// accumulators are spilled. The schedulers after it compare every access of a block with every
+/// other, and took four fifths of the time for long blocks. Processors reorder instructions anyway,
+/// and few values are live in the emitted order.
 bool add_code_passes(PassMachine& machine, llvm::legacy::PassManager& passes,
                      llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);

@@ -21,7 +21,7 @@ class Scopes {
   void close() { scopes_.pop_back(); }
   void define(const std::string& name, Entity entity);
   const Entity* find(const std::string& name) const;
-  /// Returns all buffers that have names here.
+  /// Returns all buffers that are in scope.
   std::vector<tir::Buffer> buffers() const;
 
  private:

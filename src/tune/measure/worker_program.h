@@ -6,9 +6,9 @@
 
 namespace tenon::tune {
 
-/// Returns the path of the file, which is in the folder of the runtime library that this program
-/// uses or in ../libexec/tenon relative to it. Throws RuntimeError, listing the locations, if it is
-/// in neither.
+/// Returns the path of the file: in the folder of the runtime library that this program uses, or in
+/// libexec/tenon in the parent or grandparent of that folder. Throws RuntimeError, listing these
+/// locations, if it is in none of them.
 std::filesystem::path find_beside_runtime(const std::string& file);
 
 /// Returns the path of the program that runs candidates.
