@@ -47,7 +47,7 @@ class Replayer {
     const RV rv = handle(name);
     if (rv.kind != RV::Kind::Block)
       throw TypeError(std::string(info_->name) + ": argument `" + std::string(name) +
-                      "` is no block");
+                      "` is not a block");
     return BlockRV(rv.number);
   }
   LoopRV loop_of(const RV& rv) const {

@@ -105,7 +105,7 @@ class JsonReader {
     distribute(json[1], Passed::Input, step, is_given);
     distribute(json[2], Passed::Attribute, step, is_given);
     for (const Json& output : json[3]) {
-      if (!output.is_string()) error("what it gives must be names");
+      if (!output.is_string()) error("its results must be names");
       const RV rv{kind_given(info->gives), next_++};
       names_.insert_or_assign(output.get<std::string>(), rv);
       step.outputs.push_back(rv);

@@ -71,7 +71,7 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
   }
   // The next float16 is not the rounded next float32.
   if (intrin == Intrin::nextafter && type.bits == 16)
-    throw LowerError("nextafter is there for float32 and float64, not for " + type.str());
+    throw LowerError("nextafter is supported for float32 and float64, not for " + type.str());
   // A square is emitted as a product, which is correctly rounded.
   const auto is_two = [](const Expr& e) {
     const FloatImm* n = e.as<FloatImm>();

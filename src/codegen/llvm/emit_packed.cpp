@@ -205,7 +205,7 @@ class PackedEmitter {
     if (is_zero(offset) || offset.as<VarNode>()) return data;
     if (module_.kernels() && module_.kernels()->device == runtime::DeviceType::OpenCL)
       throw LowerError("array `" + array.declared->name +
-                       "` begins before its data, which memory of OpenCL cannot");
+                       "` begins before its data pointer, which OpenCL memory does not support");
     llvm::IRBuilder<>& builder = emitter.builder_;
     const auto bytes = static_cast<std::uint64_t>(array.declared->dtype.bytes());
     llvm::Value* distance = builder.CreateMul(emitter.index(offset), builder.getInt64(bytes));

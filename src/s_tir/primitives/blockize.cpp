@@ -77,8 +77,8 @@ void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const I
     const bool is_outer = is_used(part, b.outer), is_inner = is_used(part, b.inner);
     if (is_outer && is_inner)
       refuse(b.caller, "the predicate " + tir_text(part) + " of " + describe(b.program, b.block) +
-                           " is about loops outside of " + describe(b.program, b.inner.front()) +
-                           " and inside at once");
+                           " uses both loops outside of " + describe(b.program, b.inner.front()) +
+                           " and loops inside");
     Expr& own = is_inner ? divided.inner_predicate : divided.outer_predicate;
     own = both(own, part);
   }

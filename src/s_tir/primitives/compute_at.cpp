@@ -64,7 +64,7 @@ Neighbours find_neighbours(const Move& move) {
   if (!outside.empty())
     refuse(move.caller, describe(program, move.loop) + " is not around all " +
                             (move.is_producer() ? "consumers" : "producers") + " of " +
-                            move.what() + ": " + outside + " stand elsewhere");
+                            move.what() + ": " + outside + " are outside");
   const std::vector<Stmt> parts = parts_of(program.loop(move.loop).body);
   // The range of valid positions: after the last producer and before the first consumer.
   std::size_t first = 0, last = parts.size();

@@ -33,7 +33,7 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
                    "or one outside of it");
   if (!has_affine_bindings(program, n))
     refuse(caller, "the values of the iterators of " + describe(program, n) +
-                       " are no digits of its loops, so that its instances cannot be counted");
+                       " are not digits of its loops, so that its instances cannot be determined");
 }
 
 /// Whether the init block initializes exactly the elements whose sums the reduction computes, in

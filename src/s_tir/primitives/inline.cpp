@@ -22,7 +22,7 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
   const Block& block = program.block(n);
   if (block.init)
     refuse(caller, describe(program, n) +
-                       " has an init: a reduction has no one value that could stand elsewhere");
+                       " has an init, and a reduction cannot be inlined as one expression");
   const Classified classified = classify(program, n);
   if (classified.block_class != BlockClass::Complete)
     refuse(caller,
@@ -231,7 +231,7 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
         std::none_of(vars.begin(), vars.end(),
                      [&](const Var& var) { return var.same_as(iter.var()); }))
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
-                         "`, which is no index of `" + buffer->name + "`");
+                         "`, which is not an index of `" + buffer->name + "`");
   const Inlining inlining{program, caller, n, store, vars};
   for (const int consumer : consumers(program, n)) require_same_value(inlining, consumer);
   const Inliner inliner(buffer, [&](const std::vector<Expr>& indices) {

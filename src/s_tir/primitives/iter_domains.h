@@ -1,4 +1,4 @@
-// The iterator domains of a block that is moved below a loop of its neighbours.
+// The iterator domains of a block that is moved into a loop around its producers or consumers.
 #pragma once
 
 #include "s_tir/context.h"

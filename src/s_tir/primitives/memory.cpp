@@ -440,7 +440,9 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                                     .comparing(Compared::ReadsWithWrites)
                                     .find_conflict())
         refuse(caller,
-               describe(program, n) + " adds to what others write meanwhile: it " + *conflict);
+               describe(program, n) +
+                   " accumulates into elements that other statements write in between: it " +
+                   *conflict);
   }
   Passing delayed(program, n, top_of(program, place.at), Passing::Side::After);
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));

@@ -26,7 +26,7 @@ std::vector<int> chain_of(const Caller& caller, const Program& program,
       refuse(caller, describe(program, bottom) + " is not below " + describe(program, top) +
                          ": the loops must be around the same block");
     if (!program.loop(*outer).body.same_as(program.stmt(chain.back())))
-      refuse(caller, describe(program, *outer) + " has other statements beside " +
+      refuse(caller, describe(program, *outer) + " contains other statements than " +
                          describe(program, chain.back()) +
                          ": between the loops there must be nothing else");
     chain.push_back(*outer);

@@ -75,14 +75,14 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
     refuse(caller, describe(program, loop) + " counts no iterator of " + what);
   if (!has_affine_bindings(program, f.block))
     refuse(caller, "the values of the iterators of " + what +
-                       " are no digits of its loops, so that its instances cannot be counted");
+                       " are not digits of its loops, so that its instances cannot be determined");
   if (!is_zero(program.loop(loop).min))
     refuse(caller, describe(program, loop) + " does not start at 0");
   require_all_begun(f);
   for (const int n : f.loops) {
     if (f.is_used_by(IterKind::DataParallel, n) && f.is_used_by(IterKind::Reduce, n))
       refuse(caller, "loop `" + program.loop(n).var.name() +
-                         "` counts spatial iterators and iterators that reduce at once");
+                         "` determines both spatial and reduction iterators");
     const std::vector<Stmt> parts = parts_of(program.loop(n).body);
     if (parts.size() == 1) continue;
     if (f.is_used_by(IterKind::Reduce, n))

@@ -65,7 +65,7 @@ std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const
     places *= *most + 1;
   }
   if (places != elements)
-    fail("it leaves places empty, of " + std::to_string(places) + " for " +
+    fail("it leaves positions unused: " + std::to_string(places) + " positions for " +
          std::to_string(elements) + " elements");
   return result;
 }

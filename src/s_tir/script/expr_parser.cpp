@@ -192,7 +192,7 @@ Value ExprParser::named(const Token& token) {
   }
   if (const Scopes::Entity* known = scopes_.find(name)) {
     if (const Var* var = std::get_if<Var>(known)) return {*var};
-    syntax_error(token, "buffer `" + name + "` stands where an expression is expected");
+    syntax_error(token, "buffer `" + name + "` is used where an expression is expected");
   }
   const std::size_t dot = name.rfind('.');
   const Scopes::Entity* owner =

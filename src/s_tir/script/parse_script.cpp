@@ -170,7 +170,7 @@ void Parser::option(const Token& key, DataType& dtype, BufferOptions& options) {
     for (const Expr& e : exprs_.list())
       options.axis_separators.push_back(ExprParser::int_of(e, key, "a dimension"));
   } else {
-    syntax_error(key, "`" + key.text + "` is no option of a buffer");
+    syntax_error(key, "`" + key.text + "` is not an option of a buffer");
   }
 }
 

@@ -41,7 +41,7 @@ constexpr std::array kOutcomes = {Outcome::Measured, Outcome::BuildFailed, Outco
 Outcome parse_outcome(const std::string& text) {
   for (const Outcome outcome : kOutcomes)
     if (to_string(outcome) == text) return outcome;
-  throw TypeError("`" + text + "` is no outcome");
+  throw TypeError("`" + text + "` is not an outcome");
 }
 
 /// Converts every exception, also out of memory, to an error about the line.

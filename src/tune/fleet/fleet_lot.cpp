@@ -80,7 +80,7 @@ void FleetLot::lose(Member& member, const std::string& why) {
     if (slots_[n].state == State::Built)
       slots_[n] = {};
     else
-      finish(n, {Outcome::Crashed, {}, member.name() + ", which was at work on it, is gone"});
+      finish(n, {Outcome::Crashed, {}, member.name() + ", which was working on it, is gone"});
   }
 }
 

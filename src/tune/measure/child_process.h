@@ -1,4 +1,4 @@
-// A program that runs under a time limit and answers on a separate pipe.
+// Runs a program under a time limit. The program answers on a separate pipe.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 namespace tenon::tune {
 
 struct EndedChild {
-  /// What it has written to descriptor kAnswerDescriptor.
+  /// The text that it has written to descriptor kAnswerDescriptor.
   std::string answer;
   /// Whether it was killed at the time limit.
   bool timed_out = false;
