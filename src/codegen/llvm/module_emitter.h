@@ -33,7 +33,7 @@ TargetTraits traits_of(const tir::TargetFacts& facts);
 /// The kernels that functions of a module launch.
 struct KernelTable {
   runtime::DeviceType device;
-  /// A TenonKernels (c_api.h).
+  /// The TenonKernels table of c_api.h.
   llvm::GlobalVariable* data;
   KernelCode code;
 };

@@ -42,7 +42,7 @@ constexpr unsigned kMaxToUnroll = 20'000;
 /// Functions with more blocks than this, as a result of unrolling, get cheaper passes.
 constexpr std::size_t kMaxBlocks = 2000;
 
-/// Functions with more blocks than this are not optimized.
+/// A module that has a function with more blocks than this is not optimized.
 constexpr std::size_t kMaxBlocksToOptimize = 20'000;
 
 /// Whether analyses of iteration counts, and unrolling, are worth their time. Loops with checks

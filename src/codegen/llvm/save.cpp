@@ -70,7 +70,7 @@ void save_archive(const LlvmCode& code, const std::filesystem::path& path,
     if (!member)
       throw RuntimeError("cannot write `" + path.string() +
                          "`: " + llvm::toString(member.takeError()));
-    // The name is kept by reference, and the path refers to a temporary folder.
+    // The member's name has no temporary folder. The archive refers to the characters of `file`.
     member->MemberName = llvm::StringRef(file).rsplit('/').second;
     members.push_back(std::move(*member));
   }
