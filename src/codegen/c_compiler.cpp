@@ -10,7 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// x86 features whose C compiler flags have LLVM's names, and have had them for many years.
+/// x86 features for which GCC and clang, also old versions, have a flag with LLVM's name.
 constexpr std::string_view kFlagsOfX86[] = {
     "sse3",       "ssse3",      "sse4.1",      "sse4.2",     "sse4a",        "avx",
     "avx2",       "fma",        "f16c",        "bmi",        "bmi2",         "lzcnt",
@@ -94,8 +94,8 @@ void CCompiler::run(const std::vector<std::string>& arguments, const std::string
 
 namespace {
 
-/// Returns the folder in which the loader should look for a library: relative to the saved file if
-/// the library is in its folder or below, so that both can be moved together.
+/// Returns the folder in which the loader should look for a library. It is relative to the saved
+/// file if the library is in the same folder or below, so that the folder can be moved as a whole.
 std::string search_path(const std::filesystem::path& library, const std::filesystem::path& saved) {
   const std::filesystem::path folder = library.parent_path();
   const std::filesystem::path relative = folder.lexically_relative(saved.parent_path());
@@ -116,7 +116,8 @@ std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>
       arguments.push_back(library.string());
       continue;
     }
-    // Passed by name: the path of a library without a soname would be recorded.
+    // Passes the library by name: for a library without a soname, the linker would record the given
+    // path in the output.
     arguments.push_back("-L" + library.parent_path().string());
     arguments.push_back("-l:" + library.filename().string());
     arguments.push_back("-Wl,-rpath," + search_path(library, saved));

@@ -36,8 +36,8 @@ std::string pass_scalar(DataType type, const std::string& at, const std::string&
   return value + ".i = " + name + code + " = kTenonInt;\n";
 }
 
-/// Returns a check of the processor's features, since code for another processor would end the
-/// process with an illegal instruction.
+/// Returns a check of the processor's features. Without it, code for another processor would end
+/// the process with an illegal instruction.
 std::string check_of_processor(const FunctionSpec& function) {
   if (function.features.empty()) return "";
   std::string text = "  static const char* const tenon_features[] = {";

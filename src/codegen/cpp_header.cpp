@@ -95,7 +95,7 @@ class CallText {
                   ", .index_bits = " + std::to_string(array.index_bits) + "});\n";
   }
 
-  /// The first occurrence of a symbol defines its value.
+  /// Checks that all occurrences of a symbol have the same value; the first one defines it.
   void same(std::size_t n, const std::string& what, const Symbol& symbol,
             const std::string& actual) {
     const auto [value, is_first] = values_.emplace(symbol.name, actual);

@@ -34,7 +34,8 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
-/// The exit status with which C libraries without error reports from exec indicate a failed exec.
+/// The exit status that indicates a failed exec in C libraries whose posix_spawn does not report
+/// it.
 constexpr int kNoSuchProgram = 127;
 
 }  // namespace

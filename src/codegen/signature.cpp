@@ -44,7 +44,7 @@ class Accesses {
 
   void visit(const Expr& e) {
     if (e.as<VarNode>()) {
-      // A pointer that is passed on may be written through.
+      // A pointer that escapes may be read and written through.
       if (e.dtype().is_handle()) touch(Var::of(e)) = {.reads = true, .writes = true};
       return;
     }
@@ -71,7 +71,7 @@ class Accesses {
     in_prefetch_ = outer;
   }
 
-  /// The kernel's uses of its parameters are uses of the arguments.
+  /// Adds the kernel's uses of its parameters as uses of the arguments.
   void visit_launch(const Call& call) {
     const auto& name = call.args[kLaunchName].as<StringImm>()->value;
     const runtime::FunctionSpec& kernel = kernels_->functions[number_of_kernel(*kernels_, name)];

@@ -22,7 +22,8 @@ const RuntimeFile* included(std::string_view line) {
   return file == runtime_files().end() ? nullptr : &*file;
 }
 
-/// Headers are included once, other files each time, because they depend on preceding definitions.
+/// Appends a file with its includes expanded. Headers are included once, other files each time,
+/// because their contents depend on preceding definitions.
 void append(std::string& out, std::string_view text, std::set<std::string_view>& headers) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;

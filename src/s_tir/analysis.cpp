@@ -37,7 +37,7 @@ bool has_kind(const Block& block, IterKind kind) {
                      [&](const IterVar& iter) { return iter.kind() == kind; });
 }
 
-/// Returns the name of a reduction iterator that occurs in an index of what the block writes.
+/// Returns the name of a reduction iterator that is used in an index of a write.
 std::optional<std::string> reduced_index(const Block& block) {
   for (const IterVar& iter : block.iters) {
     if (iter.kind() != IterKind::Reduce) continue;
@@ -51,7 +51,8 @@ std::optional<std::string> reduced_index(const Block& block) {
 
 Classified reason(std::string text) { return {std::nullopt, std::move(text)}; }
 
-/// Returns the class of a block that is not the only writer of its buffers.
+/// Classifies a block whose buffers other blocks write as well: it can be the init or the update of
+/// a decomposed reduction.
 Classified classify_half(const Program& program, int n, const std::vector<int>& others,
                          const Buffer& buffer) {
   const Block& own = program.block(n);
@@ -129,8 +130,8 @@ std::vector<int> consumers(const Program& program, int block) {
 
 namespace {
 
-/// Returns the number of dependences from the first block to the second: one per buffer for each of
-/// read after write, write after write, write after read.
+/// Returns the number of dependences from the first block to the second: one per buffer and kind
+/// (read after write, write after write, write after read).
 int dependences(const Block& first, const Block& second) {
   int count = 0;
   for (const BufferRegion& read : second.reads)
@@ -181,7 +182,7 @@ std::optional<int> allocated_by(const Program& program, const Buffer& buffer, in
 bool has_affine_bindings(const Program& program, int block) {
   const BlockRealize& realize = program.realize(block);
   const std::vector<LoopDomain> loops = domains_around(program, block);
-  // A condition on several iterators may exclude instances but cannot make two of them equal.
+  // A predicate on several iterators may exclude instances, but it cannot make two of them equal.
   return find_iter_map(realize.values, loops, realize.predicate) ||
          find_iter_map(realize.values, loops, make_true());
 }
@@ -199,7 +200,8 @@ bool depends_on(const Program& program, int block, int loop) {
 
 bool runs_after_last(const Program& program, int block, int producer, int loop) {
   if (!depends_on(program, block, loop)) return true;
-  // Both run in the same iterations, and the sum ends in the last of them.
+  // Both blocks run in the same iterations of the loop, and the sum is complete in the last of
+  // them.
   const Var& var = program.loop(loop).var;
   const BlockRealize &own = program.realize(block), &sum = program.realize(producer);
   std::vector<Expr> spatial;
@@ -252,11 +254,11 @@ class WrittenBox {
   }
 
  private:
-  /// Returns the conditions on loops below. Nullopt if a condition on outer loops may fail, which
-  /// would cut the box, unless the reader's predicate implies it or it only keeps an index in
-  /// bounds.
+  /// Returns the conditions of the predicate on loops inside `top`. Nullopt if a condition on outer
+  /// loops may fail and thus make the box smaller, unless the reader's predicate implies it or it
+  /// only keeps an index in bounds.
   std::optional<Expr> inner_predicate() const {
-    // Outer loops of one iteration are at their minimum.
+    // An outer loop of one iteration has its minimum as its value.
     VarMap unit;
     for (const int loop : loops_)
       if (is_one(program_.loop(loop).extent))
@@ -277,8 +279,8 @@ class WrittenBox {
     return result;
   }
 
-  /// Whether each instance stores everything that the block's signature lists. Writes by calls are
-  /// assumed to match it.
+  /// Whether each instance stores the whole region that the block's signature declares. Writes by
+  /// calls are assumed to match it.
   bool is_stored_in_full() const {
     if (realize_.block->body.as<Store>()) return true;
     bool is_stored = false;
@@ -291,7 +293,7 @@ class WrittenBox {
     });
   }
 
-  /// Whether the access touches the whole region in each instance.
+  /// Whether the access covers the whole region in each instance.
   bool covers_region(const arith::Access& access) const {
     if (!access.is_known) return false;
     std::vector<LoopDomain> inner;
@@ -378,7 +380,8 @@ class WrittenBox {
 
 bool contains(const Range& outer, const arith::Interval& inner, const Expr& size,
               const arith::Facts& facts) {
-  // A read that a condition keeps in bounds may appear to be out of bounds.
+  // A read that is guarded by a condition may appear to be out of bounds, so only the part within
+  // the buffer has to be covered.
   const auto at_most = [&](const Expr& a, const Expr& b) {
     return arith::can_prove(a <= b, facts);
   };
@@ -389,9 +392,9 @@ bool contains(const Range& outer, const arith::Interval& inner, const Expr& size
   return begins && ends;
 }
 
-/// Whether a consumer reads sums that a loop at or outside `top` has not finished: the loop
-/// determines a reduction iterator of the producer, and its last iteration does not repeat all
-/// instances of the consumer.
+/// Whether a consumer reads incomplete sums of a loop at or outside `top`: the loop determines a
+/// reduction iterator of the producer, and its last iteration does not repeat all instances of the
+/// consumer.
 bool reads_unfinished(const Program& program, int producer, int consumer, int top) {
   const BlockRealize& realize = program.realize(producer);
   for (const int loop : program.loops_of(producer)) {

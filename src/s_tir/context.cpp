@@ -114,7 +114,7 @@ Expr both(const Expr& condition, const Expr& other) {
 
 Stmt without(const Program& program, int block) {
   int at = block;
-  // Also removes loops that are left empty.
+  // The enclosing loops would be left empty, so they are removed, too.
   for (;;) {
     const int parent = *program.parent(at);
     if (!program.is_loop(parent)) break;

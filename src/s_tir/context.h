@@ -1,4 +1,4 @@
-// Common parts of the primitives: the caller, and errors.
+// Common parts of the primitives: the caller of a check, and errors.
 #pragma once
 
 #include "s_tir/iter_map.h"
@@ -21,35 +21,36 @@ struct Caller {
 std::vector<LoopDomain> domains_around(const Program& program, int n);
 std::vector<LoopDomain> domains_of(const Program& program, const std::vector<int>& loops);
 void bind_domains(arith::Facts& facts, const std::vector<LoopDomain>& domains);
-/// Relaxes the loop's variable over its range, whose ends may depend on variables relaxed before.
+/// Adds the loop's variable, relaxed over its range. The range may depend on variables added
+/// before.
 void relax(arith::IntervalMap& relaxed, const LoopDomain& loop);
-/// States that the block's iterators are in their domains.
+/// Adds the facts that the block's iterators are in their domains.
 void bind_iters(arith::Facts& facts, const tir::Block& block);
 
-/// Refuses to change the scope of a buffer if a block matches a part of it: an implementation of an
-/// intrinsic is for the scope that it declares.
+/// Throws if a block matches a part of the buffer: an intrinsic's implementation is only valid for
+/// the scope that it declares.
 void require_matched_scope(const Caller& caller, const Program& program, const tir::Buffer& buffer,
                            tir::StorageScope scope);
 
-/// Returns the buffers of regions without duplicates, in order.
+/// Returns the distinct buffers of the regions, in order of first occurrence.
 std::vector<tir::Buffer> buffers_of(const std::vector<tir::BufferRegion>& regions);
 bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& buffer);
 
-/// Whether only loops and sequences are between a statement and the enclosing node `top`: no
-/// branches and no lets.
+/// Whether there are only loops and sequences, but no branches and lets, between a statement and
+/// the enclosing node `top`.
 bool is_unconditional_below(const Program& program, int n, int top);
 
-/// Refuses a block with an iterator whose domain is the range of a loop inside `top` that depends
-/// on other loops, because the domain would have no meaning elsewhere.
+/// Throws for a block with an iterator whose domain depends on other loops, because it is the range
+/// of such a loop inside `top`: elsewhere, that domain would have no meaning.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
-/// Returns the values that a realization gives the iterators.
+/// Returns the binding values of the iterators.
 tir::VarMap bindings_of(const tir::BlockRealize& realize);
 
 /// Returns the statement as a list of statements in sequence.
 std::vector<tir::Stmt> parts_of(const tir::Stmt& s);
 
-/// Returns `root` with an inner statement, found by identity, replaced.
+/// Returns `root` with the inner statement `old`, found by identity, replaced.
 tir::Stmt replace_inside(const tir::Stmt& root, const tir::Stmt& old, const tir::Stmt& with);
 
 /// Returns the function's body without a block, and without the loops that would be left empty.

@@ -49,7 +49,7 @@ class Divider {
     const bool is_whole = digit.lower == 1 && digit.extent == mark.extent;
     const std::optional<Division> whole = divide_number(sum, mark.extent);
     if (!whole || is_whole) return whole;
-    // A part of a number is outer or inner as a whole.
+    // If only a part of a number's values is used, the whole number must be outer or inner.
     Division result;
     if (whole->is_all_outer()) {
       result.outer = to_expr(map_, plain);
@@ -64,7 +64,7 @@ class Divider {
     return std::nullopt;
   }
 
-  /// Outer digits must precede inner digits.
+  /// Divides a number. Its outer digits must precede its inner digits.
   std::optional<Division> divide_number(const DigitSum& sum, std::int64_t number_extent) {
     std::vector<Division> parts;
     for (const Digit& digit : sum.digits) {
@@ -103,7 +103,7 @@ class Divider {
     result.inner_extent = inner;
     result.outer_extent = outer;
     if (inner * outer == number_extent) return result;
-    // A bounded number is outer or inner as a whole, and so is its bound.
+    // A bounded number must be outer or inner as a whole; its bound then becomes a predicate there.
     if (inner_terms.empty()) {
       outer_predicate = and_also(outer_predicate, result.outer < Expr(number_extent));
       result.outer_extent = number_extent;

@@ -21,12 +21,12 @@ struct Division {
 
 struct DividedValues {
   std::vector<Division> values;
-  /// The bounds of numbers that are entirely outer, or entirely inner.
+  /// The bounds of numbers that are outer as a whole, and of those that are inner as a whole.
   tir::Expr outer_predicate, inner_predicate;
 };
 
 /// Divides the values. Nullopt unless the digits of outer loops precede those of inner loops in
-/// each value. `is_inner` has one entry per loop of the map, in order.
+/// each value. `is_inner` has one entry per loop of the map.
 std::optional<DividedValues> divide_values(const IterMap& map, std::vector<bool> is_inner);
 
 }  // namespace tenon::s_tir

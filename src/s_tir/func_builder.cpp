@@ -19,7 +19,7 @@ struct FuncBuilder::State {
 
   PrimFunc func{{}, {}, make_nop()};
   IRBuilder ir;
-  /// The buffers of the whole function.
+  /// Buffers that the root block allocates.
   std::vector<Buffer> allocated;
   std::vector<Open> open;
   std::unordered_map<const void*, Range> loops;

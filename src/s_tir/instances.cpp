@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-/// Recovers the sources of a map by summing the digits of a number.
+/// Inverts a map: sums the digits of each source.
 class Inverter {
  public:
   explicit Inverter(const IterMap& map) : map_(map), sources_(map.marks.size()) {}
@@ -20,7 +20,7 @@ class Inverter {
   std::vector<std::optional<Expr>> find(const std::vector<Expr>& values) {
     for (std::size_t d = 0; d < values.size(); ++d)
       add(map_.values[d], values[d] - map_.values[d].base);
-    // A number follows the sources of its digits.
+    // Marks of numbers follow the marks of their digits' sources, so numbers are processed first.
     for (std::size_t n = map_.marks.size(); n-- > 0;)
       if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && sources_[n])
         add(*number, *sources_[n]);
@@ -71,8 +71,8 @@ class Finder {
   }
 
  private:
-  /// Handles digits of unbounded loops. Ranges that depend on other loops, and the predicate,
-  /// become conditions on the iterators that determine the loops.
+  /// Supports loops that are unbounded or whose ranges depend on other loops. Their ranges, and the
+  /// predicate, become conditions on the iterators that determine the loops.
   std::optional<InstanceSet> with_conditions() {
     result_.clear();
     const auto map = find_iter_map(realize_.values, loops_, make_true());
@@ -92,7 +92,7 @@ class Finder {
     return result_;
   }
 
-  /// Handles the predicate as bounds of numbers composed of digits.
+  /// Treats the predicate as bounds of numbers that consist of digits.
   std::optional<InstanceSet> with_bounds() {
     result_.clear();
     for (const LoopDomain& loop : loops_)
@@ -123,7 +123,7 @@ class Finder {
     }
   }
 
-  /// Returns false if the range is unknown.
+  /// Adds the conditions for the loop's range. Returns false if they cannot be expressed.
   bool add_range(const LoopDomain& loop, bool is_determined) {
     const bool is_dependent = uses_any(loop.min, loops_) || uses_any(loop.extent, loops_);
     if (!is_dependent && constant_int(loop.extent)) return true;
@@ -139,7 +139,7 @@ class Finder {
     return true;
   }
 
-  /// Returns false if the predicate excludes instances in an unknown way.
+  /// Adds the predicate's conditions. Returns false if they cannot be expressed.
   bool add_predicate() {
     Expr free = make_true();
     for (const Expr& part : conjuncts(realize_.predicate)) {
@@ -147,7 +147,8 @@ class Finder {
         result_.push_back(substitute(part, of_iters_));
         continue;
       }
-      // A loop that an iterator depends on in part determines which instances run.
+      // The condition uses a loop that iterators determine, or that occurs in their values: it may
+      // exclude instances.
       if (uses_var(part, [&](const Expr& var) {
             return of_iters_.contains(&var.node()) ||
                    std::any_of(realize_.values.begin(), realize_.values.end(),
@@ -159,8 +160,8 @@ class Finder {
     return is_true(free) || holds_somewhere(free);
   }
 
-  /// Whether the first or last iteration of the loops that no iterator depends on satisfies a
-  /// condition, so that each instance runs in it.
+  /// Whether the condition holds in the first or in the last iteration of the undetermined loops.
+  /// Each instance then runs in that iteration.
   bool holds_somewhere(const Expr& condition) const {
     VarMap first, last;
     for (const LoopDomain& loop : undetermined_) {

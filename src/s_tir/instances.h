@@ -1,5 +1,5 @@
-// The instances of a block that are executed, given its loops, bindings and predicate. They may be
-// fewer than the declared domain.
+// The instances of a block that are executed, according to its loops, bindings and predicate. They
+// may be fewer than the domain declares.
 //
 //   for i in serial(8): block: vi = spatial(16, i)      // instances 0 <= vi < 8
 #pragma once
@@ -9,12 +9,12 @@
 
 namespace tenon::s_tir {
 
-/// The conditions under which an instance runs, as a conjunction on the block's iterators and on
-/// variables outside the block's loops.
+/// The conditions under which an instance runs: a conjunction on the block's iterators and on
+/// variables from outside the block's loops.
 using InstanceSet = std::vector<tir::Expr>;
 
-/// Returns the instances of a block that run in one iteration of the loops outside `top`, which is
-/// around the block. Nullopt if they cannot be expressed.
+/// Returns the instances of a block that run in one iteration of the loops outside `top`, an
+/// ancestor of the block. Nullopt if they cannot be expressed.
 std::optional<InstanceSet> instances_of(const Program& program, int block, int top);
 
 /// Whether every instance in `inner` is provably in `outer`. Both refer to the iterators of one
@@ -22,11 +22,11 @@ std::optional<InstanceSet> instances_of(const Program& program, int block, int t
 bool contains_instances(const InstanceSet& outer, const InstanceSet& inner, const tir::Block& block,
                         const std::vector<LoopDomain>& outside);
 
-/// Returns the instances that begin a sum: those whose reduction iterators are at their minimum, as
-/// conditions on the other iterators.
+/// Returns the instances that run the init of a sum: those whose reduction iterators are at their
+/// minimum, as conditions on the other iterators.
 InstanceSet beginnings(const InstanceSet& instances, const tir::Block& block);
 
-/// Returns the loop variables as expressions of the values of the map, by mark; nullopt for loops
+/// Returns the sources of the map, by mark, as expressions of the map's values. Nullopt for sources
 /// that the values do not determine.
 std::vector<std::optional<tir::Expr>> invert(const IterMap& map,
                                              const std::vector<tir::Expr>& values);

@@ -16,15 +16,15 @@ enum class Passed : unsigned char { Input, Attribute };
 struct Parameter {
   std::string_view name;
   Passed passed = Passed::Input;
-  /// Whether it is written without its name, `sch.reorder(l1, l2)`; a list is then written as
+  /// Whether it is printed without its name: `sch.reorder(l1, l2)`. A list is then printed as
   /// separate arguments.
   bool positional = false;
-  /// Whether the 0.9.0 form omits it when it has this value.
+  /// Whether the 0.9.0 form omits the argument when it has its default.
   bool is_new = false;
   std::variant<std::monostate, bool, std::int64_t> absent = {};
   /// Its name in the later form, if different.
   std::string_view later_name = {};
-  /// Whether it is a Bool, which JSON represents as 0 or 1.
+  /// Whether it is a boolean, which JSON represents as 0 or 1.
   bool is_bool = false;
   /// Whether it is an index map, which Python writes without quotes.
   bool is_index_map = false;
@@ -39,7 +39,8 @@ struct InstructionInfo {
   std::string_view json_name;
   std::span<const Parameter> parameters;
   Gives gives;
-  /// Whether it does not change the program, so that it can be dropped if its results are unused.
+  /// Whether the instruction leaves the program unchanged, so that it can be dropped if its results
+  /// are unused.
   bool is_pure = false;
   bool has_decision = false;
 };
@@ -49,7 +50,7 @@ const InstructionInfo& info_of(InstructionKind kind);
 const InstructionInfo* find_instruction(std::string_view name);
 const InstructionInfo* find_json_instruction(std::string_view name);
 
-/// Whether it returns a list, which Python unpacks with a comma even if it has one element.
+/// Whether the result is a list, which Python unpacks with a comma even if it has one element.
 bool gives_list(Gives gives);
 RV::Kind kind_given(Gives gives);
 

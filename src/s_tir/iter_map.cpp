@@ -32,13 +32,13 @@ class Detector {
       loops_.emplace_back(&loop.var.node(), static_cast<int>(map_.marks.size()));
       map_.marks.push_back({loop.var, extent.value_or(kUnknownExtent), loop.min});
     }
-    // A loop whose minimum is another loop counts from 0 to an unknown end.
+    // A loop whose minimum depends on another loop counts from 0 to an unknown end.
     for (Mark& mark : map_.marks)
       if (uses_loop(mark.min)) mark = {mark.source, kUnknownExtent, make_int(mark.min.dtype(), 0)};
   }
 
   std::optional<IterMap> detect(std::span<const Expr> values, const Expr& predicate) {
-    // If a loop has no iterations, there are no values.
+    // A loop without iterations makes the set of values empty.
     for (const Mark& loop : map_.marks)
       if (loop.extent != kUnknownExtent && loop.extent < 1) return std::nullopt;
     std::optional<std::vector<Bound>> bounds = bounds_of(predicate);
@@ -57,7 +57,7 @@ class Detector {
   }
 
  private:
-  /// Digits, most significant first, and the number that they form.
+  /// Digits, most significant first, and the mark of the number that they form.
   struct Group {
     std::vector<Digit> digits;
     int mark;
@@ -75,8 +75,8 @@ class Detector {
     return uses_var(e, [&](const Expr& var) { return loop_mark(var) != nullptr; });
   }
 
-  /// Returns the bounded numbers, simple ones first, so that the parts of a number are bounded
-  /// before it. A bound of a loop variable becomes the loop's extent.
+  /// Returns the bounded numbers in order of size, so that the parts of a number are bounded before
+  /// the number. A bound of a loop variable only reduces the loop's extent.
   std::optional<std::vector<Bound>> bounds_of(const Expr& predicate) {
     std::vector<Bound> bounds;
     for (const Expr& part : conjuncts(predicate)) {
@@ -143,7 +143,7 @@ class Detector {
       if (form_ != DigitForm::AsWritten && own.extent == 1) return DigitSum{{}, own.min};
       return DigitSum{{{*mark, 1, own.extent, 1}}, own.min};
     }
-    // An index has the same value in every index type that can represent it.
+    // A cast between index types does not change the value.
     if (const Cast* cast = e.as<Cast>();
         cast && e.dtype().is_index() && cast->value.dtype().is_index())
       return sum_of(cast->value);
@@ -221,7 +221,7 @@ class Detector {
       by /= digit.scale;
       if (is_quotient) digit.scale = 1;
     }
-    // All of it is below the divisor.
+    // The whole digit is below the divisor.
     if (form_ == DigitForm::Reduced && digit.extent != kUnknownExtent && digit.extent < by)
       return is_quotient ? DigitSum{{}, zero} : DigitSum{{digit}, zero};
     if (digit.extent == kUnknownExtent || digit.extent % by != 0) return std::nullopt;
@@ -240,7 +240,7 @@ class Detector {
     return a.mark == b.mark && a.lower == b.lower && a.extent == b.extent;
   }
 
-  /// Returns the longest bounded number that ends in the digit.
+  /// Returns the longest bounded number whose least significant digit is `digit`.
   const Group* bounded_from(const Digit& digit) const {
     const Group* result = nullptr;
     for (const Group& group : groups_)
@@ -250,7 +250,7 @@ class Detector {
     return result;
   }
 
-  /// Removes the digits of the bounded number from those left. Returns false if one is missing.
+  /// Moves the digits of the bounded number from `left` to `flat`. Returns false if one is missing.
   static bool take_group(const Group& group, std::int64_t scale, std::vector<Digit>& left,
                          std::vector<Digit>& flat) {
     for (auto digit = group.digits.rbegin(); digit != group.digits.rend(); ++digit) {
@@ -280,9 +280,9 @@ class Detector {
       }
   }
 
-  /// Returns the sum as one digit of a new number, times the common factor of all digits. The
-  /// weight of each digit must be the range of the digits below it. Nullopt if the weights have
-  /// gaps or overlap.
+  /// Combines the digits of the sum into a new number and returns the sum as one digit: that
+  /// number, times the common factor of all digits. The weight of each digit must be the product of
+  /// the extents of the digits below it. Nullopt if the weights have gaps or overlap.
   std::optional<DigitSum> fused(const DigitSum& sum) {
     std::vector<Digit> left = sum.digits;
     if (form_ == DigitForm::Reduced) join_neighbours(left);
@@ -354,7 +354,7 @@ class Detector {
     }
     for (std::size_t n = 0; n < digits.size(); ++n)
       if (is_visited[n] && !are_disjoint(digits[n], map_.marks[n].extent)) return false;
-    // A bound on a number is only usable if the values contain all of its digits or none.
+    // A bound on a number can only be used if the values contain the number, or none of its digits.
     for (const Group& group : groups_) {
       const auto is_used = [&](const Digit& digit) { return is_visited[digit.mark]; };
       if (group.is_constrained && !is_visited[group.mark] &&

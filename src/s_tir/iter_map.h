@@ -1,12 +1,12 @@
 // Iteration maps: the values that loops give to the iterators of a block, as sums of digits.
 //
 //   loops i_0 < 4, i_1 < 8;  values {i_0 * 8 + i_1, ...}
-//   value 0 is the number with the digits i_0 (weight 8) and i_1 (weight 1): it takes every value below 32,
-//   each for one pair (i_0, i_1)
+//   value 0 is a number with the digits i_0 (weight 8) and i_1 (weight 1): it takes every value
+//   below 32, each for one pair (i_0, i_1)
 //
-// A digit is (source // lower) % extent, where the source is a loop variable or itself such a
-// number. This covers the expressions that splits and fuses create, also after simplification (the
-// quasi-affine maps of polyhedral compilers, restricted to mixed radix).
+// A digit is (source // lower) % extent, where the source is a loop variable or another number of
+// this form. Such numbers cover the expressions that splits and fuses create, also after
+// simplification (the quasi-affine maps of polyhedral compilers, restricted to mixed radix).
 #pragma once
 
 #include <optional>
@@ -19,11 +19,11 @@
 namespace tenon::s_tir {
 
 struct Digit {
-  /// Its source, as an index into IterMap::marks.
+  /// The digit's source, as an index into IterMap::marks.
   int mark;
   std::int64_t lower;
   std::int64_t extent;
-  /// Its weight in the sum.
+  /// The digit's weight in the sum.
   std::int64_t scale;
   friend bool operator==(const Digit&, const Digit&) = default;
 };
@@ -34,19 +34,21 @@ struct DigitSum {
   tir::Expr base = 0;
 };
 
-/// The extent of a loop that is not constant. Such a loop can only be used as a whole.
+/// A placeholder for an extent that is not constant. The variable of such a loop can only be used
+/// as a whole.
 inline constexpr std::int64_t kUnknownExtent = -1;
 
 struct Mark {
   std::variant<tir::Var, DigitSum> source;
   std::int64_t extent;
-  /// The minimum of the source variable; digits are those of the difference from it.
+  /// The minimum of the source. Digits are those of the source minus its minimum.
   tir::Expr min = 0;
 };
 
 struct IterMap {
   std::vector<Mark> marks;
-  /// For each value: at most one digit that contains everything below it, and a base.
+  /// Each value is at most one digit, of the number that contains all digits of the value, and a
+  /// base.
   std::vector<DigitSum> values;
 };
 
@@ -56,30 +58,29 @@ struct LoopDomain {
   tir::Expr extent;
 };
 
-/// AsWritten: the digits of the expressions as written, from which TVM's output of split and fuse
-/// is printed. WithoutUnits: loops of one iteration are not digits, as in TVM's output of blockize.
-/// Reduced: adjacent digits of one source are also merged ((x // 2) * 2 + x % 2 is x), which
-/// recognizes most maps.
+/// AsWritten: the digits as in the expressions, which reproduces TVM's output of split and fuse.
+/// WithoutUnits: loops of one iteration are not digits, as in TVM's output of blockize. Reduced:
+/// adjacent digits of one source are also merged ((x // 2) * 2 + x % 2 is x), which recognizes the
+/// most maps.
 enum class DigitForm : unsigned char { AsWritten, WithoutUnits, Reduced };
 
-/// Returns the map. Nullopt unless each value is such a number and the digits of every source are
-/// disjoint, so that every combination of values occurs. The predicate is a conjunction of bounds
-/// of such numbers. Loops may be unused.
+/// Returns the map. Nullopt unless each value is a number of this form and the digits of every
+/// source are disjoint, so that every combination of values occurs. The predicate must be a
+/// conjunction of bounds of such numbers. Loops may be unused.
 std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
                                      const std::vector<LoopDomain>& loops,
                                      const tir::Expr& predicate,
                                      DigitForm form = DigitForm::Reduced);
 
-/// Returns the number of iterations of each source that its digits distinguish: the product of
-/// their extents over all numbers that the values consist of. One entry per mark.
+/// Returns, for each mark, the number of its values that its digits distinguish: the product of
+/// their extents over all numbers that the values consist of.
 std::vector<std::int64_t> told_apart(const IterMap& map);
 
-/// Returns a value as an expression of the loop variables, with digits in the order of their
-/// weight.
+/// Returns a value as an expression of the loop variables, most significant digit first.
 tir::Expr to_expr(const IterMap& map, const DigitSum& sum);
 tir::Expr to_expr(const IterMap& map, const Digit& digit);
 
-/// Returns the parts of a conjunction.
+/// Returns the operands of a conjunction.
 std::vector<tir::Expr> conjuncts(const tir::Expr& condition);
 
 }  // namespace tenon::s_tir

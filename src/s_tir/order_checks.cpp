@@ -21,7 +21,7 @@ bool reduces(const Block& block) {
                      [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
 }
 
-/// Returns the statement with blocks replaced by their bodies and all loops serial.
+/// Returns the statement with blocks replaced by their bodies, and with serial loops only.
 Stmt opened(const Stmt& s) {
   const std::function<Stmt(const Stmt&)> serial = [&](const Stmt& at) -> Stmt {
     const Stmt result = map_children(
@@ -67,7 +67,7 @@ Footprint only(const Footprint& all, arith::AccessKind kind) {
   return result;
 }
 
-/// Returns `parent` with `with` in place of `part`; only `with` if `parent` is a sequence.
+/// Returns `parent` with `part` replaced by `with`. If `parent` is a sequence, returns only `with`.
 Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
   if (parent.as<Seq>()) return with;
   return map_children(
@@ -75,15 +75,16 @@ Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
       [&](const Stmt& child) { return child.same_as(part) ? with : child; });
 }
 
-/// Returns `own` in the block's place, with the loops and branches around it below `top` but
-/// without its neighbours.
+/// Returns `own` in place of the block, inside the loops and branches that enclose the block below
+/// `top`, and without its siblings.
 Stmt alone_below(const Program& program, int block, int top, Stmt own) {
   for (int at = block; *program.parent(at) != top; at = *program.parent(at))
     own = around(program.stmt(*program.parent(at)), program.stmt(at), own);
   return own;
 }
 
-/// Returns the init of a reduction at the block, under the condition that its sum begins.
+/// Returns the init of a reduction in place of the block, guarded by the condition that the
+/// instance is the first of its sum.
 Stmt init_of(const BlockRealize& realize) {
   Expr runs = realize.predicate;
   for (std::size_t i = 0; i < realize.values.size(); ++i) {
@@ -288,7 +289,8 @@ void require_init_passes(const Caller& caller, const Program& program, int n, in
 
 namespace {
 
-/// Whether the reduction iterators are bound to loops, outermost first, in their own order.
+/// Whether the reduction iterators are bound to loop variables, and the loops are nested in the
+/// order of the iterators.
 bool reduces_in_order(const Program& program, int n) {
   const BlockRealize& realize = program.realize(n);
   int outside = -1;
@@ -359,8 +361,8 @@ bool is_shared_between(const Buffer& buffer, const std::optional<ThreadTag>& thr
   return is_shared && thread && !is_block_private;
 }
 
-/// Whether what the block reads of the buffer was written earlier in the same iteration of the
-/// loop.
+/// Whether the block reads only elements of the buffer that were written earlier in the same
+/// iteration of the loop.
 bool reads_own_values(const Program& program, const Buffer& buffer, int loop, int block) {
   const Block& reader = program.block(block);
   if (reader.init && mentions(reader.writes, buffer))
@@ -403,7 +405,7 @@ bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
 
 namespace {
 
-/// Returns the first conflict between blocks below the innermost loop for the relation.
+/// Returns the first conflict under the relation between blocks below the innermost loop.
 /// `is_unordered` states whether two instances of a block, or an init and an update, may access a
 /// buffer in any order.
 std::optional<Conflict> conflict_of_blocks(const Program& program, int outermost, int innermost,
@@ -453,7 +455,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   const auto is_exempt = [&](int, const Buffer& buffer) {
     return has_own_memory(program, buffer, innermost, std::nullopt);
   };
-  // Values of a sum commute, but must follow its init.
+  // The updates of a sum commute, but they must follow its init.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool is_with_init) {
     const Block& block = program.block(n);
     return !is_with_init && mentions(block.writes, buffer) && reduces(block) &&
@@ -462,7 +464,8 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
   const auto place = [](const std::vector<int>& order, int loop) {
     return std::find(order.begin(), order.end(), loop) - order.begin();
   };
-  // The outermost loop in which two iterations differ determines which runs first.
+  // The order of two iterations is decided by the outermost loop in which they differ: `first` in
+  // the order `before`, `second` in the order `after`.
   for (const int first : before)
     for (const int second : before) {
       if (place(before, first) >= place(before, second)) continue;

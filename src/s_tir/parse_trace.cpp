@@ -98,7 +98,7 @@ class TextReader : Reader {
   }
 
  private:
-  /// Reads def apply_trace(sch: tir.Schedule) -> None:
+  /// Parses def apply_trace(sch: tir.Schedule) -> None:
   void header() {
     if (token().kind != Token::Kind::Name || token().text != "def") return;
     while (token().kind != Token::Kind::EndOfLine) take();
@@ -123,7 +123,7 @@ class TextReader : Reader {
 
   std::vector<Token> left_side() {
     std::vector<Token> names;
-    // A line without results begins with the schedule.
+    // A line of an instruction without results begins with `sch.`.
     if (token().text == "sch" && peek().text == ".") return names;
     while (!accept("=")) {
       names.push_back(expect(Token::Kind::Name, "a name or `=`"));
@@ -162,7 +162,8 @@ class TextReader : Reader {
     syntax_error(name, std::string(info.name) + " has no argument `" + name.text + "`");
   }
 
-  /// Separate loops form one argument; other positions are those of the table.
+  /// Parses a positional argument. Consecutive loops form one argument; other positions are those
+  /// of the table.
   void positional_argument(Instruction& step, const InstructionInfo& info) {
     const Token at = token();
     TraceValue given = value();
@@ -197,7 +198,7 @@ class TextReader : Reader {
     return {used(item)};
   }
 
-  /// Reads lambda i, j: (j, i), up to the closing parenthesis.
+  /// Parses lambda i, j: (j, i), up to the closing parenthesis.
   TraceValue index_map(const Token& keyword) {
     std::string text = "lambda ";
     bool is_body = false;

@@ -15,7 +15,7 @@ namespace tenon::s_tir {
 
 using namespace tir;
 
-// ---- the known reducers of tuples ---------------------------------------------------------------
+// ---- registered reducers of tuples  -------------------------------------------------------------
 
 namespace {
 
@@ -25,7 +25,7 @@ struct Registered {
   IdentityOfTypes identity;
 };
 
-/// Returns a reducer that selects the index and value of x if `first` holds, else those of y.
+/// Returns a reducer of (index, value) pairs: x if `first` holds, otherwise y.
 Registered best_of(Expr (*first)(const Expr& x, const Expr& y), bool is_max) {
   return {2,
           [first](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
@@ -84,9 +84,9 @@ std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
   return result;
 }
 
-// ---- taking a block's body apart ----------------------------------------------------------------
+// ---- analysis of a block's body  ----------------------------------------------------------------
 
-/// Stores, and their values with surrounding lets substituted.
+/// Stores; the lets around them are substituted into their values.
 struct Stores {
   std::vector<Store> stores;
   bool has_lets = false;
@@ -105,7 +105,7 @@ std::optional<Stores> stores_of(const Stmt& body) {
   for (const Stmt& part : seq ? seq->stmts : std::vector<Stmt>{*at}) {
     const Store* store = part.as<Store>();
     if (!store) return std::nullopt;
-    // A value that was not computed by a let may depend on another store.
+    // A value that is computed after the lets may depend on another store.
     if (result.has_lets && !store->value.as<VarNode>()) return std::nullopt;
     Store own = *store;
     own.value = substitute(own.value, lets);
@@ -134,7 +134,7 @@ std::vector<Expr> children_of(const Expr& e) {
   return result;
 }
 
-/// Finds the value of y if an expression is the reducer's for the given x.
+/// Finds y such that an expression is the reducer's result for the given x.
 class Matcher {
  public:
   explicit Matcher(const CommReducerNode& reducer) : reducer_(reducer) {}
@@ -212,7 +212,7 @@ std::optional<ReductionBody> find_registered(const Stores& update, const Stores&
     Matcher matcher(*reducer);
     bool matches = true;
     for (std::size_t n = 0; n < types.size() && matches; ++n) {
-      // The previous value is x. A reducer cannot use other elements of an output.
+      // The previous value of the element is x. A reducer cannot use other elements of an output.
       const Expr value = rewrite(
           update.stores[n].value, [&](const Load& load, const Expr&) -> std::optional<Expr> {
             for (std::size_t k = 0; k < types.size(); ++k)

@@ -1,5 +1,5 @@
 // The computation of a reduction block: its outputs, the combiner of two partial results, and the
-// combined values.
+// values that it combines.
 //
 //   v0 = select(V[i] >= A[i, k], I[i], k)           outputs  I[i], V[i]
 //   v1 = select(V[i] >= A[i, k], V[i], A[i, k])     combiner argmax(x, y)
@@ -12,11 +12,11 @@
 namespace tenon::s_tir {
 
 struct ReductionBody {
-  /// For each output: its store, its start value, and the value combined with it.
+  /// For each output: its store, its initial value, and the value that is combined with it.
   std::vector<tir::Store> outputs;
   std::vector<tir::Expr> identities, values;
   tir::CommReducer combiner;
-  /// Whether all values are computed before one is stored.
+  /// Whether all values are computed before the first is stored.
   bool has_lets = false;
 
   /// Return the init and the update for other elements and values.
@@ -28,8 +28,8 @@ struct ReductionBody {
 /// reducer, starting from its identity.
 std::optional<ReductionBody> find_reduction_body(const tir::Block& block);
 
-/// Returns a counterexample to the laws of a registered reducer that the change relies on, as part
-/// of a sentence; nullopt if none is found. Sums, products, minima and maxima satisfy all laws.
+/// Returns a counterexample, as part of a sentence, to the laws of a registered reducer that the
+/// change relies on; nullopt if none is found. Sums, products, minima and maxima satisfy all laws.
 std::optional<std::string> broken_law(const ReductionBody& body, arith::ReductionChange change);
 
 }  // namespace tenon::s_tir

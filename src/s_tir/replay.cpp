@@ -47,7 +47,7 @@ class Replayer {
     const RV rv = handle(name);
     if (rv.kind != RV::Kind::Block)
       throw TypeError(std::string(info_->name) + ": argument `" + std::string(name) +
-                      "` is no block");
+                      "` is not a block");
     return BlockRV(rv.number);
   }
   LoopRV loop_of(const RV& rv) const {
@@ -110,7 +110,7 @@ class Replayer {
     throw TypeError(std::string(info_->name) + ": " + what + " is not a list of " +
                     (std::is_floating_point_v<T> ? "numbers" : "integers"));
   }
-  /// Returns the recorded decision; null if there is none or samples are drawn again.
+  /// Returns the recorded decision; null if there is none or if samples are to be drawn again.
   const TraceValue* decision() const {
     const bool is_there = step_->decision && !options_.draw_anew &&
                           !std::holds_alternative<std::monostate>(step_->decision->value);

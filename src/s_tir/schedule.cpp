@@ -178,7 +178,7 @@ void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buf
   step.record();
 }
 
-// ---- places of computation ----------------------------------------------------------------------
+// ---- compute locations  -------------------------------------------------------------------------
 
 void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                           Where where) {
@@ -234,7 +234,7 @@ void Schedule::reverse_compute_inline(BlockRV block, Where where) {
   step.record();
 }
 
-// ---- reductions, blocks, notes ------------------------------------------------------------------
+// ---- reductions, blocks, annotations  -----------------------------------------------------------
 
 BlockRV Schedule::decompose_reduction(BlockRV block, LoopRV loop, Where where) {
   Step step(own(), InstructionKind::DecomposeReduction, "decompose_reduction", where);

@@ -41,7 +41,7 @@ Schedule::State& Schedule::own() {
   return *state_;
 }
 
-// ---- what is there ------------------------------------------------------------------------------
+// ---- look-up  -----------------------------------------------------------------------------------
 
 BlockRV Schedule::get_block(const Name& name, const Name& func_name, Where where) {
   Step step(own(), InstructionKind::GetBlock, "get_block", where);

@@ -25,8 +25,8 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
 constexpr std::int64_t kMaxTiledExtent = std::int64_t{1} << 40;
 constexpr int kMaxTileFactors = 64;
 
-/// All lists of n factors of an extent whose last factor is at most a limit. They are counted
-/// instead of enumerated, because their number grows like a power of n.
+/// All lists of n factors of an extent whose last factor does not exceed a limit. They are counted
+/// without enumeration, because their number grows polynomially with n.
 class Tilings {
  public:
   Tilings(std::int64_t extent, int n, std::int64_t limit)
@@ -38,10 +38,10 @@ class Tilings {
     }
   }
 
-  /// Exact up to 2^53.
+  /// Exact for counts up to 2^53.
   double count() const { return count_of(extent_, n_, limit_); }
 
-  /// Draws one uniformly. Precondition: there is one.
+  /// Draws a list uniformly. Precondition: there is at least one.
   std::vector<std::int64_t> drawn(Rng& dice) const {
     constexpr double kExact = 9007199254740992;
     const double all = count();
@@ -67,7 +67,8 @@ class Tilings {
   }
 
  private:
-  /// Returns the number of lists of n factors of the number whose last is at most the limit.
+  /// Returns the number of lists of n factors of the number whose last factor does not exceed the
+  /// limit.
   double count_of(std::int64_t number, int n, std::int64_t limit) const {
     if (n == 1) return number <= limit ? 1 : 0;
     if (number > limit) {
@@ -93,8 +94,8 @@ class Tilings {
   std::vector<std::int64_t> primes_ = {};
 };
 
-/// Repairs a decision that was made for another extent: factors that no longer divide are replaced
-/// by the nearest divisors, from the innermost outwards, and the outermost takes the remainder.
+/// Repairs a decision that was made for another extent. Factors that do not divide it are replaced
+/// by the nearest divisors, innermost first, and the outermost factor becomes the quotient.
 std::vector<std::int64_t> repaired(std::vector<std::int64_t> tile, std::int64_t extent) {
   const std::vector<std::int64_t> all = divisors(extent);
   std::int64_t rest = extent;
@@ -190,7 +191,7 @@ LoopRV Schedule::sample_compute_location(BlockRV block, const ComputeLocationOpt
   Step step(own(), InstructionKind::SampleComputeLocation, "sample_compute_location", where);
   step.with(RV(block));
   const Step::Place place = step.block(block);
-  // The loops of a consumer below which the block can be computed.
+  // The loops of a consumer that are possible compute locations.
   std::vector<int> locations;
   const std::vector<int> readers = consumers(place.program, place.n);
   if (!readers.empty())

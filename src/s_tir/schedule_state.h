@@ -10,8 +10,9 @@
 
 namespace tenon::s_tir {
 
-/// The target of a random variable. Blocks and loops are identified by what rewrites preserve. A
-/// loop may also be the root or the inlining that sample_compute_location can return.
+/// The target of a random variable. Blocks and loops are identified by properties that rewrites
+/// preserve. A loop may also be one of the results of sample_compute_location that are not loops:
+/// the root, or inlining.
 struct BlockHandle {
   std::string function;
   BlockKey key;

@@ -1,5 +1,5 @@
-// Iterator values in the form that TVM prints after loops are split or fused: the digits of the
-// loops' values, most significant first, if they are such digits.
+// Binding values in the form that TVM prints after loops are split or fused: the digits of the
+// loops' numbers, most significant first, if the values consist of such digits.
 #pragma once
 
 #include "s_tir/iter_map.h"
@@ -7,8 +7,8 @@
 
 namespace tenon::s_tir {
 
-/// Simplifies the bindings of the blocks directly below the statement. `around`: the loops outside.
-/// With `preserve_unit_iters`, loops of one iteration are digits too.
+/// Simplifies the bindings of the blocks directly below the statement. `around`: the enclosing
+/// loops. If `preserve_unit_iters`, loops of one iteration are digits too.
 tir::Stmt simplify_bindings(const tir::Stmt& s, std::vector<LoopDomain> around,
                             bool preserve_unit_iters = true);
 

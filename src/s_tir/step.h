@@ -1,7 +1,7 @@
 // One step of a schedule in progress: looks up handles, and records the step at the end.
 //
-// Everything that can fail runs before anything is changed, so that a step that throws leaves the
-// schedule unchanged.
+// Everything that can fail runs before the first change, so a step that throws leaves the schedule
+// unchanged.
 #pragma once
 
 #include "s_tir/context.h"
@@ -25,7 +25,7 @@ class Step {
   void decide(TraceValue decision);
   const Caller& caller() const { return caller_; }
 
-  // ---- what handles stand for ----
+  // ---- handle look-up ----
 
   struct Place {
     std::string function;
@@ -37,14 +37,15 @@ class Step {
   Place block(BlockRV rv) const;
   Place loop(LoopRV rv) const;
   Place block_or_loop(RV rv) const;
-  /// Returns the loops, which must belong to one function, and stores that function's name.
+  /// Returns the loops and stores the name of their function. Throws unless they are in one
+  /// function.
   std::vector<int> loops(const std::vector<LoopRV>& rvs, std::string& function) const;
   std::int64_t number(ExprRV rv) const;
   Rng& dice() { return state_.dice; }
 
   // ---- results ----
 
-  /// Replaces a function by its next version. `renamed`: blocks whose handles then refer to another
+  /// Replaces a function by its new version. `renamed`: blocks whose handles then refer to another
   /// block.
   void replace(const std::string& function, tir::PrimFunc func,
                const std::vector<std::pair<BlockKey, BlockKey>>& renamed = {});

@@ -77,7 +77,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-/// Writes one value as Python does.
+/// Prints one value in Python syntax.
 class ValueWriter {
  public:
   explicit ValueWriter(const RVNames& names) : names_(names) {}
@@ -117,7 +117,7 @@ std::string call_text(const Instruction& step, const InstructionInfo& info, cons
     const Parameter& parameter = info.parameters[n];
     const TraceValue& value = step.arguments[n];
     const bool is_v09 = style == TraceStyle::V09;
-    // The 0.9.0 form omits arguments that it does not have if they have their default.
+    // The 0.9.0 form lacks the newer arguments; they are omitted if they have their default.
     if (is_v09 && parameter.is_new && value == absent_value(parameter)) continue;
     const auto* list = std::get_if<TraceValue::List>(&value.value);
     if (const auto* map = std::get_if<std::string>(&value.value); map && parameter.is_index_map) {

@@ -37,7 +37,7 @@ std::string plain(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Returns JSON as Python writes it: with a space after each comma.
+/// Returns JSON formatted as by Python, with a space after each comma.
 std::string text_of(const Json& value) {
   if (value.is_number_float() && std::isfinite(value.get<double>())) {
     const std::string text = number_text(value.get<double>());
@@ -54,10 +54,10 @@ void add_argument(Json& inputs, Json& attributes, const Parameter& parameter,
   if (parameter.passed == Passed::Attribute) {
     attributes.push_back(json_of(value, names));
   } else if (const auto* text = std::get_if<std::string>(&value.value)) {
-    // Inputs are mostly names, so a string among them gets its own quotes.
+    // Inputs are mostly names of variables, so a string input is quoted once more.
     inputs.push_back(plain(Json(*text)));
   } else if (const bool* flag = std::get_if<bool>(&value.value)) {
-    // Options are numbers in JSON, but annotation values are inputs and keep their type.
+    // Options are numbers in JSON. Annotation values are inputs, whose bools keep their type.
     inputs.push_back(*flag);
   } else if (const auto* list = std::get_if<TraceValue::List>(&value.value)) {
     for (const TraceValue& item : *list) inputs.push_back(json_of(item, names));
@@ -86,7 +86,7 @@ class JsonReader {
   Trace result_;
   std::map<std::string, RV> names_;
   int next_ = 0;
-  /// The current step, from 1.
+  /// The number of the current step, from 1.
   int step_ = 0;
 
   [[noreturn]] void error(const std::string& what) const {
@@ -105,7 +105,7 @@ class JsonReader {
     distribute(json[1], Passed::Input, step, is_given);
     distribute(json[2], Passed::Attribute, step, is_given);
     for (const Json& output : json[3]) {
-      if (!output.is_string()) error("what it gives must be names");
+      if (!output.is_string()) error("its results must be names");
       const RV rv{kind_given(info->gives), next_++};
       names_.insert_or_assign(output.get<std::string>(), rv);
       step.outputs.push_back(rv);
@@ -157,7 +157,7 @@ class JsonReader {
     return is_input ? input(text) : TraceValue{text};
   }
 
-  /// Returns a name, or a string in its own quotes.
+  /// Returns a name, or the string that the text quotes.
   TraceValue input(const std::string& text) const {
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
       const Json own = Json::parse(text, nullptr, false);

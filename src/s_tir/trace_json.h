@@ -7,7 +7,8 @@
 
 namespace tenon::s_tir {
 
-/// TypeError for anything else: with line and column for invalid JSON, otherwise with the step.
+/// Throws TypeError for anything else: with line and column for invalid JSON, otherwise with the
+/// step.
 Trace parse_json_trace(std::string_view text);
 
 }  // namespace tenon::s_tir

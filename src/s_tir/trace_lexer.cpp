@@ -62,7 +62,7 @@ class Lexer {
     return at < text_.size() && text_[at] >= '0' && text_[at] <= '9';
   }
 
-  /// Reads a number, which has a digit after its sign and its point, or a sign.
+  /// Reads a sign, or a number. A number has a digit after its sign and after its point.
   void number_or_sign() {
     const bool has_sign = text_[at_] == '-' || text_[at_] == '+';
     const std::size_t first = at_ + (has_sign ? 1 : 0);

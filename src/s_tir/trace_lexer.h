@@ -15,8 +15,7 @@ struct Token {
   int column;
 };
 
-/// Splits the text into tokens without comments. Empty lines are skipped: a line ends in one
-/// EndOfLine.
+/// Splits the text into tokens without comments and empty lines. Each line ends in one EndOfLine.
 std::vector<Token> trace_tokens(std::string_view text);
 
 /// Throws TypeError: "trace, line 2, column 5: ...".

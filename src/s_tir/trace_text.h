@@ -19,7 +19,7 @@ class RVNames {
   std::map<int, int> numbers_;
 };
 
-/// Maximum nesting of lists in a parsed value. No step takes more than lists of lists.
+/// Maximum nesting of lists in a parsed value; no step takes more than lists of lists.
 constexpr int kMaxNestedLists = 16;
 
 /// Returns the number with the digits that reproduce the same double, as TVM writes it.

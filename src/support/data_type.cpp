@@ -22,7 +22,7 @@ bool is_power_of_two_byte_width(int bits) {
   return bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
-/// Removes a number from the front of the text and returns it.
+/// Removes a leading number from the text and returns it.
 std::optional<int> take_number(std::string_view& text) {
   int value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -14,16 +14,17 @@ namespace tenon {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-// AddressSanitizer does not clear its records of a larger stack when an exception is thrown.
+// The limit for AddressSanitizer: it does not clear its shadow memory of a larger stack when an
+// exception is thrown.
 constexpr std::size_t kStackBytes = std::size_t{48} << 20;
 #else
 constexpr std::size_t kStackBytes = std::size_t{512} << 20;
 #endif
 
-/// Space for all calls between two checks whether the stack is low.
+/// Space for the calls between two checks of the stack pointer.
 constexpr std::size_t kReserve = std::size_t{256} << 10;
 
-/// Returns the address below which this thread's own stack is low; 0 if unknown.
+/// Returns the address below which this thread's stack counts as low; 0 if it is unknown.
 std::uintptr_t find_low_mark() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
@@ -47,8 +48,8 @@ bool is_below_low_mark(std::uintptr_t address) {
 
 }  // namespace detail
 
-// Switches the stack within the thread, since a new thread would need its own memory arena and time
-// to start. Sanitizers track stacks by thread, so with them a thread is used.
+// Switches the stack within the thread: a new thread would take time to start and need its own
+// memory arena. Sanitizers track one stack per thread, so with them a thread is used.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
 namespace {
@@ -94,7 +95,7 @@ class DeepStack {
   }
 
   std::byte* lowest() const { return lowest_; }
-  /// Releases memory that only very deep programs have used.
+  /// Releases the pages that only very deep programs have used.
   void trim() const { madvise(lowest_ + kGuard, kStackBytes - kKept - kGuard, MADV_DONTNEED); }
 
  private:
@@ -108,12 +109,12 @@ struct Switch {
   ucontext_t outside, inside;
 };
 
-/// The first function on the new stack. Takes the pointer in two halves, because makecontext passes
-/// ints.
+/// The first function on the new stack. It receives a pointer in two halves, because makecontext
+/// passes ints.
 void enter(unsigned high, unsigned low) {
   auto* s = reinterpret_cast<Switch*>(std::uintptr_t{high} << 32 | low);
   (*s->f)();
-  // The context ends here and continues in `outside`.
+  // On return, execution continues in `outside`.
 }
 
 bool run_on(const DeepStack& stack, const std::function<void()>& f) {
@@ -132,7 +133,7 @@ bool run_on(const DeepStack& stack, const std::function<void()>& f) {
 }
 
 bool run_on_other_stack(const std::function<void()>& f) {
-  // The first stack is kept, so that its pages are committed for the next program.
+  // One stack is kept for the next call, so that its pages need not be allocated again.
   thread_local const DeepStack kept;
   thread_local bool is_in_use = false;
   if (is_in_use) return run_on(DeepStack(), f);
@@ -150,7 +151,7 @@ bool run_on_other_stack(const std::function<void()>& f) {
 void run_on_deep_stack(const std::function<void()>& f) {
   if (run_on_other_stack(f)) return;
   if (is_stack_low())
-    throw Error("an expression or a program is nested too deep for the stacks to be had");
+    throw Error("an expression or a program is nested too deep for the available stack");
   f();
 }
 

@@ -21,7 +21,7 @@ struct Format {
 constexpr Format kBinary16{5, 10};
 constexpr Format kBFloat16{8, 7};
 
-/// Rounds once, directly from the double; going through float32 would round twice.
+/// Rounds once, directly from the double; a conversion by way of float32 would round twice.
 std::uint16_t narrow(double value, Format format) {
   const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
   const double magnitude = std::fabs(value);
@@ -33,11 +33,12 @@ std::uint16_t narrow(double value, Format format) {
   const int least_exponent = 1 - format.bias();
   const int exponent = std::max(std::ilogb(magnitude), least_exponent);
   if (exponent > format.bias()) return with_sign(format.infinity());
-  // In units of the last place. Scaling by a power of two is exact here: large magnitudes are cut
-  // off above, and small ones grow.
+  // The value in units of the last place. The scaling by a power of two is exact: large magnitudes
+  // were handled above, and small ones grow.
   const double units = std::nearbyint(std::ldexp(magnitude, format.fraction_bits - exponent));
-  // A carry out of the fraction increments the exponent, up to infinity. A subnormal number has no
-  // hidden bit, which the subtraction accounts for.
+  // A carry out of the fraction increments the exponent field, up to infinity. The subtraction
+  // cancels the hidden bit of a normal number; a subnormal number has none, so its exponent field
+  // becomes 0.
   const int hidden = 1 << format.fraction_bits;
   return with_sign(((exponent + format.bias()) << format.fraction_bits) + static_cast<int>(units) -
                    hidden);

@@ -8,7 +8,7 @@ namespace tenon {
 
 namespace {
 
-/// Number of characters per allowed edit; with more edits it is a different word.
+/// Number of characters per allowed edit. A name that needs more edits is a different word.
 constexpr int kCharactersForEachMistake = 3;
 
 bool same(char a, char b) {
@@ -18,8 +18,8 @@ bool same(char a, char b) {
 }  // namespace
 
 int spelling_distance(std::string_view a, std::string_view b) {
-  // Rows of edit distances from prefixes of `a` to prefixes of `b`: the current prefix, and those
-  // that are one and two characters shorter.
+  // Rows of the matrix of edit distances: for the current prefix of `a`, and for the prefixes that
+  // are one and two characters shorter.
   std::vector<int> row(b.size() + 1), above, two_above;
   for (std::size_t n = 0; n <= b.size(); ++n) row[n] = static_cast<int>(n);
   for (std::size_t m = 1; m <= a.size(); ++m) {

@@ -18,7 +18,7 @@ namespace {
 
 using runtime::NDArray;
 
-/// Returns the operations that compute arguments, each once.
+/// Returns the operations whose outputs are arguments, each once.
 std::vector<te::Operation> computed(const std::vector<LowerArgument>& args,
                                     const ArgumentOptions& options) {
   std::vector<te::Operation> ops;
@@ -46,8 +46,8 @@ bool calls_c_functions(const tir::IRModule& module) {
   return found;
 }
 
-/// Returns the expected arguments after the run: those of the interpreter with the default
-/// schedule, and those of the reference.
+/// Returns the expected values of the arguments after the run, by each available oracle: the
+/// interpreter with the default schedule, and the reference.
 std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument>& args,
                                                  const CheckOptions& options,
                                                  const SourceLocation& where) {
@@ -74,7 +74,7 @@ std::vector<std::vector<CallArgument>> truths_of(const std::vector<LowerArgument
   return truths;
 }
 
-/// Element `n` of a compact array as a double. Exact for all types except integers beyond 2^53.
+/// The elements of an array as doubles, which are exact except for integers beyond 2^53.
 class Elements {
  public:
   explicit Elements(const NDArray& array)
@@ -137,7 +137,7 @@ bool binds_threads(const te::Schedule& schedule, SourceLocation where) {
 
 namespace {
 
-/// Runs the schedule on the arguments. Returns whether the interpreter ran it.
+/// Runs the schedule on the arguments. Returns whether the interpreter, not compiled code, ran it.
 bool run(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
          const CheckOptions& options, const std::vector<CallArgument>& call,
          const SourceLocation& where) {

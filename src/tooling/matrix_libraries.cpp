@@ -8,8 +8,8 @@ namespace tenon {
 
 namespace {
 
-/// Isolates each library and its dependencies. AddressSanitizer does not support that, and
-/// ThreadSanitizer does not understand the synchronization of OpenMP.
+/// RTLD_DEEPBIND isolates each library with its dependencies. AddressSanitizer does not support it,
+/// and ThreadSanitizer does not recognize the synchronization of OpenMP.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr int kHow = RTLD_NOW | RTLD_LOCAL;
 #else
@@ -21,7 +21,8 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// Returns the function; null if none of the files exists or has the symbol.
+/// Returns the function of the first library that exists; null if there is none or it lacks the
+/// symbol.
 template <class F>
 F* find(std::initializer_list<const char*> files, const char* symbol) {
   if (!kIsAllowed) return nullptr;
@@ -42,7 +43,7 @@ std::function<void()> call_cblas(CblasSgemm* gemm, const MatrixProduct& p) {
   };
 }
 
-/// Returns the product of a library with the CBLAS interface and its own function for setting the
+/// Returns the matrix product of a library with the CBLAS interface and a function that sets the
 /// number of threads.
 template <class Count>
 std::optional<LibraryProduct> cblas(const char* name, const char* file, const char* set_threads,
@@ -54,7 +55,7 @@ std::optional<LibraryProduct> cblas(const char* name, const char* file, const ch
   return LibraryProduct{name, call_cblas(gemm, p)};
 }
 
-/// Debian's package uses OpenMP.
+/// Returns oneDNN's matrix product. Debian's package uses OpenMP.
 std::optional<LibraryProduct> onednn(const MatrixProduct& p, int threads) {
   using Sgemm = int(char, char, long, long, long, float, const float*, long, const float*, long,
                     float, float*, long);

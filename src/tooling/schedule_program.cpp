@@ -165,7 +165,7 @@ void ScheduleProgram::save(const std::string& name, const te::Schedule& schedule
   if (options.refused_for) return;
   std::filesystem::create_directories(*options_.save);
   ++saved_;
-  // Sorts in the order of the schedules.
+  // File names sort in the order of the schedules.
   const std::string path = *options_.save + "/" + options_.program + (saved_ < 10 ? "_0" : "_") +
                            std::to_string(saved_) + ".so";
   compile(schedule, args, target(), build_options(name, options), where).save(path);
@@ -235,7 +235,7 @@ BuildOptions ScheduleProgram::build_options(const std::string& name, const ShowO
 }
 
 void ScheduleProgram::warn(const te::Schedule& schedule) {
-  // Each phase creates the schedules again, so that only one of them reports warnings.
+  // Each phase creates the schedules again; only the first reports their warnings.
   for (const std::string& warning : te::pending_warnings(schedule))
     if (phase_ == Phase::Show && warned_.insert(warning).second)
       err_ << "warning: " << warning << std::endl;

@@ -26,7 +26,7 @@ struct CCode {
 };
 
 /// Returns flags that permit the same floating-point transformations as the LLVM code generator:
-/// contraction always, reassociation only with fast_math; NaN and infinity are always respected.
+/// contraction always, reassociation only with fast_math. NaN and infinity are always respected.
 std::vector<std::string> flags_of(const CCode& code) {
   std::vector<std::string> flags{"-std=gnu11",
                                  "-O" + std::to_string(code.options.opt_level),
@@ -38,8 +38,8 @@ std::vector<std::string> flags_of(const CCode& code) {
                                  "-ffp-contract=fast",
                                  "-fno-math-errno",
                                  "-fno-trapping-math"};
-  // The helper functions for operations that C lacks, for float16 above all, are called thousands
-  // of times in long unrolled code; GCC takes ten times as long to inline each.
+  // Long unrolled code calls the helper functions thousands of times, above all those for float16.
+  // Inlining each call makes GCC ten times slower.
   constexpr std::size_t kLongText = std::size_t{1} << 20;
   if (code.text.size() > kLongText) flags.emplace_back("-fno-inline");
   if (code.target.fast_math)
@@ -47,10 +47,10 @@ std::vector<std::string> flags_of(const CCode& code) {
   return flags;
 }
 
-/// Flags against wrong code from GCC 12. If-converted loops load elements that a condition guards;
-/// vectors in the red zone of x86-64 are assumed aligned even if the stack pointer is not a
-/// multiple of 16; pow(x, 0.5) becomes a vector of square roots, which differ for -infinity and
-/// -0.0.
+/// Disables transformations of GCC 12 that produce wrong code. If-conversion loads elements that a
+/// condition guards. Vectors in the red zone of x86-64 are assumed aligned even if the stack
+/// pointer is not a multiple of 16. pow(x, 0.5) becomes a vector of square roots, which differ for
+/// -infinity and -0.0.
 constexpr std::array kAgainstErrors = {"-fno-tree-loop-if-convert", "-mno-red-zone",
                                        "-fno-builtin-pow", "-fno-builtin-powf"};
 
@@ -87,7 +87,8 @@ void link_shared_library(const CCode& code, const std::filesystem::path& path) {
     if (!std::filesystem::exists(library))
       throw RuntimeError("the library to link `" + library.string() + "` is not there");
   const std::filesystem::path saved = std::filesystem::absolute(path).lexically_normal();
-  // Symbolic: a function of the program with the same name must not replace one of the library.
+  // -Bsymbolic: a function of the program must not preempt a function of the library with the same
+  // name.
   std::vector<std::string> flags{"-shared", "-Wl,-Bsymbolic",
                                  "-Wl,-soname," + saved.filename().string()};
   for (std::string& argument : link_arguments(code.options.link, saved))

@@ -151,7 +151,7 @@ OpenClDialect::OpenClDialect(const tir::TargetFacts& facts)
   device.shuffle = is_intel ? "intel_sub_group_shuffle" : "sub_group_shuffle";
   device.warp_barrier = "sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
   if (!is_intel) return;
-  // Intel's devices have several subgroup sizes, and choose one unless a kernel requires a size.
+  // Intel devices support several subgroup sizes and choose one unless the kernel requires a size.
   const std::string demand =
       "__attribute__((intel_reqd_sub_group_size(" + std::to_string(facts.subgroup_size) + ")))\n";
   const std::size_t at = std::string_view("__kernel ").size();

@@ -75,7 +75,8 @@ struct DeviceDialect {
   /// Whether shared memory whose size is set at launch is a parameter.
   bool dynamic_shared_is_parameter = false;
   /// The function that returns the value of another thread of the warp; "" if there is none. CUDA's
-  /// functions take a mask of threads and the width of groups, the others a thread of the warp.
+  /// functions take a mask of threads and the width of groups; the others take the thread's index
+  /// in the warp.
   std::string_view shuffle = {};
   bool has_cuda_shuffles = false;
   /// Whether the text may contain PTX instructions.
@@ -89,7 +90,7 @@ struct DeviceDialect {
   std::string_view aligned = {};
   /// Reserved names in addition to those of C.
   std::span<const std::string_view> reserved;
-  /// Pairs of word and preamble: the preamble is emitted first if the text contains the word.
+  /// Pairs of word and preamble: a text that contains the word begins with the preamble.
   std::span<const std::pair<std::string_view, std::string_view>> preambles;
 };
 
@@ -108,8 +109,8 @@ extern const Dialect kOpenClC;
 /// CUDA C++, as NVRTC compiles it without any header.
 extern const Dialect kCudaC;
 
-/// OpenCL C with the extensions that the target names. It cannot be copied, because its parts refer
-/// to one another.
+/// OpenCL C with the extensions that the target names. It is not copyable, because its members
+/// point to one another.
 struct OpenClDialect {
   explicit OpenClDialect(const tir::TargetFacts& facts);
   OpenClDialect(const OpenClDialect&) = delete;

@@ -49,7 +49,7 @@ Text CFunctionEmitter::integer(std::int64_t value, DataType t) const {
                                     : t.bits == 32 ? "u"
                                                    : "")};
   }
-  // C has no negative literals, and no literal for the magnitude of the minimum.
+  // C has no negative literals, and the magnitude of the minimum is not representable as a literal.
   const bool is_least = value == integer_min(t) && t.bits >= 32;
   if (is_least && is_kernel()) return {"(" + std::to_string(value + 1) + " - 1)"};
   if (value == std::numeric_limits<std::int64_t>::min()) return {"INT64_MIN"};
@@ -100,7 +100,7 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
   if (is_comparison(op)) return comparison(op, expr(n.a, lane), expr(n.b, lane));
   if (t.is_floating()) {
     const bool is_extremum = op == BinaryOp::Min || op == BinaryOp::Max;
-    // The helpers check the second operand for NaN, which the C compiler omits for constants.
+    // The helpers test the second operand for NaN; the C compiler removes the test of a constant.
     const bool swaps = is_extremum && is_constant_number(n.a);
     const Expr &first = swaps ? n.b : n.a, &second = swaps ? n.a : n.b;
     if (is_native_half(t) && (is_wrapping(op) || op == BinaryOp::Div || is_extremum))
@@ -117,7 +117,7 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
   const bool is_native = t.bits >= 32 && (t.is_uint() || is_index);
   if (is_native) {
     Text a = expr(n.a, lane);
-    // C would compute two literals in int.
+    // C would compute an operation on two literals in int.
     if (constant_int(n.a) && constant_int(n.b)) a = cast_to(type_of(t), a);
     return infix(a, sign_of(op), expr(n.b, lane), level_of(op));
   }

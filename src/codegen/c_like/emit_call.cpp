@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-/// Whether the intrinsic exists on devices only.
+/// Whether the intrinsic exists only on devices.
 bool is_of_devices(Intrin intrin) {
   switch (intrin) {
     case Intrin::tvm_thread_allreduce:
@@ -36,7 +36,7 @@ bool is_of_devices(Intrin intrin) {
   }
 }
 
-/// Whether the intrinsic has another meaning in kernels, or no effect outside of them.
+/// Whether the intrinsic has another meaning in kernels, or has no effect outside of them.
 bool is_for_devices(Intrin intrin) {
   if (is_of_devices(intrin)) return true;
   switch (intrin) {
@@ -144,7 +144,7 @@ Text CFunctionEmitter::address_of(const Expr& e) {
   const Load* load = e.as<Load>();
   if (!load) throw LowerError("address_of takes an element of a buffer, got " + print_expr(e));
   const Expr position = flat_index(load->buffer, load->indices);
-  // A half that is only loaded and stored has no element whose address can be taken.
+  // A float16 element that is accessed by vload_half is not an lvalue, so its address is a sum.
   if (const Place place = place_of(load->buffer, position, Lane::at(0));
       is_loaded_by_function(load->buffer->dtype.element()))
     return infix(place.base, "+", place.at, Level::Sum);
@@ -161,7 +161,7 @@ Text CFunctionEmitter::call_extern(const ExternCallee& callee, const Call& n, Da
     return type_of(t);
   };
   if (is_kernel()) {
-    // Built-in functions of the device's compiler.
+    // Calls a built-in function of the device's compiler.
     std::vector<Text> args;
     for (const Expr& arg : n.args) {
       checked(arg.dtype());
@@ -203,7 +203,7 @@ Text CFunctionEmitter::stack_array(const Call& n) {
   if (n.args[2].dtype().is_handle()) {
     strides = expr(n.args[2]).text;
   } else {
-    // c_api.h guarantees strides: those of a compact array.
+    // c_api.h guarantees that strides are set: these are the strides of a compact array.
     strides = names_.take("strides");
     out_.add("int64_t " + strides + "[" + std::to_string(std::max<std::int64_t>(1, *rank)) + "];");
     for (std::int64_t d = *rank; d-- > 0;) {

@@ -72,7 +72,7 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   const DeviceDialect& device = *module_.dialect().device;
   const std::string type = array_type(module_.dialect(), n.dtype);
   const std::int64_t count = std::max<std::int64_t>(*bytes / n.dtype.element().bytes(), 1);
-  // Shared memory is declared at the beginning of a kernel only.
+  // Shared memory may only be declared at the beginning of a kernel.
   const std::string taken = is_local ? names_.take(name) : names_.take_for_good(name);
   Lines& lines = is_local ? out_ : shared_memory_;
   const bool may_be_vector = *bytes >= 8;
@@ -86,8 +86,8 @@ void CFunctionEmitter::device_memory(const Allocate& n) {
   stmt(n.body);
 }
 
-/// Places blocks of shared memory whose size is set at launch one after the other, in the order in
-/// which the launch counts them.
+/// Emits an allocation of dynamic shared memory (its size is set at launch). Allocations are placed
+/// one after another, in the order in which the launch sums their sizes.
 void CFunctionEmitter::dynamic_shared_memory(const Allocate& n) {
   has_dynamic_shared_ = true;
   const std::string type = memory_type(module_.dialect(), n.dtype);
@@ -140,7 +140,7 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
                                                            : device.block_barrier));
       return none;
     }
-    // A hint without effect: devices hide latency by other means.
+    // Prefetching is a hint, and devices hide latency by other means.
     case Intrin::prefetch:
       return none;
     case Intrin::thread_return:
@@ -168,7 +168,7 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
       return shuffle("__shfl_down_sync", Helper::ShuffleDown);
     case Intrin::tvm_warp_activemask:
       if (device.has_cuda_shuffles) return {"__activemask()"};
-      // The threads that take part in the exchange are those that execute it.
+      // A constant, because exchanges take no mask: the threads that execute one take part in it.
       if (!device.shuffle.empty()) return integer(0xffffffff, UInt(32));
       refuse_in_kernel("the mask of a warp's threads");
     default:

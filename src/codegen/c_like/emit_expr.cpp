@@ -28,7 +28,7 @@ Text CFunctionEmitter::expr(const Expr& e, const Lane& lane) {
         return {"!" + expr(n.a, lane).within(Level::Unary), Level::Unary};
       },
       [&](const Select& n) {
-        // Both sides may be evaluated, so evaluating one is allowed.
+        // A select permits evaluation of both sides, so evaluating only one is correct, too.
         return choose(
             expr(n.condition, lane), [&] { return expr(n.if_true, lane); },
             [&] { return expr(n.if_false, lane); }, type_of(t));
@@ -63,7 +63,7 @@ Text CFunctionEmitter::variable(const Expr& e, const Lane& lane) {
   return {variable.name + "[" + lane.text.text + "]"};
 }
 
-/// Returns the lane within a vector of groups of `divisor` lanes, or within a group.
+/// Divides a lane number by `divisor`: returns the quotient or the remainder.
 Lane CFunctionEmitter::scaled(const Lane& lane, int divisor, bool wants_remainder) {
   if (divisor == 1) return wants_remainder ? Lane::at(0) : lane;
   if (lane.number)
@@ -97,7 +97,7 @@ Text CFunctionEmitter::emit(const Ramp& n, const Lane& lane) {
                  infix(cast_to(wrapped, base), "+", cast_to(wrapped, step), Level::Sum));
 }
 
-/// for_lanes emits such lanes one by one, so that their numbers are known.
+/// for_lanes emits expressions with shuffles one lane at a time, so the lane number is known.
 Text CFunctionEmitter::emit(const Shuffle& n, const Lane& lane) {
   internal_check(lane.number.has_value(), "a shuffle inside of a loop over lanes");
   const Expr& picked =
@@ -170,7 +170,7 @@ Text CFunctionEmitter::emit(const Binary& n, const Lane& lane) {
   if (n.op != BinaryOp::And && n.op != BinaryOp::Or) return arithmetic(n.op, n, lane);
   const bool is_and = n.op == BinaryOp::And;
   const Text a = expr(n.a, lane);
-  // The right side is not evaluated if the left side decides.
+  // Short-circuit evaluation: the right side is not evaluated if the left side decides.
   Lines before = out_.inner();
   std::swap(out_, before);
   const Text b = expr(n.b, lane);

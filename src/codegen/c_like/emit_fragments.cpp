@@ -24,8 +24,7 @@ constexpr std::string_view kWmma = "nvcuda::wmma::";
 
 DataType element_of(const Var& data) { return data.as<VarNode>()->pointer->element.element(); }
 
-/// Returns the library's name of a type: its 16-bit floats differ from the memory types of the
-/// text.
+/// Returns wmma's name of a type. It differs from the memory type for 16-bit floats.
 std::string wmma_type(const Dialect& dialect, DataType t) {
   if (t == Float(16)) return "half";
   if (t == BFloat(16)) return "__nv_bfloat16";
@@ -39,8 +38,8 @@ bool is_by_columns(const Expr& layout) {
 
 }  // namespace
 
-/// Collects the fragments of the kernel, from their loads and fills, and the shared memory that
-/// must be aligned for matrices.
+/// Collects the kernel's fragments, from their loads and fills, and the shared memory that must be
+/// aligned for matrix accesses.
 void CFunctionEmitter::read_fragments(const Stmt& kernel) {
   walk(kernel, [&](const Call& n) {
     const bool is_load = n.is(Intrin::tvm_load_matrix_sync);
@@ -86,7 +85,7 @@ void CFunctionEmitter::fragment_memory(const Allocate& n) {
   stmt(n.body);
 }
 
-/// Returns a tile of an array of fragments.
+/// Returns one tile of an array of fragments.
 Text CFunctionEmitter::tile(const Expr& data, const Expr& number) {
   return {find(data).name + "[" + index(number).text + "]"};
 }

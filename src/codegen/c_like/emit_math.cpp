@@ -8,7 +8,8 @@ using namespace tir;
 
 namespace {
 
-/// Returns the function in math.h for an intrinsic that other code generators have operations for.
+/// Returns the math.h function for an intrinsic. libm_name lacks those that LLVM has intrinsics
+/// for.
 const char* name_in_math_h(Intrin intrin) {
   switch (intrin) {
     case Intrin::exp:
@@ -70,7 +71,7 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
   }
   // The next float16 is not the rounded next float32.
   if (intrin == Intrin::nextafter && type.bits == 16)
-    throw LowerError("nextafter is there for float32 and float64, not for " + type.str());
+    throw LowerError("nextafter is supported for float32 and float64, not for " + type.str());
   // A square is emitted as a product, which is correctly rounded.
   const auto is_two = [](const Expr& e) {
     const FloatImm* n = e.as<FloatImm>();
@@ -102,7 +103,7 @@ Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, 
     if (t.is_bool()) return {"!" + x.within(Level::Unary), Level::Unary};
     return cast_to(type_of(t), {"~" + x.within(Level::Unary), Level::Unary});
   }
-  // Shifts in the unsigned type of the same width, without effects of the sign.
+  // Shifts in the unsigned type of the same width, where the sign bit is not special.
   const std::string as_unsigned = t.is_bool() ? "" : type_of(UInt(t.bits));
   const auto low_bits = [&](const Text& value) {
     return t.is_int() ? cast_to(as_unsigned, value) : value;

@@ -91,10 +91,10 @@ Text CFunctionEmitter::in_memory(const Text& value, DataType t) {
 
 namespace {
 
-/// Whether the expression selects lanes by number.
+/// Whether the expression contains shuffles, which select lanes by number.
 bool picks_lanes(const Expr& e) { return contains<Shuffle>(e); }
 
-/// Whether all lanes of the position are different elements.
+/// Whether the lanes of the position are provably distinct elements.
 bool names_different_elements(const Expr& position) {
   if (position.dtype().is_scalar()) return true;
   const Ramp* ramp = position.as<Ramp>();
@@ -139,7 +139,7 @@ void CFunctionEmitter::keep_lanes(const std::string& name, const Expr& value) {
 bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
                                   const Expr& position) const {
   const CVariable& target = find(stored->data);
-  // Shuffled lanes may be read for several lanes.
+  // A shuffle may use the element of one lane in several lanes.
   const bool is_one_each = names_different_elements(position) && !picks_lanes(read);
   bool changes = false;
   walk(
@@ -166,7 +166,7 @@ void CFunctionEmitter::store_lanes(const Store& n, const Expr& position) {
   if (stored_lanes_.empty() && store_vector(n, position)) return;
   const DataType t = n.value.dtype();
   LaneOrder order = std::max(order_of(n.value), order_of(position));
-  // If several lanes store the same element, the value of the last lane remains.
+  // If several lanes store to the same element, the value of the last lane remains.
   if (!names_different_elements(position)) order = std::max(order, LaneOrder::Ascending);
   const bool moves = may_change(position, n.buffer, position);
   if (!moves && !may_change(n.value, n.buffer, position))

@@ -146,8 +146,8 @@ class PackedTextEmitter {
     });
   }
 
-  /// Returns the base for indices that include the offset of the first element: the argument's data
-  /// points to that element.
+  /// Returns the address of index 0. Indices include the offset of the first element, and the
+  /// argument's data pointer is the address of the first element, so the offset is subtracted.
   std::string base_of(CFunctionEmitter& emitter, std::size_t n, const BufferParam& array) const {
     const Expr& offset = array.declared->elem_offset;
     const std::string data = arguments_[n] + "->data";

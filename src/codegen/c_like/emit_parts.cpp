@@ -10,8 +10,9 @@ using namespace tir;
 
 namespace {
 
-/// The number of nodes of a part, and the limits up to which a sequence is not divided or one
-/// statement forms a part. The limit is larger inside loops, where the cost of calls may matter.
+/// kPart is the number of IR nodes per part. A sequence of more than kLongest nodes is divided;
+/// inside loops the limit is larger, because the cost of calls may matter there. A statement of
+/// more than kLongest nodes is not a part by itself: the sequences in it are divided.
 constexpr int kPart = 600;
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 8'000;
@@ -19,7 +20,7 @@ constexpr int kLongestInLoops = 8'000;
 }  // namespace
 
 void CFunctionEmitter::emit(const Seq& n) {
-  // The tasks of a region share loops and meet at barriers, so the region is not divided.
+  // The tasks of a region share loops and synchronize at barriers, so the region is not divided.
   const bool divides =
       sizes_ && !in_region_ &&
       sizes_->nodes_that_fit(n.stmts, kLongest) > (loop_depth_ > 0 ? kLongestInLoops : kLongest);

@@ -12,8 +12,8 @@ using namespace tir;
 
 namespace {
 
-/// Returns the first of contiguous elements: of a ramp in a buffer of scalars, or of an element of
-/// a buffer of vectors.
+/// Returns the position of the first element if the elements are contiguous: a ramp of stride 1 in
+/// a buffer of scalars, or one element of a buffer of vectors.
 std::optional<Expr> first_element(const Buffer& buffer, const Expr& position) {
   if (!buffer->dtype.is_scalar()) {
     if (!position.dtype().is_scalar()) return std::nullopt;
@@ -28,8 +28,8 @@ bool is_contiguous_load(const Expr& e) {
   return load && first_element(load->buffer, flat_index(load->buffer, load->indices));
 }
 
-/// Collects loads that are evaluated in every lane and do not use variables bound in the expression
-/// itself.
+/// Collects loads that are evaluated in every lane and do not use variables that the expression
+/// binds.
 void collect_loads(const Expr& e, std::vector<Expr>& loads) {
   const Binary* binary = e.as<Binary>();
   const bool is_logic = binary && (binary->op == BinaryOp::And || binary->op == BinaryOp::Or);
@@ -47,7 +47,7 @@ struct VectorParts {
   std::string value = {};
 };
 
-/// Returns the template with the parts inserted.
+/// Returns the template with its placeholders replaced.
 std::string filled(std::string_view words, const VectorParts& parts) {
   std::string text;
   for (std::size_t n = 0; n < words.size(); ++n) {
@@ -81,7 +81,7 @@ std::string CFunctionEmitter::vector_address(const Buffer& buffer, const Expr& b
   return is_zero(base) ? first.text : infix(first, "+", index(base), Level::Sum).text;
 }
 
-/// Returns a divisor of the index that follows from its form.
+/// Returns a provable divisor of the index, from the structure of the expression.
 std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
   // The magnitude of the minimum does not fit in int64.
   if (const auto value = constant_int(e))
@@ -95,15 +95,15 @@ std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
   const Binary* n = e.as<Binary>();
   if (!n) return 1;
   const std::int64_t a = known_factor(n->a), b = known_factor(n->b);
-  // Factors beyond the size of any vector are not multiplied further.
+  // Divisors larger than any vector are not multiplied further, to avoid overflow.
   constexpr std::int64_t kMax = 1 << 20;
   if (n->op == BinaryOp::Mul) return a >= kMax || b >= kMax ? std::max(a, b) : a * b;
   if (n->op == BinaryOp::Add || n->op == BinaryOp::Sub) return std::gcd(a, b);
   return 1;
 }
 
-/// Returns the name of the vector type, "float4"; "" if there is none or the memory may not be
-/// aligned for it.
+/// Returns the name of the vector type, "float4". Returns "" if there is none or the address is not
+/// provably aligned for it.
 std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
                                                const Expr& base) const {
   const VectorWords* words = module_.dialect().device->vectors;
@@ -116,8 +116,8 @@ std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
   return std::string(name) + std::to_string(lanes);
 }
 
-/// Emits a copy of elements that have no vector type as a copy of bytes. Returns false if the store
-/// is not a copy.
+/// Emits a copy of elements that have no vector type as a copy of their bytes. Returns false if the
+/// store is not a copy.
 bool CFunctionEmitter::copy_vector(const Store& n, const Expr& to) {
   const VectorWords* words = module_.dialect().device->vectors;
   const DataType element = n.buffer->dtype.element();
@@ -189,7 +189,8 @@ Text CFunctionEmitter::four_bytes(const Expr& e) {
   return call(module_.helpers().use(Helper::FourBytes), bytes);
 }
 
-/// Emits dp4a(a, b, c), by CUDA's function if both types are the same.
+/// Emits dp4a(a, b, c): by CUDA's function if both factors are signed, otherwise by a PTX
+/// instruction.
 Text CFunctionEmitter::dot_product(const Call& n) {
   const DataType a = n.args[0].dtype(), b = n.args[1].dtype(), t = n.args[2].dtype();
   const Text x = four_bytes(n.args[0]), y = four_bytes(n.args[1]), sum = expr(n.args[2]);

@@ -41,16 +41,16 @@ struct CVariable {
   std::string pointee = {};
   /// Whether it is a vector, stored in an array of its lanes.
   bool is_lanes = false;
-  /// Whether it is a loop variable, a size or computed from these: such sums are assumed not to
-  /// overflow.
+  /// Whether it is a loop variable, a size, or computed from these. Sums of such variables are
+  /// assumed not to overflow.
   bool is_index = false;
-  /// Whether the memory is visible to this function's part of the program only.
+  /// Whether it is memory that the computation allocates, which does not alias parameters.
   bool is_local = false;
   /// A known divisor of an index.
   std::int64_t factor = 1;
   /// The address space of a pointer in a kernel, "__global ".
   std::string space = {};
-  /// Whether the pointer is declared restrict even if others of the function are not.
+  /// Whether the pointer is declared restrict even if other parameters of the function are not.
   bool is_restrict = false;
   /// Whether loaded elements pass through an empty `asm`, so that the device compiler cannot merge
   /// the load with one of another array.
@@ -70,8 +70,7 @@ class CFunctionEmitter {
   }
 
   Names& names() { return names_; }
-  /// Adds a comment with the computed stage before statements, if the text should have such
-  /// comments.
+  /// Adds a comment with the computed stage before statements, if this option is on.
   void comment_stages(const tir::PrimFunc& func) {
     if (module_.comments_stages()) comments_ = std::make_shared<StageComments>(func);
   }
@@ -119,7 +118,8 @@ class CFunctionEmitter {
   struct Outlined {
     std::string function, closure;
   };
-  /// `own_params` are types and preferred names; `content` receives the actual names.
+  /// `own_params` are the types and preferred names of additional parameters; `content` receives
+  /// their actual names.
   using Params = std::vector<std::pair<std::string, std::string>>;
   Outlined outline(const tir::Stmt& body, const std::string& what, Params own_params,
                    const std::function<void(CFunctionEmitter&, const Params&)>& content);
@@ -150,14 +150,14 @@ class CFunctionEmitter {
   std::string vector_address(const tir::Buffer& buffer, const tir::Expr& base);
   [[noreturn]] void refuse_in_kernel(const std::string& what) const;
 
-  // Expressions, for scalars or for one lane of a vector.
+  // Expressions, for a scalar or for one lane of a vector.
   Text expr(const tir::Expr& e, const Lane& lane = {});
   Text emit(const tir::Binary& n, const Lane& lane);
   Text emit(const tir::Ramp& n, const Lane& lane);
   Text emit(const tir::Shuffle& n, const Lane& lane);
   Text emit(const tir::LetExpr& n, const Lane& lane);
   Text variable(const tir::Expr& e, const Lane& lane);
-  /// Emits `a` if the condition holds, otherwise `b`; only that side is evaluated.
+  /// Emits a conditional: `a` if the condition holds, otherwise `b`. Only one of them is evaluated.
   Text choose(const Text& condition, const std::function<Text()>& a, const std::function<Text()>& b,
               const std::string& type);
   Text index(const tir::Expr& e, const Lane& lane = {});
@@ -247,7 +247,8 @@ class CFunctionEmitter {
   bool uses_status_ = false;
   /// Whether the function may return another status than kTenonOk.
   bool may_fail_ = false;
-  /// The sizes of the whole computation that this function belongs to; null if it is not divided.
+  /// The sizes of the whole computation that this function belongs to; null if it is not to be
+  /// divided.
   const StmtSizes* sizes_ = nullptr;
   /// The number of enclosing loops, in this function and in its callers.
   int loop_depth_ = 0;
@@ -260,28 +261,30 @@ class CFunctionEmitter {
     bool is_jumped_to = false;
   };
   std::vector<Workspace> workspaces_;
-  /// Whether the position is inside a persistent parallel region.
+  /// Whether the current statement is inside a persistent parallel region.
   bool in_region_ = false;
-  /// The array of lanes that take the enclosing per-lane branches; "" outside of such branches.
+  /// The name of the array with the mask of lanes that take the enclosing per-lane branches; ""
+  /// outside of such branches.
   std::string stored_lanes_;
-  /// The variables of a task: its number and the number of tasks.
+  /// The variables of a task: its index and the number of tasks.
   std::string task_, num_tasks_;
   bool strided_tasks_ = false;
-  /// Declarations of a kernel's shared memory, which come first.
+  /// Declarations of a kernel's shared memory, which precede its statements.
   Lines shared_memory_;
-  /// The used part of the memory whose size is set at launch, and whether there is such memory.
+  /// The bytes of dynamic shared memory allocated so far, and whether there is any.
   tir::Expr dynamic_bytes_ = tir::make_int(Int(64), 0);
   bool has_dynamic_shared_ = false;
-  /// The names of vectors that hold loads of the current statement.
+  /// The names of vector variables that hold loads of the current statement.
   std::unordered_map<const tir::ExprNode*, std::string> vector_loads_;
-  /// The product shape that a fragment is for, and whether its layout in memory is column-major.
+  /// The m x n x k shape of the product that a fragment takes part in, and whether its layout in
+  /// memory is column-major.
   struct FragmentShape {
     int m = 0, n = 0, k = 0;
     bool is_by_columns = false;
   };
-  /// Keys are data pointers; used for look-up only.
+  /// The keys are data pointers. Used for look-up only.
   std::unordered_map<const tir::ExprNode*, FragmentShape> fragments_;
-  /// The memory that matrices are loaded from and stored to.
+  /// The memory that matrix operations load from and store to.
   std::unordered_set<const tir::ExprNode*> matrix_memory_;
   /// The required alignment of parameters, in bytes.
   std::unordered_map<std::string, int> aligned_params_;

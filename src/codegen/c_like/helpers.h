@@ -43,7 +43,7 @@ enum class Helper : unsigned char {
   SizeOfProduct,
   Prefetch,
   CopyAsync,
-  /// the identity, by an empty `asm` that hides from CUDA's compiler that the value is loaded
+  /// The identity. An empty `asm` hides from CUDA's compiler that the value is loaded.
   Opaque,
   // Exchanges within a warp: (value, thread or distance, width of the exchanging groups).
   ShuffleTo,
@@ -69,8 +69,8 @@ class Helpers {
 
  private:
   const Dialect& dialect_;
-  /// In the order of the enumeration, since helpers call only helpers of lower value. Each entry
-  /// has its name.
+  /// Sorted by enumerator, since helpers call only helpers with smaller enumerators; the second key
+  /// is the helper's name.
   std::map<std::pair<Helper, std::string>, DataType> used_;
   std::map<std::string, std::string> texts_;
 };

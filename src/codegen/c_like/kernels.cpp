@@ -65,7 +65,7 @@ class KernelTextEmitter {
       emitter_.define(array->declared->data, variable);
       spec_.params.push_back(Handle());
     } else {
-      // OpenCL kernels cannot have bool parameters; 16-bit floats are passed in the type of
+      // Kernel parameters cannot be bool in OpenCL; 16-bit floats are passed in the type of
       // computations.
       const DataType t = param.dtype();
       const DataType passed = t.is_bool()                       ? UInt(8)
@@ -95,7 +95,7 @@ class KernelTextEmitter {
     }
   }
 
-  /// Returns the parameters in one line, or one per line if that line would be long.
+  /// Returns the parameters in one line, or one per line if that line would be too long.
   std::string list_of_params() const {
     constexpr std::size_t kLongest = 80;
     std::size_t length = 0;
@@ -143,8 +143,9 @@ class KernelTextEmitter {
     return text;
   }
 
-  /// Whether the prefix can have launch bounds. They limit the registers of a thread so that all
-  /// threads of a block fit, and NVRTC then ignores any other limit; the smaller limit must apply.
+  /// Whether the prefix may have launch bounds. NVRTC limits the registers per thread so that a
+  /// block of this size fits, and then ignores `max_registers_`; launch bounds are therefore
+  /// omitted if `max_registers_` is the smaller limit.
   bool has_bounds(std::int64_t threads, std::int64_t blocks) const {
     constexpr std::int64_t kRegisters = 65536;
     return !max_registers_ ||

@@ -14,7 +14,7 @@
 
 namespace tenon::codegen {
 
-/// Whether C, an included header of the emitted text, or a helper function defines the name.
+/// Whether the name is reserved: by C, by a header that the text includes, or by a helper function.
 bool is_reserved(std::string_view identifier);
 
 class Names {

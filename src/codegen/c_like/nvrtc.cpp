@@ -18,7 +18,8 @@ using Program = void*;
 
 constexpr Result kCompilationFailed = 6;
 
-/// Returns the usual paths of the library, newest first, for a loader that does not find it.
+/// Returns the names and paths to try for the library: names for the loader first, then the usual
+/// folders, newest first.
 std::vector<std::string> places() {
   std::vector<std::string> names{"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
                                  "/usr/local/cuda/lib64/libnvrtc.so"};
@@ -33,7 +34,7 @@ std::vector<std::string> places() {
   return names;
 }
 
-/// Returns the folder of the headers of an installation, relative to its libraries, or "".
+/// Returns the folder of an installation's headers, found relative to its library, or "".
 std::string folder_of_headers(const std::string& library) {
   std::error_code ignored;
   std::vector<fs::path> folders;
@@ -47,7 +48,7 @@ std::string folder_of_headers(const std::string& library) {
   return "";
 }
 
-/// Returns the file that a function was loaded from.
+/// Returns the path of the library that contains a function.
 std::string file_of(void* function) {
   Dl_info info = {};
   return dladdr(function, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
@@ -104,7 +105,7 @@ const Nvrtc& nvrtc() {
   return library;
 }
 
-/// Returns "" if the compiler provides no such output.
+/// Returns an output of the compilation; "" if the compiler does not provide it.
 std::string bytes_of(Program program, Nvrtc::Size* size_of, Nvrtc::Text* text_of) {
   std::size_t size = 0;
   if (size_of(program, &size) != 0 || size == 0) return "";

@@ -24,8 +24,8 @@ class StageComments {
     /// For OneStage: the number of the stage.
     int stage = 0;
   };
-  /// Returns what the statement stores. If outermost statements are queried first, a call takes
-  /// time in proportion to the statement's own length.
+  /// Returns which stages the statement stores to. A call takes time linear in the statement's size
+  /// if outer statements are queried before inner ones.
   Stored stored_by(const tir::Stmt& s);
   const std::string& line(int stage) const { return lines_[static_cast<std::size_t>(stage)]; }
 

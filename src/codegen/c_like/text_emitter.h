@@ -52,7 +52,7 @@ class TextEmitter {
   /// Declares DLTensor and TenonValue, for uses other than in the functions for the runtime.
   void use_call_types() { uses_call_types_ = true; }
 
-  /// Adds a function to the text, in the order of the calls.
+  /// Adds a function to the text, after those added before.
   void add_function(const std::string& text) { functions_ += text + "\n"; }
   /// Adds a function that the runtime calls.
   void add_packed(const std::string& text) { packed_ += "\n" + text; }

@@ -45,7 +45,8 @@ class AnglesAndPowers : protected RangeReduction {
   llvm::Value* power(llvm::Value* x, llvm::Value* y) {
     llvm::Value* base = in_doubles(x);
     llvm::Value* exponent = in_doubles(y);
-    // A base other than 1 is 0 or infinity to the power of 2^66; 1, whose logarithm is 0, stays 1.
+    // Clamping the exponent does not change results: for |exponent| = 2^66, any base other than 1
+    // already gives 0 or infinity, and 1, whose logarithm is 0, gives 1.
     llvm::Value* value = exp2(times(clamped(exponent, -0x1p66, 0x1p66), log2(fabs(base))));
     value = of_signed_base(base, exponent, value);
     llvm::Value* is_certain = builder_.CreateOr(builder_.CreateFCmpOEQ(exponent, number(0)),
@@ -75,9 +76,9 @@ class AnglesAndPowers : protected RangeReduction {
     llvm::Value *is_integer, *is_odd;
   };
 
-  // ---- what the derived class knows -------------------------------------------------------------
+  // ---- operations of the derived class  ---------------------------------------------------------
 
-  /// Returns x - quarters * pi / 2, which is at most pi / 4.
+  /// Returns x - quarters * pi / 2, whose magnitude is at most pi / 4.
   virtual Precise rest_of(llvm::Value* x, llvm::Value* quarters) = 0;
   virtual llvm::Value* sine_of(Precise rest) = 0;
   virtual llvm::Value* cosine_of(Precise rest) = 0;
@@ -85,7 +86,8 @@ class AnglesAndPowers : protected RangeReduction {
   /// Returns exactly 0 for 1. Special values follow logarithm_at_the_ends.
   virtual Precise log2(llvm::Value* magnitude) = 0;
   virtual Precise times(llvm::Value* a, Precise b) = 0;
-  /// Accepts any number; results beyond the range of the format become 0 or infinity in it.
+  /// Accepts any number. Results beyond the range of the format become 0 or infinity when they are
+  /// converted to it.
   virtual llvm::Value* exp2(Precise x) = 0;
 
   // ---- formats ----------------------------------------------------------------------------------
@@ -102,7 +104,8 @@ class AnglesAndPowers : protected RangeReduction {
     llvm::Value* quarters = builder_.CreateFSub(shifted, rounder());
     return {bits(shifted), rest_of(angle, quarters)};
   }
-  /// Returns x if it is zero, with its sign; otherwise `value`. A zero remainder would be positive.
+  /// Returns x if it is a zero of either sign, otherwise `value`. The reduced angle of -0 would be
+  /// +0.
   llvm::Value* zero_or(llvm::Value* x, llvm::Value* value) {
     llvm::Value* is_zero = builder_.CreateFCmpOEQ(x, llvm::ConstantFP::get(format_, 0.0));
     return builder_.CreateSelect(is_zero, x, in_format(value));
@@ -128,8 +131,8 @@ class AnglesAndPowers : protected RangeReduction {
         builder_.CreateAnd(is_finite_negative, builder_.CreateNot(parity.is_integer));
     return builder_.CreateSelect(has_none, not_a_number(), value);
   }
-  /// From 2^53 on all numbers are even. Adding 2^53 to smaller numbers rounds them to the nearest
-  /// even integer.
+  /// Returns whether x is an integer, and whether it is odd. From 2^53 on all numbers are even.
+  /// Adding 2^53 to smaller numbers rounds them to the nearest even integer.
   Parity parity_of(llvm::Value* x) {
     llvm::Value* all_even = number(0x1p53);
     llvm::Value* magnitude = fabs(x);

@@ -5,8 +5,8 @@
 
 namespace tenon::codegen {
 
-/// Computes quotients and remainders of byte vectors by constants in 16 bits, as LLVM's x86 backend
-/// does by itself. Must be the last pass, because optimization would narrow them again.
+/// Computes quotients and remainders of byte vectors by constants in 16 bits. Must be the last
+/// pass, because InstCombine would narrow them again.
 void widen_byte_divisions(llvm::Module& module);
 
 }  // namespace tenon::codegen

@@ -71,8 +71,8 @@ bool is_llvm_ir(const std::filesystem::path& path) {
   return path.extension() == ".ll" || path.extension() == ".bc";
 }
 
-/// Imports C source: linked into the module and inlined if clang compiles it to this version of
-/// LLVM's IR, otherwise as an object.
+/// Imports C source. If clang compiles it to IR of this version of LLVM, the IR is linked into the
+/// module, where it can be inlined; otherwise the source becomes an object.
 void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
   CImportOptions options{.command = code.options.c_compiler,
                          .wants_llvm_ir = true,

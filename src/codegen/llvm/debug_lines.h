@@ -1,6 +1,6 @@
 // Source lines of instructions, as LLVM debug locations: each instruction has the line of the
-// statement that it is emitted for. They survive optimization without affecting it, and become
-// `.loc` in assembler. Instructions that LLVM moves out of their block lose their line.
+// statement that it implements. They survive optimization without affecting it, and become `.loc`
+// in assembler. Instructions that LLVM moves to another block lose their line.
 #pragma once
 
 #include <llvm/IR/DIBuilder.h>

@@ -28,9 +28,9 @@ llvm::Value* FunctionEmitter::arithmetic(BinaryOp op, llvm::Value* a, llvm::Valu
 }
 
 /// Returns the minimum or maximum, or NaN if an operand is NaN. On x86 this is one instruction and
-/// a check of the first operand, unless LLVM knows that one of them is not NaN. The second operand
-/// of a reduction step is the new value and is passed first, so that its check is not on the
-/// critical path of the reduction.
+/// a NaN check of the first operand, which is omitted if LLVM knows that one of them is not NaN. In
+/// a reduction step, the second operand is the new value; it is passed first, so that its check is
+/// not on the critical path of the reduction.
 llvm::Value* FunctionEmitter::extremum(BinaryOp op, llvm::Value* a, llvm::Value* b) {
   const bool is_min = op == BinaryOp::Min;
   if (module_.has_fast_math())
@@ -144,7 +144,7 @@ llvm::Value* FunctionEmitter::integer_arithmetic(BinaryOp op, llvm::Value* a, ll
 
 namespace {
 
-/// Returns the constant that all lanes are equal to, or null.
+/// Returns the constant if all lanes are the same one, otherwise null.
 const llvm::ConstantInt* same_constant(const llvm::Value* value) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   if (!constant) return nullptr;
@@ -162,7 +162,7 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
   llvm::Value* one = llvm::ConstantInt::get(b->getType(), 1);
   const llvm::ConstantInt* constant = same_constant(b);
 
-  // The hardware traps on division by zero, and of the minimum by -1; neither may end the process.
+  // The hardware traps on division by zero and on minimum / -1; neither may end the process.
   llvm::Value* is_minus_one = nullptr;
   llvm::Value* divisor = b;
   if (!constant || constant->isZero() || (is_signed && constant->isMinusOne())) {
@@ -188,8 +188,8 @@ llvm::Value* FunctionEmitter::integer_division(BinaryOp op, llvm::Value* a, llvm
   llvm::Value* remainder = builder_.CreateSRem(a, divisor);
   llvm::Value* quotient = wants_remainder ? nullptr : builder_.CreateSDiv(a, divisor);
   if (floors) {
-    // The remainder has the sign of the dividend. If the divisor has another sign, the quotient was
-    // rounded up.
+    // The remainder has the sign of the dividend. If the divisor has the opposite sign, truncation
+    // rounded the quotient up.
     llvm::Value* differs =
         builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero),
                            builder_.CreateICmpSLT(builder_.CreateXor(remainder, divisor), zero));

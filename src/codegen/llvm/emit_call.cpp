@@ -170,8 +170,8 @@ void FunctionEmitter::prefetch(const Call& n) {
 
 namespace {
 
-/// Returns the extension of a narrow integer: C compilers extend types narrower than int, according
-/// to their sign.
+/// Returns the extension of a narrow integer: in C calls, integers narrower than int are extended
+/// according to their signedness.
 llvm::Attribute::AttrKind extension_of(DataType t) {
   const bool is_narrow = t.is_integral() && t.is_scalar() && t.bits < 32;
   return !is_narrow   ? llvm::Attribute::None
@@ -179,7 +179,7 @@ llvm::Attribute::AttrKind extension_of(DataType t) {
                       : llvm::Attribute::ZExt;
 }
 
-/// Marks the call of a pure function, which may be moved or removed.
+/// Marks the call of a pure function, so that LLVM may move or remove it.
 void add_purity(llvm::CallBase& call, const Call& n) {
   call.setDoesNotThrow();
   call.addFnAttr(llvm::Attribute::WillReturn);
@@ -208,7 +208,7 @@ llvm::FunctionType* FunctionEmitter::signature_in_c(const ExternCallee& callee, 
   llvm::Type* returned = type_in_c(result);
   const llvm::FunctionType* defined = module_.definition_of(callee.name);
   if (!defined) return llvm::FunctionType::get(returned, types, false);
-  // clang represents bool as one bit. If the result is dropped, any result type is accepted.
+  // clang represents bool as one bit. If the result is unused, any result type is accepted.
   const auto adapted = [](llvm::Type* ours, llvm::Type* theirs, DataType t) {
     return t.is_bool() && t.is_scalar() && theirs->isIntegerTy(1) ? theirs : ours;
   };
@@ -321,7 +321,7 @@ llvm::Value* FunctionEmitter::stack_array(const Call& n) {
   if (n.args[2].dtype().is_handle()) {
     strides = expr(n.args[2]);
   } else {
-    // c_api.h guarantees strides: those of a compact array.
+    // c_api.h guarantees that strides are set: these are the strides of a compact array.
     strides =
         entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, *rank)), 8, "strides");
     llvm::Value* stride = int64(1);

@@ -65,8 +65,8 @@ struct Bounds {
   double greatest = std::numeric_limits<double>::infinity();
 };
 
-/// Returns bounds of a value other than NaN that follow from the minima, maxima and roundings
-/// applied to it.
+/// Returns bounds on the value if it is not NaN, from the minima, maxima and roundings that compute
+/// it.
 Bounds bounds_of(llvm::Value* value) {
   const llvm::APFloat* number = nullptr;
   if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(number))) {
@@ -97,7 +97,7 @@ Bounds bounds_of(llvm::Value* value) {
 
 }  // namespace
 
-/// Saturates; NaN gives 0. LLVM's saturating conversions are scalar code on x86.
+/// Saturates and converts NaN to 0. LLVM's saturating conversions are not vectorized on x86.
 llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from, DataType to) {
   if (from.bits == 16) value = to_float32(value, from);
   const double greatest_plus_one = std::ldexp(1.0, to.is_int() ? to.bits - 1 : to.bits);
@@ -108,7 +108,7 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
   const bool may_be_below = bounds.least < least;
   const bool may_be_above = bounds.greatest >= greatest_plus_one;
   llvm::Value* bounded = value;
-  // NaN becomes the minimum, as with x86's instruction.
+  // NaN is mapped to the minimum, as by x86's instruction.
   if (may_be_below)
     bounded =
         builder_.CreateSelect(builder_.CreateFCmpOGT(value, number(least)), value, number(least));
@@ -122,7 +122,7 @@ llvm::Value* FunctionEmitter::float_to_integer(llvm::Value* value, DataType from
       builder_.CreateFreeze(wide.is_int() ? builder_.CreateFPToSI(bounded, type(wide))
                                           : builder_.CreateFPToUI(bounded, type(wide)));
   result = builder_.CreateTrunc(result, type(to));
-  // The maximum of a wide type is not representable as a float.
+  // The maximum of a wide type may not be representable as a float.
   if (may_be_above && !is_narrow) {
     const auto greatest = static_cast<std::uint64_t>(integer_max(to.element()).value_or(-1));
     result = builder_.CreateSelect(builder_.CreateFCmpOGE(value, number(greatest_plus_one)),
@@ -138,8 +138,8 @@ llvm::Value* FunctionEmitter::integer_to_float(llvm::Value* value, DataType from
                          : builder_.CreateUIToFP(value, type(target));
   };
   if (to.bits >= 32) return convert(to);
-  // Every integer below float16's infinity is exact in float32. bfloat16 has a larger range: the
-  // first rounding must preserve whether bits were lost.
+  // Every integer below float16's infinity is exact in float32. bfloat16 has a larger range, so the
+  // first rounding must record whether bits were lost.
   const int lanes = to.lanes;
   if (to.is_float() || from.bits <= 16) return round_float32(convert(Float(32, lanes)), to);
   if (from.bits == 64) {
@@ -243,8 +243,8 @@ llvm::Value* FunctionEmitter::float32_to_half_on_bits(llvm::Value* value) {
       builder_.CreateSub(builder_.CreateBitCast(shifted, word), same_shape(bits, 0x3f000000));
   llvm::Value* result = builder_.CreateSelect(
       builder_.CreateICmpULT(magnitude, same_shape(bits, 113U << 23)), subnormal, normal);
-  // From 65520 on the result is infinity. This value is half-way between the maximum and the next
-  // power.
+  // From 65520 on the result is infinity: that value is half-way between the maximum, 65504, and
+  // 2^16.
   result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, same_shape(bits, 0x477ff000)),
                                  same_shape(bits, 0x7c00), result);
   result = builder_.CreateSelect(builder_.CreateICmpUGT(magnitude, same_shape(bits, 0x7f800000)),

@@ -1,5 +1,5 @@
 // Sums of products of adjacent lanes (dp4a): by the processor's instructions if available,
-// otherwise by products of every other lane.
+// otherwise by widened products of the even and of the odd lanes.
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -53,9 +53,9 @@ class ByteProducts {
       : builder_(builder), module_(module), lanes_(lanes) {}
 
   /// Uses instructions whose first factor is unsigned and whose second is signed. A factor of the
-  /// other kind is offset by 128, which flips its sign bit, and the resulting part of the sums is
-  /// subtracted. That part depends on the other factor only, so it is computed once for several
-  /// sums.
+  /// other signedness is offset by 128, which flips its sign bit, and the contribution of the
+  /// offset is subtracted from the sums. That contribution depends only on the other factor, so it
+  /// can be shared by several sums.
   llvm::Value* by_instruction(llvm::Value* a, DataType of_a, llvm::Value* b, DataType of_b,
                               llvm::Value* sums) {
     const bool is_a_signed = of_a.is_int(), is_b_signed = of_b.is_int();

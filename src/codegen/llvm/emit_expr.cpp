@@ -89,8 +89,8 @@ llvm::Value* FunctionEmitter::index(const Expr& e) {
 
 namespace {
 
-/// Returns the expression if it is a sum, difference or product. If it does not overflow, its
-/// operands can be extended instead of its result.
+/// Returns the expression if it is a sum, difference or product. If it does not overflow, extending
+/// its operands is equivalent to extending its result.
 const Binary* as_sum(const Expr& e) {
   const Binary* n = e.as<Binary>();
   const bool is_sum =

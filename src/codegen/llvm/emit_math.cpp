@@ -78,7 +78,7 @@ llvm::Value* FunctionEmitter::math(Intrin intrin, const Call& n, DataType type) 
   const bool in_float32 = is_computed_in_float32(type) || type.bits == 16;
   // The next float16 is not the rounded next float32.
   if (intrin == Intrin::nextafter && in_float32)
-    throw LowerError("nextafter is there for float32 and float64, not for " + type.str());
+    throw LowerError("nextafter is supported for float32 and float64, not for " + type.str());
   std::vector<llvm::Value*> args;
   for (const Expr& arg : n.args) {
     llvm::Value* value = expr(arg);
@@ -124,7 +124,7 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
                         after,
                         llvm::MDBuilder(builder_.getContext()).createUnlikelyBranchWeights());
   builder_.SetInsertPoint(large);
-  // Speculatable calls would be made for every element of a vectorized loop.
+  // If the calls were speculatable, a vectorized loop would make them for every element.
   llvm::Value* called =
       builder_.CreateSelect(is_large, call_libm_by_lanes(libm_name(intrin), {x}, false), reduced);
   builder_.CreateBr(after);

@@ -21,7 +21,8 @@ using namespace tir;
 
 namespace {
 
-/// Whether loading the gaps of this stride as well is cheaper than loading lane by lane.
+/// Whether one load of all elements, including the gaps of this stride, is cheaper than a load per
+/// lane.
 bool reads_well_with_gaps(std::int64_t stride, int lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4 && lanes <= 64 && (lanes & (lanes - 1)) == 0;
 }
@@ -86,7 +87,7 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
 
 llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
                                           const std::vector<llvm::Value*>& positions) {
-  // The gaps between the lanes must be memory of this function, too.
+  // The gaps between the lanes are loaded too, so the buffer must be memory of this function.
   if (!buffer->dtype.is_scalar() ||
       !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address(buffer, int64(0)))))
     return nullptr;
@@ -211,8 +212,8 @@ llvm::Value* FunctionEmitter::load_masked_strided(llvm::Value* first, DataType e
 
 llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride,
                                            int lanes) {
-  // Contiguous pieces that end with the last required element, so that nothing out of bounds is
-  // read.
+  // Loads contiguous pieces, the last of which ends with the last required element, so that nothing
+  // out of bounds is read.
   const int span = (lanes - 1) * stride + 1;
   llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
   llvm::Value* result = nullptr;
@@ -252,7 +253,7 @@ void FunctionEmitter::store(const Buffer& buffer, const std::vector<Expr>& indic
       return store_lanes(address(buffer, last), element, reversed(value, element.lanes));
     }
   }
-  // In the order of the lanes: if two lanes name one element, the later one is kept.
+  // Stores in lane order: if two lanes address the same element, the last one wins.
   int lane = 0;
   for (llvm::Value* i : lane_positions(position))
     store_lanes(address(buffer, i), element,
@@ -273,7 +274,7 @@ void FunctionEmitter::store_masked(const Buffer& buffer, const Expr& position, l
     builder_.CreateMaskedStore(reversed(value, 1), address_outside(buffer, last), alignment,
                                reversed(stored_lanes_, 1));
   } else {
-    // In the order of the lanes: if two lanes name one element, the later one is kept.
+    // A scatter stores in lane order: if two lanes address the same element, the last one wins.
     builder_.CreateMaskedScatter(value, address_outside(buffer, index(position)), alignment,
                                  stored_lanes_);
   }
@@ -305,7 +306,7 @@ void FunctionEmitter::stream_stores(const Stmt& body) {
   const bool outer = std::exchange(streams_stores_, is_x86 || triple.isAArch64());
   stmt(body);
   streams_stores_ = outer;
-  // Without a fence, other threads could see later stores before these.
+  // Without a fence, other threads could see later stores before the non-temporal ones.
   if (!outer && is_x86)
     builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<llvm::Type*>(),
                              llvm::ArrayRef<llvm::Value*>());
@@ -380,7 +381,7 @@ void FunctionEmitter::emit(const Allocate& n) {
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(extent), int64(0));
     llvm::Value* product =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, bytes, count);
-    // A size of more than 64 bits saturates: no allocation of it succeeds.
+    // The size saturates if it exceeds 64 bits: no allocation of that size succeeds.
     bytes = builder_.CreateSelect(builder_.CreateExtractValue(product, 1),
                                   int64(std::numeric_limits<std::int64_t>::max()),
                                   builder_.CreateExtractValue(product, 0));

@@ -118,7 +118,7 @@ class PackedEmitter {
       argument->addAttr(llvm::Attribute::getWithDereferenceableBytes(context, *bytes));
   }
 
-  // ---- taking arguments apart ----
+  // ---- unpacking arguments ----
 
   llvm::Value* unpack(FunctionEmitter& emitter, unsigned n) {
     const Var& param = func_.params[n];
@@ -197,15 +197,15 @@ class PackedEmitter {
     builder.SetInsertPoint(right);
   }
 
-  /// Moves the data pointer to the base for indices, which include the offset of the first element:
-  /// the argument's data points to that element.
+  /// Returns the address of index 0. Indices include the offset of the first element, and the
+  /// argument's data pointer is the address of the first element, so the offset is subtracted.
   llvm::Value* move_to_base(FunctionEmitter& emitter, const BufferParam& array,
                             llvm::Value* data) const {
     const Expr& offset = array.declared->elem_offset;
     if (is_zero(offset) || offset.as<VarNode>()) return data;
     if (module_.kernels() && module_.kernels()->device == runtime::DeviceType::OpenCL)
       throw LowerError("array `" + array.declared->name +
-                       "` begins before its data, which memory of OpenCL cannot");
+                       "` begins before its data pointer, which OpenCL memory does not support");
     llvm::IRBuilder<>& builder = emitter.builder_;
     const auto bytes = static_cast<std::uint64_t>(array.declared->dtype.bytes());
     llvm::Value* distance = builder.CreateMul(emitter.index(offset), builder.getInt64(bytes));
@@ -217,7 +217,7 @@ class PackedEmitter {
   const Signature& signature_;
   const Computation computation_;
   llvm::Function* packed_ = nullptr;
-  /// Null for parameters other than arrays.
+  /// The tensors of array parameters; null for other parameters.
   std::vector<llvm::Value*> tensors_;
 };
 

@@ -11,7 +11,7 @@ using namespace tir;
 
 namespace {
 
-/// A body in the form in which the runtime calls it, with its captured variables in a struct.
+/// A body in the form that the runtime calls, with its captured variables in a struct.
 class RuntimeTask {
  public:
   /// `own` are the types of the arguments that the runtime passes after the struct.
@@ -36,7 +36,7 @@ class RuntimeTask {
 
   llvm::Function* entry() const { return entry_; }
   llvm::StructType* closure() const { return closure_; }
-  /// Returns the alignment of the widest value: bodies of vector loops capture vectors.
+  /// Returns the alignment of the widest captured value: bodies of vector loops capture vectors.
   int alignment() const {
     const llvm::DataLayout& layout = entry_->getParent()->getDataLayout();
     return static_cast<int>(layout.getABITypeAlign(closure_).value());
@@ -93,7 +93,7 @@ void FunctionEmitter::shared_loop(const For& n) {
   // In 64 bits, because the sum of the rounded-up shares may overflow the loop's own type.
   llvm::Type* wide = builder_.getInt64Ty();
   llvm::Value* begin = index(n.min);
-  // A negative extent means no iterations, so that all shares are empty.
+  // A negative extent means no iterations; it must not give any task a share.
   llvm::Value* extent =
       builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(n.extent), int64(0));
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);

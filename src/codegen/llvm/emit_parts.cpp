@@ -12,25 +12,25 @@ using namespace tir;
 
 namespace {
 
-/// The number of nodes of a part: small enough for LLVM's time to be linear, and large enough for
+/// The number of IR nodes per part: small enough for LLVM's time to be linear, and large enough for
 /// the cost of a call to be negligible.
 constexpr int kPart = 400;
-/// The limits up to which a sequence is not divided or one statement forms a part alone. The limit
-/// is larger inside loops: a register tile may be unrolled there, whose sums stay in registers only
-/// within one function.
+/// A sequence of more nodes is divided. A statement of more than kLongest nodes is not a part by
+/// itself: the sequences in it are divided. The limit is larger inside loops, where unrolled
+/// register tiles keep their accumulators in registers only within one function.
 constexpr int kLongest = 2'000;
 constexpr int kLongestInLoops = 16'000;
-/// The maximum number of calls of parts in a row; more of them are grouped into functions again.
-/// Each call copies its arguments to registers of its own, and LLVM compares all copies of a value
-/// with each other.
+/// The maximum number of consecutive calls of parts; more of them are grouped into functions again.
+/// Each call copies its arguments to its own registers, and LLVM compares all copies of a value
+/// pairwise.
 constexpr std::size_t kMaxCalls = 64;
 
 }  // namespace
 
 void FunctionEmitter::emit(const Seq& n) {
   const std::int64_t nodes = computation_.sizes.nodes_that_fit(n.stmts, kLongest);
-  // The tasks of a region share loops and meet at barriers, so a region is not divided. Launches,
-  // which use the device, and masked stores are not divided either.
+  // The tasks of a region share loops and synchronize at barriers, so a region is not divided.
+  // Launches, which use the device, and masked stores are not divided either.
   const bool divides = nodes > (loop_depth_ > 0 ? kLongestInLoops : kLongest) && !task_ &&
                        !device_id_ && !stored_lanes_;
   if (divides) return divide(n.stmts);
@@ -42,7 +42,7 @@ void FunctionEmitter::divide(std::span<const Stmt> stmts) {
   const std::vector<std::span<const Stmt>> pieces = pieces_of(stmts, sizes, kPart);
   if (pieces.size() > kMaxCalls) return divide_in_groups(pieces);
   for (const std::span<const Stmt> piece : pieces) {
-    // A single statement forms a part if it is too large to share one.
+    // A single statement becomes a part if it is too large to share one.
     if (piece.size() > 1 || (sizes.fits(piece[0], kLongest) && sizes.of(piece[0]) > kPart / 2)) {
       part(piece, [&](FunctionEmitter& inner) {
         for (const Stmt& s : piece) inner.stmt(s);

@@ -97,7 +97,7 @@ void FunctionEmitter::emit(const Evaluate& n) {
 
 namespace {
 
-/// Whether the loop's body has explicit vectors: the schedule has then decided what is vectorized.
+/// Whether the loop's body has explicit vectors: the schedule has already chosen the vectorization.
 bool has_explicit_vectors(const Stmt& body) {
   return contains<Ramp>(body) || contains<Broadcast>(body);
 }
@@ -130,7 +130,7 @@ llvm::MDNode* loop_metadata(llvm::LLVMContext& context, const Stmt& body, const 
   return node;
 }
 
-/// Whether a loop only prefetches: unrolled copies would cost more than they save.
+/// Whether a loop only prefetches. Unrolling it costs more than it saves.
 bool only_prefetches(const Stmt& body) {
   if (const Seq* n = body.as<Seq>()) return std::ranges::all_of(n->stmts, only_prefetches);
   if (const For* n = body.as<For>()) return only_prefetches(n->body);
@@ -195,7 +195,8 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
   if (hints.may_unroll) {
     metadata = loop_metadata(module_.context(), body, hints);
   } else {
-    // Equal parts are merged, and they are equal only if similar loops share a metadata node.
+    // Equal parts are merged. Parts with loops are equal only if similar loops share a metadata
+    // node.
     llvm::MDNode*& shared = module_.loop_that_stays(has_explicit_vectors(body));
     if (!shared) shared = loop_metadata(module_.context(), body, hints);
     metadata = shared;
@@ -243,7 +244,7 @@ void FunctionEmitter::emit(const If& n) {
 
 void FunctionEmitter::branch_by_lanes(const If& n) {
   llvm::Value* condition = in_index_mode(n.condition);
-  // Scalars are evaluated if any lane is active, as in a loop over the lanes.
+  // Scalar expressions are evaluated if any lane is active, as in a loop over the lanes.
   const auto side = [&](const Stmt& s, llvm::Value* lanes) {
     llvm::Value* outer = stored_lanes_;
     stored_lanes_ = outer ? builder_.CreateAnd(outer, lanes) : lanes;

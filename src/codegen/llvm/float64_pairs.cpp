@@ -6,8 +6,9 @@ namespace tenon::codegen {
 
 namespace {
 
-/// pi / 2 in four parts: times an integer of up to 20 bits, the first three have no rounding error.
-/// No double below 2^20 is so close to a multiple of pi / 2 that the error of the fourth matters.
+/// pi / 2 in four parts. The product of an integer of up to 20 bits with each of the first three is
+/// exact. No double below 2^20 is so close to a multiple of pi / 2 that the error of the fourth
+/// matters.
 constexpr double kHalfPi[] = {0x1.921fb544p0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69,
                               0x1.b839a252049c1p-104};
 /// 2 / log(2), a third, and log(2).
@@ -39,7 +40,7 @@ class Float64Pairs final : public AnglesAndPowers<Pair> {
     llvm::Value* of_a = builder_.CreateFSub(sum, of_b);
     return {sum, builder_.CreateFAdd(builder_.CreateFSub(a, of_a), builder_.CreateFSub(b, of_b))};
   }
-  /// Returns a * b: all products of their halves are exact, fused or not.
+  /// Returns a * b exactly. The products of the operands' halves are exact, with or without fusion.
   Pair product(llvm::Value* a, llvm::Value* b) {
     llvm::Value* high = builder_.CreateFMul(a, b);
     const auto upper = [&](llvm::Value* x) {

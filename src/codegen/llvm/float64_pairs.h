@@ -9,7 +9,8 @@
 
 namespace tenon::codegen {
 
-/// The coefficients of P in 2^r = 1 + r P(r) for |r| <= 1 / 2, which single doubles use, too.
+/// The coefficients of P in 2^r = 1 + r P(r) for |r| <= 1 / 2; exp2 of single doubles uses them,
+/// too.
 inline constexpr std::initializer_list<double> kFloat64Exp2 = {
     0x1.ea045c39bbed1p-32, 0x1.e6066090a1846p-28, 0x1.b524dcabd8dafp-24, 0x1.62bfd466d9b7p-20,
     0x1.ffcbfc74470c6p-17, 0x1.43091309754f2p-13, 0x1.5d87fe78a2cafp-10, 0x1.3b2ab6fba1dc5p-7,

@@ -8,7 +8,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Parts of log(2) and log10(2): times an exponent, the first has no rounding error.
+/// log(2) and log10(2) in two parts. The product of an exponent with the first part is exact.
 constexpr double kLog2High = 0x1.62e42feep-1, kLog2Low = 0x1.a39ef35793c76p-33;
 constexpr double kLog10Of2High = 0x1.34413508p-2, kLog10Of2Low = 0x1.f79fef311f12bp-34;
 
@@ -111,8 +111,8 @@ class Float64 : RangeReduction {
         builder_.CreateFMul(s, builder_.CreateFAdd(half_square, builder_.CreateFMul(r, z)));
     return {half_square, rest};
   }
-  /// Returns the logarithm to a base for which 1 / log(base) is high + low. The unit is log(2) in
-  /// that base.
+  /// Returns the logarithm to a base for which 1 / log(base) is high + low, and log(2) in that base
+  /// is unit_high + unit_low.
   llvm::Value* scaled_logarithm(llvm::Value* x, double high, double low, double unit_high,
                                 double unit_low) {
     const Parts parts = split(x);
@@ -129,7 +129,7 @@ class Float64 : RangeReduction {
     llvm::Value* rest = builder_.CreateFMul(parts.exponent, number(unit_low));
     rest = multiply_add(builder_.CreateFAdd(lower, upper), number(low), rest);
     rest = multiply_add(lower, number(high), rest);
-    // The rounding error of the sum: the unit has the greater magnitude, unless it is zero.
+    // The rounding error of the sum. The unit has the larger magnitude, unless it is zero.
     rest = builder_.CreateFAdd(rest, builder_.CreateFAdd(builder_.CreateFSub(unit, sum), product));
     return at_the_ends(x, builder_.CreateFAdd(rest, sum));
   }

@@ -42,7 +42,7 @@ class FunctionEmitter {
   void close_entry();
 
   // Statements.
-  /// Emits the statement. Its instructions have the statement's line, if it has one.
+  /// Emits the statement. Its instructions get the statement's source line, if it has one.
   void stmt(const tir::Stmt& s);
   void stmt_code(const tir::Stmt& s);
   void emit(const tir::Store& n);
@@ -57,7 +57,7 @@ class FunctionEmitter {
   void emit(const tir::Attr& n);
   void emit(const tir::Evaluate& n);
   void emit(const tir::Seq& n);
-  /// Emits a long sequence as calls of functions with some of the statements each.
+  /// Emits a long sequence as calls of functions that contain some of the statements each.
   void divide(std::span<const tir::Stmt> stmts);
   void divide_in_groups(std::span<const std::span<const tir::Stmt>> pieces);
   /// Emits consecutive statements as a separate function and its call.
@@ -101,11 +101,11 @@ class FunctionEmitter {
   /// type.
   llvm::Value* index(const tir::Expr& e);
   llvm::Value* in_index_mode(const tir::Expr& e);
-  /// Returns the index, computed in 64 bits from its variables on: since it does not overflow,
-  /// operands can be extended first, and no extension remains inside a loop.
+  /// Returns the index, computed in 64 bits. Its variables are extended instead of its result,
+  /// which is equivalent because it does not overflow, so that no extension remains inside a loop.
   llvm::Value* wide_index(const tir::Expr& e);
-  /// Whether e is an int32 sum of operands that are known not to overflow: loop variables and
-  /// sizes.
+  /// Whether e consists of loop variables, sizes and constants, whose sums are known not to
+  /// overflow.
   bool is_wide_sum(const tir::Expr& e) const;
   llvm::Value* variable(const tir::Expr& e);
   bool is_cheap_and_safe(const tir::Expr& e) const;
@@ -158,7 +158,7 @@ class FunctionEmitter {
   /// Emits the body with reciprocals instead of divisions, if LLVM considers that faster.
   void allow_reciprocals(const tir::Stmt& body);
   /// Loads lanes at constant positions in stack memory by one load and a shuffle. Returns null if
-  /// the positions are not constant or too far apart.
+  /// the positions are not constant or span too many elements.
   llvm::Value* load_picked(const tir::Buffer& buffer, const std::vector<llvm::Value*>& positions);
   llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes);
   /// Returns the positions of the lanes of a vector index.
@@ -180,8 +180,8 @@ class FunctionEmitter {
   /// Returns the function type of the call, or that of an imported definition if it is equivalent.
   llvm::FunctionType* signature_in_c(const tir::ExternCallee& callee, const tir::Call& n,
                                      DataType result, ResultUse use);
-  /// Calls an extern function, which may throw: the exception propagates to the caller, and
-  /// workspaces are released on the way.
+  /// Calls an extern function. An exception propagates to the caller, and workspaces are released
+  /// while the stack is unwound.
   llvm::CallBase* call_foreign(llvm::FunctionCallee function,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* call_llvm(const tir::Call& n, DataType type);
@@ -200,7 +200,7 @@ class FunctionEmitter {
   llvm::Value* address_of(const tir::Expr& e);
   void prefetch(const tir::Call& n);
   llvm::Value* launch_kernel(const tir::Call& n);
-  /// Sets the device, by its number, of the arrays of a function for devices.
+  /// Sets the device id of the arrays of a function for devices.
   void run_on(llvm::Value* device_id);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
   llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
@@ -224,8 +224,8 @@ class FunctionEmitter {
   llvm::Function* function_;
   const Computation& computation_;
   llvm::IRBuilder<> builder_;
-  /// The insertion point of allocas: the end of the first block, which branches to the rest when
-  /// all is emitted.
+  /// The insertion point of allocas: the end of the first block, which gets its branch to the next
+  /// block when everything is emitted.
   llvm::BasicBlock* entry_;
   std::unordered_map<const tir::ExprNode*, llvm::Value*> variables_;
   /// Loop variables, sizes, and values computed from them, whose sums are assumed not to overflow.
@@ -233,9 +233,10 @@ class FunctionEmitter {
   /// The 64-bit values of int32 variables that are computed in 64 bits.
   std::unordered_map<const tir::ExprNode*, llvm::Value*> wide_variables_;
   bool index_mode_ = false;
-  /// Inside a side of a per-lane choice: the mask of lanes in which it is evaluated. Null for all.
+  /// Inside a side of a per-lane choice: the mask of lanes in which it is evaluated. Null: all
+  /// lanes.
   llvm::Value* lanes_ = nullptr;
-  /// Inside a per-lane branch: the mask of lanes that take it and may be stored. Null for all.
+  /// Inside a per-lane branch: the mask of lanes that take it and may be stored. Null: all lanes.
   llvm::Value* stored_lanes_ = nullptr;
   /// Shared with the called parts, whose temporaries are on the stack as well.
   std::shared_ptr<const StackPlan> stack_;

@@ -47,7 +47,8 @@ void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const st
 
 namespace {
 
-/// Returns the features whose last mention in `features` is not the one in `known`.
+/// Returns the features that `known` lacks or has with the opposite sign. The last mention of a
+/// feature in `features` counts.
 std::vector<std::string> differing(const std::vector<std::string>& features,
                                    const std::vector<std::string>& known) {
   std::map<std::string, char> signs;

@@ -1,5 +1,5 @@
-// External LLVM IR that becomes part of a module: imported as text or from a file, or compiled from
-// C by clang.
+// External LLVM IR that becomes part of a module: IR text or files, and C that clang compiles to
+// IR.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -18,8 +18,8 @@ CTarget c_target_of(const tir::TargetFacts& target);
 /// the module's own. Throws RuntimeError with LLVM's message and line.
 void import_llvm(llvm::Module& module, const std::string& source);
 
-/// Links bitcode that clang compiled from C into the module. Returns false, with nothing changed,
-/// if it is of a newer version of LLVM than this one.
+/// Links bitcode that clang compiled from C into the module. Returns false, and changes nothing, if
+/// a newer version of LLVM wrote it.
 bool import_c_bitcode(llvm::Module& module, const std::string& bitcode);
 
 }  // namespace tenon::codegen

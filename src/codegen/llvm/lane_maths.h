@@ -1,5 +1,5 @@
-// Operations of the polynomials: on float or double values, or on vectors of them, and on their
-// bits. Nothing is reassociated, even if the rest of the function is, because rounding to integers
+// Operations of the polynomials on float or double values or vectors of them, and on their bits.
+// They are not reassociated, even if the rest of the function is, because rounding to integers
 // depends on the order.
 #pragma once
 
@@ -36,7 +36,7 @@ class LaneMaths {
   llvm::Value* fabs(llvm::Value* x) {
     return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   }
-  /// Fused if the processor supports it, for scalars and vectors alike.
+  /// Returns a * b + c, fused if the processor supports it, for scalars and vectors alike.
   llvm::Value* multiply_add(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
     return builder_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {floats_}, {a, b, c});
   }
@@ -46,12 +46,12 @@ class LaneMaths {
     for (double c : coefficients) sum = sum ? multiply_add(sum, x, number(c)) : number(c);
     return sum;
   }
-  /// Returns `below` if x < limit, otherwise, and for NaN, `otherwise`.
+  /// Returns `below` if x < limit; otherwise, also if x is NaN, `otherwise`.
   llvm::Value* choose_below(llvm::Value* x, double limit, llvm::Value* below,
                             llvm::Value* otherwise) {
     return builder_.CreateSelect(builder_.CreateFCmpOLT(x, number(limit)), below, otherwise);
   }
-  /// Keeps NaN.
+  /// Returns x limited to [low, high]; NaN remains NaN.
   llvm::Value* clamped(llvm::Value* x, double low, double high) {
     x = choose_below(x, low, number(low), x);
     return builder_.CreateSelect(builder_.CreateFCmpOGT(x, number(high)), number(high), x);

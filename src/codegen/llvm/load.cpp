@@ -50,7 +50,7 @@ class LinkProblems {
           for (const llvm::orc::SymbolStringPtr& name : missing.getSymbols())
             missing_.insert((*name).str());
         },
-        // This error only reports that there was another one.
+        // This error only indicates that another one has been reported.
         [](llvm::orc::FailedToMaterialize&) {},
         [&](llvm::ErrorInfoBase& other) {
           others_ += (others_.empty() ? "" : "; ") + other.message();

@@ -13,7 +13,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// The functions that profiled code calls instead: they also measure times.
+/// Runtime functions, and the versions that profiled code calls instead, which also measure times.
 constexpr std::pair<std::string_view, std::string_view> kProfiled[] = {
     {"tenon_parallel_for", "tenon_profile_parallel_for"},
     {"tenon_parallel_launch", "tenon_profile_parallel_launch"},
@@ -71,8 +71,8 @@ llvm::Function* ModuleEmitter::make_function(llvm::FunctionType* type,
   llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
   if (!cpu_.empty()) function->addFnAttr("target-cpu", cpu_);
   if (!features_.empty()) function->addFnAttr("target-features", features_);
-  // Processors that reduce their clock for wide registers still benefit from them in loops as dense
-  // as these.
+  // Some processors reduce their clock for wide registers, but dense loops like these still benefit
+  // from them.
   function->addFnAttr("prefer-vector-width", std::to_string(traits_.vector_bits));
   // Exceptions of extern functions pass through; those of parallel loop bodies are caught by the
   // runtime.

@@ -33,7 +33,7 @@ TargetTraits traits_of(const tir::TargetFacts& facts);
 /// The kernels that functions of a module launch.
 struct KernelTable {
   runtime::DeviceType device;
-  /// A TenonKernels (c_api.h).
+  /// The TenonKernels table of c_api.h.
   llvm::GlobalVariable* data;
   KernelCode code;
 };
@@ -65,8 +65,8 @@ class ModuleEmitter {
   /// Creates a function of this module, compiled for the target.
   llvm::Function* make_function(llvm::FunctionType* type, llvm::GlobalValue::LinkageTypes linkage,
                                 const std::string& name);
-  /// Returns the type of a function that the module defines, imported or its own; null if it does
-  /// not define it.
+  /// Returns the type of a function that the module defines, be it imported or emitted; null if the
+  /// module does not define it.
   const llvm::FunctionType* definition_of(const std::string& name) const;
   /// Returns an extern function by name. Throws LowerError if the module defines it with another
   /// type.
@@ -77,8 +77,8 @@ class ModuleEmitter {
   /// Returns the address of a zero-terminated text; equal texts are shared.
   llvm::Constant* text(const std::string& value);
 
-  /// The properties of loops that LLVM must not unroll, with or without explicit vectors; null
-  /// until set.
+  /// The metadata of loops that LLVM must not unroll, with or without explicit vectors; null until
+  /// set.
   llvm::MDNode*& loop_that_stays(bool has_vectors) { return loops_that_stay_[has_vectors]; }
 
   /// Returns a runtime function (c_api.h) with its declared type.

@@ -35,15 +35,14 @@ namespace {
 /// unrolled register tile has more. This bound only limits compile time.
 constexpr unsigned kMaxAccesses = 1 << 14;
 
-/// A module of this number of instructions has been unrolled enough: further copies would cost more
+/// A module of this number of instructions is not unrolled further: more copies would cost more
 /// time than they save.
 constexpr unsigned kMaxToUnroll = 20'000;
 
-/// The number of blocks of a function, a result of unrolling, from which on cheaper passes are
-/// used.
+/// Functions with more blocks than this, as a result of unrolling, get cheaper passes.
 constexpr std::size_t kMaxBlocks = 2000;
 
-/// The number of blocks of a function from which on it is not optimized.
+/// A module that has a function with more blocks than this is not optimized.
 constexpr std::size_t kMaxBlocksToOptimize = 20'000;
 
 /// Whether analyses of iteration counts, and unrolling, are worth their time. Loops with checks
@@ -91,7 +90,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
                                       call->getIntrinsicID() == llvm::Intrinsic::maximum);
     return is_extremum && call->hasNoSignedZeros() ? call : nullptr;
   }
-  /// Returns one step, which returns `so_far` if an operand is NaN.
+  /// Returns one step of the extremum, which returns `so_far` if an operand is NaN.
   static llvm::Value* step(llvm::IRBuilder<>& builder, const llvm::IntrinsicInst& call,
                            llvm::Value* x, llvm::Value* so_far) {
     const bool is_min = call.getIntrinsicID() == llvm::Intrinsic::minimum;
@@ -106,7 +105,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
           first->getParent() != second.getParent())
         continue;
       llvm::Value *x = first->getArgOperand(0), *y = second.getArgOperand(1 - inner);
-      // The check of a constant is free already.
+      // A constant operand needs no NaN check anyway.
       if (llvm::isa<llvm::Constant>(x) || llvm::isa<llvm::Constant>(y) ||
           llvm::isa<llvm::Constant>(first->getArgOperand(1)))
         continue;
@@ -135,10 +134,10 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
   }
 };
 
-/// Returns the passes that the emitted IR needs, once or twice each. LLVM's pipeline for C++
+/// Returns the passes that the emitted IR needs, each once or twice. LLVM's pipeline for C++
 /// repeats itself and handles constructs that do not occur (recursion, exceptions, calls to inline,
-/// jumps to thread), and took twice as long for the same code. Loops are counted in 64 bits from
-/// the start, so that no variables need be widened.
+/// jumps to thread); it took twice as long for the same code. Loop counters have 64 bits from the
+/// start, so no variables need to be widened.
 llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
   using namespace llvm;
   FunctionPassManager passes;
@@ -246,10 +245,10 @@ using PassMachine = llvm::LLVMTargetMachine;
 #endif
 
 /// Like TargetMachine::addPassesToEmitFile, but without LLVM's machine schedulers. In the long
-/// blocks of unrolled register tiles, the one before register allocation moves loads up until
-/// accumulators are spilled; the ones after it compare every access of a block with every other,
-/// and took four fifths of the time for long blocks. Processors reorder instructions by themselves,
-/// and the order of the schedule keeps few values alive.
+/// blocks of unrolled register tiles, the scheduler before register allocation moves loads up until
+/// accumulators are spilled. The schedulers after it compare every access of a block with every
+/// other, and took four fifths of the time for long blocks. Processors reorder instructions anyway,
+/// and few values are live in the emitted order.
 bool add_code_passes(PassMachine& machine, llvm::legacy::PassManager& passes,
                      llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);

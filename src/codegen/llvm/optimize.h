@@ -20,9 +20,9 @@ inline constexpr const char* kPartAttribute = "tenon-part";
 /// compiled from C or C++.
 enum class CodeOrigin : std::uint8_t { Emitted, WithImports };
 
-/// Returns the level, or 0 for a module with a function of so many blocks that the passes of the
-/// level would take minutes: LLVM's queries about every use of a condition and every loop grow with
-/// the square of their number. 288 copies of an iteration with guards have 157,000 blocks.
+/// Returns `opt_level`, or 0 if a function has more blocks than the passes can process in
+/// reasonable time: LLVM's queries about every use of a condition and every loop take quadratic
+/// time. 288 copies of an iteration with guards have 157,000 blocks, which take minutes.
 int affordable_level(const llvm::Module& module, int opt_level);
 
 /// Runs few passes for emitted code, and LLVM's pipeline of the level, without its vectorizers, for

@@ -8,7 +8,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Parts of log(2) and log10(2): times an exponent, the first has no rounding error.
+/// log(2) and log10(2) in two parts. The product of an exponent with the first part is exact.
 constexpr float kLog2High = 0.693359375f, kLog2Low = -0x1.bd0106p-13f;
 constexpr float kLog10Of2High = 0.30078125f, kLog10Of2Low = 0x1.04d428p-12f;
 

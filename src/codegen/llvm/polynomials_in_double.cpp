@@ -6,7 +6,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// Parts of pi / 2: times an integer of up to 24 bits, the first has no rounding error.
+/// pi / 2 in two parts. The product of an integer of up to 24 bits with the first part is exact.
 constexpr double kHalfPiHigh = 0x1.921fb54p0, kHalfPiLow = 0x1.10b4611a62633p-30;
 
 /// Functions of floats, computed in doubles.

@@ -42,15 +42,15 @@ class RangeReduction : protected LaneMaths {
 
   // ---- integers ---------------------------------------------------------------------------------
 
-  /// Returns the rounding constant: the last bits of its sum with a number of less than half its
-  /// magnitude are the nearest integer.
+  /// Returns the rounding constant. If it is added to a number of less than half its magnitude, the
+  /// last bits of the sum are the nearest integer.
   llvm::Constant* rounder() const { return number(std::ldexp(1.5, mantissa_bits_)); }
   /// Returns the integer in the last bits of a sum with the rounder; an unspecified integer for
   /// NaN, for which a conversion would be undefined.
   llvm::Value* rounded_integer(llvm::Value* shifted) {
     return builder_.CreateSub(bits(shifted), bits(rounder()));
   }
-  /// Converts a small integer, because few processors have a conversion from 64 bits.
+  /// Converts a small integer by a bit operation, because few processors convert 64-bit integers.
   llvm::Value* to_number(llvm::Value* small) {
     llvm::Value* shifted = from_bits(builder_.CreateAdd(small, bits(rounder())));
     return builder_.CreateFSub(shifted, rounder());

@@ -32,7 +32,7 @@ llvm::FunctionCallee declare_runtime_function(llvm::Module& module, std::string_
   llvm::FunctionCallee callee = module.getOrInsertFunction(
       llvm::StringRef(name.data(), name.size()),
       llvm::FunctionType::get(type_of(module.getContext(), symbol.result), params, false));
-  // The memory is new, without other references.
+  // The allocated memory is new, so nothing aliases it.
   if (name == "tenon_workspace_alloc" || name == "tenon_profile_workspace_alloc")
     llvm::cast<llvm::Function>(callee.getCallee())->addRetAttr(llvm::Attribute::NoAlias);
   return callee;

@@ -22,7 +22,7 @@ std::vector<std::string> machine_flags(const LlvmCode& code, const CCompiler& co
   return {"--target=" + triple.str()};
 }
 
-/// Object files in a temporary folder, the functions' first.
+/// Object files in a temporary folder; those of the functions come first.
 class Objects {
  public:
   Objects(const LlvmCode& code, const runtime::SaveOptions& options) {
@@ -70,7 +70,7 @@ void save_archive(const LlvmCode& code, const std::filesystem::path& path,
     if (!member)
       throw RuntimeError("cannot write `" + path.string() +
                          "`: " + llvm::toString(member.takeError()));
-    // The name is kept by reference, and the path refers to a temporary folder.
+    // The member's name has no temporary folder. The archive refers to the characters of `file`.
     member->MemberName = llvm::StringRef(file).rsplit('/').second;
     members.push_back(std::move(*member));
   }

@@ -1,6 +1,7 @@
-// LLVM types of Tenon's types. A value in a register and an element in memory differ for bools,
-// which are stored as bytes, and for vectors, whose lanes are stored without gaps. bfloat16 is
-// represented by its bits: LLVM's own type would need library functions that older C runtimes lack.
+// LLVM types of Tenon's types. A value in a register and an element in memory have different types
+// for bools, which are stored as bytes, and for vectors, whose lanes are stored without gaps.
+// bfloat16 is represented by its bits: LLVM's own type would need library functions that older C
+// runtimes lack.
 #pragma once
 
 #include <llvm/IR/DerivedTypes.h>

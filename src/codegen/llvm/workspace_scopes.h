@@ -28,9 +28,9 @@ class WorkspaceScopes {
     device_id_ = device_id;
   }
   bool empty() const { return scopes_.empty(); }
-  /// Adds the memory to the scope.
+  /// Adds memory, which becomes the innermost in scope.
   void enter(llvm::Value* memory) { scopes_.push_back({memory, nullptr, nullptr}); }
-  /// Releases the memory that was added last.
+  /// Releases the innermost memory.
   void exit(llvm::IRBuilder<>& builder);
   /// Ends the block: releases all memory in scope and returns the status.
   void leave(llvm::IRBuilder<>& builder, llvm::Value* status);

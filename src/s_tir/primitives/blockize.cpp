@@ -25,7 +25,7 @@ struct Blockizing {
   const Block& own() const { return *realize().block; }
 };
 
-/// Divides values that use only outer or only inner loops, which need not be digits.
+/// Divides the values if each uses only outer or only inner loops; these need not be digits.
 std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   if (!is_true(b.realize().predicate)) return std::nullopt;
   std::vector<Division> result;
@@ -55,8 +55,8 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
   return result;
 }
 
-/// Keeps conditions that shorten a loop or select one iteration, which digits of numbers cannot
-/// express.
+/// Preserves the conditions that shorten a loop or select one iteration, which digits of numbers
+/// cannot express.
 void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const IterMap& map,
                      DividedValues& divided) {
   const std::vector<std::int64_t> count = told_apart(map);
@@ -77,8 +77,8 @@ void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const I
     const bool is_outer = is_used(part, b.outer), is_inner = is_used(part, b.inner);
     if (is_outer && is_inner)
       refuse(b.caller, "the predicate " + tir_text(part) + " of " + describe(b.program, b.block) +
-                           " is about loops outside of " + describe(b.program, b.inner.front()) +
-                           " and inside at once");
+                           " uses both loops outside of " + describe(b.program, b.inner.front()) +
+                           " and loops inside");
     Expr& own = is_inner ? divided.inner_predicate : divided.outer_predicate;
     own = both(own, part);
   }
@@ -121,7 +121,7 @@ class InnerBody {
   }
 
  private:
-  /// Simplifies only indices; arithmetic on elements is kept.
+  /// Simplifies only indices and conditions; arithmetic on elements is unchanged.
   Expr value(const Expr& e) const {
     if (e.dtype().is_index() || e.dtype().is_bool()) return expr(e);
     return map_children(e, [&](const Expr& child) { return value(child); });
@@ -130,7 +130,7 @@ class InnerBody {
   const arith::Facts& facts_;
 };
 
-/// Returns the init as a block inside the outer block's init, under the loops of its elements.
+/// Returns the init as a block inside the outer block's init, under the loops over its elements.
 Stmt blockized_init(const Blockizing& b, const Block& inner, const std::vector<Expr>& values,
                     const Expr& predicate) {
   Block init{.iters = {},

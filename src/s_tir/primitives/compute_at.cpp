@@ -45,7 +45,7 @@ void check(const Move& move) {
                                 ": all of it is needed, not only what the loop's blocks read");
 }
 
-/// The producers or consumers of the block to move, and its position among the loop's statements.
+/// The producers or consumers of the moved block, and its position in the loop's body.
 struct Neighbours {
   std::vector<int> required;  // blocks below the loop
   std::size_t position;
@@ -64,9 +64,9 @@ Neighbours find_neighbours(const Move& move) {
   if (!outside.empty())
     refuse(move.caller, describe(program, move.loop) + " is not around all " +
                             (move.is_producer() ? "consumers" : "producers") + " of " +
-                            move.what() + ": " + outside + " stand elsewhere");
+                            move.what() + ": " + outside + " are outside");
   const std::vector<Stmt> parts = parts_of(program.loop(move.loop).body);
-  // The first and last position between producers and consumers.
+  // The range of valid positions: after the last producer and before the first consumer.
   std::size_t first = 0, last = parts.size();
   const auto position_of = [&](int n) {
     std::size_t position = 0;
@@ -97,7 +97,7 @@ Neighbours find_neighbours(const Move& move) {
   return {all, position};
 }
 
-/// Adds the conditions under which instances of the block run to the predicate, in terms of the new
+/// Adds to the predicate the conditions under which instances of the block run, in terms of the new
 /// values of the iterators.
 Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr predicate,
                     arith::Facts& facts) {
@@ -160,7 +160,7 @@ Stmt new_nest(const Move& move, const std::vector<IterDomain>& domains, arith::F
                           " or on which that depends");
 }
 
-/// Returns the loops around both positions, which are unchanged by the move.
+/// Returns the loops around both the old and the new position.
 std::vector<int> common_loops(const Move& move) {
   const int top = move.program.common(move.block, move.loop);
   std::vector<int> result = move.program.loops_of(move.block);
@@ -181,8 +181,8 @@ void require_all_instances(const Move& move, const Program& after, int n) {
                             move.what() + " would provably run");
 }
 
-/// Throws if the block passes what it depends on, or what depends on it, except for readers of
-/// values that are computed again.
+/// Throws if the move reorders the block with a statement that it depends on or that depends on it.
+/// Readers of values that are computed again are exempt.
 void require_order(const Move& move, const Program& after, int n) {
   const Program& program = move.program;
   const int top = program.common(move.block, move.loop);
@@ -205,7 +205,7 @@ void require_order(const Move& move, const Program& after, int n) {
   if (runs_later)
     return refuse_on(
         Passing(after, n, top_after, Side::Before).comparing(Compared::WithWrites).find_conflict());
-  // In the last iteration of a loop that repeats all instances, all their inputs exist.
+  // All inputs exist in the last iteration of a loop that repeats all instances.
   refuse_on(Passing(after, n, top_after, Side::After)
                 .except([&](int other, int loop) { return runs_after_last(after, n, other, loop); })
                 .find_conflict());
@@ -226,7 +226,7 @@ void check_after(const Move& move, const Program& after) {
                                 buffer->name + "` before " + describe(after, producer) +
                                 " writes them");
   };
-  // Producers must still precede the block, and consumers follow it.
+  // Producers must still precede the block, and consumers must follow it.
   for (const int old : producers(move.program, move.block)) {
     const std::optional<int> producer = after.find_block(move.program.key_of(old));
     if (!producer || *producer > *n) refuse_order(move, old);
@@ -255,7 +255,7 @@ PrimFunc moved(const Move& move) {
   bind_domains(facts, domains);
   bind_iters(facts, program.block(*program.scope(move.block)));
   const Stmt nest = new_nest(move, iter_domains(move, neighbours.required, facts), facts);
-  // Inserts the block into the loop, in the program from which it was removed.
+  // Inserts the block into the loop of the program without the block.
   std::vector<Stmt> parts = parts_of(target.body);
   parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(neighbours.position), nest);
   const Program removed(program.with_body(without(program, move.block)));

@@ -33,11 +33,11 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
                    "or one outside of it");
   if (!has_affine_bindings(program, n))
     refuse(caller, "the values of the iterators of " + describe(program, n) +
-                       " are no digits of its loops, so that its instances cannot be counted");
+                       " are not digits of its loops, so that its instances cannot be determined");
 }
 
-/// Whether an init runs for exactly the elements whose sums the reduction begins, in one iteration
-/// of the loops outside `top` of both programs.
+/// Whether the init block initializes exactly the elements whose sums the reduction computes, in
+/// one iteration of the loops outside `top` of both programs.
 bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, int reduction,
                       int top) {
   const Block& block = of_sum.block(reduction);
@@ -59,11 +59,12 @@ bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, i
          contains_instances(now, before, block, outside);
 }
 
-/// Returns the parts of the predicate that the init needs: those on the loops that it keeps.
+/// Returns the conditions of the predicate that the init needs: those that only use the loops that
+/// the init keeps.
 Expr init_predicate(const Caller& caller, const Program& program, int n,
                     const std::vector<Var>& dropped, const std::vector<Var>& kept) {
   Expr result = make_true();
-  // Last part first, as TVM prints it.
+  // TVM prints the last condition first.
   const std::vector<Expr> parts = conjuncts(program.realize(n).predicate);
   for (auto at = parts.rbegin(); at != parts.rend(); ++at) {
     const Expr& part = *at;
@@ -81,7 +82,7 @@ Expr init_predicate(const Caller& caller, const Program& program, int n,
   return result;
 }
 
-/// Returns the reduction without its init; it then reads what it writes.
+/// Returns the reduction without its init. Its reads then include its writes.
 Block update_of(const Block& block) {
   Block update = block;
   update.init = std::nullopt;
@@ -124,7 +125,7 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
     for (Range& range : region.region) range = substitute(range, iter_map);
     init.writes.push_back(std::move(region));
   }
-  // The init keeps the loops, from the given one inwards, that its elements need.
+  // The init keeps those of the loops at and inside `loop` that determine its elements.
   std::vector<int> chosen;
   std::vector<Var> dropped, kept;
   for (const int own : program.loops_of(n)) {

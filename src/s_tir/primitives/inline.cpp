@@ -16,12 +16,13 @@ using namespace tir;
 
 namespace {
 
-/// Returns the store of a block whose body is one store `buffer[indices] = value`.
+/// Returns the store of a block. Throws unless the block's body is one store `buffer[indices] =
+/// value`.
 const Store& require_store(const Caller& caller, const Program& program, int n) {
   const Block& block = program.block(n);
   if (block.init)
     refuse(caller, describe(program, n) +
-                       " has an init: a reduction has no one value that could stand elsewhere");
+                       " has an init, and a reduction cannot be inlined as one expression");
   const Classified classified = classify(program, n);
   if (classified.block_class != BlockClass::Complete)
     refuse(caller,
@@ -42,7 +43,7 @@ void require_inlinable(const Caller& caller, const Program& program, int n, cons
                        describe(program, scope) + ", which must be computed");
 }
 
-/// Returns the function without a buffer that a block allocates.
+/// Returns the function without the allocation of a buffer in a block.
 PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   const Program program(func);
   for (int n = 0; n < program.size(); ++n) {
@@ -56,7 +57,7 @@ PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   return func;
 }
 
-/// Returns the block with inferred regions. Buffers that it updates remain among its reads.
+/// Returns the block with inferred regions. Buffers that it updates remain in its reads.
 Block with_new_access(Block block) {
   const arith::BlockAccess access = arith::find_block_access(block);
   block.reads = access.reads;
@@ -64,7 +65,7 @@ Block with_new_access(Block block) {
   return block;
 }
 
-/// Rewrites the blocks that read a buffer, innermost first, and the blocks around them.
+/// Rewrites the blocks that read a buffer, innermost first, and their enclosing blocks.
 class Inliner {
  public:
   Inliner(const Buffer& buffer, std::function<Expr(const std::vector<Expr>&)> value)
@@ -108,7 +109,8 @@ bool is_reached_otherwise(const Stmt& body, const Buffer& buffer) {
   return result || uses_var(body, buffer->data);
 }
 
-/// Returns a statement that makes one read of an element in one instance of the enclosing block.
+/// Returns a statement that evaluates the value under the loops and guards of one access, in one
+/// instance of the enclosing block.
 Stmt evaluated(const arith::Access& access, const Expr& value) {
   Stmt result = make_stmt(Evaluate{value});
   for (const Expr& guard : access.guards) result = make_stmt(If{guard, result, std::nullopt});
@@ -136,7 +138,7 @@ struct Inlining {
   }
 };
 
-/// Throws if an element is read that no instance of the inlined block writes.
+/// Throws if an element is read that no instance of the inlined block has written.
 void require_written(const Inlining& i, int consumer, const arith::Access& access) {
   const int top = *i.program.scope(i.producer);
   const std::optional<InstanceSet> instances = instances_of(i.program, i.producer, top);
@@ -146,7 +148,7 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
   for (const arith::FreeVar& inner : access.inner)
     if (inner.range) facts.bind(inner.var, *inner.range, true);
   for (const Expr& guard : access.guards) known.push_back(facts.assume(guard));
-  // Every element that is read is in bounds.
+  // Reads are assumed to be in bounds.
   for (std::size_t d = 0; d < access.indices.size(); ++d)
     known.push_back(
         facts.assume(access.indices[d] >= 0 && access.indices[d] < i.store.buffer->shape[d]));
@@ -167,13 +169,13 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
                          " reads");
 }
 
-/// Throws if something between the block and the new position of its value writes an input of the
-/// value.
+/// Throws if an input of the value is written between the block and the position where its value is
+/// inlined.
 void require_same_value(const Inlining& i, int consumer) {
   const Program& program = i.program;
   int top = program.common(i.producer, consumer);
   const bool is_covered = covers_reads(program, i.producer, consumer, i.store.buffer);
-  // Values from other iterations of loops around both are read up to the end of those loops.
+  // A value from another iteration of a common loop may be read until that loop ends.
   const int outermost =
       program.loops_of(i.producer).empty() ? i.producer : program.loops_of(i.producer).front();
   if (outermost <= top && !is_covered) top = *program.parent(outermost);
@@ -198,7 +200,7 @@ void require_same_value(const Inlining& i, int consumer) {
   at_consumer.as(make_seq(std::move(reads)))
       .comparing(Compared::ReadsWithWrites)
       .with_own_instances();
-  // A single store reads before it writes.
+  // A block of a single store reads before it writes.
   if (!program.block(consumer).body.as<Store>()) at_consumer.over({program.stmt(consumer)});
   refuse_on(at_consumer.find_conflict());
 }
@@ -229,7 +231,7 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
         std::none_of(vars.begin(), vars.end(),
                      [&](const Var& var) { return var.same_as(iter.var()); }))
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
-                         "`, which is no index of `" + buffer->name + "`");
+                         "`, which is not an index of `" + buffer->name + "`");
   const Inlining inlining{program, caller, n, store, vars};
   for (const int consumer : consumers(program, n)) require_same_value(inlining, consumer);
   const Inliner inliner(buffer, [&](const std::vector<Expr>& indices) {
@@ -248,8 +250,8 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
 
 namespace {
 
-/// Returns the values of a block's iterators for which its indices are `at`. Indices are iterators
-/// or digits of them. Nullopt if other iterators differ between instances with these indices.
+/// Returns the values of a block's iterators for which its indices equal `at`. Indices must be
+/// iterators or digits of them. Nullopt if the indices do not determine all iterators.
 std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& indices,
                                    const std::vector<Expr>& at, const arith::Facts& facts) {
   VarMap result;
@@ -279,8 +281,7 @@ std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& 
   return result;
 }
 
-/// Whether substituting the iterators preserves the indices of each instance, and the resulting
-/// instance runs.
+/// Whether the iterators `values` give the indices `at`, and an instance with these iterators runs.
 bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& indices,
                         const VarMap& values, const std::vector<Expr>& at,
                         const arith::Facts& facts) {
@@ -307,8 +308,9 @@ std::optional<RunningInstances> running_instances(const Program& program, int n)
   return result;
 }
 
-/// Returns the iterators of the consumer in terms of the producer's, such that instances correspond
-/// one to one: each instance of the consumer reads what one instance of the producer writes.
+/// Returns the consumer's iterators in terms of the producer's. Throws unless the instances
+/// correspond one to one: each instance of the consumer reads the element that one instance of the
+/// producer writes.
 VarMap paired_instances(const Caller& caller, const Program& program, int consumer, int producer,
                         const std::vector<Expr>& read, const std::vector<Expr>& written) {
   const auto reading = running_instances(program, consumer);
@@ -338,9 +340,9 @@ Expr without_loads(const Expr& e, const Buffer& buffer) {
   });
 }
 
-/// Throws if the consumer, at the producer's position, passes what it depends on or what depends on
-/// it. `own`: the consumer's store without its reads from the producer, in terms of the iterators
-/// of each.
+/// Throws if moving the consumer to the producer's position reorders it with a statement that it
+/// depends on or that depends on it. `own`: the consumer's store without its reads from the
+/// producer, once in terms of the consumer's iterators and once in terms of the producer's.
 void require_earlier(const Caller& caller, const Program& program, int consumer, int producer,
                      const std::pair<Store, Store>& own, const Program& after) {
   const auto refuse_on = [&](const std::optional<std::string>& conflict) {
@@ -418,7 +420,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
         if (!load.buffer.same_as(buffer)) return std::nullopt;
         return source->value;
       });
-  // Substitutes only the consumer's iterators; the producer's are different variables.
+  // Substitutes only the consumer's iterators; the producer's are distinct variables.
   std::vector<Expr> indices;
   for (const Expr& index : store.indices) indices.push_back(substitute(index, map));
   const BlockRealize& realize = program.realize(producer);

@@ -18,8 +18,8 @@ struct Solved {
   std::optional<Interval> values;
 };
 
-/// Whether the loop's threads share memory of that scope, so that the requirements of all of them
-/// count.
+/// Whether the loop's threads share memory of that scope. The requirements of all of them are then
+/// combined.
 bool is_shared_over(const For& loop, StorageScope scope) {
   const std::optional<ThreadTag>& thread = traits_of(loop).thread;
   if (!thread || thread->is_virtual()) return false;
@@ -36,7 +36,7 @@ bool is_shared_over(const For& loop, StorageScope scope) {
   }
 }
 
-/// Returns the box that the neighbours access of a buffer in one iteration of the loop.
+/// Returns the box of a buffer that the neighbours access in one iteration of the loop.
 std::vector<Interval> required_box(const Move& move, const std::vector<int>& required,
                                    const Buffer& buffer, const arith::Facts& facts) {
   std::vector<std::vector<Interval>> boxes(buffer->shape.size());
@@ -68,8 +68,9 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
   return result;
 }
 
-/// Returns the values of an iterator for which the block's access intersects the interval. The
-/// access in one dimension is `v`, `v * c` and the c elements from there, `v // c` or `v % c`.
+/// Returns the values of an iterator for which the block's access intersects the interval. In one
+/// dimension, the access must be the element `v`, `v // c` or `v % c`, or a tile that begins at `v
+/// * c`.
 Solved solve(const Move& move, const Range& provided, const Interval& required,
              const arith::Facts& facts) {
   const auto iter_of = [&](const Expr& e) -> std::optional<std::size_t> {
@@ -118,8 +119,7 @@ bool same_ends(const Interval& a, const Interval& b, const arith::Facts& facts) 
          arith::can_prove_equal(*a.max(), *b.max(), facts);
 }
 
-/// Removes a bound that includes all allowed values, and restricts required values to the allowed
-/// ones.
+/// Limits the required values to the allowed ones, and removes the bound if it has no effect.
 void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
   const Interval own = Interval::from_range(whole);
   domain.allowed = domain.allowed ? arith::intersect(*domain.allowed, own, facts) : own;

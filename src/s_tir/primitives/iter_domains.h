@@ -1,4 +1,4 @@
-// The iterator domains of a block that is moved below a loop of its neighbours.
+// The iterator domains of a block that is moved into a loop around its producers or consumers.
 #pragma once
 
 #include "s_tir/context.h"
@@ -31,7 +31,7 @@ struct Move {
 };
 
 /// Returns the domain of each iterator in one iteration of the loop. `required`: the blocks there
-/// that consume from it, or produce for it.
+/// that are its consumers or producers.
 std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
                                      const arith::Facts& facts);
 

@@ -11,8 +11,8 @@ using namespace tir;
 
 namespace {
 
-/// Throws unless the iterations of the loop may run concurrently. With `threadIdx`, a reduction
-/// loop is allowed too: the threads reduce together.
+/// Throws unless the iterations of the loop may run concurrently. If the loop is bound to
+/// `threadIdx`, it may be a reduction loop: the threads reduce together.
 void require_independent(const Caller& caller, const Program& program, int loop,
                          const std::optional<ThreadTag>& thread) {
   const bool threads = thread && thread->is_thread();
@@ -39,12 +39,12 @@ void require_independent(const Caller& caller, const Program& program, int loop,
   const auto is_exempt = [&](int n, const Buffer& buffer) {
     if (has_own_memory(program, buffer, loop, thread)) return true;
     if (thread && is_written_alike(program, buffer, loop)) return true;
-    // A reader that every iteration repeats finds the finished sum in the last one.
+    // A reader that every iteration repeats reads the complete sum in the last iteration.
     return !mentions(program.block(n).writes, buffer) && !depends_on(program, n, loop) &&
            std::any_of(blocks.begin(), blocks.end(),
                        [&](int other) { return is_reduced_by(other, buffer); });
   };
-  // Threads that reduce together initialize their sums together.
+  // Threads that reduce together also initialize their sums together.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool) {
     return is_reduced_by(n, buffer);
   };
@@ -76,7 +76,8 @@ void require_independent_around(const Caller& caller, const Program& after, int 
   };
   add_around(n);
   for (int inner = n; after.is_loop(inner); ++inner) loops.insert(inner);
-  // A reader outside a loop means that its iterations do not have private memory.
+  // Adds the loops of producers: if their values are read outside such a loop, its iterations do
+  // not have private memory.
   if (after.is_block(n))
     for (const int producer : producers(after, n)) add_around(producer);
   for (const int loop : loops) {

@@ -5,15 +5,15 @@
 
 namespace tenon::s_tir {
 
-/// Throws for a loop that is bound or annotated, or that does not start at 0.
+/// Throws for a loop that is bound or annotated, or whose minimum is not 0.
 void require_plain_loop(const Caller& caller, const Program& program, int loop);
 
 /// Returns an expression as text for an error.
 std::string tir_text(const tir::Expr& e);
 
 /// Throws unless concurrent iterations (parallel loops, lanes, threads) of the loops around `n`,
-/// around its blocks and around the producers of what `n` reads are independent. Every primitive
-/// that changes or adds accesses of `n` calls this.
+/// around its blocks and around the producers of its inputs are independent. Every primitive that
+/// changes or adds accesses of `n` must call this.
 void require_independent_around(const Caller& caller, const Program& after, int n);
 
 }  // namespace tenon::s_tir

@@ -216,7 +216,7 @@ std::vector<MatchedBuffer> match_description(const Caller& caller, const PrimFun
                                              const Stmt& computation, const arith::Facts& facts) {
   const Block& root = root_block(description.body);
   if (!root.alloc_buffers.empty() || !root.match_buffers.empty())
-    refuse(caller, "the description has buffers beside its parameters");
+    refuse(caller, "the description has buffers in addition to its parameters");
   Matcher matcher(caller, description, facts);
   matcher.stmt(root.body, computation);
   return matcher.result();

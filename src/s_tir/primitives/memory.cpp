@@ -40,11 +40,11 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
   if (const BlockRealize* apart = s.as<BlockRealize>()) {
     const Block& own = *apart->block;
     const bool is_owner = !own.match_buffers.empty() || !own.alloc_buffers.empty();
-    // The signature of such a block covers everything inside; that of the root does not.
+    // The signature of such a block covers all inner accesses; that of the root does not.
     if (!own.iters.empty() && !is_owner && !mentions(own.reads, old) && !mentions(own.writes, old))
       return s;
   }
-  // Indices in declared regions are kept, as in TVM.
+  // Indices in declared regions are not rewritten, as in TVM.
   const bool is_block = s.as<BlockRealize>() != nullptr;
   const bool is_read = replaced != Replaced::Writes;
   const auto expr = [&](const Expr& e) {
@@ -90,11 +90,11 @@ const BufferRegion& region_at(const Caller& caller, const Program& program, int 
 
 namespace {
 
-/// The position of a copy: among the parts of a scope's or loop's body.
+/// The position of a copy in the body of a loop or block.
 struct Place {
   /// The block or loop.
   int at;
-  /// Before this part.
+  /// The index of the part that the copy precedes.
   std::size_t position;
 };
 
@@ -102,7 +102,7 @@ Stmt body_of(const Program& program, int n) {
   return program.is_loop(n) ? program.loop(n).body : program.block(n).body;
 }
 
-/// Returns the position after the writer, in the innermost loop or block around it and its first
+/// Returns the position after the writer, in the innermost loop or block that contains it and a
 /// reader.
 Place behind_writer(const Program& program, int scope, int writer,
                     const std::vector<int>& readers) {
@@ -119,8 +119,9 @@ Place behind_writer(const Program& program, int scope, int writer,
   return {at, position};
 }
 
-/// Returns the region that a block accesses in one iteration of the loops outside `top`: exactly,
-/// including its predicate, if the indices are digits of the loops; otherwise a hull.
+/// Returns the region that a block accesses in one iteration of the loops outside `top`. It is
+/// exact, with the predicate taken into account, if the indices are digits of the loops; otherwise
+/// it is a hull.
 std::vector<Range> touched(const Program& program, int block, int top, const BufferRegion& region) {
   std::vector<int> below;
   for (const int n : program.loops_of(block))
@@ -232,7 +233,8 @@ Stmt with_allocated(const Stmt& s, const Buffer& buffer) {
   return make_block(realize.values, realize.predicate, std::move(block));
 }
 
-/// Inserts the copy. `rewrite_part` is called on each other part, with whether it follows the copy.
+/// Inserts the copy. `rewrite_part` is called on each other part; its flag states whether the part
+/// follows the copy.
 PrimFunc insert_copy(const Program& program, int scope, const Place& place, const Stmt& copy,
                      const Buffer& allocated,
                      const std::function<Stmt(const Stmt&, bool)>& rewrite_part) {
@@ -264,7 +266,7 @@ int scope_of(const Caller& caller, const Program& program, int n) {
   return *scope;
 }
 
-/// Returns the reads (writes) of a buffer by one instance of the block, as a statement.
+/// Returns a statement with the reads (or writes) of a buffer by one instance of the block.
 Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool is_write) {
   std::vector<Stmt> result;
   for (const arith::Access& access : accesses_of(program, n)) {
@@ -281,7 +283,8 @@ Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool 
   return make_seq(std::move(result));
 }
 
-/// Returns the statement that contains the parts of a loop's or block's body.
+/// Returns the node of the sequence in a loop's or block's body; the loop or block itself if there
+/// is none.
 int top_of(const Program& program, int at) {
   for (int n = at + 1; n < program.size() && program.is_below(n, at); ++n)
     if (program.parent(n) == at && program.stmt(n).as<Seq>() && !program.is_in_init(n)) return n;
@@ -298,8 +301,8 @@ std::optional<std::size_t> part_of(const Program& program, int at, int n) {
   return std::nullopt;
 }
 
-/// Returns a phrase about a write between the copy and the reader, whose value the reader would
-/// find in the buffer but not in the copy; nullopt if there is provably none.
+/// Returns a phrase about a write between the copy and the reader, which changes the buffer but not
+/// the copy. Nullopt if there is provably none.
 std::optional<std::string> written_behind(const Program& program, const Place& place, int reader,
                                           const Buffer& buffer) {
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
@@ -329,7 +332,8 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const Buffer& buffer = read.buffer;
   require_matched_scope(caller, program, buffer, scope_kind);
   std::vector<int> writers = writers_in(program, scope, buffer);
-  // The buffer that an outer block's init fills is complete after the update.
+  // A buffer that an outer block's init writes is complete only after the update, so the init is
+  // not the writer to copy after.
   std::erase_if(writers, [&](int writer) { return program.is_in_init(writer); });
   if (writers.size() > 1 && mentions(program.block(n).writes, buffer))
     refuse(caller, describe(program, n) + " updates `" + buffer->name + "`, which block `" +
@@ -350,7 +354,8 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
       for (const BufferRegion& write : program.block(*last).writes)
         if (write.buffer.same_as(buffer)) region = touched(program, *last, place.at, write);
   }
-  // Redirects readers after the copy, unless something else writes the buffer before they read it.
+  // Redirects the readers that follow the copy, except those for which the buffer may be written in
+  // between.
   std::vector<Stmt> redirected;
   for (const int reader : program.child_blocks(place.at)) {
     const Block& block = program.block(reader);
@@ -387,7 +392,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   };
   NewBlock result = cached();
   if (!writers.empty() && !is_filled(result)) {
-    // The reader needs more than the last writer writes.
+    // The reader needs more elements than the last writer writes.
     region = whole_of(buffer);
     result = cached();
   }
@@ -408,7 +413,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const Buffer cache = in_scope(buffer, name, scope_kind);
   const Place place = behind_writer(program, scope, n, consumers(program, n));
   const std::vector<Range> region = touched(program, n, place.at, write);
-  // The copy follows everything around the block below the position.
+  // An update reads the previous value from the buffer and writes the new value to the cache.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
   if (is_update && !program.block(n).body.as<Store>())
     refuse(caller, describe(program, n) + " updates `" + buffer->name +
@@ -428,14 +433,16 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
                            ", which the same instance does not write: its copy has no value there");
   if (program.block(n).init) {
     require_begun(caller, program, n);
-    // The sum is in the copy until it ends.
+    // The cache holds the sum until it is complete.
     if (const auto loop = outermost_reduction_loop(program, n))
       if (const auto conflict = Passing(program, n, *program.parent(*loop), Passing::Side::Before)
                                     .as(accesses_as_stmt(program, n, buffer, false))
                                     .comparing(Compared::ReadsWithWrites)
                                     .find_conflict())
         refuse(caller,
-               describe(program, n) + " adds to what others write meanwhile: it " + *conflict);
+               describe(program, n) +
+                   " accumulates into elements that other statements write in between: it " +
+                   *conflict);
   }
   Passing delayed(program, n, top_of(program, place.at), Passing::Side::After);
   const std::vector<Stmt> parts = parts_of(body_of(program, place.at));
@@ -466,7 +473,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   };
   NewBlock result = cached(make_true());
   const bool is_plain = is_exact(result);
-  // Nothing is copied where nothing was written.
+  // Elements that were not written must not be copied, so the copy gets the outer conditions.
   Expr condition = make_true();
   for (const Expr& part : conjuncts(program.realize(n).predicate)) {
     const std::vector<Var> vars = free_vars(part);

@@ -13,8 +13,8 @@ std::string tir_text(const Expr& e) { return print_expr(e); }
 
 namespace {
 
-/// Returns the loops from the outermost to the innermost of those given, which must be perfectly
-/// nested.
+/// Returns the loops from the outermost to the innermost of the given ones. Throws unless these are
+/// perfectly nested.
 std::vector<int> chain_of(const Caller& caller, const Program& program,
                           const std::vector<int>& loops) {
   const int bottom = *std::max_element(loops.begin(), loops.end());
@@ -26,7 +26,7 @@ std::vector<int> chain_of(const Caller& caller, const Program& program,
       refuse(caller, describe(program, bottom) + " is not below " + describe(program, top) +
                          ": the loops must be around the same block");
     if (!program.loop(*outer).body.same_as(program.stmt(chain.back())))
-      refuse(caller, describe(program, *outer) + " has other statements beside " +
+      refuse(caller, describe(program, *outer) + " contains other statements than " +
                          describe(program, chain.back()) +
                          ": between the loops there must be nothing else");
     chain.push_back(*outer);
@@ -73,7 +73,7 @@ PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLo
   }
   PrimFunc result = program.with(chain.front(), body);
   const Program after(result);
-  // A concurrent loop may now contain more accesses.
+  // A concurrent loop may now enclose more accesses.
   require_independent_around(caller, after, chain.front());
   return result;
 }

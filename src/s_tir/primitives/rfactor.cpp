@@ -35,7 +35,7 @@ struct Factoring {
   }
 };
 
-/// Throws for a domain that depends on loops, because an empty partial result would never be
+/// Throws if the domain depends on loops: a partial result could then be empty, and would never be
 /// initialized.
 void require_all_begun(const Factoring& f) {
   const std::string what = describe(f.program, f.block);
@@ -75,19 +75,19 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
     refuse(caller, describe(program, loop) + " counts no iterator of " + what);
   if (!has_affine_bindings(program, f.block))
     refuse(caller, "the values of the iterators of " + what +
-                       " are no digits of its loops, so that its instances cannot be counted");
+                       " are not digits of its loops, so that its instances cannot be determined");
   if (!is_zero(program.loop(loop).min))
     refuse(caller, describe(program, loop) + " does not start at 0");
   require_all_begun(f);
   for (const int n : f.loops) {
     if (f.is_used_by(IterKind::DataParallel, n) && f.is_used_by(IterKind::Reduce, n))
       refuse(caller, "loop `" + program.loop(n).var.name() +
-                         "` counts spatial iterators and iterators that reduce at once");
+                         "` determines both spatial and reduction iterators");
     const std::vector<Stmt> parts = parts_of(program.loop(n).body);
     if (parts.size() == 1) continue;
     if (f.is_used_by(IterKind::Reduce, n))
       refuse(caller, "loop `" + program.loop(n).var.name() + "` is around more than " + what);
-    // The partial results are computed before all of it.
+    // The partial results are computed before all other statements below the loops.
     if (program.child_blocks(f.loops.front()).front() != f.block)
       refuse(caller, what + " is not the first block below " + describe(program, f.loops.front()) +
                          ", in front of which its partial results would be computed");
@@ -106,7 +106,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   if (const auto conflict = conflict_between_instances(program, f.block))
     refuse(caller,
            "the instances of " + what + " depend on their order: one " + *conflict + " in another");
-  // The partial results are computed before anything else below the loops.
+  // The partial results are computed before all other statements below the loops.
   const Passing::Side before = Passing::Side::Before;
   if (const auto conflict = Passing(program, f.block, *program.parent(f.loops.front()), before)
                                 .comparing(Compared::ReadsWithWrites)
@@ -116,8 +116,8 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   return f;
 }
 
-/// Checks that the predicate leaves at least one term of every partial result, and that the final
-/// reduction reads no partial result that was not initialized.
+/// Throws unless the predicate leaves at least one term for every partial result, so that the final
+/// reduction reads no uninitialized partial result.
 void check_predicate(const Factoring& f) {
   arith::Facts facts;
   bind_domains(facts, domains_of(f.program, f.loops));
@@ -219,7 +219,7 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
               .init = f.body.init(elements),
               .body = f.body.update(elements, combined),
               .annotations = own.annotations};
-  // With a single term each, partial results need no reduction.
+  // Partial results of a single term each need no reduction.
   if (!is_reduction) {
     block.init = std::nullopt;
     std::vector<Stmt> stores;
@@ -239,11 +239,12 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
     next.body = nest;
     nest = make_stmt(std::move(next));
   }
-  // The original block keeps the original loops.
+  // The original block keeps the original variables.
   return fresh_copy(nest);
 }
 
-/// Returns the statement with the block replaced, without the loops that only reduce.
+/// Returns the statement with the reduction block replaced, and without the loops that are only
+/// used by reduction iterators.
 Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
   if (n == f.block) return block;
   int next = f.block;
@@ -257,7 +258,7 @@ Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
       [&](const Stmt& child) { return child.same_as(old) ? inner : child; });
 }
 
-/// Makes, for the loops of the elements and the factored one: block `C`: C[..] = C[..] (+)
+/// Makes, for the loops over elements and the factored loop: block `C`: C[..] = C[..] (+)
 /// partial[..].
 Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axis, BlockKey& key) {
   const Block& own = f.own();
@@ -285,7 +286,7 @@ Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axi
               .body = f.body.update(f.body.outputs, combined),
               .annotations = own.annotations};
   key = {factor};
-  // The parts of the predicate on the remaining loops.
+  // Keeps the conditions of the predicate that do not use reduction loops.
   Expr predicate = make_true();
   for (const Expr& part : conjuncts(f.realize().predicate)) {
     bool is_reduced = false;

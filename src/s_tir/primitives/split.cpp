@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-/// Maximum length of a fused loop's name that lists the loops.
+/// Maximum length of the name of a fused loop; longer names do not list all the loops.
 constexpr std::size_t kMaxFusedName = 128;
 
 /// Returns the product; nullopt beyond 64 bits.
@@ -22,7 +22,7 @@ std::optional<std::int64_t> multiplied(std::int64_t a, std::int64_t b) {
   return result;
 }
 
-/// Throws if a loop variable of the type cannot count the iterations.
+/// Throws if a loop variable of the type cannot represent the iteration count.
 void require_counted(const Caller& caller, const std::string& what, DataType type,
                      std::optional<std::int64_t> count) {
   if (count && *count <= *constant_int(max_value(type))) return;
@@ -30,7 +30,7 @@ void require_counted(const Caller& caller, const std::string& what, DataType typ
                      ", more than a loop variable of type " + type.str() + " can count");
 }
 
-/// Returns the factors, with the absent one inferred from the extent.
+/// Returns the factors, with a missing one inferred from the extent.
 std::vector<Expr> complete_factors(const Caller& caller, const Program& program, int n,
                                    const std::vector<std::optional<std::int64_t>>& factors) {
   const For& loop = program.loop(n);

@@ -39,8 +39,8 @@ void require_inside(const Caller& caller, const BufferRegion& box, const arith::
   }
 }
 
-/// Checks that written buffers are disjoint from all others, because the intrinsic may write in any
-/// order.
+/// Throws unless written buffers are disjoint from all others: the intrinsic may read and write in
+/// any order.
 void require_apart(const Caller& caller, const std::vector<MatchedBuffer>& matches,
                    const Stmt& description, const PrimFunc& func) {
   std::set<const BufferNode*> written;
@@ -55,9 +55,9 @@ void require_apart(const Caller& caller, const std::vector<MatchedBuffer>& match
     }
 }
 
-/// Returns a parameter of the implementation as a new buffer for this use, whose variables are
-/// bound to the matched region. If the declaration has no strides and offset and the implementation
-/// only accesses elements, they are those of the region.
+/// Returns a parameter of the implementation as a new buffer for this use; its variables are bound
+/// to the matched region. If the declaration lacks strides and offset and the implementation only
+/// accesses elements, it takes those of the region.
 Buffer own_buffer(const Buffer& param, const Stmt& body, VarMap& replaced) {
   BufferNode node = *param.get();
   const bool is_by_element = !uses_var(body, param->data);

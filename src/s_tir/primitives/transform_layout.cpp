@@ -27,7 +27,8 @@ std::vector<std::int64_t> constant_shape(const Caller& caller, const Buffer& buf
   return result;
 }
 
-/// Returns the shape of the mapped box. Throws if the map is not a bijection between the two.
+/// Returns the shape after the mapping. Throws if the map is not a bijection between the two
+/// shapes.
 std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const IndexMap& map) {
   const std::vector<std::int64_t> shape = constant_shape(caller, buffer);
   if (map.from().size() != shape.size())
@@ -64,7 +65,7 @@ std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const
     places *= *most + 1;
   }
   if (places != elements)
-    fail("it leaves places empty, of " + std::to_string(places) + " for " +
+    fail("it leaves positions unused: " + std::to_string(places) + " positions for " +
          std::to_string(elements) + " elements");
   return result;
 }
@@ -94,7 +95,7 @@ class Relayout {
   }
 
  private:
-  /// Whether the block's signature shows that it does not use the buffer.
+  /// Whether the block provably does not use the buffer, according to its signature.
   bool is_apart(const Block& block) const {
     return !block.iters.empty() && !mentions(block.reads, old_) && !mentions(block.writes, old_) &&
            std::none_of(block.alloc_buffers.begin(), block.alloc_buffers.end(),
@@ -140,7 +141,7 @@ class Relayout {
     return result;
   }
 
-  /// Returns a box around the mapped elements of the region.
+  /// Returns a box that contains the mapped elements of the region.
   BufferRegion mapped(const BufferRegion& region) const {
     BufferRegion result{with_, {}};
     const bool is_point = std::all_of(region.region.begin(), region.region.end(),

@@ -1,5 +1,4 @@
-// The second file of the expression parser: names, lists, accesses and regions of buffers,
-// annotations.
+// Second part of the expression parser: names, lists, accesses and regions of buffers, annotations.
 #include "s_tir/script/expr_parser.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"

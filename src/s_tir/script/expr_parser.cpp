@@ -105,7 +105,7 @@ Expr ExprParser::as_type(const Value& v, DataType type, const Token& at) {
 std::pair<Expr, Expr> ExprParser::alike(const Value& a, const Value& b, const Token& at) {
   if (a.is_literal && !b.is_literal) return {as_type(a, b.e.dtype(), at), b.e};
   if (b.is_literal && a.e.dtype() != b.e.dtype()) {
-    // For two literals, a float determines the type.
+    // If both are literals, a float literal determines the type.
     if (a.is_literal && b.e.dtype().is_floating()) return {as_type(a, b.e.dtype(), at), b.e};
     return {a.e, as_type(b, a.e.dtype(), at)};
   }
@@ -192,7 +192,7 @@ Value ExprParser::named(const Token& token) {
   }
   if (const Scopes::Entity* known = scopes_.find(name)) {
     if (const Var* var = std::get_if<Var>(known)) return {*var};
-    syntax_error(token, "buffer `" + name + "` stands where an expression is expected");
+    syntax_error(token, "buffer `" + name + "` is used where an expression is expected");
   }
   const std::size_t dot = name.rfind('.');
   const Scopes::Entity* owner =
@@ -239,7 +239,7 @@ Expr ExprParser::index(const char* what) {
 DataType ExprParser::dtype() {
   const Token token = in_.peek();
   const std::string text = in_.expect_string("a data type");
-  // A call without a result.
+  // An empty type is that of a call without a result.
   if (text.empty()) return Int(32);
   return at_token(token, [&] { return DataType::parse(text); });
 }

@@ -21,7 +21,7 @@ class Scopes {
   void close() { scopes_.pop_back(); }
   void define(const std::string& name, Entity entity);
   const Entity* find(const std::string& name) const;
-  /// Returns all buffers that have names here.
+  /// Returns all buffers that are in scope.
   std::vector<tir::Buffer> buffers() const;
 
  private:
@@ -33,7 +33,7 @@ class Scopes {
 struct Value {
   tir::Expr e;
   bool is_literal = false;
-  /// A float literal before it is rounded to a type.
+  /// The value of a float literal before it is rounded to a type.
   double written = 0;
 };
 

@@ -11,8 +11,7 @@ class ExprText {
   ExprText(Names& names, ScriptStyle style) : names_(names), style_(style) {}
 
   std::string operator()(const tir::Expr& e);
-  /// Prints an operand of an operator of precedence `limit`, in parentheses if it binds less
-  /// tightly.
+  /// Prints the items with the separator between them.
   std::string list(const std::vector<tir::Expr>& items, const char* separator = ", ");
   /// Prints an access: `A[i, j]`, `A[i:i + 4]` for a vector.
   std::string access(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices);
@@ -23,8 +22,8 @@ class ExprText {
   /// Prints `{"key":1}`.
   std::string annotations(const tir::Annotations& notes);
   /// Prints `[128, 128], dtype="float32", scope="local"`: a buffer's shape and non-default
-  /// properties. `defines_data`: names its data pointer `<name>.data`, and a variable offset
-  /// `<name>.elem_offset`.
+  /// properties. Defines the names `<name>.data` for its data pointer and `<name>.elem_offset` for
+  /// a variable offset, if these have no names yet.
   std::string buffer_details(const tir::Buffer& buffer);
   std::string name(const tir::Buffer& buffer);
   std::string name(const tir::Var& var);

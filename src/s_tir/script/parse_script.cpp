@@ -118,7 +118,7 @@ void Parser::buffer_param(const Token& name) {
   if (!in_.accept("[")) in_.expect("(");
   const std::vector<Expr> shape = exprs_.list();
   const Buffer buffer = details(name, shape, close);
-  // The name that TVM gives to the handle of an argument, which scripts do not show.
+  // TVM's name for the argument's handle, which scripts do not mention.
   const Var handle("var_" + name.text, Handle());
   head_.func.params.push_back(handle);
   head_.func.buffers.push_back({handle, buffer, buffer});
@@ -170,7 +170,7 @@ void Parser::option(const Token& key, DataType& dtype, BufferOptions& options) {
     for (const Expr& e : exprs_.list())
       options.axis_separators.push_back(ExprParser::int_of(e, key, "a dimension"));
   } else {
-    syntax_error(key, "`" + key.text + "` is no option of a buffer");
+    syntax_error(key, "`" + key.text + "` is not an option of a buffer");
   }
 }
 

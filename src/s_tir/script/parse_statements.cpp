@@ -22,7 +22,7 @@ Stmt Parser::statements(OpenBlock* block) {
     if (block ? block_line(*block) : false) continue;
     if (blocks_.size() == 1 && block && function_line()) continue;
     if (auto rest = scoped(block)) {
-      // Its body was the rest of the suite.
+      // The body of `rest` is the remainder of the suite.
       stmts.push_back(std::move(*rest));
       break;
     }
@@ -52,7 +52,7 @@ bool Parser::is_assignment_of(std::string_view function) const {
 
 std::optional<Stmt> Parser::scoped(OpenBlock* block) {
   if (is_assignment_of("T.alloc_buffer")) {
-    // Inside a loop, it belongs to the enclosing block.
+    // A buffer that is allocated inside a loop belongs to the enclosing block.
     blocks_.back()->block.alloc_buffers.push_back(alloc_buffer());
     in_.expect_end_of_line();
     return suite(block);

@@ -14,8 +14,8 @@ namespace script {
 
 namespace {
 
-/// Whether a parameter's annotation describes the buffer completely: compact, of constant shape, in
-/// memory of its own.
+/// Whether a parameter's annotation describes the buffer completely: a compact buffer of constant
+/// shape with memory of its own.
 bool is_simple(const Buffer& b) {
   return b->strides.empty() && is_zero(b->elem_offset) && b->scope() == StorageScope::Global &&
          b->data_alignment == BufferNode::kDefaultAlignment && b->offset_factor == 1 &&
@@ -42,7 +42,7 @@ void Printer::function(const PrimFunc& func, const std::string& name, int indent
   comment("body");
   body(func.body);
   --indent_;
-  // The next function has its own names.
+  // Each function has its own names.
   names_ = Names();
 }
 

@@ -135,7 +135,7 @@ void Printer::block(const BlockRealize& n) {
   ++indent_;
   axes(n);
   if (!is_true(n.predicate)) line("T.where(" + text_(n.predicate) + ")");
-  // Matched buffers are named below, where they are matched.
+  // Matched buffers have no names yet, so regions use the original buffers.
   line("T.reads(" + regions(b.reads) + ")");
   line("T.writes(" + regions(b.writes) + ")");
   if (!b.annotations.empty()) line("T.block_attr(" + text_.annotations(b.annotations) + ")");
@@ -177,7 +177,7 @@ bool Printer::is_remap(const IterVar& axis, const Expr& value) const {
 
 void Printer::axes(const BlockRealize& n) {
   const std::vector<IterVar>& iters = n.block->iters;
-  // Values are outside the block, so they are printed before its iterators have names.
+  // Binding values are outside the block, so they are printed before its iterators get names.
   std::vector<std::string> values;
   for (const Expr& value : n.values) values.push_back(text_(value));
   for (const IterVar& axis : iters) names_.define(&axis.var().node(), axis.name(), "v");

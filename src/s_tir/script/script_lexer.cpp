@@ -48,7 +48,7 @@ class Lexer {
     line_start_ = at_;
   }
 
-  /// Reads one line, or several if brackets are open at its end.
+  /// Tokenizes one line, or several if brackets are open at its end.
   void line() {
     skip_spaces();
     if (at_ >= text_.size()) return;
@@ -71,7 +71,7 @@ class Lexer {
   void skip_spaces() {
     for (;;) {
       while (peek() == ' ' || peek() == '\t' || peek() == '\r') ++at_;
-      // A line that ends in a backslash continues in the next one.
+      // A line that ends in a backslash continues on the next line.
       if (peek() != '\\' || (peek(1) != '\n' && (peek(1) != '\r' || peek(2) != '\n'))) break;
       at_ += peek(1) == '\n' ? 1 : 2;
       next_line();

@@ -12,14 +12,14 @@ struct Token {
   /// line that is indented more or less than the one before.
   enum class Kind : unsigned char { Name, Number, String, Sign, Newline, Indent, Dedent, End };
   Kind kind;
-  /// The text. A name may contain dots ("T.axis.spatial"). For a String, with escapes resolved.
+  /// The text; for a String, with escapes resolved. A name may contain dots ("T.axis.spatial").
   std::string text;
   int line;
   int column;
 };
 
-/// Splits the text into tokens without comments. TypeError with line and column for an invalid
-/// token, and for an indentation that matches no enclosing line.
+/// Splits the text into tokens without comments. Throws TypeError, with line and column, for an
+/// invalid token and for an indentation that matches no enclosing line.
 std::vector<Token> tokenize(std::string_view text);
 
 [[noreturn]] void syntax_error(const Token& at, const std::string& what);

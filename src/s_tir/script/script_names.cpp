@@ -29,7 +29,7 @@ const std::string& Names::define(const void* what, const std::string& hint, cons
   if (std::ranges::find(kKeywords, base) != kKeywords.end()) base += '_';
   std::string name = base;
   if (const auto known = taken_.find(base); known != taken_.end()) {
-    // Counts on while the plain name is taken, also past numbers that have become free.
+    // Increments the suffix while the name is taken; suffixes that have become free are not reused.
     do name = base + "_" + std::to_string(++known->second);
     while (taken_.contains(name));
   }

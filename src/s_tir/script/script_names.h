@@ -11,12 +11,12 @@ namespace tenon::s_tir::script {
 
 class Names {
  public:
-  /// Defines a name for a variable or buffer, similar to `hint`: characters not allowed in Python
-  /// names become `_`, a keyword gets a trailing `_`, and a name that is taken gets `_1`, `_2`,
-  /// ..., each number once while it is taken. A name that does not begin with a letter gets the
-  /// prefix.
+  /// Defines a name for a variable or buffer, derived from `hint`. Characters that Python does not
+  /// allow become `_`; a name that does not begin with a letter gets the prefix; a keyword gets a
+  /// trailing `_`. A name that is taken gets `_1`, `_2`, ...; no number is reused while the name is
+  /// taken.
   const std::string& define(const void* what, const std::string& hint, const char* prefix);
-  /// Defines the name as it is: `A.data` is the data pointer of `A`.
+  /// Defines exactly this name: `A.data` is the data pointer of `A`.
   void define_as(const void* what, std::string name);
   void release(const void* what);
   /// Returns the name; null if there is none.

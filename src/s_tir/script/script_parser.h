@@ -106,11 +106,11 @@ class Parser {
   void remap(OpenBlock& open, const std::vector<Token>& names);
   tir::Stmt block();
 
-  // ---- what has the rest of its suite as its body ----
+  // ---- statements whose body is the rest of the suite ----
   std::optional<tir::Stmt> scoped(OpenBlock* block);
   tir::Stmt let(OpenBlock* block);
   tir::Stmt allocate(OpenBlock* block);
-  /// Parses an attribute; in users' scripts, these are pragmas.
+  /// Parses an attribute. In scripts by users, attributes are pragmas.
   tir::Stmt attribute(OpenBlock* block);
 
   // ---- statements ----

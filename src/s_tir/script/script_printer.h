@@ -32,7 +32,7 @@ class Printer {
   // ---- functions ----
   std::string param(const tir::PrimFunc& func, const tir::Var& v);
   void attributes(const tir::PrimFunc::Attrs& attrs, const std::string& name);
-  /// Prints variables in the shapes of parameters that are not parameters themselves.
+  /// Prints the variables in shapes of parameters that are not parameters themselves.
   void sizes(const tir::PrimFunc& func);
   void buffer_param(const tir::BufferParam& b);
   void body(const tir::Stmt& s);
@@ -54,7 +54,7 @@ class Printer {
   // ---- other statements ----
   void let(const tir::Let& n);
   void evaluate(const tir::Expr& e);
-  /// Prints an allocation, named after the buffer that covers all of it.
+  /// Prints an allocation under the name of the buffer that covers all of it.
   void allocate(const tir::Allocate& n);
   std::string subject(const tir::Attr& n);
 };

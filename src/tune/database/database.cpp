@@ -27,9 +27,9 @@ struct Database::State {
   };
 
   mutable std::mutex mutex;
-  /// Empty: in memory only.
+  /// The folder; empty if the database is only in memory.
   std::filesystem::path folder = {};
-  /// In insertion order. Different programs may have equal hashes.
+  /// In insertion order. The hashes of different programs may be equal.
   std::vector<Workload> workloads = {};
   std::deque<Pending> pending = {};
   std::string write_error = {};
@@ -46,8 +46,8 @@ struct Database::State {
 
   using Warn = std::function<void(const std::string&)>;
 
-  /// Calls `take` with each line of the file. Warns about lines for which it throws, the first ones
-  /// individually.
+  /// Calls `take` with each line of the file. Skips lines for which it throws: the first ones with
+  /// a warning each, the others with one warning that states their number.
   void load(const std::filesystem::path& file, const Warn& warn,
             const std::function<void(const std::string&)>& take) {
     constexpr std::size_t kMaxWarnings = 10;
@@ -68,7 +68,7 @@ struct Database::State {
   void load(const Warn& warn) {
     load(workload_file(), warn, [&](const std::string& line) {
       WorkloadLine parsed = parse_workload(line);
-      if (!find(parsed.workload, parsed.hash))  // two tuners may both have written it
+      if (!find(parsed.workload, parsed.hash))  // two tuners may have added it at the same time
         workloads.push_back({parsed.hash, std::move(parsed.workload)});
     });
     load(record_file(), warn, [&](const std::string& line) {

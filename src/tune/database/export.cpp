@@ -43,7 +43,7 @@ class Writer {
   }
 
  private:
-  /// Returns the variable for the step's results, and names each of them.
+  /// Returns the variable for the step's results, and assigns a name to each of them.
   std::string named(const Instruction& step) {
     const RV first = step.outputs.front();
     const std::string name = (first.kind == RV::Kind::Block ? "b" : "l") + std::to_string(count_++);
@@ -123,7 +123,7 @@ class Writer {
                       : own) +
            ")";
   }
-  /// From here on, samples are written as numbers.
+  /// Records the decision of a sample, which is written as a number from here on.
   void note_decision(const Instruction& step) {
     if (!step.decision) return;
     if (step.kind == InstructionKind::SampleCategorical) {

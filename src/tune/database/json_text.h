@@ -8,13 +8,14 @@
 
 namespace tenon::tune {
 
-/// Invalid UTF-8 (in an error's message) is replaced.
+/// Serializes the value. Invalid UTF-8, as in the message of an error, is replaced.
 template <class T>
 std::string json_text(const T& value) {
   return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// RuntimeError for malformed text: the other process has another version.
+/// Parses the text. Throws RuntimeError if it is malformed, which means that the other process has
+/// another version.
 template <class T>
 T from_json_text(const std::string& text) {
   try {

@@ -30,7 +30,8 @@ class File {
 
 std::string reason() { return std::strerror(errno); }
 
-/// Whether a regular file ends with a newline. Other files (devices, pipes) have no readable end.
+/// Whether the file ends in the middle of a line, without a newline. False for files without a
+/// readable end (devices, pipes).
 bool ends_in_a_line(int file, off_t size) {
   char last = '\n';
   return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
@@ -60,7 +61,7 @@ std::string append_line(const std::filesystem::path& path, const std::string& li
   const ssize_t written = write(file.get(), bytes.data(), bytes.size());
   if (written == static_cast<ssize_t>(bytes.size())) return "";
   const std::string why = written < 0 ? reason() : "the disk is full";
-  // Removes the incomplete line, which readers would skip anyway.
+  // Removes the partial line, which readers would skip anyway.
   if (written > 0 && ftruncate(file.get(), size) != 0) return why;
   return why;
 }

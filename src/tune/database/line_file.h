@@ -13,12 +13,13 @@ struct Line {
   std::string text;
 };
 
-/// Returns the non-empty lines of the file without their ends; empty if there is no regular file.
-/// The last line may be truncated. RuntimeError if the file exists but cannot be read.
+/// Returns the non-empty lines of the file without their newlines; empty if it is not a regular
+/// file. The last line may be truncated. Throws RuntimeError if the file exists but cannot be read.
 std::vector<Line> read_lines(const std::filesystem::path& path);
 
-/// Appends a line with a single write under a lock. If the file ends in the middle of a line, that
-/// line is ended first. Returns the error, in which case the file is unchanged; empty on success.
+/// Appends a line in a single write under a lock. If the file ends in the middle of a line, a
+/// newline is added first. Returns the error, in which case the file is unchanged; empty on
+/// success.
 std::string append_line(const std::filesystem::path& path, const std::string& line);
 
 }  // namespace tenon::tune

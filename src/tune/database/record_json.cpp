@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns sixteen digits, because JSON numbers may have fewer than 64 bits.
+/// Returns sixteen hexadecimal digits, because JSON numbers may have less precision than 64 bits.
 std::string hex(std::uint64_t value) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
@@ -41,10 +41,10 @@ constexpr std::array kOutcomes = {Outcome::Measured, Outcome::BuildFailed, Outco
 Outcome parse_outcome(const std::string& text) {
   for (const Outcome outcome : kOutcomes)
     if (to_string(outcome) == text) return outcome;
-  throw TypeError("`" + text + "` is no outcome");
+  throw TypeError("`" + text + "` is not an outcome");
 }
 
-/// Treats every failure, including out of memory, as an error of the line.
+/// Converts every exception, also out of memory, to an error about the line.
 template <class Parse>
 auto parsed(const std::string& line, const Parse& parse) -> decltype(parse(json())) {
   try {
@@ -83,7 +83,7 @@ std::string to_line(const Record& record, std::uint64_t workload) {
                {"trace", json::parse(record.trace.json())}};
   if (!record.measurement.reason.empty()) line["reason"] = record.measurement.reason;
   if (record.predicted) line["predicted"] = *record.predicted;
-  // Output of a crashed program may be invalid UTF-8.
+  // The output of a crashed program may be invalid UTF-8.
   return line.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -7,7 +7,7 @@
 
 namespace tenon::tune {
 
-/// TypeError if a name in the program is not UTF-8, which JSON requires.
+/// Throws TypeError if a name in the program is not UTF-8, which JSON requires.
 std::string to_line(const tir::IRModule& workload, std::uint64_t hash);
 std::string to_line(const Record& record, std::uint64_t workload);
 
@@ -19,7 +19,7 @@ struct RecordLine {
   std::uint64_t workload;
   Record record;
 };
-/// TypeError, stating the fault, for a malformed or truncated line.
+/// Throws TypeError, with the reason, for a malformed or truncated line.
 WorkloadLine parse_workload(const std::string& line);
 RecordLine parse_record(const std::string& line);
 

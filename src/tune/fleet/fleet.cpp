@@ -21,7 +21,7 @@ Fleet::Fleet(std::shared_ptr<Channel> channel, const FleetOptions& options)
 
 Fleet::~Fleet() {
   const Order end{.kind = Order::Kind::End, .is_whole = is_whole()};
-  // Includes members that count as lost, since they may only have been slow.
+  // Lost members are included, because they may only have been slow.
   for (const Member& member : state_->members.all()) state_->members.send(member, end);
 }
 

@@ -55,7 +55,7 @@ bool FleetLot::is_done() const {
 void FleetLot::hear(Member& from, const Report& report) {
   if (report.kind != Report::Kind::Built && report.kind != Report::Kind::Ran) return;
   const auto n = static_cast<std::size_t>(report.ticket - first_ticket_);
-  // A late report for a batch that was stopped, or from a member that was considered lost.
+  // Ignores a late report: for a batch that was stopped, or from a member that was considered lost.
   if (report.ticket < first_ticket_ || n >= slots_.size() || slots_[n].member != from.number)
     return;
   if (report.kind == Report::Kind::Ran) return finish(n, report.measurement);
@@ -80,15 +80,14 @@ void FleetLot::lose(Member& member, const std::string& why) {
     if (slots_[n].state == State::Built)
       slots_[n] = {};
     else
-      finish(n, {Outcome::Crashed, {}, member.name() + ", which was at work on it, is gone"});
+      finish(n, {Outcome::Crashed, {}, member.name() + ", which was working on it, is gone"});
   }
 }
 
 void FleetLot::give_work() {
   for (Member& member : members_.all()) {
     if (!member.measures(task_) || member.ticket) continue;
-    // Nothing is compiled on a host while a candidate runs there, and only one candidate runs at a
-    // time.
+    // While a candidate runs, its host neither runs another one nor compiles.
     if (is_any_on(member.host, State::Running)) continue;
     const auto find = [&](State state) {
       return static_cast<std::size_t>(std::find_if(slots_.begin(), slots_.end(),

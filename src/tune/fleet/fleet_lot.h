@@ -7,7 +7,7 @@ namespace tenon::tune {
 
 class FleetLot {
  public:
-  /// The candidates' tickets start at `first_ticket`.
+  /// The candidates' tickets are consecutive numbers from `first_ticket`.
   FleetLot(FleetMembers& members, int task, int first_ticket,
            const std::vector<tir::IRModule>& candidates, const Fleet::OnMeasured& on_measured);
 
@@ -21,12 +21,12 @@ class FleetLot {
   enum class State : unsigned char { Waiting, Building, Built, Running, Done };
   struct Slot {
     State state = State::Waiting;
-    /// The worker that has it, unless Waiting or Done.
+    /// The worker that builds or runs it, or has built it.
     int member = 0;
   };
 
   int ticket(std::size_t n) const { return first_ticket_ + static_cast<int>(n); }
-  /// Whether a candidate has this state, on any host or on the given one.
+  /// Whether a candidate has this state: on any host, or on the given one.
   bool is_any(State state) const;
   bool is_any_on(const std::string& host, State state);
   bool is_done() const;
@@ -36,7 +36,7 @@ class FleetLot {
   void lose(Member& member, const std::string& why);
   void give_work();
   void give(Member& member, std::size_t n, State state, const Order& order);
-  /// Tells workers to discard what was compiled and is no longer needed.
+  /// Notifies workers to discard builds that are no longer needed.
   void drop_rest();
 
   FleetMembers& members_;

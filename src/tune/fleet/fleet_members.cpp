@@ -47,7 +47,8 @@ bool FleetMembers::receive(const OnReport& on_report) {
     from.last_word = Clock::now();
     const Report report = parse_report(message->text);
     if (report.kind == Report::Kind::Alive) continue;
-    // Processed even if no batch waits for it: work of a stopped batch may end during a later one.
+    // Updates the member even if no batch waits for the report: work of a stopped batch may end
+    // during a later one.
     if (report.kind == Report::Kind::Built || report.kind == Report::Kind::Ran)
       if (from.ticket == report.ticket) from.ticket.reset();
     on_report(from, report);

@@ -1,4 +1,4 @@
-// The workers, as known to the process that searches.
+// The workers, from the point of view of the process that searches.
 #pragma once
 
 #include <set>
@@ -18,9 +18,9 @@ class FleetMembers {
     std::string host = {};
     Clock::time_point last_word = {};
     bool is_lost = false;
-    /// The tasks for which its times count.
+    /// The tasks whose candidates it can measure.
     std::set<int> tasks = {};
-    /// The candidate that it is working on.
+    /// The candidate that it is building or running.
     std::optional<int> ticket = std::nullopt;
 
     /// Returns "process 2 on host".
@@ -39,10 +39,12 @@ class FleetMembers {
   std::string send(const Member& to, const Order& order);
 
   using OnReport = std::function<void(Member&, const Report&)>;
-  /// Reports all messages that have arrived except heartbeats. Returns false if there were none.
+  /// Passes all messages that have arrived, except heartbeats, to `on_report`. Returns false if
+  /// there were none.
   bool receive(const OnReport& on_report);
-  /// Returns members that are not lost and have been silent for too long since their last message
-  /// and since `since`; earlier messages may not have been read yet.
+  /// Returns the members that are not lost and have been silent for too long, counted from the last
+  /// message or from `since`, whichever is later: messages from before `since` may not have been
+  /// read.
   std::vector<Member*> silent(Clock::time_point since);
 
  private:

@@ -16,9 +16,9 @@ struct Order {
   int task = 0;
   /// For Build, Run and Drop: the candidate.
   int ticket = 0;
-  /// A module as a script; for Task, the unscheduled one.
+  /// A module as a script. For Task, the unscheduled module.
   std::string script = {};
-  /// The candidate's structural_hash, to detect errors in transmission.
+  /// The candidate's structural_hash, to detect transmission errors.
   std::uint64_t hash = 0;
   std::string target = {};
   MeasureOptions options = {};
@@ -35,7 +35,7 @@ struct Report {
   std::string host = {}, processor = {};
   /// For Unable, the reason. For Built, the error; empty on success.
   std::string error = {};
-  /// For Built: the CPU time used, including the linker.
+  /// For Built: the CPU time of the build, including the linker.
   double cpu_seconds = 0;
   /// For Ran.
   Measurement measurement = {};
@@ -43,7 +43,7 @@ struct Report {
 
 std::string to_text(const Order& order);
 std::string to_text(const Report& report);
-/// RuntimeError for malformed text.
+/// Throw RuntimeError for malformed text.
 Order parse_order(const std::string& text);
 Report parse_report(const std::string& text);
 

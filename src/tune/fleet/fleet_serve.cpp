@@ -24,7 +24,7 @@ std::string host_name() {
   return name;
 }
 
-/// Returns the CPU time of this process and of its finished children, over all processors.
+/// Returns the CPU time, over all processors, of this process and its finished children.
 double cpu_seconds() {
   double seconds = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
@@ -36,7 +36,7 @@ double cpu_seconds() {
   return seconds;
 }
 
-/// A worker: its programs, and the candidates that wait to be run.
+/// A worker: its measurers by task, and the builds that wait to be run.
 class Server {
  public:
   Report done(const Order& order) {
@@ -138,7 +138,7 @@ bool serve(Channel& channel) {
     if (order.kind == Order::Kind::End) return order.is_whole;
     const Report report = server.done(order);
     if (report.kind != Report::Kind::Alive) channel.send(0, to_text(report));
-    // Messages that arrived during long work count from now on.
+    // The patience starts after the work, during which messages may have arrived unread.
     last_word = Clock::now();
   }
   return false;

@@ -1,4 +1,4 @@
-// Sends a heartbeat every second while other work is done.
+// Sends a heartbeat every second in the background.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ class Heartbeat {
             for (const int n : to) try {
                 channel.send(n, sign);
               } catch (const std::exception&) {
-                // Send errors are ignored: lost processes are detected by their silence.
+                // Send errors are ignored: a lost process is detected by its silence.
               }
             wake_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
           }

@@ -11,22 +11,22 @@ namespace tenon::tune {
 
 namespace {
 
-/// Seconds in which all processes must reach the end: the time after which a silent one counts as
-/// lost.
+/// The time limit for all processes to reach the end, in seconds: the time after which a silent
+/// process is considered lost.
 constexpr double kEndLimit = FleetOptions{}.silence_s;
 
-/// Whether an MPI launcher (Open MPI, MPICH, Slurm) has started other processes.
+/// Whether an MPI launcher (Open MPI, MPICH, Slurm) has started several processes.
 bool has_others() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE"})
     if (const char* size = std::getenv(name); size && std::atoi(size) > 1) return true;
   return false;
 }
 
-/// Opens the library that is built if Boost.MPI is found. It is opened at run time, so that other
-/// programs do not depend on it.
+/// Opens libtenon_mpi.so, which is built if Boost.MPI is found. It is opened at run time, so that
+/// programs without a fleet do not depend on MPI.
 MakeMpiChannel* mpi_library() {
   const std::filesystem::path path = find_beside_runtime("libtenon_mpi.so");
-  // Open MPI's plugins look up its symbols globally.
+  // Open MPI's plugins look up symbols globally.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) throw RuntimeError("`" + path.string() + "` cannot be loaded: " + dlerror());
   void* function = dlsym(library, kMakeMpiChannel);

@@ -20,7 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Both ends have close-on-exec set, for programs that other threads start.
+/// A pipe. Both ends are closed on exec, so that programs started by other threads do not inherit
+/// them.
 class Pipe {
  public:
   Pipe() {
@@ -80,8 +81,8 @@ class Spawning {
   posix_spawnattr_t attributes_;
 };
 
-/// Reads until the other end is closed, at the latest when the child ends. Returns false if the
-/// time limit is reached first.
+/// Reads until the other end is closed, which happens at the latest when the child ends. Returns
+/// false if the time limit is reached first.
 bool read_until(int pipe, Clock::time_point limit, std::string& text) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now());

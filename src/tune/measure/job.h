@@ -11,8 +11,8 @@ namespace tenon::tune {
 struct JobArgument {
   std::string dtype;
   std::vector<std::int64_t> shape;
-  /// The accesses of the unscheduled program, so that a candidate cannot influence what is
-  /// compared.
+  /// The accesses of the unscheduled program. They do not depend on the candidate, which therefore
+  /// cannot influence what is compared.
   bool is_read = false, is_written = false;
 };
 
@@ -20,19 +20,19 @@ struct Job {
   std::string library = {};
   std::string function = {};
   std::vector<JobArgument> arguments = {};
-  /// The expected bytes of the written arguments, concatenated. A job that records writes them
-  /// there.
+  /// The file of the expected bytes of the written arguments, concatenated. A job with `records`
+  /// writes this file.
   std::string expected = {};
   bool records = false;
-  /// "cuda" or "opencl": arrays are on the device when the function is called. "cpu": in host
-  /// memory.
+  /// "cuda" or "opencl": arrays are on this device when the function is called. "cpu": they are in
+  /// host memory.
   std::string device = "cpu";
   int threads = 1;
   std::int64_t memory_limit_bytes = 0;
   std::uint64_t seed = 1;
   int number = 1, repeat = 3;
   double min_repeat_ms = 100;
-  /// If the first call takes longer, it is the only one that is timed; 0: no limit.
+  /// If the first call takes longer, no other calls are timed. 0: no limit.
   double slow_seconds = 0;
   double relative_tolerance = 1e-4, absolute_tolerance = 1e-3;
 };
@@ -46,12 +46,12 @@ struct Answer {
 
 std::string to_text(const Job& job);
 std::string to_text(const Answer& answer);
-/// RuntimeError for malformed text.
+/// Throw RuntimeError for malformed text.
 Job parse_job(const std::string& text);
 Answer parse_answer(const std::string& text);
 
-/// The descriptor on which the worker answers, because its standard output belongs to the
-/// candidate.
+/// The descriptor that the worker writes its answer to, because the candidate may write to standard
+/// output.
 inline constexpr int kAnswerDescriptor = 3;
 
 }  // namespace tenon::tune

@@ -25,8 +25,9 @@ namespace {
 constexpr Outcome kOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
                                  Outcome::Crashed, Outcome::TimedOut};
 
-/// Returns the first accesses of a program to a parameter, by blocks in textual order. A block
-/// declares reads of its own results only if it does not initialize them.
+/// Returns whether a program reads and writes a parameter. Reads after the first write, by blocks
+/// in textual order, do not count. A block declares reads of its own results only if it does not
+/// initialize them.
 JobArgument access_of(const tir::PrimFunc& func, const tir::Buffer& buffer) {
   JobArgument result;
   const auto touches = [&](const std::vector<tir::BufferRegion>& regions) {
@@ -71,7 +72,7 @@ const std::pair<const std::string, tir::PrimFunc>& only_function(const tir::IRMo
   return *mod.functions.begin();
 }
 
-/// Returns the target of the host: the CPU that runs the programs or launches their kernels.
+/// Returns the host's target: that of the CPU that runs the programs or launches their kernels.
 Target host_of(const Target& target) { return target.facts().is_gpu() ? Target("llvm") : target; }
 
 Measurement measurement_of(const EndedChild& child, double limit) {
@@ -179,13 +180,13 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
          .min_repeat_ms = options.min_repeat_ms,
          .relative_tolerance = options.relative_tolerance,
          .absolute_tolerance = options.absolute_tolerance};
-  // The unscheduled program has no device threads, so the host computes the reference.
+  // The unscheduled program does not use device threads, so the reference is computed on the host.
   Job recording = job;
   recording.records = true;
   recording.library = state_->save(unscheduled, state_->built++, host_of(target)).string();
   if (target.facts().is_gpu()) {
     job.device = to_string(device_of(target).type);
-    // Drivers reserve more address space than there is memory.
+    // Drivers reserve more address space than there is memory, so there is no limit.
     job.memory_limit_bytes = 0;
   }
   const Measurement result = measurement_of(state_->run(recording), options.run_timeout_s);
@@ -221,7 +222,7 @@ std::vector<Measurement> Measurer::run(const std::vector<Build>& builds,
 }
 
 int physical_cores() {
-  // Processors of one core list the same siblings.
+  // Logical processors of the same core list the same siblings.
   std::set<std::string> cores;
   for (unsigned n = 0; n < std::max(std::thread::hardware_concurrency(), 1u); ++n) {
     std::ifstream in("/sys/devices/system/cpu/cpu" + std::to_string(n) +

@@ -11,7 +11,7 @@
 namespace tenon::tune {
 
 /// Calls work(n) for n in [0, count) on at most `workers` threads. Rethrows the first exception
-/// after all have ended.
+/// after all threads have ended.
 template <class Work>
 void parallel_for(std::size_t count, int workers, const Work& work) {
   std::atomic<std::size_t> next = 0;

@@ -13,7 +13,7 @@ std::filesystem::path find_beside_runtime(const std::string& file) {
     throw RuntimeError("the runtime's library cannot be found, beside which `" + file + "` lies");
   const std::filesystem::path folder =
       std::filesystem::weakly_canonical(info.dli_fname).parent_path();
-  // Also from Debian's library folder (lib/x86_64-linux-gnu).
+  // The last location is relative to Debian's library folder (lib/x86_64-linux-gnu).
   const std::filesystem::path places[] = {
       folder / file, folder.parent_path() / "libexec/tenon" / file,
       folder.parent_path().parent_path() / "libexec/tenon" / file};

@@ -1,4 +1,4 @@
-// Locations of the tuner's separate files.
+// Locations of the tuner's separate programs and libraries.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,9 @@
 
 namespace tenon::tune {
 
-/// Returns the path next to the runtime library that this program uses, or in ../libexec/tenon
-/// relative to it. RuntimeError, listing the locations, if neither exists.
+/// Returns the path of the file: in the folder of the runtime library that this program uses, or in
+/// libexec/tenon in the parent or grandparent of that folder. Throws RuntimeError, listing these
+/// locations, if it is in none of them.
 std::filesystem::path find_beside_runtime(const std::string& file);
 
 /// Returns the path of the program that runs candidates.

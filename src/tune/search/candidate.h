@@ -1,4 +1,4 @@
-// Candidates: schedules of a space with all samples drawn and all postprocessors applied.
+// Candidates: schedules from a space with all samples drawn and all postprocessors applied.
 #pragma once
 
 #include <optional>
@@ -23,9 +23,9 @@ class CandidateMaker {
         target_(std::move(target)),
         postprocessors_(std::move(postprocessors)) {}
 
-  /// Returns the design with new samples; nullopt if a step or postprocessor refuses.
+  /// Returns the design with new samples. Nullopt if a step or a postprocessor refuses.
   std::optional<Candidate> drawn(const s_tir::Trace& design, std::uint64_t seed) const;
-  /// Replays the trace up to enter_postproc with its decisions; samples without a decision are
+  /// Replays the trace up to enter_postproc with its decisions. Samples without a decision are
   /// drawn.
   std::optional<Candidate> replayed(const s_tir::Trace& trace, std::uint64_t seed = 0) const;
 

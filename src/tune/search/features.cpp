@@ -16,7 +16,7 @@ using namespace tir;
 
 constexpr std::size_t kOperations = 8, kLoopFacts = 13, kBuffers = 5, kBufferFacts = 10,
                       kIntensities = 10, kOutput = 2;
-/// The position of the iteration count among a store's loop features.
+/// The index of the iteration count within the loop features of a row.
 constexpr std::size_t kIterations = 11;
 
 enum Operation { kAdd, kMul, kDivide, kExtremum, kCompare, kLogic, kInteger, kCall };
@@ -90,8 +90,8 @@ void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<A
     const Box box = touched(access, loops, 0);
     const double moved =
         iterations * static_cast<double>(access.places.size()) * access.buffer->dtype.bytes();
-    // Finds the innermost loop that accesses no new elements, and what is accessed between two
-    // visits.
+    // Finds the innermost loop whose iterations access the same elements, and the bytes that one of
+    // its iterations accesses.
     double again = 1, between = 0;
     for (std::size_t depth = loops.size(); depth-- > 0;) {
       const double inside = bytes_of(access, touched(access, loops, depth + 1));
@@ -110,7 +110,7 @@ void add_accesses(std::vector<float>& row, const StoreInLoops& at, std::vector<A
   }
 }
 
-/// Adds the operations per byte accessed, at several depths between all loops and none.
+/// Adds the operations per byte accessed by the loops from a depth inwards, for several depths.
 void add_intensity(std::vector<float>& row, const StoreInLoops& at, const std::vector<Access>& all,
                    double operations) {
   for (std::size_t n = 0; n < kIntensities; ++n) {

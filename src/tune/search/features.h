@@ -11,15 +11,15 @@
 
 namespace tenon::tune {
 
-/// One row of feature_count() numbers per store, in textual order. An amount x is represented as
+/// One row of feature_count() numbers per store, in textual order. A quantity x is represented as
 /// log2(1 + |x|).
 using Features = std::vector<std::vector<float>>;
 std::size_t feature_count();
 
-/// Returns the number of executions of a store, represented as log2(1 + |x|) like all amounts.
+/// Returns the iteration count of a store from its row, as log2(1 + |x|).
 float iterations_of(const std::vector<float>& row);
 
-/// Returns the features of loops without blocks (loops_of).
+/// Returns the features of loops without blocks, as returned by loops_of.
 Features features_of(const tir::IRModule& loops);
 
 }  // namespace tenon::tune

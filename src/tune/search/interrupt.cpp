@@ -4,7 +4,7 @@ namespace tenon::tune {
 
 namespace {
 
-// A signal handler receives only the signal's number, so that its state is global.
+// The state is global, because a signal handler receives only the signal's number.
 volatile std::sig_atomic_t interrupted = 0;
 
 void note(int) { interrupted = 1; }

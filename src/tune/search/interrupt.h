@@ -5,7 +5,7 @@
 
 namespace tenon::tune {
 
-/// Handles SIGINT while it lives. A second one has its previous effect.
+/// Handles SIGINT during its lifetime. A second SIGINT has its default effect.
 class InterruptGuard {
  public:
   explicit InterruptGuard(bool is_wanted);
@@ -13,7 +13,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// Whether there was one since construction.
+  /// Whether SIGINT has been received since construction.
   bool is_interrupted() const;
 
  private:

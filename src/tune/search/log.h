@@ -14,8 +14,8 @@ namespace tenon::tune {
 
 class Log {
  public:
-  /// `own` receives the lines instead of stderr. `folder` is the folder of the file; empty for
-  /// none. If the file cannot be created, logging continues without it.
+  /// `own` receives the lines instead of stderr. The file is created in `folder`, if it is not
+  /// empty. If that fails, logging continues without the file.
   Log(std::function<void(LogLevel, const std::string&)> own, const std::filesystem::path& folder);
 
   void info(const std::string& text) { line(LogLevel::Info, text); }

@@ -27,7 +27,7 @@ TraceValue list_of(const std::vector<std::int64_t>& values) {
   return {std::move(list)};
 }
 
-/// Returns a random divisor above 1 of a number above 1.
+/// Returns a random divisor, greater than 1, of a number greater than 1.
 std::int64_t some_divisor(std::int64_t number, Random& random) {
   std::vector<std::int64_t> divisors;
   for (std::int64_t d = 2; d <= number / d; ++d)

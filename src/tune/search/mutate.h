@@ -1,4 +1,4 @@
-// Mutation: neighbours of a candidate in its space, with one decision of the trace changed.
+// Mutation: makes a neighbour of a candidate in its space by changing one decision of the trace.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,9 @@
 namespace tenon::tune {
 
 /// Returns a mutation of the trace, chosen with these probabilities among those that apply: a
-/// factor moved between levels of a tile (0.9), a resampled compute location (0.05), another unroll
-/// limit (0.03), another number of parallel jobs (0.02). Nullopt if nothing can be changed.
+/// factor moves between levels of a tile (0.9), a compute location is resampled (0.05), the unroll
+/// limit changes (0.03), or the number of parallel jobs changes (0.02). Nullopt if there is nothing
+/// to change.
 std::optional<s_tir::Trace> mutated(const s_tir::Trace& trace, Random& random);
 
 /// The annotation key of parallelize_vectorize_unroll for the number of parallel jobs.

@@ -1,5 +1,5 @@
-// Random numbers that are equal on every machine, in independent streams: the samples of candidate
-// 17 of round 3 do not depend on which thread draws them, and when.
+// Random numbers in independent streams, equal on every machine: the samples of candidate 17 of
+// round 3 do not depend on the thread that draws them, or on the time.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tenon::tune {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(mixed(seed)) {}
-  /// Returns the stream with this path: Random::stream(seed, {task, round, index}).
+  /// Returns the stream at this path: Random::stream(seed, {task, round, index}).
   static Random stream(std::uint64_t seed, std::initializer_list<std::uint64_t> path) {
     std::uint64_t state = mixed(seed);
     for (const std::uint64_t step : path) state = mixed(state ^ mixed(step + kStep));

@@ -15,8 +15,8 @@ namespace {
 /// The purposes of random streams.
 enum Purpose : std::uint64_t { kDraw, kBreed, kExplore, kNeighbours };
 
-/// Returns probabilities for selection as parents: positive for all, highest for the best. Only the
-/// order of predictions is meaningful.
+/// Returns the probabilities of selection as parents: positive for all candidates, highest for the
+/// best prediction. Predictions are only meaningful relative to each other.
 std::vector<double> likelihoods(const std::vector<Candidate>& population) {
   double low = population.front().predicted.value_or(0), high = low;
   for (const Candidate& candidate : population) {
@@ -152,7 +152,8 @@ std::vector<Candidate> Search::evolved(std::size_t count, CostModel& model) {
     collect(children);
     population = std::move(children);
   }
-  // Adds some candidates that the model would reject, from which it learns what it does not know.
+  // A fraction of the candidates is chosen at random (epsilon-greedy), so that the model also
+  // learns from candidates that it would reject.
   choose(unmeasured, count - result.size(), options_.epsilon);
   result.insert(result.end(), unmeasured.begin(), unmeasured.end());
   return result;
@@ -178,7 +179,7 @@ std::optional<std::vector<Candidate>> Search::next(std::size_t count, CostModel&
     result = drawn(size);
     std::erase_if(result, [&](const Candidate& candidate) { return given_.contains(candidate); });
     if (!result.empty()) predict(result, model);
-    // Without measurements, the model knows little and learns most from diverse candidates.
+    // Without measurements the model is inaccurate, and it learns most from diverse candidates.
     constexpr double kAtRandom = 0.5;
     if (result.size() > count) choose(result, count, kAtRandom);
   } else {

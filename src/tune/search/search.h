@@ -17,16 +17,16 @@ namespace tenon::tune {
 
 class Search {
  public:
-  /// `seed`: of this task only.
+  /// `seed` must be specific to this task.
   Search(const CandidateMaker& maker, std::vector<s_tir::Trace> designs,
          const SearchOptions& options, std::uint64_t seed);
 
-  /// Returns at most `count` new candidates; nullopt after the configured number of rounds without
-  /// any.
+  /// Returns at most `count` new candidates. Nullopt after the configured number of consecutive
+  /// rounds without any.
   std::optional<std::vector<Candidate>> next(std::size_t count, CostModel& model);
 
-  /// Records the measurement of a candidate returned by next(), or known from before. Nullopt: it
-  /// failed.
+  /// Records the time of a candidate, returned by next() or known from an earlier run. Nullopt: the
+  /// candidate failed.
   void tell(const Candidate& candidate, std::optional<double> seconds);
 
  private:
@@ -37,21 +37,21 @@ class Search {
   /// A set of distinct candidates.
   class Set {
    public:
-    /// Returns false if it was present.
+    /// Returns false if the candidate is already in the set.
     bool insert(const Candidate& candidate);
     bool contains(const Candidate& candidate) const;
 
    private:
-    /// For lookup only.
+    /// Modules by hash. Used for look-up only.
     std::unordered_map<std::uint64_t, std::vector<tir::IRModule>> modules_;
   };
 
-  /// Returns the candidates that could be made, without duplicates.
+  /// Returns the candidates that are not nullopt, without duplicates.
   static std::vector<Candidate> distinct(std::vector<std::optional<Candidate>> made);
   std::vector<Candidate> drawn(std::size_t count);
   std::vector<Candidate> bred(const std::vector<Candidate>& population, int generation);
-  /// Returns at most `count` neighbours of the fastest candidates, chosen by prediction if there
-  /// are more.
+  /// Returns at most `count` neighbours of the fastest candidates. If there are more, they are
+  /// chosen by prediction.
   std::vector<Candidate> neighbours(std::size_t count, CostModel& model) const;
   void predict(std::vector<Candidate>& candidates, CostModel& model) const;
   std::vector<Candidate> evolved(std::size_t count, CostModel& model);
@@ -66,7 +66,7 @@ class Search {
   std::uint64_t draws_ = 0;
   int empty_rounds_ = 0;
   Set given_;
-  /// Fastest first.
+  /// The measured candidates, fastest first.
   std::vector<Measured> best_;
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 using namespace tir;
 
-/// Hashes what a walk in textual order visits. Variables and buffers count by the order of their
-/// first occurrence.
+/// Hashes the nodes of a walk in textual order. Variables and buffers are represented by the order
+/// of their first occurrence.
 class Hasher {
  public:
   std::uint64_t value() const { return value_; }
@@ -100,7 +100,7 @@ class Hasher {
   }
 
   std::uint64_t value_ = 0xCBF29CE484222325ull;
-  /// For lookup only.
+  /// Used for look-up only.
   std::unordered_map<const void*, std::uint64_t> order_;
 };
 

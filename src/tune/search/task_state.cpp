@@ -11,7 +11,7 @@ namespace tenon::tune {
 
 namespace {
 
-/// The project's version, which records mention.
+/// The project's version, which is part of records.
 constexpr const char* kVersion = "0.1";
 
 std::vector<std::string> argument_texts(const tir::IRModule& mod) {
@@ -110,8 +110,8 @@ void TaskState::measure(const std::vector<Candidate>& candidates, const Say& say
   measure_here(mods, left, say, on_measured);
 }
 
-/// Returns false if all are measured or on_measured ended the batch. Otherwise `left` has the
-/// candidates that no worker could measure.
+/// Measures the candidates by the fleet. Returns false if all are measured or `on_measured` ended
+/// the batch; otherwise `left` has the candidates that no worker could measure.
 bool TaskState::measure_by_fleet(const std::vector<tir::IRModule>& mods, const Say& say,
                                  const OnMeasured& on_measured, std::vector<std::size_t>& left) {
   say(LogLevel::Info,
@@ -145,7 +145,7 @@ void TaskState::measure_here(const std::vector<tir::IRModule>& mods,
   std::vector<tir::IRModule> chosen;
   for (const std::size_t n : which) chosen.push_back(mods[n]);
   const std::vector<Build> builds = measurer_->build(chosen);
-  // Ctrl-C reaches the linker too, so that failed builds may be correct.
+  // Ctrl-C reaches the linker too, so a failed build does not mean that the candidate is invalid.
   if (!on_measured(std::nullopt, {})) return;
   say(LogLevel::Info,
       "[task_scheduler.cc:195] Sending " + std::to_string(chosen.size()) + " sample(s) to runner");
@@ -180,7 +180,7 @@ std::vector<Lesson> TaskState::lessons() const {
 
 double TaskState::gain() const {
   if (row_.is_done) return 0;
-  // Tasks without a valid candidate have priority.
+  // Tasks without a measured candidate have priority.
   if (history_.empty()) return row_.flops * row_.weight;
   constexpr std::size_t kWindow = 3;
   constexpr double kPast = 0.2;

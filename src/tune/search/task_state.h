@@ -11,25 +11,24 @@ namespace tenon::tune {
 
 class TaskState {
  public:
-  /// Makes the designs, and runs the unscheduled program here or on the fleet. `index` is the
+  /// Makes the designs, and runs the unscheduled program, here or on the fleet. `index` is the
   /// task's number.
   TaskState(const Task& task, std::size_t index, const TuneOptions& options);
 
   const TaskRow& row() const { return row_; }
   void set_done() { row_.is_done = true; }
-  /// The workers and their processors, if there is a fleet.
+  /// Lines about the fleet's workers and their processors; empty without a fleet.
   const std::vector<std::string>& fleet_notes() const { return fleet_task_.notes; }
 
   /// Counts the database's records of this task under equal conditions as trials of this run.
-  /// Returns a line for the log; empty if there are none.
+  /// Returns a line for the log, or "" if there are none.
   std::string recall(const Database& database);
   std::optional<std::vector<Candidate>> next(std::size_t count, CostModel& model) {
     return search_->next(count, model);
   }
   /// Receives warnings and other lines about a round.
   using Say = std::function<void(LogLevel, const std::string&)>;
-  /// Receives each result as it arrives, and is called with nullopt at intervals; returning false
-  /// ends the batch.
+  /// Receives each result as it arrives, and nullopt at intervals. Returning false ends the batch.
   using OnMeasured = Fleet::OnMeasured;
   /// Compiles and runs the candidates. `on_measured` may receive them in any order.
   void measure(const std::vector<Candidate>& candidates, const Say& say,
@@ -37,22 +36,22 @@ class TaskState {
   /// Records the measurement of a candidate.
   void tell(const Candidate& candidate, const Measurement& measurement, Database& database);
   void end_round();
-  /// Returns the data for the model: all measurements of this run and recalled ones.
+  /// Returns the training data for the model: all measurements of this run and those recalled.
   std::vector<Lesson> lessons() const;
 
-  /// Returns the expected gain of another round, in seconds of the whole: the gain of the last
-  /// rounds, and a fraction of the remaining time that decreases with the number of rounds (Ansor's
-  /// scheduler).
+  /// Returns the expected gain of another round, in seconds of the whole program: a mean of the
+  /// gain in the last rounds and of a fraction of the remaining time that decreases with the number
+  /// of rounds (Ansor's scheduler).
   double gain() const;
 
  private:
   struct Observed {
     tir::IRModule mod;
-    /// Nullopt: it failed.
+    /// The time; nullopt if the candidate failed.
     std::optional<double> seconds;
   };
 
-  /// Counts a trial: a candidate and its time, if it has one.
+  /// Counts a trial of a candidate, with its time if it has one.
   void count(const Candidate& candidate, std::optional<double> seconds);
   bool measure_by_fleet(const std::vector<tir::IRModule>& mods, const Say& say,
                         const OnMeasured& on_measured, std::vector<std::size_t>& left);
@@ -67,7 +66,7 @@ class TaskState {
   Conditions conditions_;
   std::vector<std::string> arguments_;
   std::unique_ptr<CandidateMaker> maker_;
-  /// Null while a fleet measures.
+  /// Null if a fleet measures.
   std::unique_ptr<Measurer> measurer_;
   std::unique_ptr<Search> search_;
   std::vector<Observed> told_;

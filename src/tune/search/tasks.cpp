@@ -54,7 +54,7 @@ class Divider {
     for (std::size_t n = nests_.size(); n-- > 0;) join_the_only_reader(nests_[n].group);
     Division result;
     std::set<std::size_t> done;
-    // A group runs at the position of its last statement, where all its inputs exist.
+    // A group becomes a step at the position of its last statement, where all its inputs exist.
     for (std::size_t n = 0; n < nests_.size(); ++n) {
       const std::size_t group = nests_[n].group;
       const bool is_last =
@@ -78,7 +78,8 @@ class Divider {
     return result;
   }
 
-  /// Returns the group of the producer if this statement is its only reader; otherwise a new one.
+  /// Returns the group of a producer of which this statement is the only reader; otherwise a new
+  /// group.
   std::size_t group_behind(std::size_t n) const {
     if (nests_[n].is_reduction) return n;
     for (std::size_t p = n; p-- > 0;)
@@ -88,7 +89,8 @@ class Divider {
     return n;
   }
 
-  /// Merges a group without a reduction into the only group that reads its results.
+  /// Merges a group without a reduction into the group that reads its results, if there is only
+  /// one.
   void join_the_only_reader(std::size_t group) {
     std::set<std::size_t> others;
     for (const Nest& nest : nests_) {

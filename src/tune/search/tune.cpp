@@ -17,11 +17,11 @@ namespace tenon::tune {
 
 namespace {
 
-/// A descriptor that is not a terminal: no progress line is drawn if the user receives the log's
-/// lines.
+/// A descriptor that is not a terminal. It disables the progress line if the user receives the
+/// lines of the log.
 constexpr int kNowhere = -1;
 
-/// The rounds of all tasks under one budget.
+/// Runs the rounds of all tasks under one budget.
 class Tuner {
  public:
   Tuner(const std::vector<Task>& tasks, const TuneOptions& options)
@@ -44,7 +44,7 @@ class Tuner {
       log_.info("LocalRunner: max_workers = 1");
     }
     choose_model();
-    // Refuses names that the database cannot store before anything is measured.
+    // Rejects names that the database cannot store before anything is measured.
     for (const Task& task : tasks) to_line(task.mod, 0);
     for (const Task& task : tasks) {
       log_.info("[task_scheduler.cc:159] Initializing " + label(tasks_.size(), task.name));
@@ -97,7 +97,8 @@ class Tuner {
     return table_text(rows);
   }
 
-  /// Returns each task once, in order, and then the one with the largest expected gain.
+  /// Returns the next task: first each task once, in order, and then the one with the largest
+  /// expected gain.
   std::optional<std::size_t> pick() {
     std::optional<std::size_t> best;
     for (std::size_t n = 0; n < tasks_.size(); ++n) {

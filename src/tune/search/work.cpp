@@ -17,21 +17,22 @@ namespace {
 
 using namespace tir;
 
-// Typical throughputs per cycle and latencies of current processors.
+// Typical throughputs per cycle, and latencies in cycles, of current processors.
 constexpr double kOperationsPerCycle = 2, kReadsPerCycle = 2, kStoresPerCycle = 1,
                  kIndicesPerCycle = 4, kSumLatency = 4, kMemoryLatency = 9, kCallCycles = 20;
-/// Most of them execute 512-bit operations in halves, or use two units for one.
+/// Most processors split wider operations into halves, or combine two units for one.
 constexpr int kWholeBits = 256;
-/// Code generators unroll innermost loops with at most this number of iterations.
+/// Code generators unroll innermost loops of at most this number of iterations.
 constexpr double kUnrolledLater = 16;
 
-/// A value that is kept from the first store that needs it to the last.
+/// A computed value: its live range, from the first store that uses it to the last, and its number
+/// of uses.
 struct Known {
   Expr value;
   std::size_t first, last, uses = 1;
 };
 
-/// The work of one iteration of a loop, without its inner loops.
+/// The work of one iteration of a loop, excluding its inner loops.
 struct Piece {
   /// Total number of iterations.
   double times = 1;
@@ -40,7 +41,7 @@ struct Piece {
   std::unordered_multimap<std::size_t, Known> known = {};
   /// Number of stores so far, including the current one.
   std::size_t stores = 0;
-  /// Dependence chains of sums, by element.
+  /// The lengths of the dependence chains of sums, by element.
   std::unordered_map<std::size_t, double> chains = {}, memory_chains = {};
 };
 
@@ -90,7 +91,8 @@ class Counter {
     close();
   }
 
-  /// Treats memory that is no larger than all registers as registers, as for accumulators.
+  /// Treats memory that fits into all registers together as registers: code generators promote such
+  /// accumulators.
   void keep_in_registers(const Allocate& memory) {
     if (registers_.bits == 0) return;
     double bits = memory.dtype.bits * memory.dtype.lanes;
@@ -121,7 +123,8 @@ class Counter {
                           structural_equal(load.indices[0], s.indices[0]));
     });
     if (is_sum) {
-      // If the element changes between iterations, the first sum does not wait for another.
+      // If iterations use different elements, the first sum of an iteration does not depend on
+      // another.
       const bool is_the_same = depth_of(s.indices[0]) < depth();
       auto& chains = is_register ? here().chains : here().memory_chains;
       const std::size_t element =
@@ -134,7 +137,7 @@ class Counter {
   void access(DataType type, const Expr& index, Work& work, bool is_store) const {
     const Ramp* ramp = index.as<Ramp>();
     const bool is_vector = type.lanes > 1;
-    // Elements of memory may be vectors themselves.
+    // The elements of a buffer may be vectors themselves.
     if (is_vector && ((ramp && is_one(ramp->stride)) || !index.dtype().is_vector()))
       (is_store ? work.stores : work.loads) += registers_for(type);
     else if (is_vector)
@@ -162,7 +165,7 @@ class Counter {
     for_each_child(e, [&](const Expr& child) { value(child); });
   }
 
-  /// Whether it is a sum with a product; the product is counted.
+  /// Whether it is the sum of a multiply-add, which is counted with the product.
   static bool is_fused(const Expr& e) {
     const auto is = [](const Expr& of, BinaryOp op) {
       const Binary* binary = of.as<Binary>();
@@ -172,14 +175,14 @@ class Counter {
            (is(e.as<Binary>()->a, BinaryOp::Mul) || is(e.as<Binary>()->b, BinaryOp::Mul));
   }
 
-  /// Whether it is a sum or multiple of a loop variable, which changes by a constant per iteration.
+  /// Whether it is a sum or a multiple, which changes by a constant per iteration of a loop.
   static bool is_step(const Expr& e) {
     const Binary* binary = e.as<Binary>();
     return binary && (binary->op == BinaryOp::Add || binary->op == BinaryOp::Sub ||
                       (binary->op == BinaryOp::Mul && constant_int(binary->b)));
   }
 
-  /// Records that the piece computes it. Returns whether it was new.
+  /// Records that the piece computes the value. Returns whether it is new.
   static bool is_new(const Expr& e, Piece& piece) {
     const auto [begin, end] = piece.known.equal_range(e.node().hash);
     const auto known = std::find_if(
@@ -193,9 +196,9 @@ class Counter {
     return false;
   }
 
-  /// Estimates spills. Code generators keep values until their last use. Beyond the available
-  /// registers, those that are needed last are stored on the stack and reloaded for each further
-  /// use.
+  /// Estimates spills. A loaded value is live from its first use to its last. If there are not
+  /// enough registers, the value whose last use is furthest is stored on the stack and reloaded for
+  /// each further use (Belady).
   void add_spills(const Piece& piece, Work& own) const {
     if (registers_.count == 0) return;
     std::vector<const Known*> kept;
@@ -207,7 +210,7 @@ class Counter {
     constexpr double kOthers = 2;
     const double free = registers_.count - kOthers - static_cast<double>(piece.chains.size());
     const auto room = static_cast<std::size_t>(std::max(free, 1.0));
-    // Accumulators without a register are stored and loaded for each addition.
+    // An accumulator without a register is stored and loaded for each addition.
     if (free < 1) {
       own.spills += 1 - free;
       own.stores += 1 - free;
@@ -248,7 +251,7 @@ class Counter {
     Work own = piece.work;
     add_spills(piece, own);
     const double waits = longest(piece.chains), memory_waits = longest(piece.memory_chains);
-    // Parallel work costs as much as its slowest part.
+    // The units work in parallel, so the slowest one determines the time.
     const double parts = registers_.bits > kWholeBits ? 2 : 1;
     const double cycles =
         std::max({parts * own.operations / kOperationsPerCycle,
@@ -273,11 +276,11 @@ class Counter {
   }
 
   VectorRegisters registers_;
-  /// The enclosing pieces, outermost first.
+  /// The pieces of the enclosing loops, outermost first.
   std::vector<Piece> pieces_;
-  /// The depth of variables of loops and lets.
+  /// The depths at which variables of loops and lets change.
   std::unordered_map<const ExprNode*, std::size_t> depths_;
-  /// Data pointers.
+  /// Data pointers of memory that is stored to, and of memory that is kept in registers.
   std::unordered_set<const ExprNode*> stored_, in_registers_;
 };
 

@@ -71,8 +71,8 @@ class Visitor {
   std::unordered_map<const BufferNode*, std::size_t> loops_around_memory_;
 };
 
-/// Returns the value of an index with the loops from `first` inwards at their last iteration and
-/// the others at their first. Loads count as 0.
+/// Returns the value of an index in the last iteration of the loops from `first` inwards and the
+/// first iteration of the others. Loads count as 0.
 std::int64_t value_at(const Expr& index, const std::vector<Loop>& loops, std::size_t first) {
   const Expr without_loads =
       rewrite(index, [](const Load&, const Expr& self) -> std::optional<Expr> {

@@ -1,5 +1,4 @@
-// The stores of a program with their loops, and the elements that they access while some of the
-// loops run.
+// The stores of a program with their loops, and the elements that they access in some of the loops.
 #pragma once
 
 #include <functional>
@@ -33,11 +32,11 @@ struct StoreInLoops {
   double iterations_from(std::size_t first) const;
 };
 
-/// Lowers the candidate's blocks to loops over multi-dimensional arrays. LowerError for a program
-/// that cannot be lowered.
+/// Lowers the candidate's blocks to loops over multi-dimensional arrays. Throws LowerError for a
+/// program that cannot be lowered.
 tir::IRModule loops_of(const tir::IRModule& candidate);
 
-/// Calls `visit` for each store of such loops, in textual order.
+/// Calls `visit` for each store of loops without blocks, in textual order.
 void for_each_store(const tir::Stmt& body, const std::function<void(const StoreInLoops&)>& visit);
 
 /// All accesses of a store's statement to one array.
@@ -45,27 +44,28 @@ struct Access {
   tir::Buffer buffer;
   std::vector<std::vector<tir::Expr>> places;
   bool is_read = false, is_written = false;
-  /// Number of loops around the allocation; each of their iterations reuses the memory.
+  /// Number of loops around the allocation; each iteration of these loops reuses the same memory.
   std::size_t loops_around_memory = 0;
 };
 std::vector<Access> accesses_of(const StoreInLoops& at);
 
-/// The hull of the elements accessed while some loops run: its volume, and the extent of its last
-/// dimension. Exact if indices are monotone in the loops.
+/// The hull of the elements accessed in some of the loops: its volume, and the extent of its last
+/// dimension. Exact if indices are monotone in the loop variables.
 struct Box {
   double elements = 1, last = 1;
 };
-/// Returns the hull's extents while the loops from `first` inwards run.
+/// Returns the extents of the hull of the elements accessed in the loops from `first` inwards.
 std::vector<double> spans_of(const Access& access, const std::vector<Loop>& loops,
                              std::size_t first);
 Box touched(const Access& access, const std::vector<Loop>& loops, std::size_t first);
 
 double bytes_of(const Access& access, const Box& box);
-/// Returns the number of cache lines, assuming that rows of the last dimension are not adjacent.
+/// Returns the number of cache lines of the box, assuming that its rows (last dimension) are not
+/// adjacent in memory.
 double lines_of(const Access& access, const Box& box);
 
-/// Returns the distance in elements between two iterations of the innermost loop that the access
-/// depends on; 0 if there is none.
+/// Returns the distance, in elements, between consecutive iterations of the innermost loop that the
+/// access depends on; 0 if there is none.
 double stride_of(const Access& access, const std::vector<Loop>& loops);
 
 }  // namespace tenon::tune

@@ -11,7 +11,8 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Whether there are too few independent elements for all cores, and long sums.
+/// Whether the block is a reduction with fewer independent elements than jobs. If data is reused,
+/// which makes tiling an alternative, there must also be fewer elements than terms per element.
 bool is_worth_it(const Schedule& sch, BlockRV block, double jobs) {
   const tir::BlockRealize realize = sch.get(block);
   if (!realize.block->init || realize.block->writes.size() != 1) return false;

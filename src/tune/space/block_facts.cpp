@@ -49,7 +49,7 @@ LoopClass class_of(const BlockRealize& realize, const For& loop) {
     spatial = spatial && is_spatial(realize.block->iters[n]);
     reduction = reduction && is_reduction(realize.block->iters[n]);
   }
-  // A loop of one iteration may be omitted from the bindings.
+  // A loop of one iteration may be missing from the bindings.
   if (!is_used) return extent_of(loop) == 1 ? LoopClass::Spatial : LoopClass::Other;
   return spatial ? LoopClass::Spatial : reduction ? LoopClass::Reduction : LoopClass::Other;
 }

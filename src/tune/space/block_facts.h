@@ -15,11 +15,11 @@ bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block);
 bool is_root(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
 enum class LoopClass : unsigned char {
-  /// Determines only iterators of independent elements.
+  /// It occurs only in the values of spatial iterators.
   Spatial,
-  /// Determines only reduction iterators.
+  /// It occurs only in the values of reduction iterators.
   Reduction,
-  /// Determines both, other iterators, or none.
+  /// It occurs in both, in those of other iterators, or in none.
   Other
 };
 LoopClass class_of(const tir::BlockRealize& realize, const tir::For& loop);
@@ -27,21 +27,21 @@ LoopClass class_of(const tir::BlockRealize& realize, const tir::For& loop);
 /// Returns the extent; 0 if it is not constant.
 std::int64_t extent_of(const tir::For& loop);
 
-/// Whether each iterator is bound to one loop, in the order of the loops.
+/// Whether each iterator is bound to exactly one loop, in the order of the loops.
 bool is_trivially_bound(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
-/// Whether the block has independent elements and reductions and reads some elements several times,
-/// which makes tiling worthwhile (the condition of MetaSchedule's rule).
+/// Whether the block has independent elements and reductions, and reads some elements repeatedly,
+/// so that tiling is worthwhile (the condition of MetaSchedule's rule).
 bool reuses_data(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
-/// The number of independent elements, and of terms of each.
+/// The number of independent elements, and the number of terms per element.
 struct Lengths {
   double spatial = 1, reduction = 1;
 };
 Lengths lengths_of(const tir::Block& block);
 
-/// Whether each element is an expression of input elements at indices that are iterators of the
-/// block or constants.
+/// Whether the block is elementwise: it computes each element from input elements at indices that
+/// are iterators of the block or constants.
 bool is_elementwise(const tir::Block& block);
 
 }  // namespace tenon::tune

@@ -11,8 +11,9 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Whether sums are longer than a warp and, if data is reused so that tiling would be an
-/// alternative, there are fewer elements than threads.
+/// Whether sums are longer than a warp. If data is reused, which makes tiling an alternative, the
+/// condition is instead that there are fewer elements than terms per element, and at most as many
+/// elements as threads in a block.
 bool is_worth_it(const Schedule& sch, BlockRV block, const tir::TargetFacts& target) {
   constexpr double kWarp = 32;
   const tir::BlockRealize realize = sch.get(block);

@@ -1,4 +1,4 @@
-// The postprocessors for device candidates.
+// The postprocessors for candidates on devices.
 #include <algorithm>
 
 #include "tenon/driver/lower.h"
@@ -22,7 +22,7 @@ std::optional<tir::ThreadTag> thread_of(const Schedule& sch, LoopRV loop) {
   return tir::traits_of(sch.get(loop)).thread;
 }
 
-/// Returns the extent of the surrounding loop that is bound to threadIdx.x; 1 if there is none.
+/// Returns the extent of the enclosing loop that is bound to threadIdx.x; 1 if there is none.
 std::int64_t threads_around(const Schedule& sch, const std::vector<LoopRV>& loops) {
   for (const LoopRV loop : loops)
     if (const auto thread = thread_of(sch, loop); thread && thread->str() == "threadIdx.x")
@@ -40,8 +40,8 @@ std::vector<std::pair<std::string, std::int64_t>> fetches(const Schedule& sch) {
   return found;
 }
 
-/// Distributes the copy's loop over all threads, with several elements per thread at a time if the
-/// extents permit.
+/// Distributes the loop of a copy over all threads. Each thread copies a vector of `length`
+/// elements at a time if `length` divides the extent.
 void share(Schedule& sch, BlockRV copy, std::int64_t length) {
   sch.unannotate(copy, kCooperativeFetchKey);
   const std::vector<LoopRV> loops = sch.get_loops(copy);
@@ -56,7 +56,7 @@ void share(Schedule& sch, BlockRV copy, std::int64_t length) {
   }
 }
 
-/// Distributes the unbound loops of a nest over blocks, and over threads if the nest has none.
+/// Binds the unbound spatial loops of a nest to blocks, and to threads if the nest has none.
 void bind_nest(Schedule& sch, BlockRV block, std::int64_t most_threads) {
   const std::vector<LoopRV> loops = sch.get_loops(block);
   bool has_blocks = false, has_threads = false;

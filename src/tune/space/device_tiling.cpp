@@ -14,7 +14,7 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Fuses the loops of each of the first levels and binds them to the thread axes.
+/// Fuses the loops of each of the outer levels and binds them to the thread axes.
 void bind_levels(Tiled& own, const std::vector<std::string>& thread_axes) {
   for (std::size_t n = 0; n < thread_axes.size(); ++n) {
     std::vector<LoopRV>& loops = own.levels[n];
@@ -24,7 +24,7 @@ void bind_levels(Tiled& own, const std::vector<std::string>& thread_axes) {
   }
 }
 
-/// Keeps sums in local memory until they are complete, and fuses elementwise consumers into their
+/// Keeps sums in local memory until they are complete, and fuses elementwise consumers into the
 /// write-back.
 void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
   const BlockRV writer = sch.cache_write(block, 0, "local");
@@ -35,8 +35,8 @@ void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
   sch.reverse_compute_at(writer, thread, {.preserve_unit_loops = true});
 }
 
-/// Makes the threads of a block copy their common part of each input, in vectors of a sampled
-/// length.
+/// Makes the threads of a block copy the elements of each input that they all need, in vectors of a
+/// sampled length.
 void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
                   const std::vector<std::int64_t>& vector_loads) {
   const tir::BlockRealize realize = sch.get(block);

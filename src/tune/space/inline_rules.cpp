@@ -10,8 +10,8 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::Schedule;
 
-/// Whether the expression contains calls (exponentials, the choice in a padding), which should be
-/// computed only once.
+/// Whether the expression contains calls (exponentials, the choice in a padding), which should not
+/// be duplicated by inlining.
 bool has_calls(const tir::Expr& value) {
   bool result = false;
   tir::walk(value, [&](const tir::Call&) { result = true; });

@@ -36,8 +36,8 @@ std::vector<IntrinsicLoop> loops_of(const tir::PrimFunc& description) {
   return result;
 }
 
-/// Enumerates assignments of the block's loops to the intrinsic's, of equal kinds and innermost
-/// first. Calls `f` with each until it returns true.
+/// Enumerates mappings of the intrinsic's loops to loops of the block of the same kind, innermost
+/// first. Calls `f` with each mapping until it returns true.
 class Choices {
  public:
   Choices(const std::vector<IntrinsicLoop>& wanted, const std::vector<IntrinsicLoop>& present)
@@ -63,7 +63,7 @@ class Choices {
   std::vector<std::size_t> chosen_;
 };
 
-/// Returns the block around tiles of the intrinsic's size.
+/// Returns a new block around tiles of the intrinsic's size.
 BlockRV blockized(Schedule& sch, BlockRV block, const std::vector<IntrinsicLoop>& wanted,
                   const std::vector<std::size_t>& chosen) {
   std::vector<LoopRV> outer = sch.get_loops(block), inner;

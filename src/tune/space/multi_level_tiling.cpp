@@ -16,13 +16,14 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Whether the consumer is elementwise, so that the block can serve as a write cache.
+/// Whether the consumer is elementwise. It can then write back the results, so that a write cache
+/// is unnecessary.
 bool passes_results_on(const Schedule& sch, BlockRV consumer) {
   return is_elementwise(*sch.get(consumer).block);
 }
 
-/// Returns designs that collect results in `block`'s buffer until the loops below each level have
-/// run; `writer` then writes them back.
+/// Returns one design per level: `writer` is computed at that level, and `block`'s buffer collects
+/// the results until then.
 std::vector<Schedule> with_writer(const Tiled& own, BlockRV writer, const TilingOptions& options) {
   std::vector<Schedule> designs;
   for (auto level = options.write_reuse_levels.rbegin(); level != options.write_reuse_levels.rend();
@@ -46,7 +47,7 @@ std::vector<Schedule> with_write_reuse(Tiled own, BlockRV block, const TilingOpt
     designs = with_writer(own, consumers.front(), options);
   } else if (auto cached = tried(
                  own.sch, [&](Schedule& sch) { sch.cache_write(block, 0, options.write_scope); })) {
-    // The new block is the only reader of the block's buffer.
+    // The new block is the only reader of the buffer that the block now writes.
     const BlockRV writer(cached->trace().steps.back().outputs.front().number);
     designs = with_writer({*cached, own.levels}, writer, options);
   }
@@ -60,8 +61,8 @@ std::int64_t bytes_of(const tir::Buffer& buffer) {
   return bytes;
 }
 
-/// Whether adjacent elements in the buffer's last dimension belong to adjacent results, and those
-/// in other dimensions to terms of one sum, so that the rows of a tile are far apart.
+/// Whether the last dimension of the buffer is indexed by spatial iterators and another one by
+/// reduction iterators, so that the rows of a tile are far from each other in memory.
 bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) {
   const auto uses = [&](const tir::Range& range, tir::IterKind kind) {
     return std::any_of(block.iters.begin(), block.iters.end(), [&](const tir::IterVar& iter) {
@@ -73,7 +74,7 @@ bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) 
                      [&](const tir::Range& range) { return uses(range, tir::IterKind::Reduce); });
 }
 
-/// Returns the design with large inputs packed below the level; nullopt if there are none.
+/// Returns the design with large inputs packed below the level. Nullopt if there are none.
 std::optional<Schedule> with_read_reuse(const Schedule& design, BlockRV block,
                                         const std::vector<LoopRV>& level,
                                         std::int64_t cache_bytes) {

@@ -17,7 +17,7 @@ using s_tir::BlockRV;
 using s_tir::LoopRV;
 using s_tir::Schedule;
 
-/// Tries an optional step. Returns false, with the schedule unchanged, if it is refused.
+/// Tries an optional step. Returns false, and leaves the schedule unchanged, if it is refused.
 template <class Step>
 bool replaced(Schedule& sch, const Step& step) {
   std::optional<Schedule> done = tried(sch, step);
@@ -25,7 +25,7 @@ bool replaced(Schedule& sch, const Step& step) {
   return done.has_value();
 }
 
-// ---- parallel, vectors, unrolling ---------------------------------------------------------------
+// ---- parallelization, vectorization, unrolling  -------------------------------------------------
 
 struct Notes {
   BlockRV root;
@@ -69,8 +69,8 @@ bool is_only_statement_of(const tir::For& inner, const tir::For& outer) {
   return body && body->var.same_as(inner.var);
 }
 
-/// Returns the number of outer loops to fuse: until there are enough jobs, or a loop is not
-/// independent, or does not contain everything below the first one.
+/// Returns the number of outer loops to fuse. It ends at a loop that is not spatial, or that is not
+/// the only statement of the previous loop, or when there are enough jobs.
 std::size_t outer_loops(const Schedule& sch, const tir::BlockRealize& realize,
                         const std::vector<LoopRV>& loops, std::int64_t jobs) {
   std::size_t count = 0;
@@ -84,8 +84,8 @@ std::size_t outer_loops(const Schedule& sch, const tir::BlockRealize& realize,
   return extent > 1 ? count : 0;
 }
 
-/// Whether adjacent iterations write adjacent elements: the loop determines the iterator of the
-/// last dimension.
+/// Whether consecutive iterations write adjacent elements: every iterator that depends on the loop
+/// is used in the index of the last dimension.
 bool is_over_neighbours(const tir::BlockRealize& realize, const tir::For& loop) {
   if (realize.block->writes.empty() || realize.block->writes.front().region.empty()) return false;
   const tir::Expr& last = realize.block->writes.front().region.back().min;
@@ -99,7 +99,7 @@ bool is_over_neighbours(const tir::BlockRealize& realize, const tir::For& loop) 
 void annotate_unrolling(Schedule& sch, LoopRV loop, const Notes& notes) {
   if (notes.unroll <= 0) return;
   const tir::Annotations& noted = tir::traits_of(sch.get(loop)).annotations;
-  // Two blocks may share the loop.
+  // Another block in the same loop has already annotated it.
   if (noted.contains("pragma_auto_unroll_max_step")) return;
   sch.annotate(loop, "pragma_auto_unroll_max_step", notes.unroll);
   sch.annotate(loop, "pragma_unroll_explicit", std::int64_t{notes.is_unroll_explicit});
@@ -202,8 +202,8 @@ Postprocessor rewrite_intrinsics() {
           if (note == realize.block->annotations.end()) return;
           wanted.emplace_back(realize.block->name, tir::annotation_text(note->second).value_or(""));
         });
-        // If sums start in a block of their own, that block has the annotation too and keeps its
-        // loops.
+        // If a separate block initializes the sums, it has the annotation too. It is not
+        // tensorized, so one success is sufficient.
         bool is_called = wanted.empty();
         for (const auto& note : wanted) {
           const BlockRV block = sch.get_block(note.first, function_name(sch));

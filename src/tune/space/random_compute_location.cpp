@@ -9,7 +9,7 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::Schedule;
 
-/// Whether the block has independent elements, consumers, and loops of its own.
+/// Whether the block is spatial, has consumers, and does not share its loops with other blocks.
 bool can_move(const Schedule& sch, BlockRV block) {
   Schedule look = sch;
   const tir::BlockRealize realize = look.get(block);

@@ -13,12 +13,12 @@ namespace {
 using s_tir::BlockRV;
 using s_tir::Schedule;
 
-/// Returns the blocks that can be found by name, inner blocks before outer ones, the root last.
+/// Returns the blocks with unique names, inner blocks before outer ones, the root last.
 std::vector<BlockRV> found_blocks(Schedule& sch) {
   std::vector<std::string> names;
   tir::walk(sch.mod().functions.begin()->second.body,
             [&](const tir::BlockRealize& realize) { names.push_back(realize.block->name); });
-  // A walk visits parents first.
+  // The walk visits outer blocks first.
   std::rotate(names.begin(), names.begin() + 1, names.end());
   std::vector<BlockRV> result;
   for (const std::string& name : names)
@@ -27,7 +27,7 @@ std::vector<BlockRV> found_blocks(Schedule& sch) {
   return result;
 }
 
-/// Whether the block is inside a block to be tensorized, where nothing else is changed.
+/// Whether the block is inside a block to be tensorized, whose contents must not change.
 bool is_for_intrinsic(const Schedule& sch, BlockRV block) {
   const tir::Block& own = *sch.get(block).block;
   bool result = false;

@@ -11,13 +11,13 @@ namespace tenon::tune {
 
 namespace {
 
-/// Typical associativity of current processors: lines per set.
+/// Typical associativity (lines per set) of the caches of current processors.
 constexpr std::int64_t kWays = 8;
 constexpr double kLineBytes = 64;
 
-/// Returns the bytes from one row of the array to the next, in the innermost dimension but the last
-/// of which more than one index is accessed; 0 if everything is one row, as in memory no larger
-/// than its footprint.
+/// Returns the distance in bytes between rows of the array. A row consists of the dimensions that
+/// follow the innermost one, other than the last, in which more than one index is accessed. 0 if
+/// everything is one row, as in memory that is no larger than its footprint.
 std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, std::size_t first) {
   if (access.loops_around_memory > 0) return 0;
   const std::vector<tir::Expr>& shape = access.buffer->shape;
@@ -30,8 +30,9 @@ std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, 
   return 0;
 }
 
-/// Whether the cache holds the footprint of the access while the loops from `first` inwards run,
-/// considering its sets: rows whose distance divides the size of a way start in few sets.
+/// Whether the cache holds the footprint of the access in the loops from `first` inwards, given its
+/// sets: if the distance of rows and the size of a way have a large common divisor, rows start in
+/// few sets.
 bool has_sets_for(const Access& access, const std::vector<Loop>& loops, std::size_t first,
                   std::int64_t cache_bytes) {
   const std::int64_t distance = row_distance(access, loops, first);
@@ -45,7 +46,7 @@ bool has_sets_for(const Access& access, const std::vector<Loop>& loops, std::siz
   return rows * std::max(apart, row_bytes) <= static_cast<double>(cache_bytes);
 }
 
-/// Returns the lines that a store's loops bring into the cache.
+/// Returns the number of lines that a store's loops load into the cache.
 double lines_into(std::int64_t cache_bytes, const StoreInLoops& at,
                   const std::vector<Access>& accesses) {
   const auto fits = [&](std::size_t first) {
@@ -58,7 +59,7 @@ double lines_into(std::int64_t cache_bytes, const StoreInLoops& at,
   };
   std::size_t first = at.loops.size();
   while (first > 0 && fits(first - 1)) --first;
-  // The loop around the fitting ones reuses what does not depend on it.
+  // The next outer loop reuses the data that does not depend on it.
   if (first > 0) --first;
   const double times = at.iterations_from(0) / at.iterations_from(first);
   double lines = 0;

@@ -12,12 +12,12 @@
 
 namespace tenon::tune {
 
-/// In lines of 64 bytes.
+/// Traffic in cache lines of 64 bytes.
 struct Traffic {
   double into_l1 = 0, into_l2 = 0;
 };
 
-/// Estimates loops without blocks (loops_of), on one core.
+/// Estimates the traffic of loops without blocks, as returned by loops_of, on one core.
 Traffic traffic_of(const tir::IRModule& loops, const tir::CacheBytes& caches);
 
 }  // namespace tenon::tune

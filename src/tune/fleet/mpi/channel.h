@@ -1,4 +1,4 @@
-// The interface of libtenon_mpi.so, which passes texts by MPI. Opened by name
+// The interface of libtenon_mpi.so, which passes texts by MPI. The library is opened by name
 // (src/tune/fleet/ranks.cpp).
 #pragma once
 
@@ -8,14 +8,14 @@ namespace tenon::tune {
 
 class MpiChannel : public Channel {
  public:
-  /// Closes the channel. `together`: all processes are expected to call it. If all have called it
-  /// within `limit_s`, MPI is finalized; otherwise it is not, because it would wait forever for a
-  /// process that has died. Pending messages have the same time to be sent.
+  /// Closes the channel. `together`: all processes are expected to call this. If all have called it
+  /// within `limit_s`, MPI is finalized. Otherwise it is not, because it would wait forever for a
+  /// process that has died. The limit also applies to sending pending messages.
   virtual void end(bool together, double limit_s) = 0;
 };
 
-/// Starts MPI, which removes its options from the arguments. Returns null and sets `error` if it
-/// fails. The caller owns the channel.
+/// Starts MPI, which removes its options from the arguments. Returns null and sets `error` on
+/// failure. The caller owns the channel.
 using MakeMpiChannel = MpiChannel*(int& argc, char**& argv, int& rank, std::string& error);
 inline constexpr const char* kMakeMpiChannel = "tenon_make_mpi_channel";
 

@@ -10,7 +10,7 @@ namespace tenon::tune {
 
 namespace {
 
-/// Not a byte of a likely result: it forms neither zero nor NaN.
+/// The fill byte around arrays. It is unlikely in results: it belongs neither to zero nor to NaN.
 constexpr unsigned char kUntouched = 0xA5;
 constexpr std::size_t kAlignment = 128;
 

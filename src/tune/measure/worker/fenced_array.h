@@ -1,5 +1,5 @@
-// Arrays between inaccessible guard pages: code that accesses memory far outside its array ends
-// with a signal, and writes close to it are detected.
+// Arrays between inaccessible guard pages. An access far out of bounds ends the program with a
+// signal, and writes close to the array are detected.
 #pragma once
 
 #include "tenon/runtime/ndarray.h"
@@ -8,7 +8,7 @@ namespace tenon::tune {
 
 class FencedArray {
  public:
-  /// Copies the array. Its end is at the guard page, up to the alignment of arrays (128 bytes).
+  /// Copies the array. The copy ends at a guard page, up to the alignment of arrays (128 bytes).
   explicit FencedArray(const runtime::NDArray& values);
   ~FencedArray();
   FencedArray(const FencedArray&) = delete;

@@ -1,6 +1,7 @@
 // tenon_measure JOB: runs one compiled candidate, compares its results, times it, and answers.
 //
-// A separate program, so that a failing candidate affects nothing else. It links only the runtime.
+// It is a separate program, so that a failing candidate affects nothing else, and it links only the
+// runtime.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -39,7 +40,7 @@ void answer(const Answer& answer) {
   }
 }
 
-/// Pins the process to the last of its processors, because the first ones handle most interrupts.
+/// Pins the process to the last allowed processors, because the first ones handle most interrupts.
 void pin(int threads) {
   cpu_set_t allowed, chosen;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -80,7 +81,7 @@ std::vector<NDArray> copies(const std::vector<NDArray>& arrays, Device device) {
   return result;
 }
 
-/// Runs a function that takes arrays on a device, without guard pages.
+/// Runs a function whose arrays are on a device; they have no guard pages.
 Answer run_there(const Job& job, Device device) {
   if (std::string missing = device.why_missing(); !missing.empty()) throw RuntimeError(missing);
   const runtime::Module module = runtime::Module::load(job.library);
@@ -133,14 +134,14 @@ Answer run(const Job& job) {
   if (job.slow_seconds > 0 && first > job.slow_seconds)
     return {.outcome = "measured", .seconds = {first}};
 
-  // Timed with ordinary arrays, because guard pages change their mapping to cache sets.
+  // Times with ordinary arrays, because guard pages change the mapping of arrays to cache sets.
   const std::vector<NDArray> own = initial_arrays(job);
   const runtime::Timing timing = function
                                      .time_evaluator(cpu(0), {.number = job.number,
                                                               .repeat = job.repeat,
                                                               .min_repeat_ms = job.min_repeat_ms})
                                      .evaluate(as_call(own));
-  // A function that accumulates into its results has no expected values after several calls.
+  // If a function accumulates into its results, the values after several calls are not checked.
   for (const JobArgument& argument : job.arguments)
     if (argument.is_read && argument.is_written)
       return {.outcome = "measured", .seconds = timing.results};
@@ -167,6 +168,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     tune::answer({.outcome = "crashed", .reason = error.what()});
   }
-  // Skips destructors, so that memory corruption by a candidate does not change the answer.
+  // Skips destructors, so that memory corrupted by a candidate cannot change the answer.
   _exit(0);
 }

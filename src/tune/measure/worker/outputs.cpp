@@ -20,7 +20,7 @@ const char* bytes_of(const NDArray& array) {
   return static_cast<const char*>(array.dl_tensor().data);
 }
 
-/// Stores the least significant byte first, as on all supported targets.
+/// Returns small random integers, stored least significant byte first, as on all supported targets.
 NDArray small_integers(const NDArray::Shape& shape, DataType dtype, std::uint64_t seed) {
   const NDArray array = NDArray::zeros(shape, dtype);
   auto* bytes = static_cast<unsigned char*>(array.dl_tensor().data);
@@ -45,7 +45,7 @@ double number(DataType dtype, const char* bytes, std::int64_t n) {
   return static_cast<double>(element<runtime::BFloat16>(bytes, n));
 }
 
-/// Returns at least 16 units in the last place of the result type.
+/// Returns the tolerance, at least 16 units in the last place of the result type.
 double relative_tolerance(DataType dtype, double asked) {
   const int digits = dtype == Float(64)   ? 52
                      : dtype == Float(32) ? 23

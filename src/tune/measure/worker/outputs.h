@@ -9,16 +9,16 @@
 
 namespace tenon::tune {
 
-/// Returns the initial argument n. Inputs are random, determined by the seed: floats in [0, 1),
-/// integers from 0 to 3, which can be indices. Outputs are filled with NaN, integers with an
-/// unlikely value.
+/// Returns the initial value of argument n. Inputs are random, determined by the seed: floats in
+/// [0, 1), and integers from 0 to 3, which are valid indices. Outputs are filled with NaN, or with
+/// an unlikely integer.
 runtime::NDArray initial_array(const Job& job, std::size_t n);
 
 /// Returns the bytes of the written arguments.
 std::string bytes_of_outputs(const Job& job, const std::vector<runtime::NDArray>& arrays);
 
-/// Returns the first fault: "argument 2 is wrong at element 17: 3.5 instead of 4"; nullopt if there
-/// is none.
+/// Returns the first difference: "argument 2 is wrong at element 17: 3.5 instead of 4". Nullopt if
+/// there is none.
 std::optional<std::string> fault(const Job& job, const std::vector<runtime::NDArray>& arrays,
                                  const std::string& expected);
 

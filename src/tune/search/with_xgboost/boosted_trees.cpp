@@ -24,10 +24,10 @@ void check(int status) {
   if (status != 0) throw RuntimeError(std::string("XGBoost: ") + XGBGetLastError());
 }
 
-/// The features of a program, and the initial estimate of its time.
+/// The features of a program, and the analytical estimate of its time.
 struct Known {
   std::vector<float> row;
-  /// In cycles; 1 if there is no estimate.
+  /// Estimated cycles; 1 if there is no estimate.
   double guess = 1;
 };
 
@@ -64,12 +64,13 @@ class Booster {
         {"base_score", "0"},
         {"gamma", "0.001"},
         {"min_child_weight", "0"},
-        // Each tree uses half of the programs, because there are few and their times are noisy.
+        // Each tree is trained on half of the programs, because there are few of them and their
+        // times are noisy.
         {"subsample", "0.5"},
         {"max_depth", std::to_string(options.max_depth)},
         {"eta", std::to_string(options.eta)},
         {"seed", std::to_string(options.seed % 1000000007)},
-        // With several threads, sums could differ between runs.
+        // With several threads, sums could differ from run to run.
         {"nthread", "1"}};
     for (const auto& [name, value] : parameters)
       check(XGBoosterSetParam(handle_, name, value.c_str()));
@@ -95,12 +96,12 @@ class Booster {
   BoosterHandle handle_ = nullptr;
 };
 
-/// Returns the logarithm of a speed, which the trees add up. Failed candidates count as slow as the
-/// slowest that are distinguished.
+/// Returns the logarithm of a speed. The trees predict logarithms. Speeds below 1e-3, also those of
+/// failed candidates, are not distinguished.
 double logarithm(double speed) { return std::log2(std::max(speed, 1e-3)); }
 
-/// Returns the weight of a program. Slow programs weigh less, because the order of the fast ones
-/// matters most.
+/// Returns the weight of a program in training. Slow programs have smaller weights, because the
+/// order of the fast ones matters most.
 double weight_of(double speed) { return std::sqrt(std::max(speed, 1e-3)); }
 
 double deviation(const std::vector<double>& predicted, const std::vector<double>& speeds) {
@@ -110,7 +111,7 @@ double deviation(const std::vector<double>& predicted, const std::vector<double>
   return std::sqrt(sum / static_cast<double>(speeds.size()));
 }
 
-/// Returns the best speed among the n best predictions as a fraction of the best of all, averaged
+/// Returns the maximum speed among the n best predictions relative to the maximum of all, averaged
 /// over n up to 32.
 double average_peak(const std::vector<double>& predicted, const std::vector<double>& speeds) {
   constexpr std::size_t kMax = 32;
@@ -125,8 +126,8 @@ double average_peak(const std::vector<double>& predicted, const std::vector<doub
   return all > 0 ? sum / all / static_cast<double>(order.size()) : 0;
 }
 
-/// Estimates cycles. Memory accesses partly overlap with computation. Data that is loaded once and
-/// kept in a register causes no traffic, regardless of the number of iterations.
+/// Estimates cycles; memory accesses partly overlap with computation. Traffic is limited by the
+/// number of accesses, because data that is loaded once and kept in a register causes no more.
 double cycles_of(const Work& work, const Traffic& traffic) {
   constexpr double kCyclesOfALine = 2, kShareThatWaits = 0.25;
   const double most = work.loads + work.broadcasts + work.gathered + work.stores;
@@ -170,7 +171,7 @@ class BoostedTrees : public CostModel {
   std::vector<std::string> train(const Matrix& matrix, const std::vector<const Known*>& programs,
                                  const std::vector<double>& speeds) {
     constexpr int kLogged = 25;
-    // Fits the error of the estimate; its mean is handled separately.
+    // The trees predict the error of the analytical estimate; its mean is separate, in `offset_`.
     std::vector<double> wrong, weights;
     for (std::size_t n = 0; n < speeds.size(); ++n) {
       wrong.push_back(logarithm(speeds[n]) + std::log2(programs[n]->guess));
@@ -217,7 +218,8 @@ class BoostedTrees : public CostModel {
     return text;
   }
 
-  /// Returns the features of each program, memoized because measured programs recur in every round.
+  /// Returns the features of each program. They are memoized, because measured programs recur in
+  /// every round.
   std::vector<const Known*> known(const std::vector<tir::IRModule>& mods) {
     std::vector<std::uint64_t> hashes(mods.size());
     std::vector<Known> made(mods.size());
@@ -245,7 +247,8 @@ class BoostedTrees : public CostModel {
         result.row.push_back(static_cast<float>(std::log2(1 + amount)));
       result.guess = std::max(cycles_of(work, traffic), 1.0);
     }
-    // Uses the features of the store that runs most often, which usually dominates.
+    // The features are those of the store that is executed most often, which usually dominates the
+    // time.
     std::vector<float> row(feature_count(), 0);
     const auto busiest = std::max_element(
         stores.begin(), stores.end(),
@@ -256,10 +259,10 @@ class BoostedTrees : public CostModel {
   }
 
   BoostedTreesOptions options_;
-  /// For lookup only.
+  /// Used for look-up only.
   std::unordered_map<std::uint64_t, Known> known_;
   std::unique_ptr<Booster> booster_;
-  /// The logarithm of the factor from estimates to speeds relative to the best.
+  /// The logarithm of the mean factor from 1 / estimated cycles to speeds relative to the best.
   double offset_ = 0;
 };
 
