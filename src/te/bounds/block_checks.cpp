@@ -70,8 +70,8 @@ bool reads_own_place(const StageGraph& graph, StageId update, StageId scan, std:
   return true;
 }
 
-/// Checks the initial states and the steps of a scan in one launch: blocks that divide them must
-/// keep the same part of the state throughout.
+/// Checks the initial states and the steps of a scan in one launch: every block must work on the
+/// same part of the state throughout.
 void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   const std::optional<ScanPart> own = stage.scan_part(0);

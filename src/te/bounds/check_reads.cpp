@@ -55,7 +55,8 @@ struct SymbolicValues {
   Expr min, max;
 };
 
-/// Overload for a linear combination of axes plus terms that do not depend on them.
+/// Returns the symbolic minimum and maximum of a linear combination of axes plus axis-independent
+/// terms.
 std::optional<SymbolicValues> ends_of(const Expr& index, const SymbolicBox& box) {
   std::vector<std::int64_t> coefficients(box.vars.size(), 0);
   Expr fixed = make_int(index.dtype(), 0);
@@ -186,7 +187,7 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
   return box;
 }
 
-/// Returns the ranges; nullopt if the stage may run over less than its axes' own ranges.
+/// Returns the ranges; nullopt if the stage may run over less than the declared ranges of its axes.
 std::optional<SymbolicBox> symbolic_box_of(const Operation& op, const Bounds& bounds) {
   SymbolicBox box;
   for (const IterVar& axis : op.root_iter_vars()) {
