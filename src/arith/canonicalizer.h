@@ -1,5 +1,5 @@
-// The canonical pass: converts a tree to nested sums of pieces of indices (sum.h), and these back
-// to expressions.
+// The canonical pass: converts a tree to nested sums of pieces of indices (sum.h), and converts
+// these back to expressions.
 #pragma once
 
 #include <variant>

@@ -60,7 +60,7 @@ struct Facts::State {
     std::optional<ModularSet> modular;
     std::optional<Expr> value;
     bool is_data = false;
-    /// Its contribution to `known`.
+    /// The entry's contribution to `known`.
     std::uint64_t mark = 0;
   };
   /// An expression and its bound.
@@ -105,7 +105,7 @@ struct Facts::State {
   /// Returns the memo table for these facts; null if there is none.
   RewriteMemory* memory() const;
   /// Returns a fingerprint of the facts about the variables of `e`. Equal fingerprints imply equal
-  /// facts that can concern `e`, up to a chance of 1 in 2^64.
+  /// facts about `e`, except with a probability of 2^-64.
   std::uint64_t known_of(const Expr& e) const;
 
   const OfVar* find(const Expr& var) const { return vars.find(&var.node()); }
@@ -162,8 +162,8 @@ inline bool wraps(const Expr& e, const Facts::State& state) {
   return wraps_by_walk(e, state);
 }
 
-/// States, while it lives, whether the visited expression is an operand of arithmetic that wraps.
-/// Indices and guards are not.
+/// Sets, during its lifetime, whether the visited expression is an operand of arithmetic that
+/// wraps. Indices and guards are not such operands.
 class InData {
  public:
   InData(const Facts::State& state, bool in_data)
@@ -179,7 +179,7 @@ class InData {
   bool before_;
 };
 
-/// An assumption that holds while the object lives; for use inside arith, where there is no
+/// An assumption that holds during the lifetime of the object. For use inside arith, which has no
 /// Facts::Scope.
 class Assumption {
  public:

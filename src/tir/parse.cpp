@@ -10,7 +10,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// Infers the form: the text shows it only in arrays that have both a declared and a flat buffer.
+/// Infers the form. The text determines it only for arrays that have both a declared and a flat
+/// buffer.
 Form form_of(const PrimFunc& func) {
   const bool is_flat = std::ranges::any_of(
       func.buffers, [](const BufferParam& array) { return !array.declared.same_as(array.buffer); });

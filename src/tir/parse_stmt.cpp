@@ -49,7 +49,7 @@ Stmt TextParser::rest_of_scope() {
 
 bool TextParser::starts_store() const {
   if (is_sign("[", 1)) {
-    // Looks for name[...] = value: finds the matching bracket.
+    // Detects name[...] = value by finding the matching bracket.
     int depth = 0;
     for (std::size_t n = 1; peek(n).kind != Token::Kind::End; ++n) {
       if (is_sign("[", n)) ++depth;

@@ -66,7 +66,7 @@ struct Copy {
   bool is_by_columns;
 };
 
-/// Declares a copy between memory and a fragment, in the direction of the written one.
+/// Declares a copy between memory and a fragment. The written buffer determines the direction.
 TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, const MatrixTile& tile,
                           const SourceLocation& where) {
   const Tensor from = te::placeholder(copy.shape, "from", copy.type);
