@@ -54,7 +54,7 @@ ModularSet intersect(const ModularSet& a, const ModularSet& b);
 struct Facts::State {
   struct OfVar {
     explicit OfVar(Expr var) : var(std::move(var)) {}
-    /// Keeps the variable, whose address is the key, alive.
+    /// The variable, kept alive because its address is the key.
     Expr var;
     std::optional<Bound> bound;
     std::optional<ModularSet> modular;
@@ -94,8 +94,8 @@ struct Facts::State {
   /// Memo table for large expressions under these facts, if no longer-lived one exists.
   std::unique_ptr<RewriteMemory> rewrites;
 
-  /// For each bit of a variable, the bits of its value's variables; null if no variable has a
-  /// value.
+  /// The bits of the variables in a variable's value, for each bit of a variable; null if no
+  /// variable has a value.
   std::unique_ptr<std::array<std::uint64_t, 64>> values;
   /// The bits of variables that hold data.
   std::uint64_t data = 0;
@@ -138,7 +138,7 @@ struct Facts::State {
   void mark(const BoundFact& fact, int sign);
   void mark(const Literal& literal, int sign);
 
-  /// For each bit of ExprNode::variables, the sum of the marks of facts about such variables.
+  /// The sum of the marks of facts about the variables with each bit of ExprNode::variables.
   std::array<std::uint64_t, 64> known{};
 };
 

@@ -27,7 +27,7 @@ struct RewriteContext {
   /// canonicalized.
   bool uses_literals = false;
   /// The current and the maximum number of nested visits requested by rules. `deepest` is one above
-  /// the limit if a visit was refused.
+  /// the limit if the limit prevented a visit.
   int depth = 0, deepest = 0;
   /// The memo table; null if there is none.
   RewriteMemory* memory;
@@ -43,7 +43,7 @@ struct RewriteContext {
 inline constexpr int kMaxRewriteDepth = 5;
 
 /// Returns the result of `simplify` for `e`, memoized under the facts about its variables. A result
-/// is not memoized if a visit was refused or a proof was cut short.
+/// is not memoized if the limit prevented a visit or a proof exhausted its budget.
 template <class F>
 Expr visit_once(const Expr& e, RewriteContext& context, RewriteMemory::Step step,
                 const F& simplify) {

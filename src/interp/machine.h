@@ -82,7 +82,7 @@ struct Storage {
   /// of their thread.
   std::size_t depth = 0;
   std::int64_t bytes = 0;
-  /// For a fragment: m, n and k of its products, set at the first use.
+  /// The shape m, n and k of a fragment's products, set at the first use.
   std::optional<std::array<std::int64_t, 3>> tile = std::nullopt;
   std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
 

@@ -89,10 +89,10 @@ class StageBuilder {
   /// The stages attached at each leaf position, per stage, in order. The list after the last leaf
   /// contains the stages that update a scan.
   std::vector<std::vector<std::vector<StageId>>> attached_;
-  /// Per scan, the stages that compute its initial states, in order.
+  /// The stages that compute the initial states of each scan, in order.
   std::vector<std::vector<StageId>> initial_;
   std::vector<StageId> at_root_;
-  /// Per stage, the condition under which it is read.
+  /// The condition under which each stage is read.
   std::vector<std::optional<Expr>> read_conditions_;
   bool has_threads_ = false;
   /// Threads whose attributes enclose the statement being generated.

@@ -436,7 +436,8 @@ class Prover {
       // The division happens in some iteration, so the divisor is not 0.
       if (!constant_int(positions.back()))
         scopes.push_back(facts_.assume(make_int(var.dtype(), 1) <= positions.back()));
-      // The lowest digit that differs does not determine which iteration is later.
+      // The lowest digit that differs does not determine which iteration is later, so both
+      // directions are cases.
       const bool is_both =
           loop.step == Step::Other || (order == Order::LowestFirst && positions.size() > 1);
       std::vector<Case> next;

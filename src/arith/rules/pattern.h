@@ -105,7 +105,7 @@ struct RuleSet {
   static constexpr std::size_t kMax = 128;
   std::array<std::uint64_t, kMax / 64> bits{};
 };
-/// For each kind of node, the rules whose pattern may have it in that position.
+/// The rules whose pattern may have a given kind of node in an operand position, for each kind.
 struct RulesByKind {
   std::array<RuleSet, kKinds> first{};
   std::array<RuleSet, kKinds> second{};

@@ -109,7 +109,7 @@ void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges&
 
 /// Checks stages whose global memory is shared by blocks within a launch. Blocks run in any order
 /// and cannot wait for one another. Each block must therefore compute everything that it reads, and
-/// may only store to the memory: concurrent stores of equal values are harmless, concurrent
+/// its stores must not accumulate: concurrent stores of equal values are harmless, concurrent
 /// accumulation is not.
 void check_shared_memory(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);

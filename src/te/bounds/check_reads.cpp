@@ -210,7 +210,8 @@ void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused)
     const Compute* compute = stage.op.as<Compute>();
     if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
     const std::optional<Box> box = box_of(stage.op, bounds);
-    // With symbolic sizes, only reads that are partly out of bounds can be recognized.
+    // With symbolic sizes, a read can be proved only partly out of bounds, so the check is skipped
+    // if only reads wholly out of bounds are rejected.
     const std::optional<SymbolicBox> symbolic =
         refused == Outside::Wholly ? std::nullopt : symbolic_box_of(stage.op, bounds);
     if (!box && !symbolic) continue;

@@ -65,7 +65,8 @@ struct Ratio {
   std::int64_t rounded_up(std::int64_t from) const { return -floor_div(-times * from - plus, by); }
 };
 
-/// Nullopt also for a constant `to`, which gives no information about iterations.
+/// Returns the ratio; nullopt also for a constant `to`, which gives no information about
+/// iterations.
 std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts) {
   if (const auto plus = distance(from, to, facts); plus && !constant_int(to))
     return Ratio{.times = 1, .plus = *plus, .by = 1};

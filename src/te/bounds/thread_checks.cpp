@@ -112,8 +112,8 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
   return true;
 }
 
-/// Whether every thread computes all elements that are read, although the loop stays at its minimum
-/// in each thread.
+/// Whether every thread computes all required elements, although the loop stays at its minimum in
+/// each thread.
 bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const AxisRanges& ranges,
                  const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);

@@ -360,7 +360,7 @@ class GraphBuilder {
   }
 
   ScheduleData schedule_;
-  /// Indexed by stage number in the schedule; nullopt for an inlined stage.
+  /// The frozen stages, indexed by stage number in the schedule; nullopt for an inlined stage.
   std::vector<std::optional<StageId>> id_of_;
   StageGraph graph_;
   /// All axes by variable, computed on demand.

@@ -102,11 +102,11 @@ class FixedAxes {
   const StageGraph& graph_;
   const Scan& scan_;
   const std::vector<StageId> step_;
-  /// Per spatial axis.
+  /// A flag per spatial axis.
   std::vector<char> is_fixed_;
-  /// Per stage of a step and dimension.
+  /// The requirement per stage of a step and dimension.
   std::vector<std::vector<Needed>> needed_;
-  /// Per state, the position of its first spatial axis.
+  /// The position of the first spatial axis per state.
   std::vector<std::size_t> first_axis_;
 };
 

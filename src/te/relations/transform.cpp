@@ -91,7 +91,8 @@ void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
     values.set(axes[i], cast(axes[i].var().dtype(), results[i]));
 }
 
-/// Returns the operation's axis that `original` is or was rebased from.
+/// Returns the operation's root axis for `original`: the axis itself, or the axis that it was
+/// rebased from.
 IterVar root_of(const IterVar& original, std::span<const Relation> relations) {
   IterVar root = original;
   for (const Relation& relation : relations | std::views::reverse) {

@@ -27,7 +27,7 @@ struct AttachedWhere {
 };
 
 struct ScheduleData {
-  /// Indexed by number. A stage's number never changes.
+  /// The stages, indexed by number. A stage's number never changes.
   std::vector<StageData> stages;
   /// Producers before consumers, without the stages that normalize has inlined.
   std::vector<StageNumber> order;
@@ -37,7 +37,7 @@ struct ScheduleData {
   /// Warnings that have already been reported. Mutable, because this is not part of the schedule's
   /// meaning.
   mutable std::set<std::string> told;
-  /// For lookup only.
+  /// The stage of each operation; never iterated.
   std::unordered_map<const OperationNode*, StageNumber> stage_of;
   /// Keeps the keys of stage_of alive.
   std::vector<Operation> known_ops;
@@ -86,11 +86,11 @@ struct ScheduleData {
   /// Records the parts of the scan's state, except those that belong to an older scan.
   void claim_state(StageNumber number);
 
-  /// Indexed by number.
+  /// The reads and readers of each stage, indexed by stage number.
   std::vector<std::vector<StageOutput>> reads_;
   std::vector<std::set<StageNumber>> readers_;
   std::vector<std::optional<StageNumber>> scan_of_state_;
-  /// In creation order.
+  /// The scans, in creation order.
   std::vector<StageNumber> scans_;
   std::unordered_set<std::string> names_;
 };

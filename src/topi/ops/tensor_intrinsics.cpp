@@ -36,7 +36,7 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
                     where);
 }
 
-/// Returns a buffer whose rows are a variable number of elements, `row`, apart.
+/// Returns a buffer whose row pitch, in elements, is a variable named `row`.
 Buffer in_rows(const std::string& name, const Tensor& tensor, const std::string& scope) {
   return decl_buffer(
       tensor.shape(), tensor.dtype(),

@@ -128,7 +128,7 @@ Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocati
     throw TypeError(what + ": there can be 0 to " + std::to_string(kMaxNewDimensions) +
                         " new dimensions, not " + std::to_string(count),
                     where);
-  // The new dimension may also follow the last one.
+  // The new dimension may also follow the last one, so there are rank + 1 positions.
   const std::size_t first = dimension_of(what, axis, x.shape().size() + 1, where);
   const auto added = static_cast<std::size_t>(count);
   std::vector<Expr> shape = x.shape();
