@@ -68,8 +68,8 @@ bool Canonicalizer::is_remainder(const Expr& e, std::int64_t bound) const {
 /// Returns scale * ((x mod u) div l) div c.
 ///   c | scale:  the scale is divided, exactly.
 ///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k).
-///     If u is a multiple of l*k, the result is a piece again. If l*k >= u, it is 0. Otherwise
-///     x mod u becomes the index.
+///     If l*k >= u, the result is 0. Otherwise, if u is a multiple of l*k, the result is a piece
+///     again. If not, x mod u becomes the index.
 /// A negative scale is moved into the divisor only if the piece is a whole index: s*x div (s*k) ==
 /// x div k holds, because both round the same rational number. For l > 1 the first division has
 /// already rounded down, and dividing by k < 0 afterwards gives another value.

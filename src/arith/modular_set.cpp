@@ -188,8 +188,8 @@ Bezout bezout(std::int64_t a, std::int64_t b) {
 ModularSet intersect(const ModularSet& a, const ModularSet& b) {
   constexpr ModularSet kNothing{0, 1};
   if (a.coeff == 0 && b.coeff == 0) return a.base == b.base ? a : kNothing;
-  // a.coeff * p + a.base == b.coeff * q + b.base has solutions if and only if the gcd divides the
-  // difference of the bases.
+  // The equation a.coeff * p + a.base == b.coeff * q + b.base has solutions if and only if the gcd
+  // divides the difference of the bases.
   const Bezout solution = bezout(a.coeff, b.coeff);
   const std::int64_t difference = b.base - a.base;
   if (difference % solution.gcd != 0) return kNothing;

@@ -34,9 +34,9 @@ class Memory {
   void forget(std::int64_t first, std::int64_t count);
 
   /// Record a read or write by a user. Return false if the result depends on the order of the users
-  /// of its kind in this phase: another user has written a byte that this one has not written, or
-  /// this one changes a byte that another one uses. Users that all write the same value do not
-  /// race.
+  /// of this kind within the phase: the user reads a byte that only others have written, writes a
+  /// byte that another user read before the first write, or changes a byte that another user has
+  /// written or read. Users that all write the same value do not race.
   bool note_read(std::int64_t first, std::int64_t count, const User& user);
   bool note_write(std::int64_t first, std::int64_t count, const User& user, bool changes);
 
@@ -45,8 +45,8 @@ class Memory {
   struct Uses {
     std::int64_t phase = -1;
     std::vector<std::int64_t> writers;
-    /// The user that read the value from before the phase, and the user that read a value that it
-    /// wrote itself.
+    /// The user that read the byte before the first write of the phase, and the user that read it
+    /// afterwards: kNobody if there is none, kSeveral if there is more than one.
     std::int64_t reader_before = kNobody, reader_after = kNobody;
   };
   Uses& uses_of(std::int64_t byte, const User& user);

@@ -11,7 +11,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// One node per floating type and sign, so that its address identifies it.
+/// A table with one node per floating type and sign, so that the address of a node identifies it.
 class InfiniteIdentities {
  public:
   struct Row {

@@ -524,7 +524,8 @@ class Prover {
     return result;
   }
 
-  /// Returns the factor from a digit's position to the next one. A position before a symbol is 1.
+  /// Returns the factor from a digit's position to the next one. The position that precedes a
+  /// symbolic one is 1.
   static Expr ratio(const Expr& next, const Expr& position) {
     const auto to = constant_int(next), from = constant_int(position);
     return to && from ? make_int(next.dtype(), *to / *from) : next;

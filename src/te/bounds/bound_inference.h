@@ -191,8 +191,9 @@ class BoundInference {
   std::vector<std::vector<ReaderView>> views_;
 };
 
-/// Repeats the inference, with the outgrown axes of scans computed in full, until no axis is
-/// outgrown. Passes the result to `show`.
+/// Repeats the inference until no axis is outgrown, with outgrown axes of scans computed in full,
+/// and passes the result to `show`. Exact inference of regions with varying extents is repeated as
+/// Clamped.
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show);
 

@@ -24,9 +24,9 @@ class LiftedThreads {
   /// Returns the hoisted threads of a stage; empty if the threads share its memory.
   std::vector<IterVar> around(StageId stage) const;
 
-  /// Returns the threads around stages inside its loops that share its memory, although none of its
-  /// own loops is bound to the tag. All of them execute the code after those stages. See
-  /// idle_threads.
+  /// Returns the hoisted threads of the stages attached inside this stage's loops, if they share
+  /// this stage's memory and the stage does not run in them. All of them execute the code after the
+  /// inner stages. See idle_threads.
   std::vector<IterVar> idle_inside(StageId stage) const;
 
   /// Returns the threads in whose terms the readers' requirements on the stage are expressed: each

@@ -17,7 +17,7 @@ void check_threads(const StageGraph& graph, StageId stage, const AxisRanges& ran
 void check_double_buffer(const StageGraph& graph, StageId stage);
 
 /// Checks that `producer` can fill memory that is private to a thread. A producer outside the
-/// thread's loop, which encloses `reader` or belongs to it, must run in the same threads.
+/// thread's loop (a loop of `reader`, or around it) must run in the same threads.
 void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
                        StageId reader);
 

@@ -152,7 +152,7 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
     arrange_columns(stage, rows, lanes, piece, has_threads);
     return true;
   }
-  // A single thread would process all columns, so threads add different rows instead.
+  // There are too few columns to distribute over threads, so threads add different rows.
   const IterVar parts = stage.split_by_nparts(rows, 4 * target.cores).outer;
   const Stage partial = s[s.rfactor(out, parts, 0)];
   arrange_columns(partial, partial.op().reduce_axis(0), lanes, piece, true);

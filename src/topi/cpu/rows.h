@@ -24,7 +24,7 @@ struct RowReduction {
                const std::optional<te::IterVar>& place) const;
 
  private:
-  /// Adds a stage of partial results. Each of them sums every `results`-th term.
+  /// Adds a stage of partial results. Each of them reduces every `results`-th term.
   void add_part(const te::Schedule& s, const te::IterVar& terms, int results);
 
   int lanes_;

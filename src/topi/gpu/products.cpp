@@ -206,7 +206,7 @@ void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
 }
 
 /// Schedules warps with tiles of sums in fragments. The block loads the factors into shared memory.
-/// Its rows are padded by a vector, so that the eight rows that are read at once are in different
+/// Its rows are padded by a vector, so that eight rows that are read together lie in different
 /// banks.
 Schedule schedule_warp_tiles(const Tensor& out, const WarpTiles& tiles, const MatrixTile& tile) {
   Schedule s = te::create_schedule(out);
