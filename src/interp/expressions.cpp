@@ -441,7 +441,7 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
 
 Machine::Place Machine::locate(const Call& address, std::int64_t element, Thread& t,
                                bool is_write) {
-  internal_check(address.is(Intrin::tvm_access_ptr), "an address that is no tvm_access_ptr");
+  internal_check(address.is(Intrin::tvm_access_ptr), "an address that is not a tvm_access_ptr");
   const std::string& name = Var::of(address.args[1]).name();
   const auto own = storages_.find(&address.args[1].node());
   if (own == storages_.end()) throw RuntimeError("pointer `" + name + "` points to nothing here");

@@ -128,7 +128,7 @@ void Machine::one_matrix_operation(Intrin intrin, const Call& n, Thread& t) {
 void Machine::move_matrix(const Call& n, bool is_load, Thread& t) {
   const Fragment tile = fragment(n.args[0], n.args[4], t);
   const Call* address = as_call(n.args[5], Intrin::tvm_access_ptr);
-  if (!address) throw RuntimeError("a matrix whose address is no tvm_access_ptr");
+  if (!address) throw RuntimeError("a matrix whose address is not a tvm_access_ptr");
   const std::int64_t stride = eval_int(n.args[6], t);
   const StringImm* layout = n.args[7].as<StringImm>();
   const bool by_rows = !layout || layout->value == "row_major";

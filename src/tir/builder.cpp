@@ -340,7 +340,7 @@ void IRBuilder::scope_attr(const IterVar& axis, AttrKind kind, const Operand& va
   if (kind != AttrKind::ThreadExtent && kind != AttrKind::VirtualThread)
     throw TypeError(what + "an axis has a ThreadExtent or a VirtualThread", value.where());
   if (!axis.thread())
-    throw TypeError(what + "it is no thread axis; make one with te::thread_axis", value.where());
+    throw TypeError(what + "it is not a thread axis; make one with te::thread_axis", value.where());
   Expr e = checked(*state_, value);
   if (!e.dtype().is_index())
     throw TypeError(what + "the extent must be an integer, got " + e.dtype().str(), value.where());

@@ -94,7 +94,7 @@ void TextParser::parse_maps(PrimFunc& func) {
   while (!accept("}")) {
     const Token name = take();
     const auto param = vars_.find(name.text);
-    if (param == vars_.end()) syntax_error(name, "`" + name.text + "` is no parameter");
+    if (param == vars_.end()) syntax_error(name, "`" + name.text + "` is not a parameter");
     expect(":");
     entries.emplace_back(param->second, buffer(take()));
     accept(",");

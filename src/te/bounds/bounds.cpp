@@ -18,7 +18,7 @@ const Range* Bounds::find(const IterVar& axis) const { return ranges().find(axis
 
 const Range& Bounds::operator[](const IterVar& axis) const {
   if (const Range* range = find(axis)) return *range;
-  throw BoundError("axis `" + axis.name() + "` is none of the schedule's: it has no bounds");
+  throw BoundError("axis `" + axis.name() + "` does not belong to the schedule: it has no bounds");
 }
 
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {

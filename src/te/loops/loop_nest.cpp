@@ -210,7 +210,7 @@ class NestMaker {
     const std::string primitive = kind == ForKind::Vectorized ? "vectorize" : "unroll";
     throw ScheduleError(primitive + " of " + describe(stage_, leaf) + ": it has " +
                             print_expr(extent) +
-                            " iterations, which is no constant; split it by a constant and " +
+                            " iterations, which is not a constant; split it by a constant and " +
                             primitive + " the inner axis",
                         attributes->run->where);
   }

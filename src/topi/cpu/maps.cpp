@@ -166,7 +166,7 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
 Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
   if (!arrange_reduction(s, out, target))
-    refuse("schedule_reduction", out, "it is no reduction to one value", where);
+    refuse("schedule_reduction", out, "it is not a reduction to one value", where);
   leave_loops_to_compiler(s, {});
   return s;
 }

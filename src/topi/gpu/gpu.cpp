@@ -126,7 +126,7 @@ te::Operation reduction_of(const Tensor& out) {
 
 Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const te::Operation op = reduction_of(out);
-  if (op.reduce_axis().empty()) refuse("schedule_reduction", out, "it is no reduction", where);
+  if (op.reduce_axis().empty()) refuse("schedule_reduction", out, "it is not a reduction", where);
   Schedule s = te::create_schedule(out);
   inline_maps(s, "schedule_reduction", out, {out.op(), op}, where);
   Stage stage = s[out], sums = s[op];
