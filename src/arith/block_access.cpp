@@ -56,7 +56,7 @@ class Touched {
   }
 
   Buffer buffer_;
-  /// The distinct intervals of every dimension, in the order in which they were found.
+  /// The distinct intervals of every dimension, in order of discovery.
   std::vector<std::vector<Interval>> dims_;
 };
 
@@ -143,8 +143,8 @@ class Finder {
     for_each_child(e, [&](const Expr& c) { expr(c); });
   }
 
-  /// Arguments: (type, data pointer, offset, extent, mask). May access any element, for reading (1)
-  /// or writing (2).
+  /// Handles an access pointer with the arguments (type, data pointer, offset, extent, mask). It
+  /// may access any element, for reading (1) or writing (2).
   void access_ptr(const Call& call) {
     for (std::size_t n = 2; n < call.args.size(); ++n) expr(call.args[n]);
     const auto known = by_data_.find(&call.args[1].node());
@@ -180,7 +180,7 @@ class Finder {
     relaxed_.set(var, values_of(Interval::from_range(range), relaxed_));
   }
 
-  /// An index that does not depend on the block's loops is kept as written.
+  /// An index that is invariant in the block's loops is kept unsimplified.
   Interval interval(const Expr& index) const {
     const bool moves = uses_var(index, [&](const Expr& v) { return relaxed_.find(v.node()); });
     return moves ? values_of(index, relaxed_) : Interval::point(index);

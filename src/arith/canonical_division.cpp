@@ -47,7 +47,7 @@ std::optional<std::int64_t> product(DataType type, std::int64_t a, std::int64_t 
 
 }  // namespace
 
-// ---- what bounds tell ---------------------------------------------------------------------------
+// ---- facts from bounds --------------------------------------------------------------------------
 
 bool Canonicalizer::is_non_negative(const Expr& e) const {
   return const_bound(e, facts_).is_at_least(0) ||
@@ -67,11 +67,12 @@ bool Canonicalizer::is_remainder(const Expr& e, std::int64_t bound) const {
 
 /// Returns scale * ((x mod u) div l) div c.
 ///   c | scale:  the scale is divided, exactly.
-///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k); if that
-///   keeps u a multiple of the divisor it is a piece again, if l*k >= u it is 0, else x mod u
-///   becomes the index. A negative scale is moved into the divisor only of a whole index: s*x div
-///   (s*k) == x div k is the same rational number rounded, but rounding downwards first (l > 1) and
-///   dividing by k < 0 after is not.
+///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k).
+///     If l*k >= u, the result is 0. Otherwise, if u is a multiple of l*k, the result is a piece
+///     again. If not, x mod u becomes the index.
+/// A negative scale is moved into the divisor only if the piece is a whole index: s*x div (s*k) ==
+/// x div k holds, because both round the same rational number. For l > 1 the first division has
+/// already rounded down, and dividing by k < 0 afterwards gives another value.
 Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
   term = with_rounding(std::move(term), rounding);
   if (term.scale % divisor == 0) {
@@ -102,10 +103,11 @@ Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
 
 /// Returns scale * ((x mod u) div l) mod c.
 ///   c | scale:  nothing remains.
-///   scale | c, with k = c / scale > 0:  s*y mod (s*k) == s * (y mod k), and (z div l) mod k == (z
-///   mod (l*k)) div l; l*k takes the place of a modulus u that is its multiple, and changes nothing
-///   if u divides it. For k < 0 the first holds still, the second does not (l > 1): only of a whole
-///   index.
+///   scale | c, with k = c / scale > 0:  s*y mod (s*k) == s * (y mod k), and
+///     (z div l) mod k == (z mod (l*k)) div l. The modulus l*k replaces a modulus u that is a
+///     multiple of it, and changes nothing if u divides it.
+/// For k < 0 only the first identity holds if l > 1, so a negative scale is handled only for a
+/// whole index.
 Term Canonicalizer::reduce(Term term, std::int64_t divisor, Rounding rounding) {
   term = with_rounding(std::move(term), rounding);
   if (term.scale % divisor == 0) return nothing(term.dtype());
@@ -195,7 +197,8 @@ Canonical Canonicalizer::floor_remainder(Canonical a, std::int64_t divisor) {
   if (is_remainder(left, divisor)) return left;
   Sum reduced = rest;
   reduced.set_constant(floor_modulo(rest.constant(), divisor));
-  // Without a large constant, k - 2147483640 may leave the type in which the sum stays.
+  // Without its large constant, a sum such as k - 2147483640 may leave the type that contains the
+  // original sum.
   const Facts::State& state = facts_.state();
   if (reduced.constant() == rest.constant() || !leaves_type(reduced.expr(), state) ||
       leaves_type(left, state))
@@ -218,7 +221,7 @@ Canonical Canonicalizer::trunc_remainder(Canonical a, std::int64_t divisor) {
     if (is_below(left, divisor)) return left;
     *sum = std::move(rest);
   }
-  // A multiple of c may leave the constant if nothing becomes negative.
+  // A multiple of c may be removed from the constant if nothing becomes negative.
   std::optional<std::int64_t> least = const_bound(sum->expr(), facts_).min;
   std::int64_t constant = sum->constant() % divisor;
   if (least && *least >= 0 && *least - sum->constant() + constant >= 0) sum->set_constant(constant);

@@ -66,7 +66,7 @@ bool is_index_arithmetic(BinaryOp op) {
 
 }  // namespace
 
-// ---- the visit ----------------------------------------------------------------------------------
+// ---- traversal ----------------------------------------------------------------------------------
 
 Expr Canonicalizer::simplify(const Expr& e) {
   if (e.as<IntImm>()) return e;
@@ -124,7 +124,7 @@ Canonical Canonicalizer::visit_arithmetic(const Binary& node, const Expr& e) {
 
 Canonical Canonicalizer::divide(BinaryOp op, Canonical a, const Canonical& b, const Expr& e) {
   const std::optional<std::int64_t> left = plain_constant(a), right = plain_constant(b);
-  // 0 div x and 0 mod x; x == 0 is undefined.
+  // Folds 0 div x and 0 mod x; x == 0 is undefined.
   if (left == 0 && right != 0) return zero_of(e.dtype());
   if (right && *right > 0 && *right != kNoUpper) {
     bool is_division = op == BinaryOp::FloorDiv || op == BinaryOp::TruncDiv;
@@ -151,7 +151,7 @@ DataType type_of(const Canonical& value) {
 }
 
 /// Whether the sum of the constants overflows. The whole sum need not wrap, as in x - minimum for a
-/// negative x, but with a wrapped constant it could not be divided.
+/// negative x, but a sum with a wrapped constant cannot be divided.
 bool constant_wraps(const Canonical& a, const Canonical& b, int sign) {
   std::int64_t sum = 0;
   const bool overflows = sign > 0 ? __builtin_add_overflow(constant_of(a), constant_of(b), &sum)

@@ -1,5 +1,5 @@
-// The canonical pass: converts a tree to nested sums of pieces of indices (sum.h), and these back
-// to expressions.
+// The canonical pass: converts a tree to nested sums of pieces of indices (sum.h), and converts
+// these back to expressions.
 #pragma once
 
 #include <variant>
@@ -42,7 +42,7 @@ class Canonicalizer {
   Canonical add(Canonical a, Canonical b, int sign);
   Canonical multiply(Canonical a, Canonical b);
 
-  // Defined in canonical_division.cpp. The divisor is a constant > 1.
+  // Divide or reduce by a constant divisor > 1. Defined in canonical_division.cpp.
   Canonical floor_divide(Canonical a, std::int64_t divisor);
   Canonical trunc_divide(Canonical a, std::int64_t divisor);
   Canonical floor_remainder(Canonical a, std::int64_t divisor);

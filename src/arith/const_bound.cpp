@@ -19,7 +19,7 @@ constexpr std::int64_t kMinus = Bound::kMinusInfinity;
 
 bool is_infinite(std::int64_t x) { return x == kPlus || x == kMinus; }
 
-// ---- arithmetic on ends; what leaves the range of int64 is infinite -----------------------------
+// ---- arithmetic on ends; results outside the range of int64 are infinite ------------------------
 
 std::int64_t saturate(bool overflowed, std::int64_t value, bool is_positive) {
   if (overflowed || value == std::numeric_limits<std::int64_t>::min())
@@ -89,7 +89,7 @@ Bound subtract(const Bound& a, const Bound& b) {
   return {add_ends(a.min, opposite(b.max)), add_ends(a.max, opposite(b.min))};
 }
 
-/// Bounds an operation that is monotone in each operand, whose extremes are at the corners.
+/// Bounds an operation that is monotone in each operand; its extremes are at the corners.
 template <class Op>
 Bound at_corners(const Bound& a, const Bound& b, Op op) {
   const auto [min, max] =
@@ -99,8 +99,8 @@ Bound at_corners(const Bound& a, const Bound& b, Op op) {
 
 /// Bounds a quotient. The magnitude is largest for divisors nearest to zero, so a divisor range
 /// that spans zero is split. A half that would contain only zero is replaced by all values of the
-/// type, as in TVM 0.9. An empty divisor range (of a loop without iterations), and 0 alone without
-/// negative values, give no information.
+/// type, as in TVM 0.9. An empty divisor range (of a loop without iterations) gives no information,
+/// nor does the range [0, 0] of an unsigned type.
 template <class Op>
 Bound divide(const Bound& a, const Bound& b, DataType type, Op op) {
   if (b.min > b.max || (type.is_uint() && b.max <= 0)) return Bound::of_type(type);
@@ -231,7 +231,7 @@ class BoundOf {
     return may_leave ? of_result(quotient, e) : quotient;
   }
 
-  /// Bounds a cast. A result that wraps or is rounded to a float may be anything.
+  /// Bounds a cast. A result that wraps or is rounded to a float may have any value.
   static Bound of_cast(const Bound& value, DataType from, DataType type) {
     if (type.is_floating()) {
       const int digits = type.is_bfloat() ? 8 : type.bits == 16 ? 11 : type.bits == 32 ? 24 : 53;
@@ -293,11 +293,11 @@ class BoundOf {
     if (n.is(Intrin::shift_right) || n.is(Intrin::shift_left)) {
       const Bound a = (*this)(n.args[0]), b = (*this)(n.args[1]);
       if (n.is(Intrin::shift_right)) {
-        // An amount beyond the width counts modulo the width.
+        // A shift amount beyond the width counts modulo the width.
         const bool is_within = b.min >= 0 && b.max < e.dtype().bits;
         return at_corners(a, is_within ? b : Bound{0, e.dtype().bits - 1}, shift_right_ends);
       }
-      // Bits of indices may be shifted out too.
+      // A left shift may also shift out bits of an index.
       const Bound type = Bound::of_type(e.dtype());
       if (a.min < 0 || b.min < 0 || b.max >= e.dtype().bits) return type;
       const Bound shifted = at_corners(a, b, shift_left_ends);

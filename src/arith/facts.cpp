@@ -49,7 +49,7 @@ std::optional<Facts::State::BoundFact> bound_fact(const Expr& condition) {
   const Expr& e = a ? n->b : n->a;
   if (!e.dtype().is_int() || c == Bound::kPlusInfinity || c == Bound::kMinusInfinity)
     return std::nullopt;
-  // A load may have another value when the expression occurs again.
+  // A load may have another value at the next occurrence of the expression.
   if (effect_of(e) != Effect::Pure) return std::nullopt;
   Bound bound;
   switch (n->op) {
@@ -274,8 +274,8 @@ void Facts::State::undo_to(std::size_t mark_before) {
 
 namespace {
 
-/// Adds bounds first: the condition is simplified under them, and needs no literal fact if they
-/// decide it.
+/// Enters a condition. Adds bounds first: the condition is simplified under them, and needs no
+/// literal fact if they decide it.
 std::size_t enter(const Facts& facts, const Expr& condition) {
   Facts::State& state = facts.state();
   const std::size_t mark = state.enter();

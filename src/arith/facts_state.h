@@ -54,13 +54,13 @@ ModularSet intersect(const ModularSet& a, const ModularSet& b);
 struct Facts::State {
   struct OfVar {
     explicit OfVar(Expr var) : var(std::move(var)) {}
-    /// Keeps the variable, whose address is the key, alive.
+    /// The variable, kept alive because its address is the key.
     Expr var;
     std::optional<Bound> bound;
     std::optional<ModularSet> modular;
     std::optional<Expr> value;
     bool is_data = false;
-    /// Its contribution to `known`.
+    /// The entry's contribution to `known`.
     std::uint64_t mark = 0;
   };
   /// An expression and its bound.
@@ -94,8 +94,8 @@ struct Facts::State {
   /// Memo table for large expressions under these facts, if no longer-lived one exists.
   std::unique_ptr<RewriteMemory> rewrites;
 
-  /// For each bit of a variable, the bits of its value's variables; null if no variable has a
-  /// value.
+  /// The bits of the variables in a variable's value, for each bit of a variable; null if no
+  /// variable has a value.
   std::unique_ptr<std::array<std::uint64_t, 64>> values;
   /// The bits of variables that hold data.
   std::uint64_t data = 0;
@@ -105,7 +105,7 @@ struct Facts::State {
   /// Returns the memo table for these facts; null if there is none.
   RewriteMemory* memory() const;
   /// Returns a fingerprint of the facts about the variables of `e`. Equal fingerprints imply equal
-  /// facts that can concern `e`, up to a chance of 1 in 2^64.
+  /// facts about `e`, except with a probability of 2^-64.
   std::uint64_t known_of(const Expr& e) const;
 
   const OfVar* find(const Expr& var) const { return vars.find(&var.node()); }
@@ -138,7 +138,7 @@ struct Facts::State {
   void mark(const BoundFact& fact, int sign);
   void mark(const Literal& literal, int sign);
 
-  /// For each bit of ExprNode::variables, the sum of the marks of facts about such variables.
+  /// The sum of the marks of facts about the variables with each bit of ExprNode::variables.
   std::array<std::uint64_t, 64> known{};
 };
 
@@ -162,8 +162,8 @@ inline bool wraps(const Expr& e, const Facts::State& state) {
   return wraps_by_walk(e, state);
 }
 
-/// States, while it lives, whether the visited expression is an operand of arithmetic that wraps.
-/// Indices and guards are not.
+/// Sets, during its lifetime, whether the visited expression is an operand of arithmetic that
+/// wraps. Indices and guards are not such operands.
 class InData {
  public:
   InData(const Facts::State& state, bool in_data)
@@ -179,7 +179,7 @@ class InData {
   bool before_;
 };
 
-/// An assumption that holds while the object lives; for use inside arith, where there is no
+/// An assumption that holds during the lifetime of the object. For use inside arith, which has no
 /// Facts::Scope.
 class Assumption {
  public:

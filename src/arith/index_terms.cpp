@@ -53,8 +53,8 @@ void Reach::keep(const Term& term) {
 bool Reach::misses(std::int64_t low, std::int64_t high) const {
   if ((low_.is_finite && low_.value > high) || (high_.is_finite && high_.value < low)) return true;
   if (divisor_ == 0 || divisor_ > kMaxDivisor) return false;
-  // The values are the constant plus multiples of the divisor. This is the first one at or above
-  // `low`:
+  // The values are the constant plus multiples of the divisor. `above` is the distance from `low`
+  // to the first such value at or above it.
   std::int64_t above = (constant_ % divisor_ - low % divisor_) % divisor_;
   if (above < 0) above += divisor_;
   if (above > high - low) return true;
@@ -62,7 +62,7 @@ bool Reach::misses(std::int64_t low, std::int64_t high) const {
 }
 
 bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
-  // The common divisor of the factors from each term on.
+  // The greatest common divisors of the factors from each term on.
   std::array<std::int64_t, kTerms + 1> divisors = {};
   for (std::size_t n = count_; n-- > 0;) divisors[n] = std::gcd(divisors[n + 1], terms_[n].factor);
   Reach smaller(constant_);
@@ -71,8 +71,8 @@ bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
     if (!smaller.min() || !smaller.max()) return false;
     const std::int64_t divisor = divisors[n + 1];
     if (divisor > kMaxDivisor) continue;
-    // A multiple of the divisor that remains after subtracting the smaller terms from a value in
-    // [low, high]:
+    // Computes a multiple of the divisor that remains after subtracting the smaller terms from a
+    // value in [low, high].
     std::int64_t least = 0, greatest = 0, span = 0;
     if (__builtin_sub_overflow(low, *smaller.max(), &least) ||
         __builtin_sub_overflow(high, *smaller.min(), &greatest) ||

@@ -137,7 +137,7 @@ Interval intersect(const Interval& a, const Interval& b, const Facts& facts) {
 
 Interval union_lower_bound(const std::vector<Interval>& sets, const Facts& facts) {
   auto reaches = [&](const std::optional<Expr>& min, const std::optional<Expr>& max) {
-    // There is no integer between an interval that ends at `max` and one that begins at `min`.
+    // No integer lies between an interval that ends at `max` and one that begins at `min`.
     if (!min || !max) return true;
     Expr next = combine(BinaryOp::Add, *max, make_int(max->dtype(), 1));
     return can_prove(combine(BinaryOp::Le, *min, next), facts);

@@ -9,7 +9,7 @@ using namespace tir;
 namespace {
 
 /// The sum of coefficients[i] * vars[i] plus base; absent parts are zero. Sparse, because most
-/// variables occur in few places.
+/// variables occur in few parts of an expression.
 struct Partial {
   struct Entry {
     std::size_t var;

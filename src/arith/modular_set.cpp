@@ -49,8 +49,8 @@ ModularSet subtract(const ModularSet& a, const ModularSet& b) {
   return normalized(std::gcd(a.coeff, b.coeff), base);
 }
 
-/// (p x + n)(q y + m) == pq xy + pm x + qn y + nm, and the first three terms are multiples of
-/// gcd(pq, pm, qn).
+/// Multiplies two sets: (p x + n)(q y + m) == pq xy + pm x + qn y + nm, and the first three terms
+/// are multiples of gcd(pq, pm, qn).
 ModularSet multiply(const ModularSet& a, const ModularSet& b) {
   const auto pq = product(a.coeff, b.coeff), pm = product(a.coeff, b.base),
              qn = product(a.base, b.coeff);
@@ -173,7 +173,7 @@ class ModularSetOf {
   const Facts::State& state_;
 };
 
-/// gcd(a, b) == a*x + b*y.
+/// Coefficients with gcd(a, b) == a*x + b*y.
 struct Bezout {
   std::int64_t gcd, x, y;
 };
@@ -188,8 +188,8 @@ Bezout bezout(std::int64_t a, std::int64_t b) {
 ModularSet intersect(const ModularSet& a, const ModularSet& b) {
   constexpr ModularSet kNothing{0, 1};
   if (a.coeff == 0 && b.coeff == 0) return a.base == b.base ? a : kNothing;
-  // a.coeff * p + a.base == b.coeff * q + b.base has solutions if and only if the gcd divides the
-  // difference of the bases.
+  // The equation a.coeff * p + a.base == b.coeff * q + b.base has solutions if and only if the gcd
+  // divides the difference of the bases.
   const Bezout solution = bezout(a.coeff, b.coeff);
   const std::int64_t difference = b.base - a.base;
   if (difference % solution.gcd != 0) return kNothing;

@@ -6,7 +6,7 @@ using namespace tir;
 
 namespace {
 
-/// Returns the factor of `x` or `x*8` if x is a variable without a value; otherwise 0.
+/// Returns the factor of `x*8`, or 1 for `x`, if x is a variable without a value; otherwise 0.
 std::int64_t factor_of(const Expr& e, const Facts::State& state) {
   const Binary* product = e.as<Binary>();
   if (product && product->op != BinaryOp::Mul) return 0;
@@ -29,12 +29,12 @@ bool is_normal_sum(const Expr& e, const Facts::State& state) {
   const Expr* rest = &e;
   if (const IntImm* constant = sum ? sum->b.as<IntImm>() : nullptr) {
     rest = &sum->a;
-    // x*8 + 8 has a common factor.
+    // Factors of the form x*8 + 8 have a common factor.
     const Binary* product = rest->as<Binary>();
     const IntImm* factor = product ? product->b.as<IntImm>() : nullptr;
     if (constant->value <= 0 || (factor && factor->value == constant->value)) return false;
   }
-  // From the last term to the first.
+  // Visits the terms from last to first.
   for (std::int64_t last = 0;; rest = &sum->a) {
     sum = as_binary(*rest, BinaryOp::Add);
     const std::int64_t factor = factor_of(sum ? sum->b : *rest, state);
@@ -42,7 +42,7 @@ bool is_normal_sum(const Expr& e, const Facts::State& state) {
     if (factor == 0 || factor < last || (factor == last && factor > 1)) return false;
     if (!sum) return true;
     last = factor;
-    // Compares bits, which different variables may share.
+    // Compares bit masks, whose bits different variables may share.
     if ((sum->a.node().contents.variables & sum->b.node().contents.variables) != 0) return false;
   }
 }

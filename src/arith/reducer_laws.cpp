@@ -18,7 +18,7 @@ using namespace tir;
 
 namespace {
 
-// ---- operators whose laws are known -------------------------------------------------------------
+// ---- operators with known laws ------------------------------------------------------------------
 
 bool is_value(const Expr& e, double value) {
   if (const std::optional<std::int64_t> known = constant_int(e))
@@ -74,7 +74,7 @@ bool is_known_lawful(const CommReducerNode& reducer) {
 
 // ---- sample terms -------------------------------------------------------------------------------
 
-/// One constant per component.
+/// One constant per component of the reduction.
 using Tuple = std::vector<Expr>;
 using Terms = std::vector<Tuple>;
 
@@ -268,7 +268,7 @@ class Trial {
       const auto left = all.first(cut), right = all.subspan(cut);
       const Tuple a = group(left), b = group(right);
       const std::string groups = "{" + text(left) + "} and {" + text(right) + "}";
-      // Combination by a later loop, and by threads in a tree.
+      // Checks combination by a later loop, and by threads in a tree.
       check(combine(combine(start_, a), b), groups);
       check(combine(start_, combine(a, b)), groups);
     }

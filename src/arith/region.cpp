@@ -1,7 +1,8 @@
 // region_lower_bound: computes a box of a tensor that is provably accessed in full. The index of
 // each dimension must be a sum of pieces of domain variables that combine like the digits of a
-// number: the scale of each piece is the extent of everything below it. The index then takes every
-// value from its minimum to its maximum, and dimensions without common digits are independent.
+// number: the scale of each piece is the extent of all smaller pieces together. The index then
+// takes every value from its minimum to its maximum, and dimensions without common digits are
+// independent.
 
 #include <algorithm>
 
@@ -30,7 +31,7 @@ struct Digit {
   friend bool operator==(const Digit&, const Digit&) = default;
 };
 
-/// base + sum of digits. The base is independent of the domain.
+/// The number base + sum of digits. The base is independent of the domain.
 struct Number {
   Sum base;
   std::vector<Digit> digits;

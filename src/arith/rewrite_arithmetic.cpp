@@ -55,7 +55,7 @@ std::optional<Expr> multiply_by_reciprocal(const Binary& n) {
   if (!divisor) return std::nullopt;
   int exponent = 0;
   const bool is_power_of_two = std::fabs(std::frexp(divisor->value, &exponent)) == 0.5;
-  // In the normal range of the narrowest type, so that the reciprocal is normal too.
+  // The divisor is in the normal range of the narrowest type, so the reciprocal is normal too.
   if (!is_power_of_two || exponent < -13 || exponent > 14) return std::nullopt;
   return fold(BinaryOp::Mul, n.a, make_float(n.b.dtype(), 1 / divisor->value));
 }
@@ -150,7 +150,7 @@ std::optional<Scaled> scaled(const Expr& e) {
   return Scaled{product->a, scale->value};
 }
 
-/// Matches x*c1 + y, x*c1, y + x*c1.
+/// Matches x*c1 + y, x*c1 and y + x*c1.
 std::optional<ScaledSum> scaled_sum(const Expr& e) {
   const Binary* sum = as_binary(e, BinaryOp::Add);
   if (!sum) {
@@ -179,8 +179,8 @@ std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
     return can_prove(Claim{Claim::Relation::Equal, whole, 0}, facts) ? make_int(type, 0) : whole;
   };
 
-  // x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2), and the last part adds a known
-  // amount.
+  // The identity is x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2), and the last part
+  // adds a known amount to the quotient.
   const Expr residue =
       floordiv(sum->x * make_int(type, *remainder) + floormod(sum->rest, n.b), n.b);
   const Bound bound = bound_of(residue, facts.state());

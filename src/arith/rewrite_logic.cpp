@@ -13,7 +13,8 @@ namespace {
 
 enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
 
-/// Whether nothing in `a - b` cancels: a normal sum without a constant, minus a constant.
+/// Whether `a - b` cancels nothing, because it is a normal sum without a constant, minus a
+/// constant.
 bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state) {
   if (!b.as<IntImm>() || !is_normal_sum(a, state)) return false;
   const Binary* sum = a.as<Binary>();
@@ -31,7 +32,8 @@ Order order_by_difference(const Expr& difference, const Facts::State& state) {
   return modular_set_of(difference, state).base != 0 ? Order::Different : Order::Unknown;
 }
 
-/// Differences that wrap can prove operands equal or different, but not which is smaller.
+/// Returns the order of operands whose difference may wrap. It can prove them equal or different,
+/// but not which one is smaller.
 Order order_of_data(const Expr& a, const Expr& b, const Order by_difference,
                     const Facts::State& state) {
   if (by_difference == Order::Equal) return Order::Equal;

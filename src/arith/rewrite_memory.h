@@ -1,6 +1,6 @@
-// The memo table of both passes. Repeated expressions occur in the copies of an unrolled body, in
-// the second round of the rewriter, in the differences that decide comparisons, and in passes after
-// one that left an expression unchanged.
+// The memo table of both passes. Expressions repeat in the copies of an unrolled body, in the
+// second round of the rewriter, in the differences that decide comparisons, and in later passes
+// over an unchanged expression.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class RewriteMemory {
   static constexpr std::size_t kFew = 1 << 9, kMany = 1 << 12;
   explicit RewriteMemory(std::size_t places) : visits_(places) {}
 
-  /// Returns the visit of this expression, or of an equal one with the same result.
+  /// Returns the visit of this expression, or of an equal expression with the same result.
   const Visit* find(const tir::Expr& e, Step step, std::uint64_t known) const {
     const std::optional<Visit>& visit = visits_[place_of(e, step, known)];
     if (!visit || visit->known != known || visit->step != step) return nullptr;

@@ -6,8 +6,7 @@
 
 namespace tenon::arith {
 
-/// Visits an expression that a rule requests to be rewritten again, unless the nesting limit is
-/// reached.
+/// Visits an expression that a rule requests to rewrite again, unless the nesting limit is reached.
 Expr rewrite_again(const Expr& e, RewriteContext& context);
 /// Returns the result of the first matching rule of the table; nullopt if none matches.
 std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
@@ -16,17 +15,17 @@ std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
 /// Returns the constant-folded `a op b`; nullopt if nothing folds.
 std::optional<Expr> folded(tir::BinaryOp op, const Expr& a, const Expr& b);
 
-/// Sums, products, divisions, remainders, min and max.
+/// Rewrites sums, products, divisions, remainders, min and max.
 Expr rewrite_arithmetic(const Expr& e, const tir::Binary& n, RewriteContext& context);
-/// `==`, `<`; `<=` on floats.
+/// Rewrites `==` and `<`, and `<=` on floats.
 Expr rewrite_comparison(const Expr& e, const tir::Binary& n, RewriteContext& context);
-/// `&&`, `||`.
+/// Rewrites `&&` and `||`.
 Expr rewrite_connective(const Expr& e, const tir::Binary& n, RewriteContext& context);
 Expr rewrite_not(const Expr& e, RewriteContext& context);
 
-/// Divisions of a ramp by a broadcast constant.
+/// Rewrites divisions of a ramp by a broadcast constant.
 std::optional<Expr> rewrite_ramp_division(const tir::Binary& n, const Facts& facts);
-/// Floor division of a sum whose parts do not carry into each other.
+/// Rewrites a floor division of a sum whose parts do not carry into each other.
 std::optional<Expr> eliminate_residue(const tir::Binary& n, const Facts& facts);
 
 }  // namespace tenon::arith

@@ -38,7 +38,7 @@ std::optional<Expr> turned_comparison(const Binary& n) {
     case BinaryOp::Ne:
       return !fold(BinaryOp::Eq, n.a, n.b);
     case BinaryOp::Le:
-      // Not for floats: neither order holds for a NaN.
+      // The rewrite excludes floats: neither order holds for a NaN.
       if (!n.a.dtype().is_integral()) return std::nullopt;
       return !fold(BinaryOp::Lt, n.b, n.a);
     default:
@@ -84,7 +84,7 @@ Expr visit_under(const Expr& e, const Expr& condition, RewriteContext& context) 
 }
 
 /// Whether the condition is a visited comparison of floats. It has no integer bounds, and another
-/// visit, which would enter all choices inside, would not change it.
+/// visit, which would visit all choices inside it, would not change it.
 bool is_settled(const Expr& condition) {
   const Not* inverted = condition.as<Not>();
   const Binary* n = (inverted ? inverted->a : condition).as<Binary>();
@@ -153,7 +153,7 @@ std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
   return make_float(e.dtype(), std::ceil(std::log2(n->value)));
 }
 
-/// Folds bit operations on constants. Unlike in user code, shift amounts may be any number here.
+/// Folds bit operations on constants. Unlike in user code, any shift amount is allowed here.
 std::optional<Expr> rewrite_bits(const Expr& e, const Call& n) {
   const IntImm* a = n.args[0].as<IntImm>();
   const IntImm* b = n.args[1].as<IntImm>();
@@ -196,7 +196,7 @@ Expr rewrite_let(const Expr& e, const LetExpr& n, RewriteContext& context) {
   return value.same_as(n.value) && body.same_as(n.body) ? e : make_let(n.var, value, body);
 }
 
-/// Simplifies a reduction, whose axes are in their domains.
+/// Simplifies a reduction under the assumption that its axes are in their domains.
 Expr rewrite_reduction(const Expr& e, const Reduce& n, RewriteContext& context) {
   const Assumption ranges = Assumption::of_axes(context.facts, n.reduction->axis);
   return map_children(e, context.visit);

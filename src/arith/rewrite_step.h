@@ -1,7 +1,7 @@
 // One step of the rewriter, shared by the two passes of `simplify`.
 //
 // The rewriter visits children recursively. The canonical pass handles sums, products, divisions
-// and remainders itself, and passes every other node to rewrite_node, with itself as the visitor of
+// and remainders itself. It passes every other node to rewrite_node, with itself as the visitor of
 // children:
 //
 //   RewriteContext context{facts, [&](const Expr& child) { return canonical(child); }};
@@ -22,14 +22,14 @@ struct RewriteContext {
   /// Simplifies a child, and also the result of a rule that requests it (up to the depth
   /// kMaxRewriteDepth).
   std::function<Expr(const Expr&)> visit;
-  /// Whether conditions that match a literal fact are replaced. The canonical pass leaves that to
-  /// the rewriter: a condition that it has just put into canonical form is found by the next
-  /// `simplify`.
+  /// Whether conditions that match a literal fact are replaced. The canonical pass leaves this to
+  /// the rewriter: the next `simplify` finds a condition that the canonical pass has just
+  /// canonicalized.
   bool uses_literals = false;
-  /// The current and the maximum number of nested visits requested by rules. One above the limit if
-  /// a visit was refused.
+  /// The current and the maximum number of nested visits requested by rules. `deepest` is one above
+  /// the limit if the limit prevented a visit.
   int depth = 0, deepest = 0;
-  /// Null if there is no memo table.
+  /// The memo table; null if there is none.
   RewriteMemory* memory;
 
   RewriteContext(const Facts& facts, std::function<Expr(const Expr&)> visit)
@@ -43,7 +43,7 @@ struct RewriteContext {
 inline constexpr int kMaxRewriteDepth = 5;
 
 /// Returns the result of `simplify` for `e`, memoized under the facts about its variables. A result
-/// is not memoized if a visit was refused or a proof was cut short.
+/// is not memoized if the limit prevented a visit or a proof exhausted its budget.
 template <class F>
 Expr visit_once(const Expr& e, RewriteContext& context, RewriteMemory::Step step,
                 const F& simplify) {

@@ -9,7 +9,7 @@ using namespace tir;
 
 namespace {
 
-/// ramp(base, stride, lanes) by broadcast(divisor, lanes).
+/// The division or remainder of ramp(base, stride, lanes) by broadcast(divisor, lanes).
 struct RampDivision {
   const Ramp& ramp;
   std::int64_t stride;
@@ -36,14 +36,14 @@ std::optional<RampDivision> as_ramp_division(const Binary& n) {
   return RampDivision{*ramp, stride->value, broadcast->value, divisor->value, n.op};
 }
 
-/// For a stride that is a multiple of the divisor: the quotients are a ramp, and the remainders are
-/// equal. A truncated division requires values of one sign.
+/// Returns the result for a stride that is a multiple of the divisor: the quotients are a ramp, and
+/// the remainders are equal. A truncated division requires values of one sign.
 Expr with_dividing_stride(const RampDivision& d) {
   if (!is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
   return make_ramp(d.of_base(), d.number(d.stride / d.divisor_value), d.ramp.lanes);
 }
 
-/// For lanes that are all between two adjacent multiples of the divisor.
+/// Returns the result for lanes that are all between two adjacent multiples of the divisor.
 Expr within_one_quotient(const RampDivision& d, const Expr& base_remainder) {
   if (is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
   return make_ramp(base_remainder, d.ramp.stride, d.ramp.lanes);

@@ -36,12 +36,12 @@ bool can_prove(const Claim& claim, const Facts& facts) {
   const ProofMemory::Step step(state.proofs);
   if (!step.is_allowed()) return false;
   const bool holds = settle(claim, facts);
-  // A proof that was cut short may succeed in another context.
+  // A proof that exhausted its budget may succeed in another context, so it is not memoized.
   if (step.is_allowed()) state.proofs.add(claim, holds, known);
   return holds;
 }
 
-// ---- the memory ---------------------------------------------------------------------------------
+// ---- the memo table -----------------------------------------------------------------------------
 
 std::size_t ProofMemory::Hash::operator()(const Key& key) const {
   const auto relation = static_cast<std::size_t>(key.claim.relation);

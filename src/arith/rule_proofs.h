@@ -1,7 +1,7 @@
 // Proofs of rule conditions. A proof rewrites an expression, and the rules tried for it request
-// proofs in turn. Each claim is therefore memoized as long as the facts are unchanged, and the
-// number of proofs that one proof may start is limited, so that the cost does not double with each
-// level of nested minima.
+// proofs in turn. Each claim is therefore memoized while the facts are unchanged, and the number of
+// proofs that one proof may start is limited. Without this the cost doubles with each level of
+// nested minima.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace tenon::arith {
 
 class Facts;
 
-/// `e >= bound`, `e < bound` or `e == bound`.
+/// The claim `e >= bound`, `e < bound` or `e == bound`.
 struct Claim {
   enum class Relation : std::uint8_t { AtLeast, Below, Equal };
   Relation relation;

@@ -13,18 +13,19 @@ using namespace tir;
 namespace {
 constexpr int kRewriteRounds = 2;
 
-/// Minimum number of nodes of a large expression. Large ones, such as chains of minima, repeat the
-/// same comparisons.
+/// Minimum number of nodes of a large expression. Large expressions, such as chains of minima,
+/// repeat the same comparisons.
 constexpr int kLarge = 128;
 
-/// Decrements `left` for each node.
+/// Whether the expression has more than `left` nodes. Decrements `left` for each node.
 bool is_larger_than(const Expr& e, int& left) {
   if (--left < 0) return true;
   const Binary* n = e.as<Binary>();
   return n && (is_larger_than(n->a, left) || is_larger_than(n->b, left));
 }
 
-/// Provides a memo table while it lives, if the expression is large and there is no other table.
+/// Provides a memo table during its lifetime, if the expression is large and there is no other
+/// table.
 class MemoryForLarge {
  public:
   MemoryForLarge(const Expr& e, const Facts& facts) : state_(facts.state()) {
@@ -53,7 +54,7 @@ Expr rewrite_simplify(const Expr& e, const Facts& facts) {
   Expr result = e;
   for (int round = 0; round < kRewriteRounds; ++round) {
     Expr next = context.visit(result);
-    // A round is deterministic, so that another one would change nothing.
+    // A round is deterministic, so another one would change nothing.
     if (next.same_as(result) ||
         (next.node().hash == result.node().hash && structural_equal(next, result)))
       return next;
@@ -78,10 +79,10 @@ Range simplify(const Range& r, const Facts& facts) {
   return Range::from_min_extent(simplify(r.min, facts), simplify(r.extent, facts));
 }
 
-// ---- memory -------------------------------------------------------------------------------------
+// ---- memo table ---------------------------------------------------------------------------------
 
 namespace {
-/// Reused, to avoid an allocation per simplification.
+/// The table is reused, to avoid an allocation per simplification.
 thread_local std::unique_ptr<RewriteMemory> memory_of_thread;
 thread_local int memories_alive = 0;
 }  // namespace

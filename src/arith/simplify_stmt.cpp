@@ -33,8 +33,8 @@ bool is_without_effect(const Store& store) {
          are_equal(load->indices, store.indices);
 }
 
-/// Whether the value may be substituted for its variable: integers without side effects, since sums
-/// with them become simpler. Other values remain shared.
+/// Whether the value may be substituted for its variable: integers without side effects qualify,
+/// since sums with them become simpler. Other values remain shared.
 bool may_inline(const Expr& value) {
   if (is_constant(value) || value.as<VarNode>()) return true;
   return value.dtype().is_int() && effect_of(value) == Effect::Pure;
@@ -67,11 +67,11 @@ class StmtSimplifier {
         [this](const Stmt& c) { return (*this)(c); });
   }
 
-  /// Simplifies a loop. The range is a fact about constants; that the variable is in it is also a
-  /// literal fact, for guards that repeat it symbolically.
+  /// Simplifies a loop. The range is a fact about constants. It is also entered as a literal fact,
+  /// for guards that repeat it symbolically.
   Stmt loop(const Stmt& s, const For& n) {
     facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
-    // For constants, the range suffices.
+    // For constant ranges, the first fact suffices.
     if (constant_int(n.min) && constant_int(n.extent)) return children(s);
     const auto lower = facts_.assume(n.var >= n.min);
     const auto upper = facts_.assume(n.var < n.min + n.extent);

@@ -98,7 +98,7 @@ Sum::Parts Sum::separate(std::int64_t divisor) const {
   return parts;
 }
 
-// ---- Sum: the text ------------------------------------------------------------------------------
+// ---- Sum: conversion to an expression -----------------------------------------------------------
 
 namespace {
 
@@ -133,7 +133,7 @@ void merge_pieces(std::vector<Term>& terms) {
   }
 }
 
-/// Orders terms by scale, divisor and modulus, all descending; floor before truncation; otherwise
+/// Orders terms by scale, divisor and modulus, all descending; floor precedes truncation. Otherwise
 /// stable.
 bool comes_before(const Term& a, const Term& b) {
   if (a.scale != b.scale) return a.scale > b.scale;
@@ -163,7 +163,7 @@ template <class OnStep>
 std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms,
                                 std::int64_t constant, OnStep on_step) {
   Chain chain(type);
-  // The minimum integer cannot be negated, so it is added like a positive one.
+  // The minimum integer cannot be negated, so it is added like a positive scale.
   for (const Term& term : terms) {
     if (term.scale <= 0 && !is_least(type, term.scale)) continue;
     chain.add(term.expr());

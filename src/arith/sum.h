@@ -17,8 +17,8 @@ enum class Rounding : std::uint8_t { Trunc, Floor };
 
 inline constexpr std::int64_t kNoUpper = std::numeric_limits<std::int64_t>::max();
 
-/// scale * ((index mod upper) div lower), both with the same rounding. `upper` may be kNoUpper.
-/// Invariant: lower >= 1, and upper is kNoUpper or a positive multiple of lower.
+/// The value scale * ((index mod upper) div lower), with one rounding for both. `upper` may be
+/// kNoUpper. Invariant: lower >= 1, and upper is kNoUpper or a positive multiple of lower.
 struct Term {
   Expr index;
   std::int64_t lower = 1;
@@ -30,7 +30,7 @@ struct Term {
 
   DataType dtype() const { return index.dtype(); }
   bool is_whole() const { return lower == 1 && upper == kNoUpper; }
-  /// Whether it can be read as a term of that rounding. A whole index is not rounded at all.
+  /// Whether the term is also valid with that rounding. A whole index is not rounded at all.
   bool allows(Rounding other) const { return rounding == other || is_whole(); }
   bool same_index(const Term& other) const;
 
@@ -49,7 +49,7 @@ class Sum {
   explicit Sum(Term term) : type_(term.dtype()) { terms_.push_back(std::move(term)); }
 
   DataType dtype() const { return type_; }
-  /// Returns the terms. Terms of one index are adjacent, by descending divisor; indices are in
+  /// Returns the terms. Terms of one index are adjacent, by descending divisor. Indices are in
   /// order of first appearance.
   const std::vector<Term>& terms() const { return terms_; }
   std::int64_t constant() const { return constant_; }
@@ -57,14 +57,15 @@ class Sum {
 
   void set_constant(std::int64_t value) { constant_ = value; }
   void add(std::int64_t value);
-  /// Adds term * factor.
+  /// Adds the term multiplied by `factor`.
   void add(Term term, std::int64_t factor);
   void add(const Sum& other, std::int64_t factor);
   void multiply(std::int64_t factor);
   /// Precondition: the divisor divides the constant and every scale.
   void divide_exactly(std::int64_t divisor);
 
-  /// Splits the sum into the part whose scales and constant the divisor divides, and the rest.
+  /// Splits the sum into the part whose scales and constant are multiples of the divisor, and the
+  /// remainder.
   struct Parts;
   Parts separate(std::int64_t divisor) const;
 

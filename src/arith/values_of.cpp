@@ -1,6 +1,6 @@
-// Interval evaluation: every node maps the intervals of its operands to one that contains its
-// values. Operands without relaxed variables are kept, so that an expression without any is a
-// point.
+// Interval evaluation: every node maps the intervals of its operands to an interval that contains
+// its values. Operands without relaxed variables are kept, so an expression without relaxed
+// variables is a point.
 
 #include "arith/ends.h"
 #include "arith/facts_state.h"
@@ -34,7 +34,7 @@ Sign sign_of(const Expr& e, const Facts& facts) {
   return Sign::Unknown;
 }
 
-// ---- one function a family of operators; operands are neither both points nor empty -------------
+// ---- one function per family of operators; operands are neither both points nor empty -----------
 
 Interval add(const Interval& a, const Interval& b) {
   return between(combine_if_both(BinaryOp::Add, a.min(), b.min()),
@@ -126,8 +126,7 @@ Interval greatest(const Interval& a, const Interval& b) {
 }
 
 /// Applies an operator. With `wraps`, sums, differences and products wrap, and only results of
-/// points are known. Otherwise the operands are indices, and nothing is known of a result that
-/// overflows.
+/// points are known. Without it, the operands are indices, and a result that overflows is unknown.
 Interval apply(BinaryOp op, const Interval& a, const Interval& b, DataType type, bool wraps,
                const Facts& facts) {
   if (a.is_empty()) return a;
@@ -212,7 +211,7 @@ class Evaluator {
   }
 
   /// Returns the interval of a variable. If it contains relaxed variables, they are relaxed too. A
-  /// chain of such steps that is longer than the map is a cycle.
+  /// chain of such steps that is longer than the map is cyclic.
   Interval variable(const Expr& e) {
     const Interval* own = relaxed_.find(e.node());
     if (!own) return Interval::point(e);
@@ -244,7 +243,7 @@ class Evaluator {
     if (is_itself(value, node.value)) return Interval::point(e);
     if (value.is_empty()) return value;
     DataType from = node.value.dtype(), to = e.dtype().element();
-    // A narrower type may wrap, except that indices are assumed not to.
+    // A narrower type may wrap. Indices are assumed not to wrap.
     const bool is_position = to.bits >= 32 && !wraps(node.value, facts_);
     const auto converted = [&](const std::optional<Expr>& end) -> std::optional<Expr> {
       const std::optional<std::int64_t> number = end ? constant_int(*end) : std::nullopt;

@@ -18,7 +18,7 @@ DataType type_of_arithmetic(const Expr& e) {
   return n && is_comparison(n->op) ? n->a.dtype() : e.dtype();
 }
 
-/// Whether the call is index arithmetic if its arguments are indices.
+/// Whether the call is index arithmetic, provided that its arguments are indices.
 bool is_index_arithmetic(const Call& n) {
   for (const Intrin intrin :
        {Intrin::if_then_else, Intrin::likely, Intrin::shift_left, Intrin::shift_right,

@@ -30,7 +30,8 @@ Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : 
 
 }  // namespace
 
-/// Evaluates all of `e`, whose lanes are not those of the mask, if the mask enables any lane.
+/// Evaluates all of `e`, whose lanes do not correspond to those of the mask, if the mask enables
+/// any lane.
 Value Machine::eval_unmasked(const Expr& e, Thread& t) {
   const bool is_needed = std::ranges::find(lanes_, true) != lanes_.end();
   const LaneMask all(*this, {});
@@ -45,8 +46,8 @@ std::vector<bool> Machine::lanes_where(const Value& condition, bool wanted) cons
   return result;
 }
 
-/// The lanes of one operand of a shuffle that an evaluated lane of the result picks. `begin`: the
-/// number in `picks` of the operand's first lane. Empty, for all lanes, if all are evaluated.
+/// Returns the lanes of one operand of a shuffle that the evaluated lanes of the result select.
+/// `begin` is the position in `picks` of the operand's first lane. An empty result means all lanes.
 std::vector<bool> Machine::lanes_picked(const std::vector<std::int64_t>& picks, std::size_t begin,
                                         int lanes) const {
   if (lanes_.empty()) return {};
@@ -58,7 +59,8 @@ std::vector<bool> Machine::lanes_picked(const std::vector<std::int64_t>& picks, 
   return result;
 }
 
-/// The vector `condition ? if_true : if_false`, each side in the lanes where it is chosen.
+/// Returns the vector `condition ? if_true : if_false`. Each side is evaluated in its selected
+/// lanes only.
 Value Machine::choose_lanes(const Value& condition, const Expr& if_true, const Expr& if_false,
                             Thread& t) {
   const auto side = [&](const Expr& e, bool wanted) {
@@ -146,7 +148,7 @@ Value Machine::eval(const Expr& e, Thread& t) {
 
 Value Machine::binary(const Expr& e, const Binary& n, Thread& t) {
   const Value a = eval(n.a, t);
-  // The right side of a logical operator is not evaluated where the left decides.
+  // The right operand of a logical operator is not evaluated if the left one decides.
   if (n.op == BinaryOp::And && a.size() == 1 && a[0].i == 0) return a;
   if (n.op == BinaryOp::Or && a.size() == 1 && a[0].i != 0) return a;
   const int lanes = e.dtype().lanes;
@@ -243,8 +245,8 @@ Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std:
   return e.dtype().is_floating() ? floating(result) : integer(static_cast<std::int64_t>(result));
 }
 
-/// Sums of products (dp4a): each lane of `c` plus the products of the elements packed in `a` and
-/// `b`.
+/// Computes sums of products (dp4a): each lane of `c` plus the products of the elements packed in
+/// `a` and `b`.
 Value Machine::sums_of_products(const Call& n, Thread& t) {
   const Value a = eval(n.args[0], t), b = eval(n.args[1], t), sums = eval(n.args[2], t);
   const DataType type = n.args[2].dtype().element(), factor = n.args[0].dtype().element();
@@ -261,9 +263,9 @@ Value Machine::sums_of_products(const Call& n, Thread& t) {
   });
 }
 
-/// Arguments: (mask, value, lane or distance, width, warp size). Returns the value that another
-/// lane has for the expression; the thread's own if there is no such lane among the `width` lanes
-/// that exchange values.
+/// Evaluates a warp shuffle with the arguments (mask, value, lane or distance, width, warp size).
+/// Returns the value of the expression in another lane, or the thread's own value if there is no
+/// such lane among the `width` lanes that exchange values.
 Value Machine::shuffle(Intrin intrin, const Call& n, Thread& t) {
   const std::int64_t by = eval_int(n.args[2], t), width = eval_int(n.args[3], t);
   const std::int64_t own = t.position, lane = own % width;
@@ -298,7 +300,7 @@ Value Machine::load(const Load& n, Thread& t) {
   std::vector<std::int64_t> offsets;
   for_each_lane(n.indices, t, [&](std::size_t, std::span<const std::int64_t> at) {
     if (!lanes_.empty()) {
-      // An element that is a vector covers several lanes of the mask.
+      // An element of vector type covers several lanes of the mask.
       const auto first = lanes_.begin() + static_cast<std::ptrdiff_t>(lanes.size());
       if (std::find(first, first + width, true) == first + width) {
         lanes.resize(lanes.size() + static_cast<std::size_t>(width), integer(0));
@@ -439,7 +441,7 @@ Machine::Place Machine::locate(const Buffer& buffer, std::span<const std::int64_
 
 Machine::Place Machine::locate(const Call& address, std::int64_t element, Thread& t,
                                bool is_write) {
-  internal_check(address.is(Intrin::tvm_access_ptr), "an address that is no tvm_access_ptr");
+  internal_check(address.is(Intrin::tvm_access_ptr), "an address that is not a tvm_access_ptr");
   const std::string& name = Var::of(address.args[1]).name();
   const auto own = storages_.find(&address.args[1].node());
   if (own == storages_.end()) throw RuntimeError("pointer `" + name + "` points to nothing here");

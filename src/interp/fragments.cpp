@@ -18,8 +18,8 @@ std::int64_t row_along_x(const Thread& thread) {
   std::int64_t row = 0;
   std::array<std::int64_t, 3> place{};
   for (const auto& [tag, value] : thread.coordinates) {
-    // Virtual threads are copies of a row with separate memory. Code around them sees the memory of
-    // the first one.
+    // Virtual threads are copies of a row with separate memory. Code around them accesses the
+    // memory of the first copy.
     if (tag.is_virtual()) row = row * kMaxThreads + value;
     if (tag.is_thread()) place[static_cast<std::size_t>(tag.dim.value_or(0))] = value;
   }
@@ -123,11 +123,12 @@ void Machine::one_matrix_operation(Intrin intrin, const Call& n, Thread& t) {
       target.write(row, column, value);
 }
 
-/// Arguments: (fragment, m, n, k, index, address, row pitch in elements, layout).
+/// Loads or stores a matrix. The arguments are (fragment, m, n, k, index, address, row pitch in
+/// elements, layout).
 void Machine::move_matrix(const Call& n, bool is_load, Thread& t) {
   const Fragment tile = fragment(n.args[0], n.args[4], t);
   const Call* address = as_call(n.args[5], Intrin::tvm_access_ptr);
-  if (!address) throw RuntimeError("a matrix whose address is no tvm_access_ptr");
+  if (!address) throw RuntimeError("a matrix whose address is not a tvm_access_ptr");
   const std::int64_t stride = eval_int(n.args[6], t);
   const StringImm* layout = n.args[7].as<StringImm>();
   const bool by_rows = !layout || layout->value == "row_major";
@@ -153,7 +154,7 @@ void Machine::move_matrix(const Call& n, bool is_load, Thread& t) {
         t);
 }
 
-/// Records the accesses of a load: a warp reads 32 pieces of rows of 16 bytes, in groups of eight.
+/// Records the accesses of a load: a warp reads 32 row segments of 16 bytes, in groups of eight.
 void Machine::note_matrix_load(const Call& address, const MatrixPlace& matrix, Thread& t) {
   const DataType element = address.args[0].dtype().element();
   const Var data = Var::of(address.args[1]);

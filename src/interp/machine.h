@@ -26,7 +26,7 @@ struct Copy {
   std::shared_ptr<Memory> memory;
   std::int64_t offset;
   std::vector<std::byte> bytes;
-  /// The owner of the memory, for messages.
+  /// The name of the memory's owner, for messages.
   std::string name;
 };
 
@@ -34,11 +34,11 @@ struct Copy {
 inline constexpr std::int64_t kWarpSize = 32;
 
 struct Thread {
-  /// Unique within a block.
+  /// The thread's id, unique within a block.
   std::int64_t id = 0;
-  /// Position in its block in hardware order, with x innermost.
+  /// Position of the thread in its block in hardware order, with x innermost.
   std::int64_t position = 0;
-  /// Copies that are not in a group yet; then the groups, oldest first.
+  /// Copies that are not in a group yet, and the groups, oldest first.
   std::vector<Copy> copies;
   std::deque<std::vector<Copy>> groups_of_copies;
   std::unordered_map<const void*, Value> values;
@@ -61,8 +61,8 @@ struct Thread {
   }
 };
 
-/// The threads that share memory: all threads of a block, those of a warp (along threadIdx.x),
-/// those that hold a fragment together, or each its own.
+/// The threads that share memory: all threads of a block, the threads of a warp (along
+/// threadIdx.x), the threads that hold a fragment together, or a single thread.
 enum class Sharing : std::uint8_t { Block, Warp, Fragment, Thread };
 Sharing sharing_of(StorageScope scope);
 
@@ -75,13 +75,14 @@ std::int64_t warp_along_x(const Thread& thread);
 /// The target of a data pointer.
 struct Storage {
   Sharing sharing = Sharing::Block;
-  /// Whether it is a block's shared memory, which its threads access concurrently between barriers.
+  /// Whether the memory is shared memory of a block, which its threads access concurrently between
+  /// barriers.
   bool is_shared = false;
   /// Number of thread axes around the allocation. Virtual threads further inside share the memory
   /// of their thread.
   std::size_t depth = 0;
   std::int64_t bytes = 0;
-  /// For a fragment: m, n and k of its products, set at the first use.
+  /// The shape m, n and k of a fragment's products, set at the first use.
   std::optional<std::array<std::int64_t, 3>> tile = std::nullopt;
   std::unordered_map<std::int64_t, std::shared_ptr<Memory>> instances;
 
@@ -93,11 +94,11 @@ struct Storage {
 /// A multi-dimensional buffer in scope.
 struct Region {
   std::shared_ptr<Storage> storage;
-  /// Layouts by the id that threads had where the region was made, inside `depth` thread axes.
-  /// Threads that took no part use the first layout.
+  /// Layouts by the id, inside `depth` thread axes, of the threads that made the region. Threads
+  /// that did not execute the allocation use the first layout.
   std::size_t depth = 0;
   std::vector<std::pair<std::int64_t, Layout>> layouts;
-  /// A unique number.
+  /// A unique number of the region.
   std::int64_t number = 0;
 
   const Layout& of(const Thread& thread) const;
@@ -115,7 +116,7 @@ class Machine {
 
  private:
   using Active = std::vector<std::size_t>;
-  /// Restricts evaluation and execution to these lanes while it lives.
+  /// Restricts evaluation and execution to these lanes during its lifetime.
   class LaneMask {
    public:
     LaneMask(Machine& machine, std::vector<bool> lanes)
@@ -130,8 +131,8 @@ class Machine {
   };
 
   const EvaluateOptions& options_;
-  /// The lanes in which the current expression or statement is evaluated; empty: all. Other lanes
-  /// have the value 0 and store nothing.
+  /// The lanes in which the current expression or statement is evaluated; empty means all. Other
+  /// lanes have the value 0 and store nothing.
   std::vector<bool> lanes_;
   std::vector<Thread> threads_;
   std::unordered_map<const void*, std::shared_ptr<Storage>> storages_;
@@ -143,7 +144,7 @@ class Machine {
   std::array<std::int64_t, 3> block_extents_{1, 1, 1};
   std::int64_t steps_ = 0;
   std::int64_t regions_made_ = 0;
-  /// Number of barriers so far, including the ends of blocks and kernels.
+  /// Number of past barriers, including the ends of blocks and kernels.
   std::int64_t barriers_ = 0;
   /// Number of launches that have begun or ended.
   std::int64_t launches_ = 0;
@@ -180,7 +181,7 @@ class Machine {
     std::int64_t offset;  // offset in bytes
     bool is_shared;       // shared by the threads of a block
   };
-  /// Finds an element. `load` is the load that reads, if any.
+  /// Returns the address of an element. `load` is the load that reads it, if any.
   Place locate(const Buffer& buffer, std::span<const std::int64_t> indices, Thread& t,
                bool is_write, const Load* load = nullptr);
   [[noreturn]] void out_of_bounds(const Buffer& buffer, std::span<const std::int64_t> indices,
@@ -189,11 +190,11 @@ class Machine {
   void store(const Store& n, const Value& value, Thread& t);
   void write(const Place& place, std::span<const Scalar> elements, const Buffer& buffer,
              std::span<const std::int64_t> indices, Thread& t);
-  /// Throws if the access called `name()`, which `note(user)` adds to its memory, races with
-  /// another thread of the block or with another block of the launch.
+  /// Throws if the access races with another thread of the block or with another block of the
+  /// launch. `note(user)` records the access in its memory, and `name()` describes it.
   template <class Name, class Note>
   void check_order(const Thread& t, const Name& name, bool is_write, const Note& note) const;
-  /// Finds an element at an offset from an address (tvm_access_ptr).
+  /// Returns the address of an element at an offset from an address (tvm_access_ptr).
   Place locate(const Call& address, std::int64_t element, Thread& t, bool is_write);
   void note_write(const Place& place, std::int64_t bytes, bool changes, const std::string& name,
                   Thread& t);
@@ -243,7 +244,7 @@ class Machine {
   void end_copies(std::size_t groups_left, Thread& t);
   /// Data of pending copies, by destination.
   std::map<std::pair<const Memory*, std::int64_t>, std::vector<std::byte>> begun_copies_;
-  /// Records one access by a thread. `offsets` are those of lanes of `lane_bytes` bytes.
+  /// Records one access by a thread. `offsets` are the offsets of lanes of `lane_bytes` bytes.
   void note_warp_access(const void* node, const Buffer& buffer, bool is_write, const Thread& t,
                         std::span<const std::int64_t> offsets, int lane_bytes);
   /// Reports the accesses of each warp since the last call.
@@ -256,7 +257,7 @@ class Machine {
     std::vector<std::pair<std::int64_t, std::int64_t>> offsets = {};
   };
   std::vector<WarpUse> warp_uses_;
-  /// For lookup only: the use that the n-th evaluation of a node by a thread belongs to, and the
+  /// Lookup tables: the use to which the n-th evaluation of a node by a thread belongs, and the
   /// number of evaluations by each thread.
   std::map<std::tuple<const void*, int, std::size_t>, std::size_t> use_of_evaluation_;
   std::map<std::pair<const void*, std::int64_t>, int> evaluations_;
@@ -273,7 +274,7 @@ class Machine {
   void move_matrix(const Call& n, bool is_load, Thread& t);
   void note_matrix_load(const Call& address, const MatrixPlace& matrix, Thread& t);
   void multiply_matrices(const Call& n, Thread& t);
-  /// Keeps buffers in warp_uses_ alive that no load or store of the program refers to.
+  /// Buffers in warp_uses_ to which no load or store of the program refers, kept alive.
   std::vector<Buffer> kept_buffers_;
 };
 

@@ -9,7 +9,7 @@ namespace tenon::interp {
 
 std::shared_ptr<Memory> Memory::allocate(std::int64_t bytes) {
   auto memory = std::make_shared<Memory>();
-  // All bits set: floats start as NaN, so that a missing initialization affects the results.
+  // Sets all bits: floats start as NaN, so a missing initialization affects the results.
   memory->own_.assign(static_cast<std::size_t>(bytes), std::byte{0xff});
   memory->data_ = memory->own_.data();
   memory->bytes_ = bytes;

@@ -14,7 +14,7 @@ struct User {
   enum class Kind : std::uint8_t { Thread, Block };
   Kind kind;
   std::int64_t id;
-  /// The number of barriers, or of launches, before: what an earlier phase did has finished.
+  /// The number of preceding barriers or launches. Accesses of earlier phases have completed.
   std::int64_t phase;
 };
 
@@ -26,15 +26,17 @@ class Memory {
 
   std::byte* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
-  /// Used to refuse reads of unwritten elements. Borrowed memory counts as written.
+  /// Whether the bytes have been written; reads of unwritten elements are rejected. Borrowed memory
+  /// counts as written.
   bool is_written(std::int64_t first, std::int64_t count) const;
   void mark_written(std::int64_t first, std::int64_t count);
   /// Marks the bytes as undefined until they are written again.
   void forget(std::int64_t first, std::int64_t count);
 
   /// Record a read or write by a user. Return false if the result depends on the order of the users
-  /// of its kind in this phase: another user has written a byte that this one has not, or this one
-  /// changes a byte that another one uses. Users that all write the same value do not race.
+  /// of this kind within the phase: the user reads a byte that only others have written, writes a
+  /// byte that another user read before the first write, or changes a byte that another user has
+  /// written or read. Users that all write the same value do not race.
   bool note_read(std::int64_t first, std::int64_t count, const User& user);
   bool note_write(std::int64_t first, std::int64_t count, const User& user, bool changes);
 
@@ -43,8 +45,8 @@ class Memory {
   struct Uses {
     std::int64_t phase = -1;
     std::vector<std::int64_t> writers;
-    /// Users that read the value from before the phase, and the value that they have written
-    /// themselves.
+    /// The user that read the byte before the first write of the phase, and the user that read it
+    /// afterwards: kNobody if there is none, kSeveral if there is more than one.
     std::int64_t reader_before = kNobody, reader_after = kNobody;
   };
   Uses& uses_of(std::int64_t byte, const User& user);
@@ -53,7 +55,7 @@ class Memory {
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
   std::vector<std::uint8_t> written_;
-  /// Per byte, of threads and of blocks; empty until the first note.
+  /// The uses of each byte by threads and by blocks; empty until the first note.
   std::array<std::vector<Uses>, 2> uses_;
 };
 

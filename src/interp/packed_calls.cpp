@@ -1,4 +1,4 @@
-// The runtime functions that generated code calls, as executed by the interpreter.
+// The interpreter's implementation of runtime functions that generated code calls.
 #include "interp/machine.h"
 #include "tenon/support/element_differs.h"
 #include "tenon/support/index_outside.h"

@@ -73,7 +73,7 @@ std::optional<Scalar> apply_integers(BinaryOp op, Wide a, Wide b, DataType t) {
     case BinaryOp::Sub:
       return narrow(a - b, t);
     case BinaryOp::Mul:
-      // The product of two uint64 may exceed even the wide type; only its low bits matter.
+      // The product of two uint64 may exceed even the wide type, but only its low bits matter.
       return narrow(static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b)),
                     t);
     case BinaryOp::Div:
@@ -107,8 +107,8 @@ double floor_mod(double a, double b) {
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-/// Sums, products and quotients of numbers of at most 24 bits, computed in double and then rounded
-/// to their type, are correctly rounded.
+/// Applies an operator to floats. Sums, products and quotients of numbers of at most 24 bits are
+/// computed in double and then rounded to their type; the results are correctly rounded.
 std::optional<Scalar> apply_floats(BinaryOp op, double a, double b, DataType t) {
   switch (op) {
     case BinaryOp::Add:
@@ -203,7 +203,7 @@ double mathematics(Intrin intrin, double x, double y, double z, DataType t) {
     case Intrin::fmod:
       return std::fmod(x, y);
     case Intrin::fma:
-      // Unlike the product, the sum would be rounded twice if computed in double.
+      // A float sum computed in double would be rounded twice, unlike the product.
       return t.bits == 64
                  ? std::fma(x, y, z)
                  : static_cast<double>(std::fmaf(static_cast<float>(x), static_cast<float>(y),
@@ -246,8 +246,9 @@ Scalar from_bit_pattern(std::uint64_t bits, DataType t) {
   return floating(static_cast<double>(Float16::from_bits(static_cast<std::uint16_t>(bits))));
 }
 
-/// Returns (x 2^max(s, 0) y + 2^(right - 1)) >> right, where right = q - min(s, 0): the product of
-/// fixed-point numbers with q fractional bits, times 2^s, with ties rounded up. Wraps in 64 bits.
+/// Returns (x 2^max(s, 0) y + 2^(right - 1)) >> right, where right = q - min(s, 0). This is the
+/// product of fixed-point numbers with q fractional bits, times 2^s, with ties rounded up. Wraps in
+/// 64 bits.
 std::int64_t multiply_shift(std::int64_t x, std::int64_t y, std::int64_t q, std::int64_t s) {
   const auto left = static_cast<std::uint64_t>(s > 0 ? s : 0);
   const std::uint64_t right =

@@ -15,7 +15,7 @@ bool is_virtual_thread(const Thread& thread) {
                              [](const auto& place) { return place.first.is_virtual(); });
 }
 
-/// Returns the hardware thread of a virtual thread.
+/// Returns the coordinates of the hardware thread that runs a virtual thread.
 std::vector<std::int64_t> hardware_place(const Thread& thread) {
   std::vector<std::int64_t> place;
   for (const auto& [tag, value] : thread.coordinates)
@@ -25,8 +25,9 @@ std::vector<std::int64_t> hardware_place(const Thread& thread) {
 
 }  // namespace
 
-/// The virtual threads of a thread form one thread: a statement in which they do not differ runs
-/// once. Here all of them execute it, so that none may read what another has just written.
+/// Executes a store. The virtual threads of a hardware thread form one thread, so a statement in
+/// which they do not differ runs once. The interpreter executes it in each of them, and therefore
+/// evaluates all values before any store.
 void Machine::store(const Store& n, const Active& active) {
   if (!is_virtual_thread(threads_[active.front()])) {
     for (std::size_t id : active) store(n, eval(n.value, threads_[id]), threads_[id]);
@@ -58,7 +59,7 @@ void Machine::attr(const Attr& n, const Active& active) {
 }
 
 void Machine::launch(const Launch& n, const Active& active) {
-  // The host's preceding work has finished.
+  // Preceding work of the host has finished.
   const bool is_outermost = threads_.front().coordinates.empty();
   if (is_outermost) ++barriers_, ++launches_;
   tags_.insert_or_assign(&n.var.node(), n.tag);
@@ -115,8 +116,8 @@ void Machine::blocks(const Launch& n, const Active& active) {
 
 void Machine::threads(const Launch& n, const Active& active) {
   const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
-  // Virtual threads of one tag are different axes each time; hardware threads are the same ones
-  // again.
+  // Virtual threads of one tag are different axes each time, whereas hardware threads are the same
+  // threads again.
   if (!n.tag.is_virtual() && coordinate(threads_[active.front()], n.tag)) {
     Active running;
     for (std::size_t id : active) {
@@ -179,8 +180,9 @@ std::vector<Scalar> Machine::combine(const std::vector<Scalar>& a, const std::ve
   return result;
 }
 
-/// Arguments: (count, values..., condition, results..., thread variables...). Combines the values
-/// of all threads that agree on every other thread axis, and gives each of them the result.
+/// Executes an allreduce with the arguments (count, values..., condition, results..., thread
+/// variables...). Combines the values of all threads that agree on every other thread axis, and
+/// gives each of them the result.
 void Machine::allreduce(const Call& n, const Active& active) {
   internal_check(reducer_ != nullptr, "a thread reduction outside its reducer's scope");
   const auto count = static_cast<std::size_t>(*constant_int(n.args[0]));

@@ -1,4 +1,4 @@
-// Operations of a warp: accesses to shared memory, whose bank conflicts are counted, and
+// Operations of a warp: accesses to shared memory, with counts of their bank conflicts, and
 // asynchronous copies.
 #include <algorithm>
 #include <set>
@@ -49,7 +49,7 @@ void Machine::note_warp_access(const void* node, const Buffer& buffer, bool is_w
 void Machine::report_warp_accesses() {
   for (WarpUse& use : warp_uses_) {
     std::sort(use.offsets.begin(), use.offsets.end());
-    // The number of threads that are served at once.
+    // The number of threads that are served in one transaction.
     const std::int64_t together = use.bytes > 8            ? kWarpSize / 4
                                   : use.bytes > kBankBytes ? kWarpSize / 2
                                                            : kWarpSize;
@@ -77,10 +77,10 @@ void Machine::report_warp_accesses() {
   evaluations_.clear();
 }
 
-// ---- copies that go on ----
+// ---- asynchronous copies ----
 
-/// Arguments: (to, from, bytes). The destination is undefined until the thread has waited for the
-/// copy.
+/// Starts a copy with the arguments (to, from, bytes). The destination is undefined until the
+/// thread has waited for the copy.
 void Machine::begin_copy(const Call& n, Thread& t) {
   const Call& to = *n.args[0].as<Call>();
   const Call& from = *n.args[1].as<Call>();
@@ -94,7 +94,7 @@ void Machine::begin_copy(const Call& n, Thread& t) {
   const int to_bytes = to.args[0].dtype().element().bytes();
   const Place target = locate(to, 0, t, true);
   locate(to, bytes / to_bytes - 1, t, true);
-  // If several threads copy the same data, the first one does.
+  // If several threads copy the same data, only the first one copies.
   std::vector<std::byte>& begun = begun_copies_[{target.memory, target.offset}];
   if (begun != copy.bytes) {
     begun = copy.bytes;

@@ -58,7 +58,7 @@ class Watch {
     }
     Piece& piece = pieces_[access.copy];
     if (piece.extents.empty()) piece.extents.assign(access.extents.begin(), access.extents.end());
-    // Steps of a scan read the results of earlier steps, which are not partial sums.
+    // Steps of a scan read the results of earlier steps, which are not partial results.
     if (!access.is_write && !(is_own && is_reduction_)) piece.read(access.indices);
     if (!access.is_write) return;
     ++piece.stores;
@@ -111,7 +111,7 @@ class Watch {
   Counts counts_;
 };
 
-/// Returns the loads of buffers that the same statement stores: partial sums.
+/// Returns the loads of buffers that the same statement stores: partial results.
 std::unordered_set<const Load*> own_reads(const Stmt& loops) {
   std::unordered_set<const Load*> own;
   auto add = [&](const Expr& value, const std::unordered_set<const BufferNode*>& stored) {
@@ -133,7 +133,7 @@ std::unordered_set<const Load*> own_reads(const Stmt& loops) {
 
 constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
 
-/// Thrown with the reason if nothing can be measured.
+/// Thrown, with the reason, if nothing can be measured.
 struct NotCounted {
   std::string reason;
 };

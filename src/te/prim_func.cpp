@@ -65,7 +65,8 @@ PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
 
 namespace {
 
-/// A function applied to inputs: the values of its variables, and the remaining checks.
+/// A function applied to inputs: the values of its variables, and the checks that remain for run
+/// time.
 class Application {
  public:
   Application(const std::vector<Tensor>& inputs, const PrimFunc& func, std::string what,
@@ -77,7 +78,7 @@ class Application {
       fail("the function has " + std::to_string(params_.size()) + " parameters, the inputs are " +
            std::to_string(inputs.size()) + " and leave none as an output");
     for (std::size_t n = 0; n < inputs.size(); ++n) check_kind(n);
-    // Extents that are single variables determine values; other extents are compared afterwards.
+    // Extents that are single variables determine values. Other extents are compared afterwards.
     for (std::size_t n = 0; n < inputs.size(); ++n) bind_sizes(n);
     for (std::size_t n = 0; n < inputs.size(); ++n) compare_shape(n);
     for (std::size_t n = 0; n < params_.size(); ++n) declare(n);
@@ -89,7 +90,7 @@ class Application {
   /// Returns the body with new variables and buffers.
   Stmt body(const PrimFunc& func) const {
     const Stmt computation = tir::rewrite(func.body, [&](const Realize& realize, const Stmt&) {
-      // The memory of a parameter already exists.
+      // The memory of a parameter exists already.
       return is_param(realize.buffer) ? std::optional<Stmt>(realize.body) : std::nullopt;
     });
     std::vector<std::pair<Buffer, Buffer>> arrays;
@@ -123,7 +124,7 @@ class Application {
                        [&](const Buffer& b) { return b.same_as(buffer); });
   }
 
-  // ---- what the function is ----
+  // ---- properties of the function ----
 
   const BufferParam& array_of(const PrimFunc& func, const Var& param) const {
     const BufferParam* array = func.buffer_of(param);
@@ -144,7 +145,7 @@ class Application {
          ")");
   }
 
-  // ---- what the inputs say ----
+  // ---- values and checks from the inputs ----
 
   void check_kind(std::size_t n) const {
     const Buffer& param = params_[n];

@@ -5,7 +5,8 @@
 
 namespace tenon::te {
 
-/// Precondition: `outputs` are the operations that compute the arguments; there is at least one.
+/// Returns the block program. Precondition: `outputs` are the operations that compute the
+/// arguments, and are not empty.
 tir::PrimFunc blocks_of(const std::vector<Operation>& outputs,
                         const std::vector<FunctionArgument>& arguments,
                         const PrimFuncOptions& options, const SourceLocation& where);

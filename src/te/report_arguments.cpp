@@ -27,7 +27,7 @@ std::vector<Var> scalars_of(const StageGraph& graph, const Bounds& bounds,
   for (const Bounds::Entry& entry : bounds.entries()) known.insert(&entry.axis.var().node());
   for (const StageId id : graph.ids()) {
     const Operation& op = graph.stage(id).op;
-    // The shape of an input determines them.
+    // Variables in the shape of an input are determined by the input.
     if (op.as<Placeholder>())
       for (const Expr& extent : op.output(0).shape())
         for (const Var& var : free_vars(extent)) known.insert(&var.node());

@@ -128,7 +128,7 @@ class FunctionMaker {
       buffers_.set_argument(tensor, buffer);
     }
     check_placeholders();
-    // Reads that are only partly out of bounds can be printed; `build` refuses them.
+    // Reads that are only partly out of bounds can be printed; `build` rejects them.
     check_reads(graph_, bounds, Outside::Wholly);
     Program program(graph_, bounds, buffers_);
     program.check_intrinsics = options_.check_intrinsics;
@@ -140,8 +140,8 @@ class FunctionMaker {
   }
 
  private:
-  /// Two tensors may share a buffer if one is computed elementwise from the other and overwritten
-  /// elements have no other reader.
+  /// Checks that two tensors may share a buffer: one is computed elementwise from the other, and
+  /// overwritten elements have no other reader.
   void check_in_place(const Tensor& a, const Tensor& b, const std::string& buffer) const {
     const bool in_order = *graph_.find(a.op()) < *graph_.find(b.op());
     const Tensor& before = in_order ? a : b;
@@ -245,8 +245,8 @@ class FunctionMaker {
     }
   }
 
-  /// Checks that every variable has a value. (An axis or thread that is used outside its scope, and
-  /// the uses in a store predicate, can be printed; `build` refuses them.)
+  /// Checks that every variable has a value. Programs that use an axis or thread outside its scope,
+  /// or in a store predicate, can be printed; `build` rejects them.
   void check_variables(const Bounds& bounds) const {
     std::vector<Var> used = free_vars(func_.body);
     std::erase_if(used, [&](const Var& var) {
@@ -265,8 +265,8 @@ class FunctionMaker {
       for (const auto& [axis, attributes] : stage.attributes)
         if (attributes.thread) give(attributes.thread->axis.var());
     }
-    // A size that is an expression of others can be printed; `build` refuses it unless the others
-    // are given elsewhere.
+    // A size that is an expression of other variables can be printed. `build` rejects it unless the
+    // variables have values from other parameters.
     for (const BufferParam& param : func_.buffers) {
       give(param.declared->elem_offset);
       for (const auto* sizes : {&param.declared->shape, &param.declared->strides})
@@ -285,7 +285,7 @@ class FunctionMaker {
             where_);
   }
 
-  /// Returns " in stage `B`", where the variable is used.
+  /// Returns " in stage `B`" for the stage that uses the variable.
   std::string user_of(const Var& var) const {
     for (StageId id : graph_.ids())
       for (const Expr& body : graph_.stage(id).op.body())

@@ -19,7 +19,7 @@ using namespace tir;
 
 namespace {
 
-/// While it lives, marks the thread attributes of the shells as open.
+/// Marks the thread attributes of loop headers as open during its lifetime.
 class ScopedThreads {
  public:
   ScopedThreads(std::vector<IterVar>& open, const Shells& shells)
@@ -104,7 +104,7 @@ Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
 
 std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
   const FrozenStage& stage = program_.graph.stage(id);
-  // Threads that synchronize must stay in step.
+  // Threads that synchronize must not diverge, so the stage is not skipped.
   if (!read_conditions_[id.index()] || stage.double_buffer || has_threads_) return std::nullopt;
   for (int k = 0; k < stage.op.num_outputs(); ++k)
     if (program_.buffers.is_argument(stage.op.output(k))) return std::nullopt;
@@ -118,7 +118,7 @@ std::vector<std::vector<Range>> output_regions(const FrozenStage& stage, const P
   auto range_of = [&](const IterVar& axis) { return program.lower(program.bounds[axis], {}); };
   std::vector<std::vector<Range>> regions(static_cast<std::size_t>(stage.op.num_outputs()));
   if (const Scan* scan = stage.op.as<Scan>()) {
-    // The states before the first step share the memory of the computed ones.
+    // The states before the first step share the memory of the computed states.
     const Range steps = range_of(scan->scan_axis);
     std::size_t spatial = 0;
     for (std::size_t k = 0; k < regions.size(); ++k) {
@@ -179,7 +179,7 @@ Stmt StageBuilder::provide(StageId id) {
       [](const Placeholder&) { return make_nop(); });
 }
 
-// ---- the kinds ----------------------------------------------------------------------------------
+// ---- kinds of operations ------------------------------------------------------------------------
 
 Stmt StageBuilder::provide_compute(StageId id) {
   const FrozenStage& stage = program_.graph.stage(id);
@@ -249,8 +249,8 @@ Stmt StageBuilder::provide_extern(StageId id) {
   return body;
 }
 
-/// Makes the initial states, then a loop over the steps, whose stages are innermost. Threads of the
-/// whole scan enclose both.
+/// Emits the initial states, then a loop over the steps with the stages of a step innermost.
+/// Threads of the whole scan enclose both.
 Stmt StageBuilder::provide_scan(StageId id) {
   const FrozenStage& stage = program_.graph.stage(id);
   const LoopNest nest = make_loop_nest(id, program_);

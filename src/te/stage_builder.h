@@ -20,7 +20,7 @@ struct Initialisation {
 struct NestedBody {
   struct Level {
     const Shells* shells;
-    /// Stages computed inside the loop, before what it contains.
+    /// Stages that are computed inside the loop, before the loop's body.
     std::vector<StageId> attached;
   };
   /// An addition to the inner loops: stages or an initialization before them, or a reduction across
@@ -28,30 +28,31 @@ struct NestedBody {
   using With =
       std::variant<std::monostate, Initialisation, std::vector<StageId>, const ThreadReduction*>;
 
-  /// Outermost first.
+  /// The loops, outermost first.
   std::vector<Level> levels;
-  /// Innermost, inside the guards: these stages, then this statement.
+  /// The guards, inside the innermost loop. Inside them follow `stages`, and then the stage's own
+  /// statement.
   Shells guards = {};
   std::vector<StageId> stages = {};
   std::optional<Stmt> innermost = std::nullopt;
-  /// Placed inside the first `with_depth` loops.
+  /// The addition, inside the first `with_depth` loops.
   With with = {};
   std::size_t with_depth = 0;
 };
 
-/// Whether a stage is computed in a call in which it has no readers.
+/// Whether to compute a stage in a call in which no reader needs it.
 enum class Unread : std::uint8_t { Skipped, Computed };
 
 class StageBuilder {
  public:
   StageBuilder(Program& program, Unread unread);
 
-  /// Returns the whole program: stages at root in order, each inside the memory of the previous
-  /// ones.
+  /// Returns the whole program: stages at root in order, each nested inside the realizations of the
+  /// previous stages.
   Stmt build();
 
  private:
-  /// Returns the stage's memory, its statements, and then the statements that use it.
+  /// Returns the stage's memory, its statements, and then the consumer.
   Stmt pipeline(StageId stage, const std::optional<Stmt>& consumer);
   Stmt realize(StageId stage, Stmt body);
   Stmt provide(StageId stage);
@@ -66,32 +67,32 @@ class StageBuilder {
 
   /// Returns the loops in order. Stages attached to a leaf are inside all leaves before it.
   std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest);
-  /// Returns what the first `depth` loops contain.
+  /// Returns the body of the first `depth` loops.
   Stmt inside(const NestedBody& body, std::size_t depth);
   Stmt innermost(const NestedBody& body);
   /// Combines the loops with their addition.
   Stmt joined(const NestedBody::With& with, Stmt loops);
   Stmt initialised(const Initialisation& front) const;
-  /// Returns the body preceded by these stages, each inside the memory of the previous ones.
+  /// Returns the body preceded by these stages, each nested inside the realizations of the previous
+  /// stages.
   Stmt behind(const std::vector<StageId>& stages, std::optional<Stmt> body);
 
-  /// Returns the attributes of threads that own private memory for one of these stages, and that
-  /// execute both the stage and its readers.
+  /// Returns the attributes of the hoisted threads (LiftedThreads) around these stages.
   Shells threads_of(const std::vector<StageId>& attached) const;
-  /// Returns the shells without the attributes of threads that are already open.
+  /// Returns the headers without the attributes of threads that are already open.
   Shells closed_only(const Shells& level) const;
 
-  /// Returns the stages that compute these tensors, ascending.
+  /// Returns the stages that compute these tensors, in ascending order.
   std::vector<StageId> stages_of(const std::vector<Tensor>& tensors) const;
 
   Program& program_;
-  /// Per stage and leaf position, the stages attached there, in order; after the last leaf, those
-  /// that update a scan.
+  /// The stages attached at each leaf position, per stage, in order. The list after the last leaf
+  /// contains the stages that update a scan.
   std::vector<std::vector<std::vector<StageId>>> attached_;
-  /// Per scan, the stages that compute its initial states, in order.
+  /// The stages that compute the initial states of each scan, in order.
   std::vector<std::vector<StageId>> initial_;
   std::vector<StageId> at_root_;
-  /// Per stage, the condition under which it is read.
+  /// The condition under which each stage is read.
   std::vector<std::optional<Expr>> read_conditions_;
   bool has_threads_ = false;
   /// Threads whose attributes enclose the statement being generated.

@@ -155,12 +155,12 @@ std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& 
   for (auto [first, last] : physical_groups(*buffer.get())) {
     Expr offset = physical.empty() ? buffer->elem_offset : make_int(buffer->elem_offset.dtype(), 0);
     if (!buffer->strides.empty()) {
-      // Explicit strides: a sum over dimensions.
+      // With explicit strides, the offset is a sum over dimensions.
       Expr sum = make_int(Int(32), 0);
       for (std::size_t n = first; n < last; ++n) sum = sum + indices[n] * buffer->strides[n];
       offset = offset + sum;
     } else if (first < last) {
-      // Compact: nested, ((i * d1 + j) * d2 + k).
+      // In a compact layout, the offset is nested: ((i * d1 + j) * d2 + k).
       Expr sum = indices[first];
       for (std::size_t n = first + 1; n < last; ++n) sum = sum * buffer->shape[n] + indices[n];
       offset = offset + sum;
@@ -249,8 +249,8 @@ void check_inside(const Buffer& buffer, const std::vector<Expr>& indices, int la
   }
 }
 
-/// Returns the indices of consecutive elements, as many as the type has elements of the buffer's
-/// type.
+/// Returns the indices of consecutive elements. Their number is the number of elements of the
+/// buffer's type in `type`.
 std::vector<Expr> neighbours(const Buffer& buffer, std::vector<Expr> begin, DataType type,
                              std::string_view what, const SourceLocation& where) {
   check_indices(buffer, begin, where);

@@ -14,7 +14,7 @@ struct IRBuilderState {
   struct Scope {
     int id;
     std::vector<Entry> entries;
-    /// The variables that the scope defines: a loop's variable, lets.
+    /// The variables that the scope defines: a loop's variable and lets.
     std::vector<Var> vars = {};
   };
   std::vector<Scope> scopes;
@@ -32,7 +32,7 @@ struct IRBuilderState {
   void emit(Entry entry) { scopes.back().entries.push_back(std::move(entry)); }
   Stmt close();
   Stmt in_new_scope(const std::function<void()>& body, std::vector<Var> vars = {});
-  /// TypeError or LowerError for an expression that cannot occur in a loop program.
+  /// Throws TypeError or LowerError for an expression that cannot occur in a loop program.
   void check(const Expr& e, const SourceLocation& where) const;
 };
 
@@ -40,7 +40,7 @@ Stmt IRBuilderState::close() {
   std::vector<Entry> entries = std::move(scopes.back().entries);
   for (const Var& var : scopes.back().vars) ended.emplace(&var.node(), var);
   scopes.pop_back();
-  // From last to first, because a wrapper takes everything after it.
+  // Processes entries from last to first, because a wrapper encloses all following entries.
   std::vector<Stmt> following;
   for (std::size_t n = entries.size(); n-- > 0;) {
     if (Stmt* s = std::get_if<Stmt>(&entries[n])) {
@@ -318,7 +318,7 @@ Var IRBuilder::let(Name name, const Operand& value) {
 BufferRef IRBuilder::allocate(DataType dtype, std::vector<Expr> shape, Name name, Name scope,
                               SourceLocation where) {
   for (const Expr& extent : shape) state_->check(extent, where);
-  // Declared only for its checks of the extents.
+  // The declaration is made only for its checks of the extents.
   decl_buffer(shape, dtype, {.name = name, .scope = scope}, where);
   Expr total = make_int(Int(32), 1);
   for (const Expr& extent : shape) total = total * extent;
@@ -340,14 +340,14 @@ void IRBuilder::scope_attr(const IterVar& axis, AttrKind kind, const Operand& va
   if (kind != AttrKind::ThreadExtent && kind != AttrKind::VirtualThread)
     throw TypeError(what + "an axis has a ThreadExtent or a VirtualThread", value.where());
   if (!axis.thread())
-    throw TypeError(what + "it is no thread axis; make one with te::thread_axis", value.where());
+    throw TypeError(what + "it is not a thread axis; make one with te::thread_axis", value.where());
   Expr e = checked(*state_, value);
   if (!e.dtype().is_index())
     throw TypeError(what + "the extent must be an integer, got " + e.dtype().str(), value.where());
   if (const auto count = constant_int(e); count && *count < 1)
     throw TypeError(what + "the extent must be positive, got " + std::to_string(*count),
                     value.where());
-  // A launch has at least one thread, whatever the value of a size.
+  // A launch has at least one thread, whatever the value of a symbolic extent.
   if (kind == AttrKind::ThreadExtent && !is_constant(e)) e = max(1, e);
   state_->emit([axis, kind, e](Stmt body) {
     return make_stmt(Attr{kind, axis, "", e, std::move(body)});

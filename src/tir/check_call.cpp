@@ -107,7 +107,7 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
       const DataType second = args[1].dtype(), element = first.element();
       if (args[2].dtype() != type || first.bits * first.lanes != type.bits * type.lanes)
         return false;
-      // bfloat16, or its bits.
+      // The element is bfloat16 or its bits.
       if (type.is_float())
         return type.bits == 32 && second == first && (element == BFloat(16) || element == UInt(16));
       const auto is_byte = [](DataType t) { return t.is_integral() && t.bits == 8; };

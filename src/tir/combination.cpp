@@ -7,8 +7,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// Also accepts the finite limits from which programs of TVM start: they stand for the identity,
-/// and partial results start from them.
+/// Whether the expression is the identity element of `op`. Also accepts the finite limits of
+/// floats, with which TVM programs initialize; partial results start from them.
 bool is_identity(const Expr& e, BinaryOp op) {
   const DataType type = e.dtype();
   switch (op) {

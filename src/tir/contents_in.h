@@ -23,7 +23,8 @@ inline Contents contents_in(const decltype(Attr::subject)& subject) {
   if (const IterVar* axis = std::get_if<IterVar>(&subject)) return contents_in(axis->var());
   return {};
 }
-/// Not analyzed: axes and blocks have domains, regions and definitions of their own.
+/// Returns all contents, because the fields are not analyzed: axes and blocks have domains, regions
+/// and definitions of their own.
 inline Contents contents_in(const std::shared_ptr<const ReduceNode>&) {
   return Contents::everything();
 }

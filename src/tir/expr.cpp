@@ -188,7 +188,7 @@ Expr make_int(DataType type, std::int64_t value) {
 Expr make_float(DataType type, double value) {
   if (type.is_vector()) return make_broadcast(make_float(type.element(), value), type.lanes);
   internal_check(type.is_floating(), "a floating constant of a type that is no float");
-  // Uses a single NaN, so that all print alike.
+  // Uses a single NaN, so that all NaNs print alike.
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
   return make(type, FloatImm{interp::fit(interp::floating(value), type).d});
 }
@@ -298,7 +298,7 @@ Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index) {
 Expr make_true(int lanes) { return make_int(Bool(lanes), 1); }
 Expr make_false(int lanes) { return make_int(Bool(lanes), 0); }
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
 bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
 

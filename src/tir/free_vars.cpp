@@ -74,7 +74,7 @@ class FreeVars {
   }
 
  private:
-  /// Variables that are sizes, strides or offset of a view are defined inside it, and only there.
+  /// Visits a view. Variables that are its sizes, strides or offset are defined inside it only.
   void view(const BufferView& n) {
     for (const Range& range : n.region) expr(range.min), expr(range.extent);
     std::vector<const ExprNode*> defined;

@@ -111,7 +111,7 @@ class Copier {
     return buffer(view);
   }
 
-  /// Outside a view, variables with the same identity as its sizes keep their own values.
+  /// Copies a view. Outside it, the variables of its sizes keep their own values.
   Stmt viewed(const BufferView& view) {
     BufferView copy = view;
     copy.source = buffer(view.source);
@@ -172,8 +172,8 @@ class Copier {
     return copies_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
   }
 
-  /// If the memory is not copied, its sizes may be those of one iteration, provided that it is
-  /// large enough for all. Sizes defined by a view do not affect it.
+  /// Returns the buffer in memory that is not copied. Its sizes may be those of one iteration,
+  /// provided that it is large enough for all iterations. Sizes defined by a view do not affect it.
   Buffer of_same_memory(const Buffer& b) {
     const auto stays = [&](const Expr& e) {
       return e.as<IntImm>() || substitute(e, around_views_).same_as(e);
@@ -201,7 +201,7 @@ class Copier {
   }
 
   VarMap replaced_;
-  /// The substitution without definitions of views.
+  /// The substitution outside all views, without the variables that views define.
   VarMap around_views_;
   /// Given replacements of buffers, and new copies.
   std::unordered_map<const BufferNode*, Buffer> given_, copies_;

@@ -1,12 +1,12 @@
-// The infinities from which Min and Max of floats start. TVM 0.9 starts from the largest finite
-// numbers, and TVM 0.9 text shows those; printers use this table.
+// The infinities with which Min and Max of floats start. TVM 0.9 starts with the largest finite
+// numbers and prints them. Printers use this table to reproduce TVM 0.9 text.
 #pragma once
 
 #include "tenon/tir/expr.h"
 
 namespace tenon::tir {
 
-/// Returns the finite number that TVM 0.9 text has for this node; nullopt for any other node,
+/// Returns the finite number that represents this node in TVM 0.9 text; nullopt for any other node,
 /// including other infinities.
 std::optional<double> finite_identity(const ExprNode& node);
 

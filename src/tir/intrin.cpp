@@ -15,7 +15,7 @@ struct Row {
   Effect effect = Effect::Pure;
 };
 
-// In the order of the enumeration.
+// The table of intrinsics, in the order of the enumeration.
 constexpr std::array kRows = {
     Row{Intrin::exp, "exp"},
     Row{Intrin::exp2, "exp2"},

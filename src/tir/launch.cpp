@@ -6,8 +6,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// Alignment in bytes that matrix tiles require, which is more than that of the widest vector loads
-/// of devices.
+/// Alignment in bytes that matrix tiles require. It exceeds the alignment of the widest vector
+/// loads of devices.
 constexpr int kDynamicAlignment = 32;
 
 }  // namespace

@@ -10,13 +10,14 @@ namespace tenon::tir {
 struct Token {
   enum class Kind : unsigned char { Name, Number, String, Sign, End };
   Kind kind;
-  /// For a String, with escapes resolved.
+  /// The content of a String, with escapes resolved.
   std::string text;
   int line;
   int column;
 };
 
-/// Splits the text into tokens. TypeError with line and column for an invalid character or string.
+/// Splits the text into tokens. Throws TypeError, with line and column, for an invalid character or
+/// string.
 std::vector<Token> tokenize(std::string_view text);
 
 [[noreturn]] void syntax_error(const Token& at, const std::string& what);

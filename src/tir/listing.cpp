@@ -18,7 +18,8 @@ class Unsharing {
     if (is_stack_low()) return with_deep_stack([&] { return of(s); });
     const Stmt made = map_children(
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return of(child); });
-    // A statement with new children is already a new node.
+    // A statement with new children is already a new node, so only an unchanged statement needs a
+    // copy.
     const bool is_met_again = made.same_as(s) && !met_.insert(&s.node()).second;
     return is_met_again ? make_stmt(s.node().value) : made;
   }

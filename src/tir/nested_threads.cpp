@@ -31,7 +31,7 @@ Uses uses_in(const Stmt& s) {
 struct OpenLoop {
   ThreadTag tag;
   std::optional<std::int64_t> extent;
-  /// Its variable, and all variables computed from it.
+  /// The loop's variable, and all variables computed from it.
   std::unordered_set<const void*> dependent;
   /// Number of enclosing conditions that hold in only some of the threads.
   int divergent = 0;
@@ -84,8 +84,8 @@ class Serializer {
         s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
   }
 
-  /// Processes a statement under conditions that exclude some of the threads on which they depend.
-  /// `var` differs between those.
+  /// Processes a statement under conditions that hold in only some of the threads on which they
+  /// depend. The values of `var` differ between these threads.
   Stmt under(const std::vector<Expr>& conditions, const std::optional<Var>& var, const Stmt& s) {
     std::vector<int> divergent;
     for (OpenLoop& open : open_) {

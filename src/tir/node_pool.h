@@ -62,8 +62,8 @@ class NodePool {
 
 }  // namespace detail
 
-/// An allocator for std::allocate_shared. With sanitizers it is the default one, so that they see
-/// the lifetime of every node.
+/// An allocator for std::allocate_shared. In sanitizer builds it is the default allocator, so that
+/// sanitizers observe the lifetime of every node.
 template <class T>
 struct NodeAllocator {
   using value_type = T;

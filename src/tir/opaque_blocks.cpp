@@ -8,8 +8,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// Whether the loop has one iteration and no annotations. A thread-bound loop is kept, but its
-/// variable is substituted too.
+/// Whether the loop has one iteration and no annotations. (A thread-bound loop is kept, but its
+/// variable is substituted too.)
 bool is_unit(const For& loop) {
   return is_one(loop.extent) &&
          (loop.kind == ForKind::ThreadBinding || traits_of(loop).annotations.empty());
@@ -76,7 +76,8 @@ class OpaqueMaker {
     return r;
   }
 
-  /// Returns the init, guarded by the condition that every reduction begins.
+  /// Returns the init, guarded by the condition that every reduction axis is at its first
+  /// iteration.
   Stmt first_of(const Block& block, Stmt init) {
     std::optional<Expr> begins;
     for (const IterVar& axis : block.iters) {
@@ -90,7 +91,7 @@ class OpaqueMaker {
     return result;
   }
 
-  /// Records the loops of the reduction as carrying its sum.
+  /// Records the reduction loops as carrying the reduction.
   void note_carried(const Block& block, const std::vector<Expr>& values) {
     std::vector<Var> vars;
     for (std::size_t n = 0; n < block.iters.size(); ++n)

@@ -36,7 +36,7 @@ Expr float_constant(DataType type, double value, const SourceLocation& where) {
 
 }  // namespace
 
-// ---- the type in which operands meet ------------------------------------------------------------
+// ---- the common type of operands ----------------------------------------------------------------
 
 Expr to_lanes(const Expr& e, int lanes) {
   return e.dtype().lanes == 1 && lanes > 1 ? make_broadcast(e, lanes) : e;

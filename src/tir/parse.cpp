@@ -10,7 +10,8 @@ namespace tenon::tir {
 
 namespace {
 
-/// Infers the form: the text shows it only in arrays that have both a declared and a flat buffer.
+/// Infers the form. The text determines it only for arrays that have both a declared and a flat
+/// buffer.
 Form form_of(const PrimFunc& func) {
   const bool is_flat = std::ranges::any_of(
       func.buffers, [](const BufferParam& array) { return !array.declared.same_as(array.buffer); });
@@ -93,7 +94,7 @@ void TextParser::parse_maps(PrimFunc& func) {
   while (!accept("}")) {
     const Token name = take();
     const auto param = vars_.find(name.text);
-    if (param == vars_.end()) syntax_error(name, "`" + name.text + "` is no parameter");
+    if (param == vars_.end()) syntax_error(name, "`" + name.text + "` is not a parameter");
     expect(":");
     entries.emplace_back(param->second, buffer(take()));
     accept(",");

@@ -67,7 +67,7 @@ DataType TextParser::type_of(const Token& token, const std::string& text) {
   try {
     return DataType::parse(text);
   } catch (const TypeError&) {
-    syntax_error(token, "`" + text + "` is no data type");
+    syntax_error(token, "`" + text + "` is not a data type");
   }
 }
 
@@ -111,7 +111,7 @@ Expr TextParser::infix(const Token& op, Expr a, Expr b) {
     return make_binary(div, std::move(a), std::move(b));
   }
   auto found = kOps.find(op.text);
-  if (found == kOps.end()) syntax_error(op, "`" + op.text + "` is no operator");
+  if (found == kOps.end()) syntax_error(op, "`" + op.text + "` is not an operator");
   return make_binary(found->second, std::move(a), std::move(b));
 }
 
@@ -296,7 +296,7 @@ void TextParser::field(BufferNode& node) {
     take();
     node.kind = BufferKind::AutoBroadcast;
   } else {
-    syntax_error(key, "`" + key.text + "` is no field of a buffer");
+    syntax_error(key, "`" + key.text + "` is not a field of a buffer");
   }
 }
 

@@ -49,7 +49,7 @@ Stmt TextParser::rest_of_scope() {
 
 bool TextParser::starts_store() const {
   if (is_sign("[", 1)) {
-    // Looks for name[...] = value: finds the matching bracket.
+    // Detects name[...] = value by finding the matching bracket.
     int depth = 0;
     for (std::size_t n = 1; peek(n).kind != Token::Kind::End; ++n) {
       if (is_sign("[", n)) ++depth;
@@ -84,7 +84,7 @@ Stmt TextParser::loop() {
            : text.text == "unroll" ? ForKind::Unrolled
            : text.text == "vectorized"
                ? ForKind::Vectorized
-               : (syntax_error(text, "`" + text.text + "` is no kind of loop"), ForKind::Serial);
+               : (syntax_error(text, "`" + text.text + "` is not a kind of loop"), ForKind::Serial);
   }
   Stmt body = block();
   return make_stmt(For{v, min, extent_of(min, end), kind, std::move(body)});
@@ -183,7 +183,7 @@ IterVar TextParser::iter_var() {
     return IterVar(dom, v, kind,
                    tag.text.empty() ? std::nullopt : std::optional(ThreadTag::parse(tag.text)));
   }
-  syntax_error(kind_name, "`" + kind_name.text + "` is no kind of axis");
+  syntax_error(kind_name, "`" + kind_name.text + "` is not a kind of axis");
 }
 
 CommReducer TextParser::reducer() {
@@ -214,7 +214,7 @@ Stmt TextParser::attr() {
     Attr attr{kind, subject, "", value, body};
     if (attr_text(attr) == key.text) return make_stmt(std::move(attr));
   }
-  syntax_error(key, "`" + key.text + "` is no attribute");
+  syntax_error(key, "`" + key.text + "` is not an attribute");
 }
 
 }  // namespace tenon::tir

@@ -1,5 +1,5 @@
-// TVM 0.9's older text form, used for operations, axes and errors: names are not made unique, and
-// there are no types.
+// TVM 0.9's older text form, used for operations, axes and errors. Names are not made unique, and
+// types are not printed.
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/block.h"

@@ -17,7 +17,7 @@ StmtNode::~StmtNode() {
 
 namespace {
 
-/// Contents beyond those of the fields.
+/// Adds contents beyond those of the fields.
 template <class Node>
 void note(const Node&, Contents&) {}
 void note(const For& n, Contents& contents) {

@@ -88,7 +88,7 @@ class TextParser {
   static Expr infix(const Token& op, Expr a, Expr b);
   std::vector<Expr> list(std::string_view open, std::string_view close);
 
-  /// Parses what starts with a word: a literal, a function form, a load, or a variable.
+  /// Parses a construct that starts with a word: a literal, a function form, a load, or a variable.
   Expr named();
   Expr let_expr();
   Expr function_form(const Token& name);
@@ -115,8 +115,8 @@ class TextParser {
   Stmt store();
   Stmt loop();
 
-  /// Returns the extent. The text has min + extent in folded form, from which min is subtracted
-  /// again.
+  /// Returns the extent of a loop. The text contains min + extent in folded form, from which min is
+  /// subtracted again.
   static Expr extent_of(const Expr& min, const Expr& end);
   Stmt branch();
   Stmt while_loop();
@@ -126,8 +126,8 @@ class TextParser {
   std::variant<Expr, IterVar, Buffer, CommReducer> attr_subject();
   IterVar iter_var();
 
-  /// Returns the reducer with the index in the text. The text does not contain the reducer, so that
-  /// it is empty.
+  /// Returns the reducer with the index in the text. The text does not contain its definition, so
+  /// the reducer is empty.
   CommReducer reducer();
   Stmt attr();
 

@@ -56,7 +56,7 @@ class TextPrinter {
   bool annotate_;
   std::size_t longest_;
   bool is_cut_ = false;
-  /// Null unless positions are requested.
+  /// The recorded positions; null unless they are requested.
   std::vector<Mark>* marks_ = nullptr;
   int indent_ = 0;
   std::unordered_map<const void*, std::string> named_;

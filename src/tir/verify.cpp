@@ -10,7 +10,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// A set, stored as one bit per element of a shared map.
+/// A set that is stored as one bit per element of a shared map.
 class Marked {
  public:
   Marked(DenseMap<const void*, unsigned>& marks, unsigned mark) : marks_(marks), mark_(mark) {}
@@ -46,8 +46,8 @@ class Verifier {
       if (live_.contains(&b.declared->data.node()))
         report("array `" + b.declared->name + "` has the memory of another parameter", b.param);
       for (const Buffer& buffer : {b.declared, b.buffer}) {
-        // Sizes, strides and offsets of an argument are read from it: their first occurrence
-        // defines them.
+        // Sizes, strides and offsets of an argument are read from the argument: their first
+        // occurrence defines them.
         for (const Expr& e : buffer->shape) admit_free(e);
         for (const Expr& e : buffer->strides) admit_free(e);
         admit_free(buffer->elem_offset);
@@ -60,7 +60,7 @@ class Verifier {
 
  private:
   Form form_;
-  /// The number of lanes of the enclosing condition by lanes; 1 if there is none.
+  /// The number of lanes of the enclosing vector condition; 1 if there is none.
   int masked_lanes_ = 1;
   bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
 

@@ -9,8 +9,9 @@
 namespace tenon::tir {
 
 // ---- children -----------------------------------------------------------------------------------
-// Checks the stack here, since nearly every recursive traversal passes through once per level, so
-// that callers need not check it.
+//
+// Stack depth is checked here. Nearly every recursive traversal passes through these functions once
+// per level, so callers need not check it.
 
 namespace {
 
@@ -173,7 +174,7 @@ std::optional<Node> mapped_node(const Node& node, const F& f, const G& g) {
       Fields<Node>::list);
 }
 
-/// Returns the expression of a node with replaced children. Types are checked and recomputed.
+/// Returns the expression with the node's replaced children. Types are checked and recomputed.
 Expr remade(const Expr& e, Cast n) { return make_cast(e.dtype(), std::move(n.value)); }
 Expr remade(const Expr&, Binary n) { return make_binary(n.op, std::move(n.a), std::move(n.b)); }
 Expr remade(const Expr&, Not n) { return make_not(std::move(n.a)); }
@@ -335,7 +336,7 @@ Range substitute(const Range& r, const VarMap& map) {
 
 Expr substitute_folding(const Expr& e, const VarMap& map) { return Substitution(map).folding(e); }
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
 bool uses_var(const Expr& e, FunctionRef<bool(const Expr& var)> is_one) {
   if (e.as<VarNode>()) return is_one(e);
@@ -352,7 +353,7 @@ bool uses_var(const Stmt& s, FunctionRef<bool(const Expr& var)> is_one) {
   return found;
 }
 
-// If the bit is set, another variable may share it.
+// Two variables may share a bit, so a set bit is not conclusive.
 bool uses_var(const Expr& e, const Var& var) {
   if ((e.node().contents.variables & var.node().contents.variables) == 0) return false;
   if (e.same_as(var)) return true;

@@ -1,13 +1,14 @@
 // Whether two accesses are disjoint (dependence.h).
 //
-// Sums first: most indices are sums of multiples of variables, whose difference reaches a set of
-// values that misses 0 or not, without a proof by the simplifier.
+// First, sums: most indices are sums of multiples of variables. Their difference covers a set of
+// values, and the accesses are disjoint if the set does not contain 0. This needs no proof by the
+// simplifier.
 //
 //   A[i*8 + j] in iterations i and i + d, j and j' in [0, 8):    8*d + j' - j is at least 1
 //
-// Proofs second: with the second access's variables renamed, the guards of both assumed, and digits
-// for the loop's variable. floordiv(v, 8) and floormod(v, 8) of a fused loop are its digits; if the
-// iterations differ, some digit does. Each digit is a case.
+// Second, proofs: the second access's variables are renamed, the guards of both are assumed, and
+// the loop's variable is split into digits. floordiv(v, 8) and floormod(v, 8) of a fused loop are
+// its digits. If the iterations differ, some digit differs. Each digit is a case.
 #include <algorithm>
 
 #include "tenon/arith/dependence.h"
@@ -24,7 +25,7 @@ using Step = Relation::Step;
 
 namespace {
 
-/// find_conflict gives up after so many proofs by the simplifier.
+/// Maximum number of proofs by the simplifier for one query of find_conflict.
 constexpr int kMaxProofs = 1000;
 constexpr std::size_t kMaxSteps = 4;
 constexpr std::size_t kMaxCases = 64;
@@ -32,7 +33,8 @@ constexpr unsigned kMaxOthers = 4;
 
 /// The positions at which expressions divide a variable: 8 for floordiv(v, 8) and floormod(v, 8),
 /// and 32 for floordiv(floordiv(v, 8), 4). Each position must divide the next one; others are
-/// ignored. A symbol, as in floordiv(v, n), is used only if there is no constant position.
+/// ignored. A symbolic position, as in floordiv(v, n), is used only if there is no constant
+/// position.
 class Digits {
  public:
   explicit Digits(const Var& var) : var_(var) {}
@@ -47,7 +49,7 @@ class Digits {
     for_each_child(e, [&](const Expr& child) { add(child); });
   }
 
-  /// 1 and the cuts, ascending.
+  /// Returns 1 and the cuts, in ascending order.
   std::vector<Expr> positions() {
     const DataType type = var_.dtype();
     std::vector<Expr> result = {make_int(type, 1)};
@@ -118,7 +120,7 @@ class Prover {
       others_ += loop.step == Step::Other ? 1 : 0;
       if (loop.loop.range) facts_.bind(loop.loop.var, *loop.loop.range, /*replace=*/true);
       if (loop.step == Step::Any || !loop.loop.range) continue;
-      // A loop with one iteration has no two different ones.
+      // A loop with one iteration has no two different iterations.
       if (const auto count = constant_int(loop.loop.range->extent); count && *count < 2)
         is_vacuous_ = true;
     }
@@ -181,7 +183,7 @@ class Prover {
     Kind kind = Kind::Same;
     ConstBound bound = ConstBound::everything();
     Step step = Step::Any;
-    /// Number among the loops of step Other.
+    /// The loop's index among the loops with step Other.
     unsigned number = 0;
   };
 
@@ -238,7 +240,7 @@ class Prover {
       if (is_var) {
         term.related = related(term.value, in_first, in_second);
       } else {
-        // A function of differing variables may have two values.
+        // The value may differ between the accesses if it depends on a variable that differs.
         const bool differs = uses_var(term.value, [&](const Expr& var) {
           return related(var, in_first, in_second).kind != Kind::Same;
         });
@@ -250,7 +252,7 @@ class Prover {
     return sum;
   }
 
-  /// Whether the sum is never 0. `later` has a bit for each loop of step Other, set if the second
+  /// Whether the sum is never 0. `later` has a bit for each loop with step Other, set if the second
   /// access is in the later iteration.
   static bool misses_zero(const Sum& sum, bool by_steps, unsigned later) {
     Reach reach(sum.constant);
@@ -297,15 +299,15 @@ class Prover {
 
   bool misses_zero(const Sum& sum) const {
     if (misses_zero(sum, false, 0)) return true;
-    // Each direction of each loop of step Other is a case.
+    // Each direction of each loop with step Other is a case.
     for (unsigned later = 0; later < 1U << others_; ++later)
       if (!misses_zero(sum, true, later)) return false;
     return true;
   }
 
-  /// Replaces part of each sum that a guard bounds by one summand: if j*3 + k < 16 is a guard, j*3
-  /// + k is less than 16 even if the ranges of j and k allow more. Returns false if no guard bounds
-  /// any.
+  /// Replaces a part of each sum that a guard bounds by one summand. With the guard j*3 + k < 16,
+  /// j*3 + k is less than 16 even if the ranges of j and k allow more. Returns false if no guard
+  /// bounds any part.
   bool gather_guarded(Sum& sum, const Access& first, const Access& second) const {
     bool found = false;
     for (const Expr& guard : first.guards) found |= gather_guarded(sum, guard, false);
@@ -381,8 +383,8 @@ class Prover {
   };
 
   /// Values for the variables of the two accesses. `ahead` is the distance of the differing digit
-  /// in the later access. It is substituted after divisions have been resolved, for which the digit
-  /// must stay in range.
+  /// in the later access. It is substituted after divisions have been resolved, because resolving
+  /// them requires the digit to stay in range.
   struct Case {
     Instance first, second;
     VarMap ahead;
@@ -434,7 +436,8 @@ class Prover {
       // The division happens in some iteration, so the divisor is not 0.
       if (!constant_int(positions.back()))
         scopes.push_back(facts_.assume(make_int(var.dtype(), 1) <= positions.back()));
-      // The lowest digit that differs does not determine which iteration is later.
+      // The lowest digit that differs does not determine which iteration is later, so both
+      // directions are cases.
       const bool is_both =
           loop.step == Step::Other || (order == Order::LowestFirst && positions.size() > 1);
       std::vector<Case> next;
@@ -521,7 +524,8 @@ class Prover {
     return result;
   }
 
-  /// Returns the factor from a digit's position to the next one. A position before a symbol is 1.
+  /// Returns the factor from a digit's position to the next one. The position that precedes a
+  /// symbolic one is 1.
   static Expr ratio(const Expr& next, const Expr& position) {
     const auto to = constant_int(next), from = constant_int(position);
     return to && from ? make_int(next.dtype(), *to / *from) : next;
@@ -591,7 +595,7 @@ class Prover {
     if (can_prove_at_least(distance, 1, facts_) || can_prove_below(distance, 0, facts_))
       return true;
     if (is_symbolic_ && is_apart_by_symbols(b - a)) return true;
-    // Otherwise, tests whether the distance is not a multiple of the steps of the loops that it
+    // The fallback tests whether the distance is not a multiple of the steps of the loops that it
     // depends on.
     std::vector<Expr> steps;
     walk(distance, [&](const Binary& n) {
@@ -619,8 +623,8 @@ class Prover {
            (ends.max() && can_prove_below(simplify(*ends.max(), facts_), 0, facts_));
   }
 
-  /// Whether guards assign each element to a single iteration: if both instances access element j,
-  /// `floormod(j, 8) == p` gives p the same value in both.
+  /// Whether guards assign each element to a single iteration. If both instances access element j,
+  /// the guard `floormod(j, 8) == p` gives p the same value in both.
   bool have_different_owners(const Instances& both) {
     const auto& [first, second, values] = both;
     if (first.guards.empty() || second.guards.empty()) return false;
@@ -655,7 +659,7 @@ class Prover {
     for (std::size_t dim = 0; dim < access.indices.size(); ++dim) {
       const Expr& index = access.indices[dim];
       for (const FreeVar& inner : access.inner) {
-        // Requires an index that is the variable plus an offset.
+        // Solves only an index that is the variable plus an offset.
         const Expr offset = simplify(index - inner.var);
         if (!uses_var(index, inner.var) || uses_var(offset, inner.var)) continue;
         set(own.vars, inner.var, element[dim] - instance.in(offset));

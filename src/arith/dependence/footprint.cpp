@@ -13,7 +13,7 @@ using namespace tir;
 
 namespace {
 
-/// A statement with more accesses is opaque.
+/// Maximum number of accesses. A statement with more accesses is opaque.
 constexpr std::size_t kMaxAccesses = 512;
 
 Range from_zero(const Expr& extent) {
@@ -179,7 +179,7 @@ class Reader {
     if (!memory_.is_stable(own.min) || !memory_.is_stable(own.extent))
       return inner_.push_back({var, std::nullopt});
     if (constant_int(own.min)) return inner_.push_back({var, own});
-    // Counted from 0, so that the range is the same in all outer iterations.
+    // Offsets start at 0, so the range is the same in all outer iterations.
     const Var offset = var.fresh();
     inner_.push_back({offset, from_zero(own.extent)});
     set(values_, var, own.min + offset);
@@ -187,7 +187,7 @@ class Reader {
 
   void let(const Var& var, const Expr& value) {
     if (var.dtype().is_handle()) {
-      // The let gives memory another name.
+      // The let introduces an alias for memory.
       result_.is_opaque = true;
     } else if (value.dtype().is_scalar() && memory_.is_stable(value)) {
       set(values_, var, substitute(value, values_));
@@ -207,8 +207,8 @@ class Reader {
     }
   }
 
-  /// A block contributes its declared regions; a block without any, such as the root, contributes
-  /// its body.
+  /// Handles a block, which contributes its declared regions. A block without regions, such as the
+  /// root, contributes its body.
   void block(const BlockRealize& n) {
     const Block& block = *n.block;
     for (const Expr& value : n.values) expr(value);

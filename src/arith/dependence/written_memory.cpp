@@ -36,7 +36,7 @@ WrittenMemory::WrittenMemory(const Stmt& body) {
         for (const Expr& arg : n.args)
           if (arg.as<VarNode>() && arg.as<VarNode>()->pointer) written_.insert(&arg.node());
       });
-  // Views of views come last.
+  // Visits views in reverse order, because views of views follow their sources.
   for (const auto& [view, source] : std::views::reverse(views))
     if (written_.contains(&view.node())) written_.insert(&source.node());
 }

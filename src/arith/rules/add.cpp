@@ -41,7 +41,7 @@ constexpr Row kRows[] = {
     {"one_more_first", "x + y*x ; x + x*y", "x*(1 + y)"},
     {"factor", "x*y + x*z ; y*x + x*z ; x*y + z*x ; y*x + z*x", "x*(y + z)"},
 
-    // A quotient and its remainder.
+    // A quotient and its remainder recombine.
     {"trunc_whole", "truncdiv(x, c1)*c1 + truncmod(x, c1)", "x", "c1 != 0"},
     {"floor_whole",
      "floordiv(x, y)*y + floormod(x, y) ; y*floordiv(x, y) + floormod(x, y) ; "

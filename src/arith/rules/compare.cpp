@@ -13,7 +13,7 @@ constexpr Row kEqualRows[] = {
 constexpr auto kEqualRules = compile<kEqualRows>();
 
 constexpr Row kLessRows[] = {
-    // Common parts of both sides.
+    // Common parts of both sides cancel.
     {"common_addend", "x + y < x + z ; x + y < z + x ; y + x < x + z ; y + x < z + x", "y < z", "",
      kExact},
     {"common_subtrahend", "y - x < z - x", "y < z", "", kExact},
@@ -38,7 +38,7 @@ constexpr Row kLessRows[] = {
      "c1 < 0 && c2 < 0", kExact},
     {"negative_scale_above", "c1 < x*c2", "x < truncdiv(c1, c2)", "c1 >= 0 && c2 < 0", kExact},
 
-    // Quotients.
+    // A comparison of a quotient becomes one of its dividend.
     {"trunc_below_positive", "truncdiv(x, c1) < c2", "x < c1*c2", "c1 > 0 && c2 > 0"},
     {"trunc_below", "truncdiv(x, c1) < c2", "x < c1*(c2 - 1) + 1", "c1 > 0 && c2 <= 0"},
     {"trunc_above", "c1 < truncdiv(x, c2)", "(c1 + 1)*c2 - 1 < x", "c1 >= 0 && c2 > 0"},

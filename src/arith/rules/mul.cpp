@@ -12,7 +12,8 @@ constexpr Row kRows[] = {
     {"multiple_above", "floordiv(x - floormod(x, c2), c1)*c1", "x - floormod(x, c2)",
      "c1 != 0 && c1 == 0 - c2", kExact},
 
-    // Order: constants last, and positive where a difference can be reversed.
+    // Order: constants last. A constant factor of a difference becomes positive by swapping the
+    // operands.
     {"constant_last_inside", "x*(c1*y)", "(x*y)*c1", "", kAgain},
     {"constant_last", "c1*x", "x*c1", "", kAgain},
     {"turn_difference", "(x - y)*c1", "(y - x)*(0 - c1)", "c1 < 0", kAgain},

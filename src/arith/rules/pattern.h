@@ -8,12 +8,13 @@
 //
 // A row has a name, a pattern (alternatives are separated by `;` and tried in order), a
 // replacement, and a condition. In patterns, x y z u v w match any expression, p q any condition,
-// c1 c2 c3 integer constants, and n a number of lanes; repeated names must match equal expressions.
-// A condition is a conjunction: parts on constants are computed, and parts on expressions (`x >=
-// 0`, `y < c1`, `x - y == 0`) must be proved. kAgain requests that the result be rewritten again. A
-// kExact row is valid if nothing on either side overflows; every other row is also valid for
-// arithmetic that wraps. A kKeepsType row is not applied if its result would leave a type in which
-// the operands stay: -6*i is (n - 6)*i modulo n.
+// c1 c2 c3 integer constants, and n a number of lanes. Repeated names must match equal expressions.
+// A condition is a conjunction. Its parts on constants are computed, and its parts on expressions
+// (`x >= 0`, `y < c1`, `x - y == 0`) must be proved.
+//
+// kAgain requests another rewrite of the result. A kExact row is valid if nothing on either side
+// overflows; every other row is also valid for arithmetic that wraps. A kKeepsType row does not
+// apply if its result would exceed a type that contains the operands: -6*i is (n - 6)*i modulo n.
 #pragma once
 
 #include <array>
@@ -55,13 +56,13 @@ enum class PatternKind : std::uint8_t {
 struct Pattern {
   PatternKind kind = PatternKind::Literal;
   BinaryOp op = BinaryOp::Add;
-  /// For Expression, Condition and Constant: the number. For other kinds: the first child.
+  /// The number of an Expression, Condition or Constant; for other kinds, the first child.
   std::uint8_t first = 0;
   std::uint8_t second = 0;
   std::uint8_t third = 0;
-  /// Whether it contains only constants and literals, and can be computed.
+  /// Whether the pattern contains only constants and literals, so that it can be computed.
   bool is_constant = false;
-  /// For Literal and Truth.
+  /// The value of a Literal or Truth.
   std::int16_t value = 0;
 };
 
@@ -70,7 +71,7 @@ inline constexpr int kConditionSlots = 2;   // p q
 inline constexpr int kConstantSlots = 3;    // c1 c2 c3
 inline constexpr std::uint8_t kNone = 0xff;
 
-/// Kinds of nodes by number, for fast exclusion of rules that cannot match.
+/// Kinds of nodes by number. They exclude rules that cannot match, at low cost.
 enum class Kind : std::uint8_t { IntImm = 18, Not, Select, Ramp, Broadcast, Other };
 inline constexpr std::size_t kKinds = 24;
 constexpr Kind kind_of(BinaryOp op) { return static_cast<Kind>(op); }
@@ -104,7 +105,7 @@ struct RuleSet {
   static constexpr std::size_t kMax = 128;
   std::array<std::uint64_t, kMax / 64> bits{};
 };
-/// For each kind of node, the rules whose pattern may have it in that position.
+/// The rules whose pattern may have a given kind of node in an operand position, for each kind.
 struct RulesByKind {
   std::array<RuleSet, kKinds> first{};
   std::array<RuleSet, kKinds> second{};
@@ -123,7 +124,7 @@ struct CompiledRules {
   constexpr operator RuleTable() const { return {rules.data(), N, &by_kind}; }
 };
 
-// ---- reading patterns, at compile time ----------------------------------------------------------
+// ---- parser of patterns, at compile time --------------------------------------------------------
 
 /// A recursive-descent parser. An error is a `throw`, which stops compilation.
 class PatternReader {

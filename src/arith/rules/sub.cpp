@@ -22,7 +22,7 @@ constexpr Row kRows[] = {
     {"minus_min_first", "x - min(x + y, z) ; x - min(y + x, z)", "max(0 - y, x - z)", "", kExact},
     {"minus_min_second", "x - min(z, x + y) ; x - min(z, y + x)", "max(x - z, 0 - y)", "", kExact},
 
-    // Cancellation.
+    // Terms cancel.
     {"drop_added", "(x + y) - y", "x"},
     {"drop_added_first", "(x + y) - x", "y"},
     {"minus_rest", "x - (y + x) ; x - (x + y)", "0 - y"},

@@ -8,14 +8,14 @@
 
 namespace tenon::arith::rules {
 
-// For int32 and int64 scalars. Rows marked kExact are for indices, and for data that provably does
-// not overflow; the others hold modulo the type.
+// Rules for int32 and int64 scalars. Rows marked kExact are for indices, and for data that provably
+// does not overflow; the other rows hold modulo the type.
 RuleTable add_rules();
 RuleTable sub_rules();
 RuleTable mul_rules();
 RuleTable trunc_div_rules();
 RuleTable trunc_mod_rules();
-/// Floor division: rules before and after the elimination of residues (rewrite_arithmetic.cpp).
+/// Rules of floor division, before and after the elimination of residues (rewrite_arithmetic.cpp).
 RuleTable floor_div_first_rules();
 RuleTable floor_div_rules();
 RuleTable floor_mod_rules();
@@ -24,10 +24,10 @@ RuleTable max_rules();
 RuleTable equal_rules();
 RuleTable less_rules();
 
-// For all types.
+// Rules for all types.
 RuleTable add_any_type_rules();
 RuleTable sub_any_type_rules();
-/// For integers of all types: infinity minus infinity is NaN.
+/// Rules for integers of all types. They do not hold for floats: infinity minus infinity is NaN.
 RuleTable sub_integer_rules();
 RuleTable min_any_type_rules();
 RuleTable max_any_type_rules();
@@ -38,7 +38,7 @@ RuleTable or_rules();
 RuleTable not_integer_rules();
 RuleTable or_integer_rules();
 
-// For vectors.
+// Rules for vectors.
 RuleTable add_vector_rules();
 RuleTable sub_vector_rules();
 RuleTable mul_vector_rules();

@@ -71,7 +71,7 @@ constexpr Row kModRows[] = {
      "c2 > 0 && c1 >= 0 && floormod(c1, c2) == 0 && x >= 0", kExact},
     {"plus_multiple", "truncmod(x + y*c1, c2)", "truncmod(x, c2)",
      "c2 > 0 && floormod(c1, c2) == 0 && x >= 0 && y*c1 >= 0", kExact},
-    // The sign of a truncated remainder is the dividend's.
+    // A truncated remainder has the sign of the dividend.
     {"positive_divisor", "truncmod(x, c1)", "truncmod(x, 0 - c1)", "c1 < 0", kAgain},
 };
 constexpr auto kModRules = compile<kModRows>();

@@ -70,8 +70,8 @@ bool reads_own_place(const StageGraph& graph, StageId update, StageId scan, std:
   return true;
 }
 
-/// Checks the initial states and the steps of a scan in one launch: blocks that divide them must
-/// keep the same part of the state throughout.
+/// Checks the initial states and the steps of a scan in one launch: every block must work on the
+/// same part of the state throughout.
 void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   const std::optional<ScanPart> own = stage.scan_part(0);
@@ -109,7 +109,7 @@ void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges&
 
 /// Checks stages whose global memory is shared by blocks within a launch. Blocks run in any order
 /// and cannot wait for one another. Each block must therefore compute everything that it reads, and
-/// may only store to the memory: concurrent stores of equal values are harmless, concurrent
+/// its stores must not accumulate: concurrent stores of equal values are harmless, concurrent
 /// accumulation is not.
 void check_shared_memory(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);

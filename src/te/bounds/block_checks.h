@@ -1,4 +1,4 @@
-// Checks for schedules that are incorrect because blocks of threads cannot wait for one another.
+// Checks that reject schedules in which a block of threads depends on another block.
 #pragma once
 
 #include "te/relations/propagate.h"
@@ -6,9 +6,9 @@
 
 namespace tenon::te {
 
-/// ScheduleError, with the line of the bind, for blocks that need elements computed by other blocks
-/// of the same launch. Precondition: the ranges of the stage, and of the scan that it is a part of,
-/// are inferred.
+/// Throws ScheduleError, with the line of the bind, if a block needs elements that another block of
+/// the same launch computes. Precondition: the ranges of the stage, and of the scan that contains
+/// it, are inferred.
 void check_blocks(const StageGraph& graph, StageId stage, const AxisRanges& ranges);
 
 }  // namespace tenon::te

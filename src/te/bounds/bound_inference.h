@@ -21,8 +21,8 @@ struct NeededAxis {
   arith::Interval domain;
 };
 
-/// The requirements of a reader, as seen by a producer with a given attach point and scope. Shared
-/// by all producers with the same ones.
+/// The requirements of a reader, as seen by a producer with a given attach point and scope. All
+/// producers with the same attach point and scope share one view.
 struct ReaderView {
   std::optional<AttachPoint> place;
   tir::StorageScope scope;
@@ -30,10 +30,10 @@ struct ReaderView {
   arith::IntervalMap domains;
 };
 
-/// Known: the regions of TVM 0.9. Exact: without overshoot of a reader's loops, without padding
-/// beyond the tensor, and only the rows that a data-dependent index selects. Clamped: like Exact,
-/// and iterations beyond a reader's end require the same as its last one. (Otherwise a region of
-/// varying size is largest there.)
+/// Known: the regions of TVM 0.9. Exact: the regions without the overshoot of a reader's loops,
+/// without padding beyond the tensor, and with only the rows that a data-dependent index selects.
+/// Clamped: like Exact, but iterations beyond a reader's end require the same as its last
+/// iteration. (Otherwise a region of varying size is largest there.)
 enum class Tightness : std::uint8_t { Known, Exact, Clamped };
 
 class BoundInference {
@@ -50,8 +50,8 @@ class BoundInference {
 
   /// Whether the size of a region that is computed at a loop varies between iterations.
   bool has_varying_parts();
-  /// Returns the spatial axes of scans along which the stages of a step touch more than was assumed
-  /// to be required.
+  /// Returns the spatial axes of scans along which the stages of a step touch more than the assumed
+  /// requirement.
   std::vector<IterVar> outgrown_axes();
   Bounds::Data bounds();
   /// Returns the requirements of each output. Precondition: run() has been called.
@@ -74,8 +74,8 @@ class BoundInference {
                     arith::values_of(arith::Interval::from_range(range), all_values_, facts_));
   }
 
-  /// Returns the number of threads. Threads are started once, around all loops, so that a varying
-  /// extent is replaced by its maximum.
+  /// Returns the number of threads. Threads are started once, around all loops, so a varying extent
+  /// is replaced by its maximum.
   Expr number_of_threads(const FrozenStage& stage, const IterVar& axis, const ThreadMark& thread,
                          const Expr& extent) const;
 
@@ -91,10 +91,10 @@ class BoundInference {
   /// that of the launch.
   void widen_lifted_threads();
 
-  // ---- what the readers need
+  // ---- requirements of the readers
 
-  /// Returns the requirements per output and dimension during one iteration of the loops around the
-  /// stage `kept_in`, which holds the values: the stage itself, or the scan whose state it is.
+  /// Returns the requirements per output and dimension during one iteration of the loops around
+  /// `kept_in`, the stage that owns the memory: the stage itself, or the scan whose state it is.
   std::vector<Needs> needs_of_readers(StageId id, StageId kept_in);
   void add_needs_of(StageId reader, StageId producer, const Tensor& tensor, Needs& needs);
   /// Checks that no thread axis of the reader lies between the two stages if the producer's memory
@@ -136,7 +136,7 @@ class BoundInference {
                          tir::StorageScope scope, const AxisDomains& domains,
                          const arith::IntervalMap& relaxed, const Reaches& reaches);
 
-  // ---- what a stage must provide
+  // ---- the ranges of a stage
 
   /// Sets the range of each axis to the hull of all requirements. Since all outputs are computed
   /// together, the requirements of all of them count.
@@ -149,8 +149,8 @@ class BoundInference {
   void check_runs_in_step(StageId id) const;
 
   /// Requires all steps from the first to the last that is read. In space, requires everything,
-  /// since a step may read neighbouring elements of the previous step, except along axes of which a
-  /// part depends only on the same part.
+  /// since a step may read neighbouring elements of the previous step. The exceptions are axes
+  /// along which each part depends only on the same part.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs);
 
   /// Calls f for every spatial axis of a scan, with its state and dimension.
@@ -171,7 +171,7 @@ class BoundInference {
 
   static std::vector<IterVar> axes_of(const FrozenStage& stage);
 
-  /// Reproduces TVM 0.9's regions, which are simplified without the ranges of fused axes: over 1 x
+  /// Reproduces TVM 0.9's regions, which are simplified without the ranges of fused axes. Over 1 x
   /// 10, the minimum of a region remains floormod(f, 10), and such terms follow plain terms of the
   /// same scale.
   void forget_fused_ranges();
@@ -181,9 +181,9 @@ class BoundInference {
   const AxisFlags& whole_space_;
   const Tightness tightness_;
   AxisRanges ranges_;
-  /// The ranges of all axes so far.
+  /// The ranges of all axes inferred so far.
   arith::Facts facts_;
-  /// The values that the axes so far can take, for any values of outer loops.
+  /// The values that the axes inferred so far can take, for any values of outer loops.
   arith::IntervalMap all_values_;
   std::vector<IterVar> threads_;
   const arith::Facts nothing_;
@@ -191,8 +191,9 @@ class BoundInference {
   std::vector<std::vector<ReaderView>> views_;
 };
 
-/// Repeats the inference until all scans take their whole space where loops overshoot, and passes
-/// the result to `show`.
+/// Repeats the inference until no axis is outgrown, with outgrown axes of scans computed in full,
+/// and passes the result to `show`. Exact inference of regions with varying extents is repeated as
+/// Clamped.
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show);
 

@@ -18,7 +18,7 @@ const Range* Bounds::find(const IterVar& axis) const { return ranges().find(axis
 
 const Range& Bounds::operator[](const IterVar& axis) const {
   if (const Range* range = find(axis)) return *range;
-  throw BoundError("axis `" + axis.name() + "` is none of the schedule's: it has no bounds");
+  throw BoundError("axis `" + axis.name() + "` does not belong to the schedule: it has no bounds");
 }
 
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
@@ -27,7 +27,7 @@ std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
     stage_width = std::max(stage_width, name.size());
   for (const Bounds::Entry& entry : bounds.entries())
     axis_width = std::max(axis_width, entry.axis.name().size());
-  // An axis that already starts at 0, and its rebased counterpart, appear as one row.
+  // An axis that already starts at 0 and its rebased counterpart print as one row.
   std::set<std::array<std::string, 3>> printed;
   auto row = [&](const std::string& stage, const std::string& axis, const std::string& range) {
     if (!printed.insert({stage, axis, range}).second) return;

@@ -55,7 +55,8 @@ struct SymbolicValues {
   Expr min, max;
 };
 
-/// Overload for a linear combination of axes plus terms that do not depend on them.
+/// Returns the symbolic minimum and maximum of a linear combination of axes plus axis-independent
+/// terms.
 std::optional<SymbolicValues> ends_of(const Expr& index, const SymbolicBox& box) {
   std::vector<std::int64_t> coefficients(box.vars.size(), 0);
   Expr fixed = make_int(index.dtype(), 0);
@@ -186,7 +187,7 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
   return box;
 }
 
-/// Returns the ranges; nullopt if the stage may run over less than its axes' own ranges.
+/// Returns the ranges; nullopt if the stage may run over less than the declared ranges of its axes.
 std::optional<SymbolicBox> symbolic_box_of(const Operation& op, const Bounds& bounds) {
   SymbolicBox box;
   for (const IterVar& axis : op.root_iter_vars()) {
@@ -209,7 +210,8 @@ void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused)
     const Compute* compute = stage.op.as<Compute>();
     if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
     const std::optional<Box> box = box_of(stage.op, bounds);
-    // With symbolic sizes, only reads that are partly out of bounds can be recognized.
+    // With symbolic sizes, a read can be proved only partly out of bounds, so the check is skipped
+    // if only reads wholly out of bounds are rejected.
     const std::optional<SymbolicBox> symbolic =
         refused == Outside::Wholly ? std::nullopt : symbolic_box_of(stage.op, bounds);
     if (!box && !symbolic) continue;

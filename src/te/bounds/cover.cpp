@@ -18,7 +18,7 @@ namespace {
 /// Maximum number of nodes of minimum and extent together. Hulls of typical hand-written schedules
 /// have a dozen.
 constexpr std::size_t kReadable = 48;
-/// The limit for exact bounds, which accept more complex ranges in exchange for less memory.
+/// The limit for exact bounds, which accept longer expressions in exchange for less memory.
 constexpr std::size_t kExactReadable = 256;
 
 /// Whether the extent spans from a data-dependent index to another index. A guard may separate the
@@ -39,8 +39,7 @@ bool is_usable(const Range& range, std::size_t most = kReadable) {
 enum class End { Min, Max };
 End opposite(End end) { return end == End::Min ? End::Max : End::Min; }
 
-/// Returns a simpler expression that is at least as far out: one of the two operands to which an
-/// end is clamped.
+/// Returns a simpler expression that is at least as far out: one of the two operands of the clamp.
 Expr loosened(const Expr& e, End end) {
   const Binary* node = e.as<Binary>();
   if (!node) return e;
@@ -60,7 +59,7 @@ Expr loosened(const Expr& e, End end) {
   }
 }
 
-/// Returns the outer one of two ends; a single operand if that is provable.
+/// Returns the outer one of two ends, as a single operand if the order is provable.
 Expr outermost(const Expr& a, const Expr& b, End end, const Facts& facts) {
   if (can_prove(end == End::Min ? a <= b : b <= a, facts)) return a;
   if (can_prove(end == End::Min ? b <= a : a <= b, facts)) return b;
@@ -81,7 +80,7 @@ Interval loose_hull(const std::vector<Interval>& sets, const Facts& facts) {
 }
 
 /// Whether one of the sets is provably the whole declared range. Requirements lie within the shape,
-/// so that the other sets, whatever symbols they contain, add nothing.
+/// so the other sets add nothing, whatever symbols they contain.
 bool has_all(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
   const Interval all = Interval::from_range(declared);
   return std::ranges::any_of(sets, [&](const Interval& set) {

@@ -18,9 +18,9 @@ using tir::Range;
 Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
             const arith::Facts& facts);
 
-/// Returns the hull regardless of its size as an expression; `declared` also if the hull is longer,
-/// as padding around a tile can exceed a tensor that is hardly larger than the tile. (TVM 0.9 keeps
-/// the longer range.)
+/// Returns the hull regardless of its size as an expression. Returns `declared` if the hull is
+/// longer, because padding around a tile can exceed a tensor that is little larger than the tile.
+/// (TVM 0.9 keeps the longer range.)
 Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
                   const arith::Facts& facts);
 

@@ -65,7 +65,8 @@ struct Ratio {
   std::int64_t rounded_up(std::int64_t from) const { return -floor_div(-times * from - plus, by); }
 };
 
-/// Nullopt also for a constant `to`, which gives no information about iterations.
+/// Returns the ratio; nullopt also for a constant `to`, which gives no information about
+/// iterations.
 std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts) {
   if (const auto plus = distance(from, to, facts); plus && !constant_int(to))
     return Ratio{.times = 1, .plus = *plus, .by = 1};
@@ -90,8 +91,8 @@ std::optional<Ratio> ratio(const Expr& from, const Expr& to, const Facts& facts)
   return Ratio{.times = times, .plus = *other_base * by - *base * times, .by = by};
 }
 
-/// Number of iterations that are tried one by one if a whole stretch is not known to be idle, as
-/// for indices with remainders.
+/// Maximum number of iterations that are tried one by one where no whole range of iterations is
+/// provably idle, as for indices with remainders.
 constexpr int kMaxSingle = 64;
 
 }  // namespace
@@ -118,7 +119,7 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const Interva
     return std::ranges::any_of(
         reaches, [&](const Reach& reach) { return is_idle(reach, values, around, facts); });
   };
-  // Finds the longest idle stretches by bisection. At least one iteration remains.
+  // Finds the longest idle ranges at both ends by bisection. At least one iteration remains.
   for (std::int64_t step = last - first; step > 0;)
     if (step <= last - first && are_idle(last - step + 1, last)) {
       last -= step;

@@ -17,7 +17,7 @@ struct Reach {
 };
 using Reaches = std::vector<Reach>;
 
-/// Adds nothing if the ends or the extent are unknown.
+/// Adds nothing if an end or the extent is unknown.
 void add_reach(const arith::Interval& indices, const Range& range, const arith::Facts& facts,
                Reaches& reaches);
 
@@ -35,9 +35,9 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const arith::
 arith::Interval not_beyond(const Reaches& reaches, const arith::Interval& one, arith::Interval all,
                            const arith::Facts& facts);
 
-/// Returns the intersection of `set` and `domain`, both of which contain everything that is read. A
-/// single end is only restricted if both are constant, because an interval cut at a loop variable
-/// could have a negative extent.
+/// Returns the intersection of `set` and `domain`, both of which contain everything that is read.
+/// Restricting only one end requires both to be constant, because an interval cut at a loop
+/// variable could have a negative extent.
 arith::Interval within(const arith::Interval& set, const arith::Interval& domain,
                        const arith::Facts& facts);
 

@@ -42,8 +42,8 @@ AxisFlags find_thread_bound(const FrozenStage& stage) {
   return flags;
 }
 
-/// Refuses a region that overruns an axis beyond the index type: no guard protects those elements.
-/// Assumes that symbolic sizes fit.
+/// Rejects a region that overruns an axis beyond the index type, because no guard protects those
+/// elements. Assumes that symbolic sizes fit.
 void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Range& range,
                         const arith::Facts& facts) {
   const DataType type = axis.var().dtype();
@@ -66,7 +66,7 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
 }  // namespace
 
 void BoundInference::run() {
-  // Consumers first, since the requirements of a stage depend on the ranges of its readers.
+  // Visits consumers first, since the requirements of a stage depend on the ranges of its readers.
   for (StageId id : graph_.ids() | std::views::reverse) infer(id);
   // The number of threads is known only at the end.
   for (StageId id : graph_.ids() | std::views::reverse) check_threads(graph_, id, ranges_, facts_);
@@ -133,13 +133,14 @@ void BoundInference::infer(StageId id) {
     const IterVar& thread = attributes.thread->axis;
     const Expr count = number_of_threads(stage, axis, *attributes.thread, extent);
     bind_thread(thread, count);
-    // If another axis of the tag is around the loop, that axis must start at least as many threads.
+    // If another axis bound to the tag encloses the loop, that axis must start at least as many
+    // threads.
     if (!thread.thread()->is_virtual() && is_divided(stage, axis, thread, stage.scope))
       for (const AttachPoint& loop : graph_.attach_path(id))
         for (const IterVar& around : threads_at(graph_, loop)) {
           if (around.thread() != thread.thread()) continue;
           bind_thread(around, count);
-          // Threads that contribute nothing to a reduction receive its total nevertheless.
+          // Threads that contribute nothing to a reduction still receive its total.
           if (is_reduced_together(stage, axis)) bind_thread(thread, ranges_.at(around).extent);
         }
   }
@@ -300,7 +301,7 @@ void BoundInference::provide_scan(StageId id, const Scan& scan, const std::vecto
   const Range whole = declared(scan.scan_axis);
   const Range needed = cover(steps, whole, facts_);
   Expr count = simplify(needed.extent + needed.min - whole.min, nothing_);
-  // If only initial states are required, no step runs. Initial states, and their memory, are then
+  // If only initial states are required, no step runs. The initial states and their memory are then
   // computed in full.
   const bool is_whole = same_range(Range::from_min_extent(whole.min, count), whole);
   if (!is_whole && !arith::can_prove(count >= 0, facts_))

@@ -72,7 +72,7 @@ std::vector<IterVar> LiftedThreads::divided_by_readers(StageId id) const {
     add(range->min);
     add(range->extent);
   }
-  // Guards refer to these threads even in a stage that is the same in all threads.
+  // Guards refer to these threads even in a stage whose values are the same in all threads.
   for (const AttachPoint& loop : loops_of_owners(graph_, id))
     add_thread(*thread_of(graph_.stage(loop.stage), loop.axis));
   return threads;

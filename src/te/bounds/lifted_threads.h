@@ -14,8 +14,8 @@
 
 namespace tenon::te {
 
-/// The threads around a stage that are not loops around it: those bound to its own loops, and those
-/// of its readers in whose terms the requirements on the stage are expressed.
+/// The threads around a stage that are not loops around it. They are bound to the stage's own
+/// loops, or to loops of readers in whose terms the requirements on the stage are expressed.
 class LiftedThreads {
  public:
   /// Precondition: all ranges are inferred.
@@ -24,9 +24,9 @@ class LiftedThreads {
   /// Returns the hoisted threads of a stage; empty if the threads share its memory.
   std::vector<IterVar> around(StageId stage) const;
 
-  /// Returns the threads around stages inside its loops that share its memory, although none of its
-  /// own loops is bound to the tag. All of them execute the code after those stages. See
-  /// idle_threads.
+  /// Returns the hoisted threads of the stages attached inside this stage's loops, if they share
+  /// this stage's memory and the stage does not run in them. All of them execute the code after the
+  /// inner stages. See idle_threads.
   std::vector<IterVar> idle_inside(StageId stage) const;
 
   /// Returns the threads in whose terms the readers' requirements on the stage are expressed: each
@@ -43,7 +43,8 @@ class LiftedThreads {
   Expr launched(StageId stage, const IterVar& thread, const Facts& facts) const;
 
  private:
-  /// Returns the threads divided by the stage's readers that are not loops around it.
+  /// Returns the threads that divide the work of the stage's readers and are not loops around the
+  /// stage.
   std::vector<IterVar> of_readers(StageId stage) const;
   StageId outermost(StageId stage) const;
 

@@ -24,7 +24,7 @@ bool same_place(const std::optional<AttachPoint>& a, const std::optional<AttachP
   return a->stage == b->stage && a->axis.same_as(b->axis);
 }
 
-/// Moves an offset inside minima and maxima. If both operands depend on the same loop, separate
+/// Distributes an offset over minima and maxima. If both operands depend on the same loop, separate
 /// bounds are tighter.
 Expr sum_inside(const Expr& e, const Expr& offset) {
   const Binary* n = e.as<Binary>();
@@ -35,8 +35,8 @@ Expr sum_inside(const Expr& e, const Expr& offset) {
   return simplify(e + offset);
 }
 
-/// Returns the last value of a range. For extents such as max(a, b) + 1 - min(a, c), where min(a,
-/// c) is the minimum, that is max(a, b), regardless of how the simplifier would write it.
+/// Returns the last value of a range. For an extent max(a, b) + 1 - min(a, c) with the minimum
+/// min(a, c), the last value is max(a, b), regardless of how the simplifier would write it.
 Expr last_of(const Range& range) {
   const Binary* n = range.extent.as<Binary>();
   const bool ends_in_min = n && n->op == BinaryOp::Sub && structural_equal(n->b, range.min);
@@ -65,8 +65,8 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
                                   Needs& needs) {
   check_is_seen(producer, reader);
   const ReaderView& view = view_of(reader, producer);
-  // During one iteration around the producer, the reader's axes take only the values that are
-  // required in it.
+  // During one iteration around the producer, the reader's axes take only the values that this
+  // iteration requires.
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
   // At root, everything is computed once, regardless of later data-dependent indices.
@@ -147,8 +147,8 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
   return finish_view(stage, place, scope, domains, relaxed, reaches);
 }
 
-/// Restricts the loops over the step of a scan, which is a single value. Where they overshoot, a
-/// guard stops them, and later states, for which there may be no memory, are not required.
+/// Restricts the loops over the step of a scan to the single current step. A guard stops loops that
+/// overshoot it, so later states are not required; memory for them may not exist.
 void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains) const {
   const std::optional<ScanPart> part = stage.scan_part(0);
   if (!part || part->role != ScanPart::Role::Update) return;

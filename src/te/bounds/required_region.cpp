@@ -40,8 +40,8 @@ void need_all(const Tensor& tensor, Needs& needs) {
 using InputTest = FunctionRef<bool(const Tensor&)>;
 using DimensionTest = FunctionRef<bool(std::size_t dim)>;
 
-/// Replaces elements of inputs, from which indices are read, by symbols. An element at a fixed
-/// place has the same value everywhere.
+/// Replaces elements of inputs that are used as indices by symbols. An element at a fixed position
+/// has the same value everywhere.
 class InputElements {
  public:
   InputElements(const IntervalMap& domains, const Facts& facts, InputTest is_input)

@@ -93,7 +93,7 @@ std::optional<Expr> row_of(const FrozenStage& stage, const IterVar& root, const 
 }
 
 /// Whether only the first element of every row is read. The stored region is a hull and does not
-/// tell.
+/// contain this information.
 bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim, const Expr& row,
                            const AxisRanges& ranges, const Facts& facts) {
   const Operation& op = graph.stage(id).op;
@@ -112,8 +112,8 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
   return true;
 }
 
-/// Whether every thread computes all elements that are read, although the loop stays at its minimum
-/// in each thread.
+/// Whether every thread computes all required elements, although the loop stays at its minimum in
+/// each thread.
 bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const AxisRanges& ranges,
                  const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
@@ -139,7 +139,7 @@ std::vector<Var> variables_of(const StageGraph& graph, const ThreadTag& tag) {
   return vars;
 }
 
-/// Whether the value varies between threads, directly or through the loops around (given innermost
+/// Whether the value varies between threads, directly or through the loops in `around` (innermost
 /// first). Thread axes can also be hoisted above these loops; see LiftedThreads.
 bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& graph,
                   std::span<const AttachPoint> around, const AxisRanges& ranges) {
@@ -162,7 +162,7 @@ bool varies_along(const Expr& value, const ThreadTag& tag, const StageGraph& gra
   return uses_varying(value);
 }
 
-/// Threads that reduce together must need the same results.
+/// Threads that reduce together must require the same results.
 bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag& tag,
                             const AxisRanges& ranges) {
   return std::ranges::none_of(graph.stage(id).op.root_iter_vars(), [&](const IterVar& axis) {
@@ -173,9 +173,9 @@ bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag
   });
 }
 
-/// Checks a data axis bound to threads with private memory, which stays at its minimum. The other
-/// loops must then still reach every element, and the readers must run in the same threads, which
-/// start once around both. The result of a reduction across threads is available in each of them.
+/// Checks a data axis that is bound to threads with private memory and stays at its minimum. The
+/// other loops must still reach every element, and the readers must run in the same threads, in one
+/// launch. The result of a reduction across threads is available in each of them.
 void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
                    const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
@@ -209,8 +209,8 @@ bool is_reduced_along(const FrozenStage& stage, const ThreadTag& tag) {
   });
 }
 
-/// Threads that fill memory or reduce together must synchronize: inside the thread axis, the loops
-/// around must run equally often in all of them.
+/// Threads that fill memory or reduce together must synchronize. Inside the thread axis, the loops
+/// around them must therefore have the same trip count in all threads.
 void check_converges(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   const StorageScope scope = graph.stage(id).scope;

@@ -32,16 +32,16 @@ Count count(const Bounds& bounds, const IterVar& axis) {
   return range ? constant_int(range->extent) : std::nullopt;
 }
 
-/// Less recomputation is normal overlap of tiles.
+/// Minimum ratio that is reported. Less recomputation is normal overlap of tiles.
 constexpr std::int64_t kWorthTimes = 2;
 
-/// Returns "3.9".
+/// Returns the ratio with one decimal, such as "3.9".
 std::string times(std::int64_t evaluations, std::int64_t elements) {
   const std::int64_t tenths = evaluations / elements * 10 + evaluations % elements * 10 / elements;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-/// Returns the bytes computed at a time; nullopt if unknown.
+/// Returns the size in bytes of the region that the stage computes at a time; nullopt if unknown.
 Count bytes_of(const FrozenStage& stage, const Bounds& bounds) {
   Count bytes = stage.op.output(0).dtype().bytes();
   for (const IterVar& axis : stage.op.axis()) bytes = product(bytes, count(bounds, axis));
@@ -162,7 +162,7 @@ class Finder {
     return total;
   }
 
-  /// Returns the index of the loop that a rolling buffer rolls along: from that loop on, each
+  /// Returns the index of the loop along which a rolling buffer advances: from that loop on, each
   /// dimension moves with at most one loop. Returns the number of loops if there is none.
   std::size_t rolling_loop(std::span<const IterVar> axes, const Loops& loops) const {
     for (std::size_t outer = 0; outer < loops.size(); ++outer) {
@@ -195,7 +195,7 @@ class Finder {
     if (!stage.place || is_part || (!compute && !stage.op.as<Scan>())) return;
     if (compute && is_copy(stage.op)) return;
     const Loops loops = loops_around(id);
-    // Threads recompute what they do not share.
+    // Threads recompute values that they do not share; this is not reported.
     for (const AttachPoint& loop : loops)
       if (thread_of(graph_.stage(loop.stage), loop.axis)) return;
     const std::vector<IterVar>& axes = compute ? compute->axis : stage.op.root_iter_vars();

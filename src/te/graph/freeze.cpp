@@ -82,7 +82,7 @@ class GraphBuilder {
     graph_.warnings_ = std::move(schedule_.warnings);
   }
 
-  /// Freezes a stage. Moves data out of the schedule, which does not use it afterwards.
+  /// Freezes a stage. Moves its data out of the schedule, which is not used afterwards.
   FrozenStage frozen(StageNumber number) {
     StageData& data = schedule_.stage(number);
     FrozenStage result{std::move(static_cast<StageSpec&>(data))};
@@ -123,8 +123,8 @@ class GraphBuilder {
     }
   }
 
-  /// Initial states without an explicit attachment are attached where their scan is: they are parts
-  /// of its memory, and are then computed only as far as the scan requires.
+  /// Attaches initial states without an explicit attachment where their scan is attached. They are
+  /// parts of its memory, and are then computed only as far as the scan requires.
   void place_initial_states() {
     for (StageId id : graph_.ids()) {
       const Scan* scan = graph_.stage(id).op.as<Scan>();
@@ -145,7 +145,7 @@ class GraphBuilder {
     for (StageId id : graph_.ids())
       if (const std::optional<AttachPoint>& place = graph_.stage(id).place)
         boost::add_edge(id.index(), place->stage.index(), tree);
-    // Outer stages first, because the paths of inner stages extend theirs.
+    // Visits outer stages first, because the paths of inner stages extend theirs.
     std::vector<std::size_t> outer_first;
     try {
       boost::topological_sort(tree, std::back_inserter(outer_first));
@@ -188,7 +188,7 @@ class GraphBuilder {
     }
   }
 
-  /// An initial state shared by several scans is kept with the first of them.
+  /// An initial state shared by several scans is stored with the first of them.
   void add_part(const Tensor& tensor, const ScanPart& part) {
     const std::optional<OutputId> output = graph_.find(tensor);
     if (!output) return;
@@ -199,7 +199,7 @@ class GraphBuilder {
   }
 
   void settle_scopes() {
-    // Consumers first: parts of a scan's state precede the scan and take its scope.
+    // Visits consumers first: parts of a scan's state precede the scan and take its scope.
     for (StageId id : graph_.ids() | std::views::reverse)
       if (!stage(id).scope_is_set) stage(id).scope = deduced_scope(id);
   }
@@ -214,8 +214,8 @@ class GraphBuilder {
     return default_scope(rank);
   }
 
-  /// Checks that every reader runs inside the loop that the stage is attached to. Reports all that
-  /// do not, with the lines that attached them.
+  /// Checks that every reader runs inside the loop that the stage is attached to. Reports all
+  /// readers that do not, with the lines that attached them.
   void check_visible() const {
     std::string others;
     std::optional<ScheduleError> first;
@@ -265,7 +265,7 @@ class GraphBuilder {
            draw_readers(graph_, id, place);
   }
 
-  /// The state of a scan can be read only inside the time loop; before it, no step has been
+  /// Checks that the state of a scan is read only inside the time loop; before it, no step has been
   /// computed.
   void check_state_readers(StageId id) const {
     const Scan* scan = graph_.stage(id).op.as<Scan>();
@@ -360,7 +360,7 @@ class GraphBuilder {
   }
 
   ScheduleData schedule_;
-  /// Indexed by stage number in the schedule; nullopt for an inlined stage.
+  /// The frozen stages, indexed by stage number in the schedule; nullopt for an inlined stage.
   std::vector<std::optional<StageId>> id_of_;
   StageGraph graph_;
   /// All axes by variable, computed on demand.

@@ -15,7 +15,7 @@ using namespace tir;
 
 namespace {
 
-/// Maximum number of alternatives; more would cost more than the check saves.
+/// Maximum number of alternatives. Evaluating more costs more than skipping the stage saves.
 constexpr std::size_t kMaxAlternatives = 4;
 
 /// A disjunction of conditions. Always true if there is an unconditional read or too many
@@ -64,7 +64,7 @@ class ReadConditions {
   }
 
  private:
-  /// Whether the condition has one value in a call of the function and is not constant.
+  /// Whether the condition has one value throughout a call of the function and is not constant.
   bool is_uniform(const Expr& condition) const {
     if (is_constant(condition) || effect_of(condition) != Effect::Pure ||
         contains<ProducerLoad>(condition))
@@ -119,7 +119,7 @@ class ReadConditions {
 
   const StageGraph& graph_;
   std::vector<Need> needs_;
-  /// Let variables so far, whose values vary within a call.
+  /// Let variables seen so far, whose values vary within a call.
   std::vector<Var> lets_;
   /// Expressions and the conditions that they were visited under. For lookup only.
   std::set<std::pair<const ExprNode*, const ExprNode*>> visited_;

@@ -48,7 +48,7 @@ class FixedAxes {
       std::vector<Needed>& dims = needed_[*place_of(*graph_.find(scan_.update[k].op()))];
       for (std::size_t dim = 1; dim < dims.size(); ++dim) dims[dim].add(Needed::like(axis++));
     }
-    // Readers first, so that a stage's requirements are complete when it is visited.
+    // Visits readers first, so that a stage's requirements are complete when it is visited.
     for (auto id = step_.rbegin(); id != step_.rend(); ++id) follow_reads(*id);
     std::vector<IterVar> fixed;
     for (std::size_t axis = 0; axis < is_fixed_.size(); ++axis)
@@ -102,11 +102,11 @@ class FixedAxes {
   const StageGraph& graph_;
   const Scan& scan_;
   const std::vector<StageId> step_;
-  /// Per spatial axis.
+  /// A flag per spatial axis.
   std::vector<char> is_fixed_;
-  /// Per stage of a step and dimension.
+  /// The requirement per stage of a step and dimension.
   std::vector<std::vector<Needed>> needed_;
-  /// Per state, the position of its first spatial axis.
+  /// The position of the first spatial axis per state.
   std::vector<std::size_t> first_axis_;
 };
 
@@ -126,8 +126,8 @@ std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
     for (StageId reader : graph.readers(stage))
       if (reader < id && after_state.insert(reader).second) pending.push_back(reader);
   }
-  // The step consists of the updates and of those stages that they depend on. Every stage between
-  // the state and an update is one of them.
+  // The step consists of the updates and the stages that they depend on, restricted to stages that
+  // depend on the state.
   std::set<StageId> step;
   for (const Tensor& update : scan.update) {
     const StageId stage = *graph.find(update.op());

@@ -84,7 +84,7 @@ void add_tags_reduced_along(const FrozenStage& stage, std::vector<ThreadTag>& ta
     if (is_reduced_together(stage, leaf)) tags.push_back(*thread_of(stage, leaf)->thread());
 }
 
-/// Returns the dividing loops among those around the stage, regardless of its readers.
+/// Returns the dividing loops among the loops around the stage, regardless of its readers.
 std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId id) {
   std::vector<StorageScope> passed = {graph.stage(id).scope};
   std::vector<ThreadTag> reduced_along;
@@ -99,7 +99,7 @@ std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId 
     for (const IterVar& leaf : owner.leaf_iter_vars) {
       const IterVar* thread = thread_of(owner, leaf);
       // If each thread has its own memory, the loop stays at its minimum. Outside a stage that
-      // threads share or reduce together, all of them run for that stage.
+      // threads share or reduce together, all threads run for that stage.
       if (!thread || !is_divided(owner, leaf, *thread, scope)) continue;
       const bool is_decided =
           std::any_of(

@@ -12,8 +12,9 @@ int rank_of(const tir::ThreadTag& tag);
 /// along thread axes of at least its level.
 int rank_of(tir::StorageScope scope);
 
-/// Whether all threads along the axis see one copy of the memory. If each has its own, a data axis
-/// bound to the thread stays at its minimum, because no other thread could see the results.
+/// Whether all threads along the axis see one copy of the memory. If each thread has its own copy,
+/// a data axis bound to the thread stays at its minimum, because no other thread could see the
+/// results.
 bool is_shared_along(tir::StorageScope scope, const tir::ThreadTag& tag);
 
 /// Returns the default scope of a stage that is computed under threads of this level; -1 for none.
@@ -42,17 +43,17 @@ bool lives_in_launch(const StageGraph& graph, StageId stage);
 bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thread,
                 tir::StorageScope scope);
 
-/// Whether the stage runs inside the thread axis: a loop of it, or around it, is or is bound to
-/// that axis.
+/// Whether the stage runs inside the thread axis: a loop of the stage, or a loop around it, is that
+/// axis or is bound to it.
 bool runs_in(const StageGraph& graph, StageId stage, const tir::ThreadTag& tag);
 
 /// Returns the loops around the stage that assign its computation to single threads with private
-/// memory: for each thread tag, the loop that divides the elements of a stage shared by the
+/// memory. Each is, for one thread tag, the loop that divides the elements of a stage shared by the
 /// threads. Threads beyond the end of the loop are idle.
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId stage);
 
-/// Returns the threads around the stage, innermost first, that share its memory but that no loop of
-/// it is bound to. All of them execute the whole stage. Concurrent stores of equal values are
+/// Returns the threads around the stage, innermost first, that share its memory although no loop of
+/// it is bound to them. All of them execute the whole stage. Concurrent stores of equal values are
 /// harmless; concurrent accumulation is not.
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId stage);
 

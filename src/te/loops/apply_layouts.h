@@ -1,5 +1,5 @@
-// The last step of schedule_ops: accesses, and declarations of arguments, are rewritten to the
-// layouts set by transform_layout.
+// The last step of schedule_ops: rewrites accesses and declarations of arguments to the layouts set
+// by transform_layout.
 #pragma once
 
 #include "tenon/te/relation.h"
@@ -7,7 +7,7 @@
 
 namespace tenon::te {
 
-/// Element (i...) of `logical` is stored at forward(i...) of a buffer with these axis separators.
+/// A buffer whose element (i...) is stored at forward(i...) of a buffer with these axis separators.
 struct StoredLayout {
   tir::Buffer logical;
   Transform::Map forward;
@@ -16,8 +16,8 @@ struct StoredLayout {
   SourceLocation where;
 };
 
-/// Rewrites the function. ScheduleError if statements access such a buffer as a block of memory
-/// (extern operations, intrinsics).
+/// Rewrites the function. Throws ScheduleError if statements access such a buffer as a block of
+/// memory (extern operations, intrinsics).
 tir::PrimFunc apply_layouts(tir::PrimFunc func, const std::vector<StoredLayout>& layouts);
 
 }  // namespace tenon::te

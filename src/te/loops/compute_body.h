@@ -12,9 +12,9 @@ Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNes
 Stmt make_zeros(const FrozenStage& stage, const Program& program, const LoopNest& nest);
 
 struct ReductionBody {
-  /// output[axes] = start value.
+  /// The statement output[axes] = start value.
   Stmt init;
-  /// output[axes] = combine(output[axes], source), if the reduction's condition holds.
+  /// The statement output[axes] = combine(output[axes], source), under the reduction's condition.
   Stmt update;
 };
 

@@ -38,8 +38,8 @@ bool reads(const LoopHeader& shell) {
   return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
 }
 
-/// Moves guards around a loop whose range is read from a tensor, since the read uses the guarded
-/// axes.
+/// Moves guards around a loop whose range is read from a tensor, since the read is valid only for
+/// guarded axis values.
 void guard_loops_that_read(LoopNest& nest, Shells& guards) {
   for (std::size_t i = 0; i < nest.levels.size(); ++i) {
     if (std::ranges::none_of(nest.levels[i], reads)) continue;
@@ -74,7 +74,7 @@ void collect_parts(const Expr& condition, std::vector<Expr>& parts) {
 }
 
 /// Whether the variable has the name of a thread that the schedule does not bind. Its conditions
-/// print where TVM 0.9 puts them; `build` refuses the program.
+/// print at TVM 0.9's position; `build` rejects the program.
 bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
   const std::string& name = var.as<VarNode>()->name;
   if (!name.starts_with("threadIdx.") && !name.starts_with("blockIdx.")) return false;
@@ -82,7 +82,7 @@ bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
       bounds.entries(), [&](const Bounds::Entry& entry) { return entry.axis.var().same_as(var); });
 }
 
-/// Returns the parts of the store predicate that concern elements rather than reduction steps: an
+/// Returns the parts of the store predicate that constrain elements rather than reduction steps: an
 /// element that is not stored is not initialized either.
 Shells guards_of_init(const FrozenStage& stage, const LoopNest& init, const AxisFlags& reduced,
                       const Program& program) {
@@ -169,7 +169,7 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
                               .skip = &skip,
                               .ranges = ranges});
   // A point outside the operation's domain may be initialized in the stage's own memory, because it
-  // is not read. In an argument, the element may not exist.
+  // is never read. In an argument, the element may not exist.
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards = as_likely(make_guards(
       id, *nest.init, program, {.skip_declared = harmless, .skip = &skip, .ranges = ranges}));

@@ -14,7 +14,7 @@ struct ComputeNest {
   /// The number of leaves before the first one that carries a reduction; all of them if there is
   /// none.
   std::size_t common;
-  /// Only for reductions.
+  /// Present only for reductions.
   std::optional<LoopNest> init;
   Shells init_guards;
 };

@@ -37,8 +37,8 @@ class GuardMaker {
            (options_.skip && options_.skip->value_or(axis, false));
   }
 
-  /// Guards loops against threads in excess: a thread axis may have more threads than this loop, or
-  /// a loop around the stage, has iterations.
+  /// Guards loops against excess threads: a thread axis may have more threads than this loop, or a
+  /// loop around the stage, has iterations.
   void guard_threads() {
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage_, leaf);
@@ -121,7 +121,7 @@ class GuardMaker {
   }
 
   /// Extents below INT32_MAX/2 leave headroom for a split's overshoot (longer splits get int64
-  /// loops). Symbolic extents are assumed to as well.
+  /// loops). Symbolic extents are assumed to be below this limit too.
   static bool is_near_limit(const Expr& extent) {
     return constant_int(extent).value_or(0) > std::numeric_limits<std::int32_t>::max() / 2;
   }

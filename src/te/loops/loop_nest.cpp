@@ -113,8 +113,8 @@ class NestMaker {
   }
 
   /// Binds large values to variables, in the innermost loop that they depend on. A fused axis is
-  /// used twice, as quotient and remainder, so that repeated splits and fusions would double the
-  /// index each time.
+  /// used twice, as quotient and remainder, so without the variables repeated splits and fusions
+  /// would double the index each time.
   void pass_values_up() {
     const bool has_fused = std::ranges::any_of(stage_.relations, [](const Relation& relation) {
       return std::holds_alternative<Fuse>(relation);
@@ -149,7 +149,7 @@ class NestMaker {
            (options_.skip && options_.skip->value_or(leaf, false));
   }
 
-  /// Adds the shells of the leaf, and returns the leaf's value inside them.
+  /// Adds the loop headers of the leaf, and returns the leaf's value inside them.
   Expr open(const IterVar& leaf, Shells& level) {
     const Range range = program_.lower(ranges().at(leaf), defined_);
     const AxisAttributes* attributes = stage_.attributes_of(leaf);
@@ -187,8 +187,8 @@ class NestMaker {
     return var;
   }
 
-  /// Checks that the tensor exists before the iteration; memory allocated in each iteration cannot
-  /// be prefetched.
+  /// Checks that the tensor exists before the iteration. Memory that is allocated in each iteration
+  /// cannot be prefetched.
   void check_is_kept(const PrefetchRequest& request, const IterVar& leaf) const {
     const std::optional<StageId> producer = program_.graph.find(request.tensor.op());
     if (!producer) return;
@@ -210,13 +210,13 @@ class NestMaker {
     const std::string primitive = kind == ForKind::Vectorized ? "vectorize" : "unroll";
     throw ScheduleError(primitive + " of " + describe(stage_, leaf) + ": it has " +
                             print_expr(extent) +
-                            " iterations, which is no constant; split it by a constant and " +
+                            " iterations, which is not a constant; split it by a constant and " +
                             primitive + " the inner axis",
                         attributes->run->where);
   }
 
-  /// Binds a loop to a thread, which counts from 0 to the maximum extent bound to it; the loop's
-  /// own range is offset.
+  /// Binds a loop to a thread. The thread counts from 0 to the maximum extent bound to it, and the
+  /// loop's own range is offset.
   Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range, Shells& level) {
     const bool is_divided = te::is_divided(stage_, leaf, thread, scope_);
     const Expr extent = program_.lower(program_.bounds[thread].extent, defined_);
@@ -238,8 +238,8 @@ class NestMaker {
         bound ? bound->where : stage_.attach_where);
   }
 
-  /// The range of a reduction may depend on data axes, so its values are expressed in loops once
-  /// more.
+  /// The range of a reduction may depend on data axes. Its values are therefore substituted a
+  /// second time.
   void collect_vars() {
     for (const IterVar& axis : stage_.all_iter_vars) add_var(axis);
   }
@@ -285,8 +285,8 @@ class NestMaker {
   const Program& program_;
   const NestOptions& options_;
   LoopNest nest_;
-  /// Axes of the stage so far that are not loop variables. The ranges of inner loops may depend on
-  /// them.
+  /// Values of the stage's axes that are not loop variables, collected so far. The ranges of inner
+  /// loops may depend on them.
   VarMap defined_;
 };
 

@@ -1,5 +1,5 @@
-// The loops of one stage: the shells around its statements at each leaf axis, and the value of
-// every axis inside.
+// The loops of one stage: the loop headers around its statements at each leaf axis, and the value
+// of every axis inside.
 //
 //   leaf i.outer, parallel        ->  for (i.outer, 0, 4) "parallel"
 //   leaf i.inner of extent 1      ->  nothing; its value is its minimum
@@ -16,14 +16,15 @@ struct LoopShell {
   Expr min, extent;
   tir::ForKind kind;
 };
-/// ThreadExtent, VirtualThread or Pragma.
+/// An attribute statement: ThreadExtent, VirtualThread or Pragma.
 struct AttrShell {
   tir::AttrKind kind;
   IterVar subject;
   std::string key;
   Expr value;
 };
-/// Prefetches, before the body, what it will read of the buffer `offset` iterations later.
+/// A prefetch, before the body, of the elements of the buffer that the body reads `offset`
+/// iterations later.
 struct PrefetchShell {
   tir::Buffer buffer;
   Var loop;
@@ -32,25 +33,25 @@ struct PrefetchShell {
 struct GuardShell {
   Expr condition;
 };
-/// The value of a fused axis, if it is large.
+/// A let statement for the value of a fused axis, if it is large.
 struct LetShell {
   Var var;
   Expr value;
 };
 using LoopHeader = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell, LetShell>;
 
-/// Wraps a body in shells, given outermost first.
+/// Loop headers, outermost first.
 using Shells = std::vector<LoopHeader>;
 
 Stmt wrap(const LoopHeader& shell, Stmt body);
 Stmt wrap(const Shells& shells, Stmt body);
-/// Whether one of the shells defines the variable.
+/// Whether one of the headers defines the variable.
 bool defines(const Shells& shells, const Expr& var);
 
 struct LoopNest {
   /// The positions of the leaves in loop order, outermost first.
   std::vector<std::size_t> order;
-  /// Per leaf axis.
+  /// The loop headers per leaf axis.
   std::vector<Shells> levels;
   /// The values of all axes of the stage.
   AxisValues values;
@@ -61,7 +62,7 @@ struct LoopNest {
 };
 
 struct NestOptions {
-  /// The loop order, as in LoopNest::order; empty: the order of the leaves.
+  /// The loop order, as in LoopNest::order. Empty means the order of the leaves.
   std::vector<std::size_t> order = {};
   /// Leaves before this one get no loops; `around` has their values.
   std::size_t begin = 0;

@@ -1,4 +1,5 @@
-// Prefetching: fetches, before a loop's body, what the body will read some iterations later.
+// Prefetching: fetches, before a loop's body, the elements that the body reads some iterations
+// later.
 #pragma once
 
 #include "tenon/te/operation.h"

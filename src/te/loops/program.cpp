@@ -116,7 +116,7 @@ class Lowering {
   BufferTable& buffers_;
   const VarMap& values_;
   const VarMap& defined_;
-  /// Memo table: inlining makes expressions share parts, each of which is rebuilt once.
+  /// Memo table. Inlining makes expressions share parts, and each part is rebuilt once.
   DenseMap<const ExprNode*, Expr> done_;
 };
 

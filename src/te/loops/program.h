@@ -55,8 +55,8 @@ class Program {
   /// split, ...), before stages inside its loops are lowered.
   void define(const std::vector<std::pair<Var, Expr>>& values);
 
-  /// Translates an expression: substitutes variables, and replaces reads of tensors by loads.
-  /// Nothing is folded.
+  /// Translates an expression: substitutes variables, and replaces reads of tensors by loads. Does
+  /// not fold anything.
   Expr lower(const Expr& e, const tir::VarMap& values) const;
   Range lower(const Range& range, const tir::VarMap& values) const;
   Stmt lower(const Stmt& s, const tir::VarMap& values) const;

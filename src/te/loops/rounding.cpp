@@ -25,7 +25,7 @@ bool may_round(const FrozenStage& stage, const Program& program) {
   return true;
 }
 
-/// Whether the body can be computed anywhere. An integer division could meet a 0 in overrun
+/// Whether the body can be computed at any index. An integer division could divide by 0 in overrun
 /// elements, and side effects must not be repeated.
 bool is_tame(const Expr& body) {
   bool tame = effect_of(body) != Effect::UpdateState;
@@ -91,8 +91,8 @@ class Rounder {
            can_prove(*read.max() < kept.min + kept.extent, program_.facts);
   }
 
-  /// Whether the producer computes, fills or initializes its whole box. (The part of an intrinsic
-  /// may be left to its guards.)
+  /// Whether the producer computes, fills or initializes its whole box. (The guards of an intrinsic
+  /// may exclude a part of its box.)
   bool has_all_of_its_box(StageId producer, std::size_t d) const {
     const FrozenStage& stage = program_.graph.stage(producer);
     return may_round(stage, program_) && stage.rounds_up(stage.op.axis()[d]) &&

@@ -34,8 +34,8 @@ bool is_bound(const FrozenStage& stage, const IterVar& leaf) {
   return stage.thread_mark_of(leaf) != nullptr;
 }
 
-/// Refuses reductions across threads inside virtual threads, whose copies run one after another, so
-/// that real threads cannot synchronize for each.
+/// Rejects reductions across threads inside virtual threads. The copies of a virtual thread run one
+/// after another, so real threads cannot synchronize for each copy.
 void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bounds& bounds) {
   const FrozenStage& stage = graph.stage(id);
   std::vector<AttachPoint> around = graph.attach_path(id);
@@ -172,8 +172,8 @@ class Maker {
              make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
   }
 
-  /// Stores the total combined with the start value: the user's, or an identity that is not
-  /// neutral, which threads with a single term have not combined.
+  /// Stores the total combined with the start value. The start value is the user's, or an identity
+  /// that is not neutral; threads with a single term have not combined it.
   Stmt store_result(const std::vector<Buffer>& totals, bool has_identity) const {
     std::vector<Expr> values, indices;
     for (const Buffer& total : totals) values.push_back(first_element(total));
@@ -215,7 +215,8 @@ class Maker {
     return conditions;
   }
 
-  /// The result is stored once, after the loops that each thread runs by itself.
+  /// The result is stored once, after the loops that each thread runs by itself, so its condition
+  /// must not depend on them.
   void check_known_behind_loops(const Expr& predicate) const {
     for (const std::size_t n : own_) {
       const auto is_defined = [&](const Expr& var) { return defines(nest_.levels[n], var); };
@@ -234,11 +235,11 @@ class Maker {
   const LoopNest& nest_;
   const ReduceNode& reduction_;
   const std::vector<std::size_t> own_;
-  /// Conditions for the current reduction iteration to count. If the reduction has a condition, it
-  /// is the last one.
+  /// Conditions under which the current reduction iteration counts. The reduction's own condition,
+  /// if any, is the last one.
   std::vector<Expr> guards_;
   bool has_condition_ = false;
-  /// Conditions for the result to be an element of the output.
+  /// Conditions under which the result is an element of the output.
   std::vector<Expr> result_guards_;
   std::vector<Expr> sources_;
 };

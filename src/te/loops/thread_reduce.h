@@ -1,6 +1,6 @@
 // Reductions across threads: a reduction loop is bound to threads, each of which reduces a part.
 //
-//   normal_reduce_temp0[0] = identity            // these two if some loop of it is not bound
+//   normal_reduce_temp0[0] = identity            // these two only if a reduction loop is not bound
 //   for k.inner: normal_reduce_temp0[0] = combine(normal_reduce_temp0[0], source)
 //   tvm_thread_allreduce(..., normal_reduce_temp0[0], ..., reduce_temp0[0], threadIdx.x)
 //   B[i] = reduce_temp0[0]
@@ -10,8 +10,8 @@
 
 namespace tenon::te {
 
-/// Whether a loop of the stage's reduction is bound to threads. ScheduleError if a data loop is
-/// inside one.
+/// Whether a loop of the stage's reduction is bound to threads. Throws ScheduleError if a data loop
+/// is inside such a loop.
 bool reduces_across_threads(const FrozenStage& stage);
 
 /// The leaves outside the reduction, followed by the reduction leaves that each thread runs by

@@ -1,4 +1,4 @@
-// Rewriting of all bodies of an operation together: components of one reduction remain components
+// Rewriting of all bodies of an operation together. Components of one reduction remain components
 // of one reduction.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace tenon::te {
 
-/// Kept: reduction axes remain the handles that users and relations hold. Mapped: an axis whose
-/// range changes is recreated.
+/// The treatment of reduction axes. Kept: they remain the handles that users and relations hold.
+/// Mapped: an axis whose range changes is recreated.
 enum class ReduceDomains : std::uint8_t { Kept, Mapped };
 
 /// Applies f to every body or, for components of a reduction, to its sources, inits, condition and

@@ -13,8 +13,8 @@ namespace tenon::te {
 
 namespace {
 
-/// Maximum size of an expression as a tree. Larger ones, which only shared parts make possible,
-/// could not be processed.
+/// Maximum size of an expression as a tree. A larger one arises only from shared parts, and
+/// processing it is infeasible.
 constexpr std::size_t kMaxBodyNodes = std::size_t{1} << 20;
 
 void check_no_reduction_inside(const std::string& what, const Expr& body,
@@ -84,7 +84,7 @@ static_assert(16 + std::variant_size_v<tir::StmtNode::Value> <= 31);
 
 Var reduction_var(Name name, DataType type) {
   Var var(std::move(name), type);
-  // The node is not shared yet.
+  // The node is not shared yet, so modifying it is safe.
   const_cast<tir::ExprNode&>(var.node()).contents.add(kReductionAxis);
   return var;
 }
@@ -149,7 +149,7 @@ std::vector<Tensor> compute_many(std::vector<Expr> shape, std::vector<std::strin
 
 }  // namespace
 
-// ---- makers -------------------------------------------------------------------------------------
+// ---- constructors -------------------------------------------------------------------------------
 
 Tensor placeholder(std::vector<Expr> shape, Name name, DataType dtype, SourceLocation where) {
   const std::string what = "placeholder `" + name + "`";
@@ -237,7 +237,7 @@ IterVar make_thread_axis(std::optional<Range> range, std::string_view tag, std::
     const DataType type = range->extent.dtype();
     if (!is_integer_scalar(type))
       throw TypeError(what + "the extent must be an integer, got " + type.str(), where);
-    // Thread indices are int32.
+    // Checks that the extent fits into int32, the type of thread indices.
     const auto extent = tir::constant_int(range->extent);
     if (extent && (*extent < 0 || !fits(*extent, Int(32))))
       throw TypeError(what + "there cannot be " + std::to_string(*extent) + " threads", where);

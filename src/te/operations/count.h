@@ -6,7 +6,7 @@
 
 namespace tenon::te {
 
-/// Returns the product; nullopt if it is unknown or exceeds int64.
+/// A number of elements or iterations; nullopt if it is unknown or exceeds int64.
 using Count = std::optional<std::int64_t>;
 
 inline Count product(const Count& a, const Count& b) {

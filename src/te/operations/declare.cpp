@@ -155,7 +155,7 @@ void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
   for (const tir::Buffer& buffer : accessed)
     if (!pointers.contains(&buffer->data.node()))
       throw TypeError(what + ": the body accesses buffer `" + buffer.name() +
-                          "`, which is none of its inputs and outputs and is not allocated in it",
+                          "`, which is not an input or output of it and is not allocated in it",
                       where);
 }
 

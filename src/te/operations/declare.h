@@ -12,21 +12,22 @@ namespace tenon::te {
 void check_shape(std::vector<Expr>& shape, const std::string& what, const SourceLocation& where);
 /// Whether a value of the type is a single integer.
 bool is_integer_scalar(DataType type);
-/// Returns "[n, 16]".
+/// Returns a text such as "[n, 16]".
 std::string print_list(const std::vector<Expr>& list);
-/// TypeError for a type that arrays cannot have.
+/// Throws TypeError for a type that arrays cannot have.
 void check_element_type(DataType type, const std::string& what, const SourceLocation& where);
 /// Makes one data-parallel axis per dimension, named i0, i1, ... unless the user gave names.
 std::vector<IterVar> declare_axes(const std::vector<Expr>& shape, std::vector<std::string> names,
                                   bool named, const std::string& what, const SourceLocation& where);
-/// NotContradicted: non-constant extents are compared at run time.
+/// The required agreement of shapes. NotContradicted: non-constant extents are compared at run
+/// time.
 enum class ShapeRule : std::uint8_t { Proved, NotContradicted };
-/// TypeError for a buffer whose type or shape differs from that of its tensor.
+/// Throws TypeError for a buffer whose type or shape differs from that of its tensor.
 void check_buffer_of(const Tensor& tensor, const tir::Buffer& buffer, ShapeRule rule,
                      const std::string& what, const SourceLocation& where);
-/// TypeError for the body of an extern operation or intrinsic that accesses a buffer that it
-/// neither receives nor allocates, or that contains what loop programs cannot: elements of tensors,
-/// reductions.
+/// Checks the body of an extern operation or intrinsic. Throws TypeError if it accesses a buffer
+/// that it neither receives nor allocates, or contains elements of tensors or reductions, which
+/// loop programs cannot contain.
 void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
                 std::span<const tir::Buffer> outs, const std::string& what,
                 const SourceLocation& where);

@@ -25,7 +25,7 @@ std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vect
   while (i > 0 || j > 0) {
     const bool is_unit = i > 0 && is_one(part[i - 1]);
     const bool is_free = j > 0 && theirs[j - 1].as<VarNode>();
-    // A variable may have any value. It is paired as larger than 1 if the other side has more
+    // A variable may have any value. It is paired as an extent above 1 if the other side has more
     // dimensions.
     if (i > 0 && j > 0 &&
         ((is_free && !(is_unit && i > j)) ||

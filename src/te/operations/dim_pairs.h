@@ -11,7 +11,7 @@ using tir::Expr;
 /// The pairing of the dimensions of a part with those of the intrinsic, in order, skipping
 /// dimensions of extent 1.
 struct DimPairs {
-  /// Per dimension of the part, the intrinsic's dimension.
+  /// The intrinsic's dimension for each dimension of the part.
   std::vector<std::optional<std::size_t>> theirs;
   /// The intrinsic's dimensions without a partner.
   std::vector<std::size_t> unpaired;

@@ -16,7 +16,7 @@ const tir::ReduceNode* Compute::reduction() const {
   return reduce ? reduce->reduction.get() : nullptr;
 }
 
-// ---- what follows from a kind -------------------------------------------------------------------
+// ---- properties of a kind -----------------------------------------------------------------------
 
 namespace {
 
@@ -113,7 +113,8 @@ Operation make_operation(std::string name, std::string tag, OperationKind kind,
 
 OperationNode::~OperationNode() {
   // `inputs` keeps the operations that the body reads alive while the body is destroyed. They are
-  // then destroyed one by one, after their own inputs have been taken.
+  // then destroyed one by one, each after its own inputs have been moved out, so destruction does
+  // not recurse.
   std::vector<Tensor> dying = std::move(inputs);
   kind = Placeholder{};
   try {
@@ -127,7 +128,7 @@ OperationNode::~OperationNode() {
       node.inputs.clear();
     }
   } catch (const std::bad_alloc&) {
-    // Out of memory for the list: the rest is destroyed recursively.
+    // Without memory for the list, the remaining operations are destroyed recursively.
   }
 }
 

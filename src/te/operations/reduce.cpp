@@ -182,7 +182,7 @@ Expr any(const Operand& e, std::initializer_list<IterVar> axis, ReduceOptions op
   return any(e, std::vector<IterVar>(axis), std::move(options));
 }
 
-// ---- own reducers -------------------------------------------------------------------------------
+// ---- user-defined reducers ----------------------------------------------------------------------
 
 Reducer::Reducer(Combine combine, Identity identity, Name name, SourceLocation where)
     : combine_(std::move(combine)), identity_(std::move(identity)), name_(std::move(name)) {

@@ -5,8 +5,8 @@ namespace tenon::te {
 namespace {
 
 // The only ambient state in te. It must reach declarations in functions that do not know about the
-// scope, which an argument cannot. It is thread-local, so that threads do not tag one another's
-// operations, and weak, so that it ends with the scope that owns the tag.
+// scope, which an argument cannot do. It is thread-local, so that threads do not tag one another's
+// operations, and weak, so that it expires with the scope that owns the tag.
 thread_local std::weak_ptr<const std::string> open_tag;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)). Both are recovered by
-// division and remainder. The extents multiply exactly, so that fusing alone never needs a guard.
+// division and remainder. The extents multiply exactly, so fusing alone never needs a guard.
 
 #include "te/relations/rules.h"
 #include "tenon/arith/simplify.h"
@@ -13,8 +13,8 @@ using arith::simplify;
 
 namespace {
 
-/// Whether the extent may be negative. Extents of tensors are not, but a reduction may have a range
-/// that ends before it begins.
+/// Whether the extent may be negative. Extents of tensors are never negative, but a reduction may
+/// have a range that ends before it begins.
 bool may_be_negative(const IterVar& axis, const Expr& extent, const Facts& facts) {
   return axis.kind() == IterKind::Reduce && !can_prove(extent >= 0, facts);
 }
@@ -28,7 +28,7 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
   // The product may need 64 bits even if neither factor does.
   const DataType type = fuse.fused.var().dtype();
   Expr rows = cast(type, outer->extent);
-  // Two empty ranges must not multiply to a positive number of iterations.
+  // The product of two negative extents is positive, but neither range has iterations.
   if (may_be_negative(fuse.outer, outer->extent, sweep.facts) &&
       may_be_negative(fuse.inner, inner->extent, sweep.facts))
     rows = max(rows, make_int(type, 0));
@@ -38,7 +38,7 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
 namespace {
 
 bool surely_divides(const Expr& divisor, const Expr& value) {
-  // A stretch of an empty stage has no iterations and divides nothing.
+  // A range of an empty stage has no iterations and divides nothing.
   const Expr by = simplify(divisor);
   return !is_zero(by) && is_zero(simplify(floormod(value, by)));
 }
@@ -69,8 +69,8 @@ void domains_up(const Fuse& fuse, const AxisRanges& ranges, AxisDomains& domains
   }
   domains.set(fuse.outer,
               moved(outer.min, floordiv(min, inner.extent), floordiv(max, inner.extent)));
-  // A stretch that divides a row and starts at a multiple of its length stays in one row. Any other
-  // may extend into the next row, and then every column can occur.
+  // A range whose length divides a row and whose start is a multiple of its length stays in one
+  // row. Any other range may extend into the next row, and then every column can occur.
   const Expr length = max - min + 1;
   if (surely_divides(length, inner.extent) && surely_divides(length, min)) {
     domains.set(fuse.inner,
@@ -89,7 +89,7 @@ void index_up(const Fuse& fuse, const AxisRanges& ranges, AxisValues& values) {
   const Expr row = is_zero(columns) ? make_int(columns.dtype(), 1) : columns;
   const Expr outer = shifted(floordiv(index, row), ranges.at(fuse.outer).min);
   const Expr inner = shifted(floormod(index, row), ranges.at(fuse.inner).min);
-  // The fused axis may have a wider type than the two.
+  // The fused axis may have a wider type than its parents.
   values.set(fuse.outer, cast(fuse.outer.var().dtype(), outer));
   values.set(fuse.inner, cast(fuse.inner.var().dtype(), inner));
 }

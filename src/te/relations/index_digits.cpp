@@ -12,8 +12,8 @@ namespace {
 
 using tir::BinaryOp;
 
-/// floormod(floordiv(old index `source`, lower), extent) * scale. Without an extent: the whole
-/// index, of symbolic length.
+/// The term floormod(floordiv(old index `source`, lower), extent) * scale. Without an extent, the
+/// digit is the whole index, of symbolic length.
 struct Digit {
   std::size_t source;
   std::int64_t lower;
@@ -21,8 +21,8 @@ struct Digit {
   std::int64_t scale;
 };
 
-/// Whether each digit's scale is at least the maximum sum of all smaller digits plus one. Digits
-/// are sorted by scale.
+/// Digits sorted by scale. Invariant: each digit's scale is at least the maximum sum of all smaller
+/// digits plus one.
 using Digits = std::vector<Digit>;
 
 bool is_mixed_radix(const Digits& digits) {
@@ -147,7 +147,7 @@ bool is_dense(const Digits& digits) {
 struct Placed {
   Digit digit;
   std::size_t result;
-  /// Whether it is the most significant digit of that result.
+  /// Whether the digit is the most significant one of its destination.
   bool is_top;
 };
 
@@ -190,18 +190,18 @@ Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
 }
 
 /// The combined divisors of the quotients and remainders of each index. If the extent is rounded up
-/// to a multiple of its divisor, there is no remainder at any step.
+/// to a multiple of its divisor, no step leaves a remainder.
 class Divisors {
  public:
   explicit Divisors(const Transform::Map& forward) : params_(forward.params) {
     for (const Expr& result : forward.results) visit(result, 1);
   }
 
-  /// Nullopt beyond int64.
+  /// Returns the divisor of a parameter; nullopt beyond int64.
   std::optional<std::int64_t> of(std::size_t param) const { return found_[param]; }
 
  private:
-  /// Visits `e`, whose result is divided by `above`.
+  /// Visits `e`; its result is divided by `above`.
   void visit(const Expr& e, std::optional<std::int64_t> above) {
     for (std::size_t n = 0; n < params_.size(); ++n)
       if (params_[n].same_as(e)) found_[n] = common_multiple(found_[n], above);

@@ -1,5 +1,5 @@
 // Sweeps over the relations of a stage, which propagate ranges, domains, indices and marks between
-// axes. Each is only a loop over relations; the rules of each relation are in te/relations/.
+// axes. Each sweep is only a loop over relations; the rules of each relation are in te/relations/.
 //
 //   AxisValues values;                       // of the leaf axes
 //   pass_index_up(stage.relations, ranges, values);

@@ -1,10 +1,10 @@
 // The rules of each kind of relation between axes, with one file per kind (split.cpp, fuse.cpp,
-// ...). Ranges propagate from parents to children; domains and indices propagate from children to
+// ...). Ranges propagate from parents to children. Domains and indices propagate from children to
 // parents (indices also in the other direction). A parent may need a guard because its children
 // overshoot it.
 //
-// The sweeps over all relations of a stage are in te/relations/propagate.h. A rule whose inputs are
-// missing does nothing.
+// The sweeps over all relations of a stage are in te/relations/propagate.h. A rule with missing
+// inputs does nothing.
 #pragma once
 
 #include <span>
@@ -29,11 +29,11 @@ using AxisFlags = AxisMap<bool>;
 /// The input and output of ranges_down.
 struct RangeSweep {
   AxisRanges& ranges;
-  /// Every new range is also bound here.
+  /// The facts to which every new range is added.
   Facts& facts;
   /// Axes that keep the requested extent even if their parent is shorter: those from which a
   /// thread-bound leaf derives, because several stages may have to agree on the number of threads.
-  /// Null: all axes.
+  /// Null means all axes.
   const AxisFlags* keeps_extent = nullptr;
 
   void set(const IterVar& axis, Expr extent);
@@ -66,8 +66,9 @@ void index_down(const Rebase& rebase, const AxisRanges& ranges, AxisValues& valu
 void index_down(const Singleton& singleton, const AxisRanges& ranges, AxisValues& values);
 void index_down(const Transform& transform, const AxisRanges& ranges, AxisValues& values);
 
-/// Mark parents whose value, computed from the children, may exceed the range, because a child may,
-/// or because the product of the children's extents is larger than the parent's.
+/// Mark parents whose value, computed from the children, may exceed the range, because a child may
+/// exceed its own range or because the product of the children's extents is larger than the
+/// parent's.
 void guards_up(const Split& split, const AxisRanges& ranges, const Facts& facts,
                AxisFlags& guarded);
 void guards_up(const Fuse& fuse, const AxisRanges& ranges, const Facts& facts, AxisFlags& guarded);
@@ -78,8 +79,8 @@ void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts
 void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts,
                AxisFlags& guarded);
 
-/// Returns the roots that are required from beyond the range in which a new axis has the single
-/// value that the inverse assumes: the only block of five columns out of eight, or an axis of one
+/// Returns the roots whose required range exceeds the one in which a new axis has the single value
+/// that the inverse assumes, such as the only block of five columns out of eight, or an axis of one
 /// element. Iterations with other values would repeat elements or, if loops start at the required
 /// minimum, compute elements that are not required. Of the relations before the layout, only those
 /// that rebase a root to 0 are considered.
@@ -87,14 +88,14 @@ std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
                                           std::span<const Relation> relations,
                                           const AxisRanges& ranges, const Facts& facts);
 
-// ---- what several pages need --------------------------------------------------------------------
+// ---- shared by several relations ----------------------------------------------------------------
 
 /// Whether a value has too many nodes for bound computation. A fused axis is used twice, as
-/// quotient and remainder, so that repeated splits and fusions double the values of axes.
+/// quotient and remainder, so repeated splits and fusions double the values of axes.
 bool is_large(const Expr& value);
 /// Whether the domain is the whole range.
 bool covers(const Interval& domain, const Range& range);
-/// Whether the two are provably equal for all values of their variables.
+/// Whether the expressions are provably equal for all values of their variables.
 bool provably_equal(const Expr& a, const Expr& b);
 /// Whether minimum and extent are provably equal.
 bool same_range(const Range& a, const Range& b);

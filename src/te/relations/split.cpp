@@ -23,9 +23,9 @@ using arith::values_of;
 
 namespace {
 
-/// Whether a + b - 1 may overflow because of a factor that is a large constant. Smaller factors
-/// keep the form of TVM 0.9: they could only overflow with symbolic extents, which are widened when
-/// index types are assigned.
+/// Whether a + b - 1 may overflow because a factor is a large constant. Smaller factors keep the
+/// form of TVM 0.9: they could overflow only with symbolic extents, which are widened when index
+/// types are assigned.
 bool sum_may_wrap(const Expr& a, const Expr& b, const Facts& facts) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   const std::int64_t count = constant_int(b).value_or(0);
@@ -91,7 +91,7 @@ void index_up(const Split& split, const AxisRanges& ranges, AxisValues& values) 
   const Expr* inner = values.find(split.inner);
   if (!outer || !inner) return;
   Expr index = *inner + *outer * ranges.at(split.inner).extent;
-  // The children may be wider, because they can exceed the parent's end and type.
+  // The children may have a wider type, because they can exceed the parent's end and type.
   values.set(split.parent,
              cast(split.parent.var().dtype(), shifted(index, ranges.at(split.parent).min)));
 }

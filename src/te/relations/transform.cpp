@@ -1,6 +1,6 @@
-// Transform: a bijection between two boxes of axes, given by both maps. A property of one axis may
-// depend on all axes of the other side, so domains and guards are computed for the whole group,
-// except for axes that only move.
+// Transform: a bijection between two boxes of axes, given by the map and its inverse. A property of
+// one axis may depend on all axes of the other side, so domains and guards are computed for the
+// whole group, except for axes that only change position.
 
 #include <algorithm>
 #include <ranges>
@@ -56,8 +56,8 @@ std::optional<arith::IntervalMap> values_of_originals(const Transform& transform
 }
 
 /// Returns the minimum of the transformed axis's loop unless it is 0: the smallest image of the
-/// required domain of the originals. It must be the same at every query, and therefore uses no
-/// facts.
+/// required domain of the originals. Uses no facts, because the result must be the same for every
+/// query.
 std::optional<Expr> first_of(const Transform& transform, std::size_t n, const AxisRanges& ranges) {
   const DataType type = transform.transformed[n].var().dtype();
   if (const IterVar* kept = kept_axis(transform, n)) {
@@ -91,7 +91,8 @@ void set_all(const std::vector<IterVar>& axes, const std::vector<Expr>& results,
     values.set(axes[i], cast(axes[i].var().dtype(), results[i]));
 }
 
-/// Returns the axis of the operation that an original is, or is rebased from.
+/// Returns the operation's root axis for `original`: the axis itself, or the axis that it was
+/// rebased from.
 IterVar root_of(const IterVar& original, std::span<const Relation> relations) {
   IterVar root = original;
   for (const Relation& relation : relations | std::views::reverse) {

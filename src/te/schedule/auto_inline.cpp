@@ -77,7 +77,7 @@ bool is_broadcast(const Operation& op) {
 
 bool is_injective(const Operation& op) { return as_expression(op) != nullptr; }
 
-// ---- what may be inlined ------------------------------------------------------------------------
+// ---- legality -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -115,14 +115,15 @@ bool takes_expressions(const StageData& reader) {
   return reader.op.as<Compute>() && !reader.is_tensorized();
 }
 
-// ---- how large it becomes -----------------------------------------------------------------------
+// ---- size after inlining ------------------------------------------------------------------------
 
 /// Maximum number of operations of a stage after inlining. Larger stages compile and run slowly;
-/// compute_inline refuses at a much higher limit.
+/// compute_inline has a much higher limit.
 constexpr double kMaxWritten = 1 << 16;
 
 /// The number of operations of an expression after inlining: the constant part, and the number of
-/// uses of each axis of its stage. Floating point, so that an explosion becomes infinite.
+/// uses of each axis of its stage. Floating point, so that exponential growth saturates at
+/// infinity.
 struct WrittenSize {
   double nodes = 0;
   std::vector<double> axes;
@@ -138,10 +139,10 @@ class InlinedSizes {
   explicit InlinedSizes(const ScheduleData& schedule)
       : schedule_(schedule), sizes_(schedule.stages.size()) {}
 
-  /// Memoizes the size of an inlined stage. Whether its inputs are inlined no longer changes.
+  /// Memoizes the size of an inlined stage. Precondition: the set of its inlined inputs is final.
   void settle(StageNumber id) { sizes_[id.index()] = of_body(id); }
 
-  /// Returns the size of a stage with everything that is inlined now.
+  /// Returns the size of a stage with the stages inlined so far expanded.
   double of_stage(StageNumber id) {
     const WrittenSize size = of_body(id);
     for (StageNumber later : unsettled_) sizes_[later.index()].reset();
@@ -160,7 +161,7 @@ class InlinedSizes {
     const Compute& compute = *schedule_.stage(id).op.as<Compute>();
     Body body{compute.axis, {}};
     WrittenSize sum{0, std::vector<double>(compute.axis.size(), 0)};
-    // The components of a reduction are shared.
+    // The components of a reduction share its expressions, so one component is counted.
     const std::size_t bodies = compute.reduction() ? 1 : compute.body.size();
     for (std::size_t n = 0; n < bodies; ++n) sum.add(of_expression(compute.body[n], body), 1);
     return sum;

@@ -1,4 +1,4 @@
-// Primitives that set how a loop runs: they attach marks to axes and do not change loops.
+// Primitives that set how a loop runs: they add marks to axes and do not change loops.
 #include <algorithm>
 
 #include "te/operations/declare.h"
@@ -11,13 +11,14 @@ namespace tenon::te {
 
 namespace {
 
-/// Refuses an axis that is bound to a thread, which is not an ordinary loop.
+/// Rejects an axis that is bound to a thread, because it is not an ordinary loop.
 void check_not_bound(const StageEdit& edit, const IterVar& axis) {
   if (const ThreadMark* bound = edit.stage().thread_mark_of(axis))
     edit.fail(axis, "the axis is bound to `" + bound->axis.name() + "`");
 }
 
-/// Threads that reduce together combine everything that they hold, in an unspecified order.
+/// Checks that threads of the axis may reduce together: they combine all their terms, in an
+/// unspecified order.
 void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
   if (edit.runs_over_elements(axis))
     edit.fail(

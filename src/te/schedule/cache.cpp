@@ -16,7 +16,7 @@ namespace tenon::te {
 
 namespace {
 
-/// Returns "A.shared", "A.shared.d" if that is taken, ...
+/// Returns an unused name: "A.shared", or "A.shared.d" if that exists, ...
 std::string free_cache_name(const ScheduleData& schedule, const Tensor& tensor,
                             std::string_view scope) {
   std::string name = tensor.name() + "." + std::string(scope);
@@ -84,7 +84,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, const Name& scope,
 
 namespace {
 
-/// The conversion of a stage's loops over data axes into the axes of its cache.
+/// The mapping from a stage's loops over data axes to the axes of its cache.
 struct Relayout {
   std::vector<IterVar> axes;
   /// Values of the root axes in terms of `axes`.
@@ -102,7 +102,7 @@ std::span<const IterVar> scheduled_axes(const Operation& op) {
   return tensor ? axes.first(static_cast<std::size_t>(tensor->schedulable_ndim)) : axes;
 }
 
-/// `first_step`: for the update of a scan, the first value of its time axis.
+/// Returns the mapping. `first_step`: for the update of a scan, the first value of its time axis.
 Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) {
   const StageData& stage = edit.stage();
   const std::span<const IterVar> data_axes = scheduled_axes(stage.op);
@@ -139,7 +139,7 @@ Relayout relayout(const StageEdit& edit, const std::optional<Expr>& first_step) 
   pass_index_up(stage.relations, ranges, up);
   for (Expr& predicate : guards_of(stage, data_axes, ranges, up, facts))
     result.predicates.push_back(tir::substitute(predicate, new_vars));
-  // Loops derived from time may begin before the first step, which would read nonexistent states.
+  // Loops derived from time may begin before the first step and would then read nonexistent states.
   if (first_step && !contains(stage.leaf_iter_vars, data_axes.front()))
     result.predicates.push_back(tir::substitute(up.at(data_axes.front()), new_vars) >= *first_step);
   for (const IterVar& axis : data_axes)
@@ -154,13 +154,14 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   if (layout.predicates.empty()) return bodies;
   Expr inside = tir::make_true();
   for (const Expr& predicate : layout.predicates) inside = inside && predicate;
-  // Beyond the end of an axis, inputs have no elements.
+  // Inputs have no elements beyond the end of an axis.
   auto only_inside = [&](const Expr& e) {
     return tir::if_then_else(inside, e, zero_of(e.dtype()));
   };
   if (const tir::Reduce* reduce = bodies.front().as<tir::Reduce>()) {
     tir::ReduceNode guarded = *reduce->reduction;
-    // Evaluated first, because outside the ranges the condition may read nonexistent elements.
+    // The range check is evaluated first, because outside the ranges the condition may read
+    // nonexistent elements.
     guarded.condition = inside && guarded.condition;
     for (Expr& init : guarded.init)
       if (init.as<tir::ProducerLoad>()) init = only_inside(init);

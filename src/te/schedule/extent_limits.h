@@ -9,7 +9,7 @@ namespace tenon::te {
 /// Returns the maximum extent of the axis for any attachment of the stage; nullopt if it depends on
 /// a symbolic size or exceeds int64.
 ///
-///   axis of 10 iterations, split by 4: 4 for the inner one, 3 for the outer one
+///   an axis of 10 iterations, split by 4: 4 for the inner axis, 3 for the outer axis
 std::optional<std::int64_t> greatest_extent(const StageSpec& stage, const IterVar& axis);
 
 /// Return the types of the axes that a fusion or split creates: as wide as their parents, and 64

@@ -74,8 +74,8 @@ std::vector<StageNumber> stages_of(const ScheduleData& schedule, const TensorLis
   return ids;
 }
 
-/// Returns the groups in `outer` that consist entirely of these stages. Throws if one contains some
-/// but not all of them.
+/// Returns the groups in `outer` that consist entirely of these stages. Throws if a group contains
+/// some but not all of them.
 std::vector<GroupNumber> covered_groups(const ScheduleData& schedule,
                                         std::span<const StageNumber> stages, OuterGroup outer,
                                         const SourceLocation& where) {

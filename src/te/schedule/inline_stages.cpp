@@ -10,7 +10,8 @@ namespace tenon::te {
 
 namespace {
 
-/// Maximum number of expressions in a stage, and to create for it.
+/// Maximum number of expressions in a stage after inlining, and maximum number created in the
+/// process.
 constexpr std::size_t kMaxInlinedNodes = std::size_t{1} << 20;
 
 /// A read of an inlined stage's output and its expansion.
@@ -105,7 +106,7 @@ class Expander {
   std::size_t spent_ = 0;
 };
 
-/// Determines the stages that are to be inlined and can be.
+/// Returns the stages that are marked for inlining and can be inlined.
 std::vector<bool> find_inlined(ScheduleData& schedule) {
   std::vector<bool> is_inlined(schedule.stages.size(), false);
   for (StageNumber id : schedule.order) {

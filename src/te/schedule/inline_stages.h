@@ -6,8 +6,8 @@
 namespace tenon::te {
 
 /// Updates the operation of every stage in `schedule.order` to read the current outputs of stages
-/// that are not inlined, and removes the inlined stages from the order. An inlined stage that is
-/// read by something other than a compute stays, at root. Takes time linear in its output;
+/// that are not inlined, and removes the inlined stages from the order. An inlined stage with a
+/// reader that is not a compute remains, at root. Takes time linear in its output. Throws
 /// ScheduleError beyond a budget.
 void inline_stages(ScheduleData& schedule, const SourceLocation& where);
 

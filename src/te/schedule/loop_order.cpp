@@ -13,8 +13,8 @@ namespace tenon::te {
 
 namespace {
 
-/// Returns the position of axes in the declared order: the number of the root, then 0 or 1 (outer
-/// or inner) for each split. Positions compare lexicographically.
+/// The position of an axis in the declared order: the number of the root, then 0 or 1 (outer or
+/// inner) for each split. Positions compare lexicographically.
 using Place = std::vector<int>;
 
 AxisMap<Place> declared_places(const StageSpec& stage) {
@@ -77,7 +77,8 @@ void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVa
   const IterVar* entered = nullptr;
   for (const IterVar& loop : loops) {
     if (inside.value_or(loop, 0) != 0 && !entered) entered = &loop;
-    // Loops over elements also initialize them, where the reduction's loops do not exist.
+    // Loops over elements also initialize the elements, and the reduction's loops do not exist
+    // there.
     if (inside.value_or(loop, 0) != 0 && used.kind() == IterKind::Reduce &&
         edit.runs_over_elements(loop))
       edit.fail(axis, "the range of axis `" + user.name() + "` depends on reduction axis `" +

@@ -1,6 +1,6 @@
-// Constraints on the order of a stage's loops: a loop is inside the loops that its range depends
-// on, and a reducer that depends on the order of its terms keeps the declared order, in which the
-// reduction axes are nested as listed, the first one outermost.
+// Constraints on the order of a stage's loops. A loop is inside the loops that its range depends
+// on. A reducer that depends on the order of its terms keeps the declared order, in which the first
+// listed reduction axis is the outermost one.
 #pragma once
 
 #include "te/schedule/stage_edit.h"
@@ -8,7 +8,7 @@
 namespace tenon::te {
 
 /// Throws if, in the given loop order, the range of a reduction axis uses an axis with a loop that
-/// is not outside it. `axis` is the subject of the message.
+/// is not outside it. Messages name `axis` as the subject.
 void check_ranges_are_known(const StageEdit& edit, const IterVar& axis,
                             std::span<const IterVar> loops);
 

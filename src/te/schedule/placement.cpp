@@ -99,8 +99,8 @@ std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stag
 /// computed at root and primitives do not change the data flow.
 std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumber stage,
                                          StageNumber outer) {
-  // With a single output, all readers of any stage lead to it; checking them would take the length
-  // of a chain.
+  // With a single output, all readers of any stage lead to it. The search, which is linear in the
+  // length of a chain, is skipped.
   if (std::ranges::all_of(schedule.outputs, [&](StageNumber output) { return output == outer; }))
     return std::nullopt;
   const auto is_in_outer = [&](StageNumber reader) {

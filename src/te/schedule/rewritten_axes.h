@@ -10,7 +10,7 @@ namespace tenon::te {
 std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape);
 
 /// Returns the conditions that the values of root axes, computed from the leaves, are in their
-/// ranges, without those that provably hold.
+/// ranges. Omits conditions that provably hold.
 std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots,
                             const AxisRanges& ranges, const AxisValues& values,
                             arith::Facts& facts);

@@ -34,7 +34,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
     if (touched.value_or(data, 0))
       edit.fail(axis, "it is fused with data axis `" + data.name() + "`; factor before fusing");
   for (const Relation& relation : stage.relations) {
-    // Rebases come from normalize and not from the user.
+    // normalize, not the user, creates rebases.
     if (std::holds_alternative<Rebase>(relation)) continue;
     for (const IterVar& parent : parents_of(relation))
       if (parent.kind() == IterKind::DataParallel)
@@ -47,7 +47,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
   }
   for (const auto& [data, attributes] : stage.attributes) {
     if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
-    // Its marks would be lost with its operation.
+    // The mark would be lost together with the axis.
     const std::string how = attributes.thread
                                 ? "is already bound to `" + attributes.thread->axis.name() + "`"
                                 : "has already been scheduled";
@@ -56,8 +56,8 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
   }
 }
 
-/// Returns all axes related to the axis. A split of one axis and a fusion of its part with another
-/// one relate the two, so that the sources of reached axes are included.
+/// Returns all axes related to the axis. Splitting an axis and fusing a part with another axis
+/// relates both axes, so the sources of reached axes are included.
 AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   auto count = [&](const AxisMarks& marks) {
     return std::count_if(stage.all_iter_vars.begin(), stage.all_iter_vars.end(),

@@ -6,7 +6,7 @@
 
 namespace tenon::te {
 
-// ---- making a schedule --------------------------------------------------------------------------
+// ---- creation -----------------------------------------------------------------------------------
 
 Schedule create_schedule(const std::vector<Operation>& outputs, SourceLocation where) {
   if (outputs.empty()) throw ScheduleError("create_schedule: needs at least one output", where);
@@ -42,7 +42,7 @@ Schedule create_schedule(const std::vector<Tensor>& outputs, SourceLocation wher
   return create_schedule(std::vector<Operation>(outputs.begin(), outputs.end()), where);
 }
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
 Stage Schedule::operator[](const StageKey& key) const {
   std::optional<StageNumber> id = data_->find(key.op);

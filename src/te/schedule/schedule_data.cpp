@@ -6,7 +6,7 @@
 
 namespace tenon::te {
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
 std::optional<StageNumber> ScheduleData::find(const Operation& op) const {
   auto found = stage_of.find(op.get());
@@ -173,7 +173,7 @@ void ScheduleData::register_op(StageNumber number) {
 
 void ScheduleData::register_scan(StageNumber number) {
   if (!scans_.empty() && number <= scans_.back()) {
-    // Its parts have changed.
+    // The parts of the scans have changed.
     std::fill(scan_of_state_.begin(), scan_of_state_.end(), std::nullopt);
     for (StageNumber scan : scans_) claim_state(scan);
   } else {
@@ -197,7 +197,7 @@ std::vector<IterVar> loops_of(const Operation& op) {
   return loops;
 }
 
-// ---- texts ---------------------------------------------------------------------------
+// ---- messages ------------------------------------------------------------------------
 
 std::string describe(const StageSpec& stage) { return "stage `" + stage.origin_op.name() + "`"; }
 

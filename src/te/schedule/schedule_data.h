@@ -27,17 +27,17 @@ struct AttachedWhere {
 };
 
 struct ScheduleData {
-  /// Indexed by number. A stage's number never changes.
+  /// The stages, indexed by number. A stage's number never changes.
   std::vector<StageData> stages;
   /// Producers before consumers, without the stages that normalize has inlined.
   std::vector<StageNumber> order;
   std::vector<GroupData> groups;
   std::vector<StageNumber> outputs;
   std::vector<std::string> warnings;
-  /// Warnings that the user has received. Mutable, because this is not part of the schedule's
+  /// Warnings that have already been reported. Mutable, because this is not part of the schedule's
   /// meaning.
   mutable std::set<std::string> told;
-  /// For lookup only.
+  /// The stage of each operation; never iterated.
   std::unordered_map<const OperationNode*, StageNumber> stage_of;
   /// Keeps the keys of stage_of alive.
   std::vector<Operation> known_ops;
@@ -49,19 +49,19 @@ struct ScheduleData {
 
   std::optional<StageNumber> find(const Operation& op) const;
   std::optional<StageOutput> find(const Tensor& tensor) const;
-  /// Returns the stage's number. ScheduleError, naming the primitive, if the operation does not
-  /// belong to this schedule.
+  /// Returns the stage's number. Throws ScheduleError, naming the primitive, if the operation does
+  /// not belong to this schedule.
   StageNumber require(const Operation& op, std::string_view primitive,
                       const SourceLocation& where) const;
   StageOutput require(const Tensor& tensor, std::string_view primitive,
                       const SourceLocation& where) const;
-  /// Returns the tensor that the output is now.
+  /// Returns the current tensor of the output.
   Tensor tensor(const StageOutput& output) const;
   /// Returns the outputs that a stage reads, in the order of its operation's inputs.
   const std::vector<StageOutput>& reads(StageNumber number) const;
   /// Returns the stages that read an output of this one, in schedule order.
   std::vector<StageNumber> readers(StageNumber number) const;
-  /// Returns the same stages by number.
+  /// Returns the same stages, ordered by number.
   const std::set<StageNumber>& readers_by_age(StageNumber number) const;
   std::size_t position(StageNumber number) const;
   /// Whether an operation has or had the name.
@@ -86,11 +86,11 @@ struct ScheduleData {
   /// Records the parts of the scan's state, except those that belong to an older scan.
   void claim_state(StageNumber number);
 
-  /// Indexed by number.
+  /// The reads and readers of each stage, indexed by stage number.
   std::vector<std::vector<StageOutput>> reads_;
   std::vector<std::set<StageNumber>> readers_;
   std::vector<std::optional<StageNumber>> scan_of_state_;
-  /// In creation order.
+  /// The scans, in creation order.
   std::vector<StageNumber> scans_;
   std::unordered_set<std::string> names_;
 };

@@ -106,7 +106,7 @@ const Relation* StageSpec::consumer_of(const IterVar& axis) const {
   return nullptr;
 }
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
 std::variant<StageNumber, GroupNumber> Stage::target() const {
   if (is_group_) return GroupNumber(number_);
@@ -213,7 +213,7 @@ Stage::SplitAxes split_axis(const StageEdit& edit, const IterVar& given, const O
   return {outer, inner};
 }
 
-/// Checks that no loop moves to another element during a reduction across threads, which handles
+/// Checks that no loop advances to another element during a reduction across threads, which handles
 /// one element at a time.
 void check_reduces_alone(const StageEdit& edit, const IterVar& data, const IterVar& reduction) {
   const StageData& stage = edit.stage();
@@ -267,7 +267,7 @@ IterVar fuse_two(const StageEdit& edit, const IterVar& given_outer, const IterVa
   return fused;
 }
 
-// Ordered by restrictiveness: a fused axis takes the more restricted kind of its parts.
+// Kinds are ordered by restrictiveness: a fused axis takes the more restricted kind of its parts.
 static_assert(IterKind::DataParallel < IterKind::Reduce && IterKind::Reduce < IterKind::Ordered);
 
 IterVar fuse_all(const StageEdit& edit, std::span<const IterVar> axes) {

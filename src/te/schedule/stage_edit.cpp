@@ -101,7 +101,7 @@ std::string what_became_of(const Relation& relation) {
         return "it has already been fused into `" + r.fused.name() + "`: use that";
       },
       [](const Rebase& r) { return "it has been rebased to `" + r.rebased.name() + "`"; },
-      [](const Singleton&) { return std::string("it is no parent"); },
+      [](const Singleton&) { return std::string("it is not a parent"); },
       [](const Transform& r) {
         return "its layout has been transformed into " + describe(r.transformed) +
                ": use one of these";
@@ -184,7 +184,7 @@ void check_is_there(const ScheduleData& schedule, StageNumber number, std::strin
   if (std::find(schedule.order.begin(), schedule.order.end(), number) != schedule.order.end())
     return;
   fail(primitive, stage,
-       "normalize has put it into its readers, so that it is no stage of this schedule", where);
+       "normalize has put it into its readers, so that it is not a stage of this schedule", where);
 }
 
 }  // namespace tenon::te

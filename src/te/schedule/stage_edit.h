@@ -26,11 +26,11 @@ class StageEdit {
   const std::string& primitive() const { return primitive_; }
   const SourceLocation& where() const { return where_; }
 
-  /// Returns the context for a copy of the stage, for primitives that take several steps and then
-  /// replace the stage.
+  /// Returns the context for a copy of the stage. Primitives that take several steps use it and
+  /// then replace the stage.
   StageEdit on(StageData& copy) const;
 
-  /// Returns "split of stage `C`", "split of axis `i` of stage `C`".
+  /// Returns a text such as "split of stage `C`" or "split of axis `i` of stage `C`".
   std::string subject() const;
   std::string subject(const IterVar& axis) const;
   /// Throws ScheduleError: "<subject>: <text>".
@@ -39,13 +39,13 @@ class StageEdit {
   /// Adds the text as a warning.
   void warn(const std::string& text) const;
 
-  /// Returns the loop of the axis: itself, or what it was rebased to. Otherwise throws, stating
+  /// Returns the loop of the axis: the axis itself, or its rebased axis. Otherwise throws, stating
   /// what the axis has become.
   IterVar leaf(const IterVar& axis) const;
   AxisAttributes& attributes(const IterVar& axis) const;
 
-  /// Whether the axis runs over elements of the output; for an axis that carries a reduction,
-  /// whether it runs over both.
+  /// Whether the axis derives from a data axis. An axis that carries a reduction may derive from
+  /// both kinds.
   bool runs_over_elements(const IterVar& axis) const;
 
   /// Throws if the axis, or any loop of the stage, is tensorized and the primitive would remove

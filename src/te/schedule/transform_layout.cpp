@@ -31,8 +31,8 @@ int first_place(const StageEdit& edit) {
   return places.empty() ? 0 : places.front();
 }
 
-/// Refuses axes bound to a thread or with aligned storage, which would have no meaning in the new
-/// layout.
+/// Rejects axes that are bound to a thread or have aligned storage: neither mark has a meaning in
+/// the new layout.
 void check_keeps_its_meaning(const StageEdit& edit, const IterVar& dimension, const IterVar& loop) {
   if (const ThreadMark* bound = edit.stage().thread_mark_of(loop))
     edit.fail(loop, "it is already bound to `" + bound->axis.name() + "`: transform before bind");
@@ -45,7 +45,7 @@ void check_keeps_its_meaning(const StageEdit& edit, const IterVar& dimension, co
 
 struct MapResults {
   std::vector<Expr> indices;
-  /// The results at which a physical dimension begins.
+  /// The positions of the results at which a physical dimension begins.
   std::vector<int> separators;
 };
 

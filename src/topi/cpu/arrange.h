@@ -1,5 +1,5 @@
-// The schedules of topi/cpu.h for schedules that may hold other stages: each arranges the stages
-// that compute its tensor and leaves the others unchanged.
+// Variants of the schedules of topi/cpu.h for schedules that may contain other stages. Each
+// arranges the stages that compute its tensor and leaves the others unchanged.
 #pragma once
 
 #include "tenon/topi/cpu.h"
@@ -14,11 +14,11 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
 void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target);
 void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts& target);
 
-/// Returns false, with nothing changed, if other stages read the intermediate tensors.
+/// Arranges a Winograd convolution. Returns false, and changes nothing, if other stages read the
+/// intermediate tensors.
 bool arrange_winograd(const Schedule& s, const Request& request, const TargetFacts& target);
 
-// These check first whether they apply to the tensor. Otherwise they return false and change
-// nothing.
+// Arrange the tensor if the schedule applies to it. Otherwise they return false and change nothing.
 bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_rows(const Schedule& s, const Tensor& out, const TargetFacts& target);
 bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& target);

@@ -38,7 +38,7 @@ std::optional<std::vector<Tensor>> inputs_of(const Tensor& x, std::vector<int> d
 
 bool is_reduction(const Tensor& x) { return x.op().reduce_axis().size() == 1; }
 
-/// Matches the tag and the data flow, since the tag alone is not reserved.
+/// Matches the tag and the data flow, since users may set the same tag.
 std::optional<Attention> find_attention(const Tensor& out) {
   if (out.op().tag() != kAttention || out.ndim() != 3) return std::nullopt;
   const auto of_out = inputs_of(out, {3, 2});
@@ -58,8 +58,8 @@ std::optional<Attention> find_attention(const Tensor& out) {
   return Attention{out, values, sum, power, scores, greatest, factors.back()};
 }
 
-/// Returns the queries of a block: all their scores, and the exponentials of these, stay in the L2
-/// cache.
+/// Returns the number of queries of a block. All their scores, and the exponentials of the scores,
+/// stay in the L2 cache.
 int queries_of_a_block(const Attention& a, int tile_rows, const TargetFacts& target) {
   constexpr std::int64_t kMax = 64;
   const std::int64_t keys = tir::constant_int(a.keys.shape()[1]).value_or(1024);
@@ -68,7 +68,7 @@ int queries_of_a_block(const Attention& a, int tile_rows, const TargetFacts& tar
   return static_cast<int>(std::clamp<std::int64_t>(tiles * tile_rows, tile_rows, kMax));
 }
 
-/// Schedules the tile of sums that spans the loops of the stage to stay in registers.
+/// Keeps the tile of sums, which spans the loops of the stage, in registers.
 void keep_tile_in_registers(const Stage& tile, int lanes) {
   constexpr int kStepsAtOnce = 8;
   const std::vector<IterVar> axes = tile.op().axis();
@@ -102,7 +102,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
   const std::vector<IterVar> axes = result.op().axis();
   auto [blocks, query] = result.split(axes[1], block);
   auto [tiles, row] = result.split(query, rows);
-  // Leaves one register for the factor that the columns are multiplied by.
+  // Leaves one register for the factor by which the columns are multiplied.
   const std::optional<std::int64_t> depth = tir::constant_int(out.shape()[2]);
   const int columns = static_cast<int>(std::clamp<std::int64_t>(depth.value_or(2 * lanes) / lanes,
                                                                 1, has_32_registers ? 3 : 2)) *

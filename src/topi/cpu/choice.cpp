@@ -47,8 +47,7 @@ void arrange_scan(const Schedule& s, const te::Scan& scan, const TargetFacts& ta
     }
 }
 
-/// Returns the operations of the scans, whose first axis is time: that axis must not run in
-/// parallel.
+/// Returns the operations of the scans. Their first axis is time, which must not run in parallel.
 std::vector<te::Operation> steps_of_scans(const Schedule& s) {
   std::vector<te::Operation> steps;
   for (const te::Stage& stage : s.stages())

@@ -19,7 +19,7 @@ using tir::Var;
 bool is_convolution(const Tensor& x) {
   const std::string& tag = x.op().tag();
   if (tag != kConv2dNchw && tag != kGroupConv2dNchw && tag != kConv2dNhwc) return false;
-  // The tag is not reserved, so the operation is checked too.
+  // Users may set the same tag, so the operation is checked too.
   if (x.ndim() != 4 || x.op().num_outputs() != 1) return false;
   const std::vector<Tensor> inputs = x.op().inputs();
   return x.op().reduce_axis().size() == 3 && !inputs.empty() && inputs.size() <= 2 &&
@@ -39,8 +39,8 @@ Layout layout_of(const Tensor& convolution) {
   return convolution.op().tag() == kConv2dNhwc ? Layout{3, 1, 2, 3} : Layout{1, 2, 3, 0};
 }
 
-/// The sums that stay in registers: positions by filters. Vectors span filters or positions;
-/// `single` counts the other ones.
+/// The tile of sums in registers: positions by filters. Vectors span filters or positions; `single`
+/// counts the other dimension.
 struct Tile {
   bool has_vectors_of_filters;
   int single, vectors, lanes;
@@ -48,8 +48,7 @@ struct Tile {
   int places() const { return has_vectors_of_filters ? single : vectors * lanes; }
 };
 
-/// Returns the number of positions that leaves the smallest tail of a row, and the largest of equal
-/// ones.
+/// Returns the number of positions with the smallest tail of a row; among equals, the largest.
 int places_at_once(std::optional<std::int64_t> width, int most) {
   if (!width) return most;
   const auto steps = [&](std::int64_t places) { return parts_of(*width, places) * places; };
@@ -73,7 +72,7 @@ std::optional<std::int64_t> filters_of_a_group(const Tensor& convolution) {
 
 /// Returns the number of positions whose sums stay in registers, for the given number of vectors of
 /// filters. If a filter is wider than 1, LLVM keeps an input and the vectors for the next column of
-/// the filter. More positions made it spill some of them, and took up to half as long again.
+/// the filter in registers. With more positions it spilled, and took up to 1.5 times as long.
 int most_places(const Tensor& convolution, int vectors, const TargetFacts& target) {
   constexpr int kSums = 24, kSumsOf16 = 12, kFree = 30, kColumns = 3;
   if (target.vector_registers.count < 32) return kSumsOf16 / vectors;
@@ -82,7 +81,7 @@ int most_places(const Tensor& convolution, int vectors, const TargetFacts& targe
   return (kFree - (kColumns - 1) - kColumns * vectors) / (vectors + 1);
 }
 
-/// Whether the second vector of the last block would hold no filters and there are few blocks.
+/// Whether the second vector of the last block would contain no filters and there are few blocks.
 /// Single vectors then compute less (48 filters: 105 GFLOPS instead of 84).
 bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
   constexpr std::int64_t kFewVectors = 7;
@@ -92,7 +91,7 @@ bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
 }
 
 Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
-  // Sums of fewer terms are computed faster than transposed.
+  // With fewer terms, transposing the sums (vectors of filters) takes longer than computing them.
   constexpr double kFewTerms = 64;
   const Layout layout = layout_of(convolution);
   int lanes = lanes_of(convolution.dtype(), target);
@@ -176,8 +175,8 @@ void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts
   const std::vector<Tensor> inputs = request.core.op().inputs();
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
-  // Applying the maps to vectors before they are transposed is faster than to single elements at
-  // the store.
+  // Applies the maps to vectors before they are transposed, which is faster than applying them to
+  // single elements at the store.
   const std::optional<Tensor> mapped = request.is_mapped() && turns_around
                                            ? std::optional(s.cache_write(request.out, "local"))
                                            : std::nullopt;

@@ -42,7 +42,7 @@ std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
     return extents[2 + n] + options.padding[n] + options.padding[2 + n] - (kKernel - 1);
   };
   const Sizes sizes{extents[0], extents[1], extents[4], places(0), places(1)};
-  // Errors are left to conv2d_nchw, for messages in its terms.
+  // Rejects invalid options, so that conv2d_nchw reports the errors in its terms.
   const bool fits = extents[1] == extents[5] && sizes.height > 0 && sizes.width > 0 &&
                     std::ranges::all_of(options.padding, [](int n) { return n >= 0; });
   return fits ? std::optional(sizes) : std::nullopt;
@@ -51,8 +51,8 @@ std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
 double rounded_up(double value, int multiple) { return std::ceil(value / multiple) * multiple; }
 
 /// The cost of a form in addition to its products: for each channel of a filter, each channel of a
-/// tile and each filter of a tile. The unit, here and below, is one multiply-add at the speed of
-/// the products. Fitted to the times of 48 shapes on a Zen 4 (tests/bench/README.md).
+/// tile and each filter of a tile. The unit of all costs is one multiply-add at the speed of the
+/// products. Fitted to the times of 48 shapes on a Zen 4 (tests/bench/README.md).
 struct Transforms {
   int tile;
   double of_filter, of_input, of_result;

@@ -1,5 +1,5 @@
-// Schedule parts for sums of products of narrow types on CPUs: dot product instructions multiply
-// adjacent elements of the reduction and add their products (the pragma dot_products).
+// Schedule parts for sums of products of low-precision types on CPUs. Dot product instructions
+// multiply adjacent elements of the reduction and add their products (the pragma dot_products).
 #pragma once
 
 #include "tenon/te/schedule.h"

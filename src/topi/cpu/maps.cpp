@@ -23,8 +23,7 @@ namespace {
   throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
 }
 
-/// Whether all tensors it reads are contiguous in the order of the loops, so that the loops can be
-/// fused.
+/// Whether all inputs are contiguous in the order of the loops, so that the loops can be fused.
 bool is_flat(const Schedule& s, const Operation& op) {
   if (!te::is_elementwise(op)) return false;
   for (const Tensor& input : op.inputs()) {
@@ -120,8 +119,8 @@ bool reduces_rows(const Operation& op) {
   return found;
 }
 
-/// Adds rows, several at a time, for one piece of the columns after another. A piece stays in the
-/// L1 cache.
+/// Adds rows, several at a time, for one segment of the columns after another. A segment stays in
+/// the L1 cache.
 void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int piece,
                      bool has_threads) {
   constexpr int kRowsAtOnce = 8;
@@ -153,7 +152,7 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
     arrange_columns(stage, rows, lanes, piece, has_threads);
     return true;
   }
-  // One thread has all columns: other threads add other rows.
+  // There are too few columns to distribute over threads, so threads add different rows.
   const IterVar parts = stage.split_by_nparts(rows, 4 * target.cores).outer;
   const Stage partial = s[s.rfactor(out, parts, 0)];
   arrange_columns(partial, partial.op().reduce_axis(0), lanes, piece, true);
@@ -167,7 +166,7 @@ bool arrange_reduction(const Schedule& s, const Tensor& out, const TargetFacts& 
 Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
   if (!arrange_reduction(s, out, target))
-    refuse("schedule_reduction", out, "it is no reduction to one value", where);
+    refuse("schedule_reduction", out, "it is not a reduction to one value", where);
   leave_loops_to_compiler(s, {});
   return s;
 }

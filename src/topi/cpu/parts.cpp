@@ -54,7 +54,8 @@ std::optional<double> terms_of(const te::Operation& op) {
 
 namespace {
 
-/// Half of this number of elements takes some ten times as long as waking waiting threads.
+/// Minimum number of elements for threads. Half of this number takes about ten times as long as
+/// waking waiting threads.
 constexpr double kMinElements = 1 << 17;
 
 }  // namespace

@@ -8,24 +8,24 @@
 
 namespace tenon::topi::cpu {
 
-/// Pragma for loops whose conditions matter only in the last iterations: those get a loop of their
-/// own.
+/// The pragma for loops whose conditions matter only in the last iterations. These iterations get a
+/// loop of their own.
 inline constexpr const char* kPartitioned = "loop_partition_hint";
 
 // ---- sizes --------------------------------------------------------------------------------------
 
-/// Returns the elements of the widest vector, at least 4.
+/// Returns the number of elements in the widest vector, at least 4.
 int lanes_of(DataType type, const tir::TargetFacts& target);
 /// Returns the number of elements, in whole vectors, that fill half of the L1 cache. The other half
-/// is left to streamed data.
+/// is for streamed data.
 int elements_at_hand(DataType type, const tir::TargetFacts& target);
 
-/// Returns the number of parts of the given length; the last may be shorter.
+/// Returns the number of parts of the given length; the last part may be shorter.
 constexpr std::int64_t parts_of(std::int64_t all, std::int64_t length) {
   return all / length + (all % length == 0 ? 0 : 1);
 }
-/// Returns the length of the fewest parts of at most `most` elements, balanced so that the last
-/// part is not much shorter than the others; at least 1.
+/// Returns the part length that gives the minimum number of parts of at most `most` elements,
+/// balanced so that the last part is not much shorter than the others; at least 1.
 std::int64_t even_part(std::int64_t all, std::int64_t most);
 
 /// Returns the number of elements, or nullopt if an extent is symbolic.
@@ -35,7 +35,7 @@ std::vector<te::Expr> reduced_extents(const te::Operation& op);
 /// Returns the number of terms of all elements of the operation.
 std::optional<double> terms_of(const te::Operation& op);
 
-/// Whether computing the elements takes longer than starting threads. An unknown number does.
+/// Whether computing the elements takes longer than starting threads. True for an unknown number.
 bool is_worth_threads(std::optional<double> elements);
 /// Like is_worth_threads, for multiplications that are accumulated in registers. Several of them
 /// take as long as one element that is loaded and stored.
@@ -47,8 +47,8 @@ bool are_worth_threads(std::optional<double> multiplications);
 te::IterVar fused(const te::Stage& stage, const std::vector<te::IterVar>& loops);
 
 /// Splits the loops over rows into tasks, each with enough rows to amortize the scheduling of a
-/// task. Returns the loop over the rows of a task. `terms`, those of all rows, decides whether
-/// threads are used.
+/// task. Returns the loop over the rows of a task. `terms`, the number of terms of all rows,
+/// decides whether threads are used.
 te::IterVar share_out_rows(const te::Stage& stage, const std::vector<te::IterVar>& rows,
                            std::optional<double> elements_of_a_row, std::optional<double> terms);
 /// The number of elements of a task.
@@ -56,8 +56,8 @@ inline constexpr int kElementsOfATask = 1 << 13;
 
 /// Vectorizes the elements along the loop. Returns the loop over vectors.
 te::IterVar vectorize_loop(const te::Stage& stage, const te::IterVar& axis, int lanes);
-/// Like vectorize_loop, for a result: if it is much larger than the caches, its stores bypass them.
-/// Returns the loop over vectors.
+/// Like vectorize_loop, for a result. If the result is much larger than the caches, its stores
+/// bypass them. Returns the loop over vectors.
 te::IterVar vectorize_result(const te::Stage& stage, const te::IterVar& axis, const te::Tensor& out,
                              const tir::TargetFacts& target);
 
@@ -69,18 +69,18 @@ std::vector<te::IterVar> reduce_by_steps(const te::Stage& sums, int at_once);
 void keep_in_registers(const te::Stage& sums, std::vector<te::IterVar> reduction,
                        const te::IterVar& row, const te::IterVar& column, int lanes);
 
-/// Lays a stage out in panels, `width` wide along one of its dimensions: all elements that a tile
-/// of this width reads are contiguous. {a, b, c} with panels along 2 from 1 on becomes {a, c /
-/// width, b, c % width}. Returns its loops, the last of which is vectorized.
+/// Lays a stage out in panels that are `width` wide along one of its dimensions: all elements that
+/// a tile of this width reads are contiguous. {a, b, c} with panels along 2 and `from` = 1 becomes
+/// {a, c / width, b, c % width}. Returns its loops, the last of which is vectorized.
 std::vector<te::IterVar> lay_out_in_panels(const te::Stage& packed, std::size_t along,
                                            std::size_t from, int width, int lanes);
 
 /// Loops over square tiles, half a vector wide, that are read along one dimension and stored along
-/// another. The tiles of a cache line follow one another, which was the fastest order measured.
+/// another. The tiles of a cache line are adjacent, which was the fastest order measured.
 struct TurnedTile {
   te::IterVar lines, vectors, tiles, y, x;
 };
-/// Splits the loops for turned tiles. The source is contiguous along `down`, the result along
+/// Splits the loops into transposed tiles. The source is contiguous along `down`, the result along
 /// `across`.
 TurnedTile turn_tiles(const te::Stage& stage, const te::IterVar& down, const te::IterVar& across,
                       int lanes, int bytes);

@@ -22,14 +22,15 @@ using tir::Var;
 /// Returns the second factor.
 Tensor b_of(const Request& request) { return request.core.op().inputs().back(); }
 
-/// The sums that stay in registers: rows of vectors. The other registers hold the vectors of a row
-/// of B and an element of A.
+/// The tile of sums in registers: rows of vectors. The other registers hold the vectors of a row of
+/// B and an element of A.
 struct Tile {
   int rows, vectors, lanes;
   int width() const { return vectors * lanes; }
 };
 
-/// Balances few rows, so that the last tile is not much smaller than the others.
+/// Balances the tile height for few rows, so that the last tile is not much smaller than the
+/// others.
 Tile with_even_rows(Tile tile, const ProductExtents& extents) {
   constexpr std::int64_t kFewRows = 64;
   if (!extents.rows || *extents.rows >= kFewRows) return tile;
@@ -42,7 +43,7 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
   const bool has_32_registers = target.vector_registers.count >= 32;
   Tile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
-  // A tile as wide as the matrix reads a band of A, which is too long for a cache, only once.
+  // A tile as wide as the matrix reads a band of A, which exceeds the cache, only once.
   if (has_32_registers && extents.columns == 4 * tile.lanes &&
       extents.depth.value_or(kDeep) >= kDeep)
     tile = {6, 4, tile.lanes};
@@ -54,8 +55,8 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
 }
 
 /// Like tile_of, for sums of products of adjacent elements, which have no tail of columns by
-/// vectors. The width is a divisor of the columns if the L1 cache holds a panel of that width,
-/// which is read faster from there than from the L2 cache.
+/// vectors. The width divides the number of columns if the L1 cache holds a panel of that width,
+/// which is read faster from L1 than from L2.
 Tile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
   constexpr int kSums = 24;
   const ProductExtents extents(product);
@@ -108,8 +109,8 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 /// Returns the dimension of the result that is longer than 1.
 std::size_t long_dimension(const ProductExtents& extents) { return extents.rows == 1 ? 1 : 0; }
 
-/// Returns the length of a piece that fits in the L1 cache and leaves a piece for each core. Longer
-/// pieces read longer runs of the rows, which memory delivers faster.
+/// Returns the length of a segment that fits in the L1 cache and leaves a segment for each core.
+/// Longer segments read longer runs of the rows, which memory delivers faster.
 int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
                         const TargetFacts& target) {
   const int most = elements_at_hand(out.dtype(), target);
@@ -121,8 +122,8 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
   return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
 }
 
-/// Adds rows of the matrix, several at a time, for one piece of the result after another: the piece
-/// stays in the L1 cache, and the rows are read in long runs.
+/// Adds rows of the matrix, several at a time, for one segment of the result after another. The
+/// segment stays in the L1 cache, and the rows are read in long runs.
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
   const std::size_t along = long_dimension(ProductExtents(request.core));
@@ -185,16 +186,16 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
 
 constexpr int kBandsOfACore = 4;
 
-/// Returns the tiles of the busiest core if cores take bands in turn.
+/// Returns the number of tiles of the busiest core if cores take bands in turn.
 std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int cores) {
   const std::int64_t whole = tiles / of_a_band, rest = tiles % of_a_band;
   if (whole % cores == 0) return whole / cores * of_a_band + rest;
   return parts_of(whole, cores) * of_a_band;
 }
 
-/// Returns the tiles of a band of A, which is multiplied by a panel of B that stays in the L2
-/// cache. Longer bands load the panels from memory less often, but the bands should be distributed
-/// evenly over the cores. The tail of the last band is guarded.
+/// Returns the number of tiles in a band of A, which is multiplied by a panel of B that stays in
+/// the L2 cache. Longer bands load the panels from memory less often, but the bands should be
+/// distributed evenly over the cores. The tail of the last band is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_in_cache,
                     int cores) {
   constexpr std::int64_t kMin = 8, kMax = 32;
@@ -267,7 +268,7 @@ class MatmulSchedule {
   }
 
  private:
-  /// Whether B is a tensor of its own: a tensor that is both factors would be packed for both.
+  /// Whether B is a separate tensor. A tensor that is both factors would be packed for both.
   bool has_own_b() const { return request_.core.op().inputs().size() == 2; }
   bool is_batched() const { return request_.core.shape().size() == 3; }
 
@@ -277,7 +278,7 @@ class MatmulSchedule {
     return is_batched() || !a_stays_in_cache_ ? tile : shared_out(tile, extents_, cores_);
   }
 
-  /// Whether there are several bands of C for each thread; otherwise threads share the loops below
+  /// Whether there are several bands of C for each thread. Otherwise threads share the loops below
   /// a panel of B.
   bool has_many_bands() const {
     return extents_.rows.value_or(1 << 20) >= kBandsOfACore * tiles_of_a_band_ * tile_.rows;
@@ -287,8 +288,9 @@ class MatmulSchedule {
     return extents_.rows && *extents_.rows <= std::int64_t{tiles_of_a_band_} * tile_.rows;
   }
 
-  /// Whether panels of B are packed. Rows that are far apart take a page each, and a transposed
-  /// factor a cache line for each element. With few rows of A the panels are not read often enough.
+  /// Whether panels of B are packed. Without packing, distant rows need a page each, and a
+  /// transposed factor a cache line for each element. With few rows of A, the panels are not read
+  /// often enough.
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
     if (neighbours_ > 1) return true;

@@ -42,7 +42,7 @@ void Request::inline_between(const Schedule& s) const {
 std::optional<Request> find_request(const Schedule& s, const Tensor& out, IsCore is_core) {
   if (is_core(out)) return Request{out, out, {}};
   if (!te::is_broadcast(out.op())) return std::nullopt;
-  // Readers come first, so that all readers of an operation are known.
+  // Visits readers first, so that all readers of an operation are known.
   std::vector<Operation> maps{out.op()};
   std::optional<Tensor> core;
   const std::vector<Stage> stages = s.stages();

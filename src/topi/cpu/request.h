@@ -1,5 +1,5 @@
-// Operations that a CPU schedule computes together: an operator with the maps of its result, or a
-// map with the maps of its inputs.
+// Operations that a CPU schedule computes together: an operator with the elementwise maps of its
+// result, or a map with the maps of its inputs.
 #pragma once
 
 #include "tenon/te/schedule.h"
@@ -8,10 +8,10 @@ namespace tenon::topi::cpu {
 
 using te::Tensor;
 
-/// An operator and the last map of its elements, which is the operator itself if there are no maps.
+/// An operator and the last map of its elements. Without maps, `out` is the operator itself.
 struct Request {
   Tensor out, core;
-  /// The maps between them.
+  /// The maps between `core` and `out`.
   std::vector<te::Operation> between;
 
   bool is_mapped() const { return !out.op().same_as(core.op()); }
@@ -20,8 +20,8 @@ struct Request {
 
 using IsCore = bool (*)(const Tensor& x);
 
-/// Returns nullopt unless the tensor is such an operator or a map of the elements of one, whose
-/// intermediate stages nothing else reads.
+/// Returns the request if the tensor is such an operator, or an elementwise map of one whose
+/// intermediate stages have no other readers; nullopt otherwise.
 std::optional<Request> find_request(const te::Schedule& s, const Tensor& out, IsCore is_core);
 /// Like find_request, for a schedule of this tensor alone. Throws ScheduleError, at `where`, with
 /// `kind` as the description of the expected operator.
@@ -38,7 +38,7 @@ bool is_one_of(const te::Operation& op, const std::vector<te::Operation>& all);
 /// those of the operations that the user has scheduled.
 void leave_loops_to_compiler(const te::Schedule& s, const std::vector<te::Operation>& scheduled);
 
-/// Inlines the maps whose results only the tensor, or other inlined maps, read.
+/// Inlines the maps whose results only the tensor or other inlined maps read.
 void inline_maps(const te::Schedule& s, const Tensor& out);
 
 }  // namespace tenon::topi::cpu

@@ -75,7 +75,7 @@ bool reads_own_row(const Operation& reader, const Operation& input, std::size_t 
   return is_own;
 }
 
-/// A tensor with the operations of which each row needs only the elements of that row.
+/// A tensor and the operations that each of its rows requires only for that row.
 class RowGroup {
  public:
   RowGroup(const Schedule& s, const Tensor& out, std::size_t rows) : rows_(rows) {
@@ -125,7 +125,7 @@ std::optional<RowGroup> group_of(const Schedule& s, const Tensor& out) {
   return std::nullopt;
 }
 
-/// Whether computing the operation again costs no more than storing its result.
+/// Whether recomputing the operation costs no more than storing its result.
 bool is_cheap(const Operation& op) {
   bool has_call = false;
   tir::walk(op.body().front(), [&](const tir::Call&) { has_call = true; });
@@ -147,8 +147,9 @@ bool is_read_once(const RowGroup& group, const Tensor& out, const Operation& op)
   return count == 1;
 }
 
-/// Prefetches the next row while a row is computed. Rows of at least half of the L1 cache would
-/// evict what this row needs; rows below 1 KiB are left to the hardware prefetcher.
+/// Prefetches the next row while a row is computed. Excludes rows of at least half of the L1 cache,
+/// which would evict the current row's data, and rows below 1 KiB, which the hardware prefetcher
+/// handles.
 void prefetch_next_row(const Stage& member, const IterVar& vectors, int lanes,
                        const TargetFacts& target) {
   constexpr double kMin = 1024;
@@ -193,7 +194,7 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
   }
   if (!is_reduction) {
     const IterVar vectors = vectorize_result(stage, axes.back(), out, target);
-    // The sums of softmax are at least 1, so that their reciprocals are finite and normal.
+    // The sums of softmax are at least 1, so their reciprocals are finite and normal.
     if (out.op().tag() == kSoftmaxOutput) stage.pragma(vectors, "allow_reciprocals", 1);
   }
   for (const RowReduction& reduction : reductions) {

@@ -8,15 +8,15 @@
 
 namespace tenon::topi::cpu {
 
-/// The stages of a reduction of each row: several vectors of partial results, because the latency
-/// of an operation exceeds its issue interval; their sum as one vector; the halves of that vector,
-/// and their halves, as vectors; the final result.
+/// The stages of a reduction of each row. First come several vectors of partial results, because
+/// the latency of an operation exceeds its issue interval. Their sum is one vector, whose halves
+/// are added as vectors repeatedly. The last stage is the final result.
 struct RowReduction {
   te::Tensor result;
-  /// In the order of computation; empty for few terms and for tuples.
+  /// The stages of partial results in the order of computation; empty for few terms and for tuples.
   std::vector<te::Tensor> partial;
 
-  /// Splits the reduction, before anything else is done to its stage.
+  /// Splits the reduction. Precondition: its stage is unscheduled.
   RowReduction(const te::Schedule& s, const te::Tensor& reduction, const tir::TargetFacts& target);
   /// Arranges the loops of the stages. The partial results are computed at `place`, a loop of
   /// `stage`; without a place, they remain separate stages.
@@ -24,7 +24,7 @@ struct RowReduction {
                const std::optional<te::IterVar>& place) const;
 
  private:
-  /// Adds a stage of partial results, each of which has every `results`-th term.
+  /// Adds a stage of partial results. Each of them reduces every `results`-th term.
   void add_part(const te::Schedule& s, const te::IterVar& terms, int results);
 
   int lanes_;

@@ -18,8 +18,8 @@ using tir::Var;
 
 namespace {
 
-/// The operations that topi::cumsum declares for blocks, from the last one back. The sums of the
-/// blocks, and the sums before each block, are scheduled like any other operations.
+/// The operations that topi::cumsum declares for a blocked prefix sum, from the last one back. The
+/// sums of the blocks, and the sums before each block, are scheduled like any other operations.
 struct RunningSums {
   Tensor out, of_blocks, within, scan, init, update, blocks;
   /// The scanned dimension of the result.
@@ -44,7 +44,7 @@ std::optional<Tensor> input_of(const Tensor& x, std::size_t n, std::size_t count
   return inputs.size() == count ? std::optional(inputs[n]) : std::nullopt;
 }
 
-/// Matches the tag and the data flow, since the tag alone is not reserved.
+/// Matches the tag and the data flow, since users may set the same tag.
 std::optional<RunningSums> find_running_sums(const Tensor& out) {
   if (out.op().tag() != kCumulativeBlocks || !out.op().as<te::Compute>()) return std::nullopt;
   const std::optional<std::size_t> along = dimension_in_blocks(out.op());
@@ -115,7 +115,7 @@ class RunningSumsSchedule {
     turn(stage, {axes.begin(), axes.end() - 2}, axes[sums_.along], axes.back(), rows);
   }
 
-  /// Interleaves the elements of the blocks, in the order in which the scan's steps read them.
+  /// Interleaves the elements of the blocks in the order in which the scan's steps read them.
   void arrange_turned(const Tensor& turned, const Tensor& rows, const Stage& out,
                       const IterVar& few) const {
     const Stage stage = of(turned);

@@ -1,4 +1,4 @@
-// Windows over each channel for CPUs (topi/cpu.h): depthwise convolutions, pooling.
+// Operators on windows of each channel for CPUs (topi/cpu.h): depthwise convolutions and pooling.
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
@@ -16,15 +16,15 @@ using te::Stage;
 bool is_windowed(const Tensor& x) {
   const std::string& tag = x.op().tag();
   if (tag != kDepthwiseConv2dNchw && tag != kMaxPool && tag != kSumPool) return false;
-  // The tag is not reserved, so the operation is checked too.
+  // Users may set the same tag, so the operation is checked too.
   return x.ndim() == 4 && x.op().num_outputs() == 1 && x.op().reduce_axis().size() == 2 &&
          !x.op().inputs().empty();
 }
 
 namespace {
 
-/// The results that stay in registers: rows of vectors. Image rows that several result rows read
-/// are loaded once for all of them.
+/// The tile of results in registers: rows of vectors. Image rows that several result rows read are
+/// loaded once for all of them.
 struct Tile {
   int rows, lanes;
 };
@@ -71,7 +71,7 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   keep_in_registers(tiled, tiled.op().reduce_axis(), own[2], own[3], tile.lanes);
   unroll_window(tiled);
 
-  // One channel at a time, which stays in the L1 cache until it has been read.
+  // Pads one channel at a time, which stays in the L1 cache until it has been read.
   const Stage padded = s[source];
   if (source.op().as<te::Compute>() && te::is_injective(source.op()) &&
       is_only_for(s, padded, {tiled.op()})) {

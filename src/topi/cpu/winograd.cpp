@@ -24,7 +24,7 @@ namespace {
 struct Winograd {
   Tensor out, results, result_rows, products, inputs, input_rows, filters, filter_rows, kernel;
 
-  /// All operations but that of `out`.
+  /// Returns all operations except that of `out`.
   std::vector<te::Operation> parts() const {
     return {results.op(),    result_rows.op(), products.op(),    inputs.op(),
             input_rows.op(), filters.op(),     filter_rows.op(), kernel.op()};
@@ -55,7 +55,7 @@ bool has_tiles(const Winograd& w) {
   });
 }
 
-/// Matches the tag and the data flow, since the tag alone is not reserved.
+/// Matches the tag and the data flow, since users may set the same tag.
 std::optional<Winograd> find_winograd(const Tensor& out) {
   if (out.op().tag() != kConv2dWinogradNchw || out.ndim() != 4) return std::nullopt;
   const auto results = input_of(out, 4), result_rows = input_of(results, 4),
@@ -71,14 +71,14 @@ std::optional<Winograd> find_winograd(const Tensor& out) {
   return has_tiles(w) ? std::optional(w) : std::nullopt;
 }
 
-/// Returns the lanes of a vector that is no longer than the dimension.
+/// Returns the number of lanes of a vector that is not longer than the dimension.
 int lanes_along(const Tensor& x, std::size_t n, const TargetFacts& target) {
   int lanes = lanes_of(x.dtype(), target);
   while (lanes > 1 && lanes > extent_of(x, n).value_or(lanes)) lanes /= 2;
   return lanes;
 }
 
-/// Returns the vectors of filters in a panel, without a tail.
+/// Returns the number of vectors of filters in a panel, without a tail.
 int vectors_of(std::int64_t all) {
   for (const int vectors : {2, 3})
     if (all >= vectors && all % vectors == 0) return vectors;
@@ -87,16 +87,16 @@ int vectors_of(std::int64_t all) {
 
 /// The extents of a block of the computation.
 struct Sizes {
-  /// Results in a row of a tile, tiles in a column and a row of an image.
+  /// The number of results in a row of a tile, and of tiles in a column and in a row of an image.
   std::int64_t tile, high, wide;
   /// Lanes of the vectors of channels and of filters.
   int channel_lanes, filter_lanes;
-  /// The sums in registers: tiles of results by vectors of filters.
+  /// The tile of sums in registers: tiles of results by vectors of filters.
   int rows, vectors;
-  /// True: a block of filters is transformed before it is multiplied, and all inputs in advance.
-  /// False: a block of tiles is transformed, and all filters in advance.
+  /// Whether each block of filters is transformed just before it is multiplied, and all inputs in
+  /// advance. Otherwise each block of tiles is, and all filters are transformed in advance.
   bool has_blocks_of_filters;
-  /// Tiles of a block along the height and the width.
+  /// The number of tiles of a block along the height and the width.
   std::int64_t block_high, block_wide;
 
   int filters() const { return vectors * filter_lanes; }
@@ -274,7 +274,7 @@ class WinogradSchedule {
       stage.parallel(panels);
   }
 
-  /// Makes channels contiguous, for vectors of them.
+  /// Makes channels contiguous, so that vectors can span them.
   void arrange_source() const {
     const Tensor source = w_.source();
     const bool is_own =

@@ -32,7 +32,7 @@ std::optional<std::int64_t> count_of(const std::vector<te::Expr>& extents) {
   return count;
 }
 
-/// Returns the greatest power of two that exceeds neither.
+/// Returns the greatest power of two that exceeds neither argument.
 int power_of_two(std::int64_t most, std::int64_t count) {
   int power = 1;
   while (power * 2 <= most && power * 2 <= count) power *= 2;
@@ -101,8 +101,8 @@ Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, Source
 
 namespace {
 
-/// Distributes the reduction of an element over threads: each adds every `threads`-th term, and
-/// their sums are combined.
+/// Distributes the reduction of an element over threads. Each thread adds every `threads`-th term,
+/// and the sums of the threads are combined.
 void reduce_by_threads(const Stage& stage, int threads, const IterVar& tx) {
   const std::vector<IterVar> axes = stage.op().reduce_axis();
   const IterVar all = axes.size() > 1 ? stage.fuse(axes) : axes.front();
@@ -115,8 +115,8 @@ int threads_for(const te::Operation& op, int most) {
   return power_of_two(most, count_of(extents).value_or(most));
 }
 
-/// Returns the operation that reduces: the tensor's own, or the one that computes the pairs of an
-/// argmax.
+/// Returns the operation that reduces: the tensor's own operation, or the one that computes the
+/// pairs of an argmax.
 te::Operation reduction_of(const Tensor& out) {
   if (!out.op().reduce_axis().empty() || out.op().inputs().empty()) return out.op();
   return out.op().inputs()[0].op();
@@ -126,7 +126,7 @@ te::Operation reduction_of(const Tensor& out) {
 
 Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const te::Operation op = reduction_of(out);
-  if (op.reduce_axis().empty()) refuse("schedule_reduction", out, "it is no reduction", where);
+  if (op.reduce_axis().empty()) refuse("schedule_reduction", out, "it is not a reduction", where);
   Schedule s = te::create_schedule(out);
   inline_maps(s, "schedule_reduction", out, {out.op(), op}, where);
   Stage stage = s[out], sums = s[op];
@@ -148,7 +148,7 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
   auto [block, column] = stage.split(elements, 32);
   stage.bind(block, bx).bind(column, tx);
   if (!stage.same_as(sums)) {
-    // Pairs of position and value: the threads share the pairs of a block's columns.
+    // For pairs of position and value, the threads share the pairs of a block's columns.
     sums.compute_at(stage, block).set_scope("shared");
     sums.bind(sums.fuse(op.axis()), tx);
   }

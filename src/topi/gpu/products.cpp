@@ -82,9 +82,9 @@ struct BlockTiles {
   int warps() const { return rows / warp_rows * (columns / warp_columns); }
 };
 
-/// Large tiles need fewer loads per multiply-add. Small ones are used for products with fewer than
-/// kMinLargeBlocks large tiles, which would leave multiprocessors idle. Measured on an H200
-/// (tests/cuda/results).
+/// Tile sizes. Large tiles need fewer loads per multiply-add. Small tiles are used for products
+/// with fewer than kMinLargeBlocks large tiles, which would leave multiprocessors idle. Measured on
+/// an H200 (tests/cuda/results).
 constexpr BlockTiles kLargeTiles{128, 128, 64, 64, 2}, kSmallTiles{64, 64, 32, 64, 4};
 constexpr std::int64_t kMinLargeBlocks = 512;
 
@@ -132,8 +132,8 @@ Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
   return s;
 }
 
-/// Schedules 8 x 8 threads with `each` x `each` elements, in steps of eight, with guards if tiles
-/// do not divide the extents.
+/// Schedules 8 x 8 threads with `each` x `each` elements, in steps of eight terms, with guards if
+/// tiles do not divide the extents.
 Schedule schedule_any_tiles(const Tensor& out, int each) {
   constexpr int kThreads = 8, kDepth = 8;
   Schedule s = te::create_schedule(out);
@@ -168,16 +168,17 @@ Schedule schedule_any_tiles(const Tensor& out, int each) {
 
 // ---- tensor cores -------------------------------------------------------------------------------
 
-/// The tile of a block and of one of its warps, and the terms of a step.
+/// The tile of a block and of one of its warps, and the number of terms per step.
 struct WarpTiles {
   int rows, columns, warp_rows, warp_columns, depth;
 };
 
-/// From the largest to the smallest.
+/// Warp tiles, from the largest to the smallest.
 constexpr WarpTiles kWarpTiles[] = {
     {128, 128, 64, 32, 32}, {64, 64, 32, 32, 32}, {64, 64, 32, 32, 16}};
 
-/// Returns nullopt if tensor cores do not support such products, or would round the sums.
+/// Returns the tile for tensor cores; nullopt if they do not support such products or would round
+/// the sums.
 std::optional<MatrixTile> tile_for_tensor_cores(const Tensor& out, const TargetFacts& target) {
   if (target.kind != tir::TargetKind::Cuda) return std::nullopt;
   int capability = 0;
@@ -204,8 +205,8 @@ void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
   stage.unroll(yo).unroll(xo).tensorize(yi, intrin);
 }
 
-/// Schedules warps with tiles of sums in fragments. The block loads the factors into shared memory,
-/// whose rows are padded by a vector: the eight rows that are read at once then lie in different
+/// Schedules warps with tiles of sums in fragments. The block loads the factors into shared memory.
+/// Its rows are padded by a vector, so that eight rows that are read together lie in different
 /// banks.
 Schedule schedule_warp_tiles(const Tensor& out, const WarpTiles& tiles, const MatrixTile& tile) {
   Schedule s = te::create_schedule(out);

@@ -58,8 +58,8 @@ struct Convolution {
     std::array<Expr, 2> of_kernel;
   };
 
-  /// Returns the result of Layout::Nchw with `extent` channels. The sum is over `channels`, if any,
-  /// and the window.
+  /// Returns the result of Layout::Nchw with `extent` channels. The sum runs over `channels`, if
+  /// any, and the window.
   Tensor declare_nchw(const Expr& extent, const std::function<Channel(const Var&)>& channel,
                       const std::vector<te::IterVar>& channels, const char* tag) const {
     std::vector<te::IterVar> axes = channels;

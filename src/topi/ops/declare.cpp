@@ -83,7 +83,7 @@ void check_given(const std::string& what, const std::string& role, const std::ve
 
 namespace {
 
-/// The constants of a list, combined, and the other expressions.
+/// The combined constants of a list, and its other expressions.
 struct Parts {
   std::optional<std::int64_t> constant;
   std::vector<Expr> others;
@@ -113,7 +113,7 @@ bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t* product) {
 
 bool fits_int32(std::int64_t value) { return tenon::fits(value, Int(32)); }
 
-/// Returns the constant in the type of the extents if that can represent it.
+/// Returns the constant in the type of the extents if that type can represent it.
 Expr typed(std::int64_t value, const std::vector<Expr>& extents) {
   const bool is_wide =
       !fits_int32(value) || std::any_of(extents.begin(), extents.end(),

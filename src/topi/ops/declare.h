@@ -12,10 +12,11 @@ using tir::Expr;
 using tir::Operand;
 using tir::Var;
 
-/// Returns the element of an operation at the given indices.
+/// A function that returns the element of an operation at the given indices.
 using Element = std::function<Expr(std::span<const Var> indices)>;
 
-/// Declares an operation with axes ax0, ax1, .... Errors of its element name `what`, at `where`.
+/// Declares an operation with axes ax0, ax1, .... Errors of its element contain `what` and the line
+/// `where`.
 Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& element,
                std::string name, std::string tag, const SourceLocation& where);
 
@@ -23,18 +24,18 @@ Tensor declare(const std::string& what, std::vector<Expr> shape, const Element& 
 Tensor declare_injective(const std::string& what, std::vector<Expr> shape, const Element& element,
                          std::string name, const SourceLocation& where);
 
-/// "ax0", "ax1", ...
+/// Returns the names "ax0", "ax1", ...
 std::vector<std::string> axis_names(std::size_t rank);
 
-/// "topi::exp `T_exp` of tensor `A` [4, n]"
+/// Returns a text such as "topi::exp `T_exp` of tensor `A` [4, n]".
 std::string describe(const std::string& function, const std::string& name, const Tensor& x);
 
-/// "[4, n]"
+/// Returns a text such as "[4, n]".
 std::string shape_text(const std::vector<Expr>& shape);
-/// "tensor `A` [4, n]"
+/// Returns a text such as "tensor `A` [4, n]".
 std::string describe(const Tensor& x);
 
-/// "topi::dense `T_dense` of tensor `A` [4, n] and tensor `W` [8, n]"
+/// Returns a text such as "topi::dense `T_dense` of tensor `A` [4, n] and tensor `W` [8, n]".
 std::string describe_two(const std::string& function, const std::string& name, const Tensor& a,
                          const Tensor& b);
 

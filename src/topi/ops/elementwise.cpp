@@ -23,7 +23,7 @@ Expr sign_of(const Operand& operand) {
   if (!type.is_floating() && !type.is_integral())
     throw TypeError("the sign is of numbers, got " + type.str());
   const Expr zero = tir::make_const(type, 0), one = tir::make_const(type, 1);
-  // For an unsigned type the value below zero is unreachable and has no constant.
+  // An unsigned type has no constant -1, and its values are never below zero.
   const Expr below = type.is_uint() ? zero : tir::select(x < zero, tir::make_const(type, -1), zero);
   return tir::select(x > zero, one, below);
 }

@@ -30,7 +30,7 @@ struct ProductNames {
   const char* tag;
 };
 
-/// Multiplies the last two dimensions; a dimension before them, if any, is the batch.
+/// Declares a product over the last two dimensions; a preceding dimension, if any, is the batch.
 Tensor product_of_matrices(const ProductNames& names, const Tensor& a, const Tensor& b,
                            bool transpose_a, bool transpose_b, std::optional<DataType> type,
                            const SourceLocation& where) {

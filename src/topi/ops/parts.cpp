@@ -47,7 +47,7 @@ void check_alike(const std::string& what, const std::vector<Tensor>& tensors,
   }
 }
 
-/// "topi::stack `T_stack` of 3 tensors"
+/// Returns a text such as "topi::stack `T_stack` of 3 tensors".
 std::string describe_all(const std::string& function, const std::string& name,
                          const std::vector<Tensor>& tensors, const SourceLocation& where) {
   const std::string what = "topi::" + function + " `" + name + "`";

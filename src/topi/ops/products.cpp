@@ -8,7 +8,7 @@ namespace tenon::topi {
 bool is_product(const Tensor& x) {
   const std::string& tag = x.op().tag();
   if (tag != kMatmul && tag != kDense && tag != kBatchMatmul) return false;
-  // The tag is not reserved, so the operation is checked too.
+  // Users may set the same tag, so the operation is checked too.
   const int rank = x.ndim();
   if ((rank != 2 && rank != 3) || x.op().num_outputs() != 1) return false;
   const std::vector<Tensor> inputs = x.op().inputs();

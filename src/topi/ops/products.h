@@ -1,4 +1,4 @@
-// Queries of schedules about matrix products.
+// Queries on matrix products, for schedules.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ namespace tenon::topi {
 
 namespace {
 
-/// A reduction of dimensions of a tensor: the remaining shape, and the indices of the terms of each
-/// element.
+/// A reduction over dimensions of a tensor: the remaining shape, and the indices of the terms of
+/// each element.
 class Reduction {
  public:
   Reduction(const std::string& function, const Tensor& x, const std::vector<int>& axes,
@@ -95,12 +95,12 @@ Tensor reduce(const std::string& function, F f, const Tensor& x, const std::vect
                  where);
 }
 
-/// Returns a reducer of pairs of position and value: it selects the better value, or the first of
-/// equals. The identity is a position after all others, with a value that no other is worse than.
+/// Returns a reducer of pairs of position and value. It selects the better value, or the first of
+/// equal values. The identity is a position after all others, with the worst possible value.
 te::Reducer make_best(Expr (*is_better)(const Operand&, const Operand&), bool greatest) {
   const auto combine = [is_better](std::span<const Var> x,
                                    std::span<const Var> y) -> std::vector<Expr> {
-    // The comparison tests y, so that a NaN never replaces a number.
+    // A comparison with a NaN in y is false, so a NaN never replaces a number.
     const Expr take = is_better(y[1], x[1]) || (y[1] == x[1] && y[0] < x[0]);
     return {tir::select(take, y[0], x[0]), tir::select(take, y[1], x[1])};
   };
@@ -132,7 +132,7 @@ Tensor reduce_to_position(const std::string& function, const te::Reducer& best, 
           .front();
   const auto element = [&](std::span<const Var> indices) {
     const Expr position = found(indices, where);
-    // If all values are NaN, the position is that of the identity.
+    // If all values are NaN, the reduced position is that of the identity, which is replaced by 0.
     return x.dtype().is_floating()
                ? tir::select(position == tir::max_value(position.dtype()), 0, position)
                : position;

@@ -66,7 +66,7 @@ Tensor one_after_another(const Function& function, const Tensor& x, std::size_t 
       where);
 }
 
-/// Scans the dimension by blocks.
+/// A scan of a dimension by blocks (a blocked prefix sum).
 class Blocks {
  public:
   Blocks(const Function& function, const Tensor& x, std::size_t along,
@@ -126,8 +126,8 @@ class Blocks {
     return at;
   }
 
-  /// Returns {.., block, element, ..}; for an exclusive sum, shifted by one element, with the
-  /// identity at the start.
+  /// Returns the input as {.., block, element, ..}. For an exclusive sum it is shifted by one
+  /// element, with the identity at the start.
   Tensor in_blocks() const {
     const Expr& extent = x_.shape()[along_];
     const std::optional<std::int64_t> known = tir::constant_int(extent);

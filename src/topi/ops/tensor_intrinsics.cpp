@@ -36,7 +36,7 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
                     where);
 }
 
-/// Returns a buffer whose rows are a variable number of elements, `row`, apart.
+/// Returns a buffer whose row pitch, in elements, is a variable named `row`.
 Buffer in_rows(const std::string& name, const Tensor& tensor, const std::string& scope) {
   return decl_buffer(
       tensor.shape(), tensor.dtype(),
@@ -66,7 +66,7 @@ struct Copy {
   bool is_by_columns;
 };
 
-/// Declares a copy between memory and a fragment, in the direction of the written one.
+/// Declares a copy between memory and a fragment. The written buffer determines the direction.
 TensorIntrin copy_of_tile(const char* name, Intrin intrin, const Copy& copy, const MatrixTile& tile,
                           const SourceLocation& where) {
   const Tensor from = te::placeholder(copy.shape, "from", copy.type);

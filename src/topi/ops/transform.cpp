@@ -43,7 +43,7 @@ Tensor transpose(const Tensor& x, std::vector<int> axes, Name name, SourceLocati
 
 namespace {
 
-/// A number of elements: a constant times expressions; the constant is nullopt beyond 64 bits.
+/// A number of elements: a constant times expressions. The constant is nullopt beyond 64 bits.
 struct Count {
   std::optional<std::int64_t> constant = 1;
   std::vector<Expr> factors;
@@ -89,7 +89,8 @@ Tensor in_shape(const std::string& what, const Tensor& x, std::vector<Expr> shap
                 const SourceLocation& where) {
   const bool is_empty = Count(x.shape()).constant == 0;
   const auto element = [&](Indices indices) {
-    // There is no element to read, and positions in dimensions of extent 0 would divide by 0.
+    // An empty tensor has no element to read, and positions in dimensions of extent 0 would divide
+    // by 0.
     if (is_empty) return tir::make_const(x.dtype(), 0);
     return x(indices_at(place_of(indices, shape, counting_type(shape)), x.shape()), where);
   };
@@ -127,7 +128,7 @@ Tensor expand_dims(const Tensor& x, int axis, int count, Name name, SourceLocati
     throw TypeError(what + ": there can be 0 to " + std::to_string(kMaxNewDimensions) +
                         " new dimensions, not " + std::to_string(count),
                     where);
-  // The new dimension may also follow the last one.
+  // The new dimension may also follow the last one, so there are rank + 1 positions.
   const std::size_t first = dimension_of(what, axis, x.shape().size() + 1, where);
   const auto added = static_cast<std::size_t>(count);
   std::vector<Expr> shape = x.shape();

@@ -32,7 +32,7 @@ class Rows {
     check_floats(what_, x, where);
   }
 
-  /// Checks a factor or a term for each element of a row.
+  /// Checks a weight or bias with one value for each element of a row.
   void check_weight(const Tensor& weight) const {
     if (weight.ndim() != 1 || weight.dtype() != x_.dtype())
       throw TypeError(what_ + ": `" + weight.name() + "` must have one dimension and elements of " +

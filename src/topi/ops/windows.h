@@ -13,7 +13,7 @@ enum class Layout : std::size_t { Nchw = 2, Nhwc = 1 };
 struct Window {
   std::array<Expr, 2> size;
   std::array<int, 2> stride, dilation;
-  /// Top, left, bottom, right.
+  /// The padding at the top, left, bottom and right.
   std::array<int, 4> padding;
   Layout layout = Layout::Nchw;
 

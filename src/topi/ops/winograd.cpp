@@ -45,7 +45,7 @@ Transforms transforms_of(int tile) {
           {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}}};
 }
 
-/// Returns an element of a vector that a matrix is multiplied by.
+/// A function that returns an element of the vector by which a matrix is multiplied.
 using Part = std::function<Expr(int n)>;
 
 /// A sum of added and subtracted terms; initially empty.
@@ -68,7 +68,7 @@ class Sum {
 };
 
 /// Sums the even and the odd powers separately. Rows for points p and -p have the same factors for
-/// even powers and opposite ones for odd powers, so both sums serve the other row as well and are
+/// even powers and opposite factors for odd powers. Both sums therefore serve both rows and are
 /// computed once.
 Expr sum_by_parity(const Row& row, const Part& part) {
   std::array<Sum, 2> sums;
@@ -89,8 +89,8 @@ Expr sum_by_parity(const Row& row, const Part& part) {
   return sign < 0 ? *even - *odd : *even + *odd;
 }
 
-/// Sums by pairs of adjacent columns for points p and -p, which have the same or opposite factors:
-/// the sum and the difference of the two parts serve all rows.
+/// Sums by pairs of adjacent columns for points p and -p, which have the same or opposite factors.
+/// The sum and the difference of the two parts serve all rows.
 Expr sum_by_pairs(const Row& row, const Part& part) {
   Sum sum;
   const std::size_t last = row.size() - 1;
@@ -148,7 +148,7 @@ class Winograd {
 
   Expr number(std::int64_t value) const { return sum_of(what_, {value}, where_); }
 
-  // ---- what is checked --------------------------------------------------------------------------
+  // ---- checks -----------------------------------------------------------------------------------
 
   /// Returns the height and width of the results.
   std::array<std::int64_t, 2> checked_extents() const {
@@ -211,7 +211,7 @@ class Winograd {
     return sum_of(what_, {count, rest == 0 ? 0 : options_.channel_multiple - rest}, where_);
   }
 
-  // ---- what is transformed ----------------------------------------------------------------------
+  // ---- transforms -------------------------------------------------------------------------------
 
   /// Declares the first of the products with a matrix on the left and its transpose on the right:
   /// {rows, columns, ...}, for elements at (row, column, other indices).
@@ -237,7 +237,7 @@ class Winograd {
     });
   }
 
-  /// Returns the images with all positions and channels that are read.
+  /// Returns the images, padded to all positions and channels that are read.
   Tensor source() const {
     std::vector<Expr> before(4, 0), after(4, 0);
     const Expr& channels = x_.shape()[1];
@@ -274,7 +274,8 @@ class Winograd {
     constexpr int kPlaces = kKernel * kKernel;
     const Expr &given = kernel_.shape()[0], &channels = kernel_.shape()[1];
     const Expr count = filled_up(given);
-    // A row for each filter: a matrix, which a schedule can transpose by tiles.
+    // The filters form a matrix with a row for each filter, which a schedule can transpose by
+    // tiles.
     const Tensor matrix = declare(
         "_kernel", {count, product_of(what_, {channels, kPlaces}, where_)},
         [&](Indices i) {
