@@ -1,5 +1,5 @@
-// Loops that accumulate floats, and what auto_vectorize does anyway, as loops of vectors:
-// for functions that are compiled with fast_math.
+// Vectorizes loops that accumulate floats, in addition to what auto_vectorize vectorizes, in
+// functions compiled with fast_math.
 //
 //   for (i, 0, 64) {                     allocate lanes[16] {
 //     B[0] = B[0] + A[i]        =>         lanes[ramp(0, 1, 16)] = broadcast(0, 16)
