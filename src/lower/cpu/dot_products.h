@@ -1,7 +1,7 @@
 // Recognition of multiply-adds of low-precision numbers in loops. combine_products.cpp makes
 // dot-product instructions of them under the pragma dot_products.
 //
-//   C[ramp(0, 1, 16)] = C[ramp(0, 1, 16)] + broadcast(int32(A[k]))*int32x16(B[ramp(4*j + k, 4, 16)])
+//   C[r] = C[r] + broadcast(int32(A[k]))*int32x16(B[ramp(4*j + k, 4, 16)])    // r: ramp(0, 1, 16)
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 //
 //   for (i, 0, 32) {
 //     for (k, 0, 64) {
-//       C[ramp(i*16, 1, 16)] = C[ramp(i*16, 1, 16)] + broadcast(A[i*64 + k], 16)*B[ramp(k*16, 1, 16)]
+//       C[ramp(i*16, 1, 16)] = C[ramp(i*16, 1, 16)] + broadcast(A[i*64 + k])*B[ramp(k*16, 1, 16)]
 //     }
 //   }
 // becomes

@@ -1,7 +1,8 @@
 // Rewrites memory with vector elements as memory with scalar elements that vectors access. For host
 // code; never printed.
 //
-//   allocate(B, float32x4, [16]); B[j] = ...   =>   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...
+//   allocate(B, float32x4, [16]); B[j] = ...
+//   =>   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...
 //
 // The pass undoes vectorize_elements, which rewrite_storage applies for TVM 0.9 text. Passes that
 // look for sums, rows and vectors of other widths then see one canonical form of vector accesses.

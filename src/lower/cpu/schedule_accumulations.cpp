@@ -2,8 +2,8 @@
 // the operands would otherwise exceed the registers before their last use. For host code; never
 // printed.
 //
-//   sums[0] += broadcast(A[0])*B[0]; sums[0] += broadcast(A[1])*B[8]; ...     // all of A with half of B,
-//   sums[8] += broadcast(A[0])*B[4]; sums[8] += broadcast(A[1])*B[12]; ...    // then with the other half
+//   sums[0] += broadcast(A[0])*B[0]; sums[0] += broadcast(A[1])*B[8]; ...   // all of A, half of B,
+//   sums[8] += broadcast(A[0])*B[4]; sums[8] += broadcast(A[1])*B[12]; ...  // then the other half
 // becomes
 //   sums[0] += broadcast(A[0])*B[0]; sums[8] += broadcast(A[0])*B[4]; ...
 //

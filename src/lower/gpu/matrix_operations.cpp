@@ -18,7 +18,7 @@ using namespace tir;
 namespace {
 
 constexpr std::int64_t kWarpSize = 32;
-/// What tile rows in memory begin at multiples of, and the most that a tile must.
+/// The alignment of tile rows in memory, and the maximum alignment of a tile.
 constexpr std::int64_t kRowAlignment = 16, kTileAlignment = 32;
 
 struct TileShape {
@@ -36,7 +36,7 @@ DataType element_of(const Expr& data) { return data.as<VarNode>()->pointer->elem
 
 std::string name_of(const Expr& data) { return "`" + Var::of(data).name() + "`"; }
 
-/// What a fragment has been found to be.
+/// The shape and layout inferred for a fragment.
 struct FragmentKind {
   TileShape shape;
   bool is_by_columns;
@@ -58,7 +58,7 @@ class MatrixOperations {
   }
 
  private:
-  // ---- the kernel as a whole ----
+  // ---- device ----
 
   void check_device() const {
     std::string fragment = "`" + kernel_.attrs.global_symbol + "`";
@@ -123,7 +123,7 @@ class MatrixOperations {
                      "an intrinsic that loads, multiplies, fills or stores whole tiles");
   }
 
-  /// Whether threads of a warp may find different values.
+  /// Whether the threads of a warp may compute different values.
   bool varies(const Expr& e) const {
     const Expr flat = substitute(e, lets_);
     bool found = effect_of(flat) == Effect::UpdateState;
@@ -193,7 +193,7 @@ class MatrixOperations {
     throw LowerError(what + "factors are of float16, bfloat16, int8 or uint8, not of " + t.str());
   }
 
-  /// (d, index, a, index, b, index, c, index)
+  /// Checks a product, whose arguments are (d, index, a, index, b, index, c, index).
   void product(const Call& call, const std::string& what) {
     const Expr &d = call.args[0], &a = call.args[2], &b = call.args[4], &c = call.args[6];
     if (memory_scope(a) != StorageScope::WmmaMatrixA ||
@@ -248,7 +248,7 @@ class MatrixOperations {
                        std::to_string(std::min(length, kTileAlignment)) + " bytes");
   }
 
-  /// A number that divides the value; 0 where that is 0.
+  /// Returns a divisor of the value; 0 if the value is 0.
   std::int64_t factor_of(const Expr& value) const {
     const arith::ModularSet set = arith::modular_set(substitute(value, lets_), facts_);
     return std::gcd(set.coeff, set.base);
@@ -259,7 +259,7 @@ class MatrixOperations {
   VarMap lets_;
   arith::Facts facts_;
   std::optional<Var> lane_;
-  /// Look-up only.
+  /// The inferred kinds; for look-up only.
   std::unordered_map<const ExprNode*, FragmentKind> kinds_;
 };
 

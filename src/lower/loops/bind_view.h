@@ -2,7 +2,7 @@
 // strides of the declaration are matched with those of the piece.
 //
 //   declared: Bb[16, 64], strides {s1, 1}, offset `off`      piece: rows 16*j ... of B[512, 64]
-//   bind_view(...)                                           // s1 = 64, off = j*1024; no checks needed
+//   bind_view(...)                                           // s1 = 64, off = j*1024; no checks
 #pragma once
 
 #include <string>

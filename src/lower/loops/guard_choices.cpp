@@ -8,7 +8,8 @@
 // In a vector branch, loads that might fault are masked for lanes that do not take it:
 //
 //   if c { B[...] = A[...] }             =>   let taken = c
-//                                             if taken { B[...] = @tir.if_then_else(taken, A[...], 0) }
+//                                             if taken
+//                                               B[...] = @tir.if_then_else(taken, A[...], 0)
 //
 // Code generation may evaluate both arms of the remaining selects. Division by zero does not fault,
 // because generated code does not trap.

@@ -1,6 +1,6 @@
 // Hoists conditions out of the loops on which they do not depend.
 //
-//   for i { for j { for k { if (i < n) S } } }   =>   for i { if (i < n) { for j { for k { S } } } }
+//   for i { for j { for k { if (i < n) S } } }  =>  for i { if (i < n) { for j { for k { S } } } }
 //
 // A pure condition is hoisted above every loop whose variable it does not use, up to the innermost
 // loop whose variable it uses. A condition that mentions the axis of an enclosing attribute is not

@@ -32,14 +32,14 @@ class InPlaceSources {
 
   tir::Var dst_;
   std::vector<RangedVar> loops_;
-  std::vector<tir::Expr> guards_;                  // around the current place
-  std::unordered_set<const tir::ExprNode*> lets_;  // inside the statement
+  std::vector<tir::Expr> guards_;                  // the enclosing conditions
+  std::unordered_set<const tir::ExprNode*> lets_;  // the lets of the statement
   bool all_safe_ = true;
   std::unordered_set<const tir::ExprNode*> unsafe_;
-  const tir::Store* current_ = nullptr;  // the store to dst whose value is being looked at
+  const tir::Store* current_ = nullptr;  // the store to dst whose value is being visited
   int index_depth_ = 0;
-  const tir::Store* first_store_ = nullptr;  // to dst
-  int stores_ = 0;                           // to dst, on the longest path through branches
+  const tir::Store* first_store_ = nullptr;  // the first store to dst
+  int stores_ = 0;                           // maximum number of stores to dst on a path
 };
 
 }  // namespace tenon::lowering

@@ -216,7 +216,7 @@ class Injector {
   }
 
   int split_;
-  /// For look-up only; the order of iteration is not used.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const ExprNode*, DoubleBuffer> buffers_;
   std::unordered_map<const BufferNode*, Buffer> views_;
   std::vector<LoopState> loops_;

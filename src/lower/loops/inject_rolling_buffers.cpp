@@ -140,7 +140,7 @@ class Roller {
 
   arith::Facts facts_;
   std::vector<Level> levels_;
-  /// For look-up only; the order of iteration is not used.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const BufferNode*, RollingPlan> plans_;
 };
 

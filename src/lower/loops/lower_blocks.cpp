@@ -6,7 +6,8 @@
 //
 //   for i, j_0, k, j_1: block Y ...                 // root block allocates Y[128, 128]
 //   for j_1: block C reads Y, writes C
-//   =>  for i, j_0 { realize Y[i:i+1, j_0*4:j_0*4+4] { for k, j_1 { if (k == 0) Y = 0; Y += ... } ... } }
+//   =>  for i, j_0 { realize Y[i:i+1, j_0*4:j_0*4+4] {
+//         for k, j_1 { if (k == 0) Y = 0; Y += ... } ... } }
 //
 // Loops with one iteration and no annotation are removed; their variables are replaced by their
 // minimum.

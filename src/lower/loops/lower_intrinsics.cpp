@@ -1,7 +1,7 @@
 // Expands operations that code generators do not implement into simpler ones. For host code; never
 // printed.
 //
-//   floordiv(a, b), floormod(a, b)  =>  truncdiv(a, b), truncmod(a, b)   if provably a >= 0 and b > 0
+//   floordiv(a, b), floormod(a, b)  =>  truncdiv(a, b), truncmod(a, b)   if provably a >= 0, b > 0
 //   sigmoid(x)                      =>  1 / (1 + exp(-x))
 //   q_multiply_shift(x, y, q, s)    =>  rounded product in 64 bits, shifted
 //

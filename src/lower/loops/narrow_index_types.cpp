@@ -1,6 +1,6 @@
 // Narrows 64-bit loops and indices to 32 bits if all their values provably fit.
 //
-//   for (i: int64, 0i64, 8i64) { A[(i*4i64)] = ... }    becomes    for (i: int32, 0, 8) { A[(i*4)] = ... }
+//   for (i: int64, 0i64, 8i64) { A[(i*4i64)] = ... }  =>  for (i: int32, 0, 8) { A[(i*4)] = ... }
 //
 // The pass does not widen: flatten_storage computes indices past int32 in int64 from the start.
 //
@@ -198,7 +198,7 @@ class Narrower {
 
   const ExtentScan& survey_;
   VarMap narrowed_;
-  /// For look-up only; the order of iteration is not used.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
   bool in_index_ = false;
   bool fits_ = true;

@@ -202,7 +202,7 @@ class StorageRewriter {
   StorageTimeline timeline_;
   StoragePlan plan_;
   std::vector<NewAllocation> blocks_;
-  /// For look-up only; the order of iteration is not used.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const StmtNode*, std::vector<std::size_t>> places_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };

@@ -195,7 +195,7 @@ class Planner {
 
   const StorageTimeline& timeline_;
   StoragePlan plan_;
-  /// For look-up only; the order of iteration is not used.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const StmtNode*, FreeBlocks> free_;
   std::vector<bool> handed_over_;
 };

@@ -200,7 +200,7 @@ class TimelineMaker {
   Allocation placed(const Allocate& n) {
     Allocation result{n, n.extents, n.condition, nullptr, {}, false};
     std::size_t first_inner =
-        definitions_.size();  // definitions from here on lie between the place and the allocation
+        definitions_.size();  // of the definitions between the place and the allocation
     while (first_inner > 0 && !definitions_[first_inner - 1].is_private) --first_inner;
     if (first_inner > 0) result.place = definitions_[first_inner - 1].stmt;
     result.sharing_threads = sharing_threads(result.scope());

@@ -147,8 +147,8 @@ class Unroller {
                      std::to_string(kOperatorsPerStatement));
   }
 
-  /// With the default max_statements, a limit of about a million operators. Lowering them takes
-  /// seconds and LLVM minutes.
+  /// The number of operators allowed per statement. The default max_statements thus allows about a
+  /// million operators, which take seconds to lower and minutes to compile in LLVM.
   static constexpr std::int64_t kOperatorsPerStatement = 16;
   static constexpr std::int64_t kManySteps = std::int64_t{1} << 31;
 
