@@ -81,7 +81,7 @@ void check_names(const std::vector<TargetedModule>& modules, const SourceLocatio
   if (names.empty()) throw LowerError("build: the module has no functions", where);
 }
 
-/// Returns the user's C compiler from the environment, as other build tools do.
+/// Returns the C compiler that the environment variable CC names; empty if it is unset.
 std::string c_compiler() {
   const char* named = std::getenv("CC");
   return named ? named : "";

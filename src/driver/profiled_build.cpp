@@ -22,9 +22,9 @@ BuildOptions ProfiledBuild::watch(BuildOptions options) {
 
 namespace {
 
-/// Returns the work of `stages`, counted in the `lowered` loops. The stages come from a later form
-/// of the function. If the function has no stage notes, they are the buffers that it stores to, and
-/// passes add more of those.
+/// Returns the work of `stages`, counted in the `lowered` loops. Stages are matched by buffer,
+/// because they come from a later form of the function. Without stage notes, that form may have
+/// more stages, namely buffers that passes have added.
 std::vector<std::optional<lowering::StageWork>> work_of(const std::vector<tir::NotedStage>& stages,
                                                         const tir::PrimFunc& lowered) {
   const tir::StoredStages known(lowered);

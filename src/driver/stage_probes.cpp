@@ -91,7 +91,7 @@ class Prober {
     bool in_loop;
   };
 
-  /// Whether the statement is a loop, or computes without one.
+  /// Whether the statement is a loop, a store or a call.
   static bool computes(const Stmt& s) {
     return s.as<For>() || s.as<While>() || s.as<Store>() || s.as<Evaluate>();
   }

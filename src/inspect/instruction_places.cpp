@@ -12,7 +12,7 @@ class Places {
  public:
   Places(const codegen::AssemblerListing& code, const std::vector<LoopView::Stmt>& stmts)
       : code_(code), stmts_(stmts) {
-    // Of statements that begin on one line, the inner one is last; it owns the code.
+    // The last of several statements that begin on one line is the innermost one; it owns the code.
     for (std::size_t n = 0; n < stmts.size(); ++n) by_line_[stmts[n].first] = static_cast<int>(n);
     for (const AssemblerLine& each : code.lines) known_.push_back(of_line(each.line));
   }

@@ -174,7 +174,7 @@ tir::PrimFunc with_stages(tir::PrimFunc func) {
 /// Returns the lines of source code with the statements that their marks (`//@3`) refer to.
 std::vector<LoopView::Instruction> place_source(std::string_view text,
                                                 const std::vector<LoopView::Stmt>& stmts) {
-  // Of statements that begin on one line, the inner one is last; it owns the code.
+  // The last of several statements that begin on one line is the innermost one; it owns the code.
   std::unordered_map<int, int> by_line;
   for (std::size_t n = 0; n < stmts.size(); ++n) by_line[stmts[n].first] = static_cast<int>(n);
   std::vector<LoopView::Instruction> code;

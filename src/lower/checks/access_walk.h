@@ -73,8 +73,8 @@ class AccessWalk {
   /// The enclosing loops and threads, outermost first.
   std::vector<std::pair<tir::Var, tir::Range>> loops_;
   FirstIteration first_;
-  /// The expressions that enclosing conditions state to be nonnegative, and the sums in those
-  /// conditions with variables of equal value.
+  /// The expressions that are nonnegative under the enclosing conditions, and the sums that these
+  /// conditions compare, each with a variable that represents it.
   std::vector<tir::Expr> guards_;
   std::vector<std::pair<tir::Expr, tir::Var>> guarded_;
   /// The elements of memory that is not written, and the variables that represent them in facts.

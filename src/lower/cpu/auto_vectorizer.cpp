@@ -29,8 +29,8 @@ constexpr int kMaxBoundaries = 3;
 /// The minimum number of operations per gathered or scattered vector, whose elements are moved one
 /// by one.
 constexpr int kOperationsPerGather = 4;
-/// The minimum number of operations per masked access that is compiled to one branch per lane, for
-/// loops that the schedule vectorizes.
+/// The minimum number of operations per iteration of a loop whose masked accesses become one branch
+/// per lane. Such loops are vectorized only if the schedule requests it.
 constexpr int kOperationsPerBranch = 8;
 
 /// Consecutive vectors of `lanes` iterations: `count` of them, starting at iteration `begin`.

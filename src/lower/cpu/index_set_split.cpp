@@ -16,7 +16,7 @@ constexpr std::size_t kMaxNodes = 400;
 
 struct Boundary {
   Expr comparison;
-  /// The first iteration for which the comparison has its second value.
+  /// The first iteration in which the comparison has the opposite value.
   Expr point;
   bool holds_before;
 };

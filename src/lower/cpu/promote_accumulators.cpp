@@ -100,8 +100,8 @@ class Localizer {
     return *constant_int(loop.range.extent) > 0;
   }
 
-  /// Wraps `s` in loads of the sums before it and stores after it. Sums with the same element type
-  /// share an allocation.
+  /// Loads the sums before `s` and stores them after it. Sums with the same element type share an
+  /// allocation.
   Stmt around(const Stmt& s, const std::vector<Accumulator>& sums) {
     std::vector<Buffer> memories;
     std::vector<LocalSum> local;

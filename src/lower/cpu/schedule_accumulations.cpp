@@ -1,5 +1,5 @@
 // Reorders accumulations into registers so that statements with common operands are adjacent, if
-// the operands would otherwise exceed the registers before their last use. For host code; never
+// more operands would otherwise be live at once than there are registers. For host code; never
 // printed.
 //
 //   sums[0] += broadcast(A[0])*B[0]; sums[0] += broadcast(A[1])*B[8]; ...   // all of A, half of B,
@@ -109,7 +109,7 @@ class Registers {
     most_ = live_;
   }
 
-  /// Returns the change in the number of live registers after the statement.
+  /// Returns the change in register pressure that the statement causes.
   int change(const Addition& addition) const {
     int result = 0;
     for (const std::size_t value : addition.reads) {

@@ -5,8 +5,8 @@
 //     if (i < 4) B[i] = A[i]      =>       B[i] = A[i]
 //   }                                    }
 //
-// Such loops remain of vectors that overrun a dimension. Only constant bounds are applied; symbolic
-// ones would be evaluated at run time for each loop.
+// Such loops result from vectors that overrun a dimension. Only constant bounds are applied;
+// symbolic ones would be evaluated at run time for each loop.
 #include "lower/passes.h"
 
 #include <algorithm>

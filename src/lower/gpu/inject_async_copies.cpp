@@ -181,8 +181,7 @@ Stmt kernels(const Stmt& s) {
 bool can_be_synchronized(const PrimFunc& func, const PassOptions& options) {
   try {
     return find_barrier_hazards(synchronize_threads(func, options)).empty();
-  } catch (
-      const LowerError&) {  // The pass throws it again if it applies to the unchanged function.
+  } catch (const LowerError&) {  // thrown again if it applies to the unchanged function
     return false;
   }
 }

@@ -58,7 +58,8 @@ struct Part {
 };
 
 /// Places barriers from the inside out: first between the statements of a sequence and between the
-/// iterations of a loop, then before statements that conflict with earlier uses outside.
+/// iterations of a loop, then before statements that conflict with uses before the sequence or
+/// loop.
 class Synchronizer {
  public:
   Synchronizer(const Stmt& kernel, int loops_around)

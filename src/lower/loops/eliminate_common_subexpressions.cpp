@@ -5,9 +5,9 @@
 //
 // The selection, the order and the numbering of the lets match TVM 0.9 text:
 // - A computation contains no load and no call. Its variables are parameters, loops and lets.
-// - A body alone does not move a let above its loop or condition. A computation counts only if it
-//   occurs in two of the parts: min, extent and body of a loop; condition and cases of a branch;
-//   condition and body of a while.
+// - A let is not placed outside of a loop or condition if only the body uses it. A computation
+//   counts only if it occurs in two of the parts: min, extent and body of a loop; condition and
+//   cases of a branch; condition and body of a while.
 // - At a statement, candidates are tried by size, largest first, then by text. A rejected candidate
 //   adds its parts to the candidates, each counted once.
 // - Each new let encloses the earlier ones. Then the nest is searched again.

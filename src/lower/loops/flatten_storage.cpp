@@ -31,7 +31,7 @@ using namespace tir;
 
 namespace {
 
-/// The memory that accesses of a buffer address.
+/// The memory to which accesses of a buffer are redirected.
 struct Home {
   /// The multi-dimensional buffer with the shape, strides and scope of the memory.
   Buffer shaped;

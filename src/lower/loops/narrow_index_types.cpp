@@ -122,7 +122,7 @@ class Narrower {
     return make_stmt(std::move(result));
   }
 
-  /// Rewrites the sizes of a buffer, which may use loop variables as those of its allocation may.
+  /// Rewrites the sizes of a buffer, which can depend on loop variables.
   Buffer buffer(const Buffer& b) {
     const auto [known, is_new] = buffers_.try_emplace(b.get(), b);
     if (!is_new) return known->second;
@@ -185,7 +185,7 @@ class Narrower {
       const Promoted arms = promote(expr(call->args[1]), expr(call->args[2]));
       return make_call(arms.a.dtype(), Intrin::if_then_else, {expr(call->args[0]), arms.a, arms.b});
     }
-    // Other expressions keep their types, so their operands do as well.
+    // Other expressions keep their types, and so do their operands.
     return map_children(e, [&](const Expr& c) { return as(c.dtype(), expr(c)); });
   }
 

@@ -125,8 +125,8 @@ class Renormalizer {
     return make_binary(BinaryOp::Lt, a, b);
   }
 
-  /// Returns the negation of a comparison. Float comparisons are not inverted, because all are
-  /// false for NaN.
+  /// Returns the negation of a comparison. Float comparisons are not inverted, because
+  /// order comparisons with NaN are false.
   static Expr negated(const Expr& e) {
     if (const Not* n = e.as<Not>()) return n->a;
     if (const Binary* n = e.as<Binary>(); n && n->a.dtype().is_integral()) {

@@ -32,8 +32,8 @@ struct RollingPlan {
   std::vector<tir::Range> bounds;
 };
 
-/// `loops`: the loops around the realize, outermost first, that only sequences and allocations
-/// separate.
+/// `loops`: the loops around the realize, outermost first. Only sequences and allocations are
+/// between them.
 std::optional<RollingPlan> plan_rolling(const tir::Realize& realize,
                                         const std::vector<tir::For>& loops,
                                         const arith::Facts& facts);

@@ -37,8 +37,8 @@ struct Moment {
   enum class Kind : std::uint8_t { Leaf, Begin, End };
   Kind kind;
   tir::Stmt stmt;
-  /// The allocations from outside the statement that it uses, in order of use; the same for Begin
-  /// and End.
+  /// The allocations outside the statement that the statement uses, in order of use. Begin and End
+  /// have the same list.
   std::vector<AllocationId> touched;
   /// Whether `touched` covers the whole statement (false for the operands of an attribute or
   /// allocation).

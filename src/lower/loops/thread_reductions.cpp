@@ -182,8 +182,8 @@ class Reduction {
   Combination combination_;
   const Store& store_;
   const Expr identity_;
-  /// The thread loops and the loops with one iteration; the reduction loops that each thread runs
-  /// serially.
+  /// The loops over threads and those with one iteration, and the reduction loops that each thread
+  /// runs serially.
   std::vector<const For*> outer_, serial_;
   /// The variables of the reduction loops.
   Vars reduced_;

@@ -94,8 +94,8 @@ class Widener {
     return make_stmt(Let{var, wide_value, inside(n.var, var, n.body)});
   }
 
-  /// Rewrites a body with `narrow` replaced by `var`. The replacement ends with the body, because
-  /// loops may share a variable of which only one is wide.
+  /// Rewrites `body` with `var` substituted for `narrow`. The substitution ends with the body,
+  /// because another loop may share the variable and stay narrow.
   Stmt inside(const Var& narrow, const Var& var, const Stmt& body) {
     set(wide_, narrow, var);
     const Stmt result = stmt(body);
@@ -114,7 +114,7 @@ class Widener {
     return sizes;
   }
 
-  /// Widens the sizes of a buffer, which may use loop variables as those of its allocation may.
+  /// Widens the sizes of a buffer, which can depend on loop variables.
   Buffer buffer(const Buffer& b) {
     if (wide_.empty()) return b;
     if (const auto known = buffers_.find(b.get()); known != buffers_.end()) return known->second;
