@@ -140,8 +140,8 @@ class LoopVectorizer {
     return split_up(chosen, *plain, lanes);
   }
 
-  /// Returns the body with short loops over interleaved elements unrolled, for example `for (c, 0,
-  /// 3) { B[i*3 + c] = ... }`. The unrolled stores fill each other's gaps.
+  /// Returns the body with short loops over interleaved elements unrolled, whose stores then fill
+  /// each other's gaps: `for (c, 0, 3) { B[i*3 + c] = ... }`.
   static Stmt with_unrolled_channels(const For& loop) {
     VarMap lets;
     walk(loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); });

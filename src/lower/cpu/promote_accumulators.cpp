@@ -139,7 +139,7 @@ class Localizer {
 
   static Expr local_load(const LocalSum& one) { return make_load(one.memory, {place(one)}); }
 
-  /// Redirects accesses of the sums to local memory. Lets can contain loads as well as stores can.
+  /// Redirects accesses of the sums to local memory, also loads in lets.
   Stmt redirected(const Stmt& s, const std::vector<LocalSum>& local) {
     if (const Let* let = s.as<Let>()) {
       set(lets_, let->var, substitute(let->value, lets_));

@@ -94,7 +94,8 @@ class RunReader {
   }
 
   int vector_bits_;
-  /// The numbers of sums and operands by the hash of their load. No load is both.
+  /// The numbers of sums and of operands, by the hash of their load. A load is either a sum or an
+  /// operand.
   std::unordered_multimap<std::size_t, std::pair<Expr, std::size_t>> numbers_;
 };
 
