@@ -29,8 +29,8 @@ namespace {
 void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocation& where) {
   if (!passes.legacy_prefetch_index) return;
   throw LowerError(
-      "build: legacy_prefetch_index gives prefetches another address, with rows and columns exchanged; it is "
-      "for printing known texts, leave it out",
+      "build: legacy_prefetch_index gives prefetches another address, with rows and columns "
+      "exchanged; it only serves to print TVM 0.9 text, leave it out",
       where);
 }
 

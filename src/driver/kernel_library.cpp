@@ -22,7 +22,8 @@ std::string symbol_of(const std::string& function) { return function + "_packed"
 
 void check(const KernelLibraryOptions& options) {
   if (!codegen::is_c_name(options.name))
-    throw LowerError("a kernel library must have a name of C, `" + options.name + "` is none");
+    throw LowerError("the name of a kernel library must be a C identifier, got `" + options.name +
+                     "`");
   if (options.targets.empty())
     throw TargetError("the kernel library `" + options.name + "` is for no target");
   for (const Target& target : options.targets) {

@@ -91,7 +91,7 @@ class Follower {
       return with_deep_stack([&] { return through(s, std::move(in), loops, is_together); });
     if (const Evaluate* n = s.as<Evaluate>(); n && as_call(n->value, Intrin::tvm_storage_sync)) {
       if (is_checking_ && !is_together)
-        violations.push_back({"a barrier that not all threads come to", first_line(s)});
+        violations.push_back({"a barrier that not all threads reach", first_line(s)});
       return in.behind_barrier();
     }
     if (const Evaluate* n = s.as<Evaluate>())

@@ -77,14 +77,14 @@ class RegionChecker {
     if (is_private(n.buffer->data)) return;
     refuse(
         "a store to `" + n.buffer->name +
-        "` stands outside of every parallel loop, so that every task would do it; mark a loop of that stage "
-        "parallel, or compute it outside of the region");
+        "` is outside of every parallel loop, so that every task would execute it; mark a loop of "
+        "that stage parallel, or compute it outside of the region");
   }
 
   void call(const Expr& e) {
     const Call* n = e.as<Call>();
     if (effect_of(e) != Effect::UpdateState || (n && n->is(Intrin::prefetch))) return;
-    refuse("a call stands outside of every parallel loop, so that every task would make it");
+    refuse("a call is outside of every parallel loop, so that every task would execute it");
   }
 
   void read(const Expr& e) {

@@ -78,10 +78,10 @@ class MemoryOfBlocks {
       return loops_.empty() ? extent : with_safe_divisors(extent);
     if (const std::optional<Expr> bound = extent_bound(extent, loops_)) return *bound;
     throw LowerError(
-        "memory `" + data.name() + "`, of which all threads of a block have one, has `" +
+        "memory `" + data.name() + "`, which the threads of a block share, has `" +
         print_expr(extent) +
-        "` elements, which differs from iteration to iteration, or from block to block, without a "
-        "bound that is known; compute the stage at a loop outside of those");
+        "` elements; that number differs between iterations or between blocks and has no known "
+        "upper bound; compute the stage at a loop outside of those");
   }
 
   /// The enclosing loops and thread axes.

@@ -138,7 +138,7 @@ class MatrixOperations {
                              " of fragment " + name_of(call.args[0]) + ": ";
     if (is_apart)
       throw LowerError(what +
-                       "not all threads of a warp come here, since a condition or a loop around it "
+                       "not all threads of a warp reach it, since a condition or a loop around it "
                        "depends on `threadIdx.x`; bind that loop to another axis");
     for (const Expr& arg : call.args) {
       const Call* address = as_call(arg, Intrin::tvm_access_ptr);
@@ -224,7 +224,7 @@ class MatrixOperations {
 
   void memory(const Call& call, const FragmentKind& kind, const std::string& what) const {
     const Call* address = as_call(call.args[5], Intrin::tvm_access_ptr);
-    if (!address) throw LowerError(what + "its address is no access_ptr of a buffer");
+    if (!address) throw LowerError(what + "its address is not an access_ptr of a buffer");
     const Expr& data = address->args[1];
     const DataType t = element_of(call.args[0]);
     if (address->args[0].dtype() != t)

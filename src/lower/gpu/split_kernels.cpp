@@ -91,7 +91,7 @@ class Splitter {
     std::string text = "stage `" + buffer->name + "` is not bound to any thread: ";
     if (loops_.empty()) {
       text +=
-          "it stands outside of all loops, on the host, which cannot reach memory of the device; "
+          "it is outside of all loops and runs on the host, which cannot reach device memory; "
           "compute it inside of a stage that is bound, with compute_at or compute_inline";
     } else {
       std::string loops;
@@ -259,7 +259,7 @@ PrimFunc join_kernels(const DeviceProgram& program) {
             set(args, kernel.params[k], call->args[kLaunchArguments + k]);
         return args.empty() ? kernel.body : replace_vars(kernel.body, std::move(args));
       }
-    internal_error("a launch of `" + name + "`, which is no kernel");
+    internal_error("a launch of `" + name + "`, which is not a kernel");
   });
   return result;
 }
@@ -272,11 +272,11 @@ class KernelVerifier {
  public:
   std::vector<Violation> run(const PrimFunc& kernel) {
     for (const Var& param : kernel.params) known_.insert(&param.node());
-    if (kernel.params.size() < kernel.buffers.size()) report("pointers that are no parameters", "");
+    if (kernel.params.size() < kernel.buffers.size())
+      report("pointers that are not parameters", "");
     for (std::size_t k = 0; k < std::min(kernel.params.size(), kernel.buffers.size()); ++k)
       if (!kernel.params[k].same_as(kernel.buffers[k].buffer->data))
-        report("a pointer that stands behind the numbers, or has no buffer",
-               kernel.params[k].name());
+        report("a pointer that follows the numbers, or has no buffer", kernel.params[k].name());
     const Stmt* s = &kernel.body;
     std::vector<ThreadTag> tags;
     for (const Attr* n = thread_attr(*s); n; n = thread_attr(*s)) {
@@ -293,7 +293,7 @@ class KernelVerifier {
     for (const Allocate* n = s->as<Allocate>(); n; n = s->as<Allocate>()) s = &n->body;
     inside(*s);
     for (const Var& var : free_vars(kernel.body))
-      if (!known_.contains(&var.node())) report("a variable that is no parameter", var.name());
+      if (!known_.contains(&var.node())) report("a variable that is not a parameter", var.name());
     walk(kernel.body, [&](const Allocate& n) {
       if (memory_scope(n.data) == StorageScope::Global)
         report("global memory that is allocated inside", n.data.name());
