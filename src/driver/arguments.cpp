@@ -11,7 +11,7 @@ namespace {
 
 using runtime::NDArray;
 
-/// What an output of integers holds at first.
+/// The initial value of integer outputs, chosen to be an unlikely result.
 constexpr int kUnlikely = 77;
 
 class ArgumentMaker {

@@ -24,17 +24,18 @@ namespace tenon {
 
 namespace {
 
-/// The option makes a text that is known with this fault; as code it would ask for data that nobody
-/// reads.
+/// Refuses an option that reproduces a fault of TVM 0.9 text: compiled code would prefetch data
+/// that is never read.
 void refuse_legacy_text(const lowering::PassOptions& passes, const SourceLocation& where) {
   if (!passes.legacy_prefetch_index) return;
   throw LowerError(
-      "build: legacy_prefetch_index gives prefetches another address, with rows and columns exchanged; it is "
-      "for printing known texts, leave it out",
+      "build: legacy_prefetch_index gives prefetches another address, with rows and columns "
+      "exchanged; it only serves to print TVM 0.9 text, leave it out",
       where);
 }
 
-/// The printed program, made ready for code: the passes that no text shows.
+/// Runs the host passes, which follow the printed form, and prepares the module for code
+/// generation.
 tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions& options,
                        const tir::TargetFacts& target, BuildWatcher* watcher) {
   lowering::PassOptions passes = options;
@@ -53,8 +54,7 @@ tir::IRModule for_host(const tir::IRModule& module, const lowering::PassOptions&
   return ready;
 }
 
-/// The functions as lower makes them: block programs and those that are multi-dimensional still are
-/// lowered.
+/// Lowers block programs and functions that are still multi-dimensional; others are unchanged.
 tir::IRModule lowered(const tir::IRModule& module, const BuildOptions& options,
                       const SourceLocation& where) {
   const LowerOptions passes = {.instrument_bounds = options.instrument_bounds,
@@ -81,13 +81,13 @@ void check_names(const std::vector<TargetedModule>& modules, const SourceLocatio
   if (names.empty()) throw LowerError("build: the module has no functions", where);
 }
 
-/// The user's, as other programs that build take it.
+/// Returns the C compiler that the environment variable CC names; empty if it is unset.
 std::string c_compiler() {
   const char* named = std::getenv("CC");
   return named ? named : "";
 }
 
-/// Compiles functions that have been lowered.
+/// Compiles lowered functions.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where,
                                   BuildWatcher* watcher) {
@@ -162,10 +162,10 @@ codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
   return compile_lowered(ready, options, where, watcher);
 }
 
-/// A reason not to build a schedule that can be printed.
+/// A check that refuses a schedule for compilation, although it can be printed.
 using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
 
-/// In order: the first that fails throws. Each is given what its predecessors have computed.
+/// The checks in order; the first failure throws. Each check can use what earlier ones computed.
 constexpr ScheduleCheck kScheduleChecks[] = {
     [](Compilation& c, const Target&) {
       if (!c.options().allow_parallel_reduction_race) refuse_races(c.graph());
@@ -202,7 +202,7 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
   return compile_lowered({{module, target}}, options, where, watcher);
 }
 
-/// Code to be kept is not that which reports to this process.
+/// Refuses profiling of code that is stored, because probes report to the process that builds it.
 void refuse_profile(const BuildOptions& options, const SourceLocation& where) {
   if (options.profile)
     throw TargetError(
@@ -211,7 +211,8 @@ void refuse_profile(const BuildOptions& options, const SourceLocation& where) {
         where);
 }
 
-/// `compile` is given options and what takes notes, which is null without `profile`.
+/// Calls `compile` with the options and a watcher, which is nullptr without `profile`, and loads
+/// the result.
 template <class Compile>
 runtime::Module compile_and_load(const BuildOptions& options, const SourceLocation& where,
                                  const Compile& compile) {

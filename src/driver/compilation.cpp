@@ -14,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-/// The error that refuse_races throws for the schedule; nullopt if it throws none.
+/// Returns the message of the error that refuse_races throws; nullopt if it does not throw.
 std::optional<std::string> race_of(const te::StageGraph& graph) {
   try {
     refuse_races(graph);

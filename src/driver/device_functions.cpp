@@ -13,10 +13,10 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
   // Host code only launches kernels. A generic processor lets a saved module run on other hosts.
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm -mcpu=generic").facts()};
   lowering::PassOptions on_device = options;
-  // OpenCL's sub-groups exchange values by extensions, which the target must name.
+  // Subgroup exchange is an OpenCL extension that the target must name.
   on_device.warp_size =
       target.kind == tir::TargetKind::Cuda ? target.warp_size : target.subgroup_size;
-  // Copies that nobody waits for came with sm_80.
+  // Asynchronous copies require sm_80.
   const bool has_async_copies =
       target.kind == tir::TargetKind::Cuda && lowering::compute_capability(target) >= 80;
   const auto run = [&](std::span<const lowering::Pass> passes, const tir::PrimFunc& func) {

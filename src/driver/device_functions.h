@@ -1,4 +1,4 @@
-// Functions for a device, made ready for code: those of the host, and the kernels that they launch.
+// Preparation of functions for a device: the host functions and the kernels that they launch.
 #pragma once
 
 #include "tenon/codegen/compile_options.h"
@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-/// What is compiled for a device from functions that have been lowered. Throws LowerError for what
-/// the device cannot run, such as elements of arrays that no thread computes. Precondition: the
-/// target is a GPU's. The watcher may be null.
+/// Returns the compile unit of lowered functions. Throws LowerError for code that the device cannot
+/// run, such as array elements that no thread computes. `watcher` may be nullptr. Precondition: the
+/// target is a GPU.
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments,
                                 BuildWatcher* watcher);

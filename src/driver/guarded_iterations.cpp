@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMaxTries = 1 << 16;
 
-/// Values of variables, and of expressions of them.
+/// Evaluates expressions under an assignment of variables.
 class Values {
  public:
   void set(const Var& var, std::int64_t value) { values_[&var.node()] = value; }
@@ -45,7 +45,7 @@ class Values {
   std::unordered_map<const ExprNode*, std::int64_t> values_;
 };
 
-/// The named values that the guards need, first those that others need.
+/// Returns the named values that the guards use directly or indirectly, in order of definition.
 std::vector<NamedValue> needed_values(const std::vector<Expr>& guards,
                                       const std::vector<NamedValue>& values) {
   std::vector<NamedValue> needed;

@@ -1,4 +1,4 @@
-// How many iterations of loops satisfy guards, by trying them.
+// Counts the loop iterations that satisfy guards, by enumeration.
 //
 //   guarded_iterations({{i, 0, 8}, {j, 0, 8}}, {i * 8 + j < 61}, {})         // 61
 #pragma once
@@ -19,9 +19,9 @@ struct NamedValue {
   tir::Expr value;
 };
 
-/// The variables of the guards are those of loops and of `values`, which are computed from earlier
-/// ones. Nullopt where they have other variables or anything but integer arithmetic, or where that
-/// is too many iterations to try.
+/// The guards use variables of the loops and of `values`, each of which may use earlier ones.
+/// Returns nullopt if they use other variables or operations other than integer arithmetic, or if
+/// there are too many iterations to enumerate.
 std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
                                          const std::vector<tir::Expr>& guards,
                                          const std::vector<NamedValue>& values);

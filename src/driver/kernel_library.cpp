@@ -17,12 +17,13 @@ namespace {
 using codegen::Variant;
 using runtime::FunctionSpec;
 
-/// The symbol that programs call, which chooses.
+/// Returns the symbol that programs call; it dispatches to the variants.
 std::string symbol_of(const std::string& function) { return function + "_packed"; }
 
 void check(const KernelLibraryOptions& options) {
   if (!codegen::is_c_name(options.name))
-    throw LowerError("a kernel library must have a name of C, `" + options.name + "` is none");
+    throw LowerError("the name of a kernel library must be a C identifier, got `" + options.name +
+                     "`");
   if (options.targets.empty())
     throw TargetError("the kernel library `" + options.name + "` is for no target");
   for (const Target& target : options.targets) {
@@ -36,10 +37,10 @@ void check(const KernelLibraryOptions& options) {
   }
 }
 
-/// The functions of a target under names of their own.
+/// The functions of all targets, each renamed per target.
 struct Variants {
   std::vector<TargetedModule> modules;
-  /// As the user named them, in the order in which each target's are compiled.
+  /// The user's names, in the order in which the functions of each target are compiled.
   std::vector<std::string> names;
 };
 
@@ -74,7 +75,8 @@ Variants make_variants(const KernelMaker& make, const KernelLibraryOptions& opti
   return result;
 }
 
-/// The functions as programs call them. Of what the variants demand, arrays' alignments may differ.
+/// Returns the specifications of the functions that programs call. The variants may require
+/// different alignments of arrays.
 std::vector<FunctionSpec> joined(const std::vector<FunctionSpec>& compiled,
                                  const std::vector<std::string>& names,
                                  const KernelLibraryOptions& options) {

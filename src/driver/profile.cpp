@@ -19,7 +19,7 @@ StageProfiler& profiler_of(const runtime::Module& module, const char* asked,
   return *profiler;
 }
 
-/// What the threads together measured in one region.
+/// The measurements of one region: the sum over all threads, and each thread's own.
 struct Measured {
   runtime::Profiler::Region sum;
   std::vector<StageProfile::OnThread> threads;
@@ -77,7 +77,7 @@ class Reader {
       result.line = stage.line;
       const lowering::StageProbes::Place& place = function.places[n];
       if (!place.is_timed) {
-        if (!place.counted_in) continue;  // Nothing of it is left.
+        if (!place.counted_in) continue;  // No code of the stage remains.
         result.counted_in = *place.counted_in < 0
                                 ? function.name
                                 : function.stages[static_cast<std::size_t>(*place.counted_in)].name;
@@ -118,7 +118,7 @@ class Reader {
 
   const StageProfiler& profiler_;
   const double tick_;
-  /// Of the regions.
+  /// The names of the regions.
   std::vector<std::string> names_;
   Profile profile_;
 };

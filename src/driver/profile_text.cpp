@@ -1,4 +1,4 @@
-// A profile as a table, as JSON, and as a trace.
+// Prints a profile as a table, as JSON and as a trace.
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -18,19 +18,20 @@ std::string number(const char* format, double value) {
   return text;
 }
 
-/// Names are any bytes; what is no UTF-8 is replaced.
+/// Serializes JSON. Names may be arbitrary bytes; invalid UTF-8 is replaced.
 std::string text_of(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Columns as wide as their widest entry: the first `texts` to the left, the others to the right.
+/// A table whose columns fit their widest entry. The first `texts` columns are left-aligned, the
+/// others right-aligned.
 class Table {
  public:
   Table(std::size_t texts, std::vector<std::string> heads) : texts_(texts) {
     add(std::move(heads));
   }
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// A line to itself below the last row.
+  /// Adds a line without columns below the last row.
   void note(std::string text) { rows_.push_back({std::move(text)}); }
 
   void print(std::ostream& out) const {
@@ -54,7 +55,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "0.84+0.79": what every thread did, in milliseconds.
+/// Returns "0.84+0.79": the work of each thread in milliseconds.
 std::string threads_text(const StageProfile& stage) {
   std::string text;
   for (const StageProfile::OnThread& each : stage.threads)
@@ -68,7 +69,8 @@ double calls_of(const Profile& profile, const std::string& function) {
   return 0;
 }
 
-/// 10^9 of something that every call does, per second of the stage's elapsed time.
+/// Returns the giga-units per second of a quantity per call, relative to the elapsed time of the
+/// stage.
 std::string rate(const Profile& profile, const StageProfile& stage, double per_call) {
   if (stage.elapsed <= 0) return "-";
   return number("%.1f", per_call * calls_of(profile, stage.function) / stage.elapsed / 1e9);
@@ -120,13 +122,13 @@ Json json_of(const StageProfile& stage) {
   return result;
 }
 
-/// What a time line is called.
+/// Returns the event that names a process or thread.
 Json name_event(const char* what, int process, int thread, const std::string& name) {
   return {
       {"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", name}}}};
 }
 
-/// The format counts in microseconds.
+/// Returns the event of an interval; the format uses microseconds.
 Json interval(const std::string& name, const char* category, int process, int thread, double begin,
               double seconds) {
   return {{"name", name},  {"cat", category},   {"ph", "X"},           {"pid", process},

@@ -22,9 +22,9 @@ BuildOptions ProfiledBuild::watch(BuildOptions options) {
 
 namespace {
 
-/// The work of the loops that are `lowered`, of the stages as another form of the function has
-/// them: of a function without notes these are the buffers that it stores to, of which passes make
-/// more.
+/// Returns the work of `stages`, counted in the `lowered` loops. Stages are matched by buffer,
+/// because they come from a later form of the function. Without stage notes, that form may have
+/// more stages, namely buffers that passes have added.
 std::vector<std::optional<lowering::StageWork>> work_of(const std::vector<tir::NotedStage>& stages,
                                                         const tir::PrimFunc& lowered) {
   const tir::StoredStages known(lowered);

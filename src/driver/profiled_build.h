@@ -1,8 +1,8 @@
-// A build whose functions are timed: what happens to them between lowering and code, and what is
-// noted meanwhile.
+// A build with profiling: it adds probes to functions between lowering and code generation, and
+// records the steps of the compiler.
 //
 //   ProfiledBuild profiled;
-//   const BuildOptions watched = profiled.watch(options);         // the compiler's steps are noted
+//   const BuildOptions watched = profiled.watch(options);         // records the compiler's steps
 //   ready = profiled.add(lowered, ready);                         // probes around stages' loops
 //   profiled.set_up(compile_options);
 #pragma once
@@ -15,7 +15,8 @@
 
 namespace tenon {
 
-/// A function's stages are regions from `first_region` on, the function itself follows them.
+/// A function with its profiler regions: its stages have consecutive regions from `first_region`
+/// on, followed by the function itself.
 struct ProfiledFunction {
   std::string name;
   int first_region;
@@ -26,7 +27,7 @@ struct ProfiledFunction {
   int own_region() const { return first_region + static_cast<int>(stages.size()); }
 };
 
-/// What the regions of a profiler mean.
+/// A profiler with the meaning of its regions.
 struct StageProfiler : runtime::Profiler {
   StageProfiler(std::size_t regions, std::vector<ProfiledFunction> functions)
       : Profiler(regions), functions(std::move(functions)) {}
@@ -37,13 +38,12 @@ struct StageProfiler : runtime::Profiler {
 
 class ProfiledBuild : public BuildWatcher {
  public:
-  /// The same, with steps and passes noted. Valid as long as this lives.
+  /// Returns the options with listeners that record steps and passes. They refer to this object.
   BuildOptions watch(BuildOptions options);
-  /// The function as it is to be compiled: `ready` with probes. `lowered` is what the loops' work
-  /// is counted in.
+  /// Returns `ready` with probes, to be compiled. The work of its stages is counted in `lowered`.
   tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) override;
   void set_up(codegen::CompileOptions& options) override { options.profiling = profiling(); }
-  /// When all steps have been made.
+  /// Completes the record after the last step.
   void finish();
 
  private:

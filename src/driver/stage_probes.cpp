@@ -14,19 +14,20 @@ using namespace tir;
 
 namespace {
 
-/// Nodes of expressions; a microsecond runs about as many. Two probes take some thirty nanoseconds.
+/// The minimum work of a timed loop in nodes, about a microsecond; a pair of probes takes about 30
+/// ns.
 constexpr double kMinWork = 4000;
-/// Iterations of a loop that nobody knows the extent of, and nodes that a call stands for: a
-/// statement, or a function of mathematics.
+/// The assumed trip count of a loop with unknown extent, and the cost in nodes of a statement-level
+/// call and of a math function.
 constexpr double kUnknownExtent = 16;
 constexpr double kCallWork = 64;
 constexpr double kFunctionWork = 32;
-/// What one instruction computes at once.
+/// The number of bits that one instruction computes.
 constexpr double kRegisterBits = 512;
 
 constexpr int kFunction = -1;
 
-/// What a value costs, roughly: its nodes, those of long vectors several times.
+/// Returns the approximate cost of a value in nodes; nodes with long vectors count several times.
 double cost_of(const Expr& value) {
   double cost = 0;
   const auto count = [&](double weight, DataType type) {
@@ -42,7 +43,7 @@ double cost_of(const Expr& value) {
   return cost;
 }
 
-/// What a statement costs, each time that the program comes to it.
+/// The cost of one execution of a statement.
 class Costs {
  public:
   double of(const Stmt& s) {
@@ -84,17 +85,17 @@ class Prober {
   }
 
  private:
-  /// Whose time it is, and whether a loop is around.
+  /// The stage that the time at the current place is attributed to, and whether a loop encloses it.
   struct Where {
     int owner;
     bool in_loop;
   };
 
-  /// Loops, and what computes without one.
+  /// Whether the statement is a loop, a store or a call.
   static bool computes(const Stmt& s) {
     return s.as<For>() || s.as<While>() || s.as<Store>() || s.as<Evaluate>();
   }
-  /// None for what stores to no stage.
+  /// Returns nullopt for statements that store to no stage.
   std::optional<int> owner_of(const Stmt& s) {
     const std::vector<int>& stages = stored_.of(s);
     return stages.empty() ? std::nullopt : std::optional(stages.back());
@@ -114,8 +115,8 @@ class Prober {
         [&](const Stmt& child) { return inside(child, where); });
   }
 
-  /// Neighbours that compute one stage are one run of it. What stores to no stage's buffer is
-  /// of the stage that follows: sums in registers are stored in the end.
+  /// Groups consecutive statements of one stage into runs. Statements that store to no stage belong
+  /// to the stage that follows, because sums in registers are stored last.
   Stmt sequence(const Seq& n, Where where) {
     std::vector<Stmt> result, run;
     std::optional<int> owner;
@@ -139,7 +140,8 @@ class Prober {
     return make_seq(std::move(result));
   }
 
-  /// Precondition: at least one of the statements is of a stage, and all such are of the same.
+  /// Adds probes around a run. Precondition: at least one statement belongs to a stage, and all
+  /// that do belong to the same one.
   Stmt run_of(const std::vector<Stmt>& stmts, Where where) {
     std::optional<int> mine;
     double work = 0;

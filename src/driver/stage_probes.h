@@ -1,14 +1,17 @@
 // Profiling probes: calls around the loops of stages that report the stage being computed
 // (runtime/profiler.h).
 //
-//   for i in 0..64:                 tenon_profile_enter(C)
-//     for j: B[j] = ...        ->   for i in 0..64:
-//     for j: C[i, j] = ...            tenon_profile_enter(B), for j: B[j] = ..., tenon_profile_leave(B)
-//                                     for j: C[i, j] = ...
-//                                   tenon_profile_leave(C)
+//   for i in 0..64:             tenon_profile_enter(C)
+//     for j: B[j] = ...    ->   for i in 0..64:
+//     for j: C[i, j] = ...        tenon_profile_enter(B)
+//                                 for j: B[j] = ...
+//                                 tenon_profile_leave(B)
+//                                 for j: C[i, j] = ...
+//                               tenon_profile_leave(C)
 //
-// A loop belongs to the stage that is stored last in it; its inputs are computed before. Probes are
-// placed outside the loops of a single stage, so that inner loops do not become slower.
+// A loop belongs to the stage that it stores last; earlier stores in it compute the inputs of that
+// stage. Probes are placed outside the loops of a single stage, so that inner loops do not become
+// slower.
 #pragma once
 
 #include <optional>
@@ -23,7 +26,8 @@ struct StageProbes {
   tir::PrimFunc func;
   std::vector<tir::NotedStage> stages;
   /// How the time of a stage is measured. If it is not timed separately, its time is part of that
-  /// of stage `counted_in`; -1 is the function itself. Absent if no code of the stage remains.
+  /// of stage `counted_in`; -1 is the function itself. `counted_in` is nullopt if no code of
+  /// the stage remains.
   struct Place {
     bool is_timed = false;
     std::optional<int> counted_in = std::nullopt;

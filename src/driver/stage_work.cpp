@@ -13,13 +13,13 @@ using namespace tir;
 
 namespace {
 
-/// Guarded statements whose iterations are counted by trying them; guards of others are taken to
-/// hold.
+/// The maximum number of guarded statements whose iterations are enumerated. The guards of further
+/// ones are assumed to hold.
 constexpr int kMaxGuardsTried = 64;
 
 double bytes_of(DataType type) { return type.element().bytes() * static_cast<double>(type.lanes); }
 
-/// How many operations on values a call counts as.
+/// Returns the number of operations on values that a call counts as.
 double operations_of(const Call& call) {
   if (const Intrin* intrin = std::get_if<Intrin>(&call.callee)) {
     switch (*intrin) {
@@ -38,13 +38,13 @@ double operations_of(const Call& call) {
   return 1;
 }
 
-/// What evaluating a value does once.
+/// The work of evaluating a value once.
 class ValueWork {
  public:
   explicit ValueWork(const Expr& value) { of(value); }
 
   double operations = 0, bytes_read = 0;
-  /// A C function: nobody knows what it does.
+  /// False if the value calls a C function, whose work is unknown.
   bool is_known = true;
 
  private:
@@ -53,7 +53,7 @@ class ValueWork {
     const double lanes = e.dtype().lanes;
     if (e.as<Load>()) {
       bytes_read += bytes_of(e.dtype());
-      return;  // The rest is its index.
+      return;  // Index computations do not count.
     }
     if (e.as<Binary>()) operations += lanes;
     if (const Call* n = e.as<Call>()) {
@@ -118,7 +118,8 @@ class Counter {
     if (is_known) loops_.pop_back();
   }
 
-  /// What is computed once for several stores counts for the last of them; indices are no work.
+  /// Attributes a value shared by several stores to the last of them. Index computations do not
+  /// count.
   void let(const Let& n) {
     values_.push_back({n.var, n.value});
     const std::vector<int>& stages = stored_.of(n.body);
@@ -154,7 +155,7 @@ class Counter {
       work_[static_cast<std::size_t>(*stage)].reset();
   }
 
-  /// How often what is here is executed.
+  /// Returns how often the current place executes; nullopt if that is unknown.
   std::optional<double> iterations() {
     if (unknown_ > 0) return std::nullopt;
     if (!guards_.empty() && guards_tried_ < kMaxGuardsTried) {
@@ -173,7 +174,7 @@ class Counter {
   std::vector<CountedLoop> loops_;
   std::vector<Expr> guards_;
   std::vector<NamedValue> values_;
-  /// Loops around that nobody can count.
+  /// The number of enclosing loops with unknown trip counts.
   int unknown_ = 0;
   int guards_tried_ = 0;
 };

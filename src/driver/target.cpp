@@ -49,7 +49,7 @@ std::vector<std::string_view> keys_of(const Kind& kind) {
   return keys;
 }
 
-/// What the text says, before anything is resolved.
+/// The parsed text, before defaults and host facts are resolved.
 struct Request {
   tir::TargetKind kind;
   std::optional<std::string> cpu = {}, triple = {}, arch = {}, system_library = {};
@@ -59,7 +59,7 @@ struct Request {
                      l1_bytes = {}, l2_bytes = {}, cores = {};
 };
 
-/// The prefix of linker symbols.
+/// Validates the prefix of linker symbols.
 std::string checked_prefix(const std::string& prefix, const SourceLocation& where) {
   const bool is_name = std::all_of(prefix.begin(), prefix.end(),
                                    [](unsigned char c) { return std::isalnum(c) || c == '_'; }) &&
@@ -76,7 +76,7 @@ int checked_number(const std::string& key, const std::string& value, const Sourc
   throw TargetError("target key `" + key + "` takes a positive number, not `" + value + "`", where);
 }
 
-/// What a thread can have, of 32 bits each.
+/// Validates the maximum number of 32-bit registers per thread.
 int checked_registers(const std::string& value, const SourceLocation& where) {
   constexpr int kMin = 16, kMax = 255;
   const int number = checked_number("-registers", value, where);
@@ -86,7 +86,7 @@ int checked_registers(const std::string& value, const SourceLocation& where) {
                     where);
 }
 
-/// Keys of TVM's targets without a meaning here.
+/// Warns about a key of TVM's targets that has no effect here; returns whether the key is one.
 bool says_nothing(const std::string& key, const SourceLocation& where) {
   const std::string_view why = key == "-keys"        ? "schedules are chosen by the kind of target"
                                : key == "-opt-level" ? "build takes it, as {.opt_level = 2}"
@@ -154,8 +154,8 @@ Request parse(const std::string& text, const SourceLocation& where) {
   return request;
 }
 
-/// The five names that are spelled most like the beginning of `given`, closest first, for a
-/// message.
+/// Returns the five names most similar to `given` for a message, ordered by the length of the
+/// common prefix, then by spelling distance.
 std::string similar(const std::string& given, std::vector<std::string> known) {
   constexpr std::size_t kShown = 5, kCompared = 32;
   const std::string name = given.substr(0, kCompared);
@@ -171,7 +171,7 @@ std::string similar(const std::string& given, std::vector<std::string> known) {
   return text;
 }
 
-/// As the system tells; what it does not tell stays what most processors have.
+/// Returns the cache sizes that the system reports, or common defaults for those that it does not.
 tir::CacheBytes host_caches() {
   tir::CacheBytes caches;
   const auto told = [](int name, int otherwise) {
@@ -186,7 +186,7 @@ tir::CacheBytes host_caches() {
   return caches;
 }
 
-/// That this process may use.
+/// Returns the number of cores that this process may use.
 int host_cores() { return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u)); }
 
 tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& where) {
@@ -198,7 +198,7 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   } catch (const TargetError& error) {
     throw TargetError(error.what(), where);
   }
-  // Another machine's triple without a processor means any processor of that kind.
+  // A triple of another machine without a processor means any processor of that architecture.
   const bool is_host = facts.triple == host.triple;
   const std::string cpu = request.cpu.value_or(is_host ? "native" : "generic");
   if (cpu == "native") {
@@ -235,8 +235,8 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   return facts;
 }
 
-/// This host's processor, whose C compiler it is. Vectors stay as wide as the schedule made them:
-/// registers are that compiler's matter.
+/// Returns the facts of this host's processor for its C compiler. Vectors keep the widths of the
+/// schedule, because that compiler allocates the registers.
 tir::TargetFacts resolve_c(const Request& request) {
   const codegen::Processor host = codegen::host_processor();
   return {.kind = tir::TargetKind::C,
@@ -251,7 +251,8 @@ tir::TargetFacts resolve_c(const Request& request) {
 tir::TargetFacts resolve_cuda(const Request& request, const SourceLocation& where) {
   tir::TargetFacts facts{.kind = tir::TargetKind::Cuda};
   facts.arch = request.arch.value_or("sm_80");
-  // sm_50 to sm_999; "a" and "f" name the features of one architecture and of one family.
+  // The pattern accepts sm_50 to sm_999. The suffixes "a" and "f" name the features of one
+  // architecture and of one family.
   static const std::regex kArchitecture("sm_([5-9][0-9]|[1-9][0-9][0-9])[af]?");
   if (!std::regex_match(facts.arch, kArchitecture))
     throw TargetError(

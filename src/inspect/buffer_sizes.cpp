@@ -21,7 +21,7 @@ Expr product(const std::vector<Expr>& extents) {
   return arith::simplify(result);
 }
 
-/// Follows the buffers of a program through the passes, by the variables of their memory.
+/// Tracks the buffers of a program through the passes by their data pointers.
 class BufferWatch {
  public:
   void see(const lowering::PassOptions::PassReport& report) {
@@ -42,7 +42,8 @@ class BufferWatch {
  private:
   struct Watched {
     tir::Buffer buffer;
-    /// Its memory, once it is flat; none for a parameter's, which is there already.
+    /// The memory of the buffer after flattening; nullopt for parameters, whose memory exists
+    /// already.
     std::optional<tir::Var> data;
     BufferSize size;
   };
@@ -58,8 +59,8 @@ class BufferWatch {
     });
   }
 
-  /// Every buffer that is realized is allocated, but for the parameters'; in the same order, among
-  /// what was allocated by hand.
+  /// Matches realized buffers with their allocations. Every realized buffer except the parameters
+  /// is allocated, in the same order, interleaved with hand-written allocations.
   void find_memory(const tir::PrimFunc& before, const tir::PrimFunc& after) {
     std::vector<tir::Var> memory;
     tir::walk(after.body, [&](const tir::Allocate& allocate) { memory.push_back(allocate.data); });
@@ -75,7 +76,7 @@ class BufferWatch {
     for (Watched& watched : watched_) {
       if (!watched.buffer.same_as(buffer)) continue;
       watched.data = data;
-      // Where none was set, it has been deduced from the threads around.
+      // A scope that was not set has been deduced from the enclosing threads.
       watched.size.scope = tir::memory_scope(data);
     }
   }
@@ -98,7 +99,7 @@ class BufferWatch {
 
   std::vector<Watched> watched_;
   bool has_started_ = false;
-  /// From then on, buffers may share memory.
+  /// Whether rewrite-storage has run, after which buffers may share memory.
   bool is_shared_ = false;
 };
 

@@ -159,7 +159,7 @@ std::string axes_dot(const Schedule& schedule, const StageKey& key) {
   const std::optional<StageId> id = bounds.graph()->find(key.op);
   if (!id)
     throw ScheduleError("there are no axes of `" + key.op.name() +
-                            "` to be drawn: it is no stage of this schedule, or was inlined",
+                            "` to draw: it is not a stage of this schedule, or it was inlined",
                         key.where);
   return dot_of(axes_of(bounds, bounds.graph()->stage(*id)));
 }

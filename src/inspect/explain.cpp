@@ -19,7 +19,7 @@ using Verdict = Explanation::Verdict;
 
 namespace {
 
-/// "A, B and C"
+/// Returns "A, B and C".
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t n = 0; n < names.size(); ++n)
@@ -74,7 +74,7 @@ class Explainer {
     result_.assumed.push_back(listed(names) + " do not overlap (each call checks it)");
   }
 
-  /// Functions that are called touch what their access pointers cover.
+  /// Records the assumption that called functions access only what their access pointers cover.
   void assume_calls() {
     std::set<std::string> seen;
     const auto add = [&](const std::string& name, const Call& n) {

@@ -12,14 +12,14 @@ class Places {
  public:
   Places(const codegen::AssemblerListing& code, const std::vector<LoopView::Stmt>& stmts)
       : code_(code), stmts_(stmts) {
-    // Of statements that begin on one line, the inner one comes later, and has the code.
+    // The last of several statements that begin on one line is the innermost one; it owns the code.
     for (std::size_t n = 0; n < stmts.size(); ++n) by_line_[stmts[n].first] = static_cast<int>(n);
     for (const AssemblerLine& each : code.lines) known_.push_back(of_line(each.line));
   }
 
   std::vector<LoopView::Instruction> place() {
     std::vector<int> guessed(known_.size(), -1);
-    // Inner loops come first: what they have settled stays.
+    // Inner loops come first, and their decisions are final.
     std::vector<bool> is_settled(known_.size(), false);
     const auto settle = [&](std::size_t first, std::size_t last) {
       const int around = common(first, last);
@@ -51,7 +51,7 @@ class Places {
 
   int parent(int stmt) const { return stmts_[static_cast<std::size_t>(stmt)].parent; }
 
-  /// Statements come after those around them.
+  /// Returns the innermost common ancestor. Statements are numbered after their ancestors.
   int common(int a, int b) const {
     while (a != b) {
       if (a > b) {
@@ -63,7 +63,8 @@ class Places {
     return a;
   }
 
-  /// The smallest statement with all that is known of these lines, -1 where nothing is.
+  /// Returns the innermost statement that contains all known statements of these lines; -1 if none
+  /// is known.
   int common(std::size_t first, std::size_t last) const {
     bool any = false;
     int all = -1;
@@ -92,7 +93,7 @@ class Places {
   const codegen::AssemblerListing& code_;
   const std::vector<LoopView::Stmt>& stmts_;
   std::unordered_map<int, int> by_line_;
-  /// The statement of each line of code that LLVM tells of, else -1.
+  /// The statement of each line of code according to LLVM's debug lines, or -1.
   std::vector<int> known_;
 };
 

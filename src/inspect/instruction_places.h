@@ -1,4 +1,4 @@
-// Which statement each instruction is part of.
+// Attribution of instructions to statements.
 #pragma once
 
 #include "tenon/codegen/assembler_listing.h"
@@ -6,9 +6,9 @@
 
 namespace tenon {
 
-/// By the lines that LLVM tells. Where it tells none, by the loop of machine code around: what is
-/// there serves the smallest statement that has all of the loop's lines. Outside of machine loops
-/// that is the smallest statement with all lines of the function.
+/// Attributes instructions by LLVM's debug lines. An instruction without a debug line is attributed
+/// to the innermost statement that contains all lines of the enclosing machine loop. Outside of
+/// machine loops, it is attributed to the innermost statement with all lines of the function.
 std::vector<LoopView::Instruction> place_instructions(const codegen::AssemblerListing& code,
                                                       const std::vector<LoopView::Stmt>& stmts);
 

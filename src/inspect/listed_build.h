@@ -1,5 +1,5 @@
-// The functions that are compiled, as lines of text, and code that tells which line's statement it
-// is of.
+// A build that lists the compiled functions as lines of text. The code's debug lines refer to that
+// text.
 #pragma once
 
 #include "tenon/driver/build_watcher.h"
@@ -8,23 +8,24 @@
 
 namespace tenon {
 
-/// Functions one after the other, as one text.
+/// The listings of several functions, concatenated to one text.
 struct ListedProgram {
   struct Part {
     tir::Listing listing;
-    /// How many lines of the text stand before the part's first.
+    /// The number of lines of the text before the part.
     int lines_before;
   };
   std::vector<std::string> lines;
   std::vector<Part> parts;
 
-  /// Under its name as a heading unless it is the only one.
+  /// Appends a function, with its name as a heading if `has_heading`.
   const Part& add(const tir::PrimFunc& func, bool has_heading);
 };
 
 class ListedBuild : public BuildWatcher {
  public:
-  /// Several functions, or kernels, have their names above them.
+  /// `has_headings`: whether function names precede the listings, as for several functions or
+  /// kernels.
   explicit ListedBuild(bool has_headings) : has_headings_(has_headings) {}
 
   tir::PrimFunc add(const tir::PrimFunc&, const tir::PrimFunc& ready) override {

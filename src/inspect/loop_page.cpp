@@ -44,7 +44,7 @@ Json json_of(const LoopView& view) {
                       {"seconds", optional(each.seconds)},
                       {"share", optional(each.share)},
                       {"in", each.counted_in ? Json(*each.counted_in) : Json(nullptr)}});
-  // There are thousands of these: rows of numbers, in the order of the members.
+  // There are thousands of entries, so each is an array of numbers in member order.
   for (const LoopView::Stmt& each : view.stmts)
     stmts.push_back({static_cast<int>(each.kind), each.first, each.last, each.parent, each.stage});
   for (const LoopView::Instruction& each : view.code)
@@ -58,7 +58,8 @@ Json json_of(const LoopView& view) {
           {"language", view.language}};
 }
 
-/// As a script's content: `<` cannot end it. Names are any bytes; what is no UTF-8 is replaced.
+/// Returns the views as JSON for a script element, in which `<` cannot end the script. Names may be
+/// arbitrary bytes; invalid UTF-8 is replaced.
 std::string data_of(const std::vector<LoopView>& views) {
   Json all = Json::array();
   for (const LoopView& view : views) all.push_back(json_of(view));
@@ -71,7 +72,7 @@ std::string data_of(const std::vector<LoopView>& views) {
 }  // namespace
 
 std::string loop_page(const std::string& title, const std::vector<LoopView>& views) {
-  // The policy holds the page to what it says of itself: nothing is fetched from anywhere.
+  // The content security policy ensures that the page loads nothing from elsewhere.
   return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" +
          escaped(title) +
          "</title>\n"

@@ -1,4 +1,4 @@
-// The files of page/ as text; the build compiles them in.
+// The files of page/ as text, embedded by the build.
 #pragma once
 
 namespace tenon {

@@ -43,8 +43,8 @@ Kind kind_of(const tir::Stmt& stmt) {
   internal_error("a loop of no kind");
 }
 
-/// Compilers may be given names relative to the folder in which they run: often one that the
-/// program lies in.
+/// Resolves a file name that may be relative to the compiler's working directory, which often is an
+/// ancestor of the folder of the executable.
 std::filesystem::path found(const std::filesystem::path& file) {
   std::error_code ignored;
   if (file.is_absolute() || std::filesystem::exists(file, ignored)) return file;
@@ -56,7 +56,7 @@ std::filesystem::path found(const std::filesystem::path& file) {
   return file;
 }
 
-/// The user's line, without the spaces around it.
+/// Returns the user's source line without surrounding spaces.
 std::string source_line(const SourceLocation& where) {
   std::ifstream file(found(where.file_name()));
   std::string text;
@@ -68,7 +68,7 @@ std::string source_line(const SourceLocation& where) {
              : text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-/// The places of the user's declarations, by "C, matmul.cpp:14".
+/// Returns the source lines of the user's declarations, by keys such as "C, matmul.cpp:14".
 std::map<std::string, std::string> source_lines(const te::StageGraph& graph) {
   std::map<std::string, std::string> lines;
   for (const te::StageId id : graph.ids()) {
@@ -82,7 +82,7 @@ class Viewer {
  public:
   explicit Viewer(const std::optional<Profile>& profile) : profile_(profile) {}
 
-  /// The places that the schedule tells of are shown with what stands there.
+  /// Reads the source lines of the stages' declarations.
   void read_sources(const te::Schedule& schedule, const SourceLocation& where) {
     sources_ = source_lines(te::freeze(schedule, where));
   }
@@ -97,7 +97,7 @@ class Viewer {
     tir::StoredStages stored(part.listing.func);
     std::vector<int> numbers;
     for (const tir::NotedStage& stage : stored.stages()) numbers.push_back(number_of(stage, view));
-    // Outermost first, as `of` wants to be asked.
+    // StoredStages::of must see the outermost statement first.
     stored.of(part.listing.func.body);
     const int before = static_cast<int>(view.stmts.size());
     for (const tir::ListedStmt& each : part.listing.stmts) {
@@ -105,7 +105,7 @@ class Viewer {
       const int parent = each.parent < 0 ? -1 : before + each.parent;
       const int around = parent < 0 ? -1 : view.stmts[static_cast<std::size_t>(parent)].stage;
       const Kind kind = kind_of(each.stmt);
-      // Memory that several stages use, or a condition around them, is of none.
+      // Memory that several stages use, or a condition around them, belongs to no stage.
       const bool is_shared = kind == Kind::Other && stages.size() > 1;
       const int stage = is_shared        ? -1
                         : stages.empty() ? around
@@ -115,7 +115,7 @@ class Viewer {
     }
   }
 
-  /// Functions that compute parts of one stage share it.
+  /// Returns the number of a stage; functions that compute parts of one stage share it.
   int number_of(const tir::NotedStage& noted, LoopView& view) const {
     const auto known = std::ranges::find_if(view.stages, [&](const LoopView::Stage& each) {
       return each.name == noted.name && each.line == noted.line;
@@ -151,15 +151,15 @@ class Viewer {
   std::map<std::string, std::string> sources_ = {};
 };
 
-/// Functions that lower made, for what has no code.
+/// Returns the listing of lowered functions, for modules that do not compile.
 ListedProgram listed(const tir::IRModule& module) {
   ListedProgram program;
   for (const auto& [name, func] : module.functions) program.add(func, module.functions.size() > 1);
   return program;
 }
 
-/// The buffers that a function stores are its stages, where nobody has noted others: not what
-/// passes add later, such as sums in registers.
+/// Notes the buffers that the function stores to as its stages, if it has no notes. Otherwise
+/// buffers that passes add, such as sums in registers, would become stages.
 tir::PrimFunc with_stages(tir::PrimFunc func) {
   const std::vector<tir::NotedStage> stages = tir::StoredStages(func).stages();
   std::vector<tir::StageLine> lines(stages.size());
@@ -171,10 +171,10 @@ tir::PrimFunc with_stages(tir::PrimFunc func) {
   return func;
 }
 
-/// Lines of source beside the statements that they say they are of.
+/// Returns the lines of source code with the statements that their marks (`//@3`) refer to.
 std::vector<LoopView::Instruction> place_source(std::string_view text,
                                                 const std::vector<LoopView::Stmt>& stmts) {
-  // Of statements that begin on one line, the inner one comes later, and has the code.
+  // The last of several statements that begin on one line is the innermost one; it owns the code.
   std::unordered_map<int, int> by_line;
   for (std::size_t n = 0; n < stmts.size(); ++n) by_line[stmts[n].first] = static_cast<int>(n);
   std::vector<LoopView::Instruction> code;
@@ -186,8 +186,8 @@ std::vector<LoopView::Instruction> place_source(std::string_view text,
   return code;
 }
 
-/// `compile` is given the options and what lists the functions; `lower_only` is what is listed
-/// where it throws.
+/// Fills the view with the code. `compile` receives the options and the build that lists the
+/// functions. If it throws, the view shows the result of `lower_only` instead.
 template <class Compile, class LowerOnly>
 void view_code(LoopView& view, const Target& target, const BuildOptions& options,
                const Viewer& viewer, bool has_headings, const Compile& compile,
@@ -210,7 +210,7 @@ void view_code(LoopView& view, const Target& target, const BuildOptions& options
   } catch (const Error& error) {
     view.refused = error.what();
   }
-  how.passes.on_pass = {};  // The build has told of its passes.
+  how.passes.on_pass = {};  // The build has already reported its passes.
   viewer.show(listed(lower_only(how)), view);
 }
 

@@ -83,13 +83,13 @@ std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
         [](const tir::Var&) {});
   const std::size_t arguments = buffers.size();
   te::BoundsReportOptions asked{.most_steps = 0, .exact = options.bounds == Bounds::Exact};
-  // Scalars are arguments there if they have a value; nothing is counted with it.
+  // bounds_report takes scalars with a value as arguments. The value is not used.
   for (const LowerArgument& each : args)
     if (const auto* scalar = std::get_if<tir::Var>(&each)) asked.sizes.emplace_back(*scalar, 1);
   const te::BoundsReport report = te::bounds_report(schedule, asked, where);
   for (const te::BoundsReport::Row& row : report.rows) {
     LoopView::Buffer made = of_row(row);
-    // An output has its row already.
+    // An output already has a row.
     bool is_argument = false;
     for (std::size_t n = 0; n < arguments; ++n) {
       if (buffers[n].name != made.name) continue;
@@ -100,7 +100,7 @@ std::vector<LoopView::Buffer> view_buffers(const te::Schedule& schedule,
   }
   LowerOptions how = options;
   how.instrument_bounds = how.check_intrinsics = false;
-  // The build reports its steps and passes.
+  // Only the build reports its steps and passes.
   how.on_step = {};
   how.passes.on_pass = {};
   for (const BufferSize& size : buffer_sizes(schedule, args, how, where))

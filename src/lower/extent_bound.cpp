@@ -13,7 +13,7 @@ using namespace tir;
 
 namespace {
 
-/// Points that are tried one by one at most.
+/// The maximum number of points to enumerate.
 constexpr std::int64_t kMaxPoints = 4096;
 
 struct ConstantLoop {
@@ -22,8 +22,8 @@ struct ConstantLoop {
   std::int64_t extent;
 };
 
-/// The loops whose variables the extent uses, if those are all its variables, with constant ranges
-/// and few points.
+/// Returns the loops whose variables the extent uses. Returns nullopt if the extent has other
+/// variables, a range is not constant, or there are too many points.
 std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent,
                                                         const std::vector<RangedVar>& loops) {
   std::vector<ConstantLoop> result;

@@ -1,4 +1,4 @@
-// An upper bound of an allocation's extent that does not use the variables of the loops between.
+// Upper bounds of allocation extents that do not use the variables of the intermediate loops.
 //
 //   extent_bound(min(i*8 + 10, 64) - i*8, {{i, [0, 8)}})  ==  10
 #pragma once
@@ -15,7 +15,7 @@ struct RangedVar {
   tir::Range range;
 };
 
-/// nullopt if none could be found. Exact where the ranges are constant and not too large.
+/// Returns nullopt if no bound was found. The bound is exact for small constant ranges.
 std::optional<tir::Expr> extent_bound(const tir::Expr& extent, const std::vector<RangedVar>& loops);
 
 }  // namespace tenon::lowering

@@ -1,4 +1,4 @@
-// What a function must contain for a pass to have anything to do with it (Pass::concerns).
+// Conditions on the contents of a function without which a pass has no effect (Pass::concerns).
 #pragma once
 
 #include "tenon/lower/pass.h"
@@ -6,19 +6,19 @@
 
 namespace tenon::lowering {
 
-/// For a pass about one thing.
+/// The condition of a pass that concerns one kind of content.
 template <tir::Content kContent>
 bool has(const tir::PrimFunc& func, const PassOptions&) {
   return tir::contains(func.body, kContent);
 }
 
-/// Comparisons of order, floor divisions, negations.
+/// Whether the body contains order comparisons, floor divisions or negations.
 bool has_guard_or_division(const tir::PrimFunc& func, const PassOptions& options);
-/// In the body or among the parameters.
+/// Whether bfloat16 occurs in the body or the parameters.
 bool has_bfloat16(const tir::PrimFunc& func, const PassOptions& options);
-/// Loops that are to be unrolled, may be, or have no iterations.
+/// Whether a loop must or may be unrolled, or has no iterations.
 bool may_unroll(const tir::PrimFunc& func, const PassOptions& options);
-/// Memory with two copies, or the mark at what fills it.
+/// Whether there is memory with two copies, or a mark on the statement that fills it.
 bool has_double_buffer(const tir::PrimFunc& func, const PassOptions& options);
 
 }  // namespace tenon::lowering

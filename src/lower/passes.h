@@ -1,5 +1,5 @@
-// All passes, one sentence each. The head of `<folder>/<pass>.cpp` shows the loops before and
-// after. pipeline.cpp has the tables that say when each runs.
+// All passes, with one sentence each. The head of `<folder>/<pass>.cpp` shows the loops before and
+// after the pass. The tables in pipeline.cpp determine when each pass runs.
 #pragma once
 
 #include "tenon/lower/pass.h"
@@ -10,110 +10,110 @@ using PassFunction = tir::PrimFunc(const tir::PrimFunc& func, const PassOptions&
 
 // ---- loops/: what the schedule means ----
 
-/// Turns a block program into loops over multi-dimensional buffers.
+/// Lowers a block program to loops over multi-dimensional buffers.
 PassFunction lower_blocks;
-/// Gives buffers marked as rolling a circular window instead of their whole extent.
+/// Replaces buffers marked as rolling by ring buffers.
 PassFunction inject_rolling_buffers;
-/// Turns prefetch marks into calls of the prefetch intrinsic.
+/// Expands prefetch marks into loops of prefetch intrinsics.
 PassFunction inject_prefetch;
-/// Lets loops that begin far from 0 begin at 0.
+/// Rebases loops that begin far from 0 to begin at 0.
 PassFunction rebase_loops;
 /// Replaces multi-dimensional buffers by allocations with flat indices.
 PassFunction flatten_storage;
-/// Computes 64-bit loops and indices in 32 bits where all values fit.
+/// Narrows 64-bit loops and indices to 32 bits if all their values fit.
 PassFunction narrow_index_types;
-/// Runs arith::simplify over all expressions, with the ranges of the loops around them.
+/// Simplifies all expressions with arith::simplify, using the ranges of the enclosing loops.
 PassFunction simplify;
 /// Splits loops where their guards change, so that the main part has none.
 PassFunction partition_loops;
-/// Turns vectorized loops into vector expressions, or into serial loops where that is impossible.
+/// Vectorizes marked loops; statements that cannot be vectorized become serial loops.
 PassFunction vectorize_loops;
-/// Vectorizes as TVM 0.9 text shows it: an if_then_else that differs between lanes becomes a loop.
+/// Vectorizes as in TVM 0.9 text: an if_then_else that differs between lanes becomes a loop.
 PassFunction vectorize_loops_as_text;
-/// Interleaves virtual threads in one thread.
+/// Serializes virtual threads in one thread.
 PassFunction inject_virtual_threads;
-/// Allocates double buffers twice and fills the next one ahead of its use.
+/// Allocates two copies of double buffers and fills one of them ahead of its use.
 PassFunction inject_double_buffers;
-/// Lets allocations whose lifetimes are disjoint share memory.
+/// Places allocations, and lets those with disjoint lifetimes share memory.
 PassFunction rewrite_storage;
-/// Unrolls loops that are marked, and short ones as PassOptions::unroll allows.
+/// Unrolls marked loops, and short ones as PassOptions::unroll allows.
 PassFunction unroll_loops;
-/// Divides the common factor out of guards and divisions of split axes.
+/// Divides guards and divisions of split axes by their common factor.
 PassFunction renormalize_splits;
 /// Removes statements without an effect.
 PassFunction remove_no_ops;
 tir::Stmt remove_no_ops(const tir::Stmt& s);
-/// Turns scalar selects into if_then_else where a side may fault.
+/// Turns scalar selects with an arm that may fault into if_then_else.
 PassFunction rewrite_unsafe_selects;
-/// Hoists conditions out of loops in which they are invariant.
+/// Hoists invariant conditions out of loops.
 PassFunction hoist_ifs;
-/// Computes repeated expressions once, into let variables.
+/// Binds repeated expressions to let variables.
 PassFunction eliminate_common_subexpressions;
-/// Eliminates as TVM 0.9 text shows it: divisions leave the choices that guard them.
+/// Eliminates as in TVM 0.9 text: divisions may be hoisted above the choices that guard them.
 PassFunction eliminate_common_subexpressions_as_text;
-/// Turns choices between lanes into if_then_else where the side that is not chosen may fault.
+/// Turns vector choices into if_then_else if the arm that is not chosen may fault.
 PassFunction guard_choices;
 /// Expands intrinsics that are compositions of others, and divisions of known sign.
 PassFunction lower_intrinsics;
-/// Computes index arithmetic in 64 bits where 32 may overflow.
+/// Computes index arithmetic in 64 bits where 32 bits may overflow.
 PassFunction widen_index_types;
 
 // ---- tvm_text/: for TVM 0.9 text only ----
 
 /// Folds additions of 0.0, as TVM does.
 PassFunction fold_added_zeros;
-/// Spells out bfloat16 as bits and float32 arithmetic.
+/// Stores bfloat16 as bits and computes in float32.
 PassFunction legalize_bfloat16;
-/// Declares a buffer of its own for each access of a lane's memory.
+/// Gives each access of a lane's memory its own buffer object.
 PassFunction part_lane_buffers;
 
 // ---- cpu/: what the compiler decides for processors ----
 
-/// Folds x + 0.0 and x * 0.0, which holds for finite numbers (fast_math).
+/// Folds x + 0.0 and x * 0.0, which is exact only for finite numbers (fast_math).
 PassFunction fold_float_identities;
 /// Vectorizes loops that accumulate floats, which changes the order of additions (fast_math).
 PassFunction reassociate_accumulations;
-/// Turns memory that holds vectors into memory of their elements.
+/// Rewrites memory with vector elements as memory with scalar elements.
 PassFunction scalarize_elements;
-/// Combines sums of four byte products into dot-product instructions.
+/// Combines consecutive low-precision products into dot-product instructions.
 PassFunction combine_products;
-/// Splits vectors that are much wider than a register into loops of registers.
+/// Splits vectors that are much wider than a register into loops.
 PassFunction split_wide_vectors;
-/// Merges stores to neighbouring elements into vector stores (superword-level parallelism).
+/// Merges stores to adjacent elements into vector stores (superword-level parallelism).
 PassFunction pack_stores;
-/// Ends loops where a condition on their variable, around the whole body, ends them.
+/// Shortens loops whose whole body is guarded by an upper bound on their variable.
 PassFunction tighten_loop_bounds;
-/// Vectorizes innermost serial loops with independent iterations (PassOptions::autotune_loops).
+/// Vectorizes serial loops with independent iterations (PassOptions::autotune_loops).
 PassFunction auto_vectorize;
-/// Moves small memory into the innermost loop whose iterations each fill it.
+/// Moves small allocations into the innermost loop that refills them in every iteration.
 PassFunction privatize_buffers;
-/// Joins vectors of consecutive iterations into full registers.
+/// Merges vectors of consecutive iterations into full registers.
 PassFunction widen_vectors;
 /// Unrolls and jams loops so that accumulators of several iterations share registers.
 PassFunction jam_loops;
-/// Keeps accumulators in local memory while a loop adds to them (scalar replacement).
+/// Promotes accumulators to local memory while a loop adds to them (scalar replacement).
 PassFunction promote_accumulators;
-/// Orders accumulations so that operands stay in registers between their uses.
+/// Reorders accumulations so that operands stay in registers between their uses.
 PassFunction schedule_accumulations;
 /// Replaces strided loads and stores by dense ones and shuffles.
 PassFunction interleave_lanes;
 
 // ---- gpu/: kernels ----
 
-/// Moves thread axes to the outside, where a launch knows them.
+/// Hoists thread axes outermost, with extents known at the launch.
 PassFunction hoist_thread_axes;
-/// Turns memory of a warp into shared memory with a part for each warp.
+/// Lowers warp memory to shared memory with a part for each warp.
 PassFunction lower_warp_memory;
 /// Expands reductions across threads into steps in shared memory or warp shuffles.
 PassFunction lower_thread_allreduce;
-/// Turns copies from global to shared memory into asynchronous ones.
+/// Makes copies from global to shared memory asynchronous.
 PassFunction inject_async_copies;
-/// Places the barriers that shared memory needs, and refuses races between blocks.
+/// Inserts the barriers that shared memory needs, and refuses races between blocks.
 PassFunction synchronize_threads;
 
 // ---- checks/: checks in generated code ----
 
-/// Checks, at run time, each access of a tensor that is not proved in bounds.
+/// Checks at run time each access of a tensor that is not proved in bounds.
 PassFunction check_accesses;
 /// Checks the flat accesses that remain after lowering.
 PassFunction instrument_bounds;

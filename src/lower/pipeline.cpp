@@ -210,7 +210,7 @@ constexpr std::array kDeviceThatCopies = {
     kDevice[3]};
 static_assert(kDevice.size() == 4);
 
-/// The lanes of a kernel are threads, so no loop becomes a loop of vectors, and the schedule
+/// The passes of kernels. Lanes of a kernel are threads, so no pass vectorizes loops. The schedule
 /// decides what a thread keeps in registers (cache_write).
 constexpr std::array kKernel = {
     Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,
@@ -247,8 +247,8 @@ PrimFunc run_pass(const Pass& pass, const PrimFunc& func, const PassOptions& opt
                     tir::print_function(after));
 }
 
-/// Variables that no one defines before the first pass: a thread that the schedule names and does
-/// not bind. Texts of such programs are printed all the same; whoever compiles them refuses.
+/// The variables that are undefined before the first pass, such as a thread that the schedule names
+/// but does not bind. Such programs can be printed, but the code generators refuse them.
 class UndefinedVars {
  public:
   explicit UndefinedVars(const PrimFunc& func) {
@@ -264,7 +264,7 @@ class UndefinedVars {
   std::unordered_set<const tir::ExprNode*> vars_;
 };
 
-/// What passes and `verify` look at is the same.
+/// Whether everything that passes and `verify` inspect is the same.
 bool same_function(const PrimFunc& before, const PrimFunc& after) {
   const auto same_array = [](const tir::BufferParam& a, const tir::BufferParam& b) {
     return a.param.same_as(b.param) && a.declared.same_as(b.declared) && a.buffer.same_as(b.buffer);
@@ -275,8 +275,8 @@ bool same_function(const PrimFunc& before, const PrimFunc& after) {
          std::ranges::equal(before.buffers, after.buffers, same_array);
 }
 
-/// The functions that passes have left alone: a pass that stands in the table more than once need
-/// not look at one of them again.
+/// The functions that a pass did not change. A pass that occurs several times in the table skips
+/// them.
 class FixedPoints {
  public:
   bool contains(const Pass& pass, const PrimFunc& func) const {
@@ -307,7 +307,7 @@ void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
   if (!violations.empty()) fail(pass, violations, before, after);
 }
 
-/// Barriers are checked by another way than the one by which they were placed.
+/// Checks barriers by an analysis that is independent of the one that placed them.
 void check_barriers(const Pass& pass, const PrimFunc& before, const PrimFunc& after) {
   const auto violations = find_barrier_hazards(after);
   if (!violations.empty()) fail(pass, violations, before, after);
@@ -396,8 +396,8 @@ PrimFunc run_passes(std::span<const Pass> passes, PrimFunc func, const PipelineO
   if (!how.passes.verify) return run_in_order(passes, std::move(func), how, Checks::None);
   if (how.passes.verify_each_pass)
     return run_in_order(passes, std::move(func), how, Checks::EachPass);
-  // One look at what comes out costs a fraction of one at each step; which step it was is asked
-  // only where something is wrong.
+  // Verifying only the final result costs a fraction of verifying each step. The steps are verified
+  // only to find the pass at fault.
   const auto find_pass_at_fault = [&] {
     how.passes.on_pass = {};
     run_in_order(passes, func, how, Checks::EachPass);

@@ -1,4 +1,4 @@
-// What several passes need when they rebuild programs.
+// Helpers of passes that rewrite programs.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace tenon::lowering {
 
-/// The statement with f of each direct sub-statement in its place; expressions stay as they are.
+/// Returns the statement with `f` applied to each direct substatement; expressions are unchanged.
 template <class F>
 tir::Stmt map_statements(const tir::Stmt& s, F f) {
   return tir::map_children(
       s, [](const tir::Expr& e) { return e; }, f);
 }
 
-/// f of every element, in order.
+/// Returns the results of `f` for every element, in order.
 template <class F>
 std::vector<tir::Expr> mapped(const std::vector<tir::Expr>& list, F f) {
   std::vector<tir::Expr> result;
@@ -23,14 +23,14 @@ std::vector<tir::Expr> mapped(const std::vector<tir::Expr>& list, F f) {
   return result;
 }
 
-/// Whether it is undefined where the divisor is zero.
+/// Whether the operation is undefined for a zero divisor.
 inline bool is_integer_division(tir::BinaryOp op) {
   return op == tir::BinaryOp::FloorDiv || op == tir::BinaryOp::FloorMod ||
          op == tir::BinaryOp::TruncDiv || op == tir::BinaryOp::TruncMod;
 }
 
-/// Calls f on the conditions that a conjunction is made of, looking through `likely`:
-/// likely(a) && (b && c) are a, b and c.
+/// Calls `f` on the conditions of a conjunction, looking through `likely`: likely(a) && (b && c)
+/// has the conditions a, b and c.
 template <class F>
 void for_each_conjunct(const tir::Expr& condition, const F& f) {
   if (const tir::Call* call = tir::as_call(condition, tir::Intrin::likely))

@@ -10,7 +10,7 @@ namespace tenon {
 
 namespace {
 
-/// What stands before the body: parameters, and the arrays among them.
+/// Checks the parameters and the arrays among them.
 void check_parameters(const tir::PrimFunc& func, const std::string& what) {
   for (const tir::BufferParam& array : func.buffers) {
     const std::string text = what + "array `" + array.declared->name + "`";

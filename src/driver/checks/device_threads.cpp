@@ -15,7 +15,7 @@ bool is_of_device(const std::optional<tir::ThreadTag>& thread) {
   return thread && !thread->is_virtual();
 }
 
-/// The first one: an axis that is bound to a thread, or a thread around a whole scan.
+/// Returns the first axis that is bound to a thread, or the first thread around a whole scan.
 std::optional<DeviceLoop> find_device_loop(const te::StageGraph& graph) {
   for (te::StageId id : graph.ids()) {
     const te::FrozenStage& stage = graph.stage(id);

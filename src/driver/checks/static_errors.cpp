@@ -8,7 +8,7 @@ using namespace tir;
 
 namespace {
 
-/// The annotation with the sentence about a conflict, or with an empty text if none was found.
+/// The annotation with the message about a conflict; empty if none was found.
 constexpr const char* kConflictNote = "tenon.conflict";
 
 std::optional<std::string> noted_conflict(const PrimFunc& func) {

@@ -1,10 +1,11 @@
 "use strict";
-// Draws the views that the page carries as data, one at a time. Statements are in the order of the
-// text, so that all inside of one follow it: its subtree is a range of numbers.
+// Draws the views that the page embeds as data, one at a time. Statements are in text order, so the
+// descendants of a statement follow it: a subtree is a range of numbers.
 const views = JSON.parse(document.getElementById("data").textContent);
 const KINDS = ["serial", "parallel", "vectorized", "unrolled", "thread", "other"];
 const STAGE_COLOURS = 8;
-// So many plain statements in a row are shown as a few and a fold.
+// The length of a run of plain statements from which it is folded, and the number that stay
+// visible.
 const LONG_RUN = 12, SHOWN_OF_RUN = 3;
 
 function make(tag, className, text, ...children) {
@@ -19,7 +20,7 @@ function escaped(text) {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }
 
-/// C and its relatives.
+/// The tokens of C and its dialects.
 const C_TOKEN = new RegExp(
   ["(\\/\\/.*|^#.*)", '("[^"]*")',
    "\\b(for|while|if|else|return|goto|break|continue|struct|union|typedef|static|const|inline|extern)\\b",
@@ -39,7 +40,7 @@ function colouredSource(text) {
 
 const LANGUAGES = { asm: "Machine code", c: "C", opencl: "OpenCL C", cuda: "CUDA C" };
 
-/// The extent of a thread axis without what is the same in all of them.
+/// Returns the line with the extent of a thread axis in short form.
 function withPlainThreads(line) {
   return line.replace(/attr \[IterVar\([^()]*(?:\([^()]*\))?[^()]*, "ThreadIndex", "([\w.]+)"\)\] "thread_extent" = /,
                       'launch_thread "$1", ');
@@ -76,12 +77,12 @@ function seconds(value) {
   return (value / scale).toPrecision(3) + " " + unit;
 }
 
-/// 4,194,304; what depends on sizes stays as it is.
+/// Returns 4,194,304 for 4194304; symbolic sizes are unchanged.
 function grouped(number) {
   return /^\d+$/.test(number) ? Number(number).toLocaleString("en-US") : number;
 }
 
-/// One view, drawn; what is selected and folded in it.
+/// The drawing of one view, with its selection and folds.
 class Drawing {
   constructor(view) {
     this.view = view;
@@ -111,16 +112,16 @@ class Drawing {
     this.refreshFolds();
   }
 
-  // ---- what is known of lines ----
+  // ---- line tables ----
 
-  /// The innermost statement of each line.
+  /// Returns the innermost statement of each line.
   owners() {
     const owners = new Array(this.view.lines.length + 1).fill(-1);
     this.stmts.forEach(({ first, last }, n) => owners.fill(n, first, last + 1));
     return owners;
   }
 
-  /// By line: how far to hide what follows it, and whether at first.
+  /// Returns the folds by line: the last hidden line, and whether the fold is initially closed.
   findFolds() {
     const folds = new Map();
     const isBlock = (stmt) => stmt.last > stmt.first && this.view.lines[stmt.first - 1].endsWith("{");
@@ -150,7 +151,8 @@ class Drawing {
     if (share) element.style.setProperty("--heat", `${Math.round(share * 85)}%`);
   }
 
-  /// A stage whose time is part of another's is as hot as that.
+  /// Returns the share of a stage. A stage whose time is part of another's has the share of that
+  /// one.
   shareOf(stage) {
     const { share, in: other } = this.view.stages[stage];
     if (share !== null || !other) return share;
@@ -158,7 +160,7 @@ class Drawing {
     return around ? around.share : null;
   }
 
-  // ---- above the panes ----
+  // ---- header ----
 
   facts() {
     const parts = [make("p", "target", this.view.target)];
@@ -175,7 +177,7 @@ class Drawing {
 
   stageTable() {
     const isTimed = this.view.stages.some((stage) => stage.seconds !== null || stage.in);
-    // Stages of block programs have no lines.
+    // Stages of block programs have no source lines.
     const isDeclared = this.view.stages.some((stage) => stage.line);
     const heads = ["stage", ...(isDeclared ? ["declared at", ""] : []), ...(isTimed ? ["time", "share"] : [])];
     const table = make("table", "stages");
@@ -216,7 +218,7 @@ class Drawing {
     return details;
   }
 
-  // ---- the panes ----
+  // ---- panes ----
 
   pane(className, title, ...buttons) {
     const text = make("div", "text " + className);
@@ -249,7 +251,8 @@ class Drawing {
     return element;
   }
 
-  /// A loop, or a statement that has no other inside: not the memory or the conditions around them.
+  /// Whether the statement is a loop or a leaf, as opposed to an allocation or a condition around
+  /// others.
   computes(stmt) { return this.stmts[stmt].kind !== "other" || this.stmts[stmt].end === stmt + 1; }
 
   lineRow(line, n, stage, begins) {
@@ -274,7 +277,7 @@ class Drawing {
     return row;
   }
 
-  /// What stands for the rest of a long run while that is folded.
+  /// Adds the row that replaces the hidden part of a folded run.
   addRest(n, fold) {
     const indent = " ".repeat(this.view.lines[n - 1].search(/\S|$/));
     fold.rest = make("div", "rest", `${indent}… ${fold.more} more like this`);
@@ -308,7 +311,7 @@ class Drawing {
     return element;
   }
 
-  /// Mouse and keys of a pane whose rows are numbered from `base`.
+  /// Connects mouse and keys of a pane whose rows are numbered from `base`.
   connect(pane, rows, base, select, stmtOf, jump) {
     const number = (event) => {
       const row = event.target.closest(".row");
@@ -347,7 +350,7 @@ class Drawing {
   id(what, n) { return `${what}-${views.indexOf(this.view)}-${n}`; }
   cursorOf(pane) { return pane === this.loops ? this.line || 1 : this.instruction || 0; }
 
-  // ---- selecting and marking ----
+  // ---- selection ----
 
   setCursor(pane, row) {
     const before = pane.querySelector(".row.cursor");
@@ -373,7 +376,7 @@ class Drawing {
     this.tellAbout(this.selected);
   }
 
-  /// The statement's lines, and its code with that of all inside.
+  /// Marks the lines of the statement, and the code of its whole subtree.
   mark(stmt) {
     for (const row of this.marked) row.classList.remove("marked");
     this.marked = [];
@@ -390,7 +393,8 @@ class Drawing {
     return all.sort((a, b) => a - b);
   }
 
-  /// The first instructions of its code's pieces, those that are surely its own before others.
+  /// Returns the first instructions of the statement's code fragments. Fragments with exact
+  /// attribution precede guessed ones.
   piecesOf(stmt) {
     const code = this.codeOf(stmt);
     const begins = code.filter((n, at) => at === 0 || code[at - 1] !== n - 1);
@@ -410,7 +414,7 @@ class Drawing {
           (pieces > 1 ? ` in ${pieces} pieces; Enter goes to the next` : ""));
   }
 
-  // ---- jumping ----
+  // ---- jumps ----
 
   jumpToCode(n) {
     const stmt = this.ownerOfLine[n];
@@ -443,14 +447,14 @@ class Drawing {
     this.loops.focus({ preventScroll: true });
   }
 
-  /// Source begins with what all programs have; the functions are what one looks for.
+  /// Scrolls source code past the common preamble to the first function.
   passOverPreamble() {
     if (!this.code || !this.isSource) return;
     const first = this.view.code.findIndex(([, , stmt]) => stmt >= 0);
     if (first > 8) this.code.scrollTop = this.codeRows[first - 3].offsetTop - this.code.offsetTop;
   }
 
-  // ---- folding ----
+  // ---- folds ----
 
   refreshFolds() {
     let hiddenTo = 0;
@@ -478,7 +482,7 @@ class Drawing {
     this.refreshFolds();
   }
 
-  /// Unfolds what hides a line.
+  /// Unfolds the folds that hide a line.
   show(line) {
     for (const [n, fold] of this.folds) if (n < line && line <= fold.last) fold.isFolded = false;
     this.refreshFolds();
@@ -511,7 +515,7 @@ function keys(hasCode, isSource) {
   return help;
 }
 
-// ---- the tabs ----
+// ---- tabs ----
 
 const main = document.getElementById("main");
 const drawings = views.map(() => null);
@@ -552,8 +556,8 @@ function drawTabs() {
   main.append(tabs);
 }
 
-// page.html#register%20tile leads to that view, as does its number; one of several of a name has its
-// number only.
+// Returns the URL fragment of a view: page.html#register%20tile or its number. Views whose names
+// are not unique have only their number.
 function addressOf(view, n) {
   const isAlone = views.filter((other) => other.name === view.name).length === 1;
   return encodeURIComponent(isAlone ? view.name : String(n + 1));

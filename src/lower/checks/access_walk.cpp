@@ -26,7 +26,7 @@ AccessWalk::AccessWalk(const PrimFunc& func, Found found, Effort effort)
     for (const Expr& extent : param.declared->shape) {
       room.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
       size = size * extent;
-      // The call checks that arrays have no extent below 0.
+      // The function's entry checks that extents of arrays are nonnegative.
       if (extent.as<VarNode>()) facts_.bind_bound(Var::of(extent), {0, std::nullopt});
     }
     if (param.declared->strides.empty()) sizes_.emplace(&param.declared->data.node(), size);
@@ -51,8 +51,8 @@ Stmt AccessWalk::stmt(const Stmt& s) {
   return result;
 }
 
-/// The statement, once its own expressions have been looked at; `checks_` holds what is to be put
-/// in front of it.
+/// Visits a statement after its own expressions. `checks_` holds the statements to insert before
+/// it.
 Stmt AccessWalk::node(const Stmt& s) {
   if (const Store* n = s.as<Store>()) {
     store(*n);
@@ -93,13 +93,13 @@ Stmt AccessWalk::node(const Stmt& s) {
 }
 
 Stmt AccessWalk::loop(const For& n, const Stmt& s) {
-  // Of what never happens, nothing is wrong.
+  // A loop without iterations performs no accesses.
   if (constant_int(n.extent).value_or(1) <= 0) return s;
   Scopes scopes;
   const bool is_known = memory_.is_stable(n.min) && memory_.is_stable(n.extent);
   if (is_known) {
     enter(n.var, Range::from_min_extent(symbolic(n.min), symbolic(n.extent)));
-    // Where an iteration is reached, there is one.
+    // A reached iteration implies a positive extent.
     if (effort_ == Effort::Proof && !constant_int(n.extent))
       scopes.push_back(facts_.assume(loops_.back().second.extent >= 1));
   }
@@ -108,7 +108,7 @@ Stmt AccessWalk::loop(const For& n, const Stmt& s) {
   return result;
 }
 
-/// A loop, or a thread.
+/// Enters a loop or a thread axis.
 void AccessWalk::enter(const Var& var, const Range& range) {
   loops_.emplace_back(var, range);
   if (effort_ == Effort::Proof) return facts_.bind(var, range, /*replace=*/true);
@@ -122,7 +122,7 @@ void AccessWalk::enter_let(const Var& var, const Expr& value) {
 }
 
 Stmt AccessWalk::branches(const If& n, const Stmt& s) {
-  // Guards of loops are conditions too: where they never hold, what they guard never happens.
+  // Guards of loops are conditions as well: if they never hold, the guarded accesses never happen.
   ++conditions_;
   const auto under = [&](const Expr& condition, const Stmt& branch) {
     const std::size_t guards = guards_.size(), guarded = guarded_.size();
@@ -142,7 +142,7 @@ Stmt AccessWalk::branches(const If& n, const Stmt& s) {
 }
 
 void AccessWalk::assume(const Expr& condition, Scopes& scopes) {
-  // What stands under a condition is not wrong.
+  // Conditional accesses cannot be definitely wrong.
   if (effort_ == Effort::WrongOnly) return;
   for_each_conjunct(condition, [&](const Expr& part) {
     if (part.dtype().is_scalar() && memory_.is_stable(part)) add_fact(symbolic(part), scopes);
@@ -173,7 +173,7 @@ void AccessWalk::add_fact(const Expr& condition, Scopes& scopes) {
   scopes.push_back(facts_.assume(make_binary(n->op, var, n->b)));
 }
 
-/// With variables for the elements of memory that is not written: the same for equal places.
+/// Replaces loads from memory that is not written by variables, one variable per distinct element.
 Expr AccessWalk::symbolic(const Expr& e) {
   if (effect_of(e) == Effect::Pure) return e;
   return rewrite(e, [&](const Load& n, const Expr& self) -> std::optional<Expr> {
@@ -215,7 +215,7 @@ void AccessWalk::expr(const Expr& e) {
     expr(n->a);
     return under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b);
   }
-  // Nothing is read where only an address is taken.
+  // Taking an address does not read the element.
   if (const Call* n = as_call(e, Intrin::address_of)) {
     if (const Load* load = n->args[0].as<Load>())
       for (const Expr& index : load->indices) expr(index);
@@ -253,7 +253,7 @@ void AccessWalk::under(const Expr& condition, const Expr& e) {
 
 namespace {
 
-/// The first and the last element that an index touches, in this order.
+/// The smallest and the largest index of a vector access.
 struct Ends {
   Expr first, last;
 };
@@ -273,14 +273,14 @@ std::optional<Ends> ends_of(const Expr& index) {
 
 bool AccessWalk::is_nonnegative(const Expr& e) const {
   if (can_prove(e >= 0, facts_)) return true;
-  // A guard says that some other expression is not negative; e may be that and something more.
+  // A guard states that some expression is nonnegative; `e` may exceed it by a nonnegative amount.
   return std::ranges::any_of(guards_, [&](const Expr& guard) {
     return can_prove(arith::simplify(e - guard, facts_) >= 0, facts_);
   });
 }
 
-/// By the facts as they are, or with the least that the difference is for all values of the loops,
-/// whose ends may be symbols.
+/// Whether e >= bound provably holds, either directly or for the minimum of the difference over all
+/// loops, whose ends may be symbolic.
 bool AccessWalk::is_at_least(const Expr& e, const Expr& bound) const {
   Expr difference = arith::simplify(e - bound, facts_);
   if (is_nonnegative(difference) || can_prove(e >= bound, facts_)) return true;
@@ -296,10 +296,10 @@ bool AccessWalk::is_at_least(const Expr& e, const Expr& bound) const {
   return false;
 }
 
-/// With variables for the sums that guards bound, so that what divides one is bounded as well.
+/// Replaces the sums that guards bound by variables, so that quotients of them are bounded as well.
 Expr AccessWalk::with_guarded(const Expr& e) const {
   if (guarded_.empty()) return e;
-  // Before the whole is simplified: that takes sums under divisions apart.
+  // The replacement precedes simplification, which would expand sums under divisions.
   return rewrite(e, [&](const Binary&, const Expr& self) -> std::optional<Expr> {
     if (!self.dtype().is_index() || !self.dtype().is_scalar()) return std::nullopt;
     const Expr simple = arith::simplify(self, facts_);
@@ -309,7 +309,7 @@ Expr AccessWalk::with_guarded(const Expr& e) const {
   });
 }
 
-/// By constant bounds.
+/// Whether constant bounds prove the access in bounds.
 bool AccessWalk::is_plainly_inside(const Expr& first, const Expr& last, const Range& room) const {
   const auto min = constant_int(room.min), extent = constant_int(room.extent);
   if (!min || !extent) return false;
@@ -317,7 +317,7 @@ bool AccessWalk::is_plainly_inside(const Expr& first, const Expr& last, const Ra
          arith::const_bound(last, facts_).is_below(*min + *extent);
 }
 
-/// For a proof of what only seemed to be inside.
+/// Binds the loops for a full proof of an access that is not in bounds in the first iteration.
 AccessWalk::Scopes AccessWalk::bind_loops() {
   Scopes scopes;
   for (const auto& [var, range] : loops_) {
@@ -327,7 +327,7 @@ AccessWalk::Scopes AccessWalk::bind_loops() {
   return scopes;
 }
 
-/// Whether it surely is at least once, if the loops run at all.
+/// Whether the access is definitely in bounds at least once, if the loops run at all.
 bool AccessWalk::is_inside_first(const Buffer& buffer, const std::vector<Expr>& indices) const {
   const std::vector<Range>* room = own_room(buffer, indices.size());
   if (!room) return false;
@@ -365,7 +365,7 @@ std::vector<Range> AccessWalk::room_of(const Buffer& buffer, std::size_t rank) c
 
 namespace {
 
-/// What the first store inside goes to.
+/// Returns the stage whose buffer the first store inside writes.
 std::optional<std::string> stored_in(const Stmt& s) {
   if (const Store* n = s.as<Store>()) return n->buffer->stage_name();
   std::optional<std::string> name;

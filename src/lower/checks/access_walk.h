@@ -1,4 +1,4 @@
-// A walk over the accesses of a function, each with what is known where it stands.
+// A walk over the accesses of a function, with the facts that hold at each of them.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace tenon::lowering {
 
-/// Something around an access within its statement: a condition under which it happens, or a
-/// variable that a let expression gives a value.
+/// One level of the context of an access within its statement: a condition under which the access
+/// happens, or a variable that a let expression binds.
 struct ExprShell {
   std::optional<tir::Var> var;
   tir::Expr value;
@@ -20,17 +20,17 @@ struct ExprShell {
 
 class AccessWalk {
  public:
-  /// Called with each access, with what stands around it in its statement, outermost first. What it
-  /// returns is put in front of the statement.
+  /// Called for each access with its context in the statement, outermost first. The returned
+  /// statement is inserted before the statement of the access.
   using Found = std::function<std::optional<tir::Stmt>(const AccessProof&,
                                                        const std::vector<ExprShell>& around)>;
 
-  /// Proof: all that can be found out. WrongOnly: no more than it takes to find those that are
-  /// wrong, and proved only where it costs little.
+  /// Proof tries every proof. WrongOnly does only the work needed to find definite faults, and
+  /// attempts only cheap proofs.
   enum class Effort : std::uint8_t { Proof, WrongOnly };
 
   AccessWalk(const tir::PrimFunc& func, Found found, Effort effort = Effort::Proof);
-  /// The body, with what `found` returned.
+  /// Returns the body with the statements that `found` returned.
   tir::Stmt run();
 
  private:
@@ -70,19 +70,19 @@ class AccessWalk {
   const Effort effort_;
   arith::WrittenMemory memory_;
   arith::Facts facts_;
-  /// Loops and threads around, outermost first.
+  /// The enclosing loops and threads, outermost first.
   std::vector<std::pair<tir::Var, tir::Range>> loops_;
   FirstIteration first_;
-  /// What the conditions around say is not negative, and the sums that they compare, with variables
-  /// of the same values.
+  /// The expressions that are nonnegative under the enclosing conditions, and the sums that these
+  /// conditions compare, each with a variable that represents it.
   std::vector<tir::Expr> guards_;
   std::vector<std::pair<tir::Expr, tir::Var>> guarded_;
-  /// Elements of memory that is not written, and the variables that stand for them in facts.
+  /// The elements of memory that is not written, and the variables that represent them in facts.
   std::vector<std::pair<tir::Expr, tir::Var>> elements_;
-  /// By buffer, where its elements are; by data pointer, how many there are.
+  /// The valid index ranges of each buffer, and the number of elements by data pointer.
   std::unordered_map<const tir::BufferNode*, std::vector<tir::Range>> rooms_;
   std::unordered_map<const tir::ExprNode*, tir::Expr> sizes_;
-  /// Of the statement that is looked at now.
+  /// The state of the current statement.
   std::vector<ExprShell> around_;
   std::vector<tir::Stmt> checks_;
   tir::Stmt current_;

@@ -12,9 +12,9 @@ using namespace tir;
 
 namespace {
 
-/// Uses that some way brings to a place without a barrier, by the occasion on which they are met
-/// there; and copies that have begun there and that their thread has not waited for, which no
-/// barrier ends.
+/// The uses that reach a place without a barrier on some path, by their occasion relative to that
+/// place. Copies in flight that their thread has not awaited are kept separately, because a barrier
+/// does not end them.
 class Flow {
  public:
   void insert(const UseSet& uses, Occasion when, bool is_copying = false) {
@@ -28,7 +28,7 @@ class Flow {
     });
     return *this;
   }
-  /// The same uses with their occasions changed.
+  /// Returns the same uses with mapped occasions.
   template <class F>
   Flow changed(F f) const {
     Flow result;
@@ -44,7 +44,7 @@ class Flow {
     });
     return result;
   }
-  /// The copies have written: other threads see that behind the next barrier.
+  /// Marks all copies as completed; other threads see their data after the next barrier.
   Flow behind_copies() const {
     Flow result;
     each([&](const UseSet& uses, Occasion when, bool) { result.insert(uses, when); });
@@ -85,13 +85,13 @@ class Follower {
   std::vector<Violation> violations;
 
  private:
-  /// What comes out behind the statement.
+  /// Returns the flow after the statement.
   Flow through(const Stmt& s, Flow in, int loops, bool is_together) {
     if (is_stack_low())
       return with_deep_stack([&] { return through(s, std::move(in), loops, is_together); });
     if (const Evaluate* n = s.as<Evaluate>(); n && as_call(n->value, Intrin::tvm_storage_sync)) {
       if (is_checking_ && !is_together)
-        violations.push_back({"a barrier that not all threads come to", first_line(s)});
+        violations.push_back({"a barrier that not all threads reach", first_line(s)});
       return in.behind_barrier();
     }
     if (const Evaluate* n = s.as<Evaluate>())
@@ -117,7 +117,8 @@ class Follower {
     if (const While* n = s.as<While>()) {
       const bool inside = is_together && uses_.is_uniform(n->condition);
       const Flow head = heads_[&s.node()].merge(in);
-      // In each iteration the condition, then the body; loops inside are in any iteration then.
+      // Each iteration evaluates the condition, then the body. Uses of inner loops then belong to
+      // any iteration.
       const Flow end = through(n->body, head, loops, inside);
       const Flow again = end.changed([&](Occasion when) { return left(when, loops); });
       meet(s, again, own);
@@ -148,7 +149,7 @@ class Follower {
     return out;
   }
 
-  /// What comes to the end of a loop's body is there when the next iteration begins.
+  /// Propagates the flow at the end of a loop body to the start of the next iteration.
   void return_to(const Stmt& loop, const Flow& again) {
     Flow& head = heads_[&loop.node()];
     if (head.contains(again)) return;
@@ -156,7 +157,7 @@ class Follower {
     is_growing_ = true;
   }
 
-  /// Outside of all but so many loops, what was in a loop was in any of its iterations.
+  /// Returns the occasion seen from outside the inner loops: a use in a loop was in any iteration.
   static Occasion left(Occasion when, int loops) {
     return when.equal_loops >= loops ? Occasion{loops, false} : when;
   }
@@ -178,7 +179,7 @@ class Follower {
   }
 
   SharedUses uses_;
-  /// What is there when an iteration begins, by loop: look-up only.
+  /// The flow at the start of an iteration, by loop; for look-up only.
   std::unordered_map<const StmtNode*, Flow> heads_;
   bool is_growing_ = true, is_checking_ = false;
 };

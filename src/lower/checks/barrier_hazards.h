@@ -1,6 +1,5 @@
-// What is wrong with the barriers of a function: the check of synchronize_threads, by another way
-// than that pass takes. Uses of shared memory are followed along all ways through the program, in
-// sweeps until nothing changes.
+// An independent check of synchronize_threads: a data-flow analysis follows the uses of shared
+// memory along all paths through the function until a fixed point is reached.
 #pragma once
 
 #include "tenon/tir/function.h"
@@ -8,8 +7,8 @@
 
 namespace tenon::lowering {
 
-/// A violation for every use of shared memory that another thread may have met since the last
-/// barrier, and for every barrier that not all threads come to.
+/// Returns a violation for every use of shared memory that may conflict with a use by another
+/// thread since the last barrier, and for every barrier that not all threads reach.
 std::vector<tir::Violation> find_barrier_hazards(const tir::PrimFunc& func);
 
 }  // namespace tenon::lowering

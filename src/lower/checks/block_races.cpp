@@ -28,7 +28,7 @@ namespace {
 
 using Memories = std::unordered_set<const ExprNode*>;
 
-/// The global memory that the statement both reads and writes.
+/// Returns the global memory that the statement both reads and writes.
 Memories updated_memories(const Stmt& body) {
   Memories read, written;
   const auto pointer = [&](const Expr& data, std::int64_t mask) {
@@ -74,7 +74,7 @@ void append(Footprint& all, const Footprint& more) {
   all.accesses.insert(all.accesses.end(), more.accesses.begin(), more.accesses.end());
 }
 
-/// The variables of the indices that vary within the statement, in order of appearance.
+/// Returns the variables of the indices that vary within the statement, in order of appearance.
 std::vector<Var> inner_vars(const Access& access) {
   std::vector<Var> vars;
   const auto is_known = [&](const Var& var) {
@@ -90,8 +90,8 @@ std::vector<Var> inner_vars(const Access& access) {
   return vars;
 }
 
-/// Whether the read has the indices of the write and its guards that name the block, as in
-/// `C[i] = C[i] + x`. Data axes index distinct elements, so other blocks access other elements.
+/// Whether the read has the indices of the write and its guards that name the block, as in `C[i] =
+/// C[i] + x`. Data axes index distinct elements, so other blocks access other elements.
 bool is_read_where_written(const Access& read, const Access& write, const Var& block) {
   if (!write.is_known || !read.is_known || write.indices.size() != read.indices.size())
     return false;
@@ -173,7 +173,7 @@ class BlockRaces {
   // ---- accesses ----
 
   /// Whether every read of updated memory is `C[i]` in `C[i] = C[i] + x` with a different i in each
-  /// block. No proof is needed then.
+  /// block, so that no proof is needed.
   bool reads_own_sums_only(const Stmt& s) {
     const Store* store = s.as<Store>();
     bool result = true;
@@ -203,7 +203,7 @@ class BlockRaces {
     return result;
   }
 
-  /// The global memory that has several stores, one of which only some of the blocks execute
+  /// Returns the global memory with several stores, one of which only some of the blocks execute
   /// although its indices are the same in all of them.
   Memories written_by_some_blocks(const Stmt& body) const {
     Memories once, several, by_some;
@@ -225,7 +225,7 @@ class BlockRaces {
     return by_some;
   }
 
-  /// The axes that the expression uses, directly or through lets.
+  /// Returns the axes that the expression uses, directly or through lets.
   AxisSet named_axes(const Expr& e) const {
     AxisSet named = 0;
     uses_var(e, [&](const Expr& var) {
@@ -269,8 +269,8 @@ class BlockRaces {
   }
 
   /// Splits a flat index into indices such that different indices are different elements: i and j
-  /// of i*stride_0 + j*stride_1 for symbolic strides of an argument, and of i*n + j if j is in [0,
-  /// n).
+  /// of i*stride_0 + j*stride_1 for symbolic strides of an argument, and i and j of i*n + j if
+  /// 0 <= j < n.
   std::vector<Expr> dimensions_of(const Access& access) const {
     if (access.indices.size() != 1 || !access.is_known) return access.indices;
     for (const BufferParam& param : func_.buffers) {
@@ -345,7 +345,7 @@ class BlockRaces {
     for (const Access& read : uses.accesses)
       if (!read.is_write() && read.memory_key() == write.memory_key())
         reads.accesses.push_back(read);
-    // Blocks also race if only some of them do this write and others write the same element.
+    // Blocks also race if only some of them perform this write and others write the same element.
     Footprint writes;
     if (is_guarded_by_block(write))
       for (const Access& other : uses.accesses)
@@ -353,7 +353,8 @@ class BlockRaces {
           writes.accesses.push_back(other);
     const auto is_own = [&](std::size_t n) { return (own >> n & 1U) != 0; };
     for (std::size_t first = 0; first < blocks_.size(); ++first) {
-      // Every block writes the same values here, and so reads its own unless it writes them later.
+      // Every block writes the same values here, so a block reads its own value unless it writes
+      // the element later.
       if (!is_own(first)) {
         refuse_write_after_read(write, first);
         continue;
@@ -391,7 +392,7 @@ class BlockRaces {
                      "writes at the root, as a kernel of its own");
   }
 
-  /// "`A`, `B`": the arguments that the kernel reads and writes.
+  /// Returns "`A`, `B`": the arguments that the kernel reads and writes.
   std::string updated_stages() const {
     std::string text;
     for (const BufferParam& param : func_.buffers)
@@ -400,7 +401,8 @@ class BlockRaces {
     return text.empty() ? "`" + func_.attrs.global_symbol + "`" : text;
   }
 
-  /// "stage `A`, main.cpp:3", with all stages that store to the buffer, such as those of a scan.
+  /// Returns "stage `A`, main.cpp:3" with all stages that store to the buffer, such as those of a
+  /// scan.
   std::string stages_of(const Access& access) const {
     std::string text;
     for (const StageLine& line : stage_lines(func_.attrs))
@@ -428,7 +430,8 @@ class BlockRaces {
       refuse(conflict->second, conflict->first, blocks_[axis].axis);
   }
 
-  /// The reads of the memory and these writes in the statement, under the enclosing conditions.
+  /// Returns the reads of the memory of `all` and the writes `all` within the statement, under the
+  /// enclosing conditions.
   Uses uses_in(const Stmt& s, const WritesOfAll& all) const {
     const auto under_conditions = [&](Stmt inside) {
       for (const Expr& condition : conditions_)
@@ -501,7 +504,7 @@ class BlockRaces {
   std::vector<BlockAxis> blocks_;
   std::vector<arith::FreeVar> threads_;
   Memories updated_;
-  /// Look-up only.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
   std::optional<arith::WrittenMemory> memory_;
   /// The axes along which blocks may execute a leaf differently, or not at all. Blocks that differ

@@ -1,5 +1,5 @@
-// check_accesses: before each statement, the accesses of it that are not proved to lie inside of
-// their buffers are checked, while they still have the user's indices:
+// Instruments accesses that are not proved in bounds with a check before their statement, while
+// they still have the user's indices:
 //
 //   B[i] = A[I[i]]
 //
@@ -9,7 +9,7 @@
 //     call_packed("tenon_index_outside", "B, gather.cpp:9: reads `A`", 0, I[i], 0, 20)
 //   B[i] = A[I[i]]
 //
-// Throws BoundError for an access that is outside whenever it happens.
+// Throws BoundError for an access that is out of bounds whenever it happens.
 #include "lower/passes.h"
 
 #include <ranges>
@@ -24,7 +24,7 @@ using namespace tir;
 
 namespace {
 
-/// In 64 bits, so that the comparison cannot overflow.
+/// Returns the expression in 64 bits, so that the comparison cannot overflow.
 Expr wide(const Expr& e) { return cast(Int(64), e); }
 
 Stmt report(const std::string& what, std::size_t dim, const Expr& index, const Range& room) {
@@ -34,7 +34,7 @@ Stmt report(const std::string& what, std::size_t dim, const Expr& index, const R
                                   wide(room.min), wide(room.extent)}));
 }
 
-/// The statement where the access happens; the variables of the lets are new ones, since the
+/// Wraps `s` in the context of an access. The let variables are fresh, because the original
 /// expression defines its own.
 Stmt within(const std::vector<ExprShell>& around, Stmt s) {
   for (const ExprShell& shell : std::views::reverse(around)) {
@@ -48,7 +48,7 @@ Stmt within(const std::vector<ExprShell>& around, Stmt s) {
   return s;
 }
 
-/// The scalars that an index is for its lanes: both ends.
+/// Returns the first and last lane of an index, or the index itself if it is scalar.
 std::vector<Expr> elements_of(const Expr& index) {
   if (index.dtype().is_scalar()) return {index};
   if (const Broadcast* n = index.as<Broadcast>()) return {n->value};

@@ -1,11 +1,11 @@
-// Options of passes that a user may have set to what they cannot be.
+// Validation of pass options.
 #pragma once
 
 #include "tenon/lower/pass.h"
 
 namespace tenon::lowering {
 
-/// LowerError that names the option and what it may be.
+/// Throws LowerError that names an invalid option and its valid values.
 void check_options(const PassOptions& options);
 
 }  // namespace tenon::lowering

@@ -12,11 +12,11 @@ using namespace tir;
 
 namespace {
 
-/// Statements that are followed before giving up.
+/// The maximum number of statements to simulate.
 constexpr int kMaxSteps = 1024;
 
-/// Follows a statement from its beginning until it has stored every element of the memory, or
-/// loads one that it has not stored.
+/// Simulates a statement until it has stored every element of the memory, or loads an element that
+/// it has not stored.
 class Filling {
  public:
   Filling(const Allocate& memory, std::int64_t elements)
@@ -28,7 +28,7 @@ class Filling {
   bool comes_first_in(const Stmt& s) { return follow(s) && missing_ == 0; }
 
  private:
-  /// False where it goes no further.
+  /// Returns false if the simulation cannot continue.
   bool follow(const Stmt& s) {
     if (missing_ == 0) return true;
     if (++steps_ > kMaxSteps) return false;
@@ -110,7 +110,7 @@ class Filling {
   std::vector<bool> is_stored_;
   std::int64_t missing_;
   int steps_ = 0;
-  /// Loop variables in the iteration that is followed, and lets.
+  /// The values of loop variables in the simulated iteration, and of lets.
   VarMap values_;
 };
 

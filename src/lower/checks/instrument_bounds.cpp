@@ -1,11 +1,11 @@
-// Guards every store by the bounds of all elements that it reads and writes:
+// Guards every store by bounds checks of all elements that it reads and writes:
 //
 //   Y[i] = X[i + 1]   =>   if (0 <= i < size(Y) && 0 <= i + 1 < size(X)) { Y[i] = X[i + 1] }
 //                          else assert(..., "OUT OF THE BOUNDS")
 //
-// Sizes are those that flatten_storage left in `buffer_bound` attributes, and for temporaries those
-// of the buffer as it is accessed. What is read in one branch of an if_then_else is only checked
-// where that branch is taken.
+// Sizes come from the `buffer_bound` attributes of flatten_storage; for temporaries, they are those
+// of the accessed buffer. A load in one arm of an if_then_else is checked only if that arm is
+// taken.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kMessage = "OUT OF THE BOUNDS";
 
-/// The least and greatest element that an index touches.
+/// The smallest and the largest index that a vector index contains.
 struct Touched {
   Expr first, last;
 };
@@ -72,7 +72,7 @@ class Instrumenter {
     return make_stmt(If{all, s, make_stmt(Assert{all, kMessage, make_evaluate(1)})});
   }
 
-  /// The conditions of all loads in the expression, left to right.
+  /// Appends the bounds conditions of all loads in the expression, left to right.
   void collect(const Expr& e, std::vector<Expr>& conditions) {
     if (const Load* n = e.as<Load>()) {
       if (auto own = in_bounds(n->buffer, n->indices)) conditions.push_back(std::move(*own));
@@ -92,7 +92,7 @@ class Instrumenter {
       collect_under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b, conditions);
       return;
     } else if (const LetExpr* n = e.as<LetExpr>()) {
-      // The condition stands outside the let.
+      // The condition is evaluated outside the let.
       std::vector<Expr> inner;
       collect(n->value, conditions);
       collect(n->body, inner);
@@ -107,13 +107,15 @@ class Instrumenter {
     for_each_child(e, [&](const Expr& child) { collect(child, conditions); });
   }
 
-  /// Where lanes choose for themselves, check_accesses has checked each before they became lanes.
+  /// Appends the conditions of loads in an arm. Vector choices are skipped: check_accesses has
+  /// checked each lane before vectorization.
   void collect_under(const Expr& condition, const Expr& branch, std::vector<Expr>& conditions) {
     if (condition.dtype().is_vector()) return;
     std::vector<Expr> inner;
     collect(branch, inner);
     for (const Expr& each : inner) {
-      // Evaluates the bound only where the branch is taken: it may load from there too.
+      // The bound is evaluated only if the arm is taken, because the bound itself may load from
+      // there.
       conditions.push_back(make_call(Bool(), Intrin::if_then_else, {condition, each, make_true()}));
     }
   }
@@ -123,13 +125,13 @@ class Instrumenter {
     const bool is_noted = noted != sizes_.end() && noted->second;
     const auto own = allocated_.find(&buffer->data.node());
     if (own == allocated_.end()) return is_noted ? noted->second : std::nullopt;
-    // What is noted of a temporary is its size before it was made several times as large, for a
-    // double buffer or for virtual threads.
+    // The recorded size of a temporary is its size before double buffering and virtual threads
+    // multiplied it.
     return is_noted ? size_of(own->second, buffer->dtype.element())
                     : buffer->shape.front() * buffer->dtype.lanes;
   }
 
-  /// Elements that there is room for.
+  /// Returns the number of elements that fit the memory.
   static Expr size_of(const Allocate& memory, DataType element) {
     Expr size = memory.dtype.lanes;
     for (const Expr& extent : memory.extents) size = size * extent;
@@ -148,13 +150,14 @@ class Instrumenter {
                        make_binary(BinaryOp::Lt, last, bound));
   }
 
-  /// In 64 bits, so that the comparison cannot overflow.
+  /// Returns the expression in 64 bits, so that the comparison cannot overflow.
   static Expr wide(const Expr& e) {
     const Expr simple = arith::simplify(e);
     return simple.dtype() == Int(64) ? simple : make_cast(Int(64), simple);
   }
 
-  /// Scalars of parameters, and of temporaries that an attribute speaks of. Look-up only.
+  /// The sizes in scalars of parameters, and of temporaries with a `buffer_bound`. For look-up
+  /// only.
   std::unordered_map<const ExprNode*, std::optional<Expr>> sizes_;
   std::unordered_map<const ExprNode*, Allocate> allocated_;
 };

@@ -1,5 +1,5 @@
-// Whether iterations that run side by side touch the same element (access_proofs.h): the walk to
-// the loops, with the facts around each; arith/dependence.h has the proofs.
+// Proofs that concurrent iterations do not access the same element (access_proofs.h). This file
+// walks to the loops and collects the facts around each; arith/dependence.h has the proofs.
 #include <algorithm>
 #include <unordered_set>
 
@@ -106,7 +106,7 @@ class LoopProver {
     proofs_.push_back(std::move(proof));
   }
 
-  /// Whether rewrite-storage moves the memory into the loop, and each iteration fills it anew.
+  /// Whether rewrite-storage moves the memory into the loop, and each iteration refills it.
   bool is_own(const Allocate& memory, const For& loop) const {
     return moves_memory_ && mentions_memory(loop.body, memory.data) && has_plain_uses(memory) &&
            !is_used_beside(memory.body, loop, memory.data) && fills_first(loop.body, memory);
@@ -122,8 +122,8 @@ class LoopProver {
     return found;
   }
 
-  /// A write of the same elements of an argument in all iterations. Memory of the function's own
-  /// may still become each iteration's.
+  /// Whether all iterations write the same elements of an argument. Memory that the function
+  /// allocates is excluded, because it may still be privatized.
   bool is_one_element(const For& loop, const arith::Access& access) const {
     const auto uses = [&](const Expr& e) { return uses_var(e, loop.var); };
     return access.is_write() && arguments_.contains(access.memory_key()) && access.is_known &&
@@ -137,10 +137,10 @@ class LoopProver {
   arith::WrittenMemory memory_;
   std::unordered_set<const ExprNode*> arguments_;
   arith::Facts facts_;
-  /// Whether loops here are to be proved, and whether a pragma promises it.
+  /// Whether loops at the current place must be proved, and whether a pragma promises independence.
   bool is_asked_, is_promised_ = false;
   bool moves_memory_;
-  /// The allocations around, outermost first.
+  /// The enclosing allocations, outermost first.
   std::vector<const Allocate*> allocated_;
   std::vector<LoopProof> proofs_;
 };

@@ -24,7 +24,7 @@ class RegionChecker {
   void check(const Stmt& body) { stmt(body); }
 
  private:
-  /// A serial loop around, and which of two iterations of it is looked at.
+  /// An enclosing serial loop, and which of two of its iterations is visited.
   struct Around {
     const For* loop;
     bool is_later;
@@ -49,7 +49,8 @@ class RegionChecker {
   void loop(const For& n) {
     read(n.min), read(n.extent);
     if (n.kind == ForKind::Parallel) return shared_loop(n);
-    // The end of an iteration meets the begin of a later one.
+    // The body is visited twice, because the end of an iteration may conflict with the start of a
+    // later one.
     around_.push_back({&n, false});
     stmt(n.body);
     around_.back().is_later = true;
@@ -76,14 +77,14 @@ class RegionChecker {
     if (is_private(n.buffer->data)) return;
     refuse(
         "a store to `" + n.buffer->name +
-        "` stands outside of every parallel loop, so that every task would do it; mark a loop of that stage "
-        "parallel, or compute it outside of the region");
+        "` is outside of every parallel loop, so that every task would execute it; mark a loop of "
+        "that stage parallel, or compute it outside of the region");
   }
 
   void call(const Expr& e) {
     const Call* n = e.as<Call>();
     if (effect_of(e) != Effect::UpdateState || (n && n->is(Intrin::prefetch))) return;
-    refuse("a call stands outside of every parallel loop, so that every task would make it");
+    refuse("a call is outside of every parallel loop, so that every task would execute it");
   }
 
   void read(const Expr& e) {
@@ -92,8 +93,8 @@ class RegionChecker {
     for_each_child(e, [&](const Expr& child) { read(child); });
   }
 
-  /// One of two uses fills what the other one needs, in another loop, which other tasks may not
-  /// have finished.
+  /// Refuses a use that conflicts with an earlier loop since the last barrier, because other tasks
+  /// may not have finished that loop.
   void check_order(const arith::Access& use, const For* loop) const {
     for (const LoopUse& earlier : since_barrier_) {
       arith::Facts facts = arith::facts_of_arguments(func_);
@@ -108,9 +109,9 @@ class RegionChecker {
     }
   }
 
-  /// How the iterations of an earlier use and of one in `loop`, in the serial loops that are
-  /// around now, are related; nullopt where the same task makes both, or the loop's own proof
-  /// covers them.
+  /// Returns how the iterations of an earlier use are related to those of a use in `loop`, given
+  /// the enclosing serial loops. Returns nullopt if the same task makes both uses, or if the loop's
+  /// own proof covers them.
   std::optional<arith::Relation> relation(const LoopUse& earlier, const For* loop,
                                           arith::Facts& facts) const {
     using Step = arith::Relation::Step;
@@ -138,7 +139,7 @@ class RegionChecker {
       return loop ? std::move(result).with(*loop, Step::Any) : std::move(result);
     }
     if (!is_later) return std::nullopt;
-    // The same iterations are the same task's, unless their number differs.
+    // The same iterations belong to the same task, unless their number differs.
     const auto changes = [&](const Expr& var) {
       return std::ranges::any_of(
           around_, [&](const Around& around) { return around.loop->var.same_as(var); });
@@ -153,10 +154,10 @@ class RegionChecker {
 
   const PrimFunc& func_;
   const arith::WrittenMemory& memory_;
-  /// Memory that is made inside of the region.
+  /// The memory allocated inside the region.
   std::vector<Expr> private_;
   std::vector<LoopUse> since_barrier_;
-  /// The serial loops around, outermost first.
+  /// The enclosing serial loops, outermost first.
   std::vector<Around> around_;
 };
 

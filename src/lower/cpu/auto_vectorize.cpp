@@ -1,24 +1,22 @@
-// Runs iterations of loops that no schedule marked as lanes of vectors. For host code; never
-// printed.
+// Vectorizes scalar loops that no schedule marked. For host code; never printed.
 //
 //   for (i, 0, 100) {                            for (i, 0, 3) {
 //     B[i] = A[i*2] + 1                  =>        B[ramp(i*32, 1, 32)] = A[ramp(i*64, 2, 32)] + 1
 //   }                                            }
 //                                                B[ramp(96, 1, 4)] = A[ramp(192, 2, 4)] + 1
 //
-// A loop is vectorised if its body is scalar code without side effects, and it is proved that no
-// iteration reads or writes what another one writes: every element is then computed from the same
-// operands in the same order. The innermost loop comes first; where its iterations depend on each
-// other, as those of a sum of floats do, the loop around it, with the inner loop whole in each
-// lane. Sums, products, minima and maxima of integers, which may be taken in any order, are
-// accumulated by lanes and combined after the loop; those of floats only by
-// reassociate_accumulations.
+// A loop is vectorized if its body is scalar code without side effects and its iterations are
+// provably independent. Every element is then computed from the same operands in the same order.
+// The pass tries the innermost loop first. If its iterations depend on each other, as those of a
+// float sum do, the pass tries the enclosing loop; each lane then runs the whole inner loop.
+// Integer sums, products, minima and maxima are associative, so the lanes accumulate separately and
+// are combined after the loop. Only reassociate_accumulations does this for floats.
 //
-// A condition that differs between iterations becomes a vector, whose lanes each take the branch or
-// not, where the processor has masked stores. So does one in a loop that vectorize_loops left
-// serial for its sake, whatever the stage.
+// A condition that differs between iterations becomes a vector condition if the processor has
+// masked stores; each lane then takes the branch or skips it. Loops that vectorize_loops left
+// serial because of such a condition are also candidates, whatever their stage.
 //
-// What is left of an extent takes narrower vectors, and at last single iterations.
+// The tail of an extent takes narrower vectors, and finally scalar iterations.
 #include "lower/passes.h"
 
 #include "lower/cpu/auto_vectorizer.h"

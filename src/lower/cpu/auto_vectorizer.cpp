@@ -19,20 +19,21 @@ using namespace tir;
 
 namespace {
 
-/// Shorter vectors gain less than it costs to set them up.
+/// The minimum width: shorter vectors gain less than their setup costs.
 constexpr int kMinLanes = 4;
-/// Vectors that an iteration of few operations handles at once: what a loop itself costs is shared
-/// by them, and accumulators wait for each other less.
+/// The maximum number of vectors per iteration for a body with few operations. Several vectors
+/// amortize the loop overhead and shorten the dependence chains of accumulators.
 constexpr int kMaxVectors = 4;
-/// A loop is parted at so many points where conditions change.
+/// The maximum number of condition boundaries at which a loop is split.
 constexpr int kMaxBoundaries = 3;
-/// Values in a gathered or scattered vector are moved one by one. So many operations pay for one.
+/// The minimum number of operations per gathered or scattered vector, whose elements are moved one
+/// by one.
 constexpr int kOperationsPerGather = 4;
-/// Without masks lanes are stored under branches, one each. So many operations pay for them where
-/// the schedule asks for vectors.
+/// The minimum number of operations per iteration of a loop whose masked accesses become one branch
+/// per lane. Such loops are vectorized only if the schedule requests it.
 constexpr int kOperationsPerBranch = 8;
 
-/// A run of whole vectors: `count` of them from `begin` on.
+/// Consecutive vectors of `lanes` iterations: `count` of them, starting at iteration `begin`.
 struct VectorChunk {
   int lanes;
   Expr begin;
@@ -119,8 +120,8 @@ class LoopVectorizer {
     if (extent && *extent < kMinLanes) return std::nullopt;
     if (const std::vector<Var> strides = strides_of(loop); !strides.empty())
       return where_compact(loop, strides, parted);
-    // No condition at all is better than one that picks lanes, unless these are a vector of which
-    // registers have masks.
+    // Removing a condition is better than masking with it. The exception is a vector condition on a
+    // target whose registers have masks.
     const bool is_lanes = is_serial_lanes(loop);
     if (!(is_lanes && vector_bits_ >= 512) && parted < kMaxBoundaries && !is_parallel)
       if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
@@ -132,15 +133,15 @@ class LoopVectorizer {
                      loop.traits};
     const std::optional<ScalarLoop> plain = read_scalar_loop(chosen, facts_, may_reassociate_);
     if (!plain || !gains(*plain, is_lanes)) return std::nullopt;
-    // Whole loops as lanes would leave too few iterations for the threads.
+    // Accumulators and whole inner loops per lane would leave the threads too few iterations.
     if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
     const int lanes = lanes_for(*plain, extent);
     if (lanes < kMinLanes) return std::nullopt;
     return split_up(chosen, *plain, lanes);
   }
 
-  /// The body with short loops over interleaved elements unrolled, `for (c, 0, 3) { B[i*3 + c] =
-  /// ... }`: the lanes' stores then fill each other's gaps.
+  /// Returns the body with short loops over interleaved elements unrolled, whose stores then fill
+  /// each other's gaps: `for (c, 0, 3) { B[i*3 + c] = ... }`.
   static Stmt with_unrolled_channels(const For& loop) {
     VarMap lets;
     walk(loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); });
@@ -166,12 +167,12 @@ class LoopVectorizer {
     });
   }
 
-  /// The strides of arrays, which are known where the function begins, between the elements of
-  /// neighbouring iterations.
+  /// Returns the symbolic strides between the elements of consecutive iterations. Only variables
+  /// defined outside of all loops and lets, such as array strides, qualify.
   std::vector<Var> strides_of(const For& loop) const {
     std::vector<Var> strides;
     VarMap lets;
-    // Copies have loops of their own.
+    // A fresh copy has inner loop variables that `defined_` does not contain.
     std::unordered_set<const ExprNode*> inner;
     walk(loop.body, [&](const For& n) { inner.insert(&n.var.node()); });
     const auto note = [&](const Expr& index) {
@@ -190,8 +191,8 @@ class LoopVectorizer {
     return strides;
   }
 
-  /// Vectors for arrays whose elements lie side by side, as nearly all do, and the loop as it was
-  /// for others.
+  /// Versions the loop: the vectorized loop runs if all `strides` are 1, as in nearly every call,
+  /// and the original loop otherwise.
   std::optional<Stmt> where_compact(const For& loop, const std::vector<Var>& strides, int parted) {
     VarMap ones;
     std::vector<Expr> conditions;
@@ -208,8 +209,7 @@ class LoopVectorizer {
     return make_stmt(If{is_compact, *vectors, make_stmt(loop)});
   }
 
-  /// A loop of which conditions change on the way as several loops, where any of them then has
-  /// vectors.
+  /// Splits the loop where a condition changes; nullopt unless at least one part is vectorized.
   std::optional<Stmt> in_parts(const For& loop, int parted) {
     const std::optional<PartedLoop> halves = part_at_condition(loop, facts_);
     if (!halves) return std::nullopt;
@@ -224,8 +224,8 @@ class LoopVectorizer {
     return has_vectors ? std::optional(make_seq(std::move(parts))) : std::nullopt;
   }
 
-  /// Masked loads and stores are instructions for registers of 256 bits and elements of 32, and for
-  /// any from 512 bits on; without them they are branches, one a lane.
+  /// Whether masked accesses to elements of `bits` bits are instructions: 32-bit elements in
+  /// 256-bit registers, and any element from 512 bits on. Otherwise each lane becomes a branch.
   bool has_masks(int bits) const {
     return vector_bits_ >= 512 || (vector_bits_ >= 256 && bits >= 32);
   }
@@ -237,7 +237,7 @@ class LoopVectorizer {
     return plain.operations >= kOperationsPerGather * (plain.gathered + plain.scattered);
   }
 
-  /// As many as the registers hold, and no more than there are iterations.
+  /// Returns the number of lanes that fill a register, halved until it does not exceed the extent.
   int lanes_for(const ScalarLoop& plain, std::optional<std::int64_t> extent) const {
     int lanes = vector_bits_ / plain.widest_bits;
     while (extent && lanes > *extent) lanes /= 2;
@@ -254,7 +254,8 @@ class LoopVectorizer {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
     int widest = lanes * (loop.kind == ForKind::Parallel ? 1 : vectors_for(plain));
     while (extent && widest > *extent) widest /= 2;
-    // Accumulators are combined after every stretch, and a body with loops is long.
+    // Narrower vectors for the tail are not worthwhile with accumulators, which are combined after
+    // every chunk, or with a long body that contains loops.
     const bool is_short = plain.accumulations.empty() && !plain.has_loops && extent.has_value();
     std::vector<int> widths = {widest};
     if (widest > lanes) widths.push_back(lanes);
@@ -270,7 +271,7 @@ class LoopVectorizer {
     for (int width : widths) {
       const Expr count = arith::simplify(floordiv(left, make_int(type, width)));
       if (is_zero(count)) continue;
-      // What a parallel loop leaves over is little, and done by the thread that started it.
+      // The tail of a parallel loop is short, so the thread that started the loop runs it.
       const ForKind kind = parts.empty() ? loop.kind : ForKind::Serial;
       parts.push_back(stretch(loop, plain, {width, begin, count, kind}));
       const Expr done = count * make_int(type, width);
@@ -296,13 +297,13 @@ class LoopVectorizer {
     Stmt result = as_lanes(loop, first, part.lanes, accumulators);
     if (!is_once) result = make_stmt(For{round, make_int(type, 0), part.count, part.kind, result});
     for (const LaneAccumulator& one : accumulators) result = accumulated(one, result, part);
-    // Accumulators would be combined with what may not be there.
+    // A chunk without iterations must not access the accumulated element, which may not exist.
     if (!accumulators.empty() && !constant_int(part.count))
       result = make_stmt(If{part.count > make_int(type, 0), result, std::nullopt});
     return result;
   }
 
-  /// The statement between the start of an accumulator and its combination.
+  /// Wraps `s` in the allocation and initialization of an accumulator and the final combination.
   static Stmt accumulated(const LaneAccumulator& one, const Stmt& s, const VectorChunk& part) {
     const auto& [target, memory] = one;
     const DataType element = memory->dtype;
@@ -314,7 +315,7 @@ class LoopVectorizer {
         Allocate{memory->data, element, memory->shape, make_true(), make_seq({start, s, end})});
   }
 
-  /// The element combined with all lanes: halves with halves.
+  /// Combines the element with all lanes in a tree: each step adds the two halves of the vector.
   static Stmt combined(const Accumulation& target, const Expr& lanes) {
     const int count = lanes.dtype().lanes;
     const Var whole("lanes", lanes.dtype());
@@ -335,12 +336,13 @@ class LoopVectorizer {
   AutotunedLoops autotuned_;
   arith::Facts facts_;
   StoredByTask own_;
-  /// Variables of loops and lets.
+  /// The variables of the enclosing loops and lets.
   std::unordered_set<const ExprNode*> defined_;
   int vector_bits_;
   bool may_reassociate_;
   bool found_vectors_ = false;
-  /// Inside of one, every thread runs what is no parallel loop.
+  /// Whether the current loop is inside a parallel region, where every thread runs the serial
+  /// loops.
   bool in_parallel_region_ = false;
 };
 

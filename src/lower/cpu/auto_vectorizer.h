@@ -1,12 +1,11 @@
-// Loops of scalar code as loops of vectors: what auto_vectorize does, and
-// reassociate_accumulations with more freedom.
+// The vectorizer of scalar loops that auto_vectorize and reassociate_accumulations share.
 #pragma once
 
 #include "tenon/lower/pass.h"
 
 namespace tenon::lowering {
 
-/// `may_reassociate`: floats may be accumulated in another order.
+/// `may_reassociate`: float accumulations may change their order.
 tir::PrimFunc vectorized(const tir::PrimFunc& func, const PassOptions& options,
                          bool may_reassociate);
 

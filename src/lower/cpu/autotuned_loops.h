@@ -1,4 +1,5 @@
-// The serial loops that the compiler may jam and vectorize in addition to what the schedule says.
+// The serial loops that the compiler may jam and vectorize although the schedule does not mark
+// them.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@ class AutotunedLoops {
   AutotunedLoops(const tir::PrimFunc& func, const PassOptions& options)
       : stages_(func), choice_(options.autotune_loops) {}
 
-  /// Whether all stages that the statement computes are left to the compiler. Query the outermost
-  /// statements first, and before they are rewritten.
+  /// Whether every stage that `s` computes has no schedule. Callers query enclosing statements
+  /// before inner ones, and before they are rewritten.
   bool contains(const tir::Stmt& s) {
     if (choice_) return *choice_;
     return std::ranges::none_of(stages_.of(s), [&](int stage) {

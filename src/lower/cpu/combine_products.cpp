@@ -1,15 +1,16 @@
-// Makes one operation of products of neighbours that are added up one after the other, inside of
+// Combines consecutive multiply-adds of adjacent elements into one dot-product operation, inside
 // the pragma dot_products. For host code; never printed.
 //
 //   S[0] = S[0] + broadcast(cast(int32, A[k]), 16)*cast(int32x16, B[ramp(b, 4, 16)])
-//   ... the same of A[k + 1] and B[ramp(b + 1, 4, 16)], k + 2 and b + 2, k + 3 and b + 3
+//   ... the same with A[k + 1] and B[ramp(b + 1, 4, 16)], k + 2 and b + 2, k + 3 and b + 3
 // becomes
 //   S[0] = dp4a(A[k], ..., A[k + 3] sixteen times, B[ramp(b, 1, 64)], S[0])
 //
-// Four products of int8 and uint8 that are added up in 32 bits, in any order since these wrap; two
-// of bfloat16 that are added up in float32, in the processor's order, which the pragma allows.
+// A dot product combines four int8 or uint8 products that accumulate in 32 bits, in any order
+// because those additions wrap. It also combines two bfloat16 products that accumulate in float32,
+// in the processor's order, which the pragma permits.
 //
-// Changes nothing where code generation does not take dp4a (PassOptions::has_dp4a).
+// The pass has no effect if code generation does not support dp4a (PassOptions::has_dp4a).
 #include "lower/passes.h"
 
 #include <map>
@@ -32,12 +33,13 @@ namespace {
 
 // ---- signed bytes -------------------------------------------------------------------------------
 
-/// Instructions take an unsigned and a signed byte. With a + 128 in place of a the sums are too
-/// great by 128 times those of b alone, which are the same for all rows of a tile: they are added
-/// up once for the rows, in a loop of their own, and taken back behind the loop.
+/// The correction of signed dot products. Instructions multiply an unsigned byte by a signed one,
+/// so `a + 128` replaces `a`. Each sum then exceeds its result by 128 times the sum of its `b`
+/// factors. That excess is the same for all rows of a tile. A separate loop computes it once for
+/// the rows, and it is subtracted after the loop of the sums.
 class Excess {
  public:
-  /// Notes that the product is added to its sum.
+  /// Records a product and its sum.
   void note(const Sum& sum) {
     Member& member = members_[place_of(sum)];
     if (member.factors.empty()) order_.push_back(sum);
@@ -47,8 +49,8 @@ class Excess {
     products_ += sum.neighbours();
   }
 
-  /// Whether the loop's sums stand still and are only added to, and their factors only read: else
-  /// what is behind the loop is not what its iterations left.
+  /// Whether the loop only adds to the sums, at loop-invariant positions, and only reads the
+  /// factors. Otherwise the correction after the loop would be wrong.
   bool has_only_sums(const For& loop) const {
     int accesses = 0;
     bool fine = true;
@@ -66,7 +68,7 @@ class Excess {
           note_access(n.buffer);
           fine = fine && !factors_.contains(&n.buffer->data.node());
         },
-        // Whoever is given memory may write there.
+        // A callee that receives a pointer may write through it.
         [&](const Evaluate& n) {
           fine = fine && !uses_var(n.value, [&](const Expr& var) {
                    return factors_.contains(&var.node()) || targets_.contains(&var.node());
@@ -75,7 +77,7 @@ class Excess {
     return fine && accesses == 2 * products_ && !is_in_target(loop.var);
   }
 
-  /// After all have been noted: sums of the same factors share their excess.
+  /// Groups the sums with equal factors, which share one excess. Call it after the last `note`.
   void share() {
     std::map<std::string, int> groups;
     for (const Sum& sum : order_) {
@@ -92,10 +94,10 @@ class Excess {
     count_ = static_cast<int>(groups.size());
   }
 
-  /// Whether it is worth it: more sums than there is excess to be added up.
+  /// Whether the correction is worthwhile: there are at least two sums for each excess.
   bool is_shared() const { return 2 * count_ <= static_cast<int>(order_.size()) && count_ > 0; }
 
-  /// The product added to the sum.
+  /// Returns the statement that adds the biased product to its sum.
   Stmt added(const Sum& sum) const {
     const Expr b = neighbours_of(sum.b, sum), most = most_of(b);
     const Expr a = make_call(most.dtype(), Intrin::reinterpret, {neighbours_of(sum.a, sum)});
@@ -103,7 +105,8 @@ class Excess {
                   make_call(most.dtype(), Intrin::bitwise_xor, {a, most}), b);
   }
 
-  /// The product with 128 added to the excess; nullopt where another sum that shares it does that.
+  /// Returns the statement that adds 128 times the factor to the excess; nullopt if another sum of
+  /// the group does it.
   std::optional<Stmt> added_to_excess(const Sum& sum) const {
     const Member& member = members_.at(place_of(sum));
     if (!member.is_first) return std::nullopt;
@@ -113,7 +116,7 @@ class Excess {
 
   const Buffer& buffer() const { return *buffer_; }
 
-  /// What comes before the loop that adds the excess up.
+  /// Returns the initialization of the excesses, which precedes the loop that computes them.
   std::vector<Stmt> begun() const {
     std::vector<Stmt> all;
     for (int group = 0; group < count_; ++group)
@@ -121,7 +124,7 @@ class Excess {
     return all;
   }
 
-  /// What comes behind the loop of the sums.
+  /// Returns the subtraction of the excesses, which follows the loop of the sums.
   std::vector<Stmt> taken_back() const {
     std::vector<Stmt> all;
     for (const Sum& sum : order_) {
@@ -153,13 +156,13 @@ class Excess {
   std::map<std::string, Member> members_;
   /// The first product of each sum.
   std::vector<Sum> order_;
-  /// The memory of the vectors that are multiplied, and of the sums.
+  /// The data pointers of the factors and of the sums.
   std::unordered_set<const ExprNode*> factors_, targets_;
   std::optional<Buffer> buffer_;
   int products_ = 0, lanes_ = 0, count_ = 0;
 };
 
-/// Without the indices that nobody uses any more.
+/// Removes pure lets whose variables are unused.
 Stmt without_idle_lets(const Stmt& s) {
   const Stmt result = map_statements(s, [](const Stmt& child) { return without_idle_lets(child); });
   const Let* let = result.as<Let>();
@@ -182,7 +185,7 @@ class Combiner {
       return region(*attr);
     if (const Seq* seq = s.as<Seq>(); seq && is_inside_) return combined(*seq);
     if (only_excess_ && (s.as<Store>() || s.as<Evaluate>())) return make_nop();
-    // Of what is not done in every iteration, or more than once, the excess would be another.
+    // A product that runs conditionally or repeatedly would have a different excess.
     const bool is_once = s.as<Let>() || s.as<Seq>() || s.as<Attr>();
     const bool outer = std::exchange(is_once_, is_once_ && is_once);
     std::vector<Waiting> left = std::exchange(waiting_, {});
@@ -199,12 +202,12 @@ class Combiner {
     return result;
   }
 
-  /// An excess that is not added up yet: `sums` does it.
+  /// A pending excess, and the statement `sums` that computes it.
   struct Waiting {
     Buffer buffer;
     Stmt sums;
 
-    /// Whether the sums are made of the variable, or of what lies there.
+    /// Whether `sums` reads the variable or the memory that it points to.
     bool uses(const Var& var) const {
       bool reads = false;
       walk(sums, [&](const Load& load) { reads = reads || load.buffer->data.same_as(var); });
@@ -212,8 +215,7 @@ class Combiner {
     }
   };
 
-  /// Whether what is inside of a statement may be added up before it: it is the same in all
-  /// iterations, of which there is one.
+  /// Whether the excess can be computed before `s`: it is invariant in `s`, and `s` provably runs.
   static bool may_leave(const Waiting& excess, const Stmt& s) {
     if (const For* loop = s.as<For>())
       if (loop->kind == ForKind::Parallel || constant_int(loop->extent).value_or(0) < 1 ||
@@ -227,7 +229,7 @@ class Combiner {
     bool is_written = false;
     walk(
         s, [&](const Store& store) { is_written = is_written || excess.uses(store.buffer->data); },
-        // Whoever is given memory may write there.
+        // A callee that receives a pointer may write through it.
         [&](const Evaluate& n) {
           is_written = is_written || uses_var(n.value, [&](const Expr& var) {
                          return excess.uses(Var::of(var));
@@ -236,7 +238,8 @@ class Combiner {
     return !is_written;
   }
 
-  /// The statement behind the sums of all that waits, or of what may not leave `around` either.
+  /// Emits the pending excesses before `s`. With `around`, only those that cannot be hoisted out of
+  /// `around`.
   Stmt placed(Stmt s, const Stmt* around = nullptr) {
     std::vector<Waiting> left;
     for (const Waiting& excess : waiting_) {
@@ -283,7 +286,7 @@ class Combiner {
       sums.push_back(fresh_copy(make_stmt(own), {}));
       waiting_.push_back({excess.buffer(), make_seq(std::move(sums))});
       Stmt back = make_seq(excess.taken_back());
-      // A loop of no iterations leaves memory alone.
+      // A loop without iterations does not change memory.
       if (constant_int(own.extent).value_or(0) < 1)
         back = make_stmt(If{own.extent > 0, std::move(back), std::nullopt});
       all.push_back(std::move(back));
@@ -342,7 +345,7 @@ class Combiner {
     return true;
   }
 
-  /// Whether the factor is the one that lies so many elements behind the other.
+  /// Whether `next` starts `by` elements after `first`, with the same stride.
   bool follows(const Factor& first, const Factor& next, std::size_t by) const {
     if (!next.buffer.same_as(first.buffer) || next.stride != first.stride) return false;
     const Expr distance = substitute(next.base, lets_) - substitute(first.base, lets_);
@@ -353,7 +356,7 @@ class Combiner {
   std::vector<Waiting> waiting_;
   Excess* noted_ = nullptr;
   const Excess* taken_ = nullptr;
-  /// What indices are made of.
+  /// The values of the index lets in scope.
   VarMap lets_;
 };
 

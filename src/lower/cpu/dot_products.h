@@ -1,7 +1,7 @@
-// Sums of products of narrow numbers, as loops have them: what the pragma dot_products makes
-// instructions of (cpu/combine_products.cpp).
+// Recognition of multiply-adds of low-precision numbers in loops. combine_products.cpp makes
+// dot-product instructions of them under the pragma dot_products.
 //
-//   C[ramp(0, 1, 16)] = C[ramp(0, 1, 16)] + broadcast(int32(A[k]))*int32x16(B[ramp(4*j + k, 4, 16)])
+//   C[r] = C[r] + broadcast(int32(A[k]))*int32x16(B[ramp(4*j + k, 4, 16)])    // r: ramp(0, 1, 16)
 #pragma once
 
 #include <optional>
@@ -10,32 +10,32 @@
 
 namespace tenon::lowering {
 
-/// Numbers that are multiplied: one for all lanes, or every so many elements one.
+/// One factor of a product: a broadcast scalar, or a strided vector.
 struct Factor {
   tir::Buffer buffer;
-  /// The first element; `stride` is nothing where there is only one.
+  /// The index of the first element; `stride` is nullopt for a broadcast scalar.
   tir::Expr base;
   std::optional<std::int64_t> stride;
 };
 
-/// target = target + a*b
+/// The statement `target = target + a*b`.
 struct Sum {
   tir::Store target;
   Factor a, b;
 
   DataType type() const { return target.value.dtype(); }
-  /// Factors that fill the bits of a sum.
+  /// The number of adjacent factors that fill one accumulator lane.
   int neighbours() const { return type().bits / a.buffer->dtype.bits; }
 };
 
-/// nullopt: the statement is no such sum of vectors, or of types that no instruction multiplies, or
-/// one that changes its own factors.
+/// Returns nullopt unless `s` is a multiply-add of vectors whose types an instruction supports and
+/// whose store does not change its own factors.
 std::optional<Sum> sum_of(const tir::Stmt& s);
 
-/// What is stored to, as a value.
+/// Returns a load of the stored element.
 tir::Expr self_of(const tir::Store& store);
 
-/// The factors of all sums, those of each side by side.
+/// Returns the factors of all products that are combined, grouped by accumulator lane.
 tir::Expr neighbours_of(const Factor& factor, const Sum& sum);
 
 }  // namespace tenon::lowering

@@ -1,12 +1,11 @@
-// Additions of zero and products with zero, of floats: for functions that are compiled with
-// fast_math.
+// Folds float additions of zero and products with zero, in functions compiled with fast_math.
 //
 //   B[0] = ((A[0]*0f32) + A[1])       =>   B[0] = A[1]
 //   B[0] = (B[0] + (A[2]*0f32))       =>   nothing
 //
-// `x * 0` is 0 also where x is infinite or not a number, and the sign of a zero may change. That is
-// why functions that are compiled without fast_math keep them. Constants that are parts of
-// transforms (Winograd's), and that only unrolled loops reveal, leave many of them.
+// The folding treats `x * 0` as 0 even for an infinite or NaN `x`, and it may change the sign of a
+// zero. Functions compiled without fast_math therefore keep these operations. They are frequent
+// where unrolled loops reveal the constants of transforms, such as Winograd's.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ using namespace tir;
 
 namespace {
 
-/// The float that a constant is, or that all lanes of it are.
+/// Returns the value of a float constant or of a broadcast one.
 std::optional<double> float_constant(const Expr& e) {
   if (const Broadcast* n = e.as<Broadcast>()) return float_constant(n->value);
   if (const FloatImm* n = e.as<FloatImm>()) return n->value;
@@ -31,8 +30,8 @@ std::optional<double> float_constant(const Expr& e) {
 
 bool is_zero_float(const Expr& e) { return float_constant(e) == 0; }
 
-/// Whether nobody would miss the product of the expression with zero. A constant that is not finite
-/// was written on purpose.
+/// Whether the product of `e` with zero may be folded. Infinite and NaN constants are kept because
+/// they are deliberate.
 bool may_vanish(const Expr& e) {
   const std::optional<double> value = float_constant(e);
   return value ? std::isfinite(*value) : effect_of(e) != Effect::UpdateState;
@@ -56,7 +55,7 @@ std::optional<Expr> folded(const Binary& n) {
   }
 }
 
-/// Whether the store writes what lies there already.
+/// Whether the store writes the value that its element already holds.
 bool keeps_memory(const Store& store) {
   const Load* load = store.value.as<Load>();
   if (!load || !load->buffer.same_as(store.buffer)) return false;
@@ -78,7 +77,7 @@ class FloatIdentities {
   }
 
  private:
-  /// A name of zero gives way to it, so that what uses the name is folded as well.
+  /// Replaces a variable bound to zero by the constant, so that its uses are folded as well.
   Stmt let(const Stmt& s, const Let& n) {
     const Expr value = expr(n.value);
     if (is_zero_float(value)) {

@@ -11,7 +11,7 @@ namespace tenon::lowering {
 
 using namespace tir;
 
-// ---- what the task stores -----------------------------------------------------------------------
+// ---- stored elements ----------------------------------------------------------------------------
 
 void StoredByTask::leave(const Mark& mark) {
   stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(mark.stores), stores_.end());
@@ -38,7 +38,7 @@ void StoredByTask::add(const Stmt& s, VarMap& lets, std::vector<RangedVar>& loop
   }
   if (const Let* n = s.as<Let>()) set(lets, n->var, substitute(n->value, lets));
   if (const For* n = s.as<For>()) {
-    // Other tasks run what is parallel.
+    // Other tasks run the iterations of a parallel loop.
     if (n->kind == ForKind::Parallel) return;
     loops.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
     add(n->body, lets, loops);
@@ -60,8 +60,8 @@ bool StoredByTask::has(const Buffer& buffer, const Expr& index, const arith::Fac
          });
 }
 
-/// Whether the index is among those that the store had, with loops of the current place for those
-/// that it was in, from `loop` on.
+/// Whether `index` is among the indices of `stored`. Loops of the current place substitute for the
+/// store's own loops, starting at loop number `loop`.
 bool StoredByTask::covers(const Stored& stored, std::size_t loop, const Expr& first,
                           const Expr& index, const arith::Facts& facts) const {
   if (loop == stored.loops.size()) return is_zero(arith::simplify(first - index, facts));
@@ -82,11 +82,12 @@ bool StoredByTask::covers(const Stored& stored, std::size_t loop, const Expr& fi
   });
 }
 
-// ---- the terms ----------------------------------------------------------------------------------
+// ---- conversion ---------------------------------------------------------------------------------
 
 namespace {
 
-/// nullopt for a statement that is more than accumulations into elements that exist.
+/// Returns the accumulations with selected terms; nullopt unless `s` consists of accumulations into
+/// elements that provably exist and belong to the task.
 std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Facts& facts,
                            const StoredByTask& own) {
   if (const Seq* n = s.as<Seq>()) {
@@ -109,7 +110,8 @@ std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Fa
   const auto chosen_or = [&](const Expr& value, const Expr& otherwise) {
     return make_call(type, Intrin::if_then_else, {condition, value, otherwise});
   };
-  // Floats of several terms are added in the order written, so that none of them stands alone.
+  // A float value with several terms is selected as a whole, so that its additions keep their
+  // order.
   const Binary& sum = *n->value.as<Binary>();
   const bool is_one_term = step->term.same_as(sum.a) || step->term.same_as(sum.b);
   const Expr value = type.is_floating() && !is_one_term

@@ -1,10 +1,11 @@
-// Accumulations under a condition as accumulations of a chosen term, which lanes can do: those that
-// do not take part add what changes nothing.
+// If-conversion of accumulations: a guarded accumulation becomes an unguarded one that adds a
+// selected term. Lanes whose condition fails add the identity element.
 //
 //   if (k % 3 != 0) B[i] = B[i] + A[k]   =>   B[i] = B[i] + if_then_else(k % 3 != 0, A[k], 0)
 //
-// A guarded store becomes an unguarded one, which races with any other thread that accesses the
-// element where the condition fails. So it must be an element that the task stores anyway.
+// An unguarded store would race with other threads that access the element while the condition
+// fails. The conversion therefore requires that the same task also stores the element
+// unconditionally.
 #pragma once
 
 #include "lower/extent_bound.h"
@@ -13,11 +14,11 @@
 
 namespace tenon::lowering {
 
-/// The elements that the current task, an iteration of the innermost parallel loop, has stored
-/// unconditionally, and the memory that belongs to it alone.
+/// The elements that the current task has stored unconditionally, and the memory that only the task
+/// can access. A task is an iteration of the innermost parallel loop.
 class StoredByTask {
  public:
-  /// The state at a place: what is added after it is dropped by `leave`.
+  /// A snapshot of the state; `leave` drops everything added after it.
   struct Mark {
     std::size_t stores, memories, loops;
   };
@@ -27,7 +28,7 @@ class StoredByTask {
   /// Adds the elements that the statement stores unconditionally.
   void add_stores_of(const tir::Stmt& s);
   void add_memory(const tir::Var& data) { memories_.push_back(data); }
-  /// The current place is inside of the loop.
+  /// Records that the current place is inside `loop`.
   void enter(const tir::For& loop);
   bool has(const tir::Buffer& buffer, const tir::Expr& index, const arith::Facts& facts) const;
 
@@ -35,7 +36,7 @@ class StoredByTask {
   struct Stored {
     tir::Buffer buffer;
     tir::Expr index;
-    /// The loops that the store was in.
+    /// The loops around the store.
     std::vector<RangedVar> loops;
   };
 
@@ -48,8 +49,9 @@ class StoredByTask {
   std::vector<RangedVar> loops_;
 };
 
-/// A loop's body. Where the element is not known to exist or is not the task's, or the condition
-/// guards more than accumulations, it stays as it is. The facts are of what is around the body.
+/// Converts the guarded accumulations of a loop body. A condition is kept if it guards other
+/// statements as well, or if an element does not provably exist and belong to the task. `facts`
+/// hold around the body.
 tir::Stmt with_chosen_terms(const tir::Stmt& body, const arith::Facts& facts,
                             const StoredByTask& own);
 

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxNodes = 400;
 
 struct Boundary {
   Expr comparison;
-  /// The first iteration on the other side.
+  /// The first iteration in which the comparison has the opposite value.
   Expr point;
   bool holds_before;
 };
@@ -60,7 +60,7 @@ class BoundaryFinder {
 
   void comparison(const Binary& n, const Expr& e) {
     if (!n.a.dtype().is_int() || n.a.dtype().is_vector()) return;
-    // In the form 0 <= rest + step*var.
+    // Normalizes the comparison to 0 <= rest + step*var.
     const Expr one = make_int(n.a.dtype(), 1);
     std::optional<Expr> slack;
     if (n.op == BinaryOp::Lt) slack = n.b - n.a - one;
@@ -69,7 +69,7 @@ class BoundaryFinder {
     if (n.op == BinaryOp::Ge) slack = n.a - n.b;
     if (!slack || n.a.dtype() != var_.dtype()) return;
     slack = substitute(*slack, lets_);
-    // A sum that wraps may cross the limit several times.
+    // A wrapping sum may cross the limit several times.
     if (arith::wraps(*slack, facts_)) return;
     const std::optional<Expr> step = step_of(*slack, var_);
     const std::optional<std::int64_t> by = step ? constant_int(*step) : std::nullopt;
@@ -78,7 +78,7 @@ class BoundaryFinder {
     set(at_zero, var_, make_int(var_.dtype(), 0));
     const Expr rest = arith::simplify(substitute(*slack, at_zero));
     if (!is_fixed(rest)) return;
-    // 0 <= rest - var holds up to rest, 0 <= rest + var from -rest on.
+    // 0 <= rest - var holds up to and including rest; 0 <= rest + var holds from -rest on.
     const Expr zero = make_int(var_.dtype(), 0);
     found_ = *by < 0 ? Boundary{e, arith::simplify(rest + one), true}
                      : Boundary{e, arith::simplify(zero - rest), false};
@@ -96,7 +96,7 @@ class BoundaryFinder {
   std::optional<Boundary> found_;
 };
 
-/// The body where the comparison has a known value.
+/// Returns the body with the comparison replaced by the constant `holds`, and folded.
 Stmt decided(const Stmt& body, const Expr& comparison, bool holds) {
   return rewrite(
       body,

@@ -1,5 +1,5 @@
-// Where a condition changes in a loop: the loop is then two loops, in each of which the condition
-// is a constant.
+// Index-set splitting: a loop in which a condition changes once becomes two loops, in each of which
+// the condition is constant.
 //
 //   for (i, 0, 16) { B[i] = if_then_else(1 <= i && c, A[i - 1], 0) }
 // becomes
@@ -14,14 +14,14 @@
 
 namespace tenon::lowering {
 
-/// The iterations before a point, and those from there on: either may be none.
+/// The iterations before the split point and those from it on. Either loop may be empty.
 struct PartedLoop {
   tir::For before, after;
 };
 
-/// By the first comparison, among those that decide about branches and choices, that is the same
-/// for all iterations on each side of one point. Bodies past a few hundred nodes stay whole. The
-/// facts are of what is around the loop.
+/// Splits at the first comparison that guards a branch or a choice and changes its value at most
+/// once. Returns nullopt if there is none, or if the body exceeds a few hundred nodes. `facts` hold
+/// around the loop.
 std::optional<PartedLoop> part_at_condition(const tir::For& loop, const arith::Facts& facts);
 
 }  // namespace tenon::lowering

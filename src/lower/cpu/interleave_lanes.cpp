@@ -1,20 +1,21 @@
-// Vectors that lie in memory with equal gaps, as interleaved channels do, become dense ones and a
+// Turns vectors with equal gaps in memory, such as interleaved channels, into dense vectors and a
 // shuffle.
 //
 //   C[ramp(b, 3, 16)] = x    C[ramp(b + 1, 3, 16)] = y    C[ramp(b + 2, 3, 16)] = z
 //   =>   C[ramp(b, 1, 48)] = shuffle([x, y, z], [0, 16, 32, 1, 17, 33, ...])
 //
-// A gather whose lanes are several such vectors in turn, as a fused axis of channels gives it:
+// Splits a gather whose lanes interleave several dense vectors, as in a fused axis of channels:
 //
 //   A[floormod(ramp(0, 1, 48), 3)*n + floordiv(ramp(0, 1, 48), 3)]
 //   =>   shuffle([A[ramp(0, 1, 16)], A[ramp(n, 1, 16)], A[ramp(2*n, 1, 16)]], [0, 16, 32, ...])
 //
-// A gather of elements that one vector holds, as at the edge of an image whose indices are clamped:
+// Replaces a gather of elements that lie within one vector, as at the edge of an image with clamped
+// indices:
 //
 //   A[max(ramp(-1, 1, 4), broadcast(0, 4)) + broadcast(b, 4)]
 //   =>   shuffle([A[ramp(b, 1, 2)], A[ramp(b + 1, 1, 2)]], [0, 0, 1, 3])
 //
-// Two to four vectors at a time. Only where none of the stores changes what a later one reads.
+// Combines two to four vectors at a time, and only if no store changes what a later one reads.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ namespace {
 
 constexpr int kMinChannels = 2, kMaxChannels = 4;
 
-/// The vectors' lanes in turn: the first of each, the second of each, ...
+/// Interleaves the vectors: the first lane of each, the second lane of each, ...
 Expr interleaved(const std::vector<Expr>& vectors) {
   const int lanes = vectors[0].dtype().lanes;
   std::vector<Expr> picks;
@@ -49,13 +50,13 @@ Expr interleaved(const std::vector<Expr>& vectors) {
   return make_shuffle(vectors, picks);
 }
 
-/// A vector of positions: so many elements after a scalar one in each lane.
+/// A vector of indices: a scalar base and one constant offset per lane.
 struct Positions {
   Expr base;
   std::vector<std::int64_t> offsets;
 };
 
-/// nullopt where the lanes' distances are not constant.
+/// Returns nullopt if the distances between the lanes are not constant.
 std::optional<Positions> positions_of(const Expr& e) {
   const auto lanes = static_cast<std::size_t>(e.dtype().lanes);
   if (const Broadcast* n = e.as<Broadcast>(); n && n->value.dtype().is_scalar())
@@ -106,7 +107,7 @@ std::optional<Positions> positions_of(const Expr& e) {
 class Interleaver {
  public:
   Stmt stmt(const Stmt& s) {
-    // A branch by lanes skips elements, so its accesses have no dense form.
+    // A vector branch skips elements, so its accesses have no dense form.
     if (!contains<Ramp>(s)) return s;
     if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
     if (const For* n = s.as<For>())
@@ -150,14 +151,15 @@ class Interleaver {
                : nullptr;
   }
 
-  /// How many stores fill the gaps of this one; 0 where there are none.
+  /// Returns the number of interleaved stores, this one included, that together leave no gaps; 0 if
+  /// the stride is unsuitable.
   static int channels_of(const Stmt& s) {
     const Ramp* place = place_of(s);
     const std::int64_t stride = place ? constant_int(place->stride).value_or(0) : 0;
     return stride >= kMinChannels && stride <= kMaxChannels ? static_cast<int>(stride) : 0;
   }
 
-  /// One store for the first statements, if they fill each other's gaps.
+  /// Returns one dense store for the first statements if they fill each other's gaps.
   std::optional<Stmt> dense_store(std::span<const Stmt> stmts) const {
     const int channels = channels_of(stmts.front());
     if (channels == 0 || stmts.size() < static_cast<std::size_t>(channels)) return std::nullopt;
@@ -190,7 +192,7 @@ class Interleaver {
         {make_ramp(lowest.base, make_int(lowest.base.dtype(), 1), first_place.lanes * channels)});
   }
 
-  /// Whether the store reads elements of its buffer that it does not store itself.
+  /// Whether the store reads elements of its buffer other than those it stores.
   static bool reads_another_place(const Store& store) {
     bool found = false;
     const auto check = [&](const Load& load) {
@@ -207,7 +209,7 @@ class Interleaver {
 
   Expr expr(const Expr& e) {
     if (!contains<Load>(e)) return e;
-    // Its sides are loaded lane by lane.
+    // The arms are evaluated lane by lane, so only the condition is rewritten.
     if (const Call* n = as_call(e, Intrin::if_then_else); n && n->args[0].dtype().is_vector())
       return make_call(e.dtype(), n->callee, {expr(n->args[0]), n->args[1], n->args[2]});
     const Expr result = map_children(e, [&](const Expr& child) { return expr(child); });
@@ -223,8 +225,7 @@ class Interleaver {
     return result;
   }
 
-  /// The load of elements that one vector holds, as this vector in another order: at the edge of an
-  /// image, where indices are clamped.
+  /// Returns a load whose elements lie within one vector as a shuffle of dense loads.
   static std::optional<Expr> neighbours(const Buffer& buffer, const Expr& index) {
     const std::optional<Positions> positions = positions_of(index);
     if (!positions) return std::nullopt;
@@ -235,7 +236,7 @@ class Interleaver {
     const Expr begin = arith::simplify(positions->base + make_int(type, first));
     const int span = static_cast<int>(last - first) + 1;
     if (span == 1) return make_broadcast(make_load(buffer, {begin}), lanes);
-    // Two loads of a power of two, which overlap: generators take other vectors apart.
+    // Two overlapping loads of a power-of-two width: generators split vectors of other widths.
     const int width = static_cast<int>(std::bit_floor(static_cast<unsigned>(span)));
     const auto vector_at = [&](int first_element) {
       const Expr at = arith::simplify(begin + make_int(type, first_element));
@@ -253,7 +254,7 @@ class Interleaver {
     return is_in_order ? vectors[0] : make_shuffle(vectors, picks);
   }
 
-  /// The load as one contiguous load for each channel.
+  /// Returns the load as one contiguous load per channel.
   std::optional<Expr> dense_loads(const Buffer& buffer, const Expr& index, int channels) {
     const int lanes = index.dtype().lanes;
     if (lanes % channels != 0 || lanes / channels < 2) return std::nullopt;
@@ -278,7 +279,7 @@ class Interleaver {
   }
 
   arith::Facts facts_;
-  /// The values of scalars and of vectors, without lets.
+  /// The values of scalar lets and of vector lets, with inner lets inlined.
   VarMap lets_, vector_lets_;
 };
 

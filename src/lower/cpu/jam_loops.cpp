@@ -1,28 +1,26 @@
-// Runs iterations of loops side by side, so that their vector sums stay in registers together
+// Runs iterations of outer loops side by side so that their vector sums stay in registers together
 // (unroll-and-jam: Callahan, Cocke, Kennedy, "Estimating interlock and improving balance for
 // pipelined architectures", 1988). For host code; never printed.
 //
 //   for (i, 0, 32) {
 //     for (k, 0, 64) {
-//       C[ramp(i*16, 1, 16)] = C[ramp(i*16, 1, 16)] + broadcast(A[i*64 + k], 16)*B[ramp(k*16, 1, 16)]
+//       C[ramp(i*16, 1, 16)] = C[ramp(i*16, 1, 16)] + broadcast(A[i*64 + k])*B[ramp(k*16, 1, 16)]
 //     }
 //   }
 // becomes
 //   for (i, 0, 4) {
 //     for (k, 0, 64) {
-//       C[ramp((i*8)*16, 1, 16)] = ...            // rows i*8
-//       C[ramp((i*8 + 1)*16, 1, 16)] = ...        // to i*8 + 7: eight sums, and one vector of B for all of
-//       them
+//       C[ramp((i*8)*16, 1, 16)] = ...            // rows i*8 to i*8 + 7:
+//       C[ramp((i*8 + 1)*16, 1, 16)] = ...        // eight sums share one vector of B
 //     }
 //   }
 //
-// One row at a time waits for each multiply-add before the next, and reads every vector of B once a
-// row.
+// Without jamming, each multiply-add of a row waits for the previous one, and every row reloads
+// every vector of B.
 //
-// A loop is jammed if it is serial, its extent is constant, all that it stores are vectors, some of
-// which are sums that a loop inside adds to several times, and no iteration reads or writes what
-// another one writes, which is proved. What an element is computed from, and in which order, stays:
-// so do the results, to the last bit.
+// A loop is jammed if it is serial, its extent is constant, it stores only vectors, an inner loop
+// accumulates into some of them several times, and its iterations are provably independent. The
+// operands and the order of each element's computation are unchanged, so results are bit-identical.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -38,17 +36,17 @@ using namespace tir;
 
 namespace {
 
-/// Copies of statements past this cost more, in the decoder and the compiler, than sums in
-/// registers gain.
+/// The maximum number of stores after jamming. Longer bodies cost more in the decoder and the
+/// compiler than sums in registers gain.
 constexpr std::size_t kMaxStores = 128;
 
-/// Below, reading and storing a sum costs more than adding to it, and several rows at a time, which
-/// lie in different lines of the cache, only compete for it.
+/// The minimum number of additions per sum. With fewer, loading and storing the sum dominates, and
+/// the jammed rows only compete for cache lines.
 constexpr std::int64_t kMinAdditions = 8;
-/// For sums that follow each other in memory.
+/// The same minimum for sums that are contiguous in memory.
 constexpr std::int64_t kMinAdditionsOfNeighbours = 2;
 
-/// Whether the loop's next iteration continues the vector of this one.
+/// Whether consecutive iterations of `loop` access consecutive vectors of the sum.
 bool has_neighbours(const Accumulator& sum, const For& loop) {
   const Ramp* ramp = sum.index.as<Ramp>();
   if (!ramp) return false;
@@ -57,7 +55,7 @@ bool has_neighbours(const Accumulator& sum, const For& loop) {
   return constant_int(arith::simplify(substitute(ramp->base, next) - ramp->base)) == ramp->lanes;
 }
 
-/// Registers that hold the sums of a body while it adds to them.
+/// Returns the number of registers that hold the sums of the body while it accumulates.
 int sum_registers(const For& loop, const VectorBody& body, int vector_bits) {
   int registers = 0;
   for (const Accumulator& sum : body.sums) {
@@ -68,7 +66,7 @@ int sum_registers(const For& loop, const VectorBody& body, int vector_bits) {
   return registers;
 }
 
-/// What stands for the variables and the memory of a body in one of its copies.
+/// The substitution of one copy of the body: values of its variables, and its own memory.
 class Copy {
  public:
   explicit Copy(VarMap vars) : vars_(std::move(vars)) {}
@@ -76,7 +74,7 @@ class Copy {
   void define(const Var& var, Expr value) { set(vars_, var, std::move(value)); }
   void define(const Var& data, const Var& own) { data_.insert_or_assign(&data.node(), own); }
 
-  /// Whether the expression is another one in each copy.
+  /// Whether the expression differs between the copies.
   bool changes(const Expr& e) const {
     bool result = uses_var(e, [&](const Expr& var) { return vars_.contains(&var.node()); });
     walk(e,
@@ -109,7 +107,7 @@ class Copy {
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };
 
-/// The body once for every copy, statement by statement.
+/// Interleaves the copies of the body statement by statement.
 Stmt side_by_side(const Stmt& s, std::vector<Copy>& copies) {
   if (const For* n = s.as<For>())
     return make_stmt(For{n->var, n->min, n->extent, n->kind, side_by_side(n->body, copies)});
@@ -160,7 +158,8 @@ class Jammer {
   Jammer(const PrimFunc& func, const PassOptions& options)
       : autotuned_(func, options), registers_(*options.vector_registers) {}
 
-  /// Innermost loops first: the neighbours of a sum are nearer than those of a row of sums.
+  /// Visits innermost loops first: sums that are contiguous in memory are jammed before sums of
+  /// different rows.
   Stmt stmt(const Stmt& s) {
     const bool is_autotuned = s.as<For>() && autotuned_.contains(s);
     Stmt inside = map_children(
@@ -180,14 +179,15 @@ class Jammer {
     return split_up(loop, *extent, copies);
   }
 
-  /// As many as registers hold; a few less if they then divide the extent.
+  /// Returns the number of copies whose sums fit the registers, reduced to a divisor of the extent
+  /// if one is larger than half of it.
   std::int64_t number_of_copies(const For& loop, std::int64_t extent,
                                 const VectorBody& body) const {
     const int registers = sum_registers(loop, body, registers_.bits);
     if (registers == 0) return 1;
     std::int64_t most = registers_.for_sums / registers;
-    // Half of the registers for this loop leaves the other half for one around it, whose copies
-    // read the same other operand.
+    // Half of the registers for this loop leaves the other half for an enclosing loop, whose copies
+    // share the other operand.
     if (registers == 1) most /= 2;
     most = std::min({most, extent, static_cast<std::int64_t>(kMaxStores / body.stores)});
     for (std::int64_t n = most; n > most / 2 && n > 1; --n)

@@ -41,7 +41,7 @@ class PartMaker {
     return part_.count == 1 ? first : make_ramp(first, n.stride, part_.count);
   }
 
-  /// Each part defines variables of its own.
+  /// Defines a fresh variable, because every part needs its own definition.
   std::optional<Expr> let(const LetExpr& n) {
     const bool is_scalar = n.value.dtype().is_scalar();
     const std::optional<Expr> value = is_scalar ? n.value : expr(n.value);
@@ -66,7 +66,7 @@ class PartMaker {
         args.push_back(n.args[a]);
         continue;
       }
-      // Anything else than one value per lane is no function of lanes.
+      // An argument without exactly one value per lane is not lane-wise.
       if (n.args[a].dtype().lanes != part_.lanes) return std::nullopt;
       std::optional<Expr> arg = expr(n.args[a]);
       if (!arg) return std::nullopt;
@@ -76,7 +76,7 @@ class PartMaker {
   }
 
   const LanePart& part_;
-  /// The parts of vectors that lets around the current place name.
+  /// The parts of the vector lets in scope.
   VarMap parts_;
 };
 

@@ -1,4 +1,4 @@
-// Some lanes of a vector expression, or one as a scalar.
+// Extraction of lanes from vector expressions: several lanes as a vector, or one as a scalar.
 #pragma once
 
 #include <optional>
@@ -7,22 +7,22 @@
 
 namespace tenon::lowering {
 
-/// Lanes first, ..., first + count - 1 of vectors of `lanes` lanes.
+/// Lanes first, ..., first + count - 1 of vectors with `lanes` lanes.
 struct LanePart {
   int lanes;
   tir::Expr first;
   int count;
 };
 
-/// These lanes of a vector; nullopt where they cannot be computed alone.
+/// Returns the selected lanes of `e`; nullopt if they cannot be computed separately.
 std::optional<tir::Expr> part_of(const tir::Expr& e, const LanePart& part);
 
-/// The operation on what is made of each operand; nullopt where that is for one, or if it is no
-/// arithmetic, test, cast or select.
+/// Rebuilds an arithmetic operation, comparison, cast or select with the operands that `operand`
+/// returns; nullopt for other expressions, or if `operand` returns nullopt.
 std::optional<tir::Expr> lane_wise(const tir::Expr& e,
                                    FunctionRef<std::optional<tir::Expr>(const tir::Expr&)> operand);
 
-/// The value of `e` in lane number `lane`; nullopt if that lane cannot be computed alone.
+/// Returns the value of `e` in lane `lane`; nullopt if that lane cannot be computed separately.
 std::optional<tir::Expr> lane_value(const tir::Expr& e, const tir::Var& lane);
 
 }  // namespace tenon::lowering

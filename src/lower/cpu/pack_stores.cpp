@@ -1,15 +1,14 @@
-// Stores of neighbours, one after another, as stores of vectors: what is left of an unrolled loop
-// that nobody vectorised. For host code; never printed.
+// Packs consecutive stores to adjacent elements into vector stores, such as those of an unrolled
+// loop that is not vectorized. For host code; never printed.
 //
 //   B[i*4] = A[i*4] + 1
 //   B[i*4 + 1] = A[i*4 + 1] + 1          =>        B[ramp(i*4, 1, 4)] = A[ramp(i*4, 1, 4)] + 1
 //   B[i*4 + 2] = A[i*4 + 2] + 1
 //   B[i*4 + 3] = A[i*4 + 3] + 1
 //
-// Values are packed that are made by the same operations, from elements at equal distances, from
-// numbers at equal distances, and from what all of them share (superword-level parallelism: Larsen
-// and Amarasinghe, 2000). No store of a vector may read what an earlier one of its stores wrote,
-// which is proved.
+// Values are packed if they apply the same operations to equidistant elements, equidistant numbers
+// and shared operands (superword-level parallelism: Larsen and Amarasinghe, 2000). The pass proves
+// that no store reads an element that an earlier store of the same vector writes.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -30,14 +29,14 @@ namespace {
 constexpr std::size_t kMinLanes = 4;
 constexpr std::size_t kMaxNodes = 200;
 
-/// What the lanes of a vector are, one expression per lane.
+/// The values of a vector, one expression per lane.
 using Lanes = std::vector<Expr>;
 
 class Packer {
  public:
   Packer(const VarMap& lets, const arith::WrittenMemory& memory) : lets_(lets), memory_(memory) {}
 
-  /// One store of a vector for the stores.
+  /// Returns one vector store for the stores; nullopt if they cannot be packed.
   std::optional<Stmt> packed(std::span<const Store> stores) {
     const int lanes = static_cast<int>(stores.size());
     Lanes values;
@@ -52,7 +51,7 @@ class Packer {
  private:
   Expr flat(const Expr& e) const { return substitute(e, lets_); }
 
-  /// Whether no lane reads an element that a lane before it stores: a vector reads all first.
+  /// Whether no lane reads an element that an earlier lane stores. A vector reads all lanes first.
   bool reads_before_stores(std::span<const Store> stores) const {
     arith::Facts facts;
     arith::Footprint stored;
@@ -98,7 +97,8 @@ class Packer {
     if (const Binary* n = first.as<Binary>()) {
       for (const Expr& e : lanes)
         if (!as_binary(e, n->op)) return std::nullopt;
-      // Lanes evaluate both sides, and the second one may only be there where the first one holds.
+      // Lanes evaluate both operands, but the second one may only be readable if the first one
+      // holds.
       if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
         for (const Expr& e : lanes)
           if (reads_memory(flat(e.as<Binary>()->b))) return std::nullopt;
@@ -155,7 +155,7 @@ class Packer {
     return make_load(first.buffer, {make_ramp(places[0], make_int(type, *step), count)});
   }
 
-  /// By how much each lane is more than the one before it.
+  /// Returns the constant difference between consecutive lanes.
   std::optional<std::int64_t> distance(const Lanes& lanes) const {
     std::optional<std::int64_t> step;
     for (std::size_t n = 1; n < lanes.size(); ++n) {
@@ -177,7 +177,7 @@ class Packer {
 
   const VarMap& lets_;
   const arith::WrittenMemory& memory_;
-  /// Loads of several lanes; values without any are no more work one by one.
+  /// The number of packed loads. Packing values without loads saves no work.
   int loads_ = 0;
 };
 
@@ -205,7 +205,7 @@ class SequencePacker {
         begin += lanes;
         continue;
       }
-      // What does not fit one vector is hardly many.
+      // Stores that do not fill one vector are few, so they remain scalar.
       for (std::size_t end = begin + std::max<std::size_t>(run.size(), 1); begin < end; ++begin) {
         parts.push_back(stmt(n->stmts[begin]));
         changed |= !parts.back().same_as(n->stmts[begin]);
@@ -221,7 +221,7 @@ class SequencePacker {
     return static_cast<std::size_t>(std::max(vector_bits_ / bits, 1));
   }
 
-  /// The stores from a statement on that follow each other in memory.
+  /// Returns the stores to consecutive elements that start at statement `begin`.
   std::vector<Store> run_from(const std::vector<Stmt>& stmts, std::size_t begin) const {
     std::vector<Store> run;
     for (std::size_t n = begin; n < stmts.size() && (run.empty() || run.size() < most_lanes(run));

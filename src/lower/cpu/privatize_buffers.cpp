@@ -1,6 +1,6 @@
-// Moves small memory into the innermost loop of which every iteration fills it anew, so that
-// iterations have nothing in common (array privatization: Tu, Padua, "Automatic array
-// privatization", 1993). For host code; never printed.
+// Moves a small allocation into the innermost loop that refills it in every iteration, which makes
+// the iterations independent (array privatization: Tu, Padua, "Automatic array privatization",
+// 1993). For host code; never printed.
 //
 //   allocate(Y, float32, [4]) {
 //     for (j, 0, 32) {
@@ -15,8 +15,8 @@
 //       Y[ramp(0, 1, 4)] = broadcast(0f32, 4)
 //       ...
 //
-// Iterations of the loop can then run side by side, each with a copy of its own, and vectors of
-// neighbouring iterations can become one (widen_vectors, jam_loops).
+// Iterations of the loop can then run side by side, each with its own copy (jam_loops), and vectors
+// of consecutive iterations can be merged (widen_vectors).
 #include "lower/passes.h"
 
 #include "lower/checks/filling.h"
@@ -28,12 +28,12 @@ using namespace tir;
 
 namespace {
 
-/// Larger memory would not be registers, and would cost the stack too much.
+/// The maximum size: larger memory does not fit registers and uses too much stack.
 constexpr std::int64_t kMaxBytes = 1024;
 
 class Privatizer {
  public:
-  /// Memory that is allocated inside first.
+  /// Visits inner allocations first.
   Stmt stmt(const Stmt& s) const {
     const Stmt inside = map_children(
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
@@ -47,7 +47,7 @@ class Privatizer {
   }
 
  private:
-  /// The innermost loop that is around all uses and fills the memory in each iteration.
+  /// Returns the innermost loop that contains all uses and refills the memory in each iteration.
   static const Stmt* innermost_filler(const Allocate& memory) {
     const Stmt* best = nullptr;
     for (const Stmt* at = &memory.body; at != nullptr;) {
@@ -75,7 +75,7 @@ class Privatizer {
     return best;
   }
 
-  /// The memory allocated in the loop instead of around the statement.
+  /// Moves the allocation from around `s` into `loop`.
   static Stmt moved(const Stmt& s, const Stmt& loop, const Allocate& memory) {
     if (s.same_as(loop)) {
       For next = *loop.as<For>();

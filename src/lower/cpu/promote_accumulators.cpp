@@ -1,6 +1,6 @@
-// Keeps the vectors that a loop, or a run of statements, adds to in memory of their own meanwhile,
-// which code generators keep in registers (scalar replacement: Callahan, Carr, Kennedy, "Improving
-// register allocation for subscripted variables", 1990). For host code; never printed.
+// Promotes vectors that a loop or a sequence accumulates into to local memory, which code
+// generators keep in registers (scalar replacement: Callahan, Carr, Kennedy, "Improving register
+// allocation for subscripted variables", 1990). For host code; never printed.
 //
 //   for (k, 0, 4) {
 //     C[ramp(i*64, 1, 16)] = C[ramp(i*64, 1, 16)] + A[..k..]
@@ -14,8 +14,9 @@
 //     C[ramp(i*64, 1, 16)] = sums[ramp(0, 1, 16)]
 //   }
 //
-// The proof that nothing else in the loop touches those elements is made here, where loops and
-// indices are still whole; a code generator sees addresses, and gives up on a dozen of them.
+// The pass proves that no other access in the loop aliases those elements while loops and indices
+// are still intact. A code generator only sees addresses, and its alias analysis gives up on a
+// dozen of them.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -29,14 +30,14 @@ using namespace tir;
 
 namespace {
 
-/// A sum, and its place in local memory.
+/// A sum and its offset in local memory.
 struct LocalSum {
   Accumulator sum;
   Buffer memory;
   int offset;
 };
 
-/// The sums of a statement that stay where they are while it runs, and are added to more than once.
+/// Returns the sums at loop-invariant positions that are accumulated more than once.
 std::vector<Accumulator> invariant_accumulators(const VectorBody& body) {
   arith::Facts facts;
   const auto moves = [&](const Expr& index) {
@@ -46,7 +47,7 @@ std::vector<Accumulator> invariant_accumulators(const VectorBody& body) {
   std::vector<Accumulator> result;
   for (const Accumulator& sum : body.sums) {
     const Ramp* ramp = sum.index.as<Ramp>();
-    // Memory that is allocated inside is not there outside of it.
+    // Memory allocated inside the statement does not exist outside.
     if (body.owns(sum.buffer)) continue;
     if (!ramp || !is_one(ramp->stride) || sum.additions < 2 || moves(sum.index)) continue;
     const arith::Access own = arith::access_of(arith::AccessKind::Write, sum.buffer, {sum.index});
@@ -67,7 +68,7 @@ class Localizer {
  public:
   explicit Localizer(const tir::VectorRegisters& registers) : registers_(registers) {}
 
-  /// Outermost statements first: the longer a sum stays, the better.
+  /// Visits outermost statements first: a longer lifetime in registers saves more memory accesses.
   Stmt stmt(const Stmt& s) {
     if (s.as<Seq>() || is_serial_loop(s)) {
       if (std::optional<Stmt> result = localized(s)) return std::move(*result);
@@ -84,7 +85,8 @@ class Localizer {
 
   std::optional<Stmt> localized(const Stmt& s) {
     const std::optional<VectorBody> body = read_vector_body(s);
-    // A loop that may not run at all might stand beside memory that is not there.
+    // If a loop may run zero times, loading the sums before it could access elements that do not
+    // exist.
     if (!body || !std::all_of(body->loops.begin(), body->loops.end(), surely_runs))
       return std::nullopt;
     const std::vector<Accumulator> sums = invariant_accumulators(*body);
@@ -98,8 +100,8 @@ class Localizer {
     return *constant_int(loop.range.extent) > 0;
   }
 
-  /// The statement between loads of the sums and stores of them. Sums of one type of element share
-  /// an allocation.
+  /// Loads the sums before `s` and stores them after it. Sums with the same element type share an
+  /// allocation.
   Stmt around(const Stmt& s, const std::vector<Accumulator>& sums) {
     std::vector<Buffer> memories;
     std::vector<LocalSum> local;
@@ -137,7 +139,7 @@ class Localizer {
 
   static Expr local_load(const LocalSum& one) { return make_load(one.memory, {place(one)}); }
 
-  /// The statement with the sums in their local memory. Lets read them as well as stores.
+  /// Redirects accesses of the sums to local memory, also loads in lets.
   Stmt redirected(const Stmt& s, const std::vector<LocalSum>& local) {
     if (const Let* let = s.as<Let>()) {
       set(lets_, let->var, substitute(let->value, lets_));
@@ -179,7 +181,7 @@ class Localizer {
 
 PrimFunc promote_accumulators(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  // Threads of a device read what another has added up to the barrier before.
+  // GPU threads exchange sums through memory at barriers, so sums must not stay in registers.
   bool has_threads = false;
   walk(func.body, [&](const Attr& n) { has_threads |= n.kind == AttrKind::ThreadExtent; });
   if (has_threads) return func;

@@ -14,7 +14,8 @@ using namespace tir;
 
 namespace {
 
-/// Comparing every store with every access of a longer body costs more than its lanes gain.
+/// Limits of the body: comparing all pairs of accesses in a longer body costs more than vectors
+/// gain.
 constexpr std::size_t kMaxAccesses = 64;
 constexpr std::size_t kMaxNodes = 2000;
 
@@ -36,7 +37,7 @@ class LoopReader {
   }
 
  private:
-  // ---- what there is ----
+  // ---- statements and accesses ----
 
   bool stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) return store(*n);
@@ -86,8 +87,7 @@ class LoopReader {
 
   bool accumulation(const Store& n) {
     const std::optional<AccumulationStep> step = read_accumulation(n, lets_);
-    // In a loop inside, an element is not the same all the time; under a condition, it may not be
-    // there at all.
+    // The index may vary in an inner loop, and the element may not exist under a condition.
     if (!step || !loops_.empty() || conditions_ > 0) return false;
     const DataType type = n.value.dtype();
     if (type.is_floating() && !may_reassociate_) return false;
@@ -103,7 +103,7 @@ class LoopReader {
     return true;
   }
 
-  /// Notes what an expression reads; false for what is more than a computation of scalars.
+  /// Records the reads of an expression; false unless it is a pure scalar computation.
   bool value(const Expr& e) {
     if (nodes_ += node_count(e); nodes_ > kMaxNodes) return false;
     certain_.clear();
@@ -111,7 +111,7 @@ class LoopReader {
     return can_be_lanes(e, when_);
   }
 
-  /// A side of a choice or a branch is evaluated in the lanes that choose it.
+  /// Whether every lane evaluates the expression, or only the lanes that take a branch or a choice.
   enum class Evaluated : std::uint8_t { Always, Sometimes };
 
   void note_certain(const Expr& e) {
@@ -169,7 +169,7 @@ class LoopReader {
     result_.masked_bits = std::min(result_.masked_bits.value_or(bits), bits);
   }
 
-  /// Whether the position does not depend on memory that the body writes.
+  /// Whether the index is independent of memory that the body writes.
   bool stands_still(const Expr& index) {
     if (effect_of(index) == Effect::Pure) return true;
     if (!memory_) memory_.emplace(loop_.body);
@@ -184,7 +184,7 @@ class LoopReader {
     all_.accesses.push_back(std::move(access));
   }
 
-  /// Whether the element can be read wherever the value is computed.
+  /// Whether the element can be read in every lane, even where the value is not needed.
   bool is_there(const Buffer& buffer, const Expr& index) const {
     for (const auto& [other, place] : certain_)
       if (other.same_as(buffer) && structural_equal(place, index)) return true;
@@ -195,7 +195,7 @@ class LoopReader {
     return uses_var(e, [&](const Expr& var) { return varying_.contains(&var.node()); });
   }
 
-  // ---- what it costs ----
+  // ---- cost ----
 
   void measure(DataType type) {
     result_.widest_bits =
@@ -206,7 +206,7 @@ class LoopReader {
     const std::optional<Expr> step = step_of(index, loop_.var);
     constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
     const std::int64_t distance = step ? constant_int(*step).value_or(kUnknown) : kUnknown;
-    // Which elements are stored is not known, and so not whether two iterations store the same.
+    // If the step is unknown, two iterations may store the same element.
     if (is_store && !step) return false;
     if (distance == 0) return !is_store;
     if (distance == 1 || distance == -1)
@@ -220,7 +220,7 @@ class LoopReader {
     return true;
   }
 
-  /// Stores with gaps, by whether others fill these.
+  /// Counts strided stores: interleaved if others fill their gaps, scattered otherwise.
   void count_interleaved() {
     for (const StridedStore& store : strided_stores_) {
       std::unordered_set<std::int64_t> offsets;
@@ -238,7 +238,7 @@ class LoopReader {
     }
   }
 
-  /// Counts operations on values, not on positions.
+  /// Counts operations on values. Index computations do not count.
   void count_operations(const Expr& e) {
     if (!varies(e) || e.as<Load>()) return;
     if (const Call* n = e.as<Call>(); n && std::get<Intrin>(n->callee) <= Intrin::erf)
@@ -250,7 +250,7 @@ class LoopReader {
     for_each_child(e, [&](const Expr& child) { count_operations(child); });
   }
 
-  // ---- whether lanes may do it ----
+  // ---- legality ----
 
   bool is_accumulated(const Buffer& buffer) const {
     return std::any_of(
@@ -258,8 +258,8 @@ class LoopReader {
         [&](const Accumulation& one) { return one.buffer->data.same_as(buffer->data); });
   }
 
-  /// The memory of accumulations is touched by nothing else in the loop: a stricter rule than
-  /// needed, and one without proofs.
+  /// Whether no other access in the loop uses the memory of an accumulation. This is stricter than
+  /// necessary, but it needs no proofs.
   bool accumulations_are_alone() const {
     const auto& all = result_.accumulations;
     for (std::size_t a = 0; a < all.size(); ++a)
@@ -270,7 +270,7 @@ class LoopReader {
   }
 
   const For& loop_;
-  /// The memory that the body writes; computed at the first index that reads memory.
+  /// The memory that the body writes; computed lazily at the first index that reads memory.
   std::optional<arith::WrittenMemory> memory_;
   arith::Facts& facts_;
   bool may_reassociate_;
@@ -281,15 +281,15 @@ class LoopReader {
     arith::Access access;
   };
   std::vector<StridedStore> strided_stores_;
-  /// What the expression at hand reads in any case.
+  /// The elements that the current expression reads unconditionally.
   std::vector<std::pair<Buffer, Expr>> certain_;
-  /// The loops inside.
+  /// The enclosing loops inside the body.
   std::vector<const For*> loops_;
-  /// How many conditions are around the current place, and whether lanes differ in one of them.
+  /// The number of enclosing conditions, and whether one of them differs between lanes.
   int conditions_ = 0;
   Evaluated when_ = Evaluated::Always;
   std::size_t nodes_ = 0;
-  /// The loop's variable, and lets whose values differ between iterations.
+  /// The loop variable and the lets whose values differ between iterations.
   std::unordered_set<const ExprNode*> varying_;
   VarMap lets_;
 };

@@ -1,10 +1,9 @@
-// What a loop's iterations do to memory, for loops of scalar code whose iterations might run as
-// lanes of vectors.
+// Analysis of scalar loops whose iterations might run as lanes of vectors.
 //
 //   for (i, 0, n) { let x = A[i]; B[i] = x*x; S[0] = S[0] + C[i] }     // with integers in S
 //
-// B's stores meet nothing that another iteration touches, and S[0] is a reduction: lanes may add up
-// by themselves and be added in the end.
+// The stores to B do not conflict between iterations, and S[0] is a reduction: lanes accumulate
+// separately and are combined after the loop.
 #pragma once
 
 #include <optional>
@@ -16,40 +15,40 @@ namespace tenon::lowering {
 
 struct ScalarLoop {
   std::vector<Accumulation> accumulations;
-  /// The widest type of the values that are computed for memory; at least 8.
+  /// The widest type, in bits, of the values that are computed; at least 8.
   int widest_bits = 8;
-  /// What an iteration does for its values: operations, and accesses by the way they move.
+  /// Cost per iteration: the number of operations, and the number of accesses by their stride.
   int operations = 0;
   int contiguous = 0;
-  /// Accesses of neighbours that lie two to four elements apart.
+  /// Loads with a stride of two to four elements.
   int strided = 0;
-  /// Other reads whose places differ between iterations.
+  /// Other loads whose indices differ between iterations.
   int gathered = 0;
   int scattered = 0;
-  /// Stores that lie two to four elements apart and fill each other's gaps.
+  /// Stores with a stride of two to four elements that fill each other's gaps.
   int interleaved = 0;
-  /// The narrowest element that lanes may only read or store where a condition holds; nullopt:
-  /// none.
+  /// The narrowest element, in bits, that lanes may only access under a condition; nullopt if there
+  /// is none.
   std::optional<int> masked_bits;
   bool has_loops = false;
 };
 
-/// nullopt unless the body holds serial loops, lets, conditions and stores of scalars only, all of
-/// whose values are computed without side effects, and no iteration reads or writes what another
-/// one writes, accumulations aside. Of floats, accumulations only where they `may_reassociate`,
-/// because lanes add up in another order. The facts are of what is around the loop; its variables
-/// are added.
+/// Returns nullopt unless the body consists of serial loops, lets, conditions and scalar stores,
+/// its values are pure, and its iterations are independent except for accumulations. Float
+/// accumulations need `may_reassociate`, because lanes change their order. `facts` hold around the
+/// loop; the loop variables are added to them.
 std::optional<ScalarLoop> read_scalar_loop(const tir::For& loop, arith::Facts& facts,
                                            bool may_reassociate);
 
-/// Whether the buffer is known to have the element.
+/// Whether `index` is provably in bounds of the buffer.
 bool is_inside(const tir::Buffer& buffer, const tir::Expr& index, const arith::Facts& facts);
 
-/// By how much an index grows per step of a variable, if that is the same for all its values.
+/// Returns the increment of `index` per step of `var`; nullopt unless it is the same for all
+/// values.
 std::optional<tir::Expr> step_of(const tir::Expr& index, const tir::Var& var);
 
-/// Whether a function of mathematics has vector instructions or polynomials of its own: calls of a
-/// library, lane by lane, gain nothing.
+/// Whether a math function has vector instructions or a polynomial. Vectorizing per-lane library
+/// calls gains nothing.
 bool has_vector_form(const tir::Call& call);
 
 }  // namespace tenon::lowering

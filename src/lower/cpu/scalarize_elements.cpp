@@ -1,10 +1,11 @@
-// Makes memory of vectors into memory of their elements, which is read and written by vectors. For
-// host code; never printed.
+// Rewrites memory with vector elements as memory with scalar elements that vectors access. For host
+// code; never printed.
 //
-//   allocate(B, float32x4, [16]); B[j] = ...   =>   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...
+//   allocate(B, float32x4, [16]); B[j] = ...
+//   =>   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...
 //
-// It undoes what rewrite_storage does for the text that readers know (vectorize_elements): passes
-// that look for sums, rows and vectors of other widths know one form of a vector in memory.
+// The pass undoes vectorize_elements, which rewrite_storage applies for TVM 0.9 text. Passes that
+// look for sums, rows and vectors of other widths then see one canonical form of vector accesses.
 #include "lower/passes.h"
 
 #include <limits>
@@ -21,14 +22,14 @@ using namespace tir;
 
 namespace {
 
-/// Memory of vectors of a constant size that is accessed only by whole elements.
+/// Allocations with vector elements and constant sizes that are accessed only by whole elements.
 class Candidates {
  public:
   explicit Candidates(const Stmt& body) {
     tir::detail::walk_stmt(
         body,
         [&](const Expr& e) {
-          // Whoever names the memory itself may take it for what it was allocated as.
+          // A use of the pointer itself may depend on the allocated type.
           if (e.as<VarNode>()) found_.erase(&e.node());
           if (const Load* n = e.as<Load>()) access(n->buffer, n->indices);
         },
@@ -47,7 +48,7 @@ class Candidates {
     std::int64_t elements = n.dtype.lanes;
     for (const Expr& extent : n.extents) {
       const std::optional<std::int64_t> size = constant_int(extent);
-      // An index must stay within int32 when it counts elements.
+      // The scalar index must fit int32.
       if (!size || *size > std::numeric_limits<std::int32_t>::max() / elements) return;
       elements *= std::max<std::int64_t>(*size, 1);
     }

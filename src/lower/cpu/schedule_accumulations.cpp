@@ -1,16 +1,16 @@
-// Puts statements that add to sums in registers next to others that read the same, where the values
-// that are read would not all find a register until their last use. For host code; never printed.
+// Reorders accumulations into registers so that statements with common operands are adjacent, if
+// more operands would otherwise be live at once than there are registers. For host code; never
+// printed.
 //
-//   sums[0] += broadcast(A[0])*B[0]; sums[0] += broadcast(A[1])*B[8]; ...     // all of A with half of B,
-//   sums[8] += broadcast(A[0])*B[4]; sums[8] += broadcast(A[1])*B[12]; ...    // then with the other half
+//   sums[0] += broadcast(A[0])*B[0]; sums[0] += broadcast(A[1])*B[8]; ...   // all of A, half of B,
+//   sums[8] += broadcast(A[0])*B[4]; sums[8] += broadcast(A[1])*B[12]; ...  // then the other half
 // becomes
 //   sums[0] += broadcast(A[0])*B[0]; sums[8] += broadcast(A[0])*B[4]; ...
 //
-// Code generators read what is read twice once and keep it; between uses that are far apart it goes
-// to the stack and comes back, which costs more than to read it again. The order is that of a list
-// scheduler that counts registers (Goodman and Hsu, "Code scheduling and register allocation in
-// large basic blocks", 1988). What is added to one sum keeps its order, and so does the result, to
-// the last bit.
+// Code generators load a repeated operand once and keep it. Between distant uses it is spilled and
+// reloaded, which costs more than a second load. The order comes from a list scheduler that tracks
+// register pressure (Goodman and Hsu, "Code scheduling and register allocation in large basic
+// blocks", 1988). Additions to the same sum keep their order, so results are bit-identical.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -30,22 +30,22 @@ using namespace tir;
 
 namespace {
 
-/// A statement that adds to an element of local memory, and what it reads beside it.
+/// A statement that accumulates into an element of local memory.
 struct Addition {
   Stmt stmt;
   std::size_t sum;
-  /// Indices into the values of the run.
+  /// The operands, as indices into the values of the run.
   std::vector<std::size_t> reads;
 };
 
-/// Statements one behind the other of which only those of one sum depend on each other.
+/// Consecutive accumulations. Only those into the same sum depend on each other.
 struct Run {
   std::vector<Addition> additions;
-  /// Registers for each sum, and for each value that is read.
+  /// The number of registers of each sum and of each operand.
   std::vector<int> sums, values;
 };
 
-/// Takes up statements as long as they are additions.
+/// Collects consecutive accumulations.
 class RunReader {
  public:
   explicit RunReader(int vector_bits) : vector_bits_(vector_bits) {}
@@ -71,7 +71,7 @@ class RunReader {
     Addition addition{
         s, number_of(make_load(store->buffer, store->indices), registers, run.sums), {}};
     for (const Expr& read : reads)
-      // A scalar fills a register as well.
+      // A scalar occupies a register as well.
       addition.reads.push_back(
           number_of(read, registers_for(read.dtype(), vector_bits_), run.values));
     std::sort(addition.reads.begin(), addition.reads.end());
@@ -94,11 +94,12 @@ class RunReader {
   }
 
   int vector_bits_;
-  /// Sums and values are different loads.
+  /// The numbers of sums and of operands, by the hash of their load. A load is either a sum or an
+  /// operand.
   std::unordered_multimap<std::size_t, std::pair<Expr, std::size_t>> numbers_;
 };
 
-/// What is in registers from statement to statement.
+/// Tracks the live registers from statement to statement.
 class Registers {
  public:
   explicit Registers(const Run& run) : run_(run), uses_(run.values.size(), 0) {
@@ -109,7 +110,7 @@ class Registers {
     most_ = live_;
   }
 
-  /// By how many registers the statement changes what is kept behind it.
+  /// Returns the change in register pressure that the statement causes.
   int change(const Addition& addition) const {
     int result = 0;
     for (const std::size_t value : addition.reads) {
@@ -133,13 +134,14 @@ class Registers {
 
  private:
   const Run& run_;
-  /// Left, of each value.
+  /// The remaining uses of each operand.
   std::vector<int> uses_;
   std::vector<bool> is_live_;
   int live_ = 0, most_ = 0;
 };
 
-/// The statement that keeps least comes next; the first of several.
+/// Returns a schedule that greedily picks the statement with the fewest live registers; ties keep
+/// the original order.
 std::vector<std::size_t> ordered(const Run& run) {
   std::vector<std::vector<std::size_t>> of_sum(run.sums.size());
   for (std::size_t n = run.additions.size(); n-- > 0;) of_sum[run.additions[n].sum].push_back(n);
@@ -192,7 +194,7 @@ class Orderer {
   }
 
  private:
-  /// As it stands where that does.
+  /// Returns the given order if it fits the registers or if rescheduling does not improve it.
   std::vector<std::size_t> order_of(const Run& run) const {
     std::vector<std::size_t> given(run.additions.size());
     for (std::size_t n = 0; n < given.size(); ++n) given[n] = n;

@@ -1,5 +1,4 @@
-// Makes loops over registers of vectors that are much wider than registers. For host code; never
-// printed.
+// Splits vectors that are much wider than registers into loops. For host code; never printed.
 //
 //   B[ramp(0, 1, 4096)] = A[ramp(0, 1, 4096)]*broadcast(x, 4096)
 // becomes, for registers of 16 lanes,
@@ -7,11 +6,11 @@
 //     B[ramp(part*64, 1, 64)] = A[ramp(part*64, 1, 64)]*broadcast(x, 64)
 //   }
 //
-// A code generator takes such a vector apart into hundreds of registers, in time that grows faster
-// than their number, and then keeps most of them in memory. So it does with the branches that many
-// loads under choices become, one for each lane. Remaining lanes take narrower vectors. Where parts
-// may read what earlier parts have stored, the whole value is computed into memory of its own
-// first, as are vectors that lets name.
+// A code generator legalizes such a vector into hundreds of registers. This takes superlinear time,
+// and most of the registers are spilled. Conditional loads have the same problem: each lane becomes
+// a branch. The tail takes narrower vectors. If a part might read what an earlier part stores, the
+// whole value is first computed into a temporary. Vectors that lets name are also stored in
+// temporaries.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -28,20 +27,19 @@ using namespace tir;
 
 namespace {
 
-/// A tile of sums in registers is one vector of up to so many; wider ones cannot be meant to stay
-/// in registers.
+/// The maximum number of registers of a vector that is kept whole, such as a register tile of sums.
 constexpr int kMaxRegisters = 16;
-/// Independent operations for the processor, and few enough for any body.
+/// The registers per part: enough for independent operations, and few enough for any body.
 constexpr int kRegistersOfAPart = 4;
 /// The maximum number of conditional lane loads in a statement. Each one that the target cannot
 /// mask becomes a branch, and LLVM's time is superlinear in their number.
 constexpr int kMaxGuardedLanes = 128;
 
-/// The largest power of two that is not above `n`; 0 for 0.
+/// Returns the largest power of two that is not above `n`; 0 for 0.
 int power_of_two(int n) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(n))); }
 
-/// The bits of the widest element among the vectors computed for `e`. Ramp indices are addresses
-/// and do not count.
+/// Returns the width in bits of the widest element among the vectors computed for `e`. Ramp indices
+/// are addresses and do not count.
 int widest_bits(const Expr& e) {
   int bits = e.dtype().is_vector() ? std::max<int>(e.dtype().bits, 8) : 0;
   const Load* load = e.as<Load>();
@@ -50,7 +48,7 @@ int widest_bits(const Expr& e) {
   return bits;
 }
 
-/// The number of vector loads in `e` that depend on a choice by lanes.
+/// Returns the number of vector loads in `e` that depend on a choice by lanes.
 int guarded_loads(const Expr& e, bool is_guarded = false) {
   if (!e.dtype().is_vector()) return 0;
   int count = e.as<Load>() && is_guarded ? 1 : 0;
@@ -68,7 +66,7 @@ int guarded_loads(const Expr& e, bool is_guarded = false) {
 
 class WideSplitter {
  public:
-  /// `may_alias`: buffers may share memory, so that any load may read what a store writes.
+  /// `may_alias`: buffers may share memory, so any load may read what a store writes.
   WideSplitter(int bits, bool may_alias) : bits_(bits), may_alias_(may_alias) {}
 
   Stmt function(const Stmt& body) {
@@ -77,8 +75,8 @@ class WideSplitter {
   }
 
  private:
-  /// Notes the lets that must be memory because parts of their vectors are used. Uses come before
-  /// definitions, since a let's own value is computed in parts as well.
+  /// Records the lets that must be memory because parts of their vectors are used. Uses are visited
+  /// before definitions, since a let's own value is computed in parts as well.
   void note_parts(const Stmt& s) {
     const auto note_vars = [&](const Expr& e) {
       for (const Var& var : free_vars(e))
@@ -129,7 +127,8 @@ class WideSplitter {
            part_lanes(n.value, n.indices[0]) < n.value.dtype().lanes;
   }
 
-  /// The lanes of a part of a vector and of its place; all of them if it is not too wide.
+  /// Returns the number of lanes per part; all lanes if neither the value nor the index is too
+  /// wide.
   int part_lanes(const Expr& value, const Expr& place) const {
     const int lanes = value.dtype().lanes;
     int bits = widest_bits(value);
@@ -142,7 +141,7 @@ class WideSplitter {
     return std::clamp(most, in_register, in_register * kRegistersOfAPart);
   }
 
-  /// Allocates memory for a vector; bools take a byte each.
+  /// Declares a temporary for a vector; each bool takes a byte.
   Buffer memory_for(DataType type) {
     const Buffer whole =
         decl_buffer({Expr(type.lanes)}, type.element(), {.name = "whole", .scope = "local"});
@@ -161,7 +160,7 @@ class WideSplitter {
     return is_wide(n) ? stored_in_parts(n) : std::nullopt;
   }
 
-  /// The store in parts, none of which reads what an earlier one has stored.
+  /// Splits the store so that no part reads what an earlier part stores.
   std::optional<Stmt> stored_in_parts(const Store& n) {
     const Expr place = all_of(n.value.dtype());
     if (reads_what_it_stores(n, n.indices[0])) {
@@ -217,7 +216,7 @@ class WideSplitter {
     return make_seq(std::move(parts));
   }
 
-  /// The vector in memory of its own, and its uses as loads from there.
+  /// Stores the vector in a temporary and replaces its uses by loads.
   std::optional<Stmt> let(const Let& n) {
     if (!in_parts_.contains(&n.var.node())) return std::nullopt;
     const Expr place = all_of(n.value.dtype());
@@ -237,7 +236,7 @@ class WideSplitter {
 }  // namespace
 
 PrimFunc split_wide_vectors(const PrimFunc& func, const PassOptions& options) {
-  // Without registers no vector is too wide for them.
+  // Without vector registers, no vector is too wide.
   const int bits = options.vector_registers ? options.vector_registers->bits : 0;
   if (bits <= 0) return func;
   const bool may_alias = !func.attrs.noalias || renames_memory(func.body);

@@ -1,12 +1,12 @@
-// Ends loops where a condition around all of their body ends them anyway. For host code; never
-// printed.
+// Shortens loops whose whole body is guarded by an upper bound on their variable. For host code;
+// never printed.
 //
 //   for (i, 0, 16) {                     for (i, 0, 4) {
 //     if (i < 4) B[i] = A[i]      =>       B[i] = A[i]
 //   }                                    }
 //
-// Such loops are what is left of vectors over the end of a dimension. Only constant ends: those of
-// others would be computed each time.
+// Such loops result from vectors that overrun a dimension. Only constant bounds are applied;
+// symbolic ones would be evaluated at run time for each loop.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ using namespace tir;
 
 namespace {
 
-/// The first value of the variable for which the condition fails, and with it all later ones;
-/// nothing if it is no such condition.
+/// Returns the first value of `var` from which the condition always fails; nullopt if the condition
+/// is not a constant upper bound.
 std::optional<std::int64_t> end_of(const Expr& condition, const Var& var) {
   const Binary* compare = condition.as<Binary>();
   if (!compare || !compare->a.same_as(var)) return std::nullopt;

@@ -61,7 +61,7 @@ class BodyReader {
       reads_target |= buffer->data.same_as(n.buffer->data) && structural_equal(at, index);
     };
     if (!reads(n.value, compare)) return false;
-    // What lets read at the position is read by this store.
+    // Loads that lets perform for this store count as its own reads.
     if (lets_read_memory_ && !reads_target)
       walk(substitute(n.value, lets_),
            [&](const Load& load) { compare(load.buffer, load.indices[0]); });
@@ -69,8 +69,8 @@ class BodyReader {
     return true;
   }
 
-  /// Notes what an expression reads, wherever it stands: a let reads as well. Calls `on_read` with
-  /// each buffer and position, with the lets inside.
+  /// Records the reads of an expression, also of a let's value. Calls `on_read` with each buffer
+  /// and index, with lets inlined.
   bool reads(const Expr& e, FunctionRef<void(const Buffer&, const Expr&)> on_read = kNobody) {
     bool fine = true;
     walk(e, [&](const Load& load) {
@@ -84,8 +84,8 @@ class BodyReader {
     return fine;
   }
 
-  /// Whether no position depends on memory that the body writes: such a position is another one
-  /// after the store, and inlined lets would not tell.
+  /// Whether no index depends on memory that the body writes. Inlined lets would hide that such an
+  /// index changes after the store.
   bool positions_stand_still(const Stmt& s) const {
     std::optional<arith::WrittenMemory> memory;
     return std::ranges::all_of(body_.accesses, [&](const VectorAccess& each) {
@@ -95,12 +95,12 @@ class BodyReader {
     });
   }
 
-  /// No call that does more than compute, and nothing that defines a variable.
+  /// Whether the expression has no side effects and defines no variables.
   static bool is_plain(const Expr& e) {
     return !contains<LetExpr>(e) && effect_of(e) != Effect::UpdateState;
   }
 
-  /// `flat`: the position, with the lets inside.
+  /// `flat`: the index with lets inlined.
   bool access(const Buffer& buffer, const Expr& flat, bool is_store) {
     if (body_.owns(buffer)) return true;
     const Ramp* ramp = flat.as<Ramp>();
@@ -110,8 +110,8 @@ class BodyReader {
     return true;
   }
 
-  /// Once each: bodies that were unrolled read and store few positions often, and whoever asks
-  /// compares all with all.
+  /// Adds an access unless it is known. Unrolled bodies repeat few indices, and clients compare all
+  /// pairs.
   void add_access(arith::AccessKind kind, const Buffer& buffer, const Expr& flat) {
     const auto [begin, end] = accesses_by_index_.equal_range(flat.node().hash);
     for (auto it = begin; it != end; ++it) {
@@ -146,9 +146,9 @@ class BodyReader {
   }
 
   VectorBody body_;
-  /// Positions in the accesses, by the hash of their index.
+  /// Numbers of accesses, by the hash of their index.
   std::unordered_multimap<std::size_t, std::size_t> accesses_by_index_;
-  /// Positions in the sums, by the hash of their index.
+  /// Numbers of sums, by the hash of their index.
   std::unordered_multimap<std::size_t, std::size_t> sums_by_index_;
   /// The loops around the current place.
   std::vector<const For*> around_;

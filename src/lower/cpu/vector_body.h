@@ -1,5 +1,5 @@
-// What a loop's body does to memory, for bodies that are nothing but vectors stored in serial
-// loops: the kind whose iterations and sums can be rearranged.
+// Memory accesses of bodies that only store vectors in serial loops. The iterations and sums of
+// such bodies can be rearranged.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,20 @@
 
 namespace tenon::lowering {
 
-/// A vector that a statement of the body reads, changes and stores.
+/// A vector that a statement of the body loads, updates and stores.
 struct Accumulator {
   tir::Buffer buffer;
-  /// Lets of the body are inlined.
+  /// The index with the lets of the body inlined.
   tir::Expr index;
   DataType dtype;
-  /// How often it is changed before it is another vector's turn.
+  /// The number of consecutive updates before another vector is updated.
   std::int64_t additions = 1;
 };
 
-/// An access of memory from outside, each once.
+/// A distinct access of memory that the body does not allocate.
 struct VectorAccess {
   arith::Access access;
-  /// Its index, a vector or a scalar. Lets of the body are inlined.
+  /// The index, a vector or a scalar, with the lets of the body inlined.
   tir::Expr index;
 };
 
@@ -33,28 +33,27 @@ struct VectorBody {
   };
   std::vector<VectorAccess> accesses;
   std::vector<Accumulator> sums;
-  /// The loops inside, outer ones first.
+  /// The loops inside the body, outermost first.
   std::vector<Loop> loops;
-  /// Data pointers of memory that the body allocates: each of its runs has its own.
+  /// The data pointers of memory that the body allocates; each iteration has its own.
   std::vector<tir::Var> own_memory;
   std::size_t stores = 0;
 
   bool owns(const tir::Buffer& buffer) const;
 };
 
-/// nullopt for a body that holds anything else than serial loops of constant extents, allocations
-/// of constant size, lets, and stores of vectors whose values and indices are computed without side
-/// effects, contiguous or with a constant positive stride.
+/// Returns nullopt unless the body consists of serial loops with constant extents, allocations with
+/// constant sizes, lets and vector stores. Values and indices must be pure, and vectors must be
+/// contiguous or have a constant positive stride.
 std::optional<VectorBody> read_vector_body(const tir::Stmt& s);
 
-/// Vector registers of the given width that the value takes.
+/// Returns the number of vector registers of `vector_bits` bits that a value of the type occupies.
 int registers_for(DataType dtype, int vector_bits);
 
-/// Whether the loop's iterations touch nothing that another one writes, so that they may run in any
-/// order.
+/// Whether the iterations are independent and may run in any order.
 bool has_independent_iterations(const tir::For& loop, const VectorBody& body);
 
-/// Whether memory is known under two names, which nothing here can tell apart.
+/// Whether memory has two names (aliases), which this analysis cannot distinguish.
 bool renames_memory(const tir::Stmt& s);
 
 }  // namespace tenon::lowering

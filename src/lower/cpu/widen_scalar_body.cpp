@@ -64,7 +64,8 @@ class LaneWriter {
     set(lets_, n.var, substitute(n.value, lets_));
     if (!varies(n.value)) return make_stmt(Let{n.var, n.value, stmt(n.body)});
     varying_.insert(&n.var.node());
-    // What positions are made of is worth more as a ramp in each of them than as a vector.
+    // A linear integer let is substituted as a ramp into each index, where a ramp is more useful
+    // than an arbitrary vector.
     const Expr flat = substitute(n.value, lets_);
     if (n.value.dtype().is_int() && step_of(flat, var_)) {
       set(vectors_, n.var, positions(flat));
@@ -76,7 +77,7 @@ class LaneWriter {
     return make_stmt(Let{vector, value, stmt(n.body)});
   }
 
-  /// A vector: the lanes' values.
+  /// Returns the vector of the lanes' values.
   Expr wide(const Expr& e) const {
     if (!varies(e)) return make_broadcast(e, lanes_);
     return match(
@@ -98,7 +99,7 @@ class LaneWriter {
     const DataType type = e.dtype().with_lanes(lanes_);
     if (n.is(Intrin::if_then_else) && varies(n.args[0]))
       return make_select(wide(n.args[0]), wide(n.args[1]), wide(n.args[2]));
-    // One condition for all lanes.
+    // The condition is the same for all lanes.
     if (n.is(Intrin::if_then_else))
       return make_call(type, Intrin::if_then_else, {n.args[0], wide(n.args[1]), wide(n.args[2])});
     std::vector<Expr> args;
@@ -106,7 +107,7 @@ class LaneWriter {
     return make_call(type, n.callee, std::move(args));
   }
 
-  /// The elements that an index names in the lanes; lets are inlined in it.
+  /// Returns the index vector of the lanes, with lets inlined.
   Expr positions(const Expr& index) const {
     const std::optional<Expr> step = step_of(index, var_);
     if (!step) return wide(index);
@@ -122,7 +123,7 @@ class LaneWriter {
   Var var_;
   int lanes_;
   const std::vector<LaneAccumulator>& accumulators_;
-  /// Variables whose values differ between lanes, and the vectors of those values.
+  /// The variables whose values differ between lanes, and their vectors.
   std::unordered_set<const ExprNode*> varying_;
   VarMap vectors_;
   VarMap first_, lets_;

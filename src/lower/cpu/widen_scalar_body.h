@@ -1,18 +1,18 @@
-// The body of a plain loop (scalar_loop.h) for several iterations at once.
+// Widening of scalar loop bodies (scalar_loop.h): several iterations become the lanes of vectors.
 #pragma once
 
 #include "lower/cpu/scalar_loop.h"
 
 namespace tenon::lowering {
 
-/// An accumulation, and the local memory that has an element for every lane.
+/// An accumulation, and local memory with one element per lane.
 struct LaneAccumulator {
   Accumulation target;
   tir::Buffer memory;
 };
 
-/// The iterations first, ..., first + lanes - 1 of a loop as lanes. The statement's own variables
-/// are defined anew.
+/// Returns iterations first, ..., first + lanes - 1 of the loop as lanes. Variables that the body
+/// defines are renewed.
 tir::Stmt as_lanes(const tir::For& loop, const tir::Expr& first, int lanes,
                    const std::vector<LaneAccumulator>& accumulators);
 

@@ -1,12 +1,15 @@
-// Makes vectors as wide as the target's registers, where neighbouring iterations continue each
-// other's vectors. For host code; never printed.
+// Widens vectors to the target's registers where consecutive iterations access consecutive vectors.
+// For host code; never printed.
 //
-//   for (j, 0, 4) {                                              for (j, 0, 2) {
-//     C[ramp(j*8, 1, 8)] = B[ramp(j*8, 1, 8)] * 2            =>    C[ramp(j*16, 1, 16)] = B[ramp(j*16, 1,
-//     16)] * 2
-//   }                                                            }
+//   for (j, 0, 4) {
+//     C[ramp(j*8, 1, 8)] = B[ramp(j*8, 1, 8)] * 2
+//   }
+// becomes
+//   for (j, 0, 2) {
+//     C[ramp(j*16, 1, 16)] = B[ramp(j*16, 1, 16)] * 2
+//   }
 //
-// A schedule that says 8 lanes is right on every machine and as fast as it can be on each. Every
+// A schedule with 8 lanes is then portable and still uses the full width of each target. Every
 // element is computed from the same operands in the same order.
 #include "lower/passes.h"
 
@@ -24,13 +27,13 @@ using namespace tir;
 
 namespace {
 
-/// A shorter loop is not worth a second one for the iterations that are left.
+/// The minimum number of wide iterations of a loop that needs a tail loop.
 constexpr std::int64_t kMinRoundsBeforeTail = 4;
-/// Fewer are not enough to share, if each does more.
+/// The minimum trip count of a widened parallel loop, so that the threads have enough to share.
 constexpr std::int64_t kMinParallelIterations = 256;
 
-/// Rewrites a loop's body so that one iteration does what `factor` did; fails where their vectors
-/// do not continue each other.
+/// Rewrites a loop body so that one iteration does the work of `factor` iterations; fails if their
+/// vectors are not consecutive.
 class Widener {
  public:
   Widener(const For& loop, int factor) : var_(loop.var), round_(loop.var.fresh()), factor_(factor) {
@@ -100,7 +103,7 @@ class Widener {
     return result;
   }
 
-  /// A function of lanes, or a choice by one condition for all of them.
+  /// Widens a lane-wise function, or a choice with one condition for all lanes.
   std::optional<Expr> call(const Call& n, DataType type) {
     const Intrin* intrin = std::get_if<Intrin>(&n.callee);
     const bool is_choice = n.is(Intrin::if_then_else);
@@ -137,8 +140,8 @@ class Widener {
     return lane_wise(e, [&](const Expr& operand) { return vector(operand); });
   }
 
-  /// Where the vectors of all iterations are, side by side. Memory that the body allocates has a
-  /// place for each of them: its vectors, all as wide and at multiples of their width, grow.
+  /// Returns the index of the merged vectors. Memory that the body allocates grows by the factor:
+  /// its vectors all have the same width and lie at multiples of that width.
   std::optional<Expr> place(const Buffer& buffer, const Expr& index) {
     const auto own = own_.find(&buffer->data.node());
     if (own == own_.end()) return vector(index);
@@ -153,7 +156,7 @@ class Widener {
     return make_ramp(ramp->base * make_int(type, factor_), ramp->stride, ramp->lanes * factor_);
   }
 
-  /// Memory that the body allocates has its size in its buffers.
+  /// Returns the buffer with its size multiplied, if the body allocates its memory.
   Buffer wide(const Buffer& buffer) {
     if (!own_.contains(&buffer->data.node())) return buffer;
     const auto known = buffers_.find(buffer.get());
@@ -171,7 +174,7 @@ class Widener {
 
   bool moves(const Expr& e) const { return uses_var(substitute(e, lets_), var_); }
 
-  /// By how much the expression grows from one iteration to the next.
+  /// Returns the increment of the expression per iteration.
   std::optional<std::int64_t> step(const Expr& e) const {
     const Expr flat = substitute(e, lets_);
     return constant_int(arith::simplify(substitute(flat, next_) - flat, facts_));
@@ -181,9 +184,10 @@ class Widener {
   int factor_;
   arith::Facts facts_;
   VarMap next_, first_, lets_;
-  /// Vectors of lets, and the wide ones in their places.
+  /// The vector lets and their wide replacements.
   VarMap wide_lets_;
-  /// Memory that the body allocates, by data pointer: the width of its vectors, 0 before the first.
+  /// The memory that the body allocates: the width of its vectors by data pointer, 0 before the
+  /// first.
   std::unordered_map<const ExprNode*, int> own_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };
@@ -193,7 +197,7 @@ class LoopWidener {
   explicit LoopWidener(int vector_bits) : vector_bits_(vector_bits) {}
 
   Stmt stmt(const Stmt& s) const {
-    // The lanes of a branch are those of its condition.
+    // The lanes of a vector branch are fixed by its condition.
     if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
     Stmt inside = map_children(
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
@@ -212,7 +216,7 @@ class LoopWidener {
     if (!is_serial && *extent < kMinParallelIterations) return std::nullopt;
     const std::optional<VectorBody> body = read_vector_body(loop.body);
     if (!body) return std::nullopt;
-    // Sums in registers would be of two widths.
+    // Sums are not widened with a tail, because registers would hold sums of two widths.
     const int factor = factor_for(*extent, is_serial && body->sums.empty(), loop.body);
     if (factor < 2 || !has_independent_iterations(loop, *body)) return std::nullopt;
     Widener widener(loop, factor);
@@ -228,8 +232,8 @@ class LoopWidener {
                                For{loop.var, begin, make_int(type, left), loop.kind, loop.body}))});
   }
 
-  /// The greatest power of two that divides the extent, or leaves a short tail of it, and that no
-  /// vector of the body is too wide for.
+  /// Returns the largest power of two that divides the extent, or leaves a short tail of it, and
+  /// keeps every vector within a register.
   int factor_for(std::int64_t extent, bool may_leave_tail, const Stmt& body) const {
     int widest = 0;
     const auto measure = [&](DataType type) { widest = std::max(widest, type.bits * type.lanes); };

@@ -17,11 +17,11 @@ using namespace tir;
 
 namespace {
 
-/// Memory of the block moves to the kernel's top, where OpenCL wants it; that of single threads
-/// stays.
+/// Hoists block memory to the top of the kernel, as OpenCL requires; thread-local memory is not
+/// moved.
 class MemoryOfBlocks {
  public:
-  /// All that the kernel's launch has indices of.
+  /// Enters the thread axes, whose variables are unknown at the launch.
   explicit MemoryOfBlocks(const std::vector<const Attr*>& axes) {
     for (const Attr* n : axes) {
       const Expr extent = n->value;
@@ -60,15 +60,15 @@ class MemoryOfBlocks {
       loops_.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
       const Stmt body = without(n->body);
       loops_.pop_back();
-      // What runs in order on one thread is a plain loop.
+      // Parallel loops in a kernel run sequentially on one thread.
       const ForKind kind = n->kind == ForKind::Parallel ? ForKind::Serial : n->kind;
       return make_stmt(For{n->var, n->min, n->extent, kind, body});
     }
     return map_statements(s, [&](const Stmt& child) { return without(child); });
   }
 
-  /// The memory of all iterations, and of all blocks, is as large as that of any: the host, which
-  /// says at the launch how much there is, knows neither.
+  /// Returns an extent that covers all iterations and blocks. The host fixes the size at the
+  /// launch, where neither is known.
   Expr known_at_top(const Expr& inside, const Var& data) const {
     const Expr extent = substitute(inside, lets_);
     const auto is_inner = [&](const Expr& var) {
@@ -78,15 +78,15 @@ class MemoryOfBlocks {
       return loops_.empty() ? extent : with_safe_divisors(extent);
     if (const std::optional<Expr> bound = extent_bound(extent, loops_)) return *bound;
     throw LowerError(
-        "memory `" + data.name() + "`, of which all threads of a block have one, has `" +
+        "memory `" + data.name() + "`, which the threads of a block share, has `" +
         print_expr(extent) +
-        "` elements, which differs from iteration to iteration, or from block to block, without a "
-        "bound that is known; compute the stage at a loop outside of those");
+        "` elements; that number differs between iterations or between blocks and has no known "
+        "upper bound; compute the stage at a loop outside of those");
   }
 
-  /// Around the current place.
+  /// The enclosing loops and thread axes.
   std::vector<RangedVar> loops_;
-  /// Values of variables that only the kernel knows.
+  /// The values of variables that only the kernel defines.
   VarMap lets_;
   std::vector<Allocate> found_;
 };

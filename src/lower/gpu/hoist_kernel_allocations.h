@@ -1,4 +1,4 @@
-// Memory of a block at the top of its kernel, where OpenCL wants it.
+// Hoists memory of a block to the top of its kernel, as OpenCL requires.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,10 @@
 
 namespace tenon::lowering {
 
-/// A kernel's body with its allocations of shared and warp memory outermost; that of single threads
-/// stays. `axes` are the kernel's thread axes. Throws LowerError for global memory, which kernels
-/// cannot allocate, and for memory without a size that is known before the launch.
+/// Returns the body of a kernel with its allocations of shared and warp memory outermost;
+/// thread-local memory is not moved. `axes` are the thread axes of the kernel. Throws LowerError
+/// for global memory, which kernels cannot allocate, and for memory whose size is not known before
+/// the launch.
 tir::Stmt hoist_kernel_allocations(const tir::Stmt& body,
                                    const std::vector<const tir::Attr*>& axes);
 

@@ -1,4 +1,4 @@
-// The thread axes of a kernel outermost, each tag once, as devices launch them.
+// Hoists the thread axes of a kernel outermost, with one axis per tag, as devices launch them.
 //
 //   attr blockIdx.x = 8 {              attr blockIdx.x = 8 attr threadIdx.x = 32 {
 //     S[0] = A[blockIdx.x]               if (threadIdx.x == 0) S[0] = A[blockIdx.x]
@@ -6,12 +6,12 @@
 //     attr threadIdx.x = n {...}         if (threadIdx.x < n) {...}
 //   }                                  }
 //
-// The greatest of several extents is launched (here 32, if n is not greater). What stands outside
-// of an axis of the block runs once; what stands outside of a block axis runs in every block, if it
-// writes memory of the block's own. Conditions stand inside of loops and sequences that use shared
-// memory, so that all threads come to the barriers there.
+// The launch uses the largest of several extents (here 32, if n is not larger). Statements outside
+// of a thread axis run on one thread of the block. Statements outside of a block axis run in every
+// block if they write memory of the block. Conditions are placed inside of loops and sequences that
+// use shared memory, so that all threads reach the barriers there.
 //
-// LowerError: an axis whose extent the launch cannot know.
+// Throws LowerError for an axis whose extent is not known at the launch.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ using namespace tir;
 
 namespace {
 
-/// blockIdx.x, .y, .z, threadIdx.x, .y, .z: the order in which they are nested.
+/// The tags in nesting order: blockIdx.x, .y, .z, threadIdx.x, .y, .z.
 constexpr std::size_t kTags = 6;
 
 std::size_t number_of(const ThreadTag& tag) {
@@ -73,17 +73,17 @@ class Kernel {
 
   struct Axis {
     IterVar axis;
-    /// The extents at all places where it is entered, as the host can compute them.
+    /// The extents of all occurrences of the axis, as the host can compute them.
     std::vector<Expr> extents;
     Expr launched = Expr(1);
   };
-  /// Axes around a place, and what must hold of a thread so that it takes part.
+  /// The axes entered at a place, and the conditions under which a thread is active there.
   struct Place {
     Mask entered = 0;
     std::vector<Expr> conditions = {};
   };
 
-  // ---- reading ----
+  // ---- analysis ----
 
   void collect(const Stmt& s, Mask entered) {
     if (is_stack_low()) return with_deep_stack([&] { collect(s, entered); });
@@ -121,7 +121,7 @@ class Kernel {
       known->extents.push_back(outside);
   }
 
-  /// The extent, or an upper bound of it, made of what is known where the kernel is launched.
+  /// Returns the extent, or an upper bound of it, in terms of variables known at the launch.
   Expr known_outside(const IterVar& axis, const Expr& extent) {
     const Expr inside = arith::simplify(substitute(extent, lets_));
     const Expr value = may_not_run_ > 0 ? with_safe_divisors(inside) : inside;
@@ -145,7 +145,8 @@ class Kernel {
     return memory;
   }
 
-  /// As many as the widest place needs; one at least, for what stands outside of the axis.
+  /// Returns the launched extent: the largest one, and at least 1 if statements outside of the axis
+  /// must run.
   Expr launched(std::size_t tag) const {
     const Axis& axis = *axes_[tag];
     Expr most = axis.extents.front();
@@ -157,7 +158,7 @@ class Kernel {
     return arith::simplify(most);
   }
 
-  // ---- writing ----
+  // ---- rewriting ----
 
   Stmt place(const Stmt& s, Place at) {
     if (is_stack_low()) return with_deep_stack([&] { return place(s, std::move(at)); });
@@ -177,7 +178,8 @@ class Kernel {
 
   Expr expr(const Expr& e) const { return substitute(e, same_); }
 
-  /// The statement with its parts inside: what all threads evaluate, they can.
+  /// Rebuilds a statement around its parts. Expressions that every thread evaluates must not fault
+  /// in inactive threads.
   template <class F>
   Stmt around(const Stmt& s, const Place& at, const F& inside) const {
     const auto all = [&] {
@@ -201,7 +203,7 @@ class Kernel {
     return map_children(s, safe, inside);
   }
 
-  /// A statement without thread axes inside.
+  /// Guards a statement that contains no thread axes.
   Stmt guarded(const Stmt& s, const Place& at) {
     if (is_stack_low()) return with_deep_stack([&] { return guarded(s, at); });
     if (const Evaluate* n = s.as<Evaluate>(); n && as_call(n->value, Intrin::tvm_storage_sync))
@@ -221,8 +223,9 @@ class Kernel {
     return around(s, at, [&](const Stmt& child) { return guarded(child, at); });
   }
 
-  /// New values and their stores, all by the first thread, which waits for nobody between them.
-  /// Were the values computed by all, the others would have to be through before it stores.
+  /// Whether the first thread alone runs the let, because its body only stores. It then needs no
+  /// barrier between the value and the stores. If all threads computed the value, they would have
+  /// to finish before the first thread stores.
   bool is_let_of_one_thread(const Stmt& s, const Place& at) const {
     return s.as<Let>() && (all_ & ~kBlocks & at.entered) == 0 && only_stores(s);
   }
@@ -233,7 +236,8 @@ class Kernel {
     return s.as<Store>() != nullptr;
   }
 
-  /// All threads come to a reduction; those without a part bring nothing.
+  /// Adds the guard to the condition of a reduction. All threads take part; inactive ones
+  /// contribute the identity element.
   static Stmt reduce_where(const Call& call, const std::vector<Expr>& conditions) {
     std::vector<Expr> args = call.args;
     const auto count = static_cast<std::size_t>(*constant_int(args[0]));
@@ -244,34 +248,35 @@ class Kernel {
     return make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)));
   }
 
-  /// Whether threads may have to wait for each other in it. Before what only reads they wait
-  /// outside of it.
+  /// Whether threads may have to synchronize inside the statement. A statement that only reads
+  /// needs its barrier outside.
   static bool waits(const Stmt& s) {
     bool found = false;
     walk(
         s, [&](const Store& n) { found |= is_shared_memory(n.buffer->scope()); },
         [&](const Call& n) {
           found |= n.is(Intrin::tvm_thread_allreduce) || n.is(Intrin::tvm_storage_sync);
-          // Who is given an address may write there.
+          // A callee that receives an address may write to it.
           for (const Expr& arg : n.args) found |= is_shared_memory(memory_scope(arg));
         });
     return found;
   }
 
-  /// What must hold of the threads that run it; nothing where that differs between its parts.
+  /// Returns the conditions of the threads that run the statement; nullopt if they differ between
+  /// its parts.
   std::optional<std::vector<Expr>> conditions_of(const Stmt& s, const Place& at) {
     std::vector<Expr> conditions = at.conditions;
     const Mask missing = all_ & ~at.entered;
     if (missing == 0) return conditions;
     const Writes writes = writes_of(s);
     if (writes.own && writes.global && (missing & kBlocks) != 0) return std::nullopt;
-    // What single threads and what whole warps do have different conditions.
+    // Operations of single threads and of whole warps have different conditions.
     if (writes.by_warps && writes.by_threads) return std::nullopt;
     for (std::size_t tag = 0; tag < kTags; ++tag) {
       if ((missing >> tag & 1u) == 0) continue;
-      // Every block has such memory for itself.
+      // Every block has its own copy of such memory.
       if (is_block_tag(tag) && writes.own) continue;
-      // The threads of a warp lie along threadIdx.x, and each warp has fragments for itself.
+      // The threads of a warp are consecutive in threadIdx.x, and each warp has its own fragments.
       if (writes.by_warps && (tag == kThreadX || (!is_block_tag(tag) && writes.fragments)))
         continue;
       const Var& var = axes_[tag]->axis.var();
@@ -280,8 +285,8 @@ class Kernel {
     return conditions;
   }
 
-  /// Whether it writes memory that every block has for itself, and what all blocks see; whether
-  /// fragments are all that it writes; and whether whole warps do that, or single threads.
+  /// The memory that a statement writes: whether it is private to the block, whether it is global,
+  /// whether it consists of fragments only, and whether whole warps or single threads write it.
   struct Writes {
     bool own = false, global = false, fragments = true, by_warps = false, by_threads = false;
   };
@@ -313,12 +318,12 @@ class Kernel {
 
   std::array<std::optional<Axis>, kTags> axes_;
   Mask all_ = 0;
-  /// The axes that have something outside of them.
+  /// The axes outside of which statements exist.
   Mask outside_of_ = 0;
   VarMap lets_, same_;
-  /// Around what is read: loops and conditions, inside of which nothing may run.
+  /// The number of enclosing loops and conditions whose body may not run.
   int may_not_run_ = 0;
-  /// Variables that only the kernel knows.
+  /// The variables that only the kernel defines.
   std::unordered_set<const ExprNode*> inner_;
   arith::Facts facts_;
   std::optional<Stmt> result_;

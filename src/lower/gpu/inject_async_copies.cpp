@@ -1,17 +1,16 @@
-// Copies from global to shared memory that a double buffer makes one iteration ahead go on while
-// the iteration computes:
+// Makes copies from global to shared memory asynchronous if a double buffer issues them one
+// iteration ahead, so that they overlap with the computation of the iteration:
 //
 //   for k { attr [S] "double_buffer_write"; S[(k + 1)%2*64 + t] = A[(k + 1)*64 + t];  use(S, k%2) }
 //   for k { @tir.ptx_cp_async(S + (k + 1)%2*64 + t, A + (k + 1)*64 + t, 4);           use(S, k%2)
 //           @tir.ptx_commit_group();  @tir.ptx_wait_group(0);  @tir.tvm_storage_sync("shared") }
 //
-// A copy moves 4, 8 or 16 bytes that lie one after another in both memories, at addresses that are
-// multiples of so many (arrays begin at multiples of 16 bytes); other stores stay as they are, and
-// so do those of what the same iteration reads, such as a cache in between. The threads wait in the
-// end of each iteration: first each for its own copies, then for each other. Only loops that all
-// threads of a block go through together are changed, and nothing is where barriers would not
-// suffice (barrier_hazards.h): a copy is under way until it is waited for, which a barrier in the
-// midst of the iteration does not do.
+// A copy moves 4, 8 or 16 contiguous bytes at addresses aligned to that size (arrays are aligned to
+// 16 bytes). Other stores are kept, as are stores of data that the same iteration reads, such as an
+// intermediate cache. At the end of each iteration, each thread first waits for its own copies, and
+// then all threads synchronize. Only loops that all threads of a block execute together are
+// changed. The function is not changed at all if barriers would not suffice (barrier_hazards.h): a
+// barrier in the middle of an iteration does not wait for copies in flight.
 #include "lower/passes.h"
 
 #include <numeric>
@@ -35,10 +34,10 @@ namespace {
 
 constexpr std::int64_t kMaxBytes = 16, kMinBytes = 4;
 
-/// Elements one after another.
+/// Contiguous elements of a buffer.
 struct Piece {
   Buffer buffer;
-  /// In elements that are no vectors.
+  /// The first element, in scalar elements.
   Expr first;
   std::int64_t count;
 };
@@ -70,7 +69,7 @@ class Kernel {
  public:
   explicit Kernel(const Stmt& kernel) : uses_(kernel, 0) {}
 
-  /// Of what all threads of a block come to together.
+  /// Visits statements that all threads of a block reach together.
   Stmt together(const Stmt& s) {
     if (const If* n = s.as<If>(); n && !uses_.is_uniform(n->condition)) return s;
     if (s.as<While>()) return s;
@@ -95,7 +94,7 @@ class Kernel {
  private:
   void bind(const For& n) { facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true); }
 
-  /// What stands in the iteration itself, not in loops inside of it.
+  /// Visits the statements of an iteration outside of inner loops.
   Stmt iteration(const Stmt& s) {
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::DoubleBufferWrite) {
       targets_ = targets_of(*n);
@@ -107,8 +106,8 @@ class Kernel {
     return map_statements(s, [&](const Stmt& child) { return iteration(child); });
   }
 
-  /// The memory that the filling is for, if it does not read it itself: what it copies on its way
-  /// there is needed before the iteration ends.
+  /// Returns the memory that the filling writes and does not read. Data that it reads is needed
+  /// before the iteration ends.
   static std::unordered_set<const ExprNode*> targets_of(const Attr& mark) {
     std::unordered_set<const ExprNode*> targets;
     const Attr* inner = &mark;
@@ -156,7 +155,7 @@ class Kernel {
     return make_seq(std::move(copies));
   }
 
-  /// A number that divides the position.
+  /// Returns a divisor of the index.
   std::int64_t factor_of(const Expr& position) const {
     const arith::ModularSet set = arith::modular_set(substitute(position, lets_), facts_);
     return std::gcd(set.coeff, set.base);
@@ -165,7 +164,7 @@ class Kernel {
   SharedUses uses_;
   VarMap lets_;
   arith::Facts facts_;
-  /// Of the filling that is looked at; look-up only.
+  /// The target memory of the current filling; for look-up only.
   std::unordered_set<const ExprNode*> targets_;
   int copies_ = 0;
 };
@@ -176,12 +175,13 @@ Stmt kernels(const Stmt& s) {
   return map_statements(s, kernels);
 }
 
-/// A copy is under way from one barrier to the next. Where that leaves two threads in one place, as
-/// it may where loops are unrolled or begin anew, the stores had better stay.
+/// Whether barriers make the copies safe. A copy is in flight from one barrier to the next. If two
+/// threads may then access the same element, for example in unrolled or nested loops, the original
+/// stores are kept.
 bool can_be_synchronized(const PrimFunc& func, const PassOptions& options) {
   try {
     return find_barrier_hazards(synchronize_threads(func, options)).empty();
-  } catch (const LowerError&) {  // said again of the function as it was, if it holds there
+  } catch (const LowerError&) {  // thrown again if it applies to the unchanged function
     return false;
   }
 }

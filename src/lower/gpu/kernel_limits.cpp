@@ -17,7 +17,7 @@ using namespace tir;
 
 namespace {
 
-/// "stage `C`", "stages `C`, `D`": what the kernel computes.
+/// Returns "stage `C`" or "stages `C`, `D`": the stages that the kernel computes.
 std::string stages_of(const PrimFunc& kernel) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& stage) {
@@ -62,7 +62,7 @@ class Limits {
   }
 
  private:
-  /// Refuses what is surely too much, and leaves a check of what may be.
+  /// Throws if the value provably exceeds the limit, and adds a launch check if it may.
   void at_most(const Expr& value, std::int64_t most, const std::string& what,
                const std::string& unit, const std::string& remedy) {
     const Expr amount = arith::simplify(substitute(value, lets_));
@@ -126,8 +126,8 @@ class Limits {
             "; stage smaller tiles, at a loop further inside");
   }
 
-  /// What a thread has for itself, in registers or not. The limit is that of CUDA's compute
-  /// capabilities; OpenCL names none.
+  /// Checks the private memory of a thread, in registers or not. The limit is that of CUDA's
+  /// compute capabilities; OpenCL specifies none.
   void private_memory() {
     constexpr std::int64_t kMax = 512 * 1024;
     if (target_.kind != TargetKind::Cuda) return;
@@ -146,9 +146,9 @@ class Limits {
                      "; compute the stages at loops further inside, or keep them in global memory");
   }
 
-  /// What a thread surely keeps in registers: its part of the fragments, and where the target
-  /// limits them, what the schedule keeps in scope "local". (Without a limit that may be more: it
-  /// is then in memory.)
+  /// Checks the values that a thread must keep in registers: its part of the fragments and, if the
+  /// target limits registers, memory of scope "local". Without a limit, "local" memory may be
+  /// spilled.
   void registers() {
     constexpr std::int64_t kMax = 255, kBytes = 4, kWarpSize = 32;
     if (target_.kind != TargetKind::Cuda) return;
@@ -176,7 +176,7 @@ class Limits {
   const TargetFacts& target_;
   const VarMap& lets_;
   arith::Facts facts_;
-  /// The variables of the thread axes, which the host does not have.
+  /// The variables of the thread axes, which are unknown on the host.
   std::unordered_set<const ExprNode*> threads_;
   std::vector<LaunchCheck> checks_;
 };

@@ -1,5 +1,4 @@
-// What a device can launch: threads of a block, blocks of a grid, bytes of shared memory,
-// registers.
+// Limits of a kernel launch: threads per block, blocks per grid, bytes of shared memory, registers.
 #pragma once
 
 #include <string>
@@ -11,16 +10,16 @@
 
 namespace tenon::lowering {
 
-/// What must hold where the kernel is launched, made of its parameters.
+/// A condition on the kernel's parameters that must hold at the launch.
 struct LaunchCheck {
   tir::Expr condition;
   std::string message;
 };
 
-/// LowerError, with the kernel's stages and the memory, where the kernel surely exceeds what the
-/// target has, and for operations of tensor cores that it does not have. What depends on numbers
-/// that only the call knows is left to check then. The values of `lets`, which are
-/// names of the compiler, are substituted in checks and messages.
+/// Throws LowerError, with the kernel's stages and the memory, if the kernel provably exceeds the
+/// limits of the target, or if it uses tensor-core operations that the target lacks. Returns the
+/// checks that depend on values known only at the call. The values of `lets`, which are
+/// compiler-generated names, are substituted in checks and messages.
 std::vector<LaunchCheck> check_kernel_limits(const tir::PrimFunc& kernel,
                                              const tir::TargetFacts& target,
                                              const tir::VarMap& lets = {});

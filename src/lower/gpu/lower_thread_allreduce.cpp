@@ -1,4 +1,4 @@
-// Reductions across threads as steps that devices have.
+// Lowers reductions across threads to steps that devices support.
 //
 //   reduce_temp0[0] = tvm_thread_allreduce(1, value, condition, threadIdx.x)       of 6 threads
 //   =>  red0[t] = if_then_else(condition, value, identity)
@@ -7,12 +7,12 @@
 //       if (t < 1) red3[t] = red2[0] + red2[1]
 //       reduce_temp0[0] = red3[0]
 //
-// (Barriers come later.) Values are combined in the order of the threads, that of the call's last
-// axis innermost, so that a reducer that tells its sides apart (the first of equal maxima) gives
-// what a loop gives. Where warps exchange values (PassOptions::warp_size), threads that are
-// neighbours in a warp do so, and warps through shared memory.
+// A later pass inserts the barriers. Values are combined in thread order, with the last axis of the
+// call innermost. A reducer that is not commutative, such as the first of equal maxima, therefore
+// gives the result of a serial loop. If warps can exchange values (PassOptions::warp_size),
+// adjacent threads of a warp do so, and warps combine their totals through shared memory.
 //
-// LowerError: the number of threads is not constant.
+// Throws LowerError if the number of threads is not constant.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -41,13 +41,13 @@ struct Axis {
   Expr extent;
 };
 
-/// Several axes as one, the last of them innermost.
+/// Several axes fused into one, with the last one innermost.
 struct Line {
   Expr index = Expr(0);
   std::int64_t extent = 1;
 };
 
-/// Memory in which values of all groups lie: element `index` of group g at g * size + index.
+/// Memory with the values of all groups: element `index` of group g is at g * size + index.
 struct Level {
   std::vector<Buffer> buffers;
   std::int64_t size;
@@ -65,14 +65,14 @@ std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr
   return mapped(reducer.result, [&](const Expr& e) { return substitute(e, map); });
 }
 
-/// Memory has bools as bytes.
+/// Returns the type in memory, where bools are bytes.
 DataType in_memory(DataType type) { return type.is_bool() ? Int(8, type.lanes) : type; }
 
 class KernelReductions {
  public:
   explicit KernelReductions(int warp_size) : warp_size_(warp_size) {}
 
-  /// The kernel, its outermost thread axes first.
+  /// Rewrites a kernel whose thread axes are outermost.
   Stmt kernel(const Stmt& s) {
     if (const IterVar* axis = thread_axis(s)) {
       const Attr& n = *s.as<Attr>();
@@ -103,12 +103,12 @@ class KernelReductions {
 
   // ---- one reduction ----
 
-  /// What it reduces, with which threads, and where the result goes.
+  /// The values of a reduction, the participating threads and the destination.
   struct Reduction {
     std::vector<Expr> values;
     std::vector<const Load*> places;
     Line reduced, groups;
-    /// Whether threads of a group are neighbours, in the order of the reduction.
+    /// Whether the threads of a group are adjacent, in the order of the reduction.
     bool is_contiguous;
   };
 
@@ -126,7 +126,7 @@ class KernelReductions {
     }
     std::vector<Axis> reduced;
     for (std::size_t a = 2 + 2 * count; a < call.args.size(); ++a) {
-      // The only thread of its axis.
+      // The axis has a single thread.
       if (is_zero(call.args[a])) continue;
       const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& known) {
         return known.var.same_as(call.args[a]);
@@ -165,8 +165,8 @@ class KernelReductions {
     return result;
   }
 
-  /// Axes x, or x and y, or all three, the later dimensions around the earlier ones. An axis of
-  /// extent 1 has no part in it.
+  /// Whether the reduced axes are the innermost dimensions in order: x, or x and y, or all three.
+  /// Axes of extent 1 are ignored.
   bool is_contiguous(const std::vector<Axis>& reduced) const {
     std::vector<int> wanted;
     for (const Axis& axis : reduced)
@@ -210,7 +210,7 @@ class KernelReductions {
     return make_seq(std::move(steps));
   }
 
-  /// Memory of a level, that of an earlier reduction where it fits.
+  /// Returns the memory of a level, reusing that of an earlier reduction if it fits.
   Level level(const Reduction& r, std::int64_t size, int number) {
     Level result{{}, size};
     for (std::size_t k = 0; k < r.values.size(); ++k) {
@@ -280,7 +280,7 @@ class KernelReductions {
     const std::int64_t width = std::min<std::int64_t>(r.reduced.extent, warp_size_);
     in_one_warp(r, own, other, width, steps);
     if (r.reduced.extent > warp_size_) {
-      // The warps' totals, in shared memory, are reduced by each of the warps.
+      // Each warp reduces the totals of all warps, which are in shared memory.
       const std::int64_t warps = r.reduced.extent / warp_size_;
       const Expr lane = floormod(r.reduced.index, make_int(Int(32), warp_size_));
       const Expr warp = floordiv(r.reduced.index, make_int(Int(32), warp_size_));
@@ -312,7 +312,8 @@ class KernelReductions {
     return body;
   }
 
-  /// Lane 0 of every `width` lanes then has their total, combined in their order.
+  /// Reduces within a warp: afterwards, lane 0 of every `width` lanes holds their total, combined
+  /// in lane order.
   void in_one_warp(const Reduction& r, const std::vector<Buffer>& own,
                    const std::vector<Buffer>& other, std::int64_t width,
                    std::vector<Stmt>& steps) const {
@@ -330,7 +331,7 @@ class KernelReductions {
     }
   }
 
-  /// All values are computed before any is stored.
+  /// Stores all values after all of them have been computed.
   static Stmt store_all(const std::vector<Buffer>& buffers, const std::vector<Expr>& values) {
     std::vector<Var> vars;
     std::vector<Stmt> list;
@@ -358,9 +359,9 @@ class KernelReductions {
     return value.dtype() == r.values[k].dtype() ? value : cast(r.values[k].dtype(), value);
   }
 
-  /// (mask, value, lane or distance, width, warp size)
+  /// Returns a call with the arguments (mask, value, lane or distance, width, warp size).
   Expr exchanged(Intrin intrin, const Expr& value, std::int64_t by, std::int64_t width) const {
-    // Threads of warps that are full are all there.
+    // In full warps, all threads are active.
     const bool are_full = line(axes_).extent % warp_size_ == 0;
     const Expr mask = are_full ? make_int(UInt(32), 0xffffffff)
                                : make_call(UInt(32), Intrin::tvm_warp_activemask, {});

@@ -1,12 +1,13 @@
-// Memory of a warp, which lies along threadIdx.x, as shared memory with a part for every warp.
+// Lowers warp memory, which is shared by the threads of a warp along threadIdx.x, to shared memory
+// with one part per warp.
 //
 //   attr threadIdx.y = 4 attr threadIdx.x = 32 { allocate W[32] (warp):  ... W[i] ... }
 //   =>  allocate W[128] (shared):  ... W[threadIdx.y*32 + i] ...
 //
-// Threads may read what others of their warp have written, like in shared memory; the barriers that
-// this takes come later.
+// Threads may read the elements that other threads of their warp have written. A later pass inserts
+// the required barriers.
 //
-// LowerError: memory or a number of threads that is not constant.
+// Throws LowerError if the memory or the number of threads is not constant.
 #include "lower/passes.h"
 
 #include "lower/rewriting.h"
@@ -62,7 +63,7 @@ class WarpMemory {
     }
     const Var shared(n.data.name(),
                      PointerType{n.data.as<VarNode>()->pointer->element, StorageScope::Shared});
-    // Once for each buffer over the memory, so that equal accesses stay equal.
+    // One new buffer per old buffer, so that equal accesses stay equal.
     std::unordered_map<const BufferNode*, Buffer> buffers;
     const auto buffer_of = [&](const Buffer& buffer) {
       auto found = buffers.find(buffer.get());
@@ -105,7 +106,7 @@ class WarpMemory {
         Allocate{shared, n.dtype, {make_int(Int(32), size * warps)}, n.condition, body});
   }
 
-  /// Thread axes that are not within a warp, as they are nested, with their extents.
+  /// The thread axes outside of the warp, in nesting order, with their extents.
   std::vector<std::pair<Var, Expr>> axes_;
 };
 

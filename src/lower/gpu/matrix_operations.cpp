@@ -18,7 +18,7 @@ using namespace tir;
 namespace {
 
 constexpr std::int64_t kWarpSize = 32;
-/// What tile rows in memory begin at multiples of, and the most that a tile must.
+/// The alignment of tile rows in memory, and the maximum alignment of a tile.
 constexpr std::int64_t kRowAlignment = 16, kTileAlignment = 32;
 
 struct TileShape {
@@ -36,7 +36,7 @@ DataType element_of(const Expr& data) { return data.as<VarNode>()->pointer->elem
 
 std::string name_of(const Expr& data) { return "`" + Var::of(data).name() + "`"; }
 
-/// What a fragment has been found to be.
+/// The shape and layout inferred for a fragment.
 struct FragmentKind {
   TileShape shape;
   bool is_by_columns;
@@ -58,7 +58,7 @@ class MatrixOperations {
   }
 
  private:
-  // ---- the kernel as a whole ----
+  // ---- device ----
 
   void check_device() const {
     std::string fragment = "`" + kernel_.attrs.global_symbol + "`";
@@ -123,7 +123,7 @@ class MatrixOperations {
                      "an intrinsic that loads, multiplies, fills or stores whole tiles");
   }
 
-  /// Whether threads of a warp may find different values.
+  /// Whether the threads of a warp may compute different values.
   bool varies(const Expr& e) const {
     const Expr flat = substitute(e, lets_);
     bool found = effect_of(flat) == Effect::UpdateState;
@@ -138,7 +138,7 @@ class MatrixOperations {
                              " of fragment " + name_of(call.args[0]) + ": ";
     if (is_apart)
       throw LowerError(what +
-                       "not all threads of a warp come here, since a condition or a loop around it "
+                       "not all threads of a warp reach it, since a condition or a loop around it "
                        "depends on `threadIdx.x`; bind that loop to another axis");
     for (const Expr& arg : call.args) {
       const Call* address = as_call(arg, Intrin::tvm_access_ptr);
@@ -193,7 +193,7 @@ class MatrixOperations {
     throw LowerError(what + "factors are of float16, bfloat16, int8 or uint8, not of " + t.str());
   }
 
-  /// (d, index, a, index, b, index, c, index)
+  /// Checks a product, whose arguments are (d, index, a, index, b, index, c, index).
   void product(const Call& call, const std::string& what) {
     const Expr &d = call.args[0], &a = call.args[2], &b = call.args[4], &c = call.args[6];
     if (memory_scope(a) != StorageScope::WmmaMatrixA ||
@@ -224,7 +224,7 @@ class MatrixOperations {
 
   void memory(const Call& call, const FragmentKind& kind, const std::string& what) const {
     const Call* address = as_call(call.args[5], Intrin::tvm_access_ptr);
-    if (!address) throw LowerError(what + "its address is no access_ptr of a buffer");
+    if (!address) throw LowerError(what + "its address is not an access_ptr of a buffer");
     const Expr& data = address->args[1];
     const DataType t = element_of(call.args[0]);
     if (address->args[0].dtype() != t)
@@ -248,7 +248,7 @@ class MatrixOperations {
                        std::to_string(std::min(length, kTileAlignment)) + " bytes");
   }
 
-  /// A number that divides the value; 0 where that is 0.
+  /// Returns a divisor of the value; 0 if the value is 0.
   std::int64_t factor_of(const Expr& value) const {
     const arith::ModularSet set = arith::modular_set(substitute(value, lets_), facts_);
     return std::gcd(set.coeff, set.base);
@@ -259,7 +259,7 @@ class MatrixOperations {
   VarMap lets_;
   arith::Facts facts_;
   std::optional<Var> lane_;
-  /// Look-up only.
+  /// The inferred kinds; for look-up only.
   std::unordered_map<const ExprNode*, FragmentKind> kinds_;
 };
 

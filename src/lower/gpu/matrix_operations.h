@@ -1,5 +1,4 @@
-// What the threads of a warp do together on tensor cores: which calls that is, and what must hold
-// of them in a kernel.
+// Warp-level tensor-core operations: recognition of the calls, and their legality in a kernel.
 //
 //   attr threadIdx.x = 32 {                                             one warp for each y
 //     @tir.tvm_load_matrix_sync(a, 16, 16, 16, 0, &A[y * 256], 16, "row_major")
@@ -13,15 +12,16 @@
 
 namespace tenon::lowering {
 
-/// The call, if it loads, fills, multiplies or stores fragments; null for others.
+/// Returns the call if it loads, fills, multiplies or stores fragments; nullptr otherwise.
 const tir::Call* matrix_operation(const tir::Expr& e);
-/// The data pointer of what such a call writes.
+/// Returns the data pointer that such a call writes.
 const tir::Expr& written_by(const tir::Call& call);
 
-/// LowerError, with the fragment, where the target has no tensor cores or none for the type and
-/// shape, where it is not a whole warp that comes to an operation, where its threads may find
-/// different arguments, where an address is not aligned as matrices must be, and where fragments
-/// are read or written in another way.
+/// Throws LowerError, with the fragment, if
+/// - the target has no tensor cores, or none for the type and shape,
+/// - only a part of a warp reaches an operation, or its threads may compute different arguments,
+/// - an address is not aligned as matrices require,
+/// - fragments are accessed by other operations.
 void check_matrix_operations(const tir::PrimFunc& kernel, const tir::TargetFacts& target);
 
 }  // namespace tenon::lowering

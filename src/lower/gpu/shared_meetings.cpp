@@ -1,4 +1,4 @@
-// Whether two threads meet in their uses (shared_uses.h).
+// Whether two threads may conflict in their uses of memory (shared_uses.h).
 #include "lower/gpu/shared_uses.h"
 #include "tenon/arith/index_terms.h"
 #include "tenon/tir/compare.h"
@@ -9,8 +9,8 @@ using namespace tir;
 
 namespace {
 
-/// Proofs by the simplifier, beyond those that sums decide: so many at least, and so many for each
-/// use. Where they are spent, threads are taken to meet.
+/// The maximum number of simplifier proofs, after linear arithmetic has failed: a constant plus a
+/// number per use. Beyond it, threads are assumed to conflict.
 constexpr int kProofs = 64, kProofsForEachUse = 2;
 
 bool is_global(const Buffer& buffer) { return buffer->scope() == StorageScope::Global; }
@@ -35,10 +35,11 @@ bool SharedUses::may_conflict(int earlier, int later, Occasion when) {
   if (is_global(a.access.buffer) && !own_memories_.contains(&a.access.buffer->data.node()) &&
       are_of_one_thread(a, b))
     return false;
-  // Loops of which neither depends need not be told apart.
+  // The iterations of loops on which neither use depends are irrelevant.
   const int loops = std::max(a.loops, b.loops);
   if (when.equal_loops >= loops) when = {loops, false};
-  // What is apart in any two iterations is apart in these: one question for all loops around.
+  // Uses that are disjoint in any two iterations are disjoint in these, so one query serves all
+  // enclosing loops.
   const bool is_any = when.equal_loops == 0 && !when.is_carried;
   if (!is_any && !a.is_opaque && !b.is_opaque && !may_conflict(earlier, later, Occasion{0, false}))
     return false;
@@ -82,16 +83,18 @@ bool SharedUses::can_be(Threads threads, const Use& earlier, const Use& later) c
   return !back.min || !front.is_at_most(*back.min);
 }
 
-/// An element of global memory from outside is computed by one thread, or by several in the same
-/// way, and once: whoever reads it where it stores it reads what it has stored itself. A temporary
-/// of the kernel is filled again in each iteration around it.
+/// Whether accesses of an argument in global memory need no barrier. Each element is computed once,
+/// by one thread or by several threads with the same value, so a thread that reads the element that
+/// it stores reads its own value. Temporaries of the kernel are excluded because they are refilled
+/// in each enclosing iteration.
 bool SharedUses::are_of_one_thread(const Use& a, const Use& b) {
   if (a.access.is_store && b.access.is_store) return true;
   return a.is_known && b.is_known && a.access.count == b.access.count &&
          a.access.stride == b.access.stride && structural_equal(a.access.first, b.access.first);
 }
 
-/// By how far apart the two threads or iterations are, or by what each of them reaches alone.
+/// Whether the accesses are disjoint, judged by the distance between the two threads or iterations,
+/// or by the ranges of each one separately.
 bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion when,
                                   Threads threads) const {
   return are_apart_in_sum(earlier, later, when, threads, true) ||
@@ -104,7 +107,7 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
   std::int64_t difference = 0;
   if (__builtin_sub_overflow(later.constant, earlier.constant, &difference)) return false;
   arith::Reach reach(difference);
-  // A bit that is the same for both: each of its values is looked at by itself.
+  // A term with a common 0/1 value: both of its values are tried separately.
   std::optional<arith::Reach> other_reach;
   bool fits = true;
   const auto add_range = [&](std::int64_t factor, std::optional<std::int64_t> min,
@@ -137,7 +140,7 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
       add_range(both, min, max);
       std::optional<std::int64_t> steps;
       if (back.min && front.max) steps = *front.max - *back.min;
-      // Whoever is ahead is so many steps ahead of the other.
+      // The thread or iteration ahead leads by this number of steps.
       if (is_stepped) add_range(is_second_ahead ? second : -first, 1, steps);
       return;
     }
@@ -165,7 +168,7 @@ bool SharedUses::are_apart_by_proof(const Use& earlier, const Use& later, Occasi
     const bool is_thread = v.kind == Variable::Kind::Thread;
     const bool is_equal = is_thread ? v.axis < threads.axis : v.loops <= when.equal_loops;
     if (v.kind == Variable::Kind::Other || is_equal) continue;
-    // Loops that are around neither use do not count.
+    // Loops that enclose neither use are irrelevant.
     const Var var = Var::of(v.value);
     if (!uses_var(earlier.access.first, var) && !uses_var(later.access.first, var)) continue;
     const bool is_stepped =

@@ -83,7 +83,7 @@ void SharedUses::add_thread(const IterVar& axis, const Expr& extent) {
     if (!(known.tag == *axis.thread())) continue;
     Variable& variable = variables_[static_cast<std::size_t>(known.variable)];
     if (!variable.value.same_as(axis.var())) set(same_thread_, axis.var(), variable.value);
-    // The larger one of two extents is launched.
+    // The launch uses the larger of two extents.
     std::optional<std::int64_t>& last = variable.range.max;
     last = last && count ? std::optional(std::max(*last, *count - 1)) : std::nullopt;
     return;
@@ -101,8 +101,8 @@ void SharedUses::add_thread(const IterVar& axis, const Expr& extent) {
 
 namespace {
 
-/// floormod(x + 3, 2) as 1 - floormod(x, 2): the copies of a double buffer are then told apart by
-/// one and the same bit.
+/// Rewrites floormod(x + 3, 2) as 1 - floormod(x, 2), so that one bit distinguishes the copies of a
+/// double buffer.
 Expr with_plain_parities(const Expr& e) {
   return rewrite(e, [](const Binary& n, const Expr&) -> std::optional<Expr> {
     if (n.op != BinaryOp::FloorMod || constant_int(n.b) != 2) return std::nullopt;
@@ -117,7 +117,7 @@ Expr with_plain_parities(const Expr& e) {
 
 }  // namespace
 
-/// Without lets, and with one variable for each thread axis.
+/// Returns the expression with lets inlined and one variable per thread axis.
 Expr SharedUses::resolved(const Expr& e) const {
   return with_plain_parities(substitute(substitute(e, values_), same_thread_));
 }
@@ -157,8 +157,8 @@ UseSet SharedUses::of(const Expr& e) {
 
 namespace {
 
-/// What a call reads or writes behind an address: so many rows of so many elements, the first ones
-/// of each so far apart.
+/// The memory that a call accesses through an address: `count` rows of `length` elements, `stride`
+/// elements apart.
 struct Rows {
   std::int64_t count, length, stride;
 };
@@ -167,7 +167,7 @@ bool moves_matrix(const Call& call) {
   return call.is(Intrin::tvm_load_matrix_sync) || call.is(Intrin::tvm_store_matrix_sync);
 }
 
-/// Nothing where the call does not say it.
+/// Returns nullopt if the arguments of the call do not determine the rows.
 std::optional<Rows> rows_of(const Call& call, const Call& address) {
   const auto constant = [&](std::size_t n) { return constant_int(call.args[n]); };
   if (call.is(Intrin::ptx_cp_async)) {
@@ -183,7 +183,8 @@ std::optional<Rows> rows_of(const Call& call, const Call& address) {
             fragment->scope == StorageScope::WmmaMatrixA ? *k : *n, *stride};
   const StringImm* layout = call.args[7].as<StringImm>();
   if (layout && layout->value == "col_major") std::swap(rows.count, rows.length);
-  // One use instead of many: at most a barrier more, where others write between the rows.
+  // A single use covers all rows. This costs at most one more barrier, if others write between
+  // them.
   if (call.is(Intrin::tvm_load_matrix_sync))
     return Rows{1, (rows.count - 1) * rows.stride + rows.length, 0};
   return rows;
@@ -200,7 +201,7 @@ void SharedUses::collect(const Expr& e, UseSet& uses) {
       uses.insert(add(n->buffer, n->indices, false));
   if (e.as<VarNode>() && e.as<VarNode>()->pointer && is_shared(memory_of(e)))
     uses.insert(add_anywhere(memory_of(e), true));
-  // Whoever is given an address may read and write around it.
+  // A callee that receives an address may read and write around it.
   if (const Call* n = as_call(e, Intrin::address_of))
     if (const Buffer& buffer = n->args[0].as<Load>()->buffer; is_shared(buffer))
       uses.insert(add_anywhere(buffer, true));
@@ -248,7 +249,7 @@ int SharedUses::add(const Buffer& buffer, const std::vector<Expr>& indices, bool
 int SharedUses::add_range(const Buffer& buffer, const Expr& first, std::int64_t count,
                           bool is_store, std::int64_t stride) {
   Use use{{buffer, resolved(first), count, is_store, stride}, true, 0, 0, {}, 0, false};
-  // What memory says is another value in each thread, and may change.
+  // A value loaded from memory may differ between threads and may change.
   use.is_known = effect_of(use.access.first) == Effect::Pure;
   if (use.is_known)
     use.is_known =
@@ -288,7 +289,7 @@ int SharedUses::number_of(Use use) {
   return number;
 }
 
-/// Adds one summand of the index; false where its coefficient is beyond int64.
+/// Adds one term of the index; returns false if its coefficient overflows int64.
 bool SharedUses::add_term(const Expr& e, std::int64_t factor, Use& use) {
   const int variable = variable_of(e);
   const Variable& known = variables_[static_cast<std::size_t>(variable)];

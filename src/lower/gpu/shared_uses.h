@@ -1,10 +1,10 @@
-// Uses of shared and global memory in a kernel, and whether two threads of a block may meet in
-// them: touch an element that one of them writes.
+// Uses of shared and global memory in a kernel, and whether two threads of a block may conflict,
+// that is, access the same element while one of them writes it.
 //
 //   attr threadIdx.x = 32 { S[t] = A[t];  B[t] = S[31 - t] }
 //
-// The store and the load may meet: what thread 0 stores, thread 31 loads. Two threads' stores never
-// do.
+// The store and the load may conflict: thread 31 loads the element that thread 0 stores. The stores
+// of two threads never conflict.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace tenon::lowering {
 
-/// What is in both.
+/// Returns the intersection of the two ranges.
 arith::ConstBound intersect(const arith::ConstBound& a, const arith::ConstBound& b);
 
 /// A set of uses, by number.
@@ -29,7 +29,7 @@ class UseSet {
   void merge(const UseSet& other);
   bool is_empty() const;
   bool contains(const UseSet& other) const;
-  /// Calls f(use) for the uses that are in both sets, until it says true; whether it did.
+  /// Whether f(use) is true for a use in both sets; stops at the first such use.
   template <class F>
   bool any_in(const UseSet& other, F f) const {
     for (std::size_t n = 0; n < words_.size() && n < other.words_.size(); ++n)
@@ -51,25 +51,27 @@ struct Elements {
   std::int64_t stride = 1;
 };
 
-/// When a use follows another one: in the same iteration of the outermost `equal_loops` loops, and,
-/// if `is_carried`, in a later iteration of the next loop, which is around both. Other loops may be
-/// in any iteration. Loops are counted from the function's outermost one.
+/// The order of two uses: in the same iteration of the outermost `equal_loops` loops and, if
+/// `is_carried`, the later one in a later iteration of the next loop, which encloses both.
+/// Iterations of other loops are arbitrary. Loops are counted from the outermost one of the
+/// function.
 struct Occasion {
   int equal_loops;
   bool is_carried;
 };
 
-/// The uses of a kernel, each kind once: equal uses have the same number.
+/// The distinct uses of a kernel; equal uses have the same number.
 class SharedUses {
  public:
-  /// `loops_around` is how many loops there are around the kernel.
+  /// `loops_around`: the number of loops around the kernel.
   SharedUses(const tir::Stmt& kernel, int loops_around);
 
-  /// What an expression, and what a store beside its expressions, uses.
+  /// Returns the uses of an expression, or those of a store without its expressions.
   UseSet of(const tir::Expr& e);
   UseSet of(const tir::Store& store);
-  /// While it exists, what is asked for stands where the condition holds (null: no further one).
-  /// Uses where `threadIdx.x == 0` or `threadIdx.x < 8` holds are those threads' alone.
+  /// Scope of a condition: while the guard exists, queried uses are under `condition` (nullptr adds
+  /// none). For example, uses under `threadIdx.x == 0` or `threadIdx.x < 8` belong to those threads
+  /// only.
   class Guard {
    public:
     Guard(SharedUses& uses, const tir::Expr* condition);
@@ -82,23 +84,23 @@ class SharedUses {
     std::vector<arith::ConstBound> before_;
   };
 
-  /// Whether all threads of a block find the same value.
+  /// Whether all threads of a block compute the same value.
   bool is_uniform(const tir::Expr& e) const;
-  /// Whether two threads may meet, one in a use of the first set, the other in one of the second.
+  /// Whether two threads may conflict, one in a use of `earlier` and the other in a use of `later`.
   bool may_conflict(const UseSet& earlier, const UseSet& later, Occasion when);
 
  private:
-  /// What a sum of multiples is made of: threads, loops, and whatever else indices hold.
+  /// A variable of linear index forms: a thread, a loop, or another subexpression.
   struct Variable {
     enum class Kind : std::uint8_t { Thread, Loop, Other };
     tir::Expr value;
     Kind kind;
     arith::ConstBound range;
-    /// Thread: the number of the axis.
+    /// The number of the axis; for threads only.
     int axis;
-    /// The value is the same where so many outer loops are in the same iteration.
+    /// The number of outer loops on which the value depends.
     int loops;
-    /// Other: whether threads may find different values.
+    /// Whether the value may differ between threads; for other subexpressions only.
     bool varies_by_thread;
   };
   struct Term {
@@ -106,21 +108,23 @@ class SharedUses {
     std::int64_t coefficient;
   };
   struct Use {
-    /// Where `is_known`; else it may be anywhere in the buffer.
+    /// The accessed elements if `is_known`; otherwise the use may access any element of the buffer.
     Elements access;
     bool is_known;
     int memory;
     std::int64_t constant;
     std::vector<Term> terms;  // by variable
-    /// As many of the outer loops as the index depends on.
+    /// The number of outer loops on which the index depends.
     int loops;
-    /// Whether the sum holds divisions and the like, of which the simplifier may know more.
+    /// Whether the index contains nonlinear terms such as divisions, for which the simplifier may
+    /// find more proofs.
     bool is_opaque;
-    /// By thread axis, which of its threads come here, as far as conditions around say it.
+    /// The threads that reach the use, as an index range per thread axis, derived from the
+    /// enclosing conditions.
     std::vector<arith::ConstBound> limits = {};
   };
-  /// Two threads: equal in the first axes, and in the next one the later use's thread is ahead
-  /// (sign 1) or behind.
+  /// A pair of threads: they are equal in the axes before `axis`, and in `axis` the thread of the
+  /// later use is ahead (sign 1) or behind.
   struct Threads {
     int axis;
     int sign;
@@ -131,7 +135,7 @@ class SharedUses {
   void add_thread(const tir::IterVar& axis, const tir::Expr& extent);
   tir::Expr resolved(const tir::Expr& e) const;
   int add(const tir::Buffer& buffer, const std::vector<tir::Expr>& indices, bool is_store);
-  /// So many elements from the first one on.
+  /// Adds a use of `count` elements from `first` on.
   int add_range(const tir::Buffer& buffer, const tir::Expr& first, std::int64_t count,
                 bool is_store, std::int64_t stride = 1);
   int add_anywhere(const tir::Buffer& buffer, bool is_store);
@@ -142,9 +146,9 @@ class SharedUses {
   int loops_of(const tir::Expr& e) const;
   bool may_conflict(int earlier, int later, Occasion when);
   static bool are_of_one_thread(const Use& a, const Use& b);
-  /// Which threads of the axis come to the use.
+  /// Returns the range of thread indices along the axis that reach the use.
   arith::ConstBound indices_at(const Use& use, int axis) const;
-  /// Whether there are two such threads of which one comes to each use.
+  /// Whether such a pair exists in which one thread reaches each use.
   bool can_be(Threads threads, const Use& earlier, const Use& later) const;
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads) const;
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads,
@@ -161,15 +165,15 @@ class SharedUses {
   };
   std::vector<Thread> threads_;
 
-  /// Of the uses that are asked for now.
+  /// The thread ranges of the uses that are currently collected.
   std::vector<arith::ConstBound> limits_;
 
   std::vector<Use> uses_;
   std::unordered_multimap<std::size_t, int> uses_by_hash_;
   std::unordered_map<const tir::ExprNode*, int> memories_;
-  /// Memory that the kernel allocates.
+  /// The memory that the kernel allocates.
   std::unordered_set<const tir::ExprNode*> own_memories_;
-  /// By memory: all uses, and those that write.
+  /// All uses and all writes, by memory.
   std::vector<UseSet> all_, stores_;
 
   std::unordered_map<std::uint64_t, bool> known_;

@@ -32,7 +32,7 @@ const PointerType* pointer_of(const Expr& var) {
   return n && n->pointer ? &*n->pointer : nullptr;
 }
 
-/// Data pointers and numbers that a statement takes from outside, each in order of appearance.
+/// The data pointers and numbers that a statement uses from outside, each in order of appearance.
 struct Inputs {
   std::vector<Buffer> buffers;
   std::vector<Var> pointers, numbers;
@@ -64,7 +64,7 @@ class Splitter {
       expr(n->min), expr(n->extent);
       return make_stmt(For{n->var, n->min, n->extent, ForKind::Serial, body});
     }
-    // A kernel has no vector for a parameter: each computes it.
+    // Kernels have no vector parameters, so each kernel recomputes the vector.
     if (const Let* n = s.as<Let>(); n && n->value.dtype().is_vector())
       return outside(substitute(n->body, VarMap{{&n->var.node(), n->value}}));
     if (const Let* n = s.as<Let>()) {
@@ -91,7 +91,7 @@ class Splitter {
     std::string text = "stage `" + buffer->name + "` is not bound to any thread: ";
     if (loops_.empty()) {
       text +=
-          "it stands outside of all loops, on the host, which cannot reach memory of the device; "
+          "it is outside of all loops and runs on the host, which cannot reach device memory; "
           "compute it inside of a stage that is bound, with compute_at or compute_inline";
     } else {
       std::string loops;
@@ -111,7 +111,7 @@ class Splitter {
                      "launch; compute it inside of a thread axis, or set its scope to \"global\"");
   }
 
-  // ---- a kernel ----
+  // ---- one kernel ----
 
   Stmt launch(const Stmt& s) {
     std::array<Expr, 6> extents{Expr(1), Expr(1), Expr(1), Expr(1), Expr(1), Expr(1)};
@@ -140,7 +140,7 @@ class Splitter {
                    make_evaluate(make_call(Int(32), Intrin::launch_kernel, std::move(args))));
   }
 
-  /// What is known when the function is called is checked before anything runs.
+  /// Adds the checks of a launch. Checks that only use the function's arguments run at its entry.
   Stmt checked(const std::vector<LaunchCheck>& checks, Stmt launch) {
     for (const LaunchCheck& check : checks) {
       const bool is_late = uses_var(
@@ -189,7 +189,7 @@ class Splitter {
     return inputs;
   }
 
-  /// Arrays of the caller's in their order, then what the host allocates.
+  /// Orders the caller's arrays as given, followed by the allocations of the host.
   std::size_t rank(const Var& data) const {
     for (std::size_t k = 0; k < func_.buffers.size(); ++k)
       if (func_.buffers[k].buffer->data.same_as(data)) return k;
@@ -219,11 +219,11 @@ class Splitter {
   std::vector<PrimFunc> kernels_;
   std::vector<Var> allocated_;
   std::vector<LaunchCheck> checks_;
-  /// Variables that the host defines on its way.
+  /// The variables that the host defines.
   std::unordered_set<const ExprNode*> defined_;
   /// The values of the lets among them.
   VarMap lets_;
-  /// Around the current place of the host.
+  /// The enclosing loops of the host.
   std::vector<std::string> loops_;
 };
 
@@ -233,7 +233,8 @@ DeviceProgram split_kernels(const PrimFunc& func, const TargetFacts& target) {
   DeviceProgram program = Splitter(func, target).run();
   for (const PrimFunc& kernel : program.kernels) {
     std::vector<Violation> violations = verify_kernel(kernel);
-    // By another way than the one by which barriers were placed, and on what is launched.
+    // This analysis is independent of the one that placed the barriers, and it checks the launched
+    // code.
     if (violations.empty()) violations = find_barrier_hazards(kernel);
     if (!violations.empty())
       throw PassFailure("split-kernels", violations[0].what + " (" + violations[0].where + ")",
@@ -242,7 +243,7 @@ DeviceProgram split_kernels(const PrimFunc& func, const TargetFacts& target) {
   return program;
 }
 
-// ---- the way back -------------------------------------------------------------------------------
+// ---- joining ------------------------------------------------------------------------------------
 
 PrimFunc join_kernels(const DeviceProgram& program) {
   PrimFunc result = program.host;
@@ -258,12 +259,12 @@ PrimFunc join_kernels(const DeviceProgram& program) {
             set(args, kernel.params[k], call->args[kLaunchArguments + k]);
         return args.empty() ? kernel.body : replace_vars(kernel.body, std::move(args));
       }
-    internal_error("a launch of `" + name + "`, which is no kernel");
+    internal_error("a launch of `" + name + "`, which is not a kernel");
   });
   return result;
 }
 
-// ---- the check ----------------------------------------------------------------------------------
+// ---- verification -------------------------------------------------------------------------------
 
 namespace {
 
@@ -271,11 +272,11 @@ class KernelVerifier {
  public:
   std::vector<Violation> run(const PrimFunc& kernel) {
     for (const Var& param : kernel.params) known_.insert(&param.node());
-    if (kernel.params.size() < kernel.buffers.size()) report("pointers that are no parameters", "");
+    if (kernel.params.size() < kernel.buffers.size())
+      report("pointers that are not parameters", "");
     for (std::size_t k = 0; k < std::min(kernel.params.size(), kernel.buffers.size()); ++k)
       if (!kernel.params[k].same_as(kernel.buffers[k].buffer->data))
-        report("a pointer that stands behind the numbers, or has no buffer",
-               kernel.params[k].name());
+        report("a pointer that follows the numbers, or has no buffer", kernel.params[k].name());
     const Stmt* s = &kernel.body;
     std::vector<ThreadTag> tags;
     for (const Attr* n = thread_attr(*s); n; n = thread_attr(*s)) {
@@ -292,7 +293,7 @@ class KernelVerifier {
     for (const Allocate* n = s->as<Allocate>(); n; n = s->as<Allocate>()) s = &n->body;
     inside(*s);
     for (const Var& var : free_vars(kernel.body))
-      if (!known_.contains(&var.node())) report("a variable that is no parameter", var.name());
+      if (!known_.contains(&var.node())) report("a variable that is not a parameter", var.name());
     walk(kernel.body, [&](const Allocate& n) {
       if (memory_scope(n.data) == StorageScope::Global)
         report("global memory that is allocated inside", n.data.name());
@@ -301,7 +302,7 @@ class KernelVerifier {
   }
 
  private:
-  /// Below the axes and the memory of the block.
+  /// Verifies statements inside the axes and the block memory.
   void inside(const Stmt& s) {
     walk(
         s,

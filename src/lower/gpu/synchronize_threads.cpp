@@ -1,18 +1,20 @@
-// Puts barriers between the threads of a block where one of them reads, or overwrites, shared
-// memory that another one may still be writing or reading. For code of devices.
+// Inserts barriers between the threads of a block where one thread accesses shared memory that
+// another one may still access, and at least one access is a write. For device code.
 //
 //   attr [IterVar(threadIdx.x, ...)] "thread_extent" = 32 {
 //     S[threadIdx.x] = A[threadIdx.x]
-//     @tir.tvm_storage_sync("shared")                    // S is all there
+//     @tir.tvm_storage_sync("shared")                    // all of S is written
 //     B[threadIdx.x] = S[(31 - threadIdx.x)]
 //
-// A barrier stands as late as possible, and never where a thread meets only its own elements, which
-// is proved. In a loop, the next iteration waits as well before it overwrites what this one reads.
-// It stands before a condition rather than at its beginning, so that a loop around waits in each
-// iteration or in none. All threads of a block must come to a barrier: under a condition that
-// depends on the thread there can be none; LowerError if it would have to stand inside, for shared
-// memory that is allocated outside of the threads that use it, and for global memory that one block
-// may read while another one writes it (block_races.h): no barrier could help.
+// A barrier is placed as late as possible. It is omitted if each thread provably accesses only its
+// own elements. In a loop, a barrier also separates the reads of an iteration from the writes of
+// the next one. A barrier is placed before a condition instead of inside it, so that an enclosing
+// loop executes it in all iterations or in none.
+//
+// All threads of a block must reach a barrier, so none is placed under a condition that depends on
+// the thread. Throws LowerError if a barrier would be needed there, for shared memory that is
+// allocated outside of the threads that use it, and for races between blocks (block_races.h), which
+// barriers cannot prevent.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -32,30 +34,32 @@ namespace {
 
 using PartId = std::size_t;
 
-/// A statement of a kernel, and what is known of its uses of shared memory.
+/// A statement of a kernel, with a summary of its uses of shared memory.
 struct Part {
   enum class Kind : std::uint8_t { Leaf, Barrier, InOrder, Loop, Branches };
   Stmt stmt;
   Kind kind;
   std::vector<PartId> children = {};
-  /// By the statement's own expressions, which are evaluated before its children.
+  /// The uses by the statement's own expressions, which are evaluated before its children.
   UseSet own = {};
-  /// Loops around it.
+  /// The number of enclosing loops.
   int loops = 0;
-  /// Whether all threads come here together, and whether they then take the same way inside.
+  /// Whether all threads reach the statement together, and whether they then take the same path
+  /// inside.
   bool is_together = true, is_uniform = true;
-  /// Whether a loop surely runs once, and whether it may run twice.
+  /// Whether a loop provably runs at least once, and whether it may run twice.
   bool runs_once = false, runs_twice = true;
   bool has_barrier_before = false;
 
-  /// Uses before the first barrier on some way through it, and behind the last one; and whether
-  /// there is a way without any.
+  /// The uses before the first barrier on some path through the statement, the uses after the last
+  /// barrier, and whether a path without a barrier exists.
   UseSet before = {}, behind = {};
   bool is_open = true;
 };
 
-/// Places barriers from the inside outwards: first between the statements of a sequence and between
-/// the iterations of a loop, then before what follows uses that lie outside.
+/// Places barriers from the inside out: first between the statements of a sequence and between the
+/// iterations of a loop, then before statements that conflict with uses before the sequence or
+/// loop.
 class Synchronizer {
  public:
   Synchronizer(const Stmt& kernel, int loops_around)
@@ -67,7 +71,7 @@ class Synchronizer {
   }
 
  private:
-  // ---- reading ----
+  // ---- analysis ----
 
   PartId add(const Stmt& s, int loops, bool is_together) {
     if (is_stack_low()) return with_deep_stack([&] { return add(s, loops, is_together); });
@@ -123,9 +127,9 @@ class Synchronizer {
     internal_error("synchronize_threads wants lowered code, found " + std::string(what));
   }
 
-  // ---- placing ----
+  // ---- placement ----
 
-  /// Places what is needed between the uses inside.
+  /// Places the barriers between uses inside the part.
   void settle(PartId id) {
     if (is_stack_low()) return with_deep_stack([&] { settle(id); });
     Part& part = parts_[id];
@@ -145,19 +149,20 @@ class Synchronizer {
     const PartId body = part.children.front();
     const bool is_counted = part.stmt.as<For>() != nullptr;
     const UseSet pending = parts_[body].behind;
-    // The condition is evaluated again, where no barrier can stand before it.
+    // The condition is evaluated again, and no barrier can be placed before it.
     const Occasion next{part.loops, is_counted};
     if (!is_counted && uses_.may_conflict(pending, part.own, next)) refuse_barrier();
     enter(body, pending, next);
   }
 
-  /// Places what is needed where uses come before the part.
+  /// Places the barriers between the pending uses, which precede the part, and the part.
   void enter(PartId id, const UseSet& pending, Occasion when) {
     if (is_stack_low()) return with_deep_stack([&] { enter(id, pending, when); });
     Part& part = parts_[id];
     if (part.has_barrier_before || !uses_.may_conflict(pending, part.before, when)) return;
-    // Before a loop it is waited once, inside of it in every iteration. Before a condition, a loop
-    // around waits in each of its iterations or in none: PoCL is wrong on others.
+    // A barrier before a loop runs once, one inside it runs in every iteration. A barrier before a
+    // condition lets an enclosing loop synchronize in all of its iterations or in none: PoCL
+    // miscompiles other code.
     const bool is_whole = part.kind != Part::Kind::InOrder || !part.is_uniform ||
                           uses_.may_conflict(pending, part.own, when);
     if (is_whole) {
@@ -198,7 +203,7 @@ class Synchronizer {
         behind.merge(next.behind);
         is_open |= next.is_open;
       }
-      // The condition of a loop that does not count is evaluated in the end as well.
+      // A while loop evaluates its condition once more at the end.
       if (is_open || part.stmt.as<While>()) behind.merge(part.own);
       part.behind = std::move(behind);
       part.is_open = is_open;
@@ -215,7 +220,7 @@ class Synchronizer {
         "the stage that is shared outside of it");
   }
 
-  // ---- writing ----
+  // ---- emission ----
 
   Stmt emit(PartId id) const {
     if (is_stack_low()) return with_deep_stack([&] { return emit(id); });
@@ -233,8 +238,8 @@ class Synchronizer {
   PartId root_;
 };
 
-/// Kernels are what stands below an outermost thread axis; another one begins when this one has
-/// ended.
+/// Rewrites all kernels: the statements inside an outermost thread axis. Consecutive kernels are
+/// ordered.
 class Kernels {
  public:
   explicit Kernels(const PrimFunc& func) : func_(func) {}
@@ -255,7 +260,7 @@ class Kernels {
   }
 
  private:
-  /// What one kernel leaves in shared memory, the next one does not find.
+  /// Throws if a kernel uses shared memory from outside, because each launch has its own.
   void check_memory(const Stmt& kernel) const {
     auto check = [&](const Expr& data) {
       if (!shared_outside_.contains(&data.node())) return;
@@ -275,7 +280,7 @@ class Kernels {
   }
 
   const PrimFunc& func_;
-  /// Data pointers of the memory that exists here, outside of kernels.
+  /// The data pointers of shared memory that exists outside of the current kernel.
   std::unordered_set<const ExprNode*> shared_outside_;
 };
 

@@ -49,7 +49,7 @@ void ThreadDependence::stmt(const Stmt& s) {
     return record(n->buffer->data, from);
   }
   if (const Evaluate* n = s.as<Evaluate>()) {
-    // Memory that a call may write depends on all that the call is given.
+    // Memory that a call may write depends on all arguments of the call.
     walk(n->value, [&](const Call& call) {
       if (!call.is(Intrin::tvm_access_ptr)) return;
       const auto mask = constant_int(call.args[4]);

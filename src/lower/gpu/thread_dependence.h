@@ -1,4 +1,4 @@
-// Which variables and memory hold values that depend on a (virtual) thread.
+// The variables and memory whose values depend on a (virtual) thread.
 #pragma once
 
 #include <unordered_map>
@@ -11,26 +11,27 @@ namespace tenon::lowering {
 
 class ThreadDependence {
  public:
-  /// Everything that is written or defined in `body` from `thread`, directly, through other
-  /// variables or memory, or under a condition that depends on it.
+  /// Finds everything in `body` that is written or defined in terms of `thread`: directly, through
+  /// other variables or memory, or under a condition that depends on it.
   ThreadDependence(const tir::Stmt& body, const tir::Var& thread);
 
   bool depends(const tir::Var& var) const { return dependent_.contains(&var.node()); }
-  /// Whether a variable or memory inside depends.
+  /// Whether a variable or memory in the expression depends on the thread.
   bool depends(const tir::Expr& e) const;
 
  private:
   using Node = const tir::ExprNode*;
 
   void stmt(const tir::Stmt& s);
-  /// `to` depends on all that the expressions use, and on the conditions around.
+  /// Records that `to` depends on all variables of the expressions, and on the enclosing
+  /// conditions.
   void record(const tir::Var& to, const std::vector<tir::Expr>& from);
   void sources(const tir::Expr& e, std::vector<Node>& result) const;
 
   std::unordered_set<Node> dependent_;
-  /// Look-up only.
+  /// Used for look-up only, never iterated.
   std::unordered_map<Node, std::vector<Node>> influences_;
-  /// What the conditions and extents around use.
+  /// The variables of the enclosing conditions and extents.
   std::vector<Node> control_;
 };
 

@@ -26,8 +26,8 @@ bool can_be_accumulated(BinaryOp op, DataType type) {
   }
 }
 
-/// What is combined with the element that `is_target` knows, where the value is that element and
-/// terms of one operation.
+/// Returns the other operand of `op` if `value` combines the element that `is_target` recognizes
+/// with a term.
 std::optional<Expr> term_of(const Expr& value, BinaryOp op,
                             const std::function<bool(const Expr&)>& is_target) {
   const Binary* n = as_binary(value, op);

@@ -1,4 +1,4 @@
-// Stores that accumulate: S = S op term.
+// Recognition of stores that accumulate: S = S op term.
 #pragma once
 
 #include <optional>
@@ -7,21 +7,22 @@
 
 namespace tenon::lowering {
 
-/// An element that an iteration accumulates into, the same one in all iterations.
+/// An element at a loop-invariant index that every iteration accumulates into.
 struct Accumulation {
   tir::Buffer buffer;
-  /// Lets of the body are inlined.
+  /// The index with the lets of the body inlined.
   tir::Expr index;
   tir::BinaryOp op;
 };
 
-/// `target = target op term`, as a statement of the body does it.
+/// One accumulation statement of the body: `target = target op term`.
 struct AccumulationStep {
   Accumulation target;
   tir::Expr term;
 };
 
-/// The store as a step of an accumulation; `lets` has the values of the lets around it.
+/// Returns the accumulation that the store performs, nullopt if it is another kind of store. `lets`
+/// holds the values of the enclosing lets.
 std::optional<AccumulationStep> read_accumulation(const tir::Store& store, const tir::VarMap& lets);
 
 /// Whether the expression loads from the memory.

@@ -14,7 +14,7 @@ class Binder {
   Binder(const Buffer& declared, const VarMap& known, const arith::Facts& facts)
       : declared_(declared), known_(known), facts_(facts) {}
 
-  /// True if the variable was free until now.
+  /// Binds a free variable of the declaration, or compares its value. Returns whether it was free.
   bool bind(const Expr& formal, const Expr& actual, const std::string& what) {
     if (formal.as<VarNode>() && !value_of(formal)) {
       const bool is_cut = formal.dtype() != actual.dtype() && formal.dtype().is_integral() &&
@@ -38,7 +38,7 @@ class Binder {
     result_.checks.push_back({simple, text});
   }
 
-  /// A size that the declared variable must be able to hold.
+  /// Binds a size, and checks that it fits the type of the declared variable.
   void bind_size(const Expr& formal, const Expr& actual, const std::string& what) {
     if (bind(formal, actual, what) && formal.dtype().bits < actual.dtype().bits)
       check(cast(actual.dtype(), cast(formal.dtype(), actual)) == actual,
@@ -69,7 +69,7 @@ class Binder {
   ViewBinding result_;
 };
 
-/// The type that elements have in memory: bools are bytes there.
+/// Returns the type of the elements in memory: bools are bytes there.
 DataType type_in_memory(const Buffer& buffer) {
   return buffer->dtype.is_bool() ? Int(8, buffer->dtype.lanes) : buffer->dtype;
 }
@@ -118,7 +118,7 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
   const std::vector<Expr> strides =
       piece->strides.empty() ? compact_strides(piece->shape) : piece->strides;
   for (std::size_t n = 0; n < declared->strides.size(); ++n) {
-    // A dimension of one element is stepped over never, so whatever stride was declared is right.
+    // A dimension of one element is never stepped over, so any declared stride is valid.
     if (is_one(piece->shape[n + missing]) && !declared->strides[n].as<VarNode>()) continue;
     binder.bind_size(declared->strides[n], strides[n + missing],
                      "strides[" + std::to_string(n) + "]");

@@ -1,9 +1,8 @@
-// What a declared buffer's variables mean when it stands for a given piece of memory: the data
-// pointer, the element offset, the shape and the strides of the declaration are matched with those
-// of the piece.
+// Binding of a declared buffer to a piece of memory. The data pointer, element offset, shape and
+// strides of the declaration are matched with those of the piece.
 //
 //   declared: Bb[16, 64], strides {s1, 1}, offset `off`      piece: rows 16*j ... of B[512, 64]
-//   bind_view(...)                                           // s1 = 64, off = j*1024; nothing left to check
+//   bind_view(...)                                           // s1 = 64, off = j*1024; no checks
 #pragma once
 
 #include <string>
@@ -19,18 +18,18 @@ struct ViewBinding {
     tir::Expr condition;
     std::string message;
   };
-  /// Variables of the declaration and what they stand for.
+  /// The variables of the declaration and their values.
   std::vector<std::pair<tir::Var, tir::Expr>> values;
-  /// What could not be proved and has to be checked at run time.
+  /// Conditions that could not be proved and must be checked at run time.
   std::vector<Check> checks;
-  /// Where the declared offset is a variable of a type that memory has outgrown: the offset in
-  /// full. In `values` it is cut to the variable's type.
+  /// The full offset, if the declared offset is a variable of a narrower type. In `values` the
+  /// offset is truncated to the type of the variable.
   std::optional<tir::Expr> wide_offset;
 };
 
-/// Throws LowerError where the two surely do not fit: scope, type, rank, a constant extent, stride
-/// or offset. `known` are variables bound already: they are not bound again but compared. Leading
-/// dimensions of extent 1 of the piece may be missing in the declaration.
+/// Throws LowerError if scope, type, rank or a constant extent, stride or offset provably
+/// mismatches. Variables in `known` are compared instead of bound. The declaration may omit leading
+/// dimensions of extent 1.
 ViewBinding bind_view(const tir::Buffer& declared, const tir::Buffer& piece,
                       const tir::VarMap& known, const arith::Facts& facts);
 

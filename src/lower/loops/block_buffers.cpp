@@ -25,38 +25,38 @@ struct Scope {
   int depth;
 };
 
-/// What is done with elements where they are named: a view only says where others are.
+/// The kind of an access. A view names elements but does not access them.
 enum class Use : unsigned char { Load, Store, View };
 
-/// A branch taken or not taken.
+/// A branch condition around an access.
 struct Condition {
   const StmtNode* stmt;
   Expr holds;
-  /// The condition under which a reduction begins.
+  /// Whether it is the condition under which a reduction is initialized.
   bool is_beginning;
 };
 
 struct Access {
   std::size_t scope;
-  /// The first and the last element of a box; nothing is known of accesses through pointers.
+  /// The first and last indices of the accessed box; nullopt for accesses through pointers.
   std::optional<std::vector<Expr>> first, last;
   Use use;
-  /// The conditions of the branches and blocks around the access, outermost first.
+  /// The conditions of the enclosing branches and blocks, outermost first.
   std::vector<Condition> conditions = {};
-  /// It is only listed by a block's header, for what is accessed through pointers.
+  /// Whether only the header of a block lists the access, on behalf of accesses through pointers.
   bool is_of_header = false;
 };
 
 struct Allocated {
   Buffer buffer;
-  /// The block that declares it.
+  /// The block that declares the buffer.
   std::size_t owner;
-  /// In program order.
+  /// The accesses in program order.
   std::vector<Access> accesses;
   std::vector<Realize::DimAlign> align;
 };
 
-/// Whether memory of this scope is seen by all the threads of the dimension.
+/// Whether all threads of the dimension share memory of this scope.
 bool is_shared_by(StorageScope scope, ThreadTag tag) {
   switch (scope) {
     case StorageScope::Global:
@@ -78,7 +78,7 @@ class Planner {
   BufferPlaces places() {
     BufferPlaces result;
     for (Allocated& a : buffers_) {
-      // Memory that nobody touches is not made.
+      // Unused buffers get no memory.
       if (a.accesses.empty()) continue;
       const std::size_t place = place_of(a);
       result[scopes_[place].stmt].push_back({a.buffer, box(a, place), a.align});
@@ -92,12 +92,12 @@ class Planner {
   std::size_t here_ = kNone;
   std::vector<Allocated> buffers_;
   std::unordered_map<const void*, std::size_t> by_data_;
-  /// Matched buffers, by data pointer.
+  /// The matched buffers by data pointer.
   std::unordered_map<const void*, BufferRegion> matched_;
   std::vector<const Block*> around_;
   std::vector<Condition> conditions_;
 
-  // ---- reading ----
+  // ---- collecting accesses ----
 
   template <class F>
   void scope(const Stmt& s, F inside) {
@@ -150,11 +150,11 @@ class Planner {
       matched_.insert_or_assign(&match.buffer->data.node(), match.source);
     }
     around_.push_back(&b);
-    // Views stand here, even if all that uses them is further inside.
+    // A view is defined at the block, even if all its uses are further inside.
     for (const MatchBuffer& match : b.match_buffers) region(match.source, Use::View);
     stmt(b.body);
     around_.pop_back();
-    // It is about the n-th buffer that the block writes.
+    // The n-th entry applies to the n-th buffer that the block writes.
     if (const auto found = b.annotations.find("buffer_dim_align"); found != b.annotations.end())
       alignment(b, found->second);
   }
@@ -179,7 +179,7 @@ class Planner {
 
   void expr(const Expr& e) {
     if (const Load* load = e.as<Load>()) access(load->buffer, load->indices, Use::Load);
-    // A data pointer by itself: any element.
+    // A bare data pointer may access any element.
     if (e.as<VarNode>()) touch_all(&e.node());
     for_each_child(e, [&](const Expr& c) { expr(c); });
   }
@@ -191,7 +191,7 @@ class Planner {
     region(matched->second, use);
   }
 
-  /// The whole region, from its beginning to its end.
+  /// Records an access of the whole region.
   void region(const BufferRegion& part, Use use, bool is_of_header = false) {
     if (const auto matched = matched_.find(&part.buffer->data.node()); matched != matched_.end())
       return region(matched->second, use, is_of_header);
@@ -204,7 +204,8 @@ class Planner {
           {here_, std::move(first), std::move(last), use, {}, is_of_header});
   }
 
-  /// Any elements of a buffer: those that the header of the nearest block lists, if one does.
+  /// Records an access of unknown elements: those that the header of the nearest block lists, or
+  /// all.
   void touch_all(const void* data) {
     if (const auto matched = matched_.find(data); matched != matched_.end())
       data = &matched->second.buffer->data.node();
@@ -231,7 +232,7 @@ class Planner {
     buffers_[found->second].accesses.push_back(std::move(own));
   }
 
-  // ---- where ----
+  // ---- placement ----
 
   std::size_t parent(std::size_t scope) const { return scopes_[scope].parent; }
 
@@ -267,22 +268,22 @@ class Planner {
     return result;
   }
 
-  /// Whether the scope runs more than once while the owner runs once.
+  /// Whether the scope runs more than once per run of the owner.
   bool is_repeated(std::size_t scope, std::size_t owner) const {
     for (; scope != owner; scope = parent(scope))
       if (const For* loop = loop_of(scope); loop && !is_one(loop->extent)) return true;
     return false;
   }
 
-  // ---- how large ----
+  // ---- sizes ----
 
   bool is_inside(std::size_t scope, std::size_t place) const {
     while (scope != kNone && scope != place) scope = parent(scope);
     return scope == place;
   }
 
-  /// The loops around an access that run inside of the place, or whose threads share the memory,
-  /// over their ranges; those outside first.
+  /// Returns the ranges of the loops around an access that run inside the place, or whose threads
+  /// share the memory. Outer loops are first.
   IntervalMap relaxed(const Allocated& a, std::size_t access, std::size_t place) const {
     std::vector<const For*> loops;
     for (std::size_t scope = access; scope != kNone; scope = parent(scope)) {
@@ -308,7 +309,7 @@ class Planner {
     return facts;
   }
 
-  /// The box of an access inside of the place. Its indices must be known.
+  /// Returns the box of an access relative to the place. The indices of the access must be known.
   std::vector<Interval> box_of(const Allocated& a, const Access& access, std::size_t place,
                                const arith::Facts& facts) const {
     const IntervalMap map = relaxed(a, access.scope, place);
@@ -321,10 +322,10 @@ class Planner {
     return result;
   }
 
-  // ---- how long ----
+  // ---- lifetimes ----
 
-  /// Whether an element may be read in one run of the place that an earlier run has stored: a load
-  /// whose elements are not all stored before it in the same run.
+  /// Whether a run of the place may read an element stored by an earlier run. This is so if some
+  /// load reads an element that the same run does not store first.
   bool keeps_values(const Allocated& a, std::size_t place) const {
     bool has_views = false, has_header = false;
     for (const Access& access : a.accesses) {
@@ -344,8 +345,8 @@ class Planner {
     return false;
   }
 
-  /// Whether the store, which stands before the load, stores all that the load reads in each run of
-  /// what is around both inside of the place.
+  /// Whether `store`, which precedes `load`, stores all elements that `load` reads, in each run of
+  /// their innermost common scope.
   bool stores_all(const Allocated& a, const Access& store, const Access& load,
                   std::size_t place) const {
     const std::size_t top = common(store.scope, load.scope);
@@ -362,7 +363,7 @@ class Planner {
       const auto at_most = [&](const Expr& x, const Expr& y) {
         return arith::can_prove(x <= y, facts);
       };
-      // What a condition keeps inside of the buffer may look as if it went beyond.
+      // A box may seem to overrun the buffer although a condition keeps the access in bounds.
       const bool has_first =
           at_most(*stored[d].min(), Expr(0)) || at_most(*stored[d].min(), *loaded[d].min());
       const bool has_last =
@@ -378,8 +379,8 @@ class Planner {
     });
   }
 
-  /// Whether the condition leaves out no element that could be read: it only keeps an index inside
-  /// of the buffer, or it holds where a reduction begins.
+  /// Whether the condition excludes no element that could be read: it only keeps an index in
+  /// bounds, or it holds in the first iterations of the reduction.
   bool holds(const Allocated& a, const Access& store, const Condition& condition,
              std::size_t place) const {
     if (condition.is_beginning) return true;
@@ -398,8 +399,8 @@ class Planner {
     return true;
   }
 
-  /// The loops inside of the place that count the reduction which the store begins, at their first
-  /// iterations.
+  /// Returns the first iterations of the loops inside the place that count the reduction that the
+  /// store initializes.
   VarMap beginning(const Access& store, std::size_t place) const {
     VarMap result;
     for (std::size_t scope = store.scope; scope != place && scope != kNone; scope = parent(scope))
@@ -426,7 +427,8 @@ class Planner {
     return false;
   }
 
-  /// Whether a loop around the access has no iterations: the loops inside of it have any length.
+  /// Whether an enclosing loop has no iterations. The extents of loops inside it are then
+  /// meaningless.
   bool never_runs(const Access& access) const {
     for (std::size_t scope = access.scope; scope != kNone; scope = parent(scope))
       if (const For* loop = loop_of(scope); loop && constant_int(loop->extent).value_or(1) < 1)
@@ -455,7 +457,7 @@ class Planner {
     return result;
   }
 
-  /// The part of the interval that is in the shape, with a constant extent where the shape is
+  /// Returns the intersection of the interval and the shape, with a constant extent if the shape is
   /// constant.
   static Range within(const Interval& touched, const Range& whole, const arith::Facts& facts) {
     if (!touched.is_bounded()) return whole;

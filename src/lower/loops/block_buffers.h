@@ -1,20 +1,21 @@
-// Where the buffers of a block program live: around the innermost loop or block that holds every
-// access, as large as the accesses there need.
+// Placement of the buffers of a block program. Each buffer is allocated around the innermost loop
+// or block that contains every access, with the size that the accesses there need.
 #pragma once
 
 #include "tenon/tir/opaque_blocks.h"
 
 namespace tenon::lowering {
 
-/// A buffer at the place where its memory begins.
+/// A buffer at its allocation point.
 struct PlacedBuffer {
   tir::Buffer buffer;
-  /// In terms of what is outside of the place.
+  /// The allocated box, in terms of variables defined outside the allocation point.
   std::vector<tir::Range> box;
   std::vector<tir::Realize::DimAlign> align;
 };
 
-/// By loop (inside of it) or block, in the order in which the program allocates them.
+/// The buffers allocated in each loop body or block, in the order in which the program declares
+/// them.
 using BufferPlaces = std::unordered_map<const tir::StmtNode*, std::vector<PlacedBuffer>>;
 
 BufferPlaces place_block_buffers(const tir::OpaqueBlocks& blocks);

@@ -14,8 +14,8 @@ using namespace tir;
 
 namespace {
 
-/// Equality of two nodes whose children are known to be equal. Variables, buffers, producers and
-/// reducers by identity.
+/// Whether two nodes with equal children are equal. Variables, buffers, producers and reducers
+/// compare by identity.
 bool same_head(const ExprNode& a, const ExprNode& b) {
   if (a.dtype != b.dtype || a.value.index() != b.value.index()) return false;
   return match(

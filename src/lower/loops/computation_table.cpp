@@ -14,8 +14,8 @@ void add_all(const ComputationTable& from, ComputationTable& to) {
   for (const auto& [id, count] : from.counts()) to.add(id, count, from.is_certain(id));
 }
 
-/// What `some` has in common with any of the others joins `result`, with the sum over all of them.
-/// It is certain if it is in each of two.
+/// Adds to `result` the computations of `some` that also occur in one of the others, with the sum
+/// of their counts. A computation is certain if it is certain in two of the tables.
 void add_common(const ComputationTable& some, const std::vector<const ComputationTable*>& others,
                 ComputationTable& result) {
   for (const auto& [id, count] : some.counts()) {
@@ -47,7 +47,7 @@ void ComputationCounter::add(const Expr& e, ComputationTable& table) {
   const ComputationId root = pool_.id_of(e);
   if (pool_.is_eligible(root)) return table.add(root, 1, true);
   if (pool_.children(root).empty()) return;
-  // Multiplicities flow from parents to children, so that shared nodes are entered once.
+  // Counts propagate from parents to children, so that each shared node is visited once.
   occurrences_.resize(pool_.size());
   is_certain_.resize(pool_.size());
   order_.clear();
@@ -96,7 +96,8 @@ ComputationTable ComputationCounter::make_common(const Stmt& s) {
   ComputationTable result;
   if (const For* loop = s.as<For>()) {
     const ComputationTable min = table_of(loop->min), extent = table_of(loop->extent);
-    // One of the two parts that have something in common is the min or the extent.
+    // A computation counts if it occurs in two parts, and one of these must be the min or the
+    // extent.
     if (min.empty() && extent.empty()) return result;
     const ComputationTable body = table_of(loop->body);
     add_common(min, {&extent, &body}, result);

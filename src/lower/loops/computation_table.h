@@ -1,5 +1,5 @@
-// How often a statement or an expression computes what: the candidates of common subexpression
-// elimination.
+// Counts of the computations of a statement or an expression: the candidates of common
+// subexpression elimination.
 #pragma once
 
 #include <unordered_map>
@@ -9,10 +9,11 @@
 
 namespace tenon::lowering {
 
-/// Maximal eligible computations with their number of occurrences, in order of first appearance.
+/// The maximal eligible computations with their number of occurrences, in order of first
+/// appearance.
 class ComputationTable {
  public:
-  /// `is_certain`: one of the occurrences is evaluated whatever is chosen.
+  /// `is_certain`: at least one of the occurrences is evaluated unconditionally.
   void add(ComputationId id, double count, bool is_certain) {
     counts_[id] += count;
     if (is_certain) certain_.try_emplace(id, true);
@@ -40,15 +41,15 @@ class ComputationCounter {
  private:
   void add(const tir::Expr& e, ComputationTable& table);
   void add(const tir::Stmt& s, ComputationTable& table);
-  /// What at least two of the parts have in common, with the sum of their counts.
+  /// Returns the computations that at least two parts of `s` have in common, with the sum of their
+  /// counts.
   const ComputationTable& common_of(const tir::Stmt& s);
   ComputationTable make_common(const tir::Stmt& s);
   void note_order(ComputationId id);
 
   ComputationPool& pool_;
-  /// Of the expression that is being added: its nodes that are no parts of computations, children
-  /// first, each once; and how often each occurs, by number, 0 for all others, and whether one of
-  /// the places is evaluated whatever is chosen.
+  /// State of the expression being added: its nodes outside of computations, children first and
+  /// each once; the number of occurrences of each node; and whether one of them is unconditional.
   std::vector<ComputationId> order_;
   std::vector<double> occurrences_;
   std::vector<bool> is_certain_;

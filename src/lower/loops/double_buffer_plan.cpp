@@ -17,7 +17,7 @@ using Node = const ExprNode*;
 
 bool is_mark(const Attr& attr) { return attr.kind == AttrKind::DoubleBufferWrite; }
 
-/// Memory that a statement reads and writes, and what it defines.
+/// The memory that a statement reads and writes, and the variables that it defines.
 class Footprint {
  public:
   void add(const Stmt& s) {
@@ -59,7 +59,7 @@ class Footprint {
 
 struct Found {
   MarkedFilling filling;
-  /// Only sequences, allocations and plain attributes between the loop and the filling.
+  /// Whether only sequences, allocations and plain attributes separate the loop from the filling.
   bool is_plain;
 };
 
@@ -98,8 +98,8 @@ class Planner {
 
   bool can_run_ahead(const MarkedFilling& filling) const {
     if (loop_.kind != ForKind::Serial && loop_.kind != ForKind::Unrolled) {
-      // Iterations side by side may share nothing; two are one after the other here, because the
-      // last is taken out.
+      // Concurrent iterations must not share memory. With at most two iterations only one remains,
+      // because the last one is peeled.
       const auto extent = constant_int(loop_.extent);
       if (!extent || *extent > 2) return false;
     }
@@ -117,8 +117,8 @@ class Planner {
         return false;
       }
     }
-    // Nothing that the rest of the loop computes or defines may be needed, nothing else may be
-    // written.
+    // The filling must not use anything that the rest of the loop computes or defines, and it must
+    // not write any other memory.
     for (Node node : inside.used()) {
       if (!is_own(node) && (outside.written().contains(node) || outside.defined().contains(node)))
         return false;

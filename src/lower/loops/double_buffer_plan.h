@@ -1,4 +1,4 @@
-// Which buffers of a loop can be filled one iteration ahead.
+// Legality of double buffering: the buffers of a loop that can be filled one iteration ahead.
 #pragma once
 
 #include <vector>
@@ -7,22 +7,22 @@
 
 namespace tenon::lowering {
 
-/// Buffers that one statement of a loop's body fills.
+/// Buffers that one statement of a loop body fills.
 struct DoubleBufferGroup {
   struct Member {
     tir::Var data;
-    /// The size of one copy, in elements; free of variables that the loop defines.
+    /// The size of one copy, in elements; it does not depend on variables that the loop defines.
     tir::Expr size;
   };
   std::vector<Member> members;
 };
 
-/// The groups marked in the body of the loop (not in loops inside it) whose filling can run ahead
-/// of their use.
+/// Returns the groups marked directly in the body of the loop (not in inner loops) that can be
+/// filled ahead of their use.
 std::vector<DoubleBufferGroup> plan_double_buffers(const tir::For& loop);
 
-/// The data pointers that an attribute and those directly inside it mark, and the statement that
-/// fills them.
+/// The data pointers that an attribute and the attributes directly inside it mark, and the
+/// statement that fills them.
 struct MarkedFilling {
   std::vector<tir::Var> data;
   tir::Stmt filling;

@@ -1,18 +1,20 @@
-// Gives a name to what is computed more than once: `let cse_var_N = ...`.
+// Common subexpression elimination: names repeated computations `let cse_var_N = ...`.
 //
 //   B[i*8 + k] = A[i*8 + k] + 1        =>   let cse_var_1: int32 = ((i*8) + k)
 //                                           B[cse_var_1] = (A[cse_var_1] + 1f32)
 //
-// Choice, order and numbers are those that readers of the reference's text know. A computation may
-// hold no load and no call, and only variables of parameters, loops and lets. A let never rises
-// above a loop or a condition because of what is in its body alone: of a loop (min, extent, body),
-// a condition (condition, both cases) and a while (condition, body) only what occurs in two of the
-// parts counts. At a statement, computations are taken by size, largest first, then by text; one
-// that is not taken gives its parts to the choice, each counted once. Each new let goes outside the
-// earlier ones; then the nest is searched anew.
+// The selection, the order and the numbering of the lets match TVM 0.9 text:
+// - A computation contains no load and no call. Its variables are parameters, loops and lets.
+// - A let is not placed outside of a loop or condition if only the body uses it. A computation
+//   counts only if it occurs in two of the parts: min, extent and body of a loop; condition and
+//   cases of a branch; condition and body of a while.
+// - At a statement, candidates are tried by size, largest first, then by text. A rejected candidate
+//   adds its parts to the candidates, each counted once.
+// - Each new let encloses the earlier ones. Then the nest is searched again.
 //
-// An integer division by what may be zero stays in the sides of choices, unless another occurrence
-// is evaluated in any case. TVM 0.9 text has it in front of the choice.
+// One rule differs from TVM 0.9, which hoists such divisions: an integer division by a value that
+// may be zero remains in the arms of a choice, unless another occurrence is evaluated
+// unconditionally.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "cse_var_";
 
-/// The variables whose values a computation may use at a place, and the lets among them.
+/// The variables in scope at a place, and the lets among them.
 class Context {
  public:
   void enter(ComputationId var) {
@@ -38,7 +40,7 @@ class Context {
     ++in_scope_[index(var)];
   }
   void leave(ComputationId var) { --in_scope_[index(var)]; }
-  /// The outermost let of a value stands for it.
+  /// Registers a let. For equal values, the outermost let is used.
   void enter_let(ComputationId var, ComputationId value, const Var& handle) {
     enter(var);
     lets_[value].push_back(handle);
@@ -58,7 +60,7 @@ class Context {
  private:
   static std::size_t index(ComputationId id) { return static_cast<std::size_t>(id); }
 
-  /// How often, by number.
+  /// The nesting count of each variable, by number.
   std::vector<int> in_scope_;
   DenseMap<ComputationId, std::vector<Var>> lets_;
 };
@@ -68,21 +70,21 @@ struct NewLet {
   Expr value;
 };
 
-/// What one search of a statement or an expression decided.
+/// The decisions of one search of a statement or an expression.
 struct Choice {
-  /// In the order of their making: each goes outside those before it.
+  /// The new lets in order of creation: each encloses those before it.
   std::vector<NewLet> lets;
   DenseMap<ComputationId, Var> replacements;
-  /// Computations seen at least twice that wait for variables of inner scopes, by those variables.
+  /// Repeated computations that use variables of inner scopes, by those variables.
   DenseMap<ComputationId, std::vector<ComputationId>> waiting;
-  /// How often each computation was seen.
+  /// The number of times each computation was seen.
   DenseMap<ComputationId, double> counts;
 
   bool changes_something() const { return !replacements.empty(); }
 };
 
-/// The candidates of one search, largest first; of equal size those of the table by their text,
-/// then what joined later.
+/// The candidates of one search, largest first. For equal sizes, candidates of the table precede
+/// late ones. Candidates of the table are ordered by text, late ones by arrival.
 class Queue {
  public:
   Queue(ComputationPool& pool, const ComputationTable& table)
@@ -94,9 +96,9 @@ class Queue {
     std::make_heap(waiting_.begin(), waiting_.end());
   }
 
-  /// Calls decide(id, count, is_certain) on each candidate in turn; where it returns false the
-  /// candidate's parts, which are smaller, join the queue. All that a candidate is a part of has
-  /// had its turn before.
+  /// Calls decide(id, count, is_certain) on each candidate. If it returns false, the parts of the
+  /// candidate, which are smaller, join the queue. A candidate is visited after everything that
+  /// contains it.
   template <class Decide>
   void run(Decide decide) {
     std::vector<ComputationId> group;
@@ -117,15 +119,16 @@ class Queue {
     double size;
     bool is_late;
     ComputationId id;
-    /// In the order of their joining.
+    /// The order of insertion.
     std::size_t number;
-    /// Whether it comes later.
+    /// Whether this candidate follows `other`.
     bool operator<(const Candidate& other) const {
       return std::tie(size, other.is_late, other.number) < std::tie(other.size, is_late, number);
     }
   };
 
-  /// All of the greatest size that are of the table, or all that joined later.
+  /// Removes the candidates of the largest size: all that are from the table, or else all late
+  /// ones.
   void take_group(std::vector<ComputationId>& group) {
     group.clear();
     const Candidate first = waiting_.front();
@@ -163,7 +166,7 @@ class Queue {
   ComputationPool& pool_;
   DenseMap<ComputationId, double> counts_;
   DenseMap<ComputationId, bool> certain_;
-  /// A heap, the next one first.
+  /// A heap with the next candidate first.
   std::vector<Candidate> waiting_;
   std::size_t last_number_ = 0;
 };
@@ -181,7 +184,7 @@ class Eliminator {
   Stmt run(const Stmt& s) { return visit(s); }
 
  private:
-  // ---- choosing ---------------------------------------------------------------------------------
+  // ---- selection --------------------------------------------------------------------------------
 
   Choice choose(const ComputationTable& table) {
     Choice choice;
@@ -229,7 +232,7 @@ class Eliminator {
     if (error == std::errc() && end == name.data() + name.size()) taken_numbers_.insert(number);
   }
 
-  // ---- replacing --------------------------------------------------------------------------------
+  // ---- replacement ------------------------------------------------------------------------------
 
   /// Replaces outermost matches. Larger computations were chosen first, so this equals replacing
   /// them one by one.
@@ -242,7 +245,7 @@ class Eliminator {
       if (const Var* replacement = choice_.replacements.find(id)) return *replacement;
       return below(e);
     }
-    /// The same, but the expression itself stays.
+    /// Replaces matches strictly inside the expression.
     Expr below(const Expr& e) {
       const ComputationId id = pool_.id_of(e);
       if (pool_.children(id).empty()) return e;
@@ -260,7 +263,7 @@ class Eliminator {
    private:
     ComputationPool& pool_;
     const Choice& choice_;
-    /// Absent: nothing in it changes.
+    /// Memoized results; nullopt for unchanged expressions.
     DenseMap<ComputationId, std::optional<Expr>> done_;
   };
 
@@ -281,9 +284,9 @@ class Eliminator {
     return result;
   }
 
-  // ---- going down -------------------------------------------------------------------------------
+  // ---- traversal --------------------------------------------------------------------------------
 
-  /// Searches the statement until no search makes a let, then what is inside.
+  /// Searches the statement until a search makes no let, then visits its parts.
   Stmt visit(const Stmt& s) {
     Stmt result = s;
     while (true) {
@@ -294,10 +297,10 @@ class Eliminator {
     }
   }
 
-  /// `settled`: a search of an enclosing statement under the same variables that changed nothing
-  /// and that saw all computations of this one. A search of this one would find no candidate more
-  /// often than that one did, and change nothing either; so only what it did not see is searched:
-  /// parts of loops and conditions, and bodies of lets.
+  /// Visits the parts of a statement. `settled` is a search of an enclosing statement that changed
+  /// nothing, saw all computations of this statement and had the same variables in scope. Another
+  /// search of this statement would find no candidate more often, so it is skipped. Only the parts
+  /// that `settled` did not see are searched: parts of loops and conditions, and bodies of lets.
   Stmt descend(const Stmt& s, const Choice* settled) {
     if (const Let* let = s.as<Let>()) return descend_let(s, *let, settled);
     if (const For* loop = s.as<For>()) return descend_loop(s, *loop);
@@ -332,9 +335,9 @@ class Eliminator {
     return make_stmt(Let{let.var, value, body});
   }
 
-  /// Whether the variable that has just come into scope can change what the settled search found.
+  /// Whether a variable that came into scope can change the result of the settled search.
   bool may_change(ComputationId var, ComputationId value, const Choice& settled) {
-    // The value's own occurrence counts once.
+    // The occurrence in the let's own value counts once.
     if (const double* seen = settled.counts.find(value); seen && *seen > 1) return true;
     const std::vector<ComputationId>* waiting = settled.waiting.find(var);
     if (!waiting) return false;
@@ -344,7 +347,8 @@ class Eliminator {
     });
   }
 
-  /// What repeats within one expression becomes a let expression; there is no second search.
+  /// Turns computations that repeat within one expression into let expressions. There is no second
+  /// search.
   Expr visit(const Expr& e) {
     const Choice choice = choose(counter_.table_of(e));
     if (!choice.changes_something() && !pool_.contains_let(pool_.id_of(e))) return e;

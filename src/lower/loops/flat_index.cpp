@@ -26,8 +26,8 @@ void collect_terms(const Expr& e, std::vector<Expr>& terms) {
 Expr times(const std::optional<Expr>& a, const Expr& b) { return a ? *a * b : b; }
 std::optional<Expr> plus(const std::optional<Expr>& a, const Expr& b) { return a ? *a + b : b; }
 
-/// (rest + floordiv(x, k)*inner) * outer  +  floormod(x, k)  ==  rest*outer + x   where inner*outer
-/// == k.
+/// Applies (rest + floordiv(x, k)*inner) * outer + floormod(x, k) == rest*outer + x, where
+/// inner*outer == k.
 std::optional<Expr> absorb_remainder(const Expr& product, const Binary& remainder) {
   const Binary* factor = as_binary(product, BinaryOp::Mul);
   if (!factor) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<Expr> absorb_remainder(const Expr& product, const Binary& remainde
   }
 }
 
-/// One merge of a quotient and a remainder of the same index among the terms of a sum.
+/// Merges one quotient with the remainder of the same index among the terms of a sum.
 std::optional<Expr> merge_once(const Expr& sum) {
   std::vector<Expr> terms;
   collect_terms(sum, terms);
@@ -77,7 +77,7 @@ std::optional<Expr> merge_once(const Expr& sum) {
   return std::nullopt;
 }
 
-/// floordiv(x, k)*k + floormod(x, k), as a fused axis taken apart again gives it, is x.
+/// Replaces floordiv(x, k)*k + floormod(x, k), the index of a fused and re-split axis, by x.
 Expr merge_quotients(const Expr& sum) {
   Expr e = sum;
   if (const Binary* add = as_binary(e, BinaryOp::Add)) {
@@ -107,9 +107,9 @@ void collect_signed(const Expr& e, bool is_added, std::vector<SignedTerm>& terms
   collect_signed(n->b, n->op == BinaryOp::Add ? is_added : !is_added, terms);
 }
 
-/// The sum without zeros and without terms that are added and subtracted again: the index of an
-/// element less where the buffer begins, `(floormod(f, 7) + begin) - begin`. What remains is left
-/// as it is, so that a quotient and a remainder of one axis still look alike.
+/// Removes zeros and cancelling terms from a sum, such as an index relative to the origin of a
+/// buffer, `(floormod(f, 7) + begin) - begin`. The other terms are unchanged, so that the quotient
+/// and the remainder of an axis can still be matched.
 Expr without_cancelled_terms(const Expr& e) {
   if (!as_binary(e, BinaryOp::Add) && !as_binary(e, BinaryOp::Sub)) return e;
   std::vector<SignedTerm> terms, kept;
@@ -137,8 +137,7 @@ Expr without_cancelled_terms(const Expr& e) {
   return sum.value_or(make_int(e.dtype(), 0));
 }
 
-/// Whether positions in the buffer can go past int32 for all that its constant extents and strides
-/// say.
+/// Whether indices into the buffer may exceed int32, judged by its constant extents and strides.
 bool is_beyond_int32(const Buffer& buffer) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   std::int64_t size = 1;
@@ -149,15 +148,15 @@ bool is_beyond_int32(const Buffer& buffer) {
         std::max<std::int64_t>(constant_int(buffer->shape[n]).value_or(1), 1);
     const std::int64_t step =
         buffer->strides.empty() ? size : constant_int(buffer->strides[n]).value_or(1);
-    // The last element is at size - 1, so that a size of kMax + 1 still fits.
+    // The last index is size - 1, so a size of kMax + 1 still fits.
     if (extent > (kMax + 1) / std::max<std::int64_t>(step, 1)) return true;
     size = std::max(size, extent * step);
   }
   return false;
 }
 
-/// Whether a constant of an index times its stride exceeds int32. In a window that begins far along
-/// an axis, the difference is small but its terms are not.
+/// Whether the product of an index constant and its stride exceeds int32. In a window that begins
+/// far along an axis, the difference is small but its terms are not.
 bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   std::int64_t size = 1;
@@ -175,7 +174,7 @@ bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
   return is_far;
 }
 
-/// The buffer with 64 bit extents, strides and offset.
+/// Returns the buffer with 64-bit extents, strides and offset.
 Buffer widened(const Buffer& buffer) {
   BufferNode node = *buffer.get();
   auto widen = [](Expr& e) {
@@ -200,8 +199,8 @@ std::vector<Expr> flat_index(const Buffer& given, const std::vector<Expr>& indic
   const std::vector<int>& separators = buffer->axis_separators;
   std::vector<Expr> result(separators.size() + 1, Expr(0));
   std::size_t axis = 0;
-  // Quotients and remainders are paired before anything is simplified: simplification reduces the
-  // coefficients in a remainder, and then the two no longer meet.
+  // Quotients and remainders are paired before simplification, which reduces the coefficients in a
+  // remainder and thereby hides the match.
   for (std::size_t n = 0; n < indices.size(); ++n) {
     if (axis < separators.size() && static_cast<int>(n) == separators[axis]) ++axis;
     Expr& sum = result[axis];
@@ -230,7 +229,7 @@ Buffer slice(const Buffer& given, const std::vector<Expr>& begins,
   node.name = buffer->name + "_slice";
   node.offset_factor = 1;
   if (node.strides.empty()) {
-    // Contiguous if, behind the first dimension that is longer than one element, every dimension is
+    // The slice is contiguous if every dimension after the first one with several elements is
     // whole.
     bool is_inside = false, is_contiguous = true;
     for (std::size_t n = 0; n < extents.size(); ++n) {

@@ -1,20 +1,21 @@
-// From multi-dimensional buffers to memory: every Realize becomes an Allocate, every access an
-// index into it.
+// Flattens multi-dimensional buffers: every Realize becomes an Allocate, and every access becomes
+// an index into it.
 //
 //   realize B[i*8 .. +8, 0 .. 16) { B[i*8 + 3, j] = A[i, j] }
 //   allocate(B, [128]) { B[((3*16) + j)] = A[((i*16) + j)] }
 //
-// What holds afterwards: Form::Flat.
-// - A realized buffer has the shape of its bounds and indices that begin at 0; strides padded as
-// its Realize asks;
-//   where its scope was not set, that of the threads around: global outside, shared in a block,
-//   local in a thread.
+// Postconditions (Form::Flat):
+// - A realized buffer has the shape of its bounds, and its indices begin at 0. Its strides are
+//   padded as the Realize requires.
+// - A scope that is not set follows from the enclosing threads: global outside of kernels, shared
+//   in a block, local in a thread.
 // - A temporary shorter than 128 bytes is aligned to the largest power of two not above its size.
-// - One index per physical dimension, in elements, the buffer's offset included. Bools are kept as
-// bytes.
-// - Views are gone: accesses go to their source, their variables have values; what cannot be
-// proved is asserted. With options.keep_buffer_sizes, stores and allocations carry the sizes of
-// the buffers that they touch.
+// - There is one index per physical dimension, in elements, including the buffer's offset. Bools
+//   are stored as bytes.
+// - Views are resolved: accesses address the source, and the variables of the view have values.
+//   Conditions that cannot be proved are asserted.
+// - With options.keep_buffer_sizes, stores and allocations carry the sizes of the buffers that they
+//   access.
 #include "lower/passes.h"
 
 #include "lower/loops/bind_view.h"
@@ -30,24 +31,24 @@ using namespace tir;
 
 namespace {
 
-/// The memory that accesses of a buffer go to.
+/// The memory to which accesses of a buffer are redirected.
 struct Home {
-  /// Multi-dimensional, with the shape, strides and scope that it has in memory.
+  /// The multi-dimensional buffer with the shape, strides and scope of the memory.
   Buffer shaped;
   Buffer flat;
 };
 
-/// How an index of a buffer becomes one of its home: index - origin, or begin + index, per
-/// dimension. A view may have fewer dimensions than its home; the leading ones then are at
-/// `begins`.
+/// The mapping of a buffer's indices to those of its home: index - origin, or begin + index, per
+/// dimension. A view may have fewer dimensions than its home; `begins` then has the indices of the
+/// leading ones.
 struct Access {
   Home home;
   std::vector<Expr> origin;
   std::vector<Expr> begins;
 };
 
-/// Programs nest as deep as they have stages, so what recurses keeps its frames small: the work is
-/// done in functions that are not inlined into it.
+/// The recursive functions need small stack frames, because programs nest as deep as they have
+/// stages. The work is therefore in functions that are not inlined.
 class Flattener {
  public:
   Flattener(const PrimFunc& func, const PassOptions& options)
@@ -96,7 +97,7 @@ class Flattener {
     }
     if (const Load* load = e.as<Load>()) {
       const Expr value = element(*load);
-      // A bool comes back from the byte that keeps it.
+      // The byte in memory is converted back to a bool.
       return load->buffer->dtype.is_bool() ? make_cast(e.dtype(), value) : value;
     }
     if (const Call* call = as_call(e, Intrin::tvm_access_ptr);
@@ -108,7 +109,7 @@ class Flattener {
     return map_children(e, [&](const Expr& c) { return expr(c); });
   }
 
-  /// A bool at a place stays the byte that keeps it.
+  /// Lowers a call. A bool argument that is a place remains the byte that stores it.
   [[gnu::noinline]] Expr call_with_places(const Call& call, DataType type) {
     std::vector<Expr> args;
     for (std::size_t n = 0; n < call.args.size(); ++n) {
@@ -122,7 +123,7 @@ class Flattener {
     return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
-  /// With the offset in the type that the memory's size asks for.
+  /// Lowers an access_ptr whose offset needs a wider type than its variable has.
   Expr access_ptr(const Call& call, DataType type) {
     std::vector<Expr> args = exprs(call.args);
     args[2] = wide(call.args[2]);
@@ -141,8 +142,8 @@ class Flattener {
   const Access& access_of(const Buffer& buffer) {
     auto found = accesses_.find(buffer.get());
     if (found != accesses_.end()) return found->second;
-    // A buffer made by hand over memory that is there: allocated in the body of an extern
-    // operation, say.
+    // Hand-made buffers refer to existing memory, for example one allocated in the body of an
+    // extern operation.
     const Buffer made = over_memory(buffer);
     if (!known_pointers_.contains(&made->data.node()))
       internal_error("an access of buffer `" + buffer->name + "` outside the scope of its memory");
@@ -155,7 +156,7 @@ class Flattener {
     for (; aliases_.size() > count; aliases_.pop_back()) accesses_.erase(aliases_.back().get());
   }
 
-  /// The buffer as it is where its data pointer stands for another one.
+  /// Returns `buffer` re-pointed at the memory that its data pointer aliases.
   Buffer over_memory(const Buffer& buffer) {
     auto memory = values_.find(&buffer->data.node());
     if (memory == values_.end()) return buffer;
@@ -198,9 +199,9 @@ class Flattener {
     return s;
   }
 
-  // ---- where memory begins ----------------------------------------------------------------------
+  // ---- memory -----------------------------------------------------------------------------------
 
-  /// The memory of a realized buffer; from here on accesses of the buffer go there.
+  /// Creates the memory of a realized buffer and redirects later accesses to it.
   [[gnu::noinline]] Home enter(const Realize& realize) {
     std::vector<Expr> shape, origin;
     for (const Range& bound : realize.bounds) {
@@ -240,7 +241,8 @@ class Flattener {
     return options_.keep_buffer_sizes && has_size(home.shaped) ? with_size(home.shaped, s) : s;
   }
 
-  /// A parameter's memory is there already: its Realize only says what the body computes of it.
+  /// Flattens the Realize of a parameter. Its memory exists already; the Realize only describes the
+  /// computed region.
   [[gnu::noinline]] Stmt flatten_parameter(const Realize& realize) {
     const std::vector<Expr>& shape = realize.buffer->shape;
     Stmt s = stmt(realize.body);
@@ -257,7 +259,7 @@ class Flattener {
     return s;
   }
 
-  /// An allocation written by hand (IRBuilder): its memory gets one extent per physical dimension.
+  /// Flattens a hand-written allocation (IRBuilder) to one extent per physical dimension.
   [[gnu::noinline]] Stmt flatten(const Allocate& allocate) {
     Allocate result = allocate;
     result.extents = exprs(allocate.extents);
@@ -333,7 +335,7 @@ class Flattener {
     return s;
   }
 
-  // ---- the rest ---------------------------------------------------------------------------------
+  // ---- attributes -------------------------------------------------------------------------------
 
   [[gnu::noinline]] Stmt flatten(const Attr& attr) {
     Attr result = attr;
@@ -341,7 +343,8 @@ class Flattener {
     if (attr.kind == AttrKind::ThreadExtent) {
       const IterVar& thread = std::get<IterVar>(attr.subject);
       facts_.bind(thread.var(), Range(0, attr.value), true);
-      // Blocks that are entered inside of a thread leave each thread its own.
+      // A block axis entered inside a thread does not make memory shared: each thread keeps its
+      // own.
       const bool is_block = thread.thread() && thread.thread()->is_block();
       default_scope_ = is_block && outer_scope != StorageScope::Local ? StorageScope::Shared
                                                                       : StorageScope::Local;
@@ -364,7 +367,7 @@ class Flattener {
     return make_stmt(Assert{condition, assertion.message, body});
   }
 
-  // ---- sizes, for the check of bounds -----------------------------------------------------------
+  // ---- sizes for bounds checks ------------------------------------------------------------------
 
   static bool has_size(const Buffer& buffer) { return !buffer->shape.empty(); }
 
@@ -372,7 +375,7 @@ class Flattener {
     if (options_.keep_buffer_sizes && has_size(buffer)) touched_.push_back(buffer);
   }
 
-  /// Scalars from the data pointer to the end of the last element.
+  /// Returns the number of scalars from the data pointer to the end of the last element.
   static Expr size_of(const Buffer& buffer) {
     const Buffer flat = flat_buffer(buffer);
     if (buffer->strides.empty() || flat->shape.size() != 1) {
@@ -380,7 +383,7 @@ class Flattener {
       for (const Expr& extent : flat->shape) size = size * extent;
       return is_zero(buffer->elem_offset) ? size : size + buffer->elem_offset * buffer->dtype.lanes;
     }
-    // Strides come in any order, and that of a broadcast dimension is 0.
+    // Strides may have any order, and a broadcast dimension has stride 0.
     Expr last = buffer->elem_offset;
     for (std::size_t n = 0; n < buffer->shape.size(); ++n)
       last = last + (buffer->shape[n] - 1) * buffer->strides[n];
@@ -393,19 +396,19 @@ class Flattener {
   }
 
   const PassOptions& options_;
-  /// The known texts of stages show temporaries with an alignment of their own, those of block
-  /// programs do not.
+  /// Whether temporaries show their alignment: TVM 0.9 text does so for stages, but not for block
+  /// programs.
   bool is_of_stages_;
   arith::Facts facts_;
   std::unordered_map<const BufferNode*, Access> accesses_;
   std::unordered_set<const BufferNode*> parameters_;
-  /// Data pointers of parameters and of allocations around the current place.
+  /// The data pointers of parameters and of enclosing allocations.
   std::unordered_set<const ExprNode*> known_pointers_;
-  /// Buffers made by hand over the memory of regions and views around the current place.
+  /// Hand-made buffers over the memory of enclosing regions and views.
   std::vector<Buffer> aliases_;
-  /// Data pointers that were replaced, and the variables of views.
+  /// The replaced data pointers, and the values of view variables.
   VarMap values_;
-  /// Offsets of views that need more than the variable's type.
+  /// The offsets of views that exceed the type of their variables.
   VarMap wide_offsets_;
   std::vector<BufferParam> flat_params_;
   std::vector<Buffer> touched_;

@@ -1,16 +1,18 @@
-// A select, and the right side of `&&` or `||` of vectors, where what is not chosen might fault (a
-// load that is not provably in bounds, a call), becomes an if_then_else, by lanes where the
-// condition is a vector: a lane evaluates only the side that it chooses.
+// Turns selects whose arms might fault (loads that are not provably in bounds, calls) into
+// if_then_else, which evaluates only the chosen arm. The right operand of a vector `&&` or `||` is
+// treated alike. With a vector condition, each lane evaluates only the arm that it chooses.
 //
 //   select(c, A[ramp(i - 1, 1, 8)], z)   =>   @tir.if_then_else(c, A[ramp(i - 1, 1, 8)], z)
 //   c && A[ramp(i - 1, 1, 8)] > z        =>   @tir.if_then_else(c, A[...] > z, broadcast(False, 8))
-// In a branch by lanes, loads that might fault are left out where the lane does not take it:
+//
+// In a vector branch, loads that might fault are masked for lanes that do not take it:
 //
 //   if c { B[...] = A[...] }             =>   let taken = c
-//                                             if taken { B[...] = @tir.if_then_else(taken, A[...], 0) }
+//                                             if taken
+//                                               B[...] = @tir.if_then_else(taken, A[...], 0)
 //
-// A select that remains may evaluate both of its sides. Division by zero does not fault, because
-// generated code does not trap.
+// Code generation may evaluate both arms of the remaining selects. Division by zero does not fault,
+// because generated code does not trap.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -56,7 +58,7 @@ class ChoiceGuard {
     begin();
     for (const Expr& index : n.indices) note_certain(index);
     note_certain(n.value);
-    // An element that the statement stores to can be read.
+    // An element that the statement stores to is also readable.
     if (n.indices.size() == 1 && !chosen_) certain_.emplace_back(n.buffer, n.indices[0]);
     return make_store(n.buffer, expr(n.value),
                       mapped(n.indices, [&](const Expr& index) { return expr(index); }));
@@ -76,18 +78,19 @@ class ChoiceGuard {
     return make_stmt(If{condition, then_case, under(make_not(n.condition), *n.else_case)});
   }
 
-  /// Lanes that do not take a side store nothing there, but compute what the others do.
+  /// Rewrites a vector branch. Lanes that do not take a side perform no stores, but they evaluate
+  /// the same values as the others.
   Stmt branch_by_lanes(const Expr& condition, const If& n) {
     const Var taken("taken", condition.dtype());
     const auto side = [&](const Expr& taking, const Stmt& s) {
       const std::optional<Expr> outer = chosen_;
       chosen_ = outer ? make_binary(BinaryOp::And, *outer, taking) : taking;
-      // All lanes perform the loads of the condition; inside of another branch, only the lanes that
-      // take that branch do.
+      // All lanes perform the loads of the condition. Inside another branch, only the lanes that
+      // take it do.
       const std::size_t read_outside = read_before_.size();
       certain_.clear();
       note_loads(n.condition);
-      // An index that is read may be another one after a store.
+      // An index that is loaded from memory may change after a store.
       if (!outer)
         std::ranges::copy_if(certain_, std::back_inserter(read_before_), [](const auto& element) {
           return effect_of(element.second) == Effect::Pure;
@@ -104,7 +107,7 @@ class ChoiceGuard {
     return make_stmt(Let{taken, condition, make_stmt(If{taken, then_case, else_case})});
   }
 
-  /// Begins a statement.
+  /// Starts a statement: only the elements read before are certainly readable.
   void begin() { certain_ = read_before_; }
 
   static bool has_choices(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
@@ -121,7 +124,7 @@ class ChoiceGuard {
     return n && (n->op == BinaryOp::And || n->op == BinaryOp::Or) ? n : nullptr;
   }
 
-  /// Notes the elements that the expression reads whatever is chosen.
+  /// Records the elements that the expression reads unconditionally.
   void note_certain(const Expr& e) {
     if (!chosen_) note_loads(e);
   }
@@ -146,7 +149,7 @@ class ChoiceGuard {
       if (!may_fault(n->if_true) && !may_fault(n->if_false)) return result;
       return make_call(e.dtype(), Intrin::if_then_else, {n->condition, n->if_true, n->if_false});
     }
-    // Code generators evaluate the right side of scalars only where the left does not decide.
+    // For scalars, code generators short-circuit the right operand.
     const Binary* n = e.dtype().is_vector() ? as_logic(result) : nullptr;
     if (!n || !may_fault(n->b)) return result;
     const int lanes = e.dtype().lanes;
@@ -155,7 +158,7 @@ class ChoiceGuard {
                      {n->a, is_and ? n->b : make_true(lanes), is_and ? make_false(lanes) : n->b});
   }
 
-  /// Whether evaluating the expression where it is not chosen might fault.
+  /// Whether speculating the expression might fault.
   bool may_fault(const Expr& e) {
     if (!has_choices(e)) return false;
     if (const Load* n = e.as<Load>(); n && !is_readable(*n)) return true;
@@ -182,7 +185,7 @@ class ChoiceGuard {
     return one && is_inside(n.buffer, *one, facts_);
   }
 
-  /// Whether lanes of the load are left out, where it might fault.
+  /// Whether the load might fault and must be masked by the branch.
   bool is_left_out(const Load& n) {
     return chosen_ && n.indices.back().dtype().lanes == chosen_->dtype().lanes && !is_readable(n);
   }
@@ -192,7 +195,7 @@ class ChoiceGuard {
   arith::Facts facts_;
   /// The elements that the current expression reads or stores to unconditionally.
   Elements certain_;
-  /// Inside of branches by lanes: the lanes that take them, and what all lanes have read before.
+  /// The mask of the enclosing vector branches, and the elements that all lanes read before them.
   std::optional<Expr> chosen_;
   Elements read_before_;
 };

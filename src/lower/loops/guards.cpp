@@ -20,13 +20,13 @@ class Finder {
       : var_(var), kinds_(kinds), facts_(facts) {}
 
   std::vector<Expr> conditions;
-  /// Indices that the variable takes part in.
+  /// The indices that contain the variable.
   std::vector<Expr> indices;
   IntervalMap relaxed;
 
   void stmt(const Stmt& s) {
     if (const For* loop = s.as<For>()) {
-      // A range that moves with the variable, or with what is defined inside, cannot be relaxed.
+      // A range that depends on the variable or on inner definitions cannot be relaxed.
       if (is_from_inside(loop->min) || is_from_inside(loop->extent)) return;
       enter(loop->var, Range::from_min_extent(loop->min, loop->extent));
     } else if (const Attr* attr = s.as<Attr>(); attr && (attr->kind == AttrKind::ThreadExtent ||
@@ -42,7 +42,7 @@ class Finder {
         s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
   }
 
-  /// Whether it depends on what is defined by lets inside.
+  /// Whether the expression depends on inner lets.
   bool uses_unknown(const Expr& e) const {
     return uses_var(e, [&](const Expr& var) { return unknown_.contains(&var.node()); });
   }
@@ -93,8 +93,8 @@ class Finder {
   std::unordered_set<const ExprNode*> unknown_, seen_;
 };
 
-/// Whether the condition surely holds for every value of the variable in [begin, end). Only asked
-/// of constant ends, where it is easily answered, as a second opinion on the deduction.
+/// Whether the condition provably holds for every value of the variable in [begin, end). It is used
+/// for constant ends only, where the proof is easy, to confirm the deduced bounds.
 bool holds_between(const Expr& condition, const Var& var, std::int64_t begin, std::int64_t end,
                    Facts& facts) {
   const Var inside = var.fresh();
@@ -123,7 +123,8 @@ class SpanBuilder {
     span_.settled.emplace(&condition.node(), make_true());
   }
 
-  /// The index where its clamps are decided; those that are become part of the span.
+  /// Returns the index with its clamps resolved. The span is narrowed to the iterations in which
+  /// the resolved form holds.
   Expr settle(const Expr& e) {
     if (!uses_var(e, loop_.var)) return e;
     const Expr inside = map_children(e, [&](const Expr& child) { return settle(child); });
@@ -151,8 +152,8 @@ class SpanBuilder {
   }
 
  private:
-  /// The span without the iterations where the condition does not hold; nullopt where that is not
-  /// known, or does not help.
+  /// Returns the span restricted to iterations where the condition holds; nullopt if those are
+  /// unknown or the restriction is useless.
   std::optional<GuardSpan> narrowed(const Expr& condition) {
     const Expr simple = arith::simplify(condition, facts_);
     if (is_true(simple)) return span_;
@@ -165,7 +166,7 @@ class SpanBuilder {
     if ((begin && finder_.is_from_inside(*begin)) || (end && finder_.is_from_inside(*end)))
       return std::nullopt;
     const Expr loop_end = loop_.min + loop_.extent;
-    // Where it never holds within the loop, it cannot help; simplification will find that out.
+    // A condition that never holds in the loop cannot help; simplification removes it.
     if (begin && arith::can_prove(*begin >= loop_end, facts_)) return std::nullopt;
     if (end && arith::can_prove(*end <= loop_.min, facts_)) return std::nullopt;
     if (!is_confirmed(simple, begin.value_or(loop_.min), end.value_or(loop_end)))
@@ -176,7 +177,7 @@ class SpanBuilder {
     return result;
   }
 
-  /// A clamp that is written as a choice.
+  /// Resolves a clamp that is written as a choice.
   Expr settle_choice(const Expr& e, const Expr& inside, const Select& choice) {
     if (!uses_var(choice.condition, loop_.var)) return inside;
     std::vector<Expr> all;
@@ -197,7 +198,7 @@ class SpanBuilder {
     return value;
   }
 
-  /// An index that is wrapped around, in the period where most iterations are.
+  /// Resolves a wrapped index in the period that contains most iterations.
   std::optional<Expr> settle_remainder(const Expr& value, const Expr& divisor) {
     const std::int64_t period = constant_int(divisor).value_or(0);
     const arith::ConstBound bound = arith::const_bound(value, facts_);
@@ -217,7 +218,8 @@ class SpanBuilder {
     return a / b - (a % b != 0 && a < 0 ? 1 : 0);
   }
 
-  /// Unlike a guard, a clamp is no reason to copy the loop unless most iterations do without it.
+  /// Narrows the span for a clamp. Unlike a guard, a clamp justifies a copy of the loop only if
+  /// most iterations do not need the clamp.
   bool narrow_for_clamp(const std::vector<Expr>& conditions) {
     GuardSpan before = span_;
     for (const Expr& condition : conditions) {

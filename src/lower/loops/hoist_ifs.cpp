@@ -1,12 +1,13 @@
-// Moves conditions out of the loops that they do not depend on.
+// Hoists conditions out of the loops on which they do not depend.
 //
-//   for i { for j { for k { if (i < n) S } } }   =>   for i { if (i < n) { for j { for k { S } } } }
+//   for i { for j { for k { if (i < n) S } } }  =>  for i { if (i < n) { for j { for k { S } } } }
 //
-// A pure condition moves up over every loop whose variable it does not use, down to the innermost
-// one that it does use, or out of all loops. It stays where it mentions the axis of an attribute
-// around it, and it does not pass a sequence of statements, an attribute of an axis, an assertion,
-// the definition of a variable that it uses, or the `else` of another condition. With an `else` of
-// its own the loops are copied. Simplification and removal of no-ops follow.
+// A pure condition is hoisted above every loop whose variable it does not use, up to the innermost
+// loop whose variable it uses. A condition that mentions the axis of an enclosing attribute is not
+// hoisted. A condition is not hoisted across a sequence of statements, the attribute of an axis, an
+// assertion, the definition of a variable that it uses, or another condition that has an `else`.
+// Hoisting a condition with an `else` copies the loops. Simplification and the removal of no-ops
+// follow.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -25,17 +26,18 @@ struct Hoisted {
   bool has_else;
 };
 
-/// A loop or an attribute's axis around the current place.
+/// An enclosing loop or axis of an attribute.
 struct Level {
   Var var;
   bool is_loop;
-  /// What follows is not the whole body: a condition from there may not pass.
+  /// Whether the current statement is only a part of the body, so that no condition may be hoisted
+  /// out.
   bool is_closed = false;
-  /// Outermost first.
+  /// The hoisted conditions, outermost first.
   std::vector<Hoisted> hoisted = {};
 };
 
-/// The statement where every condition that is this very expression is known.
+/// Returns the statement with this condition (compared by identity) replaced by `value`.
 Stmt decided(const Stmt& s, const Expr& condition, bool value) {
   if (const If* n = s.as<If>(); n && n->condition.same_as(condition)) {
     if (value) return decided(n->then_case, condition, value);
@@ -97,12 +99,12 @@ class Hoister {
   Stmt condition(const Stmt& s, const If& n) {
     if (Level* level = destination(n.condition))
       level->hoisted.push_back({n.condition, n.else_case.has_value()});
-    // What is inside one of two cases must not take the other one away.
+    // A condition inside one case must not guard the other case.
     if (n.else_case) return closed([&] { return children(s); });
     return children(s);
   }
 
-  /// Runs f while nothing may pass the innermost level.
+  /// Runs `f` while nothing may be hoisted out of the innermost level.
   template <class F>
   Stmt closed(F f) {
     if (levels_.empty()) return f();
@@ -113,7 +115,7 @@ class Hoister {
     return result;
   }
 
-  /// The outermost loop that the condition can go above; null: it stays.
+  /// Returns the outermost loop that the condition can be hoisted above; nullptr if there is none.
   Level* destination(const Expr& condition) {
     if (effect_of(condition) != Effect::Pure || uses_any(condition)) return nullptr;
     Level* result = nullptr;
@@ -124,7 +126,7 @@ class Hoister {
     return result;
   }
 
-  /// Whether it uses a let, or the axis of an attribute.
+  /// Whether the condition uses a let or the axis of an attribute.
   bool uses_any(const Expr& condition) const {
     const auto is_bound = [&](const Expr& var) {
       return std::any_of(lets_.begin(), lets_.end(),

@@ -28,7 +28,7 @@ void InPlaceSources::stmt(const Stmt& s) {
     for_each_child(
         s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
   };
-  // A loop without a count may store to an element again and again, an extern operation anywhere.
+  // A while loop may store to an element repeatedly, and an extern operation may store anywhere.
   const auto refuse = [&] { all_safe_ = false; };
   match(
       s.node().value, [&](const Store& n) { store(n); },
@@ -81,7 +81,8 @@ void InPlaceSources::store(const Store& n) {
 }
 
 bool InPlaceSources::each_element_once(const Store& n) const {
-  // What one branch has written, another one must not read as the source at its own index.
+  // Branches must store at the same index, because one branch must not read as the source what
+  // another has written.
   const bool is_at_same_index =
       !first_store_ || std::equal(n.indices.begin(), n.indices.end(), first_store_->indices.begin(),
                                   first_store_->indices.end(), [](const Expr& a, const Expr& b) {
@@ -104,7 +105,7 @@ bool InPlaceSources::each_element_once(const Store& n) const {
 void InPlaceSources::expr(const Expr& e) {
   if (const Load* n = e.as<Load>()) return load(e, *n);
   if (e.as<VarNode>() && e.dtype().is_handle()) {
-    // The address itself is used: anything may happen there.
+    // A use of the address itself permits any access.
     if (e.same_as(dst_)) all_safe_ = false;
     unsafe_.insert(&e.node());
   }

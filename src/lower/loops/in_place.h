@@ -1,5 +1,5 @@
-// Whether a statement may write one buffer into the memory of another that it reads: dst[i] =
-// f(src[i]).
+// Legality of in-place computation: whether a statement may write one buffer into the memory of
+// another buffer that it reads, as in dst[i] = f(src[i]).
 #pragma once
 
 #include <unordered_set>
@@ -9,13 +9,14 @@
 
 namespace tenon::lowering {
 
-/// Examines one statement that writes `dst`, once for all candidates.
+/// The sources whose memory a statement that writes `dst` can reuse, computed once for all
+/// candidates.
 ///
-/// Safe are sources that are read only in the value of the single store to dst, at exactly its
-/// index, with its type, and are not written; where dst is not read, nothing is indexed by memory,
-/// no code is opaque, and each element of dst is written once: the index of its stores (the same
-/// one in all branches) is injective over the loops around it and the threads that share the
-/// memory.
+/// A source is safe if it is not written and is read only in the value of the single store to dst,
+/// at the same index and with the same type. Moreover, dst must not be read, no index may be loaded
+/// from memory, no code may be opaque, and each element of dst must be written once. The last
+/// condition requires that the index of the stores, which is the same in all branches, is injective
+/// over the enclosing loops and the threads that share the memory.
 class InPlaceSources {
  public:
   InPlaceSources(const tir::Stmt& s, const tir::Var& dst,
@@ -31,14 +32,14 @@ class InPlaceSources {
 
   tir::Var dst_;
   std::vector<RangedVar> loops_;
-  std::vector<tir::Expr> guards_;                  // around the current place
-  std::unordered_set<const tir::ExprNode*> lets_;  // inside the statement
+  std::vector<tir::Expr> guards_;                  // the enclosing conditions
+  std::unordered_set<const tir::ExprNode*> lets_;  // the lets of the statement
   bool all_safe_ = true;
   std::unordered_set<const tir::ExprNode*> unsafe_;
-  const tir::Store* current_ = nullptr;  // the store to dst whose value is being looked at
+  const tir::Store* current_ = nullptr;  // the store to dst whose value is being visited
   int index_depth_ = 0;
-  const tir::Store* first_store_ = nullptr;  // to dst
-  int stores_ = 0;                           // to dst, on the longest path through branches
+  const tir::Store* first_store_ = nullptr;  // the first store to dst
+  int stores_ = 0;                           // maximum number of stores to dst on a path
 };
 
 }  // namespace tenon::lowering

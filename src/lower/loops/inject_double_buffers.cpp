@@ -1,5 +1,5 @@
-// Gives a buffer that is filled and used in every iteration of a loop two copies: one is filled for
-// the next iteration while the other is used.
+// Double-buffers memory that is filled and used in every iteration of a loop: one copy is filled
+// for the next iteration while the other one is used.
 //
 //   for i in [0, n) { Y[j] = f(i); use(Y[j]) }
 //     =>  Y[j] = f(0)
@@ -9,9 +9,9 @@
 //         }
 //         use(Y[(n - 1) % 2 * size + j])
 //
-// A buffer stays single where the filling cannot run ahead: it reads what the same loop computes,
-// hangs on a condition, variable or thread axis inside the loop, iterations run side by side, or
-// there is no loop.
+// A buffer stays single if it cannot be filled ahead: there is no enclosing loop, the iterations
+// run concurrently, or the filling reads values that the same loop computes or depends on a
+// condition, variable or thread axis inside the loop.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -31,9 +31,9 @@ namespace {
 /// A buffer with two copies, while its loop is rewritten.
 struct DoubleBuffer {
   Expr size;
-  /// Which copy is used in an iteration.
+  /// The number of the copy that the current iteration uses.
   Expr read_copy;
-  /// Stands for the copy that is filled.
+  /// A placeholder for the number of the copy that is filled.
   Var write_copy;
   bool is_filling = false;
 };
@@ -73,7 +73,7 @@ class Injector {
   }
 
  private:
-  // ---- inside a loop ----------------------------------------------------------------------------
+  // ---- loop bodies ------------------------------------------------------------------------------
 
   Stmt allocate(const Allocate& n) {
     const Stmt body = stmt(n.body);
@@ -109,7 +109,7 @@ class Injector {
     for (const Var& var : data) buffers_.at(&var.node()).is_filling = value;
   }
 
-  // ---- the loop ---------------------------------------------------------------------------------
+  // ---- loops ------------------------------------------------------------------------------------
 
   Stmt loop(const For& old, const Stmt& self) {
     const std::vector<DoubleBufferGroup> groups = plan_double_buffers(old);
@@ -138,7 +138,7 @@ class Injector {
     return s;
   }
 
-  /// First filling, the loop, the last iterations.
+  /// Returns the first filling, the loop and the peeled last iterations.
   Stmt whole(const For& n, const LoopState& state, const Stmt& body) const {
     std::vector<Stmt> parts = state.first_fillings;
     if (split_ == 0) {
@@ -147,7 +147,7 @@ class Injector {
       split_loop(n, body, parts);
     }
     Stmt result = make_seq(std::move(parts));
-    // Without an iteration there is nothing to fill.
+    // A loop without iterations must not fill anything.
     const Expr runs = make_int(n.extent.dtype(), 0) < n.extent;
     return arith::can_prove(runs) ? result : make_stmt(If{runs, std::move(result), std::nullopt});
   }
@@ -216,7 +216,7 @@ class Injector {
   }
 
   int split_;
-  /// Look-up only.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const ExprNode*, DoubleBuffer> buffers_;
   std::unordered_map<const BufferNode*, Buffer> views_;
   std::vector<LoopState> loops_;

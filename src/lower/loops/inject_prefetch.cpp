@@ -1,15 +1,15 @@
-// A hint to fetch a region becomes loops over its cache lines, each of which prefetches one
-// address.
+// Expands a prefetch of a region into loops over its cache lines, which prefetch one address per
+// line.
 //
-//   prefetch A[i + 1, 0 .. 64)                                // float32: 16 elements a line
+//   prefetch A[i + 1, 0 .. 64)                                // float32: 16 elements per line
 //   for (prefetch.A.0, 0, 1) {
 //     for (prefetch.A.1, 0, 4) {
 //       @tir.prefetch(@tir.address_of(A[((prefetch.A.0 + i) + 1), (prefetch.A.1*16)]), 0, 3, 1)
 //
-// Before flatten_storage: addresses are of multi-dimensional elements. Inside a vectorised loop
-// the region is that of all lanes; where it cannot be told, there is no prefetch. With
-// options.legacy_prefetch_index the text has the reference's indices, in reverse order of the
-// dimensions.
+// The pass runs before flatten_storage, because the addresses have multi-dimensional indices.
+// Inside a vectorized loop, the region covers all lanes; if it cannot be determined, nothing is
+// prefetched. options.legacy_prefetch_index produces the indices of TVM 0.9 text, in reverse order
+// of the dimensions.
 #include "lower/passes.h"
 
 #include "lower/rewriting.h"
@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kCacheLineBytes = 64;
 
-/// How a region is walked: dimensions behind `inner` fit into one line together with a step of
-/// `inner`.
+/// The traversal of a region: one cache line holds `step` elements of dimension `inner` with all
+/// inner dimensions.
 struct Walk {
   int inner;
   int step;
@@ -78,8 +78,8 @@ Stmt loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   return loops_around(prefetch_of(buffer, indices), vars, walk, region);
 }
 
-/// The reference's loops: indices in reverse order, and each loop with the variable of the
-/// dimension across.
+/// Returns the loops of TVM 0.9 text: the indices are in reverse order, and each loop has the
+/// variable of the mirrored dimension.
 Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   const Walk walk = walk_of(buffer);
   std::vector<Expr> indices;
@@ -125,8 +125,8 @@ class Injector {
   }
 
   bool legacy_;
-  /// Variables of vectorised loops. A variable has one definition, so none has to be taken out
-  /// again.
+  /// The variables of the vectorized loops. Entries are never removed, because each variable has
+  /// exactly one definition.
   arith::IntervalMap lanes_;
   bool is_in_lanes_ = false;
 };

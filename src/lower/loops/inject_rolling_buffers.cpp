@@ -1,15 +1,16 @@
-// Lets a buffer that moves along a loop keep what the iterations before have computed.
+// Sliding windows: a buffer whose region moves along a loop keeps the elements that earlier
+// iterations computed.
 //
 //   for i { B over [i, i + 3) { B[x] = f(x) for all 3 x; C[i] = B[i] + B[i + 1] + B[i + 2] } }
 //     =>  B of 3 elements {
 //           for i { if (i < 1 || x is the last of the 3) B[x % 3] = f(x); C[i] = B[i % 3] + ... }
 //         }
 //
-// The buffer's memory goes around the outermost loop that it moves along, one dimension becomes a
-// ring; in further dimensions that move along inner loops it keeps the whole span. Only where that
-// is proved right: the region moves forward, an element's value and guards depend on its position
-// only, every iteration runs, one after the other. Elsewhere the buffer is computed anew in each
-// iteration, as without the mark. See the sliding window and storage folding of Halide.
+// The allocation moves around the outermost loop that the region moves along, and one dimension
+// becomes a ring buffer. Further dimensions that move along inner loops keep their whole span. The
+// pass proves legality: the region moves monotonically, the value and guards of an element depend
+// only on its position, and all iterations run sequentially. Otherwise the mark is ignored, and
+// each iteration recomputes the buffer. Compare sliding window and storage folding in Halide.
 #include "lower/passes.h"
 
 #include "lower/loops/rolling_plan.h"
@@ -24,7 +25,7 @@ using namespace tir;
 
 namespace {
 
-/// Memory that waits for the loop around which it goes.
+/// An allocation that is pending until its target loop is rebuilt.
 struct Waiting {
   Buffer buffer;
   std::vector<Range> bounds;
@@ -32,7 +33,7 @@ struct Waiting {
   Realize::Traits traits;
 };
 
-/// A loop around the current place, or a barrier that no buffer rolls across.
+/// An enclosing loop, or a barrier across which no buffer can roll.
 struct Level {
   std::optional<For> loop;
   std::vector<Waiting> waiting = {};
@@ -108,7 +109,7 @@ class Roller {
     return indices;
   }
 
-  /// Computes an element only where no iteration before has.
+  /// Computes an element only if no earlier iteration did.
   Stmt store(const Store& n) {
     const std::vector<Expr> indices = exprs(n.indices);
     const RollingPlan* plan = plan_of(n.buffer);
@@ -139,7 +140,7 @@ class Roller {
 
   arith::Facts facts_;
   std::vector<Level> levels_;
-  /// Look-up only.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const BufferNode*, RollingPlan> plans_;
 };
 

@@ -1,14 +1,13 @@
-// Runs all virtual threads in one: every statement that depends on the thread is done for each of
-// them in turn.
+// Serializes virtual threads: every statement that depends on the thread runs once for each thread.
 //
 //   attr [vx] "virtual_thread" = 2 { X[0] = A[vx]; B[vx] = X[0] }
 //     =>  X[0] = A[0]; X[1] = A[1]; B[0] = X[0]; B[1] = X[1]
 //
-// Memory that is allocated inside and holds what depends on the thread gets a copy for each; what
-// does not depend on it is done once. A statement is repeated where it is innermost, or where a
-// loop, condition or let of its own depends on the thread: fewer than 16 threads become copies
-// where no loop is inside, more become a loop `vx.s`. A "cthread" repeats every statement and
-// multiplies all memory.
+// Memory allocated inside gets one copy per thread if its contents depend on the thread. Statements
+// that do not depend on the thread run once. The repetition is placed around the innermost
+// statement, or around a loop, condition or let that itself depends on the thread. Up to 15 threads
+// are unrolled unless the statement contains a loop; otherwise a loop `vx.s` is emitted. A
+// "cthread" repeats every statement and copies all memory.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -25,10 +24,10 @@ using namespace tir;
 
 namespace {
 
-/// From so many threads on, copies become a loop.
+/// The number of threads from which a loop replaces copies.
 constexpr std::int64_t kMaxCopies = 16;
 
-/// The greatest number of loops inside one another.
+/// Returns the maximum nesting depth of loops.
 int loop_depth(const Stmt& s) {
   int depth = 0;
   for_each_child(
@@ -45,7 +44,7 @@ class Expander {
         repeats_all_(axis.thread() && axis.thread()->level == ThreadTag::Level::CThread),
         dependence_(body, axis.var()) {}
 
-  /// `repeated`: inside a statement that is repeated as a whole.
+  /// `repeated`: whether an enclosing statement is already repeated as a whole.
   Stmt stmt(const Stmt& s, bool repeated = false) {
     if (!repeated && starts_repetition(s)) return repeat(stmt(s, true));
     if (const Allocate* n = s.as<Allocate>(); n && !repeated) return allocate(*n);
@@ -61,7 +60,7 @@ class Expander {
   }
 
  private:
-  /// Whether a part of the statement's own, not of a statement inside, depends on the thread.
+  /// Whether an operand of the statement itself, not of an inner statement, depends on the thread.
   bool starts_repetition(const Stmt& s) const {
     if (const Store* n = s.as<Store>(); n && dependence_.depends(n->buffer->data)) return true;
     if (repeats_all_ && (s.as<Store>() || s.as<Evaluate>())) return true;
@@ -72,7 +71,8 @@ class Expander {
     return depends;
   }
 
-  /// Of which there is one for each thread, though all of them may hold the same.
+  /// Whether the expression reads memory that has one copy per thread, even if all copies are
+  /// equal.
   bool reads_copy(const Expr& e) const {
     bool found = false;
     const auto note = [&](const Var& data) { found = found || stride_of(data); };
@@ -123,7 +123,7 @@ class Expander {
     return it == strides_.end() ? nullptr : &it->second;
   }
 
-  /// The index in the thread's copy.
+  /// Returns the index within the copy of the current thread.
   std::vector<Expr> moved(const Var& data, std::vector<Expr> indices) const {
     if (const Expr* stride = stride_of(data))
       indices.front() = indices.front() + Expr(var_) * *stride;
@@ -148,7 +148,7 @@ class Expander {
     if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
       const Expr* stride = stride_of(Var::of(n->args[1]));
       const Expr offset = expr(n->args[2]);
-      // Counted in elements of the pointer's own type.
+      // The offset counts elements of the pointer's own type.
       const auto size = [&] {
         return floordiv(*stride * lanes_.at(&n->args[1].node()), n->args[0].dtype().lanes);
       };
@@ -168,9 +168,9 @@ class Expander {
   std::int64_t count_;
   bool repeats_all_;
   ThreadDependence dependence_;
-  /// The size of one copy, of memory that has several. Look-up only.
+  /// The size of one copy, for memory with several copies. For look-up only.
   std::unordered_map<const ExprNode*, Expr> strides_;
-  /// The lanes of its elements.
+  /// The number of lanes of the elements.
   std::unordered_map<const ExprNode*, int> lanes_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };

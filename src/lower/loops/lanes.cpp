@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::string_view kSerial = ".s";
 
-/// Accesses of one allocation, each element of which becomes `lanes` neighbours: index * lanes +
-/// lane.
+/// Expands each element of one allocation to `lanes` adjacent ones: index * lanes + lane.
 Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes) {
   const arith::Facts nothing;
   std::unordered_map<const BufferNode*, Buffer> spread;
@@ -99,7 +98,7 @@ Expr Lanes::expr(const Expr& e) {
       [&](const Cast& n) {
         const Expr value = expr(n.value);
         const Ramp* ramp = value.as<Ramp>();
-        // Indices do not overflow, so that a widened ramp is a ramp.
+        // Indices do not overflow, so a widened ramp is still a ramp.
         if (ramp && e.dtype().is_int() && value.dtype().is_int() &&
             e.dtype().bits > value.dtype().bits)
           return make_ramp(cast(e.dtype(), ramp->base), cast(e.dtype(), ramp->stride), ramp->lanes);
@@ -226,8 +225,8 @@ Expr Lanes::call(const Call& call, const Expr& self) {
       choice_ == LaneChoice::Serial &&
       (call.is(Intrin::isnan) || call.is(Intrin::isinf) || call.is(Intrin::isfinite));
   if (!intrin || !is_lane_wise(*intrin) || is_serial_in_text) {
-    // A ramp inside an argument that is itself a scalar (an index, say) is a change that calls can
-    // bear.
+    // An argument that remains scalar may contain a ramp, for example in an index. Such calls are
+    // legal.
     for (std::size_t n = 0; n < args.size(); ++n)
       if (args[n].dtype().lanes != call.args[n].dtype().lanes) return refuse(self);
     return make_call(self.dtype(), call.callee, std::move(args));
@@ -288,7 +287,8 @@ Stmt Lanes::store(const Store& store, const Stmt& self) {
     is_same = is_same && indices[n].same_as(store.indices[n]);
     if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
   }
-  // Lanes that write one element after another, each perhaps from what the one before left.
+  // All lanes store to the same element. The order matters if they store different values, or read
+  // the value of the previous lane.
   const bool is_fixed = indices.back().same_as(store.indices.back());
   if (is_fixed && (!is_same || reads(store.value, store.buffer->data))) return refuse(self);
   if (is_same) return self;
@@ -332,14 +332,14 @@ Stmt Lanes::allocate(const Allocate& allocate, const Stmt& self) {
   for (const Expr& extent : result.extents)
     if (extent.dtype().is_vector()) return refuse(self);
   if (is_refused_ || result.condition.dtype().is_vector()) return refuse(self);
-  // Each lane has memory of its own.
+  // Each lane has its own memory.
   result.extents.back() = result.extents.back() * lanes_;
   result.body = stmt(spread_allocation(allocate.body, allocate.data, var_ - min_, lanes_));
   return make_stmt(std::move(result));
 }
 
 Stmt Lanes::serial(const Stmt& s) {
-  // A let around has a vector of values here; then it has to become serial as a whole.
+  // An enclosing let holds a vector here, so that let must become serial as a whole.
   if (!lets_.empty() && uses_var(s, [&](const Expr& var) { return lets_.contains(&var.node()); }))
     return refuse(s);
   const Var index(var_.name() + std::string(kSerial), var_.dtype());

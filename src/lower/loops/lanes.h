@@ -1,5 +1,4 @@
-// One loop as lanes of a vector: expressions and statements with the loop's variable replaced by a
-// ramp.
+// Vectorization of one loop: its variable becomes a ramp in expressions and statements.
 #pragma once
 
 #include "tenon/arith/facts.h"
@@ -7,14 +6,15 @@
 
 namespace tenon::lowering {
 
-/// Whether an intrinsic works lane by lane when its arguments are vectors.
+/// Whether an intrinsic works lane by lane on vector arguments.
 bool is_lane_wise(tir::Intrin intrin);
 
-/// The lowering of an if_then_else whose condition differs between lanes: a serial loop, as in TVM
-/// 0.9 text (so are isnan, isinf, isfinite), or a select, whose lanes evaluate their side only.
+/// The lowering of an if_then_else whose condition differs between lanes. Serial makes a loop, as
+/// in TVM 0.9 text, also for isnan, isinf and isfinite. Select makes a select whose lanes evaluate
+/// only their own arm.
 enum class LaneChoice : std::uint8_t { Serial, Select };
 
-/// Whether the loop does in order what could not be done by lanes; known by its variable's name.
+/// Whether the loop is a serial fallback of vectorization; recognized by its variable's name.
 bool is_serial_lanes(const tir::For& loop);
 
 class Lanes {
@@ -22,8 +22,8 @@ class Lanes {
   /// Lane n is the iteration min + n.
   Lanes(tir::Var var, tir::Expr min, int lanes, LaneChoice choice);
 
-  /// The statement for all lanes at once, in parts where it must be: what has no meaning by lanes
-  /// becomes a serial loop over a variable `<name>.s`.
+  /// Returns the statement for all lanes at once. Parts that cannot be vectorized become serial
+  /// loops over a variable `<name>.s`.
   tir::Stmt stmt(const tir::Stmt& s);
 
  private:
@@ -46,7 +46,7 @@ class Lanes {
   tir::Stmt allocate(const tir::Allocate& allocate, const tir::Stmt& self);
   tir::Stmt serial(const tir::Stmt& s);
 
-  /// Gives up the statement at hand: it is then done serially. What is returned does not matter.
+  /// Refuses to vectorize the current statement, which then becomes serial. The result is ignored.
   tir::Expr refuse(const tir::Expr& e);
   tir::Stmt refuse(const tir::Stmt& s);
   tir::Expr broadcast_to(const tir::Expr& e, int lanes);
@@ -57,8 +57,7 @@ class Lanes {
   LaneChoice choice_;
   tir::Expr ramp_;
   arith::Facts facts_;
-  /// Variables of the lets around whose values differ between lanes, and the vectors of those
-  /// values.
+  /// The enclosing lets whose values differ between lanes, and the vectors of those values.
   tir::VarMap lets_;
   bool is_refused_ = false;
 };

@@ -1,7 +1,7 @@
-// Loops that a user marked to be vectorised or unrolled must have a constant number of iterations.
-// One whose extent varies with the loops around it (a producer computed where its size depends on
-// the place) is done as a plain loop instead; one whose extent is a symbol of the whole function is
-// the user's mistake.
+// Constant trip counts of loops that a user marked to be vectorized or unrolled. A loop whose
+// extent depends on enclosing loops (for example, in a producer whose size varies with the attach
+// point) becomes a plain loop instead. An extent that is symbolic in the whole function is an error
+// of the user.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace tenon::lowering {
 
-/// The variables that statements around the current place define.
+/// The variables that enclosing statements define.
 class EnclosingVars {
  public:
   void enter(const tir::Var& var) { vars_.insert(&var.node()); }
@@ -24,9 +24,8 @@ class EnclosingVars {
   std::unordered_set<const tir::ExprNode*> vars_;
 };
 
-/// The extent if it is a constant that an int holds. Otherwise nullopt where the loop may be done
-/// as a plain one, and LowerError ("vectorize of loop `i`: ...") where no enclosing variable is to
-/// blame.
+/// Returns the extent if it is a constant that fits int. Otherwise returns nullopt if the extent
+/// uses an enclosing variable, and throws LowerError ("vectorize of loop `i`: ...") if it does not.
 std::optional<int> constant_extent(const tir::For& loop, std::string_view primitive,
                                    const EnclosingVars& enclosing);
 

@@ -1,13 +1,16 @@
-// From a block program to loops over multi-dimensional buffers. Iterators become the values that
-// they are bound to, a predicate becomes an `if`, an init runs under `if` its reduction begins, a
-// buffer becomes a Realize of the box that is needed around the statements that need it, a loop
-// that is bound to a thread becomes a thread's extent, and pragmas of loops become attributes.
+// Lowers a block program to loops over multi-dimensional buffers:
+// - Block iterators are replaced by their bindings, and predicates become `if`.
+// - An init runs under an `if` in the first iteration of its reduction.
+// - A buffer becomes a Realize of the box that its uses need.
+// - A loop bound to a thread becomes a thread extent, and pragmas of loops become attributes.
 //
 //   for i, j_0, k, j_1: block Y ...                 // root block allocates Y[128, 128]
 //   for j_1: block C reads Y, writes C
-//   =>  for i, j_0 { realize Y[i:i+1, j_0*4:j_0*4+4] { for k, j_1 { if (k == 0) Y = 0; Y += ... } ... } }
+//   =>  for i, j_0 { realize Y[i:i+1, j_0*4:j_0*4+4] {
+//         for k, j_1 { if (k == 0) Y = 0; Y += ... } ... } }
 //
-// Loops that run once and carry no annotation are gone: their variables are their beginnings.
+// Loops with one iteration and no annotation are removed; their variables are replaced by their
+// minimum.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -29,7 +32,8 @@ namespace {
 
 constexpr std::string_view kPragma = "pragma_";
 
-/// The second half: loops and blocks without iterators, with their buffers in place.
+/// The second step: rebuilds loops and blocks without iterators, with buffers at their allocation
+/// points.
 class Builder {
  public:
   explicit Builder(const BufferPlaces& places) : places_(places) {}
@@ -50,18 +54,18 @@ class Builder {
   };
 
   const BufferPlaces& places_;
-  /// Variables of loops that threads run.
+  /// The variables of loops that are bound to threads.
   VarMap threads_;
-  /// The dimensions of the kernel around, and how many of its loops are open.
+  /// The dimensions of the enclosing kernel, and the number of its open loops.
   std::vector<Launch> launches_;
-  /// Those whose threads run the whole kernel: they are launched with its outermost loop.
+  /// The dimensions whose threads run the whole kernel: they are launched with its outermost loop.
   std::vector<ThreadTag> launched_;
   int open_threads_ = 0;
 
   Expr expr(const Expr& e) { return threads_.empty() ? e : substitute(e, threads_); }
   Range range(const Range& r) { return Range::from_min_extent(expr(r.min), expr(r.extent)); }
 
-  /// The buffers that begin here; the first one outermost.
+  /// Wraps `body` in the buffers that are allocated at `place`; the first one is outermost.
   Stmt with_buffers(const Stmt& place, Stmt body) {
     const auto found = places_.find(&place.node());
     if (found == places_.end()) return body;
@@ -134,7 +138,8 @@ class Builder {
     return is_running ? body : launched(launch, std::move(body));
   }
 
-  /// Threads that are guarded off would not come to a reduction of all.
+  /// Throws if a reduction across threads is inside a thread guard, because inactive threads would
+  /// not take part in it.
   static void check_reduces_alone(const For& loop, const Launch& launch, const Stmt& body) {
     walk(body, [&](const Attr& attr) {
       if (attr.kind != AttrKind::ReduceScope) return;
@@ -164,7 +169,7 @@ class Builder {
     return std::find(launched_.begin(), launched_.end(), tag) != launched_.end();
   }
 
-  /// Whether everything is inside of loops that are bound to the dimension.
+  /// Whether all statements are inside loops that are bound to the dimension.
   static bool runs_all(const Stmt& s, ThreadTag tag) {
     if (const For* loop = s.as<For>(); loop && traits_of(*loop).thread == tag) return true;
     bool has_parts = false, all = true;
@@ -193,15 +198,15 @@ class Builder {
     return launch_of(tag, loop.extent);
   }
 
-  /// The longer one of two; a size that is not known before the program runs is compared then.
+  /// Returns the larger extent; symbolic extents are compared at run time.
   static Expr longest(const Expr& a, const Expr& b) {
     const auto x = constant_int(a), y = constant_int(b);
     if (x && y) return *x < *y ? b : a;
     return structural_equal(a, b) ? a : max(a, b);
   }
 
-  /// A kernel has one axis for each dimension, as long as the longest loop that is bound to it;
-  /// shorter ones are guarded.
+  /// Returns one axis per dimension of the kernel, with the largest extent of the loops bound to
+  /// it. Shorter loops are guarded.
   std::vector<Launch> dimensions_of(const Stmt& kernel) {
     std::unordered_set<const void*> inside;
     walk(kernel, [&](const For& loop) { inside.insert(&loop.var.node()); });

@@ -1,11 +1,11 @@
-// Replaces what code generators should not have to know by simpler operations. For host code; never
+// Expands operations that code generators do not implement into simpler ones. For host code; never
 // printed.
 //
-//   floordiv(a, b), floormod(a, b)  =>  truncdiv(a, b), truncmod(a, b)   where a >= 0 and b > 0 are proved
+//   floordiv(a, b), floormod(a, b)  =>  truncdiv(a, b), truncmod(a, b)   if provably a >= 0, b > 0
 //   sigmoid(x)                      =>  1 / (1 + exp(-x))
 //   q_multiply_shift(x, y, q, s)    =>  rounded product in 64 bits, shifted
 //
-// Divisions by powers of two stay: they are shifts and masks for every sign.
+// Divisions by powers of two are kept: they are shifts and masks for either sign.
 #include "lower/passes.h"
 
 #include "tenon/arith/facts.h"
@@ -25,14 +25,14 @@ bool is_power_of_two(const Expr& e) {
 }
 
 Expr sigmoid_of(const Expr& x) {
-  // Half types have too few digits for the sum.
+  // Half-precision types have too few digits for the sum.
   const DataType type = x.dtype();
   const DataType wide = type.bits < 32 ? Float(32, type.lanes) : type;
   const Expr one = make_float(wide, 1);
   return cast(type, one / (one + exp(make_float(wide, -1) * cast(wide, x))));
 }
 
-/// round(x * y * 2^(s - q)), halves upwards, with x << s first where s > 0.
+/// Returns round(x * y * 2^(s - q)), where halves round up. For s > 0, x is shifted left first.
 Expr multiply_shift(const Call& n, DataType type) {
   const DataType wide = Int(64, type.lanes);
   const Expr zero = make_int(wide, 0), one = make_int(wide, 1);
@@ -42,7 +42,7 @@ Expr multiply_shift(const Call& n, DataType type) {
   return cast(type, (product + (one << (right - one))) >> right);
 }
 
-/// One number of a vector: where the vector is read from memory, only that one is read.
+/// Returns one lane of a vector. A vector load becomes a scalar load of that lane.
 Expr lane_of(const Expr& vector, int lane) {
   if (const Broadcast* n = vector.as<Broadcast>()) return n->value;
   const Load* load = vector.as<Load>();
@@ -52,7 +52,7 @@ Expr lane_of(const Expr& vector, int lane) {
   return make_shuffle({vector}, {make_int(Int(32), lane)});
 }
 
-/// Every so many lanes one, from the first of them.
+/// Returns every `step`-th lane, starting at lane `first`.
 Expr lanes_of(const Expr& vector, int first, int step) {
   const int lanes = vector.dtype().lanes / step;
   if (lanes == 1) return lane_of(vector, first);
@@ -62,7 +62,7 @@ Expr lanes_of(const Expr& vector, int first, int step) {
   return make_shuffle({vector}, picks);
 }
 
-/// In the type of the sums. A bfloat16 is the upper half of a float32.
+/// Converts a factor to the type of the sums. A bfloat16 is the upper half of a float32.
 Expr factor_of(const Expr& e, DataType type) {
   if (type.is_integral() || e.dtype().is_bfloat()) return cast(type, e);
   return make_call(type, Intrin::reinterpret, {cast(UInt(32, type.lanes), e) << 16});
@@ -127,13 +127,14 @@ class IntrinsicLowerer {
     return result;
   }
 
-  /// Devices add up one sum of integers; processors as many as fill a register, also of floats.
+  /// Whether the target has the instruction. Devices have it for scalar integer sums; processors
+  /// have it for vectors that fill a register, also for float sums.
   bool has_instruction(DataType sums) const {
     const bool is_processor = options_.vector_registers && options_.vector_registers->for_sums > 0;
     return options_.has_dp4a && (is_processor || (sums.is_integral() && sums.is_scalar()));
   }
 
-  /// Index arithmetic that never sees a negative number.
+  /// Whether the division is index arithmetic on provably nonnegative numbers.
   bool is_plain_division(const Binary& n) const {
     if (!n.a.dtype().is_index() || is_power_of_two(n.b)) return false;
     if (effect_of(n.a) != Effect::Pure || effect_of(n.b) != Effect::Pure) return false;

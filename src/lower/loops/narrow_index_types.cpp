@@ -1,12 +1,12 @@
-// Loops and indices of 64 bits become ones of 32 where no value in them can need more.
+// Narrows 64-bit loops and indices to 32 bits if all their values provably fit.
 //
-//   for (i: int64, 0i64, 8i64) { A[(i*4i64)] = ... }    becomes    for (i: int32, 0, 8) { A[(i*4)] = ... }
+//   for (i: int64, 0i64, 8i64) { A[(i*4i64)] = ... }  =>  for (i: int32, 0, 8) { A[(i*4)] = ... }
 //
-// Nothing is widened here: flatten_storage computes positions past int32 in int64 from the start.
+// The pass does not widen: flatten_storage computes indices past int32 in int64 from the start.
 //
-// A loop or thread variable of 64 bits is narrowed if its range is constant and every expression
-// that contains it has constant bounds within int32. Constants and casts follow in indices;
-// elsewhere a narrowed variable is cast back.
+// A 64-bit loop or thread variable is narrowed if its range is constant and every expression that
+// contains it has constant bounds within int32. In indices, constants and casts are narrowed as
+// well; elsewhere, a narrowed variable is cast back.
 #include "lower/passes.h"
 
 #include <limits>
@@ -37,7 +37,7 @@ const IterVar* thread_of(const Attr& attr) {
   return is_thread ? &std::get<IterVar>(attr.subject) : nullptr;
 }
 
-/// First: which variables occur in nothing that needs 64 bits.
+/// The first step: finds the variables that occur in no expression that needs 64 bits.
 class ExtentScan {
  public:
   arith::Facts facts;
@@ -59,7 +59,7 @@ class ExtentScan {
  private:
   void define(const Var& var, const Range& range) {
     facts.bind(var, range, true);
-    // A loop counts to the end of its range, also where nothing uses its variable.
+    // A loop counts to the end of its range, even if its variable is unused.
     const bool fits =
         fits_in_int32(range.extent, facts) && fits_in_int32(range.min + range.extent, facts);
     if (is_wide_integer(var) && fits) candidates_.insert(&var.node());
@@ -74,7 +74,7 @@ class ExtentScan {
   std::unordered_set<const ExprNode*> candidates_, wide_;
 };
 
-/// Second: the rewriting.
+/// The second step: rewrites the function.
 class Narrower {
  public:
   explicit Narrower(const ExtentScan& survey) : survey_(survey) {}
@@ -109,7 +109,7 @@ class Narrower {
   Stmt attr(const Attr& attr) {
     Attr result = attr;
     if (const IterVar* thread = thread_of(attr); thread && survey_.is_narrow(thread->var())) {
-      // One axis may stand around several parts of a function: it stays one variable.
+      // An axis may occur around several parts of a function, which must share one variable.
       auto known = narrowed_.find(&thread->var().node());
       const Var var = known == narrowed_.end() ? renamed(thread->var()) : Var::of(known->second);
       result.subject = IterVar(thread->dom(), var, thread->kind(), thread->thread());
@@ -122,7 +122,7 @@ class Narrower {
     return make_stmt(std::move(result));
   }
 
-  /// Its sizes may be those of an iteration, as those of its allocation are.
+  /// Rewrites the sizes of a buffer, which can depend on loop variables.
   Buffer buffer(const Buffer& b) {
     const auto [known, is_new] = buffers_.try_emplace(b.get(), b);
     if (!is_new) return known->second;
@@ -185,7 +185,7 @@ class Narrower {
       const Promoted arms = promote(expr(call->args[1]), expr(call->args[2]));
       return make_call(arms.a.dtype(), Intrin::if_then_else, {expr(call->args[0]), arms.a, arms.b});
     }
-    // Everything else keeps its type, so its operands keep theirs.
+    // Other expressions keep their types, and so do their operands.
     return map_children(e, [&](const Expr& c) { return as(c.dtype(), expr(c)); });
   }
 
@@ -198,7 +198,7 @@ class Narrower {
 
   const ExtentScan& survey_;
   VarMap narrowed_;
-  /// Look-up only.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
   bool in_index_ = false;
   bool fits_ = true;

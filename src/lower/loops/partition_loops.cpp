@@ -1,15 +1,14 @@
-// Loops whose guards hold in all but a few iterations are split there, so that the main part is
-// free of them.
+// Splits loops whose guards hold in all but a few iterations, so that the main part has no guards.
 //
 //   for (o, 0, 13) { for (i, 0, 8) { if likely(o*8 + i < 100) { S } } }
 //   for (o, 0, 12) { for (i, 0, 8) { S } }    for (i, 0, 4) { S with o = 12 }
 //
-// The parts of a loop follow one another and cover exactly its range, whatever the sizes are: an
-// end that cannot be proved to lie within the range is clamped to it. A guard is dropped only
-// where it holds for all values of the loops inside. A parallel loop stays one loop, and chooses
-// inside. Unrolled loops stay: their copies decide. Afterwards no condition is marked `likely`.
-// Copies past partition.max_growth times the size of the function are not made; what is not split
-// keeps its guards.
+// The parts of a loop are consecutive and cover exactly its range for all sizes: a split point that
+// is not provably within the range is clamped to it. A guard is removed only if it holds for all
+// values of the inner loops. A parallel loop remains one loop and branches inside. Unrolled loops
+// are kept, because guards are decided in their copies. Afterwards no condition is marked `likely`.
+// The growth of the function is limited to partition.max_growth; loops beyond that keep their
+// guards.
 #include "lower/passes.h"
 
 #include "lower/loops/guards.h"
@@ -25,9 +24,9 @@ using namespace tir;
 
 namespace {
 
-/// Small functions may grow past the factor.
+/// The number of nodes that small functions may add regardless of the growth factor.
 constexpr std::size_t kFreeNodes = 20000;
-/// Loops inside of so many edges are not split at clamps.
+/// The nesting depth of edges from which loops are not split at clamps.
 constexpr int kMaxEdges = 2;
 
 class Partitioner {
@@ -35,7 +34,7 @@ class Partitioner {
   Partitioner(const PrimFunc& func, const PassOptions::Partition& options) : options_(options) {
     nodes_left_ = kFreeNodes + node_count(func.body) *
                                    static_cast<std::size_t>(std::max(0, options.max_growth - 1));
-    // Arrays have no negative extents: whoever calls the function checks that.
+    // Extents of arrays are nonnegative, which is checked at the function's entry.
     for (const BufferParam& param : func.buffers)
       for (const Expr& extent : param.declared->shape)
         if (extent.as<VarNode>())
@@ -71,8 +70,8 @@ class Partitioner {
     return result;
   }
 
-  /// The hint is for the loop of its axis, right inside of it. A copied loop has a variable of its
-  /// own under the axis' name; code by hand names no axis.
+  /// Records the hint for the loop of its axis, directly inside the attribute. A copied loop has a
+  /// new variable with the name of the axis. Hints in hand-written code name no axis.
   void hint(const Attr& attr) {
     const Stmt* inside = &attr.body;
     while (const Attr* next = inside->as<Attr>()) inside = &next->body;
@@ -93,12 +92,12 @@ class Partitioner {
     return constant_int(loop.min) && constant_int(loop.extent);
   }
 
-  // ---- where to split ---------------------------------------------------------------------------
+  // ---- split points -----------------------------------------------------------------------------
 
   bool proves(const Expr& condition) const { return arith::can_prove(condition, facts_); }
 
-  /// The end, put where it lies between `low` and `high` for certain (if low <= high; else where
-  /// the part before it or the part behind it is empty all the same).
+  /// Clamps a split point to [low, high], unless it provably lies there. If low > high, the part
+  /// before or after it is empty anyway.
   Expr clamped(const Expr& end, const Expr& low, const Expr& high) const {
     Expr result = end;
     if (!proves(result <= high)) result = min(result, high);
@@ -109,7 +108,7 @@ class Partitioner {
   Expr difference(const Expr& a, const Expr& b) const { return arith::simplify(a - b, facts_); }
 
   std::optional<Stmt> split(const For& loop) {
-    // Lanes stay together: parts of a vector are no better than a gather.
+    // Vectors are not split at clamps: a partial vector is no better than a gather.
     const GuardKinds kinds{
         .every_condition = hinted_.contains(&loop.var.node()),
         .clamps = loop.kind != ForKind::Vectorized && edges_around_ < kMaxEdges && !is_in_kernel_};
@@ -118,7 +117,7 @@ class Partitioner {
     const Expr last = arith::simplify(loop.min + loop.extent, facts_);
     const Expr begin = span->begin ? clamped(*span->begin, loop.min, last) : loop.min;
     const Expr end = span->end ? clamped(*span->end, begin, last) : last;
-    // A constant number of iterations is worth more than one guard less.
+    // A constant trip count is worth more than the removal of a guard.
     if (is_constant(loop) && !(constant_int(begin) && constant_int(end))) return std::nullopt;
     const Expr before = difference(begin, loop.min), behind = difference(last, end);
     const bool has_before = !proves(before <= 0), has_behind = !proves(behind <= 0);
@@ -167,9 +166,10 @@ class Partitioner {
     return result;
   }
 
-  // ---- the parts --------------------------------------------------------------------------------
+  // ---- parts ------------------------------------------------------------------------------------
 
-  /// `extent` iterations of the loop from `begin` on, as a loop of its own that begins at 0.
+  /// Returns `extent` iterations of the loop, starting at `begin`, as a separate loop that starts
+  /// at 0.
   Stmt part(const For& loop, const Expr& begin, const Expr& extent, const Stmt& body) {
     const Expr length = cast(loop.var.dtype(), extent), offset = cast(loop.var.dtype(), begin);
     VarMap replaced;
@@ -185,8 +185,8 @@ class Partitioner {
                               fresh_copy(body, std::move(replaced))}));
   }
 
-  /// All iterations of a parallel loop stay one piece of work: if they were parts, the threads
-  /// would wait between.
+  /// Branches inside a parallel loop instead of splitting it: the threads would synchronize between
+  /// the parts.
   Stmt choose(const For& loop, const Expr& begin, const Expr& end, bool has_before, bool has_behind,
               const Stmt& main) {
     Expr inside = make_true();
@@ -196,7 +196,7 @@ class Partitioner {
     const bool is_single =
         is_one(has_before ? difference(begin, loop.min) : difference(loop.min + loop.extent, end));
     if (is_single && has_before != has_behind) {
-      // The only other iteration: its index is known.
+      // There is exactly one other iteration, so its index is known.
       VarMap replaced;
       set(replaced, loop.var, has_before ? loop.min : end);
       rest = fresh_copy(rest, std::move(replaced));
@@ -214,11 +214,11 @@ class Partitioner {
   arith::Facts facts_;
   std::size_t nodes_left_;
   bool is_in_kernel_ = false;
-  /// How many edges of few iterations are around.
+  /// The number of enclosing edges with few iterations.
   int edges_around_ = 0;
-  /// Loops of the pragma "loop_partition_hint"; loops that are parts already.
+  /// The loops of the pragma "loop_partition_hint", and the loops that are already parts.
   std::unordered_set<const ExprNode*> hinted_, finished_;
-  /// Keeps the nodes of both alive.
+  /// Keeps the nodes in both sets alive.
   std::vector<Var> known_vars_;
 };
 

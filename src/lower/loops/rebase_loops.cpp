@@ -1,6 +1,6 @@
-// Lets loops that begin far from 0 begin there, so that the constants in what their variables are
-// used for stay small: beside a variable near the end of int32, rewriting would add up constants
-// that int32 does not hold. Not for TVM 0.9 text.
+// Rebases loops that begin far from 0, so that constants next to their variables stay small.
+// Otherwise rewriting would combine constants near the end of int32 and overflow. Not used for TVM
+// 0.9 text.
 //
 //   for (i, 2147483636, 2147483638) {          for (i, 0, 2) {
 //     A[(7 - (i - 2147483636))] = 0f32    =>     A[(7 - ((i + 2147483636) - 2147483636))] = 0f32
@@ -16,7 +16,7 @@ using namespace tir;
 
 namespace {
 
-/// Small multiples of nearer ones fit int32.
+/// The minimum distance from 0 of a rebased loop: small multiples of closer constants fit int32.
 constexpr std::int64_t kFar = std::int64_t{1} << 24;
 
 std::optional<Stmt> rebased(const For& n) {

@@ -1,10 +1,10 @@
-// Statements without an effect go: loops, conditions, allocations and marks around nothing, values
-// that nobody uses.
+// Removes statements without effects: empty loops, conditions, allocations and marks, and unused
+// values.
 //
 //   for (i, 0, 8) { 0 }  A[0] = 1f32        becomes        A[0] = 1f32
 //
-// What evaluating an extent or a condition does stays, as a statement. The body of a pragma
-// "debug_skip_region" goes.
+// Side effects of extents and conditions are kept as statements. The body of a pragma
+// "debug_skip_region" is removed.
 #include "lower/passes.h"
 
 #include "lower/rewriting.h"
@@ -19,7 +19,7 @@ namespace {
 
 bool has_effect(const Expr& e) { return effect_of(e) == Effect::UpdateState; }
 
-/// What is left of a statement whose body is empty: the effects of its operands.
+/// Returns the side effects of the operands, which remain of a statement with an empty body.
 Stmt effects_of(const std::vector<Expr>& operands) {
   std::vector<Stmt> effects;
   for (const Expr& e : operands)
@@ -32,7 +32,7 @@ bool is_empty_loop(const For& loop) {
   return extent && *extent <= 0;
 }
 
-/// The replacement of a statement whose children are done already.
+/// Returns the replacement of a statement whose children are already rewritten.
 std::optional<Stmt> reduced(const Stmt& s) {
   return match(
       s.node().value,
@@ -68,7 +68,7 @@ std::optional<Stmt> reduced(const Stmt& s) {
           if (is_nop(c) || c.as<Seq>()) return make_seq(n.stmts);
         return std::nullopt;
       },
-      // A store, an assertion and a loop that may not end are effects by themselves.
+      // Stores, assertions and while loops, which may not terminate, are effects themselves.
       [&](const auto&) -> std::optional<Stmt> { return std::nullopt; });
 }
 

@@ -1,11 +1,11 @@
-// Takes apart what a split left in divisions and constant guards, for the next simplification to
-// fold it:
+// Rewrites divisions and constant guards that splits produce, so that the next simplification can
+// fold them:
 //
 //   floordiv(floormod(t, 64), 32)   =>  floormod(floordiv(t, 32), 2)
 //   floordiv(o*8 + i, 12)           =>  floordiv(o*2 + floordiv(i, 4), 3)
 //   o*8 + i < 100                   =>  floordiv(o*2 + floordiv(i, 4), 25) < 1
 //
-// So a guard loses the factor that its scale and its bound have in common.
+// A guard thereby loses the common factor of its scale and its bound.
 #include "lower/passes.h"
 
 #include <numeric>
@@ -20,10 +20,10 @@ using namespace tir;
 
 namespace {
 
-/// A rewritten expression is rewritten again at most so deep.
+/// The maximum depth of repeated rewriting.
 constexpr int kMaxDepth = 5;
 
-/// A scalar constant, or a broadcast of one.
+/// Returns the value of a scalar constant or of a broadcast one.
 std::optional<std::int64_t> constant_of(const Expr& e) {
   if (const Broadcast* vector = e.as<Broadcast>()) return constant_of(vector->value);
   const IntImm* imm = e.as<IntImm>();
@@ -46,7 +46,7 @@ std::optional<Scaled> as_scaled(const Expr& e) {
   return Scaled{product->a, *scale};
 }
 
-/// A sum of two or three addends of which the first is scaled: scaled + rest.
+/// A sum of two or three terms of which the first is scaled: scaled + rest.
 struct ScaledSum {
   Scaled first;
   Expr rest;
@@ -101,7 +101,7 @@ class Renormalizer {
   }
 
  private:
-  /// Whether something may be in it that is put into another form.
+  /// Whether the tree may contain an expression that is rewritten.
   template <class Tree>
   static bool has_form(const Tree& tree) {
     return contains(tree, Content::Order) || contains(tree, Content::FloorDiv) ||
@@ -116,7 +116,7 @@ class Renormalizer {
     return result;
   }
 
-  /// a < b as it stands, and for a constant b > 0 as floordiv(a, b) < 1.
+  /// Returns a < b, or floordiv(a, b) < 1 for a constant b > 0.
   Expr less(const Expr& a, const Expr& b) {
     const auto bound = constant_of(b);
     if (b.as<IntImm>() && *bound > 0) {
@@ -125,7 +125,8 @@ class Renormalizer {
     return make_binary(BinaryOp::Lt, a, b);
   }
 
-  /// An order of floats has no opposite: none holds where one is no number.
+  /// Returns the negation of a comparison. Float comparisons are not inverted, because
+  /// order comparisons with NaN are false.
   static Expr negated(const Expr& e) {
     if (const Not* n = e.as<Not>()) return n->a;
     if (const Binary* n = e.as<Binary>(); n && n->a.dtype().is_integral()) {

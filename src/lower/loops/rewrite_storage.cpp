@@ -1,19 +1,19 @@
-// Gives every temporary its place and its memory.
+// Places every temporary and assigns its memory.
 //
 //   for i { allocate(B, [8]); ...B... }; allocate(C, [8]) { ...C... }
 //     =>  allocate(B, [8]) { for i { ...B... }; ...B, as C... }
 //
-// Place: the top of the function; inside the innermost parallel loop around it, whose iterations
-// must not share it; just inside the first thread attribute of a kernel. A size that uses a
-// variable defined further inside is replaced by its constant upper bound, else the allocation
-// stays inside that definition.
+// Placement: at the top of the function; inside the innermost enclosing parallel loop, whose
+// iterations must not share memory; or directly inside the first thread attribute of a kernel. A
+// size that uses an inner variable is replaced by its constant upper bound; if there is none, the
+// allocation stays inside the definition of that variable.
 //
-// Memory: a buffer whose last use is the statement that first writes another one, element by
-// element, hands its memory over (in place); memory that is free is used again by one of similar
-// size. Never for `local` and `warp` memory (but in place), small values, several physical
-// dimensions.
+// Sharing: a buffer whose last use is the statement that first writes another buffer, element by
+// element, passes its memory on (in place). Free memory is reused for buffers of similar size.
+// Memory of the scopes `local` and `warp` is only reused in place. Small values and buffers with
+// several physical dimensions do not share memory.
 //
-// Types: a buffer that is only accessed by whole aligned vectors of one width becomes one of
+// Types: a buffer that is accessed only by whole aligned vectors of one width becomes a buffer of
 // vectors.
 #include "lower/passes.h"
 
@@ -32,7 +32,7 @@ using namespace tir;
 
 namespace {
 
-/// The memory of a block, ready to be wrapped around a body.
+/// An allocation that is ready to be wrapped around a body.
 struct NewAllocation {
   Var data;
   DataType dtype;
@@ -76,7 +76,7 @@ class StorageRewriter {
                       [](const Expr& x, const Expr& y) { return structural_equal(x, y); });
   }
 
-  /// The number of elements that holds the largest tenant.
+  /// Returns the number of elements of the largest tenant.
   Expr common_extent(const StorageBlock& block, DataType type) const {
     const Expr& first = timeline_.allocations[block.tenants.front()].extents.front();
     if (block.constant_bits) {
@@ -130,9 +130,8 @@ class StorageRewriter {
 
   bool is_list(const Stmt& s) const { return s.as<Seq>() && !places_.contains(&s.node()); }
 
-  /// Of stages one behind the other each allocation has the rest in it. Without the allocations
-  /// they are one list, which is made at once: to add each stage to the list of the rest takes the
-  /// square of their number.
+  /// Rewrites a sequence of stages. Each allocation contains all later stages; without the
+  /// allocations, the stages form one flat list. Building it at once avoids quadratic time.
   Stmt list(const Stmt& s, const Seq& n) {
     std::vector<Stmt> stmts;
     append(s, stmts);
@@ -184,7 +183,7 @@ class StorageRewriter {
     return id && plan_.block_of[*id] ? &blocks_[*plan_.block_of[*id]] : nullptr;
   }
 
-  /// The buffer as a view of its block.
+  /// Returns the buffer as a view of its block.
   Buffer moved(const Buffer& buffer) {
     const NewAllocation* block = block_of(buffer->data);
     if (!block) return buffer;
@@ -195,7 +194,7 @@ class StorageRewriter {
     node.data = block->data;
     if (node.name != block->data.name()) node.moved_from = node.stage_name();
     node.name = block->data.name();
-    // A size that was replaced by its bound is replaced in the view too.
+    // A size that was replaced by its bound is also replaced in the view.
     if (same_extents(node.shape, allocation.node.extents)) node.shape = allocation.extents;
     return buffers_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
   }
@@ -203,7 +202,7 @@ class StorageRewriter {
   StorageTimeline timeline_;
   StoragePlan plan_;
   std::vector<NewAllocation> blocks_;
-  /// Look-up only.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const StmtNode*, std::vector<std::size_t>> places_;
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };

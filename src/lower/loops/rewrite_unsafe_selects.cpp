@@ -1,10 +1,10 @@
-// A select evaluates both sides. Where one of them might fault (a load outside its buffer, a
-// division by zero, a call), it becomes an if_then_else, which evaluates only the side that is
-// chosen.
+// Rewrites selects with arms that might fault (a load outside its buffer, a division by zero, a
+// call) as if_then_else, because a select evaluates both arms and if_then_else evaluates only the
+// chosen one.
 //
 //   select((1 <= i), A[(i - 1)], 0f32)    becomes    @tir.if_then_else((1 <= i), A[(i - 1)], 0f32)
 //
-// Selects by lanes of a vector stay.
+// Selects with a vector condition are kept.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ bool divides_by_unknown(const Binary& op, const Expr& self) {
 
 bool may_fault(const Expr& e) {
   if (e.as<Load>()) return true;
-  // A choice is safe where its condition is: a select within that is not has become an if_then_else
-  // before.
+  // A choice is safe if its condition is safe: an inner select with unsafe arms has already become
+  // an if_then_else.
   if (const Select* select = e.as<Select>()) return may_fault(select->condition);
   if (const Binary* binary = e.as<Binary>())
     return divides_by_unknown(*binary, e) || any_child_may_fault(e);

@@ -20,12 +20,12 @@ bool runs_in_order(const For& loop) {
 
 Expr one_like(const Expr& e) { return make_int(e.dtype(), 1); }
 
-/// The expression in the iteration `shift` later.
+/// Returns the value of the expression `shift` iterations later.
 Expr shifted(const Expr& e, const Var& var, int shift) {
   return substitute(e, {{&var.node(), Expr(var) + make_int(var.dtype(), shift)}});
 }
 
-/// Checks that what is stored where depends on nothing but the element.
+/// Checks that the stored values and the stored positions depend only on the element.
 class StoreCheck {
  public:
   StoreCheck(const Realize& realize, const std::vector<std::optional<Slide>>& slides,
@@ -59,7 +59,7 @@ class StoreCheck {
   }
 
   void expr(const Expr& e) {
-    // Its address is used.
+    // The address of the buffer is used.
     if (e.same_as(realize_.buffer->data)) ok_ = false;
     if (const Call* n = as_call(e, Intrin::address_of)) {
       const Load* load = n->args[0].as<Load>();
@@ -80,7 +80,8 @@ class StoreCheck {
     });
   }
 
-  /// `index < begin + extent`: skips only what is outside the region.
+  /// Whether the guard has the form `index < begin + extent`, which skips only elements outside the
+  /// region.
   bool is_region_guard(const Expr& guard, const Store& n) const {
     const Binary* less = as_binary(guard, BinaryOp::Lt);
     if (!less || !less->a.dtype().is_index()) return false;
@@ -91,7 +92,7 @@ class StoreCheck {
     return false;
   }
 
-  /// Whether it says the same whenever the element is computed.
+  /// Whether the guard has the same value whenever the element is computed.
   bool is_of_element(const Expr& guard, const Store& n) const {
     if (!uses_position(guard, n)) return true;
     const Binary* comparison = guard.as<Binary>();
@@ -113,8 +114,8 @@ class StoreCheck {
     return !uses_position(rest, n);
   }
 
-  /// Whether it uses a loop that a dimension moves along, or a variable that tells elements of such
-  /// a dimension apart.
+  /// Whether the expression uses the loop of a sliding dimension, or a variable that distinguishes
+  /// the elements of such a dimension.
   bool uses_position(const Expr& e, const Store& n) const {
     return uses_var(e, [&](const Expr& var) {
       for (std::size_t d = 0; d < slides_.size(); ++d) {
@@ -155,7 +156,8 @@ class Planner {
       plan.slides.emplace_back();
       plan.bounds.push_back(bound);
       if (used.empty()) continue;
-      // One loop for one dimension: a region that moves in two directions at once is no window.
+      // Each dimension slides along its own loop: a region that moves along two loops at once is
+      // not a window.
       if (used.size() > 1 || std::exchange(taken[used.front()], 1)) return std::nullopt;
       if (!slide(d, used.front(), plan)) return std::nullopt;
     }

@@ -1,4 +1,4 @@
-// Where and how a buffer can roll, and the proof that it may.
+// Planning of rolling buffers, with the proof that rolling is legal.
 #pragma once
 
 #include <optional>
@@ -12,28 +12,28 @@ namespace tenon::lowering {
 /// A dimension whose region moves along a loop.
 struct Slide {
   tir::For loop;
-  /// Where the region of the current iteration begins.
+  /// The start of the region in the current iteration.
   tir::Expr begin;
-  /// Where, relative to that, the elements begin (or end, if the region moves backwards) that the
-  /// iteration before has computed: those before `overlap` are old, or new if it moves backwards.
+  /// The boundary, relative to `begin`, between old and new elements. Elements before it are
+  /// old, that is, computed by the previous iteration. If the region moves backwards, they are new.
   tir::Expr overlap;
   bool is_backwards = false;
 };
 
 struct RollingPlan {
-  /// Which of the loops around the buffer the memory goes around: an index of the list given.
+  /// The loop that the allocation moves around, as an index of the given list.
   std::size_t loop;
-  /// By dimension; absent where the region stays.
+  /// One entry per dimension; nullopt if the region does not move.
   std::vector<std::optional<Slide>> slides;
-  /// The dimension that becomes a ring, and the ring's size.
+  /// The dimension that becomes a ring buffer, and the size of the ring.
   int ring;
   tir::Expr ring_size;
-  /// What is kept; the ring's is [0, ring_size).
+  /// The elements that are kept; [0, ring_size) for the ring dimension.
   std::vector<tir::Range> bounds;
 };
 
-/// `loops`: the loops around the realize, outermost first, that nothing but sequences and memory
-/// lies between.
+/// `loops`: the loops around the realize, outermost first. Only sequences and allocations are
+/// between them.
 std::optional<RollingPlan> plan_rolling(const tir::Realize& realize,
                                         const std::vector<tir::For>& loops,
                                         const arith::Facts& facts);

@@ -1,7 +1,7 @@
-// Every expression of a function in its normal form, with what loops, conditions and lets say
-// (arith::simplify_stmt).
+// Rewrites every expression of a function to its normal form, using the facts of loops, conditions
+// and lets (arith::simplify_stmt).
 //
-//   for (i, 0, 8) { if (i < 8) { A[((i*4)*2)] = ... } }    becomes    for (i, 0, 8) { A[(i*8)] = ... }
+//   for (i, 0, 8) { if (i < 8) { A[((i*4)*2)] = ... } }  =>  for (i, 0, 8) { A[(i*8)] = ... }
 #include "lower/passes.h"
 
 #include "tenon/arith/simplify.h"

@@ -13,14 +13,14 @@ using namespace tir;
 
 namespace {
 
-/// Memory is used again by allocations up to this many times smaller or larger.
+/// The maximum ratio of sizes between free memory and an allocation that reuses it.
 constexpr std::int64_t kMatchRange = 16;
-/// What fits a register is left to the code generator.
+/// The size in bits up to which values are left to the code generator's registers.
 constexpr std::int64_t kSmallBits = 32;
-/// In a statement that begins more buffers than this, none is written in place.
+/// The maximum number of buffers that a statement begins for in-place reuse to be attempted.
 constexpr std::size_t kMaxInPlaceBegins = 2;
 
-/// Allocations whose first and last use a moment is.
+/// The allocations whose first use, and those whose last use, is at a moment.
 struct Events {
   std::vector<AllocationId> begins, ends;
 };
@@ -46,7 +46,7 @@ std::vector<Events> find_events(const StorageTimeline& timeline) {
   return events;
 }
 
-/// The moment at which each scope ends, by that at which it begins.
+/// Returns, for the moment at which a scope begins, the moment at which it ends.
 std::vector<std::size_t> find_ends(const StorageTimeline& timeline) {
   std::vector<std::size_t> end_of(timeline.moments.size()), open;
   for (std::size_t m = 0; m < timeline.moments.size(); ++m) {
@@ -82,7 +82,7 @@ class Planner {
   }
 
  private:
-  /// Memory that is free at one place.
+  /// The free memory at one place.
   struct FreeBlocks {
     std::multimap<std::int64_t, std::size_t> by_bits;
     std::list<std::size_t> of_unknown_size;
@@ -109,7 +109,7 @@ class Planner {
   std::optional<std::size_t> find_in_place(AllocationId id, const Stmt& s,
                                            const std::vector<AllocationId>& ends) {
     const Allocation& dst = allocation(id);
-    // Fragments of one size may be tiles of different shapes.
+    // Fragments of equal size may be tiles of different shapes.
     if (dst.is_shared_by_tasks || dst.scope() > StorageScope::Local) return std::nullopt;
     std::optional<InPlaceSources> sources;
     for (AllocationId src : ends) {
@@ -195,7 +195,7 @@ class Planner {
 
   const StorageTimeline& timeline_;
   StoragePlan plan_;
-  /// Look-up only.
+  /// Used for look-up only, never iterated.
   std::unordered_map<const StmtNode*, FreeBlocks> free_;
   std::vector<bool> handed_over_;
 };

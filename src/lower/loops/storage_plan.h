@@ -1,4 +1,4 @@
-// Which allocations share memory, and where each piece of memory is made.
+// Assignment of allocations to shared pieces of memory, and the placement of each piece.
 #pragma once
 
 #include "lower/loops/storage_timeline.h"
@@ -9,16 +9,16 @@ namespace tenon::lowering {
 struct StorageBlock {
   const tir::StmtNode* place;
   tir::StorageScope scope;
-  /// Those that live in it, in order; the first one gives the name.
+  /// The allocations that live in the block, in order; the first one gives the name.
   std::vector<AllocationId> tenants;
-  /// As large as its largest tenant; absent: not constant.
+  /// The size of the largest tenant; nullopt if it is not constant.
   std::optional<std::int64_t> constant_bits;
 };
 
 struct StoragePlan {
-  /// In order of first use.
+  /// The blocks in order of first use.
   std::vector<StorageBlock> blocks;
-  /// The block of each allocation; absent: it is never used.
+  /// The block of each allocation; nullopt if it is never used.
   std::vector<std::optional<std::size_t>> block_of;
 };
 

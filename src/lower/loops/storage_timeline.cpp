@@ -48,7 +48,7 @@ class TimelineMaker {
     const StmtNode* stmt;
     Var var;
     std::optional<Range> range;
-    /// Its iterations run side by side, so that memory must be made inside.
+    /// Whether the iterations run concurrently, so that memory must be allocated inside.
     bool is_private;
     std::optional<ThreadTag> thread;
   };
@@ -150,7 +150,7 @@ class TimelineMaker {
     close(Moment{Moment::Kind::Leaf, s, {}});
   }
 
-  /// Expressions that stand beside a body without making it a scope.
+  /// Records the operands of a statement whose body is not a scope.
   void operands(const Stmt& s, const Expr& e) {
     open_.emplace_back();
     expr(e);
@@ -195,12 +195,12 @@ class TimelineMaker {
     if (touched.empty() || touched.back() != *found) touched.push_back(*found);
   }
 
-  // ---- places -----------------------------------------------------------------------------------
+  // ---- placement --------------------------------------------------------------------------------
 
   Allocation placed(const Allocate& n) {
     Allocation result{n, n.extents, n.condition, nullptr, {}, false};
     std::size_t first_inner =
-        definitions_.size();  // definitions from here on lie between the place and the allocation
+        definitions_.size();  // of the definitions between the place and the allocation
     while (first_inner > 0 && !definitions_[first_inner - 1].is_private) --first_inner;
     if (first_inner > 0) result.place = definitions_[first_inner - 1].stmt;
     result.sharing_threads = sharing_threads(result.scope());
@@ -219,7 +219,7 @@ class TimelineMaker {
     return std::nullopt;
   }
 
-  /// Makes the extent free of inner variables, or moves the place inwards.
+  /// Replaces the extent by a bound without inner variables, or moves the place inwards.
   void place_extent(Expr& extent, std::size_t& first_inner, Allocation& allocation) {
     const auto innermost = innermost_used(extent, first_inner);
     if (!innermost) return;
@@ -255,13 +255,13 @@ class TimelineMaker {
   }
 
   StorageTimeline timeline_;
-  /// The level of each allocation: how many scopes were open where it was made.
+  /// The level of each allocation: the number of scopes open at the allocation.
   std::vector<std::size_t> levels_;
-  /// What the open scopes and the current leaf touch, by level.
+  /// The allocations that the open scopes and the current leaf touch, by level.
   std::vector<std::vector<AllocationId>> open_;
   std::vector<Definition> definitions_;
   bool in_kernel_ = false;
-  /// How many definitions stand around the persistent region that is open.
+  /// The number of definitions around the open persistent region.
   std::optional<std::size_t> region_;
 };
 

@@ -1,5 +1,5 @@
-// When which temporary is used: the statements of a function in order, each scope as a begin and an
-// end, with the allocations that they touch. What rewrite_storage plans with.
+// The timeline that rewrite_storage plans with: the statements of a function in order, with the
+// allocations that they touch. Each scope has a begin and an end.
 #pragma once
 
 #include <optional>
@@ -15,21 +15,21 @@ using AllocationId = int;
 
 struct Allocation {
   tir::Allocate node;
-  /// As allocated: free of variables that are defined between `place` and the allocation.
+  /// The allocated extents; they do not use variables defined between `place` and the allocation.
   std::vector<tir::Expr> extents;
   tir::Expr condition;
-  /// The loop, let or thread attribute in whose body the memory is to be allocated; null: the
-  /// function's body.
+  /// The loop, let or thread attribute in whose body the memory is allocated; nullptr for the
+  /// function body.
   const tir::StmtNode* place;
-  /// Thread axes around it that share the memory: every index must tell them apart before memory is
-  /// handed over.
+  /// The enclosing thread axes that share the memory. Memory may be reused in place only if every
+  /// index distinguishes these threads.
   std::vector<RangedVar> sharing_threads;
-  /// Tasks of a persistent region share it: while some still read it, others may be at a later
-  /// statement.
+  /// Whether tasks of a persistent region share the memory. While some tasks still read it, others
+  /// may have reached a later statement.
   bool is_shared_by_tasks;
 
   tir::StorageScope scope() const;
-  /// Bits, if the extents are constant and the product is no overflow.
+  /// The size in bits; nullopt if an extent is not constant or the product overflows.
   std::optional<std::int64_t> constant_bits() const;
 };
 
@@ -37,11 +37,11 @@ struct Moment {
   enum class Kind : std::uint8_t { Leaf, Begin, End };
   Kind kind;
   tir::Stmt stmt;
-  /// Allocations made beside the statement (not inside it) that it uses, in order of use. On Begin
-  /// as on End.
+  /// The allocations outside the statement that the statement uses, in order of use. Begin and End
+  /// have the same list.
   std::vector<AllocationId> touched;
-  /// Whether `touched` is all of the statement's own doing (false for the operands of an attribute
-  /// or allocation).
+  /// Whether `touched` covers the whole statement (false for the operands of an attribute or
+  /// allocation).
   bool is_whole_statement = true;
 };
 

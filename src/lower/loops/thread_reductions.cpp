@@ -19,7 +19,7 @@ bool uses(const Expr& e, const Vars& vars) {
   return uses_var(e, [&](const Expr& var) { return vars.contains(&var.node()); });
 }
 
-/// A loop whose iterations are different threads.
+/// Whether different threads run the iterations of the loop.
 bool is_across_threads(const For& loop) {
   return traits_of(loop).thread.has_value() && !is_one(loop.extent);
 }
@@ -34,7 +34,7 @@ std::string named(const For& loop) {
   throw LowerError("block `" + block.name + "` reduces over " + named(loop) + " " + reason);
 }
 
-/// Loops, each of which is the whole body of the one before, around a block.
+/// A perfect loop nest around a block.
 struct Nest {
   std::vector<const For*> loops;
   const BlockRealize* realize = nullptr;
@@ -79,7 +79,7 @@ Stmt guarded(const Expr& condition, Stmt body) {
   return is_true(condition) ? body : make_stmt(If{condition, std::move(body), std::nullopt});
 }
 
-/// A variable in the memory of each thread.
+/// Declares a thread-local variable.
 Buffer own_variable(const char* name, DataType dtype) {
   return decl_buffer({Expr(1)}, dtype, {.name = name, .scope = "local"});
 }
@@ -88,7 +88,7 @@ Stmt allocated(const Buffer& variable, const Stmt& body) {
   return make_stmt(Allocate{variable->data, variable->dtype, variable->shape, make_true(), body});
 }
 
-/// One block with the loops around it, from the outermost one of its reduction.
+/// A reduction block with its loops, starting at the outermost loop of the reduction.
 class Reduction {
  public:
   Reduction(const Nest& nest, const Combination& combination)
@@ -109,7 +109,8 @@ class Reduction {
         set(values_, block_.iters[n].var(), nest.realize->values[n]);
   }
 
-  /// Throws what reduce_across_threads does. `tags`: what its loops and those around are bound to.
+  /// Throws the errors that reduce_across_threads documents. `tags`: the bindings of the
+  /// reduction's loops and of the enclosing loops.
   void check(const std::vector<ThreadTag>& tags) const {
     const For& first = first_thread();
     for (const For* loop : nest_.loops) {
@@ -181,15 +182,17 @@ class Reduction {
   Combination combination_;
   const Store& store_;
   const Expr identity_;
-  /// Loops over threads and those that run once; loops of the reduction that a thread runs itself.
+  /// The loops over threads and those with one iteration, and the reduction loops that each thread
+  /// runs serially.
   std::vector<const For*> outer_, serial_;
-  /// Variables of the reduction's loops.
+  /// The variables of the reduction loops.
   Vars reduced_;
-  /// What the iterators of the reduction are bound to.
+  /// The bindings of the reduction iterators.
   VarMap values_;
 
-  /// What a thread's part starts from. Where the init is elsewhere, the first thread takes what the
-  /// element holds: as part of what all threads reduce, it is read before any of them stores.
+  /// Returns the initial value of a thread's partial result. If the init is elsewhere, the first
+  /// thread starts from the element's current value. It is read as an operand of the reduction, so
+  /// it is read before any thread stores the total.
   Expr begin(const Expr& condition) const {
     if (block_.init) return identity_;
     Expr is_first = condition;
@@ -243,8 +246,8 @@ class Reduction {
         null, make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
   }
 
-  /// The block with its spatial iterators only. What it reads is said of whole buffers, because
-  /// loops are inside of it now.
+  /// Returns the block with its spatial iterators only. Its read regions become whole buffers,
+  /// because the block now contains loops.
   Stmt block_of(Stmt body) const {
     Block copy = block_;
     copy.iters.clear();
@@ -283,12 +286,12 @@ class Rewriter {
   }
 
  private:
-  /// Loops around, up to the next block, and all tags that loops around are bound to.
+  /// The loops up to the enclosing block, and the tags of all enclosing loops.
   std::vector<const For*> loops_;
   std::vector<ThreadTag> tags_;
-  /// Variables of loops and iterators that differ between threads.
+  /// The variables of loops and iterators that differ between threads.
   Vars threads_;
-  /// Conditions around that do.
+  /// The number of enclosing conditions that differ between threads.
   int divergent_ = 0;
 
   Stmt children(const Stmt& s) {
@@ -343,7 +346,7 @@ class Rewriter {
     return result.make();
   }
 
-  /// A block that no nest of its own loops led to.
+  /// Rewrites a block that is not in a perfect nest of its reduction.
   Stmt block(const Stmt& s, const BlockRealize& realize) {
     const Block& block = *realize.block;
     for (std::size_t n = 0; n < block.iters.size(); ++n) {

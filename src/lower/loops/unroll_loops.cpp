@@ -1,14 +1,15 @@
-// Loops marked unrolled, and small serial ones where a pragma or the options ask for it, become
-// their iterations.
+// Unrolls loops that are marked unrolled, and small serial loops if a pragma or an option requests
+// it.
 //
 //   for (i, 0, 2) "unroll" { B[i] = A[i] }        becomes        B[0] = A[0]  B[1] = A[1]
 //
-// A serial loop of constant extent is unrolled by itself if it holds at most auto_max_depth
-// unrolled ones and no other loop, and its iterations times the stores and calls of its body are
-// at most auto_max_step, or its extent at most auto_max_extent. Pragmas "auto_unroll_max_step" and
-// "unroll_explicit" set options for their body, and go. With explicit_unroll off, loops are only
-// marked, and left to the back end. Throws LowerError for a marked loop of symbolic extent (see
-// loop_extent.h), and past unroll.max_statements copies.
+// A serial loop of constant extent is unrolled automatically if it contains at most auto_max_depth
+// unrolled loops and no other loop. In addition, its trip count times the stores and calls of its
+// body must be at most auto_max_step, or its extent at most auto_max_extent. The pragmas
+// "auto_unroll_max_step" and "unroll_explicit" set options for their body and are removed. If
+// explicit_unroll is off, loops are only marked, and the back end unrolls them. Throws LowerError
+// for a marked loop of symbolic extent (see loop_extent.h), and beyond unroll.max_statements
+// copies.
 #include "lower/passes.h"
 
 #include "lower/loops/loop_extent.h"
@@ -24,9 +25,9 @@ using namespace tir;
 
 namespace {
 
-/// What the statements since the last member of a sequence began amount to.
+/// The size of the current member of a sequence.
 struct Size {
-  /// Stores and evaluations, once per unrolled iteration.
+  /// The number of stores and evaluations, counted once per unrolled iteration.
   std::int64_t steps = 0;
   int unrolled_loops = 0;
   int other_loops = 0;
@@ -131,7 +132,8 @@ class Unroller {
     return make_seq(std::move(result));
   }
 
-  /// Few statements may be long ones: what they cost to compile goes with their operators.
+  /// Limits the number of operators, because compile time depends on them and a few statements may
+  /// be long.
   void refuse_many_operators(const For& loop, std::int64_t extent, const Stmt& body) const {
     const std::int64_t most = kOperatorsPerStatement * options_.max_statements;
     const auto each = static_cast<std::int64_t>(node_count(body));
@@ -145,7 +147,8 @@ class Unroller {
                      std::to_string(kOperatorsPerStatement));
   }
 
-  /// A million in all, for which lowering takes some seconds and LLVM minutes.
+  /// The number of operators allowed per statement. The default max_statements thus allows about a
+  /// million operators, which take seconds to lower and minutes to compile in LLVM.
   static constexpr std::int64_t kOperatorsPerStatement = 16;
   static constexpr std::int64_t kManySteps = std::int64_t{1} << 31;
 

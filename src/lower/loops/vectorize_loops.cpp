@@ -1,18 +1,17 @@
-// Loops marked vectorised become vector statements, lane by lane the same: the loop's variable is a
-// ramp.
+// Vectorizes marked loops: the loop variable becomes a ramp.
 //
 //   for (i, 0, 8) "vectorized" { B[((o*8) + i)] = (A[i] + 1f32) }
 //   B[ramp((o*8), 1, 8)] = (A[ramp(0, 1, 8)] + broadcast(1f32, 8))
 //
-// As in Halide (Ragan-Kelley et al., PLDI 2013). What has no meaning by lanes is done by a serial
-// loop `i.s` around the smallest statement that holds it: a branch that differs between lanes, a
-// call of a C function, ... An if_then_else becomes a select, which never faults: its lanes
-// evaluate the side that they choose (guard_choices).
+// The method is Halide's (Ragan-Kelley et al., PLDI 2013). Statements that cannot be vectorized,
+// such as a branch that differs between lanes or a call of a C function, become a serial loop `i.s`
+// around the smallest enclosing statement. An if_then_else becomes a select that does not fault,
+// because its lanes evaluate only the chosen arm (guard_choices). In vectorize_loops_as_text, an
+// if_then_else that differs between lanes becomes serial as well, as in TVM 0.9 text.
 //
-// With options.disable_vectorize the loops become serial ones. Of nested vectorised loops the
-// innermost is done by lanes, the others serially. A loop of symbolic extent: see loop_extent.h.
-// Throws LowerError for it.
-// Vectorizes as in TVM 0.9 text: an if_then_else that differs between lanes is serial as well.
+// options.disable_vectorize makes the loops serial. Of nested vectorized loops, only the innermost
+// is vectorized; the others become serial. Throws LowerError for a loop of symbolic extent (see
+// loop_extent.h).
 #include "lower/passes.h"
 
 #include "lower/loops/lanes.h"
@@ -25,7 +24,7 @@ using namespace tir;
 
 namespace {
 
-/// More lanes than a vector type holds are no use to anyone.
+/// The maximum number of lanes that a vector type holds.
 constexpr int kMaxLanes = 1 << 14;
 
 class Vectorizer {

@@ -1,10 +1,10 @@
-// Computes indices, ends of loops and sizes of memory in 64 bits where sizes that only the call
-// knows could make them leave int32. For host code; never printed.
+// Computes indices, loop ends and allocation sizes in 64 bits if symbolic sizes could make them
+// exceed int32. For host code; never printed.
 //
 //   for (f: int32, 0, (n*m))                =>  for (f: int64, 0, (cast(int64, n)*cast(int64, m)))
 //     T[((floordiv(f, m)*m) + i)] = ...     =>    T[...], computed in int64
 //
-// What provably stays within int32 keeps its type, and so does the arithmetic of values.
+// Expressions that provably fit int32 keep their type, and so does arithmetic on values.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool fits_in_int32(const arith::ConstBound& bound) {
          bound.is_at_most(std::numeric_limits<std::int32_t>::max());
 }
 
-/// Whether some size, stride, offset or argument has a value that only the call knows.
+/// Whether a size, stride, offset or argument is only known at the call.
 bool has_symbols(const PrimFunc& func) {
   for (const Var& param : func.params)
     if (!func.buffer_of(param) && param.dtype().is_integral()) return true;
@@ -83,7 +83,7 @@ class Widener {
     return make_stmt(For{var, min, extent, n.kind, inside(n.var, var, n.body)});
   }
 
-  /// What indices share is as wide as they are.
+  /// Widens a let that indices share if they need its full width.
   Stmt let(const Let& n) {
     if (is_data(n.value)) arith::bind_data(n.var, facts_);
     if (!is_int32(n.var) || !n.var.dtype().is_scalar() || !is_index_arithmetic(n.value) ||
@@ -94,7 +94,8 @@ class Widener {
     return make_stmt(Let{var, wide_value, inside(n.var, var, n.body)});
   }
 
-  /// Loops may share a variable, of which one is wide and another is not.
+  /// Rewrites `body` with `var` substituted for `narrow`. The substitution ends with the body,
+  /// because another loop may share the variable and stay narrow.
   Stmt inside(const Var& narrow, const Var& var, const Stmt& body) {
     set(wide_, narrow, var);
     const Stmt result = stmt(body);
@@ -113,7 +114,7 @@ class Widener {
     return sizes;
   }
 
-  /// Its sizes may be those of an iteration, as those of its allocation are.
+  /// Widens the sizes of a buffer, which can depend on loop variables.
   Buffer buffer(const Buffer& b) {
     if (wide_.empty()) return b;
     if (const auto known = buffers_.find(b.get()); known != buffers_.end()) return known->second;
@@ -128,7 +129,8 @@ class Widener {
     return buffers_.try_emplace(b.get(), make_buffer(std::move(node))).first->second;
   }
 
-  /// The factors of the size stand side by side, so that their product is checked in the end.
+  /// Widens the extents of an allocation. The factors of a size become separate extents, so that
+  /// the overflow of their product is checked.
   Stmt allocate(const Allocate& n) {
     std::vector<Expr> extents;
     for (const Expr& extent : n.extents) {
@@ -156,10 +158,10 @@ class Widener {
 
   // ---- expressions
 
-  /// Whether elements of memory take part: their arithmetic wraps as their type does.
+  /// Whether the expression involves data from memory, whose arithmetic wraps in its own type.
   bool is_data(const Expr& e) const { return e.dtype().is_integral() && arith::wraps(e, facts_); }
 
-  /// Arithmetic on variables and constants alone.
+  /// Whether the expression is arithmetic on variables and constants only.
   bool is_index_arithmetic(const Expr& e) const {
     if (e.as<VarNode>()) return !is_data(e);
     if (e.as<IntImm>()) return true;
@@ -177,22 +179,22 @@ class Widener {
     return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul;
   }
 
-  /// The part of an index whose arithmetic is that of positions: sums and products of elements are
-  /// rows times their length, but what is divided, say, is a value that wraps.
+  /// Whether the expression is a value whose arithmetic wraps, such as a quotient of data. Sums and
+  /// products of data are index arithmetic instead: rows times their length.
   bool is_value(const Expr& e) const {
     const Binary* n = e.as<Binary>();
     return is_data(e) && !(n && is_ring_operation(n->op));
   }
 
-  /// The bound of an operation, as if nothing wrapped.
+  /// Returns the bounds of an operation as if nothing wrapped.
   arith::ConstBound bound_of(const Binary& n, const Expr& e) const {
     if (!is_data(e)) return arith::const_bound(e, facts_);
     const DataType type = widened(e.dtype());
     return arith::const_bound(make_binary(n.op, cast(type, n.a), cast(type, n.b)), facts_);
   }
 
-  /// Whether some intermediate result may leave int32. Reads and calls give int32, whatever is
-  /// inside of them.
+  /// Whether some intermediate result may leave int32. Loads and calls produce int32 regardless of
+  /// their operands.
   bool may_wrap(const Expr& e) const {
     if (e.as<Load>() || e.as<Call>() || e.as<Cast>() || !is_int32(e) || is_value(e)) return false;
     if (const Binary* n = e.as<Binary>(); n && !fits_in_int32(bound_of(*n, e))) return true;
@@ -209,12 +211,12 @@ class Widener {
     return result;
   }
 
-  /// In the type, which holds all values that it has.
+  /// Returns the index in the given type, which provably holds all its values.
   Expr index(const Expr& e, DataType type) {
     return is_int32(e) && needs_width(e) ? cast(type, wide(e)) : value(e);
   }
 
-  /// The value of an int32 expression in int64, computed so that nothing wraps.
+  /// Returns the value of an int32 expression in int64, computed without wrapping.
   Expr wide(const Expr& e) {
     const DataType type = widened(e.dtype());
     if (!is_int32(e)) return cast(type, value(e));
@@ -232,7 +234,7 @@ class Widener {
     return cast(type, value(e));
   }
 
-  /// A condition of a guard: it compares indices.
+  /// Widens the condition of a guard, which compares indices.
   Expr condition(const Expr& e) {
     if (const Binary* n = e.as<Binary>()) {
       if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
@@ -245,8 +247,8 @@ class Widener {
     return value(e);
   }
 
-  /// Values keep their types and their arithmetic; loops that have become wide are cut down where
-  /// that cannot be seen.
+  /// Rewrites a value. Values keep their types and arithmetic; widened loop variables are cast
+  /// back.
   Expr value(const Expr& e) {
     if (const Load* n = e.as<Load>()) return make_load(buffer(n->buffer), indices(n->indices));
     if (const auto found = wide_.find(&e.node()); found != wide_.end())
@@ -259,9 +261,9 @@ class Widener {
   }
 
   arith::Facts facts_;
-  /// The wide variable that stands for one of int32.
+  /// The wide replacements of int32 variables.
   VarMap wide_;
-  /// Those whose sizes use wide variables of the loops around. Look-up only.
+  /// The buffers whose sizes use wide variables of enclosing loops. For look-up only.
   std::unordered_map<const BufferNode*, Buffer> buffers_;
 };
 

@@ -1,5 +1,5 @@
-// Additions of zero to floats, which TVM 0.9 folds, for its text only: x + 0.0 is not x where x is
-// -0.0.
+// Folds additions of zero to floats as TVM 0.9 does, for TVM 0.9 text only: x + 0.0 differs from x
+// if x is -0.0.
 //
 //   B[0] = (A[0] + 0f32)        becomes        B[0] = A[0]
 #include "lower/passes.h"

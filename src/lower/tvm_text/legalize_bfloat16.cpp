@@ -1,13 +1,13 @@
-// bfloat16 is kept as the upper 16 bits of a float32, in uint16 memory, and computed in float32.
+// Legalizes bfloat16: values are stored in uint16 memory as the upper 16 bits of a float32, and
+// operations compute in float32.
 //
 //   B[i] = A[i] + A[i]                                                  // bfloat16
 //   B[i] = cast(uint16, (x + bias(x)) >> 16),  x = bits of (float(A[i]) + float(A[i]))
 //
-// Every operation rounds to nearest even, so that results do not depend on which stages are
-// inlined.
+// Every operation rounds to nearest even, so results do not depend on which stages are inlined.
 //
-// Nothing of type bfloat16 is left but the declarations of parameters, whose data pointers are
-// others then, and fragments of tensor cores.
+// Afterwards, bfloat16 occurs only in the declarations of parameters, whose data pointers are
+// replaced, and in fragments of tensor cores.
 #include "lower/passes.h"
 
 #include <bit>
@@ -34,7 +34,7 @@ std::uint16_t rounded_bits(double value) {
   return static_cast<std::uint16_t>((bits + ((bits >> 16) & 1) + 0x7fff) >> 16);
 }
 
-/// The float32 of the same value as a bfloat16 kept in `bits`.
+/// Returns the float32 with the value of the bfloat16 stored in `bits`.
 Expr float_of(const Expr& bits) {
   const int lanes = bits.dtype().lanes;
   if (const IntImm* constant = bits.as<IntImm>())
@@ -43,9 +43,9 @@ Expr float_of(const Expr& bits) {
   return make_call(Float(32, lanes), Intrin::reinterpret, {make_cast(UInt(32, lanes), bits) << 16});
 }
 
-/// The bfloat16 nearest to a float, ties to even, in the reference's form (which is wrong for some
-/// NaNs): adding just less than a half of the last place
-/// that stays, and one more where that place is odd, carries into it exactly when it must.
+/// Returns the nearest bfloat16, ties to even, in the form of TVM 0.9 (which is wrong for some
+/// NaNs). Adding just under half a unit in the last place, plus one if that place is odd, carries
+/// into it exactly when the value must be rounded up.
 Expr round_to_bits(const Expr& value) {
   const int lanes = value.dtype().lanes;
   const Expr single =
@@ -96,7 +96,7 @@ class Legalizer {
 
   Expr expr(const Expr& e) { return e.dtype().is_bfloat() ? bits(e) : other(e); }
 
-  /// A value as operations take it.
+  /// Returns a value in the form that operations take.
   Expr operand(const Expr& e) { return e.dtype().is_bfloat() ? float_of(bits(e)) : other(e); }
 
   std::vector<Expr> operands(const std::vector<Expr>& list) {
@@ -105,13 +105,13 @@ class Legalizer {
     return result;
   }
 
-  /// A bfloat16 value as its bits.
+  /// Returns the bits of a bfloat16 value.
   Expr bits(const Expr& e) {
     if (const FloatImm* constant = e.as<FloatImm>())
       return make_int(bits_type(e.dtype()), rounded_bits(constant->value));
     if (e.as<VarNode>()) {
       const auto found = variables_.find(&e.node());
-      // A parameter of the function keeps its type: callers pass it.
+      // A parameter of the function keeps its type, because callers pass it.
       return found != variables_.end() ? found->second
                                        : make_call(bits_type(e.dtype()), Intrin::reinterpret, {e});
     }
@@ -155,8 +155,8 @@ class Legalizer {
       return fold(binary->op, operand(binary->a), operand(binary->b));
     if (const Call* call = e.as<Call>()) {
       const Intrin* intrin = std::get_if<Intrin>(&call->callee);
-      // A reduction over threads combines what it is given and writes it as it is; dp4a takes
-      // either.
+      // These calls take the stored bits: a reduction over threads combines and writes them
+      // unchanged, and dp4a accepts either form.
       const bool takes_bits = !intrin || *intrin == Intrin::reinterpret ||
                               *intrin == Intrin::dp4a || *intrin == Intrin::address_of ||
                               *intrin == Intrin::tvm_access_ptr ||
@@ -171,7 +171,7 @@ class Legalizer {
     return map_children(e, [&](const Expr& c) { return expr(c); });
   }
 
-  /// A reducer of bfloat16 becomes one of bits.
+  /// Converts a bfloat16 reducer to one of bits.
   CommReducer reducer(const CommReducer& combiner) {
     CommReducerNode result = *combiner;
     for (std::vector<Var>* side : {&result.lhs, &result.rhs})
@@ -207,7 +207,7 @@ class Legalizer {
   }
 
   Buffer buffer(const Buffer& b) {
-    // What tensor cores hold stays in their own types: they load it from memory of bits.
+    // Fragments of tensor cores keep their type: they are loaded from memory of bits.
     if (!b->dtype.is_bfloat() || is_fragment(memory_scope(b->data))) return b;
     auto found = buffers_.find(b.get());
     if (found != buffers_.end()) return found->second;

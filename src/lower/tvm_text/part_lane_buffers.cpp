@@ -1,11 +1,11 @@
-// Each access of memory that is allocated inside of a vectorized loop has a buffer of its own, of
-// the same memory: the known texts show such a buffer once more for each access.
+// Gives each access of memory that is allocated inside a vectorized loop its own buffer object over
+// the same memory, because TVM 0.9 text declares such a buffer once per access.
 //
 //   allocate(B, float32x4, [1]) {
 //     B_1: Buffer(B, float32x4, [1], [])[0] = A[ramp(0, 1, 4)]
 //     C[ramp(0, 1, 4)] = B_2: Buffer(B, float32x4, [1], [])[0]
 //
-// Loops that are marked vectorized are still loops.
+// The pass runs while vectorized loops are still loops.
 #include "lower/passes.h"
 
 #include "lower/rewriting.h"
@@ -17,7 +17,7 @@ using namespace tir;
 
 namespace {
 
-/// The accesses of one allocation.
+/// Gives each access of one allocation its own buffer object.
 Stmt with_own_buffers(const Stmt& body, const Var& data) {
   const auto copy = [](const Buffer& buffer) { return make_buffer(BufferNode(*buffer.get())); };
   return rewrite(

@@ -13,11 +13,11 @@ using namespace tir;
 
 namespace {
 
-/// How a temporary is allocated and accessed.
+/// The allocation and the accesses of a temporary.
 struct Usage {
   DataType element;
   Expr last_extent;
-  /// The one type of all accesses; absent: none yet.
+  /// The common type of all accesses; nullopt before the first one.
   std::optional<DataType> access;
   bool mixed = false;
 };
@@ -54,7 +54,7 @@ class UsageFinder {
     } else if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
       access(Var::of(n->args[1]), n->args[0].dtype(), n->args[2]);
     } else if (const Call* n = as_call(e, Intrin::address_of)) {
-      // The address of an element is that of a scalar for whoever gets it.
+      // A callee that receives the address of an element accesses it as a scalar.
       if (const Load* load = n->args[0].as<Load>()) set_mixed(load->buffer->data);
     }
   }
@@ -73,7 +73,7 @@ class UsageFinder {
     usage.access = accessed;
   }
 
-  /// The width of a whole aligned vector; else that of an element.
+  /// Returns the width of a whole aligned vector access; otherwise the width of an element.
   int lanes_of(const Usage& usage, const Expr& index) const {
     const Ramp* ramp = index.as<Ramp>();
     if (!ramp || !is_one(ramp->stride) || usage.element.lanes != 1) return usage.element.lanes;
@@ -128,7 +128,7 @@ class ElementVectorizer {
     return map_children(e, [&](const Expr& child) { return expr(child); });
   }
 
-  /// Decides about an allocation; null: it stays.
+  /// Returns the replacement of an allocation, or nullptr if it is kept.
   const Renewed* renew(const Allocate& n) {
     const Usage* usage = usages_.find(n.data);
     if (!usage || usage->mixed || !usage->access || usage->element.lanes != 1) return nullptr;
@@ -177,7 +177,7 @@ class ElementVectorizer {
 }  // namespace
 
 Stmt vectorize_elements(const Stmt& body) {
-  // Vectors are accessed by ramps, and by intrinsics, through pointers.
+  // Vectors are accessed by ramps, or through pointers by intrinsics.
   if (!contains<Ramp>(body) && !contains<Call>(body)) return body;
   return ElementVectorizer(body).run(body);
 }

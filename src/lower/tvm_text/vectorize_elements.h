@@ -1,7 +1,8 @@
-// Makes temporaries that are only accessed by whole aligned vectors of one width into temporaries
-// of vectors.
+// Rewrites temporaries that are accessed only by whole aligned vectors of one width as temporaries
+// with vector elements.
 //
-//   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...   =>   allocate(B, float32x4, [16]); B[j] = ...
+//   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...
+//   =>   allocate(B, float32x4, [16]); B[j] = ...
 #pragma once
 
 #include "tenon/tir/stmt.h"
