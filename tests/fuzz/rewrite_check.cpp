@@ -163,13 +163,36 @@ class RewriteCheck {
     }
   }
 
-  /// Whether constants that stand for elements have made a position that leaves its type. Its value
-  /// is undefined then: elements wrap, but positions may be taken not to overflow.
+  /// Whether a position leaves its type, which makes the value undefined: elements wrap, but
+  /// positions may be taken not to overflow. Constants that stand for elements become positions.
   bool has_overflowing_positions(const Expr& e, const Number& expected,
                                  const std::vector<te::IterVar>& axes,
                                  const Definition::Index& point) {
     const Number whole = definition_.value(as_whole_numbers(e), axes, point);
-    return !testing::same(expected, whole, e.dtype(), options_.zeros);
+    return overflows_int64(e, axes, point) ||
+           !testing::same(expected, whole, e.dtype(), options_.zeros);
+  }
+
+  bool overflows_int64(const Expr& e, const std::vector<te::IterVar>& axes,
+                       const Definition::Index& point) {
+    bool result = false;
+    tir::walk(e, [&](const tir::Binary& n) {
+      if (n.a.dtype() != Int(64) || arith::wraps(n.a) || arith::wraps(n.b)) return;
+      const auto value = [&](const Expr& operand) {
+        return static_cast<std::int64_t>(definition_.value(operand, axes, point).whole);
+      };
+      try {
+        std::int64_t ignored = 0;
+        if (n.op == tir::BinaryOp::Add)
+          result |= __builtin_add_overflow(value(n.a), value(n.b), &ignored);
+        if (n.op == tir::BinaryOp::Sub)
+          result |= __builtin_sub_overflow(value(n.a), value(n.b), &ignored);
+        if (n.op == tir::BinaryOp::Mul)
+          result |= __builtin_mul_overflow(value(n.a), value(n.b), &ignored);
+      } catch (const NoOpinion&) {  // An operand that is not evaluated.
+      }
+    });
+    return result;
   }
 
   std::string compare(const char* what, const Expr& before, const Expr& after,

@@ -32,6 +32,25 @@ def main(A: T.Buffer[(4, 6), "float32"], C: T.Buffer[(3, 8), "float32"]) -> None
   EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
 }
 
+TEST(ComputeInline, ReachesReadersInBlocksWhoseOuterBlocksDoNotListTheBuffer) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(1, 16), "float32"], B: T.Buffer[(1, 16), "float32"]) -> None:
+    for i, j in T.grid(1, 16):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+)");
+  const std::string name = mod.functions.begin()->first;
+  Schedule sch(mod);
+  sch.blockize(sch.get_loops(sch.get_block("B", name))[1]);
+  sch.blockize(sch.get_loops(sch.get_block("B_o", name))[0]);
+  sch.cache_read(sch.get_block("B", name), 0, "global");
+  sch.compute_inline(sch.get_block("A_global", name));
+  EXPECT_EQ(print_script(sch.mod()).find("A_global"), std::string::npos);
+  EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
+}
+
 /// Rows that are no element of `B` must be written as well.
 TEST(ReverseComputeInline, RefusesInstancesThatReadNothing) {
   for (const char* row : {"vi - 1", "vi"}) {

@@ -17,6 +17,11 @@ tir::Stmt with_buffer(const tir::Stmt& s, const tir::Buffer& old, const tir::Buf
 std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> regions,
                                            const tir::Buffer& old, const tir::Buffer& with);
 
+/// Whether the block's signature proves that nothing inside accesses the buffer: it lists the
+/// buffer in no region, and neither the block nor one inside declares the buffer. The signature of
+/// a block without iterators, such as the root, proves nothing.
+bool is_excluded_by_signature(const tir::Block& block, const tir::Buffer& buffer);
+
 /// Returns the region of that number. Throws if it does not exist. `verb`: "reads", "writes".
 const tir::BufferRegion& region_at(const Caller& caller, const Program& program, int block,
                                    const std::vector<tir::BufferRegion>& regions, int index,

@@ -73,7 +73,7 @@ class Inliner {
 
   Stmt stmt(const Stmt& s) const {
     if (const BlockRealize* realize = s.as<BlockRealize>();
-        realize && !mentions(realize->block->reads, buffer_) && !is_around(*realize))
+        realize && is_excluded_by_signature(*realize->block, buffer_))
       return s;
     const Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
@@ -83,12 +83,6 @@ class Inliner {
   }
 
  private:
-  /// Whether the block is a scope whose signature does not describe the reads inside.
-  bool is_around(const BlockRealize& realize) const {
-    return std::any_of(realize.block->alloc_buffers.begin(), realize.block->alloc_buffers.end(),
-                       [&](const Buffer& own) { return own.same_as(buffer_); }) ||
-           realize.block->iters.empty();
-  }
   Expr expr(const Expr& e) const {
     return rewrite(e, [&](const Load& load, const Expr&) -> std::optional<Expr> {
       if (!load.buffer.same_as(buffer_)) return std::nullopt;

@@ -36,14 +36,28 @@ Expr with_buffer(const Expr& e, const Buffer& old, const Buffer& with) {
 }
 }  // namespace
 
+bool is_excluded_by_signature(const Block& block, const Buffer& buffer) {
+  if (block.iters.empty() || mentions(block.reads, buffer) || mentions(block.writes, buffer))
+    return false;
+  const auto declares = [&](const Block& b) {
+    return std::ranges::any_of(b.alloc_buffers,
+                               [&](const Buffer& own) { return own.same_as(buffer); }) ||
+           std::ranges::any_of(b.match_buffers,
+                               [&](const MatchBuffer& own) { return own.buffer.same_as(buffer); });
+  };
+  bool is_declared = declares(block);
+  const auto look_at = [&](const BlockRealize& inner) {
+    is_declared = is_declared || declares(*inner.block);
+  };
+  if (block.init) walk(*block.init, look_at);
+  walk(block.body, look_at);
+  return !is_declared;
+}
+
 Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced replaced) {
-  if (const BlockRealize* apart = s.as<BlockRealize>()) {
-    const Block& own = *apart->block;
-    const bool is_owner = !own.match_buffers.empty() || !own.alloc_buffers.empty();
-    // The signature of such a block covers all inner accesses; that of the root does not.
-    if (!own.iters.empty() && !is_owner && !mentions(own.reads, old) && !mentions(own.writes, old))
-      return s;
-  }
+  if (const BlockRealize* excluded = s.as<BlockRealize>();
+      excluded && is_excluded_by_signature(*excluded->block, old))
+    return s;
   // Indices in declared regions are not rewritten, as in TVM.
   const bool is_block = s.as<BlockRealize>() != nullptr;
   const bool is_read = replaced != Replaced::Writes;

@@ -86,7 +86,7 @@ class Relayout {
   Stmt stmt(const Stmt& s) {
     const For* loop = s.as<For>();
     const BlockRealize* here = s.as<BlockRealize>();
-    if (here && is_apart(*here->block)) return s;
+    if (here && is_excluded_by_signature(*here->block, old_)) return s;
     if (here) note(*here->block);
     if (loop) around_.push_back({loop->var, loop->min, loop->extent});
     const Stmt result = rewritten(s);
@@ -95,13 +95,6 @@ class Relayout {
   }
 
  private:
-  /// Whether the block provably does not use the buffer, according to its signature.
-  bool is_apart(const Block& block) const {
-    return !block.iters.empty() && !mentions(block.reads, old_) && !mentions(block.writes, old_) &&
-           std::none_of(block.alloc_buffers.begin(), block.alloc_buffers.end(),
-                        [&](const Buffer& own) { return own.same_as(old_); });
-  }
-
   /// Records the facts inside the block.
   void note(const Block& block) {
     bind_domains(facts_, around_);
