@@ -3,8 +3,8 @@
 //
 //   stage_work(func)[1]->operations          // 2 * 64 * 64 * 64 for C of a product of 64 x 64
 //
-// Exact for loops of constant extent whose guards concern at most 65,536 iterations, which are
-// enumerated. Other guards are assumed to hold.
+// The count is exact for loops of constant extent whose guards concern at most 65,536 iterations,
+// which are enumerated. Other guards are assumed to hold.
 #pragma once
 
 #include <optional>
@@ -25,9 +25,9 @@ struct StageWork {
   double stores = 0;
 };
 
-/// Returns the work of every stage in tir::StoredStages of the function. Absent if it depends on
-/// sizes known only at run time, or is done by C functions or intrinsics. Precondition: the
-/// function is flat or lowered.
+/// Returns the work of every stage in tir::StoredStages of the function. An entry is nullopt if the
+/// work depends on sizes known only at run time, or if C functions or intrinsics perform it.
+/// Precondition: the function is flat or lowered.
 std::vector<std::optional<StageWork>> stage_work(const tir::PrimFunc& func);
 
 }  // namespace tenon::lowering

@@ -173,7 +173,7 @@ void AccessWalk::add_fact(const Expr& condition, Scopes& scopes) {
   scopes.push_back(facts_.assume(make_binary(n->op, var, n->b)));
 }
 
-/// Replaces loads from memory that is not written by variables, one variable per distinct element.
+/// Substitutes a variable for each distinct element that is loaded from read-only memory.
 Expr AccessWalk::symbolic(const Expr& e) {
   if (effect_of(e) == Effect::Pure) return e;
   return rewrite(e, [&](const Load& n, const Expr& self) -> std::optional<Expr> {

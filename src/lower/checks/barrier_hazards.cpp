@@ -28,7 +28,7 @@ class Flow {
     });
     return *this;
   }
-  /// Returns the same uses with mapped occasions.
+  /// Returns the flow with `f` applied to each occasion.
   template <class F>
   Flow changed(F f) const {
     Flow result;

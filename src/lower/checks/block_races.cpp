@@ -430,8 +430,8 @@ class BlockRaces {
       refuse(conflict->second, conflict->first, blocks_[axis].axis);
   }
 
-  /// Returns the reads of the memory of `all` and the writes `all` within the statement, under the
-  /// enclosing conditions.
+  /// Returns the reads of `all.data` and the writes that `all` describes, within the statement and
+  /// under the enclosing conditions.
   Uses uses_in(const Stmt& s, const WritesOfAll& all) const {
     const auto under_conditions = [&](Stmt inside) {
       for (const Expr& condition : conditions_)

@@ -146,9 +146,9 @@ class BodyReader {
   }
 
   VectorBody body_;
-  /// Numbers of accesses, by the hash of their index.
+  /// The positions of accesses in `body_.accesses`, by the hash of their index.
   std::unordered_multimap<std::size_t, std::size_t> accesses_by_index_;
-  /// Numbers of sums, by the hash of their index.
+  /// The positions of sums in `body_.sums`, by the hash of their index.
   std::unordered_multimap<std::size_t, std::size_t> sums_by_index_;
   /// The loops around the current place.
   std::vector<const For*> around_;
