@@ -12,6 +12,11 @@ bool structural_equal(const Stmt& a, const Stmt& b);
 /// Parameters and their buffers are matched by position.
 bool structural_equal(const PrimFunc& a, const PrimFunc& b);
 
+/// The direct sub-expressions, left to right.
+std::vector<Expr> children_of(const Expr& e);
+/// Whether two nodes are equal apart from their direct sub-expressions.
+bool equal_but_for_children(const Expr& a, const Expr& b);
+
 /// The first place where two trees differ, as texts of both sides; nullopt if they are equal.
 struct Difference {
   std::string left, right;

@@ -1,5 +1,12 @@
 // Whether a tensor intrinsic computes what a stage computes in the part of its loops that the
 // intrinsic is to replace.
+//
+//   stage      (A[i, k] * B[k, j]) + A[j, k]
+//   intrinsic  c[y, r] + (a[r, x] * b[x, r])        a: B, b: A, c: A, r: k
+//
+// Both sides get a canonical form, in which reads and scalars are placeholders and the operands of
+// commutative operators have one order. Where the forms are equal, the reads of both sides are
+// paired. The pairs say which tensor each input of the intrinsic is, and by its reads which region.
 #pragma once
 
 #include "te/operations/dim_pairs.h"
@@ -9,37 +16,32 @@
 
 namespace tenon::te {
 
-/// What one call of the intrinsic is to compute, in terms of the loops around it.
-struct TensorizedPart {
-  /// The range of every root axis of the stage, the same as intervals, and as facts.
-  AxisRanges axes;
-  arith::IntervalMap values;
-  Facts facts;
-};
-
-/// What an input of the intrinsic stands for.
+/// The region of a tensor that is an input of the intrinsic.
 struct MatchedInput {
-  /// The place of the tensor among the operation's inputs.
+  /// The tensor's index among the inputs of the operation.
   std::size_t tensor;
-  /// The part of it that is read as this input.
   std::vector<Range> region;
   DimPairs dims;
 };
 
 struct IntrinMatch {
-  /// For each input of the intrinsic. One tensor may be several of them, by different regions.
+  /// For each input of the intrinsic. One tensor may be several of them, with different regions.
   std::vector<MatchedInput> inputs;
   DimPairs output_dims;
   /// Values of variables that are extents of the intrinsic.
   tir::VarMap sizes;
-  /// Empty if they match; else how they differ.
+  /// Empty if they match; otherwise a sentence about how they differ.
   std::string difference;
 };
 
-/// Data axes go together by their order, which is that of the output's memory; reduction axes and
-/// inputs by how they are used. Operands of commutative operators may trade places. `facts` are of
-/// the loops around.
+/// The index of the tensor that is read among the inputs of an operation.
+std::size_t index_of_input(const tir::ProducerLoad& read, const std::vector<Tensor>& inputs);
+
+/// `part` has the range of every root axis of the stage in one call of the intrinsic, in terms of
+/// the loops around it; `facts` are about these loops. Data axes are paired in order, which is that
+/// of the output's memory; reduction axes and inputs are paired by their use. Operands of
+/// commutative operators may be swapped.
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
-                         const TensorizedPart& part, arith::Facts& facts);
+                         const AxisRanges& part, Facts& facts);
 
 }  // namespace tenon::te

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "te/intrinsics/check_intrin.h"
-#include "te/intrinsics/intrin_call.h"
-#include "te/intrinsics/reduction_progress.h"
 #include "te/loops/compute_body.h"
+#include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/print.h"
@@ -16,85 +15,36 @@ using namespace tir;
 
 namespace {
 
-// ---- guards -------------------------------------------------------------------------------------
+/// Appends the leaves that an axis became, from the slowest to the fastest; false if relations
+/// other than split, fuse and rebase made them.
+bool append_leaves(const FrozenStage& stage, const IterVar& axis,
+                   std::vector<std::ptrdiff_t>& leaves) {
+  const auto leaf = std::ranges::find_if(stage.leaf_iter_vars,
+                                         [&](const IterVar& other) { return other.same_as(axis); });
+  if (leaf != stage.leaf_iter_vars.end()) {
+    leaves.push_back(leaf - stage.leaf_iter_vars.begin());
+    return true;
+  }
+  for (const Relation& relation : stage.relations) {
+    if (const Split* split = std::get_if<Split>(&relation); split && split->parent.same_as(axis))
+      return append_leaves(stage, split->outer, leaves) &&
+             append_leaves(stage, split->inner, leaves);
+    if (const Fuse* fuse = std::get_if<Fuse>(&relation);
+        fuse && (fuse->outer.same_as(axis) || fuse->inner.same_as(axis)))
+      return append_leaves(stage, fuse->fused, leaves);
+    if (const Rebase* rebase = std::get_if<Rebase>(&relation);
+        rebase && rebase->parent.same_as(axis))
+      return append_leaves(stage, rebase->rebased, leaves);
+  }
+  return false;
+}
 
-/// Guards around an intrinsic: those that depend on the loops around it alone, and those that do
+/// Guards around an intrinsic: those that depend on the loops around it only, and those that may
 /// not hold for all iterations of the loops that it replaces.
 struct GuardParts {
   Shells outside, inside;
-  /// That the ones inside hold for all iterations. Absent: there are none.
+  /// Whether the guards inside hold for all iterations. Absent if there are none.
   std::optional<Expr> whole;
-};
-
-/// The interval of values that `e` takes in the loops that an intrinsic replaces.
-arith::Interval values_inside(const Expr& e, const FrozenStage& stage, std::size_t depth,
-                              const LoopNest& nest, const Program& program) {
-  arith::IntervalMap loops;
-  for (std::size_t n = depth; n < stage.leaf_iter_vars.size(); ++n) {
-    const IterVar& leaf = stage.leaf_iter_vars[n];
-    const Expr* value = nest.values.find(leaf);
-    if (value && value->as<VarNode>())
-      loops.set(Var::of(*value),
-                Interval::from_range(program.lower(program.bounds[leaf], nest.vars)));
-    for (const Shell& shell : nest.levels[n])
-      if (const LetShell* let = std::get_if<LetShell>(&shell))
-        loops.set(let->var, values_of(let->value, loops, program.facts));
-  }
-  return values_of(e, loops, program.facts);
-}
-
-class GuardSplitter {
- public:
-  GuardSplitter(const IntrinCall& call, const FrozenStage& stage, const LoopNest& nest,
-                const Program& program)
-      : call_(call), stage_(stage), nest_(nest), program_(program) {}
-
-  GuardParts split(const Shells& guards) const {
-    GuardParts parts;
-    for (const Shell& shell : guards) {
-      const GuardShell* guard = std::get_if<GuardShell>(&shell);
-      if (!guard || !uses_var(guard->condition, [&](const Expr& var) { return is_inside(var); })) {
-        parts.outside.push_back(shell);
-        continue;
-      }
-      const Expr holds = always_inside(guard->condition);
-      parts.inside.push_back(shell);
-      parts.whole = parts.whole ? *parts.whole && holds : holds;
-    }
-    return parts;
-  }
-
- private:
-  bool is_inside(const Expr& var) const {
-    return std::any_of(nest_.levels.begin() + static_cast<std::ptrdiff_t>(call_.depth),
-                       nest_.levels.end(),
-                       [&](const Shells& level) { return defines(level, var); });
-  }
-
-  /// That the condition holds for all iterations inside, in terms of the loops around.
-  Expr always_inside(const Expr& condition) const {
-    const Call* hinted = as_call(condition, Intrin::likely);
-    const Expr bare = hinted ? hinted->args[0] : condition;
-    const Binary* n = bare.as<Binary>();
-    if (n && n->op == BinaryOp::And) return always_inside(n->a) && always_inside(n->b);
-    if (n && n->a.dtype().is_integral()) {
-      const arith::Interval a = values_inside(n->a, stage_, call_.depth, nest_, program_);
-      const arith::Interval b = values_inside(n->b, stage_, call_.depth, nest_, program_);
-      const bool is_below = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
-      const bool is_above = n->op == BinaryOp::Gt || n->op == BinaryOp::Ge;
-      const std::optional<Expr>& left = is_below ? a.max() : a.min();
-      const std::optional<Expr>& right = is_below ? b.min() : b.max();
-      if ((is_below || is_above) && left && right)
-        return arith::simplify(make_binary(n->op, *left, *right), program_.facts);
-    }
-    call_.refuse("only iterations where " + print_expr(bare) +
-                 " exist, and for which calls that holds throughout cannot be deduced");
-  }
-
-  const IntrinCall& call_;
-  const FrozenStage& stage_;
-  const LoopNest& nest_;
-  const Program& program_;
 };
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -106,8 +56,8 @@ class BodyMaker {
         program_(program),
         nest_(nest),
         call_(call),
-        main_(GuardSplitter(call, stage_, nest.main, program).split(nest.main_guards)) {
-    if (nest.init) init_ = GuardSplitter(call, stage_, *nest.init, program).split(nest.init_guards);
+        main_(split(nest.main_guards, nest.main)) {
+    if (nest.init) init_ = split(nest.init_guards, *nest.init);
   }
 
   IntrinsicBody make() const {
@@ -127,6 +77,66 @@ class BodyMaker {
   }
 
  private:
+  // ---- guards
+
+  GuardParts split(const Shells& guards, const LoopNest& nest) const {
+    const auto is_inside = [&](const Expr& var) {
+      return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(call_.depth),
+                         nest.levels.end(),
+                         [&](const Shells& level) { return defines(level, var); });
+    };
+    GuardParts parts;
+    for (const Shell& shell : guards) {
+      const GuardShell* guard = std::get_if<GuardShell>(&shell);
+      if (!guard || !uses_var(guard->condition, is_inside)) {
+        parts.outside.push_back(shell);
+        continue;
+      }
+      const Expr holds = always_inside(guard->condition, nest);
+      parts.inside.push_back(shell);
+      parts.whole = parts.whole ? *parts.whole && holds : holds;
+    }
+    return parts;
+  }
+
+  /// Whether the condition holds for all iterations of the replaced loops, in terms of the loops
+  /// around.
+  Expr always_inside(const Expr& condition, const LoopNest& nest) const {
+    const Call* hinted = as_call(condition, Intrin::likely);
+    const Expr bare = hinted ? hinted->args[0] : condition;
+    const Binary* n = bare.as<Binary>();
+    if (n && n->op == BinaryOp::And) return always_inside(n->a, nest) && always_inside(n->b, nest);
+    if (n && n->a.dtype().is_integral()) {
+      const arith::IntervalMap loops = replaced_loops(nest);
+      const Interval a = values_of(n->a, loops, program_.facts),
+                     b = values_of(n->b, loops, program_.facts);
+      const bool is_below = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
+      const bool is_above = n->op == BinaryOp::Gt || n->op == BinaryOp::Ge;
+      const std::optional<Expr>& left = is_below ? a.max() : a.min();
+      const std::optional<Expr>& right = is_below ? b.min() : b.max();
+      if ((is_below || is_above) && left && right)
+        return arith::simplify(make_binary(n->op, *left, *right), program_.facts);
+    }
+    call_.refuse("only iterations where " + print_expr(bare) +
+                 " exist, and for which calls that holds throughout cannot be deduced");
+  }
+
+  /// The values that the variables of the replaced loops take.
+  arith::IntervalMap replaced_loops(const LoopNest& nest) const {
+    arith::IntervalMap loops;
+    for (std::size_t n = call_.depth; n < stage_.leaf_iter_vars.size(); ++n) {
+      const IterVar& leaf = stage_.leaf_iter_vars[n];
+      const Expr* value = nest.values.find(leaf);
+      if (value && value->as<VarNode>())
+        loops.set(Var::of(*value),
+                  Interval::from_range(program_.lower(program_.bounds[leaf], nest.vars)));
+      for (const Shell& shell : nest.levels[n])
+        if (const LetShell* let = std::get_if<LetShell>(&shell))
+          loops.set(let->var, values_of(let->value, loops, program_.facts));
+    }
+    return loops;
+  }
+
   // ---- calls
 
   Stmt require(const std::optional<Stmt>& part, const std::string& name) const {
@@ -172,16 +182,45 @@ class BodyMaker {
     return make_stmt(If{*is_empty, wrap(init_->outside, loops_of_init()), std::nullopt});
   }
 
-  /// Whether the reduction has begun already; absent if it has one iteration.
+  /// Axes of which one is beyond its first value where the reduction has begun: the reduction's
+  /// loops around the intrinsic or, if one of these is fused with data, the reduction's own axes.
+  ///
+  /// The body computes the first step, so the loops must come to that step before any other.
+  ///   for k.outer for k.inner     k.outer = 0, k.inner = 0 comes first
+  ///   f = fuse(k, i), split f by 2, for f.inner for f.outer
+  ///                               element 1 is at f = 1, 14, 27, ...: f = 14, of which k is 1,
+  ///                               comes before f = 1, of which k is 0
+  std::vector<IterVar> progress_axes() const {
+    constexpr unsigned kFromData = 1;
+    AxisMarks marks;
+    for (const IterVar& axis : stage_.op.axis()) marks.set(axis, kFromData);
+    mark_reached(stage_.relations, marks);
+    const auto is_fused_with_data = [&](const IterVar& axis) {
+      return axis.kind() == IterKind::Reduce && marks.value_or(axis, 0) != 0;
+    };
+    std::vector<IterVar> around;
+    for (std::size_t n = 0; n < call_.depth; ++n)
+      if (stage_.leaf_iter_vars[n].kind() == IterKind::Reduce)
+        around.push_back(stage_.leaf_iter_vars[n]);
+    if (std::ranges::none_of(around, is_fused_with_data)) return around;
+    for (const Relation& relation : stage_.relations) {
+      const Fuse* fuse = std::get_if<Fuse>(&relation);
+      std::vector<std::ptrdiff_t> leaves;
+      if (fuse && is_fused_with_data(fuse->fused) &&
+          !(append_leaves(stage_, fuse->fused, leaves) && std::ranges::is_sorted(leaves)))
+        call_.refuse("the first step of the reduction computes the body, but the loops of `" +
+                     fuse->fused.name() +
+                     "`, which is fused of data and reduction, come to later steps of some "
+                     "elements before it; give the intrinsic a reset, or keep the order of these "
+                     "loops");
+    }
+    return stage_.op.reduce_axis();
+  }
+
+  /// Whether the reduction has begun; absent if it has one iteration.
   std::optional<Expr> is_later_iteration() const {
     std::optional<Expr> later;
-    const ReductionProgress progress = reduction_progress(stage_, call_.depth);
-    if (progress.out_of_order)
-      call_.refuse("the first step of the reduction computes the body, but the loops of `" +
-                   progress.out_of_order->name() +
-                   "`, which is fused of data and reduction, come to later steps of some elements "
-                   "before it; give the intrinsic a reset, or keep the order of these loops");
-    for (const IterVar& axis : progress.axes) {
+    for (const IterVar& axis : progress_axes()) {
       const Range range = program_.lower(program_.bounds[axis], nest_.main.vars);
       if (is_one(range.extent)) continue;
       const Expr at =
@@ -239,12 +278,9 @@ class BodyMaker {
     // One intrinsic may serve several stages.
     const Stmt call = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
     if (!program_.check_intrinsics) return call;
-    const CheckedCall checked{
-        call_.intrin, part,
-        call_.inputs, call_.outputs,
-        call_.values, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_)};
     auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
-    return with_check(checked, call, lowered, program_);
+    return with_check(call_, part, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_),
+                      call, lowered, program_);
   }
 
   Stmt viewing(const std::vector<IntrinView>& views, Stmt body, const LoopNest& nest) const {
@@ -264,7 +300,9 @@ class BodyMaker {
       call_.refuse(
           "it would be called nowhere: the loops that it replaces always run over the end of an axis");
     const Stmt all = main_.whole ? make_stmt(If{likely(*main_.whole), call, loops()}) : call;
-    return wrap(main_.outside, with_pragmas(all));
+    // A pragma of a replaced loop may import the function that the intrinsic calls.
+    return wrap(main_.outside,
+                in_levels(nest_.main, call_.depth, num_levels(), all, /*pragmas=*/true));
   }
 
   Stmt init_part() const {
@@ -320,31 +358,16 @@ class BodyMaker {
            });
   }
 
-  /// What a pragma of a replaced loop imports is for the intrinsic.
-  Stmt with_pragmas(Stmt body) const {
-    for (std::size_t n = nest_.main.levels.size(); n-- > call_.depth;) {
-      Shells pragmas;
-      for (const Shell& shell : nest_.main.levels[n])
-        if (const AttrShell* attr = std::get_if<AttrShell>(&shell);
-            attr && attr->kind == AttrKind::Pragma)
-          pragmas.push_back(shell);
-      body = wrap(pragmas, std::move(body));
+  static Stmt in_levels(const LoopNest& nest, std::size_t begin, std::size_t end, Stmt body,
+                        bool pragmas = false) {
+    for (std::size_t n = end; n-- > begin;) {
+      Shells shells = nest.levels[n];
+      std::erase_if(shells, [&](const Shell& shell) {
+        const AttrShell* attr = std::get_if<AttrShell>(&shell);
+        return (attr && attr->kind == AttrKind::Pragma) != pragmas;
+      });
+      body = wrap(shells, std::move(body));
     }
-    return body;
-  }
-
-  static Shells without_pragmas(const Shells& level) {
-    Shells shells = level;
-    std::erase_if(shells, [](const Shell& shell) {
-      const AttrShell* attr = std::get_if<AttrShell>(&shell);
-      return attr && attr->kind == AttrKind::Pragma;
-    });
-    return shells;
-  }
-
-  static Stmt in_levels(const LoopNest& nest, std::size_t begin, std::size_t end, Stmt body) {
-    for (std::size_t n = end; n-- > begin;)
-      body = wrap(without_pragmas(nest.levels[n]), std::move(body));
     return body;
   }
 
@@ -405,11 +428,7 @@ bool calls_intrinsic(const FrozenStage& stage) {
 }
 
 IntrinsicBody make_intrinsic_body(StageId id, const Program& program, const ComputeNest& nest) {
-  const FrozenStage& stage = program.graph.stage(id);
-  if (stage.op.as<TensorCompute>())
-    return BodyMaker(id, program, nest, call_of(id, program)).make();
-  const std::size_t leaf = *tensorized_leaf(stage);
-  return BodyMaker(id, program, nest, match_tensorized(id, leaf, program, nest)).make();
+  return BodyMaker(id, program, nest, make_intrin_call(id, program, nest)).make();
 }
 
 }  // namespace tenon::te

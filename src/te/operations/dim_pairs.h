@@ -1,5 +1,5 @@
-// The dimensions of two boxes, one of which may have dimensions of one element that the other does
-// not have.
+// The dimensions of two boxes, either of which may have dimensions of one element that the other
+// lacks.
 #pragma once
 
 #include "tenon/arith/facts.h"
@@ -8,19 +8,19 @@ namespace tenon::te {
 
 using tir::Expr;
 
-/// How the dimensions of a part go together with those of the intrinsic: in order, but for
-/// dimensions of extent 1, which either side may have without the other.
+/// Pairs of the dimensions of a part and of an intrinsic. They are paired in order; either side may
+/// have dimensions of extent 1 without a partner.
 struct DimPairs {
   /// Per dimension of the part, the intrinsic's.
   std::vector<std::optional<std::size_t>> theirs;
-  /// The intrinsic's dimensions that go with none.
+  /// The intrinsic's dimensions without a partner.
   std::vector<std::size_t> unpaired;
 
-  /// Whether the intrinsic's dimensions are just the last ones of the part.
+  /// Whether the intrinsic's dimensions are exactly the last ones of the part.
   bool are_the_last() const;
 };
 
-/// Nullopt where they do not go together.
+/// Nullopt if the extents do not allow it.
 std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
                                   arith::Facts& facts);
 
