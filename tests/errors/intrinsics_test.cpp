@@ -100,6 +100,58 @@ TEST_F(IntrinsicTest, TheReadThatDiffersIsNamedUnderManyLikeOperands) {
       {"`C`", "`op`", "they differ in `B[i, x]` and `b[(15 - x)]`"}));
 }
 
+TEST_F(IntrinsicTest, ReadsOfOtherElementsAreRefused) {
+  using Read = std::function<Expr(const te::Tensor&, Expr, Expr)>;
+  te::Tensor D = te::placeholder({20, 20}, "D"), d = te::placeholder({6, 6}, "d");
+  auto refused = [&](const Read& own, const Read& theirs,
+                     SourceLocation where = SourceLocation::current()) {
+    te::Tensor C = te::compute(
+        {8, 8}, {"i", "j"}, [&](Var i, Var j) { return own(D, i, j); }, "C");
+    te::Tensor c = te::compute(
+        {4, 4}, {"x", "y"}, [&](Var x, Var y) { return theirs(d, x, y); }, "c");
+    te::Schedule s = te::create_schedule(C);
+    auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 4);
+    s[C].tensorize(ii, te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}), where);
+    EXPECT_TRUE(refuses<ScheduleError>(
+        [&] {
+          lower(s, {D, C});
+        },
+        {"`C`", "`op`"}, where))
+        << where.line();
+  };
+  const Read corners = [](const te::Tensor& t, Expr i, Expr j) {
+    return t(i, j) + t(i + 2, j + 2);
+  };
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(j, i) + t(j + 2, i + 2); }, corners);
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(i, j + 2) + t(i + 2, j); }, corners);
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(i, j) + t(i + 2, j + 1); }, corners);
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(i * 2, j) + t(i * 2 + 2, j); },
+          corners);
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(i, j) * t(i + 2, j + 2); }, corners);
+}
+
+TEST_F(IntrinsicTest, TheValueOfAnAxisCountsFromTheWholeStage) {
+  te::Tensor C = te::compute(
+      {8, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + j.astype(Float(32)); }, "C");
+  te::Tensor a = te::placeholder({8}, "a");
+  te::Tensor c = te::compute(
+      {8}, {"x"}, [&](Var x) { return a(x) + x.astype(Float(32)); }, "c");
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].split(s[C].axis(1), 8).inner,
+                 te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, C}); }, {"`C`", "`op`", "j.outer", "x"}));
+}
+
+TEST_F(IntrinsicTest, OneInputIsOneTensorInAllProducts) {
+  te::Tensor c0 = te::placeholder({16}, "p"), c1 = te::placeholder({16}, "q");
+  te::Tensor c = te::compute(
+      {16}, {"x"}, [&](Var x) { return c0(x) * c1(x) + c0(x) * exp(c1(x)); }, "c");
+  te::Tensor C = stage([](Expr a, Expr b) { return a * b + exp(a) * a; });
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].axis(1), te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B, C}); }, {"`C`", "`op`", "stands for"}));
+}
+
 /// The orders of seven reads are more than are tried.
 TEST_F(IntrinsicTest, AnIncompleteSearchIsReported) {
   auto sum = [](const std::vector<int>& shifts, const std::function<Expr(int)>& read) {
