@@ -324,10 +324,9 @@ IntrinCall call_of(const TensorCompute& compute, StageId id, const Program& prog
 }  // namespace
 
 std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage) {
-  for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
-    const AxisAttributes* attributes = stage.attributes_of(stage.leaf_iter_vars[n]);
-    if (attributes && attributes->tensorize) return n;
-  }
+  for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n)
+    if (const auto* marks = stage.attributes_of(stage.leaf_iter_vars[n]); marks && marks->tensorize)
+      return n;
   return std::nullopt;
 }
 

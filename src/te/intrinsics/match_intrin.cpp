@@ -17,9 +17,9 @@ using namespace tir;
 
 namespace {
 
-/// Limits the ways to pair operands of one form and reduction axes of one extent that are tried.
+/// Limits the ways to pair operands with equal forms, and reduction axes with equal extents.
 constexpr int kMaxTries = 10'000;
-/// To compare the regions that a complete pairing gives costs as much as this many tries.
+/// The cost of comparing the regions of one complete pairing, in tries.
 constexpr int kTriesPerPairing = 10;
 
 // ---- canonical forms ----------------------------------------------------------------------------
@@ -42,8 +42,7 @@ std::optional<BinaryOp> commutative_operator(const Expr& e) {
   return is_commutative ? std::optional(n->op) : std::nullopt;
 }
 
-/// An index in another type: regions of the operation and of the intrinsic may count in different
-/// ones.
+/// An index in another type, because the two sides may index in different types.
 Expr in_type(const Expr& e, DataType type) {
   if (e.dtype() == type) return e;
   if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
@@ -53,12 +52,12 @@ Expr in_type(const Expr& e, DataType type) {
   return cast(type, e);
 }
 
-/// Canonical forms of the expressions of both sides, on the intrinsic's axes: operands of
-/// commutative operators are in one order, and of a read only the parts of its indices remain that
-/// vary with the axes.
+/// Canonical forms of the expressions of both sides, on the intrinsic's axes. Operands of
+/// commutative operators have one order. A read is reduced to the parts of its indices that vary
+/// with the axes.
 class CanonicalForms {
  public:
-  /// `origin` has a value for each axis.
+  /// `origin` maps each of the intrinsic's axes to its first value.
   CanonicalForms(VarMap origin, const Facts& facts) : origin_(std::move(origin)), facts_(facts) {}
 
   const Expr& of(const Expr& e) {
@@ -118,7 +117,7 @@ class CanonicalForms {
     if (const ProducerLoad* read = e.as<ProducerLoad>()) {
       for (const Expr& index : read->indices) {
         const Expr form = contains<ProducerLoad>(index) ? of(index) : varying_part(index);
-        // The other side may lack a dimension whose index is the same everywhere.
+        // Either side may have dimensions of one element that the other lacks.
         if (!is_zero(form)) forms.push_back(form);
       }
       return call("read", e.dtype(), std::move(forms));
@@ -135,14 +134,14 @@ class CanonicalForms {
     return arith::simplify(wide - substitute_folding(wide, origin_), facts_);
   }
 
-  /// A program cannot call a function of this name.
+  /// A node for a form only: no program calls a function of this name.
   static Expr call(std::string_view name, DataType type, std::vector<Expr> args) {
     return make_call(type, ExternCallee{"form of " + std::string(name), true}, std::move(args));
   }
 
   const VarMap origin_;
   const Facts& facts_;
-  /// By expression, which the entry keeps alive.
+  /// Memoized forms. The key is the node of `value`, which the entry keeps alive.
   std::unordered_map<const ExprNode*, Operand> forms_;
 };
 
@@ -279,8 +278,8 @@ class IntrinMatcher {
                   {{}, std::vector<std::optional<std::size_t>>(intrin_.inputs.size())}, forms);
   }
 
-  /// Gives the operation's axes their values in terms of the intrinsic's, and the intrinsic's
-  /// variable extents theirs.
+  /// Sets the values of the operation's axes in terms of the intrinsic's axes, and the values of
+  /// the intrinsic's variable extents.
   bool set_axes(const Axes& axes) {
     for (std::size_t n = 0; n < axes.own.size(); ++n)
       set(values_, axes.own[n].var(), cast(axes.own[n].var().dtype(), part_.at(axes.own[n]).min));
@@ -374,7 +373,7 @@ class IntrinMatcher {
     return true;
   }
 
-  /// Whether each input of the intrinsic is one region, of which the reads of both sides take the
+  /// Whether each input of the intrinsic is one region, in which the reads of both sides access the
   /// same elements.
   bool accept(const Pairs& pairs) {
     tries_left_ -= kTriesPerPairing;
@@ -424,7 +423,7 @@ class IntrinMatcher {
     return true;
   }
 
-  /// Whether each index of the operation, counted from the region's begin, is the intrinsic's.
+  /// Whether the operation's indices, relative to the region, are the intrinsic's.
   bool are_same_element(const ProducerLoad& own, const ProducerLoad& theirs,
                         const IntrinMatch& match) const {
     const MatchedInput& input = match.inputs[index_of_input(theirs, intrin_.inputs)];
@@ -445,7 +444,7 @@ class IntrinMatcher {
 
   // ---- differences
 
-  /// Keeps the difference that the most pairs of reads precede: other ways differ earlier.
+  /// Keeps the reason of the attempt that paired the most reads before it failed.
   bool differ(const Pairs& pairs, const std::string& reason) {
     if (reason_.empty() || pairs.reads.size() > num_reads_) {
       reason_ = reason;
@@ -507,8 +506,8 @@ class IntrinMatcher {
   Facts& facts_;
   Axes data_, reduce_;
   std::vector<Body> bodies_;
-  /// The operation's axes in terms of the intrinsic's; where the intrinsic's begin, and all their
-  /// values.
+  /// Values of the operation's axes in terms of the intrinsic's axes; first values of the
+  /// intrinsic's axes.
   VarMap values_, origin_;
   arith::IntervalMap domains_;
   IntrinMatch match_;

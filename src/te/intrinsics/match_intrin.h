@@ -4,9 +4,10 @@
 //   stage      (A[i, k] * B[k, j]) + A[j, k]
 //   intrinsic  c[y, r] + (a[r, x] * b[x, r])        a: B, b: A, c: A, r: k
 //
-// Both sides get a canonical form, in which reads and scalars are placeholders and the operands of
-// commutative operators have one order. Where the forms are equal, the reads of both sides are
-// paired. The pairs say which tensor each input of the intrinsic is, and by its reads which region.
+// Both sides are written on the intrinsic's axes and get a canonical form, in which operands of
+// commutative operators have one order and reads keep only what varies with the axes. If the forms
+// are equal, the reads of both sides are paired. The pairs determine the tensor and the region that
+// each input of the intrinsic is.
 #pragma once
 
 #include "te/operations/dim_pairs.h"

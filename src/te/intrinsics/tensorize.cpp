@@ -164,7 +164,7 @@ class BodyMaker {
     return is_later ? make_stmt(If{likely(*is_later), later, first}) : first;
   }
 
-  /// A reduction over nothing has no first iteration.
+  /// The init for reductions that have no iteration, so that no body starts them.
   std::optional<Stmt> init_where_empty() const {
     std::optional<Expr> is_empty;
     for (const IterVar& axis : stage_.op.reduce_axis()) {
@@ -233,7 +233,7 @@ class BodyMaker {
     return later;
   }
 
-  /// The values of variables in the first iteration of some of the loops.
+  /// The values of variables in the first iteration of the loops that `is_of_them` selects.
   template <class F>
   VarMap first_of(const F& is_of_them) const {
     VarMap first;
@@ -251,7 +251,7 @@ class BodyMaker {
     return first;
   }
 
-  /// The first iteration must not be one that a guard leaves out.
+  /// Checks that no guard skips the first iteration.
   void check_begins() const {
     const VarMap first = first_of(
         [&](std::size_t leaf) { return stage_.leaf_iter_vars[leaf].kind() == IterKind::Reduce; });
@@ -270,30 +270,30 @@ class BodyMaker {
   }
 
   Stmt on_views(const Stmt& code, IntrinPart part) const {
-    return viewing(call_.inputs, viewing(call_.outputs, called(code, part, nest_.main), nest_.main),
-                   nest_.main);
+    return on_views(code, part, nest_.main, call_.inputs);
   }
 
-  Stmt called(const Stmt& code, IntrinPart part, const LoopNest& nest) const {
+  /// The code in views of the outputs and of these inputs.
+  Stmt on_views(const Stmt& code, IntrinPart part, const LoopNest& nest,
+                const std::vector<IntrinView>& inputs) const {
     // One intrinsic may serve several stages.
-    const Stmt call = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
-    if (!program_.check_intrinsics) return call;
-    auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
-    return with_check(call_, part, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_),
-                      call, lowered, program_);
-  }
-
-  Stmt viewing(const std::vector<IntrinView>& views, Stmt body, const LoopNest& nest) const {
-    for (std::size_t n = views.size(); n-- > 0;) {
-      std::vector<Range> region;
-      for (const Range& range : views[n].region) region.push_back(program_.lower(range, nest.vars));
-      body = make_stmt(BufferView{views[n].buffer, program_.buffers.buffer_of(views[n].tensor),
-                                  std::move(region), body});
-    }
+    Stmt body = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
+    const auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
+    if (program_.check_intrinsics)
+      body = with_check(call_, part, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_),
+                        body, lowered, program_);
+    for (const std::vector<IntrinView>* views : {&call_.outputs, &inputs})
+      for (std::size_t n = views->size(); n-- > 0;) {
+        const IntrinView& view = (*views)[n];
+        std::vector<Range> region;
+        for (const Range& range : view.region) region.push_back(program_.lower(range, nest.vars));
+        body = make_stmt(BufferView{view.buffer, program_.buffers.buffer_of(view.tensor),
+                                    std::move(region), body});
+      }
     return body;
   }
 
-  // ---- the whole, and what is left
+  // ---- the call, and the loops of the tail
 
   Stmt main_part(const Stmt& call, const std::function<Stmt()>& loops) const {
     if (main_.whole && is_false(*main_.whole))
@@ -306,25 +306,22 @@ class BodyMaker {
   }
 
   Stmt init_part() const {
-    const Stmt call = called(*call_.code.reset, IntrinPart::Reset, *nest_.init);
     const Stmt reset =
-        viewing(inputs_of_reset(), viewing(call_.outputs, call, *nest_.init), *nest_.init);
+        on_views(*call_.code.reset, IntrinPart::Reset, *nest_.init, inputs_of_reset());
     if (!init_->whole) return wrap(init_->outside, reset);
     return wrap(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
   }
 
-  /// The inputs that a reset reads. It runs in front of the reduction, where parts of tensors that
-  /// its steps take one after the other are not there.
+  /// The inputs that a reset reads. It runs before the reduction, where the parts that the steps of
+  /// the reduction take in turn do not exist.
   std::vector<IntrinView> inputs_of_reset() const {
     std::vector<IntrinView> read;
     for (std::size_t n = 0; n < call_.inputs.size(); ++n) {
       const IntrinView& view = call_.inputs[n];
-      if (!uses(*call_.code.reset, view.buffer) && !(program_.check_intrinsics && starts_from(n)))
-        continue;
+      if (!resets_from(n)) continue;
       for (std::size_t l = nest_.common; l < call_.depth; ++l) {
         const IterVar& leaf = stage_.leaf_iter_vars[l];
-        const bool has_loop = !nest_.init->values.at(leaf).same_as(leaf.var());
-        if (has_loop) continue;
+        if (!nest_.init->values.at(leaf).same_as(leaf.var())) continue;
         for (const Range& range : view.region)
           if (uses_var(range.min, leaf.var()) || uses_var(range.extent, leaf.var()))
             call_.refuse("its reset reads `" + view.buffer->name +
@@ -337,25 +334,23 @@ class BodyMaker {
     return read;
   }
 
-  /// Whether the declared reduction starts from values of the input.
-  bool starts_from(std::size_t input) const {
-    bool found = false;
-    for (const Expr& start : call_.intrin.op.as<Compute>()->reduction()->init)
-      walk(start, [&](const ProducerLoad& read) {
-        found = found || Tensor::of(read).same_as(call_.intrin.inputs[input]);
-      });
+  /// Whether the reset accesses the input's buffer or passes its pointer, offset or strides on, or
+  /// the check of the reset reads it as a start value.
+  bool resets_from(std::size_t input) const {
+    const Buffer& buffer = call_.inputs[input].buffer;
+    const auto describes = [&](const Expr& var) {
+      return var.same_as(buffer->data) || var.same_as(buffer->elem_offset) ||
+             std::ranges::any_of(buffer->strides, [&](const Expr& e) { return var.same_as(e); });
+    };
+    bool found = uses_var(*call_.code.reset, describes);
+    walk(*call_.code.reset, [&](const Load& load) { found |= load.buffer.same_as(buffer); });
+    const ReduceNode* reduction = call_.intrin.op.as<Compute>()->reduction();
+    if (program_.check_intrinsics && reduction)
+      for (const Expr& start : reduction->init)
+        walk(start, [&](const ProducerLoad& read) {
+          found |= index_of_input(read, call_.intrin.inputs) == input;
+        });
     return found;
-  }
-
-  /// Whether the code accesses the buffer, or passes on what describes it.
-  static bool uses(const Stmt& code, const tir::Buffer& buffer) {
-    bool found = false;
-    walk(code, [&](const Load& load) { found = found || load.buffer.same_as(buffer); });
-    return found || uses_var(code, [&](const Expr& var) {
-             return var.same_as(buffer->data) || var.same_as(buffer->elem_offset) ||
-                    std::any_of(buffer->strides.begin(), buffer->strides.end(),
-                                [&](const Expr& stride) { return var.same_as(stride); });
-           });
   }
 
   static Stmt in_levels(const LoopNest& nest, std::size_t begin, std::size_t end, Stmt body,
@@ -396,7 +391,7 @@ class BodyMaker {
     return in_levels(*nest_.init, call_.depth, num_levels(), wrap(init_->inside, init));
   }
 
-  /// In the loops of the update, where the reduction begins.
+  /// The loops of the init inside those of the update, for the iterations that begin the reduction.
   Stmt first_loops_of_init() const {
     const auto first_own = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(nest_.common);
     const auto first_inside = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(call_.depth);

@@ -1,12 +1,11 @@
-// The statements of a stage that a tensor intrinsic computes: one that is tensorized at a loop,
-// where the intrinsic stands for that loop and all inside of it, or an operation on regions, whose
-// innermost statement it is.
+// The statements of a stage that calls a tensor intrinsic: a tensorized stage, where the call
+// replaces a loop and all loops inside it, or an operation on regions, whose innermost statement is
+// the call.
 //
 //   for (i, 0, 64) for (j.outer, 0, 4) for (j.inner, 0, 16) C[i, j] = A[i, j] + B[i, j]
 //   -> for (i, 0, 64) for (j.outer, 0, 4) vadd(C[i, j.outer*16 ...], A[...], B[...])
 //
-// Where the loop does not divide its axis, the last part is smaller than the intrinsic: it keeps
-// its loops.
+// If the loop does not divide its axis, the tail is smaller than the intrinsic and keeps its loops.
 //
 //   -> for (j.outer, 0, 5) if (likely(j.outer*16 + 15 < 70)) vadd(...) else for (j.inner, 0, 16) if (...) ...
 #pragma once
@@ -18,15 +17,15 @@ namespace tenon::te {
 bool calls_intrinsic(const FrozenStage& stage);
 
 struct IntrinsicBody {
-  /// So many of the outermost loops remain.
+  /// The number of outermost loops that remain.
   std::size_t depth;
-  /// Inside of all of them, guards included.
+  /// The statement inside all of these loops, guards included.
   Stmt main;
-  /// Where loops of a reduction remain and the intrinsic has a reset: what stands in front of them.
+  /// The statement before the remaining loops of a reduction, if the intrinsic has a reset.
   std::optional<Stmt> init;
 };
 
-/// ScheduleError, with the line of tensorize, where the intrinsic does not compute what it is to
+/// ScheduleError, with the line of tensorize, if the intrinsic does not compute what it is to
 /// replace, or cannot be called there.
 IntrinsicBody make_intrinsic_body(StageId stage, const Program& program, const ComputeNest& nest);
 
