@@ -298,7 +298,7 @@ class IntrinMatcher {
       }
       if (!set_size(match_.sizes, axes.wanted[t], extent, axes.what)) return false;
       const Range range = Range::from_min_extent(begin, extent);
-      facts_.bind(var, range, /*replace=*/true);
+      for (Facts* facts : {&facts_, &inside_}) facts->bind(var, range, /*replace=*/true);
       domains_.set(var, arith::Interval::from_range(range));
       set(origin_, var, cast(var.dtype(), begin));
     }
@@ -400,14 +400,14 @@ class IntrinMatcher {
       if (index_of_input(*theirs, intrin_.inputs) == n) reads.indices.push_back(own->indices);
     Needs needs(tensor.shape().size());
     add_needs(
-        op_, {reads}, tensor, domains_, facts_,
+        op_, {reads}, tensor, domains_, inside_,
         /*is_input=*/[](const Tensor&) { return false; },
         /*rounds_up=*/[](std::size_t) { return false; }, needs);
     std::vector<Expr> extents;
     for (std::size_t d = 0; d < needs.size(); ++d) {
       const Expr& size = tensor.shape()[d];
       const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
-      input.region.push_back(arith::hull(needs[d], facts_).to_range(whole, Facts()));
+      input.region.push_back(arith::hull(needs[d], inside_).to_range(whole, Facts()));
       extents.push_back(arith::simplify(input.region[d].extent, facts_));
     }
     const std::optional<DimPairs> dims = pair_dims(extents, target.shape(), facts_);
@@ -510,6 +510,8 @@ class IntrinMatcher {
   /// intrinsic's axes.
   VarMap values_, origin_;
   arith::IntervalMap domains_;
+  /// Facts about the intrinsic's axes only: regions must also hold where a loop around is empty.
+  Facts inside_;
   IntrinMatch match_;
   std::string reason_;
   std::size_t num_reads_ = 0;
