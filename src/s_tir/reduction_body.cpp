@@ -128,12 +128,6 @@ bool loads_any(const Expr& e, const std::vector<Store>& stores) {
   return found;
 }
 
-std::vector<Expr> children_of(const Expr& e) {
-  std::vector<Expr> result;
-  for_each_child(e, [&](const Expr& child) { result.push_back(child); });
-  return result;
-}
-
 /// Finds y such that an expression is the reducer's result for the given x.
 class Matcher {
  public:
@@ -143,13 +137,10 @@ class Matcher {
     for (const Var& y : reducer_.rhs)
       if (pattern.same_as(y)) return binds(y, e);
     if (pattern.as<VarNode>()) return pattern.same_as(e);
-    const std::vector<Expr> parts = children_of(pattern), own = children_of(e);
-    if (parts.size() != own.size()) return false;
-    for (std::size_t n = 0; n < parts.size(); ++n)
-      if (!matches(parts[n], own[n])) return false;
-    std::size_t next = 0;
-    const Expr same_parts = map_children(pattern, [&](const Expr&) { return own[next++]; });
-    return structural_equal(same_parts, e);
+    return equal_but_for_children(pattern, e) &&
+           std::ranges::equal(
+               children_of(pattern), children_of(e),
+               [&](const Expr& part, const Expr& own) { return matches(part, own); });
   }
 
   std::optional<std::vector<Expr>> values() const {

@@ -6,6 +6,7 @@
 #include "tenon/support/match.h"
 #include "tenon/tir/fields.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::tir {
 
@@ -291,6 +292,20 @@ bool structural_equal(const Expr& a, const Expr& b) {
 bool structural_equal(const Stmt& a, const Stmt& b) { return Comparer().stmt(a, b); }
 
 bool structural_equal(const PrimFunc& a, const PrimFunc& b) { return Comparer().function(a, b); }
+
+std::vector<Expr> children_of(const Expr& e) {
+  std::vector<Expr> children;
+  for_each_child(e, [&](const Expr& child) { children.push_back(child); });
+  return children;
+}
+
+bool equal_but_for_children(const Expr& a, const Expr& b) {
+  if (a.node().value.index() != b.node().value.index()) return false;
+  const std::vector<Expr> children = children_of(b);
+  if (children_of(a).size() != children.size()) return false;
+  std::size_t next = 0;
+  return structural_equal(map_children(a, [&](const Expr&) { return children[next++]; }), b);
+}
 
 std::optional<Difference> first_difference(const Expr& a, const Expr& b) {
   Comparer comparer;

@@ -46,15 +46,15 @@ struct IntrinsicTest : ::testing::Test {
 
 TEST_F(IntrinsicTest, TheFirstNodeThatDiffersIsNamed) {
   auto plain = [](Expr a, Expr b) { return a * 2.0f + b; };
-  differ(plain, [](Expr a, Expr b) { return a * 3.0f + b; }, {"constant", "2f32", "3f32"});
-  differ(plain, [](Expr a, Expr b) { return a * 2.0f - b; }, {"operator", "+", "-"});
-  differ(plain, [](Expr a, Expr b) { return b + a * 2.5f; }, {"2f32", "2.5f32"});
-  differ(plain, [](Expr a, Expr b) { return a * 2.0f + exp(b); }, {"exp"});
+  differ(plain, [](Expr a, Expr b) { return a * 3.0f + b; }, {"they differ in `2f32` and `3f32`"});
+  differ(plain, [](Expr a, Expr b) { return a * 2.0f - b; }, {"+ B[", "- b[x]"});
+  differ(plain, [](Expr a, Expr b) { return b + a * 2.5f; }, {"`2f32` and `2.5f32`"});
+  differ(plain, [](Expr a, Expr b) { return a * 2.0f + exp(b); }, {"`B[i, x]` and `", "exp(b[x]"});
   differ(plain, [](Expr a, Expr b) { return max(a * 2.0f, b); }, {"max"});
   differ([](Expr a, Expr b) { return if_then_else(a > 0.0f, a, b); },
          [](Expr a, Expr b) { return if_then_else(a >= 0.0f, a, b); }, {"<="});
   differ([](Expr a, Expr b) { return select(a > b, a, b); },
-         [](Expr a, Expr b) { return select(a > b, b, a); }, {"a[x]", "b[x]"});
+         [](Expr a, Expr b) { return select(a > b, b, a); }, {"`A[i, x]`", "`b[x]`", "`B`"});
 }
 
 TEST_F(IntrinsicTest, WhatDependsOnTheAxisItselfDiffersToo) {
@@ -62,22 +62,27 @@ TEST_F(IntrinsicTest, WhatDependsOnTheAxisItselfDiffersToo) {
       {8, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + B(i, 15 - j); }, "C");
   te::Schedule s = te::create_schedule(C);
   s[C].tensorize(s[C].axis(1), intrin([](Expr a, Expr b) { return a + b; }));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B, C}); }, {"`C`", "b[(15 - x)]", "b[x]"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B, C});
+      },
+      {"`C`", "`B[i, (15 - x)]` and `b[x]`"}));
 }
 
 /// An input of the intrinsic is one tensor, though one tensor may be several inputs.
 TEST_F(IntrinsicTest, OneInputIsNoTwoTensors) {
   differ([](Expr a, Expr b) { return a * 2.0f + (a + b); },
-         [](Expr a, Expr b) { return a * 2.0f + (b + b); }, {"b[x]", "a[x]"});
+         [](Expr a, Expr b) { return a * 2.0f + (b + b); },
+         {"reads `B[i, x]`", "reads `b[x]`", "stands for `A`"});
 }
 
 TEST_F(IntrinsicTest, TheFirstNodeThatDiffersIsNamedUnderOperandsThatTradePlaces) {
   differ([](Expr a, Expr b) { return (a * 2.0f + exp(b)) * b; },
-         [](Expr a, Expr b) { return a * (exp(a) + b * 3.0f); }, {"2f32", "3f32"});
+         [](Expr a, Expr b) { return a * (exp(a) + b * 3.0f); }, {"`2f32` and `3f32`"});
 }
 
-/// Sixty-four times the same product, of which either operand may be either.
-TEST_F(IntrinsicTest, ManyOperandsThatLookAlikeStillGiveAReason) {
+/// The product of one product with itself, 64 times.
+TEST_F(IntrinsicTest, TheReadThatDiffersIsNamedUnderManyLikeOperands) {
   auto power = [](Expr product) {
     for (int n = 0; n < 6; ++n) product = product * product;
     return product;
@@ -92,14 +97,95 @@ TEST_F(IntrinsicTest, ManyOperandsThatLookAlikeStillGiveAReason) {
       [&] {
         lower(s, {A, B, C});
       },
-      {"`C`", "`op`", "b[x]", "b[(15 - x)]", "not every order"}));
+      {"`C`", "`op`", "they differ in `B[i, x]` and `b[(15 - x)]`"}));
+}
+
+TEST_F(IntrinsicTest, ReadsOfOtherElementsAreRefused) {
+  using Read = std::function<Expr(const te::Tensor&, Expr, Expr)>;
+  te::Tensor D = te::placeholder({20, 20}, "D"), d = te::placeholder({6, 6}, "d");
+  auto refused = [&](const Read& own, const Read& theirs,
+                     SourceLocation where = SourceLocation::current()) {
+    te::Tensor C = te::compute(
+        {8, 8}, {"i", "j"}, [&](Var i, Var j) { return own(D, i, j); }, "C");
+    te::Tensor c = te::compute(
+        {4, 4}, {"x", "y"}, [&](Var x, Var y) { return theirs(d, x, y); }, "c");
+    te::Schedule s = te::create_schedule(C);
+    auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 4);
+    s[C].tensorize(ii, te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}), where);
+    EXPECT_TRUE(refuses<ScheduleError>(
+        [&] {
+          lower(s, {D, C});
+        },
+        {"`C`", "`op`"}, where))
+        << where.line();
+  };
+  const Read corners = [](const te::Tensor& t, Expr i, Expr j) {
+    return t(i, j) + t(i + 2, j + 2);
+  };
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(j, i) + t(j + 2, i + 2); }, corners);
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(i, j + 2) + t(i + 2, j); }, corners);
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(i, j) + t(i + 2, j + 1); }, corners);
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(i * 2, j) + t(i * 2 + 2, j); },
+          corners);
+  refused([](const te::Tensor& t, Expr i, Expr j) { return t(i, j) * t(i + 2, j + 2); }, corners);
+}
+
+TEST_F(IntrinsicTest, TheValueOfAnAxisCountsFromTheWholeStage) {
+  te::Tensor C = te::compute(
+      {8, 16}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + j.astype(Float(32)); }, "C");
+  te::Tensor a = te::placeholder({8}, "a");
+  te::Tensor c = te::compute(
+      {8}, {"x"}, [&](Var x) { return a(x) + x.astype(Float(32)); }, "c");
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].split(s[C].axis(1), 8).inner,
+                 te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, C}); }, {"`C`", "`op`", "j.outer", "x"}));
+}
+
+TEST_F(IntrinsicTest, OneInputIsOneTensorInAllProducts) {
+  te::Tensor c0 = te::placeholder({16}, "p"), c1 = te::placeholder({16}, "q");
+  te::Tensor c = te::compute(
+      {16}, {"x"}, [&](Var x) { return c0(x) * c1(x) + c0(x) * exp(c1(x)); }, "c");
+  te::Tensor C = stage([](Expr a, Expr b) { return a * b + exp(a) * a; });
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].axis(1), te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B, C}); }, {"`C`", "`op`", "stands for"}));
+}
+
+/// The orders of seven reads are more than are tried.
+TEST_F(IntrinsicTest, AnIncompleteSearchIsReported) {
+  auto sum = [](const std::vector<int>& shifts, const std::function<Expr(int)>& read) {
+    Expr total = read(0);
+    for (int shift : shifts) total = total + read(shift);
+    return total;
+  };
+  te::Tensor D = te::placeholder({8, 32}, "D", Int(32)), d = te::placeholder({32}, "d", Int(32));
+  te::Tensor C = te::compute(
+      {8, 16}, {"i", "j"},
+      [&](Var i, Var j) {
+        return sum({1, 2, 3, 5, 6, 16}, [&](int shift) { return D(i, j + shift); });
+      },
+      "C");
+  te::Tensor c = te::compute(
+      {16}, {"x"},
+      [&](Var x) {
+        return sum({1, 2, 4, 5, 6, 16}, [&](int shift) { return d(x + shift); });
+      },
+      "c");
+  te::Schedule s = te::create_schedule(C);
+  s[C].tensorize(s[C].axis(1), te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {D, C});
+      },
+      {"`C`", "`op`", "reads `D[i,", "reads `d[", "not every order"}));
 }
 
 TEST_F(IntrinsicTest, NumbersOfTensorsAndOutputsDiffer) {
   differ([](Expr a, Expr) { return a + 1.0f; }, [](Expr a, Expr b) { return a + b; },
-         {"1f32", "b[x]"});
+         {"`1f32` and `b[x]`"});
   differ([](Expr a, Expr b) { return a + b; }, [](Expr a, Expr) { return a + 1.0f; },
-         {"2 tensors", "1"});
+         {"`B[i, x]` and `1f32`"});
 }
 
 TEST_F(IntrinsicTest, TypesDiffer) {
@@ -111,7 +197,7 @@ TEST_F(IntrinsicTest, TypesDiffer) {
       {16}, {"x"}, [&](Var x) { return a(x) + a(x); }, "c");
   te::Schedule s = te::create_schedule(C);
   s[C].tensorize(s[C].axis(1), te::decl_tensor_intrin(c.op(), call_f));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {D, C}); }, {"`D`", "int32", "float32"}));
+  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {D, C}); }, {"D[i, x]", "int32", "float32"}));
 }
 
 TEST_F(IntrinsicTest, ExtentsDiffer) {
@@ -123,7 +209,7 @@ TEST_F(IntrinsicTest, ExtentsDiffer) {
       [&] {
         lower(s, {A, B, C});
       },
-      {"`j.inner`", "`j`", "4", "8", "`x`"}));
+      {"`j.inner`", "[i, j]", "[1, 4]", "[x]", "[8]"}));
   te::Schedule rows = te::create_schedule(C);
   rows[C].tensorize(rows[C].axis(0), intrin(sum));
   EXPECT_TRUE(refuses<ScheduleError>([&] { lower(rows, {A, B, C}); }, {"`i`", "[8, 16]", "[16]"}));

@@ -13,6 +13,11 @@ bool structural_equal(const Stmt& a, const Stmt& b);
 /// Compares functions. Parameters and their buffers are matched by position.
 bool structural_equal(const PrimFunc& a, const PrimFunc& b);
 
+/// Returns the direct sub-expressions, left to right.
+std::vector<Expr> children_of(const Expr& e);
+/// Whether two nodes are equal apart from their direct sub-expressions.
+bool equal_but_for_children(const Expr& a, const Expr& b);
+
 /// The first difference between two trees, with the text of both sides.
 struct Difference {
   std::string left, right;

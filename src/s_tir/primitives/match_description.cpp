@@ -33,7 +33,9 @@ class Matcher {
     if (const For* loop = d.as<For>())
       loops(*loop, *t.as<For>());
     else if (const Store* store = d.as<Store>())
-      stores(*store, *t.as<Store>());
+      need(access(store->buffer, store->indices, t.as<Store>()->buffer, t.as<Store>()->indices) &&
+               same(store->value, t.as<Store>()->value),
+           "the values differ");
     else if (const BlockRealize* block = d.as<BlockRealize>())
       blocks(*block, *t.as<BlockRealize>());
     else
@@ -59,8 +61,8 @@ class Matcher {
   }
 
   void define(const Var& d, const Var& t) {
-    if (d.dtype() != t.dtype())
-      differ(quoted(t.name()) + " is of type " + t.dtype().str() + ", not " + d.dtype().str());
+    need(d.dtype() == t.dtype(),
+         quoted(t.name()) + " is of type " + t.dtype().str() + ", not " + d.dtype().str());
     set(names_, d, t);
     inner_.push_back(t);
   }
@@ -79,11 +81,6 @@ class Matcher {
     stmt(d.body, t.body);
   }
 
-  void stores(const Store& d, const Store& t) {
-    access(d.buffer, d.indices, t.buffer, t.indices);
-    need(same(d.value, t.value), "the values differ");
-  }
-
   void blocks(const BlockRealize& d, const BlockRealize& t) {
     const Block &own = *d.block, &other = *t.block;
     need(own.iters.size() == other.iters.size(),
@@ -91,13 +88,12 @@ class Matcher {
              std::to_string(own.iters.size()));
     for (std::size_t n = 0; n < own.iters.size(); ++n) {
       const IterVar &iter = own.iters[n], &at = other.iters[n];
-      need(iter.kind() == at.kind(),
-           "iterators `" + at.name() + "` and `" + iter.name() + "` are of different kinds");
+      const std::string both = "iterators `" + at.name() + "` and `" + iter.name() + "` ";
+      need(iter.kind() == at.kind(), both + "are of different kinds");
       need(iter.dom() && at.dom() && same(iter.dom()->min, at.dom()->min) &&
                same(iter.dom()->extent, at.dom()->extent),
-           "iterators `" + at.name() + "` and `" + iter.name() + "` have different domains");
-      need(same(d.values[n], t.values[n]),
-           "iterators `" + at.name() + "` and `" + iter.name() + "` have different values");
+           both + "have different domains");
+      need(same(d.values[n], t.values[n]), both + "have different values");
     }
     need(same(d.predicate, t.predicate), "the predicates differ");
     for (std::size_t n = 0; n < own.iters.size(); ++n)
@@ -112,92 +108,71 @@ class Matcher {
 
   /// Matches any other statement: its expressions and inner statements must match.
   void parts(const Stmt& d, const Stmt& t) {
-    std::vector<Expr> exprs;
-    std::vector<Stmt> stmts;
-    for_each_child(
-        t, [&](const Expr& e) { exprs.push_back(e); }, [&](const Stmt& s) { stmts.push_back(s); });
-    std::size_t e = 0, s = 0;
-    const bool is_known = d.as<Seq>() || d.as<If>() || d.as<Evaluate>();
-    need(is_known, "such statements are not compared");
-    for_each_child(
-        d,
-        [&](const Expr& own) {
-          need(e < exprs.size() && same(own, exprs[e]), "the expressions differ");
-          ++e;
-        },
-        [&](const Stmt& own) {
-          need(s < stmts.size(), "there are fewer statements");
-          stmt(own, stmts[s++]);
-        });
-    need(e == exprs.size() && s == stmts.size(), "there are more statements");
+    need(d.as<Seq>() || d.as<If>() || d.as<Evaluate>(), "such statements are not compared");
+    const auto parts_of = [](const Stmt& s) {
+      std::pair<std::vector<Expr>, std::vector<Stmt>> parts;
+      for_each_child(
+          s, [&](const Expr& e) { parts.first.push_back(e); },
+          [&](const Stmt& inner) { parts.second.push_back(inner); });
+      return parts;
+    };
+    const auto [exprs, stmts] = parts_of(d);
+    const auto [other_exprs, other_stmts] = parts_of(t);
+    need(exprs.size() == other_exprs.size() && stmts.size() == other_stmts.size(),
+         "they have different numbers of parts");
+    for (std::size_t n = 0; n < exprs.size(); ++n)
+      need(same(exprs[n], other_exprs[n]), "the expressions differ");
+    for (std::size_t n = 0; n < stmts.size(); ++n) stmt(stmts[n], other_stmts[n]);
   }
 
   bool same(const Expr& d, const Expr& t) {
     if (d.dtype() != t.dtype()) return false;
     if (const Load* load = d.as<Load>()) {
       const Load* other = t.as<Load>();
-      if (!other) return false;
-      access(load->buffer, load->indices, other->buffer, other->indices);
-      return true;
+      return other && access(load->buffer, load->indices, other->buffer, other->indices);
     }
     if (d.as<VarNode>()) return substitute(d, names_).same_as(t);
-    if (same_shape(d, t)) return true;
+    if (equal_but_for_children(d, t) &&
+        std::ranges::equal(children_of(d), children_of(t),
+                           [&](const Expr& own, const Expr& other) { return same(own, other); }))
+      return true;
     const bool is_number = d.dtype().is_index() && d.dtype().lanes == 1;
     return is_number && effect_of(d) == Effect::Pure && effect_of(t) == Effect::Pure &&
            arith::can_prove_equal(substitute(d, names_), t, facts_);
   }
 
-  /// Whether the nodes are alike and their operands match.
-  bool same_shape(const Expr& d, const Expr& t) {
-    if (d.node().value.index() != t.node().value.index()) return false;
-    std::vector<Expr> own, others;
-    for_each_child(d, [&](const Expr& e) { own.push_back(e); });
-    for_each_child(t, [&](const Expr& e) { others.push_back(e); });
-    if (own.size() != others.size()) return false;
-    std::size_t n = 0;
-    if (!structural_equal(map_children(d, [&](const Expr&) { return others[n++]; }), t))
-      return false;
-    for (std::size_t i = 0; i < own.size(); ++i)
-      if (!same(own[i], others[i])) return false;
-    return true;
-  }
-
-  void access(const Buffer& d, const std::vector<Expr>& indices, const Buffer& t,
+  /// Matches an access of a parameter with one of the computation: returns true or refuses.
+  bool access(const Buffer& d, const std::vector<Expr>& indices, const Buffer& t,
               const std::vector<Expr>& at) {
-    std::size_t position = 0;
-    while (position < found_.size() && !description_.buffers[position].buffer.same_as(d))
-      ++position;
-    need(position < found_.size(),
-         "buffer " + quoted(d->name) + " is no parameter of the description");
+    const std::string own = quoted(d->name), other = quoted(t->name);
+    const auto param = std::ranges::find_if(description_.buffers,
+                                            [&](const auto& p) { return p.buffer.same_as(d); });
+    need(param != description_.buffers.end(),
+         "buffer " + own + " is no parameter of the description");
     need(d->dtype == t->dtype,
-         quoted(t->name) + " has elements of type " + t->dtype.str() + ", not " + d->dtype.str());
-    need(d.scope() == t.scope(), quoted(t->name) + " is in scope \"" +
-                                     std::string(to_string(t.scope())) + "\", not \"" +
-                                     std::string(to_string(d.scope())) + "\"");
-    need(at.size() >= indices.size(),
-         quoted(t->name) + " has fewer dimensions than " + quoted(d->name));
+         other + " has elements of type " + t->dtype.str() + ", not " + d->dtype.str());
+    need(d.scope() == t.scope(), other + " is in scope \"" + std::string(to_string(t.scope())) +
+                                     "\", not \"" + std::string(to_string(d.scope())) + "\"");
+    need(at.size() >= indices.size(), other + " has fewer dimensions than " + own);
     MatchedBuffer match{t, {}};
     const std::size_t leading = at.size() - indices.size();
     for (std::size_t n = 0; n < at.size(); ++n) {
-      const Expr own =
+      const Expr index =
           n < leading ? make_int(at[n].dtype(), 0) : substitute(indices[n - leading], names_);
-      need(own.dtype() == at[n].dtype(), "the indices are of different types");
-      match.base.push_back(arith::simplify(at[n] - own, facts_));
+      need(index.dtype() == at[n].dtype(), "the indices are of different types");
+      match.base.push_back(arith::simplify(at[n] - index, facts_));
       for (const Var& var : inner_)
-        need(!uses_var(match.base.back(), var), "index " + std::to_string(n) + " of " +
-                                                    quoted(t->name) + " does not run as that of " +
-                                                    quoted(d->name));
+        need(!uses_var(match.base.back(), var),
+             "index " + std::to_string(n) + " of " + other + " does not run as that of " + own);
     }
-    std::optional<MatchedBuffer>& known = found_[position];
-    if (!known) {
-      known = std::move(match);
-      return;
-    }
-    need(known->target.same_as(t), quoted(d->name) + " stands for " + quoted(known->target->name) +
-                                       " and " + quoted(t->name));
+    auto& known = found_[static_cast<std::size_t>(param - description_.buffers.begin())];
+    if (!known) known = match;
+    need(known->target.same_as(t),
+         own + " stands for " + quoted(known->target->name) + " and " + other);
     for (std::size_t n = 0; n < at.size(); ++n)
       need(arith::can_prove_equal(known->base[n], match.base[n], facts_),
-           quoted(d->name) + " stands for different regions of " + quoted(t->name));
+           own + " stands for different regions of " + other);
+    return true;
   }
 
   const Caller& caller_;

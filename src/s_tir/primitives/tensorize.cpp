@@ -147,27 +147,21 @@ PrimFunc tensorize_block(const Caller& caller, const Program& program, int n,
 Renamed tensorize(const Program& program, int block_or_loop, const TensorIntrin& intrin,
                   SourceLocation where) {
   const Caller caller{"tensorize", where};
-  if (program.is_block(block_or_loop)) {
-    if (!program.scope(block_or_loop))
-      refuse(caller, describe(program, block_or_loop) + " is the root of the function");
-    const BlockKey key = program.key_of(block_or_loop);
-    Renamed result{tensorize_block(caller, program, block_or_loop, intrin)};
-    for (const int inner : program.child_blocks(block_or_loop))
-      result.renamed.emplace_back(program.key_of(inner), key);
-    return result;
-  }
-  const auto blockized = [&] {
+  const bool is_block = program.is_block(block_or_loop);
+  if (is_block && !program.scope(block_or_loop))
+    refuse(caller, describe(program, block_or_loop) + " is the root of the function");
+  const NewBlock outer = [&] {
     try {
-      return blockize(program, block_or_loop, where);
+      return is_block ? NewBlock{program.func(), program.key_of(block_or_loop)}
+                      : blockize(program, block_or_loop, where);
     } catch (const ScheduleError& error) {
       refuse(caller, std::string(error.sentence()));
     }
   }();
-  const Program outside(blockized.func);
-  const int block = *outside.find_block(blockized.block);
-  Renamed result{tensorize_block(caller, outside, block, intrin)};
+  const Program outside(outer.func);
+  Renamed result{tensorize_block(caller, outside, *outside.find_block(outer.block), intrin)};
   for (const int inner : program.child_blocks(block_or_loop))
-    result.renamed.emplace_back(program.key_of(inner), blockized.block);
+    result.renamed.emplace_back(program.key_of(inner), outer.block);
   return result;
 }
 

@@ -1,31 +1,20 @@
-// The debug check of tensor intrinsics: each call also runs the loops that compute what the
-// intrinsic declares, and reports the first element that differs.
+// The debug check of tensor intrinsics: loops next to each call compute what the intrinsic
+// declares, and the first element in which the two differ is reported as an error.
 //
 //   gemv_update(C, A, B)   ->   expected = C; loops on expected, A and B; gemv_update(C, A, B);
 //                               for each element: if C and expected differ, report it
 #pragma once
 
-#include "te/intrinsics/intrin_view.h"
+#include "te/intrinsics/intrin_call.h"
 
 namespace tenon::te {
 
 enum class IntrinPart : std::uint8_t { Body, Reset, Update };
 
-struct CheckedCall {
-  const TensorIntrinNode& intrin;
-  IntrinPart part;
-  /// In the order of the intrinsic's inputs and outputs.
-  const std::vector<IntrinView>& inputs;
-  const std::vector<IntrinView>& outputs;
-  /// The values of the intrinsic's variables.
-  const tir::VarMap& values;
-  /// Description for messages: "intrinsic `gemv` of stage `C`".
-  std::string what;
-};
-
-/// Returns `code` with the check, to be placed inside the views. `lowered` translates regions to
-/// expressions of the program. Floats may differ as reordered sums do.
-Stmt with_check(const CheckedCall& call, const Stmt& code,
+/// `code`, a part of the call's code inside its views, with the check around it. `lowered` turns
+/// expressions into expressions of the program at this place. Floats may differ by as much as sums
+/// in another order do. `what` starts the report: "intrinsic `gemv` of stage `C`".
+Stmt with_check(const IntrinCall& call, IntrinPart part, const std::string& what, const Stmt& code,
                 const std::function<Expr(const Expr&)>& lowered, const Program& program);
 
 }  // namespace tenon::te

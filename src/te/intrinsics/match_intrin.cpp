@@ -1,102 +1,30 @@
 #include "te/intrinsics/match_intrin.h"
 
 #include <algorithm>
+#include <array>
 
-#include "te/intrinsics/intrin_matcher.h"
+#include "te/bounds/required_region.h"
+#include "te/operations/declare.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/support/deep_stack.h"
+#include "tenon/te/operation_kind.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::te {
 
 using namespace tir;
 
-IntrinMatch IntrinMatcher::run() {
-  const std::optional<DimPairs> data = pair_dims(data_.extents, data_.wanted, facts_);
-  if (!data) return different(how_axes_differ());
-  output_dims_ = *data;
-  if (std::optional<std::string> difference = collect_bodies()) return different(*difference);
-  const std::optional<DimPairs> by_order = pair_dims(reduce_.extents, reduce_.wanted, facts_);
-  bool gave_up = false;
-  const auto several = std::count_if(reduce_.extents.begin(), reduce_.extents.end(),
-                                     [](const Expr& extent) { return !is_one(extent); }) > 1;
-  for (const bool in_order : {true, false}) {
-    if (in_order ? !by_order : by_order && !several) continue;
-    const Naming names = names_given(in_order ? by_order->theirs : nameless());
-    const auto found =
-        matcher(names).find(bodies_, names, [&](const Naming& all) { return accept(all); });
-    if (found == BodyMatcher::Result::Found) return std::move(match_);
-    gave_up = gave_up || found == BodyMatcher::Result::GaveUp;
-  }
-  explain(names_given(by_order ? by_order->theirs : nameless()));
-  if (gave_up && !match_.difference.empty())
-    match_.difference += "; as many operands look alike, not every order of them was tried";
-  return std::move(match_);
-}
+namespace {
 
-IntrinMatcher::Axes IntrinMatcher::sides_of(const std::vector<IterVar>& own,
-                                            const std::vector<IterVar>& theirs) const {
-  Axes axes{own, theirs, {}, {}};
-  for (const IterVar& axis : own)
-    axes.extents.push_back(arith::simplify(part_.axes.at(axis).extent, facts_));
-  for (const IterVar& axis : theirs) axes.wanted.push_back(axis.dom()->extent);
-  return axes;
-}
+/// Limits the ways to pair operands with equal forms, and reduction axes with equal extents.
+constexpr int kMaxTries = 10'000;
+/// The cost of comparing the regions of one complete pairing, in tries.
+constexpr int kTriesPerPairing = 10;
 
-IntrinMatch IntrinMatcher::different(std::string how) {
-  IntrinMatch match;
-  match.difference = std::move(how);
-  return match;
-}
+// ---- canonical forms ----------------------------------------------------------------------------
 
-// ---- bodies -------------------------------------------------------------------------------------
-
-std::string count_of(std::size_t count, const std::string& what) {
-  std::string text = std::to_string(count);
-  text += ' ';
-  text += what;
-  if (count != 1) text += 's';
-  return text;
-}
-
-std::optional<std::string> IntrinMatcher::collect_bodies() {
-  const ReduceNode *own = own_.reduction(), *theirs = theirs_.reduction();
-  if (!own != !theirs)
-    return std::string("it ") + (own ? "reduces" : "does not reduce") + ", the intrinsic " +
-           (own ? "does not" : "does");
-  if (own_.body.size() != theirs_.body.size())
-    return "it has " + count_of(own_.body.size(), "output") + ", the intrinsic " +
-           std::to_string(theirs_.body.size());
-  know_axes();
-  if (own) return collect_reductions(*own, *theirs);
-  for (std::size_t k = 0; k < own_.body.size(); ++k) add(own_.body[k], theirs_.body[k], "the body");
-  return std::nullopt;
-}
-
-std::optional<std::string> IntrinMatcher::collect_reductions(const ReduceNode& own,
-                                                             const ReduceNode& theirs) {
-  if (own.init.size() != theirs.init.size())
-    return std::string("it ") + (own.init.empty() ? "has no" : "has a") +
-           " start value of its own, the intrinsic " + (own.init.empty() ? "has" : "has none");
-  VarMap operands;
-  for (std::size_t k = 0; k < theirs.combiner->lhs.size(); ++k) {
-    set(operands, theirs.combiner->lhs[k], own.combiner->lhs[k]);
-    set(operands, theirs.combiner->rhs[k], own.combiner->rhs[k]);
-  }
-  for (std::size_t k = 0; k < own.source.size(); ++k) {
-    add(own.source[k], theirs.source[k], "what is reduced");
-    add(own.combiner->result[k], substitute(theirs.combiner->result[k], operands), "the reducer");
-    add(own.combiner->identity[k], theirs.combiner->identity[k], "the reducer's identity");
-  }
-  add(own.condition, theirs.condition, "the reduction's condition");
-  for (std::size_t k = 0; k < own.init.size(); ++k)
-    add(own.init[k], theirs.init[k], "the start value");
-  return std::nullopt;
-}
-
-void IntrinMatcher::add(const Expr& own, const Expr& theirs, std::string what) {
-  bodies_.push_back({arith::simplify(substitute(without_lets(own), fixed_), facts_),
-                     arith::simplify(without_lets(theirs), facts_), std::move(what)});
-}
-
-Expr IntrinMatcher::without_lets(const Expr& e) {
+Expr without_lets(const Expr& e) {
   return rewrite(e, [](const LetExpr& let, const Expr&) -> std::optional<Expr> {
     VarMap value;
     set(value, let.var, let.value);
@@ -104,93 +32,504 @@ Expr IntrinMatcher::without_lets(const Expr& e) {
   });
 }
 
-// ---- axes ---------------------------------------------------------------------------------------
-
-void IntrinMatcher::know_axes() {
-  for (const Axes* axes : {&data_, &reduce_}) {
-    for (std::size_t n = 0; n < axes->own.size(); ++n) {
-      const IterVar& axis = axes->own[n];
-      const Range& range = part_.axes.at(axis);
-      locals_.push_back(axis.var().fresh());
-      if (is_one(axes->extents[n])) {
-        set(fixed_, axis.var(), cast(axis.var().dtype(), range.min));
-      } else {
-        facts_.bind(axis.var(), range, /*replace=*/true);
-        facts_.bind(locals_.back(),
-                    Range::from_min_extent(make_int(axis.var().dtype(), 0), range.extent));
-        set(local_values_, axis.var(), locals_.back() + cast(axis.var().dtype(), range.min));
-      }
-    }
-    for (const IterVar& axis : axes->theirs) facts_.bind(axis.var(), *axis.dom(), /*replace=*/true);
-  }
+/// The operator of a node whose operands may be swapped. A difference of integers is a sum.
+std::optional<BinaryOp> commutative_operator(const Expr& e) {
+  using enum BinaryOp;
+  const Binary* n = e.as<Binary>();
+  if (n && n->op == Sub && e.dtype().is_integral()) return Add;
+  constexpr std::array kCommutative{Add, Mul, Min, Max, And, Or, Eq, Ne};
+  const bool is_commutative = n && std::ranges::count(kCommutative, n->op) > 0;
+  return is_commutative ? std::optional(n->op) : std::nullopt;
 }
 
-Naming IntrinMatcher::names_given(AxisNames reduce) const {
-  return {
-      std::vector<std::optional<std::size_t>>(intrin_.inputs.size()), std::move(reduce), {}, {}};
+/// An index in another type, because the two sides may index in different types.
+Expr in_type(const Expr& e, DataType type) {
+  if (e.dtype() == type) return e;
+  if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
+  if (const Cast* n = e.as<Cast>()) return in_type(n->value, type);
+  if (const Binary* n = e.as<Binary>())
+    return make_binary(n->op, in_type(n->a, type), in_type(n->b, type));
+  return cast(type, e);
 }
 
-bool IntrinMatcher::may_pair(std::size_t own, std::size_t theirs) const {
-  return reduce_.wanted[theirs].as<VarNode>() != nullptr ||
-         arith::can_prove_equal(reduce_.extents[own], reduce_.wanted[theirs], facts_);
-}
+/// Canonical forms of the expressions of both sides, on the intrinsic's axes. Operands of
+/// commutative operators have one order. A read is reduced to the parts of its indices that vary
+/// with the axes.
+class CanonicalForms {
+ public:
+  /// `origin` maps each of the intrinsic's axes to its first value.
+  CanonicalForms(VarMap origin, const Facts& facts) : origin_(std::move(origin)), facts_(facts) {}
 
-BodyMatcher IntrinMatcher::matcher(const Naming& names) {
-  BodySide own, theirs;
-  for (std::size_t n = 0; n < data_.own.size(); ++n) {
-    if (is_one(data_.extents[n])) continue;
-    const std::size_t name = *output_dims_.theirs[n];
-    own.data.push_back({name, locals_[n]});
-    theirs.data.push_back({name, data_.theirs[name].var()});
+  const Expr& of(const Expr& e) {
+    if (const auto known = forms_.find(&e.node()); known != forms_.end()) return known->second.form;
+    if (is_stack_low()) return *with_deep_stack([&] { return &of(e); });
+    return forms_.emplace(&e.node(), Operand{e, make(e)}).first->second.form;
   }
-  std::vector<char> is_fixed(reduce_.theirs.size());
-  for (std::size_t n = 0; n < reduce_.own.size(); ++n) {
-    if (!is_one(reduce_.extents[n])) {
-      own.reduce.push_back({n, locals_[data_.own.size() + n]});
-    } else if (names.reduce[n]) {
-      is_fixed[*names.reduce[n]] = true;
-    }
-  }
-  for (std::size_t n = 0; n < reduce_.theirs.size(); ++n)
-    if (!is_one(reduce_.wanted[n]) && !is_fixed[n])
-      theirs.reduce.push_back({n, reduce_.theirs[n].var()});
-  own.local = [this](const Expr& index) {
-    return arith::simplify(substitute(index, local_values_), facts_);
+  bool are_equal(const Expr& a, const Expr& b) { return structural_equal(of(a), of(b)); }
+
+  /// Expressions of one form on both sides, any of which may stand for any.
+  struct Group {
+    Expr form;
+    std::vector<Expr> own, theirs;
   };
-  theirs.local = [this](const Expr& index) { return arith::simplify(index, facts_); };
-  own.place_of = [this](const ProducerLoad& read) { return place_of(read, op_.inputs()); };
-  theirs.place_of = [this](const ProducerLoad& read) { return place_of(read, intrin_.inputs); };
-  return {std::move(own), std::move(theirs),
-          [this](std::size_t a, std::size_t b) { return may_pair(a, b); }};
-}
+  /// The operands of two nodes of one commutative operator, by their forms.
+  std::vector<Group> groups_of(const Expr& own, const Expr& theirs) {
+    std::vector<Group> groups;
+    for (const auto side : {&Group::own, &Group::theirs})
+      for (const auto& [value, form] : operands(side == &Group::own ? own : theirs)) {
+        auto group = std::ranges::find_if(groups, [&, &form = form](const Group& other) {
+          return structural_equal(other.form, form);
+        });
+        if (group == groups.end()) group = groups.insert(group, {form, {}, {}});
+        ((*group).*side).push_back(value);
+      }
+    return groups;
+  }
 
-std::size_t IntrinMatcher::place_of(const ProducerLoad& read, const std::vector<Tensor>& inputs) {
-  const Tensor tensor = Tensor::of(read);
-  const auto found = std::find_if(inputs.begin(), inputs.end(),
-                                  [&](const Tensor& input) { return input.same_as(tensor); });
-  internal_check(found != inputs.end(), "an operation reads a tensor that is none of its inputs");
-  return static_cast<std::size_t>(found - inputs.begin());
-}
+ private:
+  struct Operand {
+    Expr value, form;
+  };
 
-bool IntrinMatcher::accept(const Naming& names) {
-  for (std::size_t n = 0; n < reduce_.own.size(); ++n) {
-    if (names.reduce[n] || is_one(reduce_.extents[n])) continue;
+  /// The operands of a commutative operator. A chain of an integer operator is one list; the order
+  /// of float operations affects the result.
+  std::vector<Operand> operands(const Expr& e) {
+    const BinaryOp op = *commutative_operator(e);
+    const bool is_chain = op != BinaryOp::Eq && op != BinaryOp::Ne && e.dtype().is_integral();
+    std::vector<Operand> result;
+    std::vector<std::pair<Expr, bool>> open{{e, false}};
+    while (!open.empty()) {
+      const auto [value, is_negated] = std::move(open.back());
+      open.pop_back();
+      if (!value.same_as(e) && !(is_chain && commutative_operator(value) == op)) {
+        result.push_back({value, is_negated ? call("negated", e.dtype(), {of(value)}) : of(value)});
+        continue;
+      }
+      const Binary& n = *value.as<Binary>();
+      open.emplace_back(n.b, is_negated != (n.op == BinaryOp::Sub));
+      open.emplace_back(n.a, is_negated);
+    }
+    return result;
+  }
+
+  Expr make(const Expr& e) {
+    std::vector<Expr> forms;
+    if (const ProducerLoad* read = e.as<ProducerLoad>()) {
+      for (const Expr& index : read->indices) {
+        const Expr form = contains<ProducerLoad>(index) ? of(index) : varying_part(index);
+        // Either side may have dimensions of one element that the other lacks.
+        if (!is_zero(form)) forms.push_back(form);
+      }
+      return call("read", e.dtype(), std::move(forms));
+    }
+    const std::optional<BinaryOp> op = commutative_operator(e);
+    if (!op) return map_children(e, [&](const Expr& child) { return of(child); });
+    for (const Operand& operand : operands(e)) forms.push_back(operand.form);
+    std::ranges::sort(forms, {}, [](const Expr& form) { return form.node().hash; });
+    return call(to_string(*op), e.dtype(), std::move(forms));
+  }
+
+  Expr varying_part(const Expr& index) const {
+    const Expr wide = in_type(index, Int(64));
+    return arith::simplify(wide - substitute_folding(wide, origin_), facts_);
+  }
+
+  /// A node for a form only: no program calls a function of this name.
+  static Expr call(std::string_view name, DataType type, std::vector<Expr> args) {
+    return make_call(type, ExternCallee{"form of " + std::string(name), true}, std::move(args));
+  }
+
+  const VarMap origin_;
+  const Facts& facts_;
+  /// Memoized forms. The key is the node of `value`, which the entry keeps alive.
+  std::unordered_map<const ExprNode*, Operand> forms_;
+};
+
+// ---- matching -----------------------------------------------------------------------------------
+
+class IntrinMatcher {
+ public:
+  IntrinMatcher(const Operation& op, const TensorIntrinNode& intrin, const AxisRanges& part,
+                Facts& facts)
+      : op_(op),
+        intrin_(intrin),
+        own_(*op.as<Compute>()),
+        theirs_(*intrin.op.as<Compute>()),
+        part_(part),
+        facts_(facts),
+        data_(axes_of("data axes", own_.axis, theirs_.axis)),
+        reduce_(axes_of("reduction axes", own_.reduce_axis, theirs_.reduce_axis)) {}
+
+  IntrinMatch run() {
+    const std::optional<DimPairs> dims = pair_dims(data_.extents, data_.wanted, facts_);
+    match_.difference = dims ? collect_bodies() : axes_differ(data_);
+    if (!match_.difference.empty()) return std::move(match_);
+    match_.output_dims = *dims;
+    data_.partners = dims->theirs;
+    if (!match_from(0)) {
+      match_.difference = reason_.empty() ? axes_differ(reduce_) : reason_;
+      if (tries_left_ <= 0) match_.difference += "; not every order of like operands was tried";
+    }
+    return std::move(match_);
+  }
+
+ private:
+  /// Axes of one kind, and their extents.
+  struct Axes {
+    const char* what;
+    const std::vector<IterVar>& own;
+    const std::vector<IterVar>& theirs;
+    std::vector<Expr> extents, wanted;
+    /// Per axis of the operation, the intrinsic's.
+    std::vector<std::optional<std::size_t>> partners;
+  };
+  struct Body {
+    std::string what;
+    Expr own, theirs;
+  };
+  using Group = CanonicalForms::Group;
+  /// Reads of the operation and of the intrinsic that stand for each other.
+  struct Pairs {
+    std::vector<std::pair<const ProducerLoad*, const ProducerLoad*>> reads;
+    /// Per input of the intrinsic, the operation's input.
+    std::vector<std::optional<std::size_t>> tensors;
+  };
+
+  Axes axes_of(const char* what, const std::vector<IterVar>& own,
+               const std::vector<IterVar>& theirs) const {
+    Axes axes{what, own, theirs, {}, {}, {}};
+    for (const IterVar& axis : own)
+      axes.extents.push_back(arith::simplify(part_.at(axis).extent, facts_));
+    for (const IterVar& axis : theirs) axes.wanted.push_back(axis.dom()->extent);
+    axes.partners.resize(own.size());
+    return axes;
+  }
+
+  // ---- bodies
+
+  /// Returns the difference if the two do not have the same kinds and numbers of bodies.
+  std::string collect_bodies() {
+    const ReduceNode *own = own_.reduction(), *theirs = theirs_.reduction();
+    if (!own != !theirs)
+      return own ? "it reduces, the intrinsic does not" : "it does not reduce, the intrinsic does";
+    if (!own) return add("body", own_.body, theirs_.body);
+    std::string difference = add("reduced value", own->source, theirs->source);
+    if (difference.empty()) difference = add("start value", own->init, theirs->init);
+    if (!difference.empty()) return difference;
+    VarMap operands;
+    std::vector<Expr> results;
+    for (std::size_t k = 0; k < own->source.size(); ++k) {
+      set(operands, theirs->combiner->lhs[k], own->combiner->lhs[k]);
+      set(operands, theirs->combiner->rhs[k], own->combiner->rhs[k]);
+    }
+    for (const Expr& result : theirs->combiner->result)
+      results.push_back(substitute(result, operands));
+    return add("reducer", own->combiner->result, results) +
+           add("reducer's identity", own->combiner->identity, theirs->combiner->identity) +
+           add("reduction's condition", {own->condition}, {theirs->condition});
+  }
+
+  std::string add(const std::string& what, const std::vector<Expr>& own,
+                  const std::vector<Expr>& theirs) {
+    if (own.size() != theirs.size())
+      return "its number of " + what + "s is " + std::to_string(own.size()) +
+             ", that of the intrinsic " + std::to_string(theirs.size());
+    for (std::size_t k = 0; k < own.size(); ++k)
+      bodies_.push_back({what, without_lets(own[k]), without_lets(theirs[k])});
+    return "";
+  }
+
+  // ---- axes
+
+  /// Pairs the reduction axes from the n-th on in each way that their extents allow, in the given
+  /// order first, until the bodies match.
+  bool match_from(std::size_t n) {
+    if (n == reduce_.own.size()) return --tries_left_ > 0 && match_bodies();
+    if (is_one(reduce_.extents[n])) return match_from(n + 1);
     for (std::size_t t = 0; t < reduce_.theirs.size(); ++t) {
-      if (is_one(reduce_.wanted[t]) || names.names(t) || !may_pair(n, t)) continue;
-      if (--axis_tries_left_ < 0) return false;
-      Naming more = names;
-      more.reduce[n] = t;
-      if (accept(more)) return true;
+      const Expr& wanted = reduce_.wanted[t];
+      const bool is_taken = std::ranges::count(reduce_.partners, std::optional(t)) > 0;
+      if (is_taken || is_one(wanted) ||
+          !(wanted.as<VarNode>() || arith::can_prove_equal(reduce_.extents[n], wanted, facts_)))
+        continue;
+      reduce_.partners[n] = t;
+      if (match_from(n + 1)) return true;
+      reduce_.partners[n].reset();
     }
     return false;
   }
-  begin(names);
-  compare_leaves(names);
-  return !is_different_;
+
+  bool match_bodies() {
+    match_.sizes.clear();
+    values_.clear();
+    origin_.clear();
+    if (!set_axes(data_) || !set_axes(reduce_)) return false;
+    CanonicalForms forms(origin_, facts_);
+    std::vector<Body> bodies;
+    std::vector<Group> groups;
+    for (const auto& [what, own, theirs] : bodies_) {
+      bodies.push_back({what, arith::simplify(substitute(own, values_), facts_),
+                        arith::simplify(substitute_folding(theirs, match_.sizes), facts_)});
+      if (!forms.are_equal(bodies.back().own, bodies.back().theirs))
+        return differ({}, bodies_differ(bodies.back(), forms));
+      groups.push_back({forms.of(bodies.back().own), {bodies.back().own}, {bodies.back().theirs}});
+    }
+    return search(std::move(groups),
+                  {{}, std::vector<std::optional<std::size_t>>(intrin_.inputs.size())}, forms);
+  }
+
+  /// Sets the values of the operation's axes in terms of the intrinsic's axes, and the values of
+  /// the intrinsic's variable extents.
+  bool set_axes(const Axes& axes) {
+    for (std::size_t n = 0; n < axes.own.size(); ++n)
+      set(values_, axes.own[n].var(), cast(axes.own[n].var().dtype(), part_.at(axes.own[n]).min));
+    for (std::size_t t = 0; t < axes.theirs.size(); ++t) {
+      const Var& var = axes.theirs[t].var();
+      const Expr begin = axes.theirs[t].dom()->min;
+      Expr extent = make_int(begin.dtype(), 1);
+      const auto partner = std::ranges::find(axes.partners, std::optional(t));
+      if (partner != axes.partners.end()) {
+        const auto n = static_cast<std::size_t>(partner - axes.partners.begin());
+        const Var& own = axes.own[n].var();
+        extent = cast(begin.dtype(), axes.extents[n]);
+        set(values_, own, cast(own.dtype(), var - begin + part_.at(axes.own[n]).min));
+      } else if (!is_one(axes.wanted[t]) && !axes.wanted[t].as<VarNode>()) {
+        return differ({}, axes_differ(axes));
+      }
+      if (!set_size(match_.sizes, axes.wanted[t], extent, axes.what)) return false;
+      const Range range = Range::from_min_extent(begin, extent);
+      for (Facts* facts : {&facts_, &inside_}) facts->bind(var, range, /*replace=*/true);
+      domains_.set(var, arith::Interval::from_range(range));
+      set(origin_, var, cast(var.dtype(), begin));
+    }
+    return true;
+  }
+
+  bool set_size(VarMap& sizes, const Expr& theirs, const Expr& own, const std::string& what) {
+    if (!theirs.as<VarNode>()) return true;
+    const Expr& known = sizes.try_emplace(&theirs.node(), own).first->second;
+    return arith::can_prove_equal(known, own, facts_) ||
+           differ({}, what + " gives `" + print_expr(theirs) + "` of the intrinsic the value " +
+                          print_expr(own) + ", elsewhere it is " + print_expr(known));
+  }
+
+  // ---- reads
+
+  /// Pairs the expressions of each group. Equal forms do not decide which operands stand for each
+  /// other: in A[i]*B[i] + A[i]*C[i] the forms of all reads are equal, but each input of the
+  /// intrinsic is one tensor. So where a group has several, this tries one after the other.
+  bool search(std::vector<Group> groups, Pairs pairs, CanonicalForms& forms) {
+    if (is_stack_low())
+      return with_deep_stack([&] { return search(std::move(groups), std::move(pairs), forms); });
+    const auto find_certain = [&] {
+      return std::ranges::find(groups, 1u, [](const Group& group) { return group.own.size(); });
+    };
+    for (auto next = find_certain(); next != groups.end(); next = find_certain()) {
+      const Group group = std::move(*next);
+      groups.erase(next);
+      if (!pair(group.own[0], group.theirs[0], groups, pairs, forms)) return false;
+    }
+    if (groups.empty()) return accept(pairs);
+    const Group group = std::move(groups.front());
+    groups.erase(groups.begin());
+    for (auto theirs = group.theirs.begin(); theirs != group.theirs.end(); ++theirs) {
+      const auto is_same = [&](const Expr& other) { return other.same_as(*theirs); };
+      if (std::any_of(group.theirs.begin(), theirs, is_same)) continue;
+      if (--tries_left_ <= 0) return false;
+      std::vector<Group> rest = groups;
+      rest.push_back({group.form, {group.own[0]}, {*theirs}});
+      rest.push_back({group.form, {group.own.begin() + 1, group.own.end()}, group.theirs});
+      rest.back().theirs.erase(rest.back().theirs.begin() + (theirs - group.theirs.begin()));
+      if (search(std::move(rest), pairs, forms)) return true;
+    }
+    return false;
+  }
+
+  /// Pairs two expressions of one form, and puts their parts before the other groups.
+  bool pair(const Expr& own, const Expr& theirs, std::vector<Group>& groups, Pairs& pairs,
+            CanonicalForms& forms) {
+    if (!contains<ProducerLoad>(own)) return true;
+    if (commutative_operator(own)) {
+      const std::vector<Group> parts = forms.groups_of(own, theirs);
+      groups.insert(groups.begin(), parts.begin(), parts.end());
+      return true;
+    }
+    std::vector<Expr> a = children_of(own), b = children_of(theirs);
+    if (const ProducerLoad* read = own.as<ProducerLoad>()) {
+      const ProducerLoad* other = theirs.as<ProducerLoad>();
+      const std::size_t tensor = index_of_input(*read, op_.inputs());
+      std::optional<std::size_t>& known = pairs.tensors[index_of_input(*other, intrin_.inputs)];
+      if (known && *known != tensor)
+        return differ(pairs, reads_differ(*read, *other) + ", which stands for `" +
+                                 op_.inputs()[*known].name() + "`");
+      known = tensor;
+      pairs.reads.emplace_back(read, other);
+      const auto is_plain = [](const Expr& index) { return !contains<ProducerLoad>(index); };
+      std::erase_if(a, is_plain);
+      std::erase_if(b, is_plain);
+    }
+    for (std::size_t n = a.size(); n-- > 0;)
+      groups.insert(groups.begin(), {forms.of(a[n]), {a[n]}, {b[n]}});
+    return true;
+  }
+
+  /// Whether each input of the intrinsic is one region, in which the reads of both sides access the
+  /// same elements.
+  bool accept(const Pairs& pairs) {
+    tries_left_ -= kTriesPerPairing;
+    IntrinMatch match{{}, match_.output_dims, match_.sizes, {}};
+    for (std::size_t n = 0; n < intrin_.inputs.size(); ++n)
+      if (!add_input(n, pairs, match)) return false;
+    for (const auto& [own, theirs] : pairs.reads)
+      if (!are_same_element(*own, *theirs, match))
+        return differ(pairs, reads_differ(*own, *theirs));
+    match_ = std::move(match);
+    return true;
+  }
+
+  bool add_input(std::size_t n, const Pairs& pairs, IntrinMatch& match) {
+    const Tensor& target = intrin_.inputs[n];
+    if (!pairs.tensors[n])
+      return differ(pairs,
+                    "it reads nothing in the place of `" + target.name() + "` of the intrinsic");
+    match.inputs.push_back({*pairs.tensors[n], {}, {}});
+    MatchedInput& input = match.inputs.back();
+    const Tensor& tensor = op_.inputs()[input.tensor];
+    TensorReads reads{tensor, {}};
+    for (const auto& [own, theirs] : pairs.reads)
+      if (index_of_input(*theirs, intrin_.inputs) == n) reads.indices.push_back(own->indices);
+    Needs needs(tensor.shape().size());
+    add_needs(
+        op_, {reads}, tensor, domains_, inside_,
+        /*is_input=*/[](const Tensor&) { return false; },
+        /*rounds_up=*/[](std::size_t) { return false; }, needs);
+    std::vector<Expr> extents;
+    for (std::size_t d = 0; d < needs.size(); ++d) {
+      const Expr& size = tensor.shape()[d];
+      const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
+      input.region.push_back(arith::hull(needs[d], inside_).to_range(whole, Facts()));
+      extents.push_back(arith::simplify(input.region[d].extent, facts_));
+    }
+    const std::optional<DimPairs> dims = pair_dims(extents, target.shape(), facts_);
+    if (!dims)
+      return differ(pairs, "of `" + tensor.name() + "` it reads " + print_list(extents) +
+                               " elements, `" + target.name() + "` of the intrinsic has " +
+                               print_list(target.shape()));
+    input.dims = *dims;
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      if (dims->theirs[d] && !set_size(match.sizes, target.shape()[*dims->theirs[d]], extents[d],
+                                       "`" + tensor.name() + "`"))
+        return false;
+    return true;
+  }
+
+  /// Whether the operation's indices, relative to the region, are the intrinsic's.
+  bool are_same_element(const ProducerLoad& own, const ProducerLoad& theirs,
+                        const IntrinMatch& match) const {
+    const MatchedInput& input = match.inputs[index_of_input(theirs, intrin_.inputs)];
+    for (std::size_t d = 0; d < input.region.size(); ++d) {
+      const Expr &index = own.indices[d], &min = input.region[d].min;
+      if (!input.dims.theirs[d]) continue;
+      // The forms of indices that read a tensor are equal.
+      if (contains<ProducerLoad>(index)) {
+        if (!is_zero(arith::simplify(min, facts_))) return false;
+        continue;
+      }
+      const Expr wanted = substitute_folding(theirs.indices[*input.dims.theirs[d]], match.sizes);
+      if (!arith::can_prove_equal(index - min, in_type(wanted, index.dtype()), facts_))
+        return false;
+    }
+    return true;
+  }
+
+  // ---- differences
+
+  /// Keeps the reason of the attempt that paired the most reads before it failed.
+  bool differ(const Pairs& pairs, const std::string& reason) {
+    if (reason_.empty() || pairs.reads.size() > num_reads_) {
+      reason_ = reason;
+      num_reads_ = pairs.reads.size();
+    }
+    return false;
+  }
+
+  static std::string bodies_differ(const Body& body, CanonicalForms& forms) {
+    Expr own = body.own, theirs = body.theirs;
+    while (narrow(own, theirs, forms)) continue;
+    std::string text = "the " + body.what + " is `" + print_expr(body.own) +
+                       "`, that of the intrinsic is `" + print_expr(body.theirs) + "`";
+    if (!own.same_as(body.own))
+      text += "; they differ in `" + print_expr(own) + "` and `" + print_expr(theirs) + "`";
+    if (own.dtype() != theirs.dtype())
+      text += ", of types " + own.dtype().str() + " and " + theirs.dtype().str();
+    return text;
+  }
+
+  /// Replaces both by their first parts that differ; false if they differ as a whole.
+  static bool narrow(Expr& own, Expr& theirs, CanonicalForms& forms) {
+    if (own.as<ProducerLoad>() || !equal_but_for_children(own, theirs)) return false;
+    std::vector<Expr> a, b;
+    if (commutative_operator(own)) {
+      for (const auto& [form, left, right] : forms.groups_of(own, theirs)) {
+        if (left.size() > right.size()) a.push_back(left[right.size()]);
+        if (right.size() > left.size()) b.push_back(right[left.size()]);
+      }
+    } else {
+      a = children_of(own), b = children_of(theirs);
+      while (!a.empty() && forms.are_equal(a[0], b[0])) a.erase(a.begin()), b.erase(b.begin());
+    }
+    if (a.empty() || b.empty()) return false;
+    own = a[0], theirs = b[0];
+    return true;
+  }
+
+  static std::string reads_differ(const ProducerLoad& own, const ProducerLoad& theirs) {
+    const auto text = [](const ProducerLoad& read) {
+      return "`" + print_expr(make_producer_load(read.producer, read.indices)) + "`";
+    };
+    return "it reads " + text(own) + " where the intrinsic reads " + text(theirs);
+  }
+
+  static std::string axes_differ(const Axes& axes) {
+    const auto names = [](const std::vector<IterVar>& list) {
+      return print_list(std::vector<Expr>(list.begin(), list.end()));
+    };
+    return std::string("its ") + axes.what + " " + names(axes.own) + " have the extents " +
+           print_list(axes.extents) + " there, those of the intrinsic, " + names(axes.theirs) +
+           ", " + print_list(axes.wanted);
+  }
+
+  const Operation& op_;
+  const TensorIntrinNode& intrin_;
+  const Compute &own_, &theirs_;
+  const AxisRanges& part_;
+  Facts& facts_;
+  Axes data_, reduce_;
+  std::vector<Body> bodies_;
+  /// Values of the operation's axes in terms of the intrinsic's axes; first values of the
+  /// intrinsic's axes.
+  VarMap values_, origin_;
+  arith::IntervalMap domains_;
+  /// Facts about the intrinsic's axes only: regions must also hold where a loop around is empty.
+  Facts inside_;
+  IntrinMatch match_;
+  std::string reason_;
+  std::size_t num_reads_ = 0;
+  int tries_left_ = kMaxTries;
+};
+
+}  // namespace
+
+std::size_t index_of_input(const ProducerLoad& read, const std::vector<Tensor>& inputs) {
+  const Tensor tensor = Tensor::of(read);
+  const auto found =
+      std::ranges::find_if(inputs, [&](const Tensor& input) { return input.same_as(tensor); });
+  internal_check(found != inputs.end(), "an operation reads a tensor that is not its input");
+  return static_cast<std::size_t>(found - inputs.begin());
 }
 
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
-                         const TensorizedPart& part, arith::Facts& facts) {
+                         const AxisRanges& part, Facts& facts) {
   return IntrinMatcher(op, intrin, part, facts).run();
 }
 

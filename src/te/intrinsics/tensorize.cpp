@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "te/intrinsics/check_intrin.h"
-#include "te/intrinsics/intrin_call.h"
-#include "te/intrinsics/reduction_progress.h"
 #include "te/loops/compute_body.h"
+#include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/print.h"
@@ -16,87 +15,36 @@ using namespace tir;
 
 namespace {
 
-// ---- guards -------------------------------------------------------------------------------------
-
-/// Guards around an intrinsic: those that depend only on the loops around it, and those that do not
-/// hold for all iterations of the replaced loops.
-struct GuardParts {
-  Shells outside, inside;
-  /// The condition under which the inner guards hold for all iterations. Nullopt if there are no
-  /// inner guards.
-  std::optional<Expr> whole;
-};
-
-/// Returns the values that `e` takes in the replaced loops.
-arith::Interval values_inside(const Expr& e, const FrozenStage& stage, std::size_t depth,
-                              const LoopNest& nest, const Program& program) {
-  arith::IntervalMap loops;
-  for (std::size_t n = depth; n < stage.leaf_iter_vars.size(); ++n) {
-    const IterVar& leaf = stage.leaf_iter_vars[n];
-    const Expr* value = nest.values.find(leaf);
-    if (value && value->as<VarNode>())
-      loops.set(Var::of(*value),
-                Interval::from_range(program.lower(program.bounds[leaf], nest.vars)));
-    for (const LoopHeader& shell : nest.levels[n])
-      if (const LetShell* let = std::get_if<LetShell>(&shell))
-        loops.set(let->var, values_of(let->value, loops, program.facts));
+/// Appends the leaves that an axis became, from the slowest to the fastest; false if relations
+/// other than split, fuse and rebase made them.
+bool append_leaves(const FrozenStage& stage, const IterVar& axis,
+                   std::vector<std::ptrdiff_t>& leaves) {
+  const auto leaf = std::ranges::find_if(stage.leaf_iter_vars,
+                                         [&](const IterVar& other) { return other.same_as(axis); });
+  if (leaf != stage.leaf_iter_vars.end()) {
+    leaves.push_back(leaf - stage.leaf_iter_vars.begin());
+    return true;
   }
-  return values_of(e, loops, program.facts);
+  for (const Relation& relation : stage.relations) {
+    if (const Split* split = std::get_if<Split>(&relation); split && split->parent.same_as(axis))
+      return append_leaves(stage, split->outer, leaves) &&
+             append_leaves(stage, split->inner, leaves);
+    if (const Fuse* fuse = std::get_if<Fuse>(&relation);
+        fuse && (fuse->outer.same_as(axis) || fuse->inner.same_as(axis)))
+      return append_leaves(stage, fuse->fused, leaves);
+    if (const Rebase* rebase = std::get_if<Rebase>(&relation);
+        rebase && rebase->parent.same_as(axis))
+      return append_leaves(stage, rebase->rebased, leaves);
+  }
+  return false;
 }
 
-class GuardSplitter {
- public:
-  GuardSplitter(const IntrinCall& call, const FrozenStage& stage, const LoopNest& nest,
-                const Program& program)
-      : call_(call), stage_(stage), nest_(nest), program_(program) {}
-
-  GuardParts split(const Shells& guards) const {
-    GuardParts parts;
-    for (const LoopHeader& shell : guards) {
-      const GuardShell* guard = std::get_if<GuardShell>(&shell);
-      if (!guard || !uses_var(guard->condition, [&](const Expr& var) { return is_inside(var); })) {
-        parts.outside.push_back(shell);
-        continue;
-      }
-      const Expr holds = always_inside(guard->condition);
-      parts.inside.push_back(shell);
-      parts.whole = parts.whole ? *parts.whole && holds : holds;
-    }
-    return parts;
-  }
-
- private:
-  bool is_inside(const Expr& var) const {
-    return std::any_of(nest_.levels.begin() + static_cast<std::ptrdiff_t>(call_.depth),
-                       nest_.levels.end(),
-                       [&](const Shells& level) { return defines(level, var); });
-  }
-
-  /// Returns the condition, in terms of the loops around, under which `condition` holds for all
-  /// inner iterations.
-  Expr always_inside(const Expr& condition) const {
-    const Call* hinted = as_call(condition, Intrin::likely);
-    const Expr bare = hinted ? hinted->args[0] : condition;
-    const Binary* n = bare.as<Binary>();
-    if (n && n->op == BinaryOp::And) return always_inside(n->a) && always_inside(n->b);
-    if (n && n->a.dtype().is_integral()) {
-      const arith::Interval a = values_inside(n->a, stage_, call_.depth, nest_, program_);
-      const arith::Interval b = values_inside(n->b, stage_, call_.depth, nest_, program_);
-      const bool is_below = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
-      const bool is_above = n->op == BinaryOp::Gt || n->op == BinaryOp::Ge;
-      const std::optional<Expr>& left = is_below ? a.max() : a.min();
-      const std::optional<Expr>& right = is_below ? b.min() : b.max();
-      if ((is_below || is_above) && left && right)
-        return arith::simplify(make_binary(n->op, *left, *right), program_.facts);
-    }
-    call_.refuse("only iterations where " + print_expr(bare) +
-                 " exist, and for which calls that holds throughout cannot be deduced");
-  }
-
-  const IntrinCall& call_;
-  const FrozenStage& stage_;
-  const LoopNest& nest_;
-  const Program& program_;
+/// Guards around an intrinsic: those that depend on the loops around it only, and those that may
+/// not hold for all iterations of the loops that it replaces.
+struct GuardParts {
+  Shells outside, inside;
+  /// Whether the guards inside hold for all iterations. Absent if there are none.
+  std::optional<Expr> whole;
 };
 
 // ---- statements ---------------------------------------------------------------------------------
@@ -108,8 +56,8 @@ class BodyMaker {
         program_(program),
         nest_(nest),
         call_(call),
-        main_(GuardSplitter(call, stage_, nest.main, program).split(nest.main_guards)) {
-    if (nest.init) init_ = GuardSplitter(call, stage_, *nest.init, program).split(nest.init_guards);
+        main_(split(nest.main_guards, nest.main)) {
+    if (nest.init) init_ = split(nest.init_guards, *nest.init);
   }
 
   IntrinsicBody make() const {
@@ -129,6 +77,66 @@ class BodyMaker {
   }
 
  private:
+  // ---- guards
+
+  GuardParts split(const Shells& guards, const LoopNest& nest) const {
+    const auto is_inside = [&](const Expr& var) {
+      return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(call_.depth),
+                         nest.levels.end(),
+                         [&](const Shells& level) { return defines(level, var); });
+    };
+    GuardParts parts;
+    for (const Shell& shell : guards) {
+      const GuardShell* guard = std::get_if<GuardShell>(&shell);
+      if (!guard || !uses_var(guard->condition, is_inside)) {
+        parts.outside.push_back(shell);
+        continue;
+      }
+      const Expr holds = always_inside(guard->condition, nest);
+      parts.inside.push_back(shell);
+      parts.whole = parts.whole ? *parts.whole && holds : holds;
+    }
+    return parts;
+  }
+
+  /// Whether the condition holds for all iterations of the replaced loops, in terms of the loops
+  /// around.
+  Expr always_inside(const Expr& condition, const LoopNest& nest) const {
+    const Call* hinted = as_call(condition, Intrin::likely);
+    const Expr bare = hinted ? hinted->args[0] : condition;
+    const Binary* n = bare.as<Binary>();
+    if (n && n->op == BinaryOp::And) return always_inside(n->a, nest) && always_inside(n->b, nest);
+    if (n && n->a.dtype().is_integral()) {
+      const arith::IntervalMap loops = replaced_loops(nest);
+      const Interval a = values_of(n->a, loops, program_.facts),
+                     b = values_of(n->b, loops, program_.facts);
+      const bool is_below = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
+      const bool is_above = n->op == BinaryOp::Gt || n->op == BinaryOp::Ge;
+      const std::optional<Expr>& left = is_below ? a.max() : a.min();
+      const std::optional<Expr>& right = is_below ? b.min() : b.max();
+      if ((is_below || is_above) && left && right)
+        return arith::simplify(make_binary(n->op, *left, *right), program_.facts);
+    }
+    call_.refuse("only iterations where " + print_expr(bare) +
+                 " exist, and for which calls that holds throughout cannot be deduced");
+  }
+
+  /// The values that the variables of the replaced loops take.
+  arith::IntervalMap replaced_loops(const LoopNest& nest) const {
+    arith::IntervalMap loops;
+    for (std::size_t n = call_.depth; n < stage_.leaf_iter_vars.size(); ++n) {
+      const IterVar& leaf = stage_.leaf_iter_vars[n];
+      const Expr* value = nest.values.find(leaf);
+      if (value && value->as<VarNode>())
+        loops.set(Var::of(*value),
+                  Interval::from_range(program_.lower(program_.bounds[leaf], nest.vars)));
+      for (const Shell& shell : nest.levels[n])
+        if (const LetShell* let = std::get_if<LetShell>(&shell))
+          loops.set(let->var, values_of(let->value, loops, program_.facts));
+    }
+    return loops;
+  }
+
   // ---- calls
 
   Stmt require(const std::optional<Stmt>& part, const std::string& name) const {
@@ -148,7 +156,7 @@ class BodyMaker {
 
   Stmt update() const { return on_views(require(call_.code.update, "update"), IntrinPart::Update); }
 
-  /// Without a reset, the first iteration of the reduction runs the body instead.
+  /// Without a reset, the first iteration of the reduction computes the body instead.
   Stmt body_first() const {
     const Stmt later = update();
     const Stmt first = on_views(require(call_.code.body, "reset, and no body"), IntrinPart::Body);
@@ -156,7 +164,7 @@ class BodyMaker {
     return is_later ? make_stmt(If{likely(*is_later), later, first}) : first;
   }
 
-  /// Returns an init for an empty reduction, which has no first iteration.
+  /// The init for reductions that have no iteration, so that no body starts them.
   std::optional<Stmt> init_where_empty() const {
     std::optional<Expr> is_empty;
     for (const IterVar& axis : stage_.op.reduce_axis()) {
@@ -174,16 +182,45 @@ class BodyMaker {
     return make_stmt(If{*is_empty, wrap(init_->outside, loops_of_init()), std::nullopt});
   }
 
-  /// Returns the condition that the reduction has begun; nullopt if it has only one iteration.
+  /// Axes of which one is beyond its first value where the reduction has begun: the reduction's
+  /// loops around the intrinsic or, if one of these is fused with data, the reduction's own axes.
+  ///
+  /// The body computes the first step, so the loops must come to that step before any other.
+  ///   for k.outer for k.inner     k.outer = 0, k.inner = 0 comes first
+  ///   f = fuse(k, i), split f by 2, for f.inner for f.outer
+  ///                               element 1 is at f = 1, 14, 27, ...: f = 14, of which k is 1,
+  ///                               comes before f = 1, of which k is 0
+  std::vector<IterVar> progress_axes() const {
+    constexpr unsigned kFromData = 1;
+    AxisMarks marks;
+    for (const IterVar& axis : stage_.op.axis()) marks.set(axis, kFromData);
+    mark_reached(stage_.relations, marks);
+    const auto is_fused_with_data = [&](const IterVar& axis) {
+      return axis.kind() == IterKind::Reduce && marks.value_or(axis, 0) != 0;
+    };
+    std::vector<IterVar> around;
+    for (std::size_t n = 0; n < call_.depth; ++n)
+      if (stage_.leaf_iter_vars[n].kind() == IterKind::Reduce)
+        around.push_back(stage_.leaf_iter_vars[n]);
+    if (std::ranges::none_of(around, is_fused_with_data)) return around;
+    for (const Relation& relation : stage_.relations) {
+      const Fuse* fuse = std::get_if<Fuse>(&relation);
+      std::vector<std::ptrdiff_t> leaves;
+      if (fuse && is_fused_with_data(fuse->fused) &&
+          !(append_leaves(stage_, fuse->fused, leaves) && std::ranges::is_sorted(leaves)))
+        call_.refuse("the first step of the reduction computes the body, but the loops of `" +
+                     fuse->fused.name() +
+                     "`, which is fused of data and reduction, come to later steps of some "
+                     "elements before it; give the intrinsic a reset, or keep the order of these "
+                     "loops");
+    }
+    return stage_.op.reduce_axis();
+  }
+
+  /// Whether the reduction has begun; absent if it has one iteration.
   std::optional<Expr> is_later_iteration() const {
     std::optional<Expr> later;
-    const ReductionProgress progress = reduction_progress(stage_, call_.depth);
-    if (progress.out_of_order)
-      call_.refuse("the first step of the reduction computes the body, but the loops of `" +
-                   progress.out_of_order->name() +
-                   "`, which is fused of data and reduction, come to later steps of some elements "
-                   "before it; give the intrinsic a reset, or keep the order of these loops");
-    for (const IterVar& axis : progress.axes) {
+    for (const IterVar& axis : progress_axes()) {
       const Range range = program_.lower(program_.bounds[axis], nest_.main.vars);
       if (is_one(range.extent)) continue;
       const Expr at =
@@ -196,7 +233,7 @@ class BodyMaker {
     return later;
   }
 
-  /// Returns the values of variables in the first iteration of the selected loops.
+  /// The values of variables in the first iteration of the loops that `is_of_them` selects.
   template <class F>
   VarMap first_of(const F& is_of_them) const {
     VarMap first;
@@ -204,7 +241,7 @@ class BodyMaker {
       const IterVar& leaf = stage_.leaf_iter_vars[n];
       if (is_of_them(n))
         set(first, leaf.var(), program_.lower(program_.bounds[leaf].min, nest_.main.vars));
-      for (const LoopHeader& shell : nest_.main.levels[n]) {
+      for (const Shell& shell : nest_.main.levels[n]) {
         const LetShell* let = std::get_if<LetShell>(&shell);
         if (!let) continue;
         const Expr value = substitute_folding(let->value, first);
@@ -214,12 +251,12 @@ class BodyMaker {
     return first;
   }
 
-  /// Checks that no guard excludes the first iteration.
+  /// Checks that no guard skips the first iteration.
   void check_begins() const {
     const VarMap first = first_of(
         [&](std::size_t leaf) { return stage_.leaf_iter_vars[leaf].kind() == IterKind::Reduce; });
     const auto is_reduced = [&](const Expr& var) { return first.contains(&var.node()); };
-    for (const LoopHeader& shell : main_.outside) {
+    for (const Shell& shell : main_.outside) {
       const GuardShell* guard = std::get_if<GuardShell>(&shell);
       if (!guard || !uses_var(guard->condition, is_reduced)) continue;
       const Expr at_first =
@@ -233,62 +270,58 @@ class BodyMaker {
   }
 
   Stmt on_views(const Stmt& code, IntrinPart part) const {
-    return viewing(call_.inputs, viewing(call_.outputs, called(code, part, nest_.main), nest_.main),
-                   nest_.main);
+    return on_views(code, part, nest_.main, call_.inputs);
   }
 
-  Stmt called(const Stmt& code, IntrinPart part, const LoopNest& nest) const {
-    // Copied because one intrinsic may be used by several stages.
-    const Stmt call = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
-    if (!program_.check_intrinsics) return call;
-    const CheckedCall checked{
-        call_.intrin, part,
-        call_.inputs, call_.outputs,
-        call_.values, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_)};
-    auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
-    return with_check(checked, call, lowered, program_);
-  }
-
-  Stmt viewing(const std::vector<IntrinView>& views, Stmt body, const LoopNest& nest) const {
-    for (std::size_t n = views.size(); n-- > 0;) {
-      std::vector<Range> region;
-      for (const Range& range : views[n].region) region.push_back(program_.lower(range, nest.vars));
-      body = make_stmt(BufferView{views[n].buffer, program_.buffers.buffer_of(views[n].tensor),
-                                  std::move(region), body});
-    }
+  /// The code in views of the outputs and of these inputs.
+  Stmt on_views(const Stmt& code, IntrinPart part, const LoopNest& nest,
+                const std::vector<IntrinView>& inputs) const {
+    // One intrinsic may serve several stages.
+    Stmt body = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
+    const auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
+    if (program_.check_intrinsics)
+      body = with_check(call_, part, "intrinsic `" + call_.intrin.name + "` of " + describe(stage_),
+                        body, lowered, program_);
+    for (const std::vector<IntrinView>* views : {&call_.outputs, &inputs})
+      for (std::size_t n = views->size(); n-- > 0;) {
+        const IntrinView& view = (*views)[n];
+        std::vector<Range> region;
+        for (const Range& range : view.region) region.push_back(program_.lower(range, nest.vars));
+        body = make_stmt(BufferView{view.buffer, program_.buffers.buffer_of(view.tensor),
+                                    std::move(region), body});
+      }
     return body;
   }
 
-  // ---- the whole, and what is left
+  // ---- the call, and the loops of the tail
 
   Stmt main_part(const Stmt& call, const std::function<Stmt()>& loops) const {
     if (main_.whole && is_false(*main_.whole))
       call_.refuse(
           "it would be called nowhere: the loops that it replaces always run over the end of an axis");
     const Stmt all = main_.whole ? make_stmt(If{likely(*main_.whole), call, loops()}) : call;
-    return wrap(main_.outside, with_pragmas(all));
+    // A pragma of a replaced loop may import the function that the intrinsic calls.
+    return wrap(main_.outside,
+                in_levels(nest_.main, call_.depth, num_levels(), all, /*pragmas=*/true));
   }
 
   Stmt init_part() const {
-    const Stmt call = called(*call_.code.reset, IntrinPart::Reset, *nest_.init);
     const Stmt reset =
-        viewing(inputs_of_reset(), viewing(call_.outputs, call, *nest_.init), *nest_.init);
+        on_views(*call_.code.reset, IntrinPart::Reset, *nest_.init, inputs_of_reset());
     if (!init_->whole) return wrap(init_->outside, reset);
     return wrap(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
   }
 
-  /// Returns the inputs that a reset reads. It precedes the reduction, where the parts of tensors
-  /// that are processed step by step do not exist.
+  /// The inputs that a reset reads. It runs before the reduction, where the parts that the steps of
+  /// the reduction take in turn do not exist.
   std::vector<IntrinView> inputs_of_reset() const {
     std::vector<IntrinView> read;
     for (std::size_t n = 0; n < call_.inputs.size(); ++n) {
       const IntrinView& view = call_.inputs[n];
-      if (!uses(*call_.code.reset, view.buffer) && !(program_.check_intrinsics && starts_from(n)))
-        continue;
+      if (!resets_from(n)) continue;
       for (std::size_t l = nest_.common; l < call_.depth; ++l) {
         const IterVar& leaf = stage_.leaf_iter_vars[l];
-        const bool has_loop = !nest_.init->values.at(leaf).same_as(leaf.var());
-        if (has_loop) continue;
+        if (!nest_.init->values.at(leaf).same_as(leaf.var())) continue;
         for (const Range& range : view.region)
           if (uses_var(range.min, leaf.var()) || uses_var(range.extent, leaf.var()))
             call_.refuse("its reset reads `" + view.buffer->name +
@@ -301,53 +334,35 @@ class BodyMaker {
     return read;
   }
 
-  /// Whether the declared reduction starts from values of the input.
-  bool starts_from(std::size_t input) const {
-    bool found = false;
-    for (const Expr& start : call_.intrin.op.as<Compute>()->reduction()->init)
-      walk(start, [&](const ProducerLoad& read) {
-        found = found || Tensor::of(read).same_as(call_.intrin.inputs[input]);
-      });
+  /// Whether the reset accesses the input's buffer or passes its pointer, offset or strides on, or
+  /// the check of the reset reads it as a start value.
+  bool resets_from(std::size_t input) const {
+    const Buffer& buffer = call_.inputs[input].buffer;
+    const auto describes = [&](const Expr& var) {
+      return var.same_as(buffer->data) || var.same_as(buffer->elem_offset) ||
+             std::ranges::any_of(buffer->strides, [&](const Expr& e) { return var.same_as(e); });
+    };
+    bool found = uses_var(*call_.code.reset, describes);
+    walk(*call_.code.reset, [&](const Load& load) { found |= load.buffer.same_as(buffer); });
+    const ReduceNode* reduction = call_.intrin.op.as<Compute>()->reduction();
+    if (program_.check_intrinsics && reduction)
+      for (const Expr& start : reduction->init)
+        walk(start, [&](const ProducerLoad& read) {
+          found |= index_of_input(read, call_.intrin.inputs) == input;
+        });
     return found;
   }
 
-  /// Whether the code accesses the buffer or passes its properties to a call.
-  static bool uses(const Stmt& code, const tir::Buffer& buffer) {
-    bool found = false;
-    walk(code, [&](const Load& load) { found = found || load.buffer.same_as(buffer); });
-    return found || uses_var(code, [&](const Expr& var) {
-             return var.same_as(buffer->data) || var.same_as(buffer->elem_offset) ||
-                    std::any_of(buffer->strides.begin(), buffer->strides.end(),
-                                [&](const Expr& stride) { return var.same_as(stride); });
-           });
-  }
-
-  /// Keeps the import_c and import_llvm pragmas of the replaced loops, because the intrinsic calls
-  /// what they import.
-  Stmt with_pragmas(Stmt body) const {
-    for (std::size_t n = nest_.main.levels.size(); n-- > call_.depth;) {
-      Shells pragmas;
-      for (const LoopHeader& shell : nest_.main.levels[n])
-        if (const AttrShell* attr = std::get_if<AttrShell>(&shell);
-            attr && attr->kind == AttrKind::Pragma)
-          pragmas.push_back(shell);
-      body = wrap(pragmas, std::move(body));
+  static Stmt in_levels(const LoopNest& nest, std::size_t begin, std::size_t end, Stmt body,
+                        bool pragmas = false) {
+    for (std::size_t n = end; n-- > begin;) {
+      Shells shells = nest.levels[n];
+      std::erase_if(shells, [&](const Shell& shell) {
+        const AttrShell* attr = std::get_if<AttrShell>(&shell);
+        return (attr && attr->kind == AttrKind::Pragma) != pragmas;
+      });
+      body = wrap(shells, std::move(body));
     }
-    return body;
-  }
-
-  static Shells without_pragmas(const Shells& level) {
-    Shells shells = level;
-    std::erase_if(shells, [](const LoopHeader& shell) {
-      const AttrShell* attr = std::get_if<AttrShell>(&shell);
-      return attr && attr->kind == AttrKind::Pragma;
-    });
-    return shells;
-  }
-
-  static Stmt in_levels(const LoopNest& nest, std::size_t begin, std::size_t end, Stmt body) {
-    for (std::size_t n = end; n-- > begin;)
-      body = wrap(without_pragmas(nest.levels[n]), std::move(body));
     return body;
   }
 
@@ -376,7 +391,7 @@ class BodyMaker {
     return in_levels(*nest_.init, call_.depth, num_levels(), wrap(init_->inside, init));
   }
 
-  /// Returns the init in the loops of the update, where the reduction begins.
+  /// The loops of the init inside those of the update, for the iterations that begin the reduction.
   Stmt first_loops_of_init() const {
     const auto first_own = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(nest_.common);
     const auto first_inside = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(call_.depth);
@@ -408,11 +423,7 @@ bool calls_intrinsic(const FrozenStage& stage) {
 }
 
 IntrinsicBody make_intrinsic_body(StageId id, const Program& program, const ComputeNest& nest) {
-  const FrozenStage& stage = program.graph.stage(id);
-  if (stage.op.as<TensorCompute>())
-    return BodyMaker(id, program, nest, call_of(id, program)).make();
-  const std::size_t leaf = *tensorized_leaf(stage);
-  return BodyMaker(id, program, nest, match_tensorized(id, leaf, program, nest)).make();
+  return BodyMaker(id, program, nest, make_intrin_call(id, program, nest)).make();
 }
 
 }  // namespace tenon::te

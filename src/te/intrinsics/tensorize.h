@@ -1,11 +1,11 @@
-// The statements of a stage that a tensor intrinsic computes: a stage that is tensorized at a loop,
-// where the intrinsic replaces that loop and the loops inside it, or an operation on regions, whose
-// innermost statement it is.
+// The statements of a stage that calls a tensor intrinsic: a tensorized stage, where the call
+// replaces a loop and all loops inside it, or an operation on regions, whose innermost statement is
+// the call.
 //
 //   for (i, 0, 64) for (j.outer, 0, 4) for (j.inner, 0, 16) C[i, j] = A[i, j] + B[i, j]
 //   -> for (i, 0, 64) for (j.outer, 0, 4) vadd(C[i, j.outer*16 ...], A[...], B[...])
 //
-// If the loop does not divide its axis, the tail is smaller than the intrinsic and keeps its loops:
+// If the loop does not divide its axis, the tail is smaller than the intrinsic and keeps its loops.
 //
 //   -> for (j.outer, 0, 5) if (likely(j.outer*16 + 15 < 70)) vadd(...) else for (j.inner, 0, 16) if (...) ...
 #pragma once
@@ -19,14 +19,14 @@ bool calls_intrinsic(const FrozenStage& stage);
 struct IntrinsicBody {
   /// The number of outermost loops that remain.
   std::size_t depth;
-  /// The statement inside all of them, including guards.
+  /// The statement inside all of these loops, guards included.
   Stmt main;
-  /// The statement before the remaining reduction loops, if the intrinsic has a reset.
+  /// The statement before the remaining loops of a reduction, if the intrinsic has a reset.
   std::optional<Stmt> init;
 };
 
-/// Makes the statements. ScheduleError, with the line of tensorize, if the intrinsic does not
-/// compute what it replaces or cannot be called there.
+/// ScheduleError, with the line of tensorize, if the intrinsic does not compute what it is to
+/// replace, or cannot be called there.
 IntrinsicBody make_intrinsic_body(StageId stage, const Program& program, const ComputeNest& nest);
 
 }  // namespace tenon::te

@@ -1,5 +1,7 @@
 #include "te/operations/dim_pairs.h"
 
+#include <algorithm>
+
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/expr.h"
 
@@ -8,13 +10,9 @@ namespace tenon::te {
 using namespace tir;
 
 bool DimPairs::are_the_last() const {
-  if (!unpaired.empty()) return false;
-  bool begun = false;
-  for (const std::optional<std::size_t>& partner : theirs) {
-    if (begun && !partner) return false;
-    begun = begun || partner.has_value();
-  }
-  return true;
+  return unpaired.empty() && std::ranges::is_sorted(theirs, {}, [](const auto& partner) {
+           return partner.has_value();
+         });
 }
 
 std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
