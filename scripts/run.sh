@@ -21,9 +21,5 @@ if [[ $tutorial == */* ]] || [ ! -f "$root/tutorials/$tutorial.cpp" ]; then
 fi
 
 "$root/scripts/setup.sh"
-if ! { cd "$root" && cmake --preset release && cmake --build build --target "$tutorial"; } >&2; then
-  echo "run.sh: building '$tutorial' failed; the compiler's message is above." >&2
-  exit 1
-fi
-cd "$OLDPWD"
+"$root/scripts/build.sh" release "$tutorial"
 exec "$root/build/tutorials/$tutorial" "$@"

@@ -9,6 +9,8 @@ namespace tenon::tir {
 /// Whether they are equal but for the names of what they define.
 bool structural_equal(const Expr& a, const Expr& b);
 bool structural_equal(const Stmt& a, const Stmt& b);
+/// Lists of equal length whose elements are equal one by one.
+bool structural_equal(const std::vector<Expr>& a, const std::vector<Expr>& b);
 /// Parameters and their buffers are matched by position.
 bool structural_equal(const PrimFunc& a, const PrimFunc& b);
 

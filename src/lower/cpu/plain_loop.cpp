@@ -16,7 +16,7 @@ namespace {
 
 /// Comparing every store with every access of a longer body costs more than its lanes gain.
 constexpr std::size_t kMostAccesses = 64;
-constexpr std::size_t kMostNodes = 2000;
+constexpr std::size_t kMaxNodesOfPlainLoop = 2000;
 
 class LoopReader {
  public:
@@ -105,7 +105,7 @@ class LoopReader {
 
   /// Notes what an expression reads; false for what is more than a computation of scalars.
   bool value(const Expr& e) {
-    if (nodes_ += node_count(e); nodes_ > kMostNodes) return false;
+    if (nodes_ += node_count(e); nodes_ > kMaxNodesOfPlainLoop) return false;
     certain_.clear();
     if (when_ == Evaluated::Always) note_certain(e);
     return can_be_lanes(e, when_);

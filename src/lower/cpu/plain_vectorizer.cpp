@@ -20,7 +20,7 @@ using namespace tir;
 namespace {
 
 /// Shorter vectors gain less than it costs to set them up.
-constexpr int kLeastLanes = 4;
+constexpr int kMinLanes = 4;
 /// Vectors that an iteration of few operations handles at once: what a loop itself costs is shared
 /// by them, and accumulators wait for each other less.
 constexpr int kMostVectors = 4;
@@ -116,7 +116,7 @@ class LoopVectorizer {
     const bool is_parallel = loop.kind == ForKind::Parallel && !in_parallel_region_;
     if (loop.kind != ForKind::Serial && !is_parallel) return std::nullopt;
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
-    if (extent && *extent < kLeastLanes) return std::nullopt;
+    if (extent && *extent < kMinLanes) return std::nullopt;
     if (const std::vector<Var> strides = strides_of(loop); !strides.empty())
       return where_compact(loop, strides, parted);
     // No condition at all is better than one that picks lanes, unless these are a vector of which
@@ -135,7 +135,7 @@ class LoopVectorizer {
     // Whole loops as lanes would leave too few iterations for the threads.
     if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
     const int lanes = lanes_for(*plain, extent);
-    if (lanes < kLeastLanes) return std::nullopt;
+    if (lanes < kMinLanes) return std::nullopt;
     return split_up(chosen, *plain, lanes);
   }
 
@@ -259,9 +259,9 @@ class LoopVectorizer {
     std::vector<int> widths = {widest};
     if (widest > lanes) widths.push_back(lanes);
     if (is_short)
-      while (widths.back() / 2 >= kLeastLanes) widths.push_back(widths.back() / 2);
-    else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kLeastLanes)
-      widths.push_back(kLeastLanes);
+      while (widths.back() / 2 >= kMinLanes) widths.push_back(widths.back() / 2);
+    else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kMinLanes)
+      widths.push_back(kMinLanes);
 
     const DataType type = loop.var.dtype();
     Expr begin = loop.min;

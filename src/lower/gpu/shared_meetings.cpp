@@ -13,8 +13,6 @@ namespace {
 /// use. Where they are spent, threads are taken to meet.
 constexpr int kProofs = 64, kProofsForEachUse = 2;
 
-bool is_global(const Buffer& buffer) { return buffer->scope() == StorageScope::Global; }
-
 }  // namespace
 
 bool SharedUses::may_meet(const UseSet& earlier, const UseSet& later, Occasion when) {

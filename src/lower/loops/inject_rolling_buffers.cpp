@@ -33,7 +33,7 @@ struct Waiting {
 };
 
 /// A loop around the current place, or a barrier that no buffer rolls across.
-struct Level {
+struct EnclosingLoop {
   std::optional<For> loop;
   std::vector<Waiting> waiting = {};
 };
@@ -138,7 +138,7 @@ class Roller {
   }
 
   arith::Facts facts_;
-  std::vector<Level> levels_;
+  std::vector<EnclosingLoop> levels_;
   /// Look-up only.
   std::unordered_map<const BufferNode*, RollingPlan> plans_;
 };

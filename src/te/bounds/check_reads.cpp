@@ -14,19 +14,19 @@ using namespace tir;
 
 namespace {
 
-struct Values {
+struct ValueRange {
   std::int64_t min, max;
 };
 
 /// What the axes of a stage run over.
 struct Box {
   std::vector<Var> vars;
-  std::vector<Values> values;
+  std::vector<ValueRange> values;
 };
 
 /// The least and the greatest value in the box of a sum of multiples of its axes, which takes both
 /// somewhere. nullopt for other indices, and where a value is beyond int64.
-std::optional<Values> ends_of(const Expr& index, const Box& box) {
+std::optional<ValueRange> ends_of(const Expr& index, const Box& box) {
   std::vector<std::int64_t> coefficients(box.vars.size(), 0);
   std::int64_t constant = 0;
   const bool is_sum =
@@ -42,7 +42,7 @@ std::optional<Values> ends_of(const Expr& index, const Box& box) {
   for (std::size_t n = 0; n < coefficients.size(); ++n)
     reach.add(coefficients[n], box.values[n].min, box.values[n].max);
   if (!reach.min() || !reach.max()) return std::nullopt;
-  return Values{*reach.min(), *reach.max()};
+  return ValueRange{*reach.min(), *reach.max()};
 }
 
 /// What the axes of a stage run over, where sizes are not known.
@@ -125,7 +125,7 @@ class ReadChecker {
         check_symbolic(load, dim);
         continue;
       }
-      const std::optional<Values> ends = ends_of(load.indices[dim], *box_);
+      const std::optional<ValueRange> ends = ends_of(load.indices[dim], *box_);
       if (ends && !is_fine(*ends, *extent))
         refuse(load, dim, std::to_string(ends->min), std::to_string(ends->max));
     }
@@ -150,7 +150,7 @@ class ReadChecker {
                      op_.where());
   }
 
-  bool is_fine(const Values& ends, std::int64_t extent) const {
+  bool is_fine(const ValueRange& ends, std::int64_t extent) const {
     if (refused_ == Outside::Wholly) return ends.min < extent && ends.max >= 0;
     return ends.min >= 0 && ends.max < extent;
   }
@@ -170,7 +170,7 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
     const std::optional<std::int64_t> min = constant_int(range->min),
                                       extent = constant_int(range->extent);
     if (!min || !extent || *extent < 1) return std::nullopt;
-    Values values{*min, *min + *extent - 1};
+    ValueRange values{*min, *min + *extent - 1};
     // A range may reach beyond the axis' own domain; the points there are guarded, and read
     // nothing.
     if (axis.dom()) {

@@ -22,8 +22,8 @@ namespace tenon::tune {
 
 namespace {
 
-constexpr Outcome kOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
-                                 Outcome::Crashed, Outcome::TimedOut};
+constexpr Outcome kAnsweredOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
+                                         Outcome::Crashed, Outcome::TimedOut};
 
 /// What a program does first with a parameter, block by block in the order of the text: a block
 /// lists what it reads of its own results only where it does not begin them.
@@ -89,7 +89,7 @@ Measurement measurement_of(const EndedChild& child, double limit) {
             {},
             "it ended with " + std::to_string(child.status) + ", without an answer"};
   const Answer answer = parse_answer(child.answer);
-  for (const Outcome outcome : kOutcomes)
+  for (const Outcome outcome : kAnsweredOutcomes)
     if (to_string(outcome) == answer.outcome) return {outcome, answer.seconds, answer.reason};
   return {Outcome::Crashed, {}, "its answer is `" + answer.outcome + "`"};
 }

@@ -13,7 +13,6 @@ namespace {
 
 // Of today's processors: how many lines a set holds.
 constexpr std::int64_t kWays = 8;
-constexpr double kLineBytes = 64;
 
 /// Bytes from one row of the array to the next, in the innermost dimension but the last of which
 /// more than one index is touched; 0: all is one row, as in memory that is no larger than what is
