@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# build.sh <preset> [target]...: configures the preset and builds the targets, or everything. Reports progress
-# on the standard error: in one line on a terminal, every 30 seconds elsewhere. A failure prints the whole log.
+# build.sh <preset> [target]...: configures the preset and builds the targets, or everything. Reports
+# progress on the standard error: in one line on a terminal, every 30 seconds elsewhere. A failure prints the
+# whole log.
 set -euo pipefail
 
 preset=$1
