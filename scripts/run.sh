@@ -32,9 +32,5 @@ if ! exists "$tutorial"; then
 fi
 
 "$root/scripts/setup.sh"
-if ! { cd "$root" && cmake --preset release && cmake --build build --target "$tutorial"; } >&2; then
-  echo "run.sh: building '$tutorial' failed; the compiler's message is above." >&2
-  exit 1
-fi
-cd "$OLDPWD"
+"$root/scripts/build.sh" release "$tutorial"
 exec "$root/build/tutorials/$tutorial" "$@"

@@ -65,10 +65,15 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# The messages of apt-get are shown only if it fails.
 apt() {
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 "$@" </dev/null >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 "$@" \
+    </dev/null >"$log" 2>&1 || { cat "$log" >&2 && return 1; }
 }
 
+echo "setup.sh: refreshing the package lists" >&2
 # A source that cannot be reached need not be one that matters here: the installation below will tell.
 apt update || echo "setup.sh: some package lists could not be refreshed; going on." >&2
 

@@ -19,8 +19,7 @@ done
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Without PoCL, the tests that need a device say so and are left out.
 scripts/setup.sh --with-opencl || scripts/setup.sh
-cmake --preset "$preset"
-cmake --build --preset "$preset"
+scripts/build.sh "$preset"
 
 # The libraries that come compiled are not instrumented: what happens inside them is not for us to report.
 export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp history_size=7 ${TSAN_OPTIONS:-}"

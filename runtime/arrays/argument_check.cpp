@@ -13,17 +13,17 @@
 
 namespace tenon::runtime {
 
-namespace {
-
 /// The range of bytes that the elements occupy: addresses, or offsets in an object of unknown
 /// address.
-struct Memory {
+struct ArgumentBytes {
   std::uintptr_t begin;
   std::uintptr_t end;
   const void* object;
 };
 
-bool overlap(const Memory& a, const Memory& b) {
+namespace {
+
+bool overlap(const ArgumentBytes& a, const ArgumentBytes& b) {
   return a.object == b.object && a.begin < b.end && b.begin < a.end;
 }
 
@@ -320,7 +320,7 @@ class CallCheck {
     return " (demanded by the build option `argument_alignment`, or by `data_alignment` of a buffer)";
   }
 
-  static Memory memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {
+  static ArgumentBytes memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {
     // For OpenCL, `data` is the handle of an object. Handles of distinct objects can be close
     // together.
     const bool is_handle = spec.device == DeviceType::OpenCL;
@@ -373,7 +373,7 @@ class CallCheck {
   std::size_t param_ = 0;
   CheckedArguments& result_;
   InlineList<Binding, 16> bindings_;
-  InlineList<Memory, 8> memory_;
+  InlineList<ArgumentBytes, 8> memory_;
 };
 
 CheckedArguments::CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args)

@@ -19,7 +19,8 @@ const std::string& Function::name() const { return spec().name; }
 
 namespace {
 
-[[noreturn]] void fail(const std::string& message, const std::optional<SourceLocation>& where) {
+[[noreturn]] void throw_call_error(const std::string& message,
+                                   const std::optional<SourceLocation>& where) {
   if (where) throw RuntimeError(message, *where);
   throw RuntimeError(message);
 }
@@ -45,9 +46,10 @@ void Function::State::run(const CheckedArguments& args,
       call(args.values.data(), args.codes.data(), static_cast<std::int32_t>(args.values.size()));
   if (status == kTenonOk) return;
   const std::string message = tenon_last_error();
-  fail("`" + checker.spec().name + "` failed: " +
-           (message.empty() ? "status " + std::to_string(status) + " without a message" : message),
-       where);
+  throw_call_error(
+      "`" + checker.spec().name + "` failed: " +
+          (message.empty() ? "status " + std::to_string(status) + " without a message" : message),
+      where);
 }
 
 CheckedArguments Function::check(std::span<const Argument> args,
@@ -55,7 +57,7 @@ CheckedArguments Function::check(std::span<const Argument> args,
   try {
     return CheckedArguments(state_->checker, args);
   } catch (const RuntimeError& error) {
-    fail(error.what(), where);
+    throw_call_error(error.what(), where);
   }
 }
 

@@ -9,7 +9,7 @@ namespace tenon::runtime {
 
 namespace {
 
-constexpr std::string_view kFirstLine = "tenon-kernels 1";
+constexpr std::string_view kKernelsFirstLine = "tenon-kernels 1";
 constexpr std::string_view kPointer = "pointer";
 constexpr std::string_view kDynamicShared = "shared";
 constexpr std::string_view kSubgroup = "subgroup";
@@ -49,7 +49,7 @@ KernelSpec parse_kernel(std::string_view line) {
 }  // namespace
 
 std::string to_kernel_manifest(std::span<const KernelSpec> kernels) {
-  std::string text(kFirstLine);
+  std::string text(kKernelsFirstLine);
   text += '\n';
   for (const KernelSpec& kernel : kernels) {
     text += kernel.name;
@@ -65,9 +65,9 @@ std::string to_kernel_manifest(std::span<const KernelSpec> kernels) {
 
 std::vector<KernelSpec> parse_kernel_manifest(std::string_view text) {
   const std::string_view first = take_until(text, '\n');
-  if (first != kFirstLine)
+  if (first != kKernelsFirstLine)
     throw RuntimeError("the manifest of kernels begins with `" + std::string(first) +
-                       "`, not with `" + std::string(kFirstLine) + "`");
+                       "`, not with `" + std::string(kKernelsFirstLine) + "`");
   std::vector<KernelSpec> kernels;
   while (!text.empty()) kernels.push_back(parse_kernel(take_until(text, '\n')));
   return kernels;

@@ -20,11 +20,11 @@ namespace tenon::runtime {
 
 namespace {
 
-constexpr std::string_view kFirstLine = "tenon-manifest 1";
+constexpr std::string_view kManifestFirstLine = "tenon-manifest 1";
 
 // ---- Writing ----
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -39,7 +39,7 @@ std::string quoted(std::string_view text) {
 std::string write(const Size& size) {
   return match(
       size, [](std::int64_t n) { return std::to_string(n); },
-      [](const Symbol& s) { return quoted(s.name) + ":" + std::to_string(s.bits); },
+      [](const Symbol& s) { return in_quotes(s.name) + ":" + std::to_string(s.bits); },
       [](AnySize) { return std::string("?"); });
 }
 
@@ -65,14 +65,14 @@ std::string write(const ParamSpec& param) {
   return match(
       param.type,
       [&](const ArraySpec& a) {
-        return "array " + quoted(param.name) + " " + std::string(name_of(a.access)) + " " +
+        return "array " + in_quotes(param.name) + " " + std::string(name_of(a.access)) + " " +
                a.dtype.str() + " " + write(a.shape) + " " +
                (a.strides ? write(*a.strides) : "compact") + " align " +
                std::to_string(a.alignment) + " device " +
                std::to_string(static_cast<int>(a.device)) + " offset " +
                (a.zero_byte_offset ? "zero" : "any") + " index " + std::to_string(a.index_bits);
       },
-      [&](const ScalarSpec& s) { return "scalar " + quoted(param.name) + " " + s.dtype.str(); });
+      [&](const ScalarSpec& s) { return "scalar " + in_quotes(param.name) + " " + s.dtype.str(); });
 }
 
 // ---- Reading ----
@@ -232,10 +232,10 @@ std::string describe(const ParamSpec& param) {
 }
 
 std::string to_manifest(std::span<const FunctionSpec> functions) {
-  std::string text(kFirstLine);
+  std::string text(kManifestFirstLine);
   text += '\n';
   for (const FunctionSpec& function : functions) {
-    text += "function " + quoted(function.name) + " " + quoted(function.symbol) + "\n";
+    text += "function " + in_quotes(function.name) + " " + in_quotes(function.symbol) + "\n";
     for (const ParamSpec& param : function.params) text += write(param) + "\n";
     if (function.features.empty()) continue;
     text += "features";
@@ -252,8 +252,8 @@ std::vector<FunctionSpec> parse_manifest(std::string_view text) {
     const std::size_t length = std::min(text.find('\n'), text.size());
     LineReader line(text.substr(0, length));
     if (first) {
-      if (text.substr(0, length) != kFirstLine)
-        line.fail("is not `" + std::string(kFirstLine) + "`");
+      if (text.substr(0, length) != kManifestFirstLine)
+        line.fail("is not `" + std::string(kManifestFirstLine) + "`");
       first = false;
     } else {
       const std::string_view what = line.word();

@@ -14,6 +14,8 @@
 
 namespace tenon::runtime {
 
+namespace cuda_driver {
+
 namespace {
 
 using Result = int;
@@ -376,9 +378,11 @@ class CudaApi : public DeviceApi {
 
 }  // namespace
 
+}  // namespace cuda_driver
+
 std::unique_ptr<DeviceApi> make_cuda_api() {
   try {
-    return std::make_unique<CudaApi>();
+    return std::make_unique<cuda_driver::CudaApi>();
   } catch (const RuntimeError& error) {
     throw RuntimeError("no CUDA driver found: " + std::string(error.what()));
   }

@@ -10,12 +10,12 @@ namespace tenon::runtime {
 namespace {
 
 /// The driver, or the reason why it is missing.
-struct Driver {
+struct LoadedDriver {
   std::unique_ptr<DeviceApi> api;
   std::string why_missing;
 };
 
-Driver load(std::unique_ptr<DeviceApi> (*make)()) {
+LoadedDriver load(std::unique_ptr<DeviceApi> (*make)()) {
   try {
     return {make(), ""};
   } catch (const RuntimeError& error) {
@@ -25,18 +25,18 @@ Driver load(std::unique_ptr<DeviceApi> (*make)()) {
 
 /// Returns the driver, or null for an unknown kind. Drivers are never unloaded, because other
 /// threads may be using them at exit.
-const Driver* driver_of(DeviceType type) {
+const LoadedDriver* driver_of(DeviceType type) {
   switch (type) {
     case DeviceType::Cpu: {
-      static const Driver& cpu = *new Driver(load(make_cpu_api));
+      static const LoadedDriver& cpu = *new LoadedDriver(load(make_cpu_api));
       return &cpu;
     }
     case DeviceType::Cuda: {
-      static const Driver& cuda = *new Driver(load(make_cuda_api));
+      static const LoadedDriver& cuda = *new LoadedDriver(load(make_cuda_api));
       return &cuda;
     }
     case DeviceType::OpenCL: {
-      static const Driver& opencl = *new Driver(load(make_opencl_api));
+      static const LoadedDriver& opencl = *new LoadedDriver(load(make_opencl_api));
       return &opencl;
     }
   }
@@ -95,7 +95,7 @@ std::unique_ptr<DeviceTimer> DeviceApi::make_timer(int id) {
 }
 
 DeviceApi& device_api(DeviceType type) {
-  const Driver* driver = driver_of(type);
+  const LoadedDriver* driver = driver_of(type);
   if (driver == nullptr) throw RuntimeError("this runtime has no driver for " + to_string(type));
   if (driver->api == nullptr) throw RuntimeError(driver->why_missing);
   return *driver->api;

@@ -15,22 +15,22 @@ using namespace tir;
 
 namespace {
 
-enum class Relation { AtLeast, AtMost, Equal };
+enum class BoundKind { AtLeast, AtMost, Equal };
 
-Relation reversed(Relation relation) {
-  switch (relation) {
-    case Relation::AtLeast:
-      return Relation::AtMost;
-    case Relation::AtMost:
-      return Relation::AtLeast;
-    case Relation::Equal:
-      return Relation::Equal;
+BoundKind reversed(BoundKind kind) {
+  switch (kind) {
+    case BoundKind::AtLeast:
+      return BoundKind::AtMost;
+    case BoundKind::AtMost:
+      return BoundKind::AtLeast;
+    case BoundKind::Equal:
+      return BoundKind::Equal;
   }
-  internal_error("relation outside its enumeration");
+  internal_error("bound kind outside its enumeration");
 }
 
 struct Comparison {
-  Relation relation;
+  BoundKind kind;
   Expr left;
   Expr limit;
 };
@@ -56,21 +56,21 @@ std::optional<Comparison> oriented(const Expr& condition, const Var& var, const 
   bool flipped = !uses_var(node->a, var);
   const Expr& left = flipped ? node->b : node->a;
   const Expr& right = flipped ? node->a : node->b;
-  auto make = [&](Relation relation, std::int64_t offset) {
+  auto make = [&](BoundKind kind, std::int64_t offset) {
     Expr limit = offset == 0 ? right : plus_constant(right, flipped ? -offset : offset);
-    return Comparison{flipped ? reversed(relation) : relation, left, limit};
+    return Comparison{flipped ? reversed(kind) : kind, left, limit};
   };
   switch (node->op) {
     case BinaryOp::Lt:
-      return make(Relation::AtMost, -1);
+      return make(BoundKind::AtMost, -1);
     case BinaryOp::Le:
-      return make(Relation::AtMost, 0);
+      return make(BoundKind::AtMost, 0);
     case BinaryOp::Gt:
-      return make(Relation::AtLeast, 1);
+      return make(BoundKind::AtLeast, 1);
     case BinaryOp::Ge:
-      return make(Relation::AtLeast, 0);
+      return make(BoundKind::AtLeast, 0);
     case BinaryOp::Eq:
-      return make(Relation::Equal, 0);
+      return make(BoundKind::Equal, 0);
     default:
       return std::nullopt;
   }
@@ -82,17 +82,17 @@ std::optional<Comparison> worst_case(const Comparison& c, const IntervalMap& rel
   Interval left = values_of(c.left, relaxed, facts);
   Interval limit = values_of(c.limit, relaxed, facts);
   if (left.is_empty() || limit.is_empty()) return std::nullopt;
-  bool at_least = c.relation == Relation::AtLeast;
+  bool at_least = c.kind == BoundKind::AtLeast;
   const std::optional<Expr>& hard_left = at_least ? left.min() : left.max();
   const std::optional<Expr>& hard_limit = at_least ? limit.max() : limit.min();
   if (!hard_left || !hard_limit) return std::nullopt;
-  if (c.relation == Relation::Equal) {
+  if (c.kind == BoundKind::Equal) {
     auto is_fixed = [&](const Interval& s) {
       return s.is_point() || (s.is_bounded() && can_prove_equal(*s.min(), *s.max(), facts));
     };
     if (!is_fixed(left) || !is_fixed(limit)) return std::nullopt;
   }
-  return Comparison{c.relation, *hard_left, *hard_limit};
+  return Comparison{c.kind, *hard_left, *hard_limit};
 }
 
 class Deducer {
@@ -124,7 +124,7 @@ class Deducer {
           // other - target ? limit  is  target ?reversed -(limit - other)
           Expr difference = combine(BinaryOp::Sub, now_.limit, other);
           now_.limit = fold(BinaryOp::Sub, make_int(difference.dtype(), 0), difference);
-          now_.relation = reversed(now_.relation);
+          now_.kind = reversed(now_.kind);
         }
         break;
       case BinaryOp::Mul:
@@ -145,13 +145,13 @@ class Deducer {
     bool is_positive = values.min() && can_prove_at_least(*values.min(), 1, facts_);
     bool is_negative = !is_positive && values.max() && can_prove_below(*values.max(), 0, facts_);
     if (!is_positive && !is_negative) return false;
-    if (is_negative) now_.relation = reversed(now_.relation);
+    if (is_negative) now_.kind = reversed(now_.kind);
     Expr rest = combine(BinaryOp::FloorMod, now_.limit, factor);
     bool is_exact = can_prove(fold(BinaryOp::Eq, rest, make_int(rest.dtype(), 0)), facts_);
     now_.limit = combine(BinaryOp::FloorDiv, now_.limit, factor);
     if (is_exact) return true;
-    if (now_.relation == Relation::Equal) return false;
-    if (now_.relation == Relation::AtLeast) now_.limit = plus_constant(now_.limit, 1);
+    if (now_.kind == BoundKind::Equal) return false;
+    if (now_.kind == BoundKind::AtLeast) now_.limit = plus_constant(now_.limit, 1);
     return true;
   }
 
@@ -172,15 +172,15 @@ std::optional<Interval> deduce_bound(const Var& var, const Expr& condition, cons
     return std::nullopt;
   std::optional<Comparison> solved = Deducer(var, *comparison, hint, facts)();
   if (!solved) return std::nullopt;
-  switch (solved->relation) {
-    case Relation::AtLeast:
+  switch (solved->kind) {
+    case BoundKind::AtLeast:
       return Interval::at_least(solved->limit);
-    case Relation::AtMost:
+    case BoundKind::AtMost:
       return Interval::at_most(solved->limit);
-    case Relation::Equal:
+    case BoundKind::Equal:
       return Interval::point(solved->limit);
   }
-  internal_error("relation outside its enumeration");
+  internal_error("bound kind outside its enumeration");
 }
 
 }  // namespace tenon::arith

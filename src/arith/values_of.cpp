@@ -24,13 +24,13 @@ bool surely_at_least(const Expr& e, std::int64_t bound, const Facts& facts) {
 
 Expr zero_like(const Expr& e) { return make_int(e.dtype(), 0); }
 Expr one_like(const Expr& e) { return make_int(e.dtype(), 1); }
-Expr negated(const Expr& e) { return fold(BinaryOp::Sub, zero_like(e), e); }
+Expr minus(const Expr& e) { return fold(BinaryOp::Sub, zero_like(e), e); }
 
 enum class Sign { NonNegative, Negative, Unknown };
 
 Sign sign_of(const Expr& e, const Facts& facts) {
   if (surely_at_least(e, 0, facts)) return Sign::NonNegative;
-  if (surely_at_least(negated(e), 1, facts)) return Sign::Negative;
+  if (surely_at_least(minus(e), 1, facts)) return Sign::Negative;
   return Sign::Unknown;
 }
 
@@ -83,7 +83,7 @@ Interval divide(BinaryOp op, const Interval& a, const Interval& b, const Facts& 
 /// Returns [-(|divisor| - 1), |divisor| - 1].
 Interval remainders_of_any_sign(const Expr& divisor) {
   Expr bound = fold(BinaryOp::Sub, abs(divisor), one_like(divisor));
-  return Interval::of(negated(bound), bound);
+  return Interval::of(minus(bound), bound);
 }
 
 Interval floor_remainder(const Interval& a, const Interval& b, const Facts& facts) {

@@ -24,7 +24,7 @@ std::string joined(const std::vector<std::string>& parts, const char* between) {
   return text;
 }
 
-std::string box(const std::vector<Expr>& extents) {
+std::string shape_text(const std::vector<Expr>& extents) {
   std::vector<std::string> parts;
   for (const Expr& extent : extents) parts.push_back(text_of(extent));
   return "[" + joined(parts, ", ") + "]";
@@ -34,7 +34,7 @@ Expr in_bytes(Expr elements, DataType type) {
   return arith::simplify(tir::cast(Int(64), elements) * tir::make_int(Int(64), type.bytes()));
 }
 
-Expr product(const std::vector<Expr>& extents) {
+Expr element_count(const std::vector<Expr>& extents) {
   Expr result = tir::make_int(Int(64), 1);
   for (const Expr& extent : extents) result = result * tir::cast(Int(64), extent);
   return arith::simplify(result);
@@ -45,8 +45,8 @@ LoopView::Buffer argument(const std::string& name, const std::vector<Expr>& shap
           .scope = "global",
           .place = "argument",
           .required = "",
-          .allocated = box(shape),
-          .bytes = text_of(in_bytes(product(shape), type)),
+          .allocated = shape_text(shape),
+          .bytes = text_of(in_bytes(element_count(shape), type)),
           .memory_bytes = ""};
 }
 
@@ -63,7 +63,7 @@ LoopView::Buffer of_row(const te::BoundsReport::Row& row) {
           .scope = std::string(to_string(row.scope)),
           .place = row.place,
           .required = "[" + joined(required, ", ") + "]",
-          .allocated = box(allocated),
+          .allocated = shape_text(allocated),
           .bytes = text_of(row.bytes),
           .memory_bytes = ""};
 }
@@ -119,12 +119,12 @@ void view_buffers(const tir::PrimFunc& func, std::vector<LoopView::Buffer>& buff
     const auto& pointer = n.data.as<tir::VarNode>()->pointer;
     const tir::StorageScope scope =
         pointer && pointer->scope ? *pointer->scope : tir::StorageScope::Global;
-    const std::string bytes = text_of(in_bytes(product(n.extents), n.dtype));
+    const std::string bytes = text_of(in_bytes(element_count(n.extents), n.dtype));
     buffers.push_back({.name = n.data.name(),
                        .scope = std::string(tir::to_string(scope)),
                        .place = "in " + func.attrs.global_symbol,
                        .required = "",
-                       .allocated = box(n.extents),
+                       .allocated = shape_text(n.extents),
                        .bytes = bytes,
                        .memory_bytes = n.double_buffer ? "" : bytes});
   });

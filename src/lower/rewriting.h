@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tenon/tir/make.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -21,6 +22,19 @@ std::vector<tir::Expr> mapped(const std::vector<tir::Expr>& list, F f) {
   result.reserve(list.size());
   for (const tir::Expr& e : list) result.push_back(f(e));
   return result;
+}
+
+/// Returns `body` inside an allocation of memory for `buffer`.
+inline tir::Stmt allocated(const tir::Buffer& buffer, const tir::Stmt& body) {
+  return tir::make_stmt(
+      tir::Allocate{buffer->data, buffer->dtype, buffer->shape, tir::make_true(), body});
+}
+
+/// Returns the thread axis that `s` launches; null if `s` is not a launch.
+inline const tir::IterVar* launched_axis(const tir::Stmt& s) {
+  const tir::Attr* attr = s.as<tir::Attr>();
+  return attr && attr->kind == tir::AttrKind::ThreadExtent ? &std::get<tir::IterVar>(attr->subject)
+                                                           : nullptr;
 }
 
 /// Whether the operation is undefined for a zero divisor.

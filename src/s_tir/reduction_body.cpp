@@ -37,7 +37,7 @@ Registered best_of(Expr (*first)(const Expr& x, const Expr& y), bool is_max) {
           }};
 }
 
-struct Registry {
+struct ReducerRegistry {
   std::mutex mutex;
   /// The memoized results of broken_law, by reducer, types and change.
   std::map<std::string, std::optional<std::string>> laws = {};
@@ -48,8 +48,8 @@ struct Registry {
       {"argmin of the later", best_of([](const Expr& x, const Expr& y) { return x < y; }, false)}};
 };
 
-Registry& registry() {
-  static Registry own;
+ReducerRegistry& reducer_registry() {
+  static ReducerRegistry own;
   return own;
 }
 
@@ -69,8 +69,8 @@ CommReducer made(const std::string& name, const Registered& reducer,
 std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
   std::map<std::string, Registered> all;
   {
-    const std::scoped_lock lock(registry().mutex);
-    all = registry().reducers;
+    const std::scoped_lock lock(reducer_registry().mutex);
+    all = reducer_registry().reducers;
   }
   std::vector<CommReducer> result;
   for (const auto& [name, reducer] : all) {
@@ -129,9 +129,9 @@ bool loads_any(const Expr& e, const std::vector<Store>& stores) {
 }
 
 /// Finds y such that an expression is the reducer's result for the given x.
-class Matcher {
+class ReducerMatcher {
  public:
-  explicit Matcher(const CommReducerNode& reducer) : reducer_(reducer) {}
+  explicit ReducerMatcher(const CommReducerNode& reducer) : reducer_(reducer) {}
 
   bool matches(const Expr& pattern, const Expr& e) {
     for (const Var& y : reducer_.rhs)
@@ -200,7 +200,7 @@ std::optional<ReductionBody> find_registered(const Stores& update, const Stores&
   std::vector<DataType> types;
   for (const Store& store : update.stores) types.push_back(store.value.dtype());
   for (const CommReducer& reducer : reducers_of(types)) {
-    Matcher matcher(*reducer);
+    ReducerMatcher matcher(*reducer);
     bool matches = true;
     for (std::size_t n = 0; n < types.size() && matches; ++n) {
       // The previous value of the element is x. A reducer cannot use other elements of an output.
@@ -250,13 +250,14 @@ std::optional<std::string> broken_law(const ReductionBody& body, arith::Reductio
       reducer.name + (change.regroups ? " regroups" : "") + (change.reorders ? " reorders" : "");
   for (const Var& operand : reducer.lhs) key += " " + operand.dtype().str();
   {
-    const std::scoped_lock lock(registry().mutex);
-    if (const auto known = registry().laws.find(key); known != registry().laws.end())
+    const std::scoped_lock lock(reducer_registry().mutex);
+    if (const auto known = reducer_registry().laws.find(key);
+        known != reducer_registry().laws.end())
       return known->second;
   }
   auto found = arith::find_counterexample(reducer, body.values, false, change);
-  const std::scoped_lock lock(registry().mutex);
-  return registry().laws.insert_or_assign(key, std::move(found)).first->second;
+  const std::scoped_lock lock(reducer_registry().mutex);
+  return reducer_registry().laws.insert_or_assign(key, std::move(found)).first->second;
 }
 
 Stmt ReductionBody::init(const std::vector<Store>& to) const {
@@ -293,10 +294,10 @@ void register_reducer(const Name& name, int arity, CombineTuples combine, Identi
                         "` needs at least one value, a function that combines and one that gives "
                         "the identity",
                     where);
-  const std::scoped_lock lock(registry().mutex);
-  registry().laws.clear();
-  registry().reducers.insert_or_assign(name,
-                                       Registered{arity, std::move(combine), std::move(identity)});
+  const std::scoped_lock lock(reducer_registry().mutex);
+  reducer_registry().laws.clear();
+  reducer_registry().reducers.insert_or_assign(
+      name, Registered{arity, std::move(combine), std::move(identity)});
 }
 
 }  // namespace tenon::s_tir

@@ -12,13 +12,13 @@ using namespace tir;
 
 namespace {
 
-struct Registry {
+struct IntrinRegistry {
   std::mutex mutex;
   std::map<std::string, TensorIntrin> intrins;
 };
 
-Registry& registry() {
-  static Registry own;
+IntrinRegistry& intrin_registry() {
+  static IntrinRegistry own;
   return own;
 }
 
@@ -56,23 +56,23 @@ void register_tensor_intrin(const Name& name, PrimFunc description, PrimFunc imp
             ", in the description, and `" + second->name + "`, " + shape_text(second) +
             ", in the implementation");
   }
-  const std::scoped_lock lock(registry().mutex);
-  auto& intrins = registry().intrins;
+  const std::scoped_lock lock(intrin_registry().mutex);
+  auto& intrins = intrin_registry().intrins;
   if (!options.override_existing && intrins.contains(name)) wrong("the name is taken");
   intrins.insert_or_assign(name, TensorIntrin{std::move(description), std::move(implementation)});
 }
 
 std::optional<TensorIntrin> find_tensor_intrin(const std::string& name) {
-  const std::scoped_lock lock(registry().mutex);
-  const auto entry = registry().intrins.find(name);
-  return entry == registry().intrins.end() ? std::nullopt
-                                           : std::optional<TensorIntrin>(entry->second);
+  const std::scoped_lock lock(intrin_registry().mutex);
+  const auto entry = intrin_registry().intrins.find(name);
+  return entry == intrin_registry().intrins.end() ? std::nullopt
+                                                  : std::optional<TensorIntrin>(entry->second);
 }
 
 std::vector<std::string> tensor_intrin_names() {
-  const std::scoped_lock lock(registry().mutex);
+  const std::scoped_lock lock(intrin_registry().mutex);
   std::vector<std::string> names;
-  for (const auto& [name, intrin] : registry().intrins) names.push_back(name);
+  for (const auto& [name, intrin] : intrin_registry().intrins) names.push_back(name);
   return names;
 }
 

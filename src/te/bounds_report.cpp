@@ -27,7 +27,7 @@ namespace {
 using Counts = BoundsReport::Counts;
 using Index = std::vector<std::int64_t>;
 
-std::int64_t product(const Index& extents) {
+std::int64_t point_count(const Index& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
 }
 
@@ -242,7 +242,7 @@ class Run {
 // ---- the rows -----------------------------------------------------------------------------------
 
 /// Returns the product of numbers and sizes, in 64 bits if its constant part needs them.
-Expr product(std::int64_t number, const std::vector<Expr>& extents) {
+Expr wide_product(std::int64_t number, const std::vector<Expr>& extents) {
   Expr sizes = 1;
   for (const Expr& extent : extents) {
     const std::optional<std::int64_t> constant = constant_int(extent);
@@ -275,13 +275,15 @@ BoundsReport::Row row_of(const StageGraph& graph, const OutputId& output, const 
     extents.push_back(allocated[dim].extent);
     row.dimensions.push_back(std::move(dimension));
   }
-  row.bytes = product(stage.op.output(output.index).dtype().bytes(), extents);
+  row.bytes = wide_product(stage.op.output(output.index).dtype().bytes(), extents);
   return row;
 }
 
 }  // namespace
 
-double BoundsReport::Counts::used() const { return share(product(touched), product(allocated)); }
+double BoundsReport::Counts::used() const {
+  return share(point_count(touched), point_count(allocated));
+}
 double BoundsReport::Counts::computed() const { return share(evaluations, points); }
 
 BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& options,
@@ -345,7 +347,7 @@ std::string required_text(const BoundsReport::Row& row) {
                     readers);
     extents.push_back(dimension.required.extent);
   }
-  return "[" + join(parts, ", ") + "] = " + text_of(product(1, extents));
+  return "[" + join(parts, ", ") + "] = " + text_of(wide_product(1, extents));
 }
 
 std::string allocated_text(const BoundsReport::Row& row) {

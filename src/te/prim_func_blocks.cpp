@@ -15,9 +15,9 @@ using namespace tir;
 
 namespace {
 
-class Maker {
+class BlockMaker {
  public:
-  Maker(const PrimFuncOptions& options, const SourceLocation& where)
+  BlockMaker(const PrimFuncOptions& options, const SourceLocation& where)
       : options_(options), where_(where) {
     func_.attrs = {.global_symbol = options.name,
                    .noalias = true,
@@ -279,7 +279,7 @@ class Maker {
 PrimFunc blocks_of(const std::vector<Operation>& outputs,
                    const std::vector<FunctionArgument>& arguments, const PrimFuncOptions& options,
                    const SourceLocation& where) {
-  Maker maker(options, where);
+  BlockMaker maker(options, where);
   for (const FunctionArgument& argument : arguments) maker.argument(argument);
   return maker.function(post_dfs_order(outputs));
 }

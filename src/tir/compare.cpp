@@ -291,6 +291,11 @@ bool structural_equal(const Expr& a, const Expr& b) {
 
 bool structural_equal(const Stmt& a, const Stmt& b) { return Comparer().stmt(a, b); }
 
+bool structural_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::ranges::equal(a, b,
+                            [](const Expr& x, const Expr& y) { return structural_equal(x, y); });
+}
+
 bool structural_equal(const PrimFunc& a, const PrimFunc& b) { return Comparer().function(a, b); }
 
 std::vector<Expr> children_of(const Expr& e) {

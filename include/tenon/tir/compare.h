@@ -10,6 +10,8 @@ namespace tenon::tir {
 /// Whether two trees are equal up to the names of the variables and buffers that they define.
 bool structural_equal(const Expr& a, const Expr& b);
 bool structural_equal(const Stmt& a, const Stmt& b);
+/// Whether two lists have the same length and structurally equal elements.
+bool structural_equal(const std::vector<Expr>& a, const std::vector<Expr>& b);
 /// Compares functions. Parameters and their buffers are matched by position.
 bool structural_equal(const PrimFunc& a, const PrimFunc& b);
 

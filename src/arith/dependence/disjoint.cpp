@@ -86,16 +86,12 @@ class Digits {
   std::vector<Expr> symbols_;
 };
 
-bool same_list(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  return std::ranges::equal(a, b,
-                            [](const Expr& x, const Expr& y) { return structural_equal(x, y); });
-}
-
 /// Whether equal indices are the same element.
 bool same_layout(const Buffer& a, const Buffer& b) {
   if (a.same_as(b)) return true;
-  return a->data.same_as(b->data) && a->dtype == b->dtype && same_list(a->shape, b->shape) &&
-         same_list(a->strides, b->strides) && structural_equal(a->elem_offset, b->elem_offset);
+  return a->data.same_as(b->data) && a->dtype == b->dtype && structural_equal(a->shape, b->shape) &&
+         structural_equal(a->strides, b->strides) &&
+         structural_equal(a->elem_offset, b->elem_offset);
 }
 
 /// Whether equal indices of one-dimensional buffers are the same element.

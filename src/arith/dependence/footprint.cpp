@@ -85,11 +85,6 @@ Access region_access(AccessKind kind, const BufferRegion& region, Offsets& offse
   return access;
 }
 
-bool same_list(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  return std::ranges::equal(
-      a, b, [](const Expr& x, const Expr& y) { return x.same_as(y) || structural_equal(x, y); });
-}
-
 class Reader {
  public:
   explicit Reader(const WrittenMemory& memory) : memory_(memory) {}
@@ -358,7 +353,8 @@ class Reader {
              std::ranges::equal(
                  other.inner, access.inner,
                  [](const FreeVar& a, const FreeVar& b) { return a.var.same_as(b.var); }) &&
-             same_list(other.indices, access.indices) && same_list(other.guards, access.guards);
+             structural_equal(other.indices, access.indices) &&
+             structural_equal(other.guards, access.guards);
     });
     if (!is_again) result_.accesses.push_back(std::move(access));
   }

@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr Row kAddRows[] = {
     // Terms move into a minimum or maximum.
     {"into_min_second", "min(x, y - z) + z", "min(x + z, y)", "", kExact},
     {"into_min_first", "min(x - z, y) + z", "min(x, y + z)", "", kExact},
@@ -58,16 +58,16 @@ constexpr Row kRows[] = {
     {"trunc_product_first", "truncmod(y, c1) + x*c1", "x*c1 + truncmod(y, c1)", "", kAgain},
     {"floor_product_first", "floormod(y, c1) + x*c1", "x*c1 + floormod(y, c1)", "", kAgain},
 };
-constexpr auto kRules = compile<kRows>();
+constexpr auto kAddRules = compile<kAddRows>();
 
-constexpr Row kAnyTypeRows[] = {
+constexpr Row kAddAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) + select(p, z, u)", "select(p, x + z, y + u)"},
 };
-constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
+constexpr auto kAddAnyTypeRules = compile<kAddAnyTypeRows>();
 
 }  // namespace
 
-RuleTable add_rules() { return kRules; }
-RuleTable add_any_type_rules() { return kAnyTypeRules; }
+RuleTable add_rules() { return kAddRules; }
+RuleTable add_any_type_rules() { return kAddAnyTypeRules; }
 
 }  // namespace tenon::arith::rules

@@ -13,7 +13,7 @@ constexpr Row kFirstDivRows[] = {
 };
 constexpr auto kFirstDivRules = compile<kFirstDivRows>();
 
-constexpr Row kDivRows[] = {
+constexpr Row kFloorDivRows[] = {
     {"itself", "floordiv(x, x)", "1"},
     {"factor_constant", "floordiv(x*c1, x) ; floordiv(c1*x, x)", "c1", "", kExact},
 
@@ -55,9 +55,9 @@ constexpr Row kDivRows[] = {
     {"without_remainder", "floordiv(x - floormod(x, c1), c1)", "floordiv(x, c1)", "c1 != 0",
      kExact},
 };
-constexpr auto kDivRules = compile<kDivRows>();
+constexpr auto kFloorDivRules = compile<kFloorDivRows>();
 
-constexpr Row kModRows[] = {
+constexpr Row kFloorModRows[] = {
     {"zero", "floormod(0, x)", "0", "x >= 1"},
     {"reduce_factor", "floormod(x*c1, c2)", "floormod(x*floormod(c1, c2), c2)", "c2 != 0",
      kExact | kKeepsType},
@@ -72,12 +72,12 @@ constexpr Row kModRows[] = {
     {"common_factor", "floormod(x*c1, x*c2)", "x*floormod(c1, c2)", "c2 != 0", kExact},
     {"factor", "floormod(x*y, y) ; floormod(y*x, y)", "0", "", kExact},
 };
-constexpr auto kModRules = compile<kModRows>();
+constexpr auto kFloorModRules = compile<kFloorModRows>();
 
 }  // namespace
 
 RuleTable floor_div_first_rules() { return kFirstDivRules; }
-RuleTable floor_div_rules() { return kDivRules; }
-RuleTable floor_mod_rules() { return kModRules; }
+RuleTable floor_div_rules() { return kFloorDivRules; }
+RuleTable floor_mod_rules() { return kFloorModRules; }
 
 }  // namespace tenon::arith::rules

@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr Row kMaxRows[] = {
     // Terms move out of the maximum.
     {"of_sums_first", "max(x + c1, x + c2)", "x + c1", "c1 > c2", kExact},
     {"of_sums_second", "max(x + c1, x + c2)", "x + c2", "c1 <= c2", kExact},
@@ -66,16 +66,16 @@ constexpr Row kRows[] = {
     // Order: constants outermost.
     {"constant_last", "max(max(x, c1), y)", "max(max(x, y), c1)", "", kAgain},
 };
-constexpr auto kRules = compile<kRows>();
+constexpr auto kMaxRules = compile<kMaxRows>();
 
-constexpr Row kAnyTypeRows[] = {
+constexpr Row kMaxAnyTypeRows[] = {
     {"join_selects", "max(select(p, x, y), select(p, z, u))", "select(p, max(x, z), max(y, u))"},
 };
-constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
+constexpr auto kMaxAnyTypeRules = compile<kMaxAnyTypeRows>();
 
 }  // namespace
 
-RuleTable max_rules() { return kRules; }
-RuleTable max_any_type_rules() { return kAnyTypeRules; }
+RuleTable max_rules() { return kMaxRules; }
+RuleTable max_any_type_rules() { return kMaxAnyTypeRules; }
 
 }  // namespace tenon::arith::rules

@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr Row kMinRows[] = {
     // Terms move out of the minimum.
     {"of_sums_first", "min(x + c1, x + c2)", "x + c1", "c1 < c2", kExact},
     {"of_sums_second", "min(x + c1, x + c2)", "x + c2", "c1 >= c2", kExact},
@@ -75,16 +75,16 @@ constexpr Row kRows[] = {
     // Order: constants outermost.
     {"constant_last", "min(min(x, c1), y)", "min(min(x, y), c1)", "", kAgain},
 };
-constexpr auto kRules = compile<kRows>();
+constexpr auto kMinRules = compile<kMinRows>();
 
-constexpr Row kAnyTypeRows[] = {
+constexpr Row kMinAnyTypeRows[] = {
     {"join_selects", "min(select(p, x, y), select(p, z, u))", "select(p, min(x, z), min(y, u))"},
 };
-constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
+constexpr auto kMinAnyTypeRules = compile<kMinAnyTypeRows>();
 
 }  // namespace
 
-RuleTable min_rules() { return kRules; }
-RuleTable min_any_type_rules() { return kAnyTypeRules; }
+RuleTable min_rules() { return kMinRules; }
+RuleTable min_any_type_rules() { return kMinAnyTypeRules; }
 
 }  // namespace tenon::arith::rules

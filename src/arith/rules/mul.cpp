@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr Row kMulRows[] = {
     {"distribute_constant", "(x + c1)*c2", "x*c2 + c1*c2"},
     {"constants", "(x*c1)*c2", "x*(c1*c2)"},
     {"min_times_max", "min(x, y)*max(x, y) ; max(x, y)*min(x, y)", "x*y"},
@@ -18,10 +18,10 @@ constexpr Row kRows[] = {
     {"constant_last", "c1*x", "x*c1", "", kAgain},
     {"turn_difference", "(x - y)*c1", "(y - x)*(0 - c1)", "c1 < 0", kAgain},
 };
-constexpr auto kRules = compile<kRows>();
+constexpr auto kMulRules = compile<kMulRows>();
 
 }  // namespace
 
-RuleTable mul_rules() { return kRules; }
+RuleTable mul_rules() { return kMulRules; }
 
 }  // namespace tenon::arith::rules

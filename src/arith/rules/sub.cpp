@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr Row kSubRows[] = {
     // Terms move into a minimum or maximum.
     {"min_minus_first", "min(x, y) - x", "min(0, y - x)", "", kExact},
     {"min_minus_second", "min(x, y) - y", "min(x - y, 0)", "", kExact},
@@ -112,12 +112,12 @@ constexpr Row kRows[] = {
     {"add_subtracted", "x - (y - z)", "(x + z) - y", "", kAgain},
     {"opposite_factor", "x - y*c1", "x + y*(0 - c1)", "", kAgain},
 };
-constexpr auto kRules = compile<kRows>();
+constexpr auto kSubRules = compile<kSubRows>();
 
-constexpr Row kAnyTypeRows[] = {
+constexpr Row kSubAnyTypeRows[] = {
     {"join_selects", "select(p, x, y) - select(p, z, u)", "select(p, x - z, y - u)"},
 };
-constexpr auto kAnyTypeRules = compile<kAnyTypeRows>();
+constexpr auto kSubAnyTypeRules = compile<kSubAnyTypeRows>();
 
 constexpr Row kIntegerRows[] = {
     {"into_select_second", "select(p, x, y) - y", "select(p, x - y, 0)"},
@@ -127,8 +127,8 @@ constexpr auto kIntegerRules = compile<kIntegerRows>();
 
 }  // namespace
 
-RuleTable sub_rules() { return kRules; }
-RuleTable sub_any_type_rules() { return kAnyTypeRules; }
+RuleTable sub_rules() { return kSubRules; }
+RuleTable sub_any_type_rules() { return kSubAnyTypeRules; }
 RuleTable sub_integer_rules() { return kIntegerRules; }
 
 }  // namespace tenon::arith::rules

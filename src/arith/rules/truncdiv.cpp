@@ -5,7 +5,7 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kDivRows[] = {
+constexpr Row kTruncDivRows[] = {
     // Most rules require both operands to be non-negative, because the division rounds towards
     // zero.
     {"zero", "truncdiv(0, x)", "0", "x >= 1"},
@@ -60,9 +60,9 @@ constexpr Row kDivRows[] = {
     {"plus_factor", "truncdiv(y + x*z, z) ; truncdiv(y + z*x, z)", "truncdiv(y, z) + x",
      "x >= 0 && y >= 0 && z >= 0", kExact},
 };
-constexpr auto kDivRules = compile<kDivRows>();
+constexpr auto kTruncDivRules = compile<kTruncDivRows>();
 
-constexpr Row kModRows[] = {
+constexpr Row kTruncModRows[] = {
     {"zero", "truncmod(0, x)", "0", "x >= 1"},
     {"multiple", "truncmod(x*c1, c2)", "0", "c2 != 0 && floormod(c1, c2) == 0", kExact},
     {"multiple_plus", "truncmod(x*c1 + y, c2)", "truncmod(y, c2)",
@@ -74,11 +74,11 @@ constexpr Row kModRows[] = {
     // A truncated remainder has the sign of the dividend.
     {"positive_divisor", "truncmod(x, c1)", "truncmod(x, 0 - c1)", "c1 < 0", kAgain},
 };
-constexpr auto kModRules = compile<kModRows>();
+constexpr auto kTruncModRules = compile<kTruncModRows>();
 
 }  // namespace
 
-RuleTable trunc_div_rules() { return kDivRules; }
-RuleTable trunc_mod_rules() { return kModRules; }
+RuleTable trunc_div_rules() { return kTruncDivRules; }
+RuleTable trunc_mod_rules() { return kTruncModRules; }
 
 }  // namespace tenon::arith::rules

@@ -5,110 +5,110 @@ namespace tenon::arith::rules {
 
 namespace {
 
-constexpr Row kAddRows[] = {
+constexpr Row kVectorAddRows[] = {
     {"ramps", "ramp(x, y, n) + ramp(z, u, n)", "ramp(x + z, y + u, n)"},
     {"ramp_and_broadcast", "ramp(x, y, n) + broadcast(z, n)", "ramp(x + z, y, n)"},
     {"broadcast_and_ramp", "broadcast(z, n) + ramp(x, y, n)", "ramp(z + x, y, n)"},
     {"broadcasts", "broadcast(x, n) + broadcast(y, n)", "broadcast(x + y, n)"},
 };
-constexpr auto kAdd = compile<kAddRows>();
+constexpr auto kVectorAddRules = compile<kVectorAddRows>();
 
-constexpr Row kSubRows[] = {
+constexpr Row kVectorSubRows[] = {
     {"ramps", "ramp(x, y, n) - ramp(z, u, n)", "ramp(x - z, y - u, n)"},
     {"ramp_and_broadcast", "ramp(x, y, n) - broadcast(z, n)", "ramp(x - z, y, n)"},
     {"broadcast_and_ramp", "broadcast(z, n) - ramp(x, y, n)", "ramp(z - x, 0 - y, n)"},
     {"broadcasts", "broadcast(x, n) - broadcast(y, n)", "broadcast(x - y, n)"},
 };
-constexpr auto kSub = compile<kSubRows>();
+constexpr auto kVectorSubRules = compile<kVectorSubRows>();
 
-constexpr Row kMulRows[] = {
+constexpr Row kVectorMulRows[] = {
     {"broadcasts", "broadcast(x, n)*broadcast(y, n)", "broadcast(x*y, n)"},
     {"scaled_ramp", "ramp(x, y, n)*broadcast(z, n) ; broadcast(z, n)*ramp(x, y, n)",
      "ramp(x*z, y*z, n)"},
 };
-constexpr auto kMul = compile<kMulRows>();
+constexpr auto kVectorMulRules = compile<kVectorMulRows>();
 
-constexpr Row kDivRows[] = {
+constexpr Row kVectorDivRows[] = {
     {"broadcasts", "div(broadcast(x, n), broadcast(y, n))", "broadcast(div(x, y), n)"},
 };
-constexpr auto kDiv = compile<kDivRows>();
+constexpr auto kVectorDivRules = compile<kVectorDivRows>();
 
-constexpr Row kTruncDivRows[] = {
+constexpr Row kVectorTruncDivRows[] = {
     {"broadcasts", "truncdiv(broadcast(x, n), broadcast(y, n))", "broadcast(truncdiv(x, y), n)"},
 };
-constexpr auto kTruncDiv = compile<kTruncDivRows>();
+constexpr auto kVectorTruncDivRules = compile<kVectorTruncDivRows>();
 
-constexpr Row kTruncModRows[] = {
+constexpr Row kVectorTruncModRows[] = {
     {"broadcasts", "truncmod(broadcast(x, n), broadcast(y, n))", "broadcast(truncmod(x, y), n)"},
 };
-constexpr auto kTruncMod = compile<kTruncModRows>();
+constexpr auto kVectorTruncModRules = compile<kVectorTruncModRows>();
 
-constexpr Row kFloorDivRows[] = {
+constexpr Row kVectorFloorDivRows[] = {
     {"broadcasts", "floordiv(broadcast(x, n), broadcast(y, n))", "broadcast(floordiv(x, y), n)"},
 };
-constexpr auto kFloorDiv = compile<kFloorDivRows>();
+constexpr auto kVectorFloorDivRules = compile<kVectorFloorDivRows>();
 
-constexpr Row kFloorModRows[] = {
+constexpr Row kVectorFloorModRows[] = {
     {"broadcasts", "floormod(broadcast(x, n), broadcast(y, n))", "broadcast(floormod(x, y), n)"},
 };
-constexpr auto kFloorMod = compile<kFloorModRows>();
+constexpr auto kVectorFloorModRules = compile<kVectorFloorModRows>();
 
-constexpr Row kMinRows[] = {
+constexpr Row kVectorMinRows[] = {
     {"broadcasts", "min(broadcast(x, n), broadcast(y, n))", "broadcast(min(x, y), n)"},
     {"two_broadcasts", "min(min(x, broadcast(y, n)), broadcast(z, n))",
      "min(x, broadcast(min(y, z), n))"},
 };
-constexpr auto kMin = compile<kMinRows>();
+constexpr auto kVectorMinRules = compile<kVectorMinRows>();
 
-constexpr Row kMaxRows[] = {
+constexpr Row kVectorMaxRows[] = {
     {"broadcasts", "max(broadcast(x, n), broadcast(y, n))", "broadcast(max(x, y), n)"},
     {"two_broadcasts", "max(max(x, broadcast(y, n)), broadcast(z, n))",
      "max(x, broadcast(max(y, z), n))"},
 };
-constexpr auto kMax = compile<kMaxRows>();
+constexpr auto kVectorMaxRules = compile<kVectorMaxRows>();
 
-constexpr Row kEqualRows[] = {
+constexpr Row kVectorEqualRows[] = {
     {"broadcasts", "broadcast(x, n) == broadcast(y, n)", "broadcast(x == y, n)"},
 };
-constexpr auto kEqual = compile<kEqualRows>();
+constexpr auto kVectorEqualRules = compile<kVectorEqualRows>();
 
-constexpr Row kLessRows[] = {
+constexpr Row kVectorLessRows[] = {
     {"broadcasts", "broadcast(x, n) < broadcast(y, n)", "broadcast(x < y, n)"},
     {"parallel_ramps", "ramp(x, z, n) < ramp(y, z, n)", "broadcast(x < y, n)", "", kExact},
 };
-constexpr auto kLess = compile<kLessRows>();
+constexpr auto kVectorLessRules = compile<kVectorLessRows>();
 
-constexpr Row kNotRows[] = {
+constexpr Row kVectorNotRows[] = {
     {"broadcast", "!broadcast(p, n)", "broadcast(!p, n)"},
 };
-constexpr auto kNot = compile<kNotRows>();
+constexpr auto kVectorNotRules = compile<kVectorNotRows>();
 
-constexpr Row kAndRows[] = {
+constexpr Row kVectorAndRows[] = {
     {"broadcasts", "broadcast(p, n) && broadcast(q, n)", "broadcast(p && q, n)"},
 };
-constexpr auto kAnd = compile<kAndRows>();
+constexpr auto kVectorAndRules = compile<kVectorAndRows>();
 
-constexpr Row kOrRows[] = {
+constexpr Row kVectorOrRows[] = {
     {"broadcasts", "broadcast(p, n) || broadcast(q, n)", "broadcast(p || q, n)"},
 };
-constexpr auto kOr = compile<kOrRows>();
+constexpr auto kVectorOrRules = compile<kVectorOrRows>();
 
 }  // namespace
 
-RuleTable add_vector_rules() { return kAdd; }
-RuleTable sub_vector_rules() { return kSub; }
-RuleTable mul_vector_rules() { return kMul; }
-RuleTable div_vector_rules() { return kDiv; }
-RuleTable trunc_div_vector_rules() { return kTruncDiv; }
-RuleTable trunc_mod_vector_rules() { return kTruncMod; }
-RuleTable floor_div_vector_rules() { return kFloorDiv; }
-RuleTable floor_mod_vector_rules() { return kFloorMod; }
-RuleTable min_vector_rules() { return kMin; }
-RuleTable max_vector_rules() { return kMax; }
-RuleTable equal_vector_rules() { return kEqual; }
-RuleTable less_vector_rules() { return kLess; }
-RuleTable not_vector_rules() { return kNot; }
-RuleTable and_vector_rules() { return kAnd; }
-RuleTable or_vector_rules() { return kOr; }
+RuleTable add_vector_rules() { return kVectorAddRules; }
+RuleTable sub_vector_rules() { return kVectorSubRules; }
+RuleTable mul_vector_rules() { return kVectorMulRules; }
+RuleTable div_vector_rules() { return kVectorDivRules; }
+RuleTable trunc_div_vector_rules() { return kVectorTruncDivRules; }
+RuleTable trunc_mod_vector_rules() { return kVectorTruncModRules; }
+RuleTable floor_div_vector_rules() { return kVectorFloorDivRules; }
+RuleTable floor_mod_vector_rules() { return kVectorFloorModRules; }
+RuleTable min_vector_rules() { return kVectorMinRules; }
+RuleTable max_vector_rules() { return kVectorMaxRules; }
+RuleTable equal_vector_rules() { return kVectorEqualRules; }
+RuleTable less_vector_rules() { return kVectorLessRules; }
+RuleTable not_vector_rules() { return kVectorNotRules; }
+RuleTable and_vector_rules() { return kVectorAndRules; }
+RuleTable or_vector_rules() { return kVectorOrRules; }
 
 }  // namespace tenon::arith::rules

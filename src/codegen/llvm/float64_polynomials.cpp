@@ -9,8 +9,8 @@ namespace tenon::codegen {
 namespace {
 
 /// log(2) and log10(2) in two parts. The product of an exponent with the first part is exact.
-constexpr double kLog2High = 0x1.62e42feep-1, kLog2Low = 0x1.a39ef35793c76p-33;
-constexpr double kLog10Of2High = 0x1.34413508p-2, kLog10Of2Low = 0x1.f79fef311f12bp-34;
+constexpr double kLog2HighF64 = 0x1.62e42feep-1, kLog2LowF64 = 0x1.a39ef35793c76p-33;
+constexpr double kLog10Of2HighF64 = 0x1.34413508p-2, kLog10Of2LowF64 = 0x1.f79fef311f12bp-34;
 
 class Float64 : RangeReduction {
  public:
@@ -18,7 +18,8 @@ class Float64 : RangeReduction {
 
   /// exp(r) = 1 + r + r^2 P(r) for |r| <= log(2) / 2.
   llvm::Value* exp(llvm::Value* x) {
-    const Reduced power = reduce(clamped(x, -746, 710), 0x1.71547652b82fep0, kLog2High, kLog2Low);
+    const Reduced power =
+        reduce(clamped(x, -746, 710), 0x1.71547652b82fep0, kLog2HighF64, kLog2LowF64);
     llvm::Value* r = power.rest;
     llvm::Value* p = horner(r, {0x1.1f8b4c02227f2p-29, 0x1.af4dea4da910fp-26, 0x1.27e4cccde5934p-22,
                                 0x1.71de02312ca88p-19, 0x1.a01a01acfaed1p-16, 0x1.a01a01abe8205p-13,
@@ -33,7 +34,7 @@ class Float64 : RangeReduction {
   /// 10^r = 1 + r P(r) for |r| <= log10(2) / 2.
   llvm::Value* exp10(llvm::Value* x) {
     return power(
-        reduce(clamped(x, -324, 309), 0x1.a934f0979a371p1, kLog10Of2High, kLog10Of2Low),
+        reduce(clamped(x, -324, 309), 0x1.a934f0979a371p1, kLog10Of2HighF64, kLog10Of2LowF64),
         {0x1.85e471503a3p-15, 0x1.fbfbe9a1b5e3dp-13, 0x1.2ea4f27770d7ap-10, 0x1.48978725c2b1cp-8,
          0x1.4116b06d6309ap-6, 0x1.16e4dfceb64dap-4, 0x1.a7ed7084795dcp-3, 0x1.1429ffd1d2e29p-1,
          0x1.2bd7609fd98c9p0, 0x1.0470591de2ca8p1, 0x1.53524c73cea69p1, 0x1.26bb1bbb55516p1});
@@ -42,15 +43,16 @@ class Float64 : RangeReduction {
   llvm::Value* log(llvm::Value* x) {
     const Parts parts = split(x);
     const Logarithm of = logarithm_of(parts.f);
-    llvm::Value* rest = multiply_add(parts.exponent, number(kLog2Low), of.rest);
+    llvm::Value* rest = multiply_add(parts.exponent, number(kLog2LowF64), of.rest);
     rest = builder_.CreateFSub(builder_.CreateFSub(of.half_square, rest), parts.f);
-    return at_the_ends(x, multiply_add(parts.exponent, number(kLog2High), negated(rest)));
+    return at_the_ends(x, multiply_add(parts.exponent, number(kLog2HighF64), negated(rest)));
   }
   llvm::Value* log2(llvm::Value* x) {
     return scaled_logarithm(x, 0x1.71547652p0, 0x1.705fc2eefa2p-33, 1, 0);
   }
   llvm::Value* log10(llvm::Value* x) {
-    return scaled_logarithm(x, 0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36, kLog10Of2High, kLog10Of2Low);
+    return scaled_logarithm(x, 0x1.bcb7b152p-2, 0x1.b9438ca9aadd5p-36, kLog10Of2HighF64,
+                            kLog10Of2LowF64);
   }
 
   llvm::Value* tanh(llvm::Value* x) {

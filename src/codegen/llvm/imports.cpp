@@ -21,7 +21,7 @@ namespace tenon::codegen {
 
 namespace {
 
-llvm::MemoryBufferRef buffer_of(const std::string& bytes, const std::string& name) {
+llvm::MemoryBufferRef buffer_ref_of(const std::string& bytes, const std::string& name) {
   return {llvm::StringRef(bytes.data(), bytes.size()), llvm::StringRef(name.data(), name.size())};
 }
 
@@ -94,7 +94,7 @@ void import_llvm(llvm::Module& module, const std::string& source) {
   const std::string name = from_file ? source : "pragma import_llvm";
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> imported =
-      llvm::parseIR(buffer_of(bytes, name), problem, module.getContext());
+      llvm::parseIR(buffer_ref_of(bytes, name), problem, module.getContext());
   if (!imported) {
     std::string text;
     llvm::raw_string_ostream out(text);
@@ -105,7 +105,7 @@ void import_llvm(llvm::Module& module, const std::string& source) {
 }
 
 bool import_c_bitcode(llvm::Module& module, const std::string& bitcode) {
-  auto imported = llvm::parseBitcodeFile(buffer_of(bitcode, "import_c"), module.getContext());
+  auto imported = llvm::parseBitcodeFile(buffer_ref_of(bitcode, "import_c"), module.getContext());
   if (!imported) {
     llvm::consumeError(imported.takeError());
     return false;

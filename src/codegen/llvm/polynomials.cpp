@@ -9,8 +9,8 @@ namespace tenon::codegen {
 namespace {
 
 /// log(2) and log10(2) in two parts. The product of an exponent with the first part is exact.
-constexpr float kLog2High = 0.693359375f, kLog2Low = -0x1.bd0106p-13f;
-constexpr float kLog10Of2High = 0.30078125f, kLog10Of2Low = 0x1.04d428p-12f;
+constexpr float kLog2HighF32 = 0.693359375f, kLog2LowF32 = -0x1.bd0106p-13f;
+constexpr float kLog10Of2HighF32 = 0.30078125f, kLog10Of2LowF32 = 0x1.04d428p-12f;
 
 class Float32 : RangeReduction {
  public:
@@ -18,7 +18,7 @@ class Float32 : RangeReduction {
 
   /// exp(r) = 1 + r + r^2 P(r) for |r| <= log(2) / 2.
   llvm::Value* exp(llvm::Value* x) {
-    const Reduced power = reduce(clamped(x, -104, 89), 0x1.715476p0f, kLog2High, kLog2Low);
+    const Reduced power = reduce(clamped(x, -104, 89), 0x1.715476p0f, kLog2HighF32, kLog2LowF32);
     llvm::Value* r = power.rest;
     llvm::Value* p =
         horner(r, {0x1.6a2352p-10f, 0x1.123a6cp-7f, 0x1.5558f4p-5f, 0x1.55549p-3f, 0x1.fffffcp-2f});
@@ -34,7 +34,7 @@ class Float32 : RangeReduction {
 
   /// 10^r = 1 + r P(r) for |r| <= log10(2) / 2.
   llvm::Value* exp10(llvm::Value* x) {
-    return power(reduce(clamped(x, -46, 39), 0x1.a934fp1f, kLog10Of2High, kLog10Of2Low),
+    return power(reduce(clamped(x, -46, 39), 0x1.a934fp1f, kLog10Of2HighF32, kLog10Of2LowF32),
                  {0x1.a9c0c4p-3f, 0x1.15c01ap-1f, 0x1.2bd696p0f, 0x1.046efap1f, 0x1.53524cp1f,
                   0x1.26bb1cp1f});
   }
@@ -43,10 +43,10 @@ class Float32 : RangeReduction {
     const Parts parts = split(x);
     llvm::Value* square = builder_.CreateFMul(parts.f, parts.f);
     llvm::Value* y = cubic_part(parts.f, square);
-    y = multiply_add(parts.exponent, number(kLog2Low), y);
+    y = multiply_add(parts.exponent, number(kLog2LowF32), y);
     y = multiply_add(number(-0.5f), square, y);
     y = builder_.CreateFAdd(parts.f, y);
-    return at_the_ends(x, multiply_add(parts.exponent, number(kLog2High), y));
+    return at_the_ends(x, multiply_add(parts.exponent, number(kLog2HighF32), y));
   }
 
   /// log(1 + f) * log2(e), with 1 and the remainder of log2(e) multiplied separately.
@@ -68,9 +68,9 @@ class Float32 : RangeReduction {
     llvm::Value* high = number(0.43359375f);
     llvm::Value* sum =
         builder_.CreateFMul(builder_.CreateFAdd(parts.f, y), number(0x1.6f62a4p-11f));
-    sum = multiply_add(parts.exponent, number(kLog10Of2Low), sum);
+    sum = multiply_add(parts.exponent, number(kLog10Of2LowF32), sum);
     sum = multiply_add(parts.f, high, multiply_add(y, high, sum));
-    return at_the_ends(x, multiply_add(parts.exponent, number(kLog10Of2High), sum));
+    return at_the_ends(x, multiply_add(parts.exponent, number(kLog10Of2HighF32), sum));
   }
 
   llvm::Value* tanh(llvm::Value* x) {

@@ -12,7 +12,7 @@ using namespace tir;
 
 namespace {
 
-constexpr std::size_t kMaxNodes = 400;
+constexpr std::size_t kMaxNodesOfPartedLoop = 400;
 
 struct Boundary {
   Expr comparison;
@@ -97,7 +97,7 @@ class BoundaryFinder {
 };
 
 /// Returns the body with the comparison replaced by the constant `holds`, and folded.
-Stmt decided(const Stmt& body, const Expr& comparison, bool holds) {
+Stmt given_comparison(const Stmt& body, const Expr& comparison, bool holds) {
   return rewrite(
       body,
       [&](const Binary& n, const Expr& self) -> std::optional<Expr> {
@@ -132,13 +132,13 @@ Stmt decided(const Stmt& body, const Expr& comparison, bool holds) {
 }  // namespace
 
 std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts& facts) {
-  if (node_count(loop.body) > kMaxNodes) return std::nullopt;
+  if (node_count(loop.body) > kMaxNodesOfPartedLoop) return std::nullopt;
   const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
   if (!boundary) return std::nullopt;
   const Expr end = loop.min + loop.extent;
   const Expr point = arith::simplify(max(min(boundary->point, end), loop.min));
-  const Stmt before = decided(loop.body, boundary->comparison, boundary->holds_before);
-  const Stmt after = decided(loop.body, boundary->comparison, !boundary->holds_before);
+  const Stmt before = given_comparison(loop.body, boundary->comparison, boundary->holds_before);
+  const Stmt after = given_comparison(loop.body, boundary->comparison, !boundary->holds_before);
   const auto made = [&](const Expr& from, const Expr& to, const Stmt& body) {
     const Stmt copy =
         fresh_copy(make_stmt(For{loop.var, from, arith::simplify(to - from), loop.kind, body}));

@@ -26,11 +26,11 @@ using namespace tir;
 
 namespace {
 
-constexpr std::size_t kMinLanes = 4;
-constexpr std::size_t kMaxNodes = 200;
+constexpr std::size_t kMinPackedStores = 4;
+constexpr std::size_t kMaxNodesOfPackedValue = 200;
 
 /// The values of a vector, one expression per lane.
-using Lanes = std::vector<Expr>;
+using LaneValues = std::vector<Expr>;
 
 class Packer {
  public:
@@ -39,7 +39,7 @@ class Packer {
   /// Returns one vector store for the stores; nullopt if they cannot be packed.
   std::optional<Stmt> packed(std::span<const Store> stores) {
     const int lanes = static_cast<int>(stores.size());
-    Lanes values;
+    LaneValues values;
     for (const Store& store : stores) values.push_back(store.value);
     const std::optional<Expr> value = pack(values);
     if (!value || loads_ == 0 || !reads_before_stores(stores)) return std::nullopt;
@@ -67,7 +67,7 @@ class Packer {
     return true;
   }
 
-  std::optional<Expr> pack(const Lanes& lanes) {
+  std::optional<Expr> pack(const LaneValues& lanes) {
     const Expr& first = lanes[0];
     const int count = static_cast<int>(lanes.size());
     const auto all = [&](auto holds) { return std::all_of(lanes.begin(), lanes.end(), holds); };
@@ -85,12 +85,12 @@ class Packer {
     return pack_operation(lanes);
   }
 
-  std::optional<Expr> pack_operation(const Lanes& lanes) {
+  std::optional<Expr> pack_operation(const LaneValues& lanes) {
     const Expr& first = lanes[0];
     const int count = static_cast<int>(lanes.size());
     const DataType type = first.dtype().with_lanes(count);
     const auto child = [&](auto part) -> std::optional<Expr> {
-      Lanes children;
+      LaneValues children;
       for (const Expr& e : lanes) children.push_back(part(e));
       return pack(children);
     };
@@ -136,10 +136,10 @@ class Packer {
     return std::nullopt;
   }
 
-  std::optional<Expr> pack_loads(const Lanes& lanes) {
+  std::optional<Expr> pack_loads(const LaneValues& lanes) {
     const Load& first = *lanes[0].as<Load>();
     const int count = static_cast<int>(lanes.size());
-    Lanes places;
+    LaneValues places;
     for (const Expr& e : lanes) {
       const Load& load = *e.as<Load>();
       if (!load.buffer.same_as(first.buffer) || load.indices.size() != 1 ||
@@ -156,7 +156,7 @@ class Packer {
   }
 
   /// Returns the constant difference between consecutive lanes.
-  std::optional<std::int64_t> distance(const Lanes& lanes) const {
+  std::optional<std::int64_t> distance(const LaneValues& lanes) const {
     std::optional<std::int64_t> step;
     for (std::size_t n = 1; n < lanes.size(); ++n) {
       const std::optional<std::int64_t> one =
@@ -198,7 +198,8 @@ class SequencePacker {
       const std::vector<Store> run = run_from(n->stmts, begin);
       std::optional<Stmt> vector;
       std::size_t lanes = std::bit_floor(run.size());
-      if (lanes >= kMinLanes) vector = Packer(lets_, memory_).packed(std::span(run).first(lanes));
+      if (lanes >= kMinPackedStores)
+        vector = Packer(lets_, memory_).packed(std::span(run).first(lanes));
       if (vector) {
         parts.push_back(std::move(*vector));
         changed = true;
@@ -229,7 +230,7 @@ class SequencePacker {
       const Store* store = stmts[n].as<Store>();
       if (!store || store->indices.size() != 1 || !store->value.dtype().is_scalar() ||
           !store->indices[0].dtype().is_scalar() || store->buffer->dtype.lanes != 1 ||
-          node_count(store->value) > kMaxNodes)
+          node_count(store->value) > kMaxNodesOfPackedValue)
         return run;
       if (!run.empty()) {
         if (!store->buffer.same_as(run[0].buffer)) return run;

@@ -29,7 +29,7 @@ using namespace tir;
 namespace {
 
 /// The maximum size: larger memory does not fit registers and uses too much stack.
-constexpr std::int64_t kMaxBytes = 1024;
+constexpr std::int64_t kMaxPrivateBytes = 1024;
 
 class Privatizer {
  public:
@@ -40,7 +40,8 @@ class Privatizer {
     const Allocate* memory = inside.as<Allocate>();
     if (!memory || memory->double_buffer || !is_true(memory->condition)) return inside;
     const std::optional<std::int64_t> elements = constant_elements(*memory);
-    if (!elements || *elements > kMaxBytes / memory->dtype.bytes() || !has_plain_uses(*memory))
+    if (!elements || *elements > kMaxPrivateBytes / memory->dtype.bytes() ||
+        !has_plain_uses(*memory))
       return inside;
     const Stmt* loop = innermost_filler(*memory);
     return loop ? moved(memory->body, *loop, *memory) : inside;

@@ -17,7 +17,7 @@ namespace {
 /// Limits of the body: comparing all pairs of accesses in a longer body costs more than vectors
 /// gain.
 constexpr std::size_t kMaxAccesses = 64;
-constexpr std::size_t kMaxNodes = 2000;
+constexpr std::size_t kMaxNodesOfPlainLoop = 2000;
 
 class LoopReader {
  public:
@@ -105,7 +105,7 @@ class LoopReader {
 
   /// Records the reads of an expression; false unless it is a pure scalar computation.
   bool value(const Expr& e) {
-    if (nodes_ += node_count(e); nodes_ > kMaxNodes) return false;
+    if (nodes_ += node_count(e); nodes_ > kMaxNodesOfPlainLoop) return false;
     certain_.clear();
     if (when_ == Evaluated::Always) note_certain(e);
     return can_be_lanes(e, when_);

@@ -34,9 +34,10 @@ constexpr std::int64_t kMinParallelIterations = 256;
 
 /// Rewrites a loop body so that one iteration does the work of `factor` iterations; fails if their
 /// vectors are not consecutive.
-class Widener {
+class VectorWidener {
  public:
-  Widener(const For& loop, int factor) : var_(loop.var), round_(loop.var.fresh()), factor_(factor) {
+  VectorWidener(const For& loop, int factor)
+      : var_(loop.var), round_(loop.var.fresh()), factor_(factor) {
     facts_.bind(var_, Range::from_min_extent(loop.min, loop.extent));
     set(next_, var_, var_ + make_int(var_.dtype(), 1));
     set(first_, var_, loop.min + round_ * make_int(var_.dtype(), factor));
@@ -219,7 +220,7 @@ class LoopWidener {
     // Sums are not widened with a tail, because registers would hold sums of two widths.
     const int factor = factor_for(*extent, is_serial && body->sums.empty(), loop.body);
     if (factor < 2 || !has_independent_iterations(loop, *body)) return std::nullopt;
-    Widener widener(loop, factor);
+    VectorWidener widener(loop, factor);
     const std::optional<Stmt> wide = widener.stmt(loop.body);
     if (!wide) return std::nullopt;
     const DataType type = loop.var.dtype();

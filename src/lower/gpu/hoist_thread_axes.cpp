@@ -41,18 +41,13 @@ std::size_t number_of(const ThreadTag& tag) {
   return (tag.is_block() ? 0u : 3u) + static_cast<std::size_t>(tag.dim.value_or(0));
 }
 
-constexpr unsigned kBlocks = 7;
+constexpr unsigned kBlockTags = 7;
 constexpr std::size_t kThreadX = 3;
 bool is_block_tag(std::size_t tag) { return tag < 3; }
 
-const IterVar* thread_axis(const Stmt& s) {
-  const Attr* n = s.as<Attr>();
-  return n && n->kind == AttrKind::ThreadExtent ? &std::get<IterVar>(n->subject) : nullptr;
-}
-
-class Kernel {
+class HoistedAxes {
  public:
-  explicit Kernel(const Stmt& s) {
+  explicit HoistedAxes(const Stmt& s) {
     collect(s, 0);
     for (std::size_t tag = 0; tag < kTags; ++tag)
       if (axes_[tag]) axes_[tag]->launched = launched(tag);
@@ -87,7 +82,7 @@ class Kernel {
 
   void collect(const Stmt& s, Mask entered) {
     if (is_stack_low()) return with_deep_stack([&] { collect(s, entered); });
-    if (const IterVar* axis = thread_axis(s)) {
+    if (const IterVar* axis = launched_axis(s)) {
       enter(*axis, s.as<Attr>()->value);
       entered |= 1u << number_of(*axis->thread());
     } else if (const For* n = s.as<For>()) {
@@ -162,7 +157,7 @@ class Kernel {
 
   Stmt place(const Stmt& s, Place at) {
     if (is_stack_low()) return with_deep_stack([&] { return place(s, std::move(at)); });
-    if (const IterVar* axis = thread_axis(s)) {
+    if (const IterVar* axis = launched_axis(s)) {
       const Attr& n = *s.as<Attr>();
       const std::size_t tag = number_of(*axis->thread());
       const Axis& known = *axes_[tag];
@@ -227,7 +222,7 @@ class Kernel {
   /// barrier between the value and the stores. If all threads computed the value, they would have
   /// to finish before the first thread stores.
   bool is_let_of_one_thread(const Stmt& s, const Place& at) const {
-    return s.as<Let>() && (all_ & ~kBlocks & at.entered) == 0 && only_stores(s);
+    return s.as<Let>() && (all_ & ~kBlockTags & at.entered) == 0 && only_stores(s);
   }
 
   static bool only_stores(const Stmt& s) {
@@ -269,7 +264,7 @@ class Kernel {
     const Mask missing = all_ & ~at.entered;
     if (missing == 0) return conditions;
     const Writes writes = writes_of(s);
-    if (writes.own && writes.global && (missing & kBlocks) != 0) return std::nullopt;
+    if (writes.own && writes.global && (missing & kBlockTags) != 0) return std::nullopt;
     // Operations of single threads and of whole warps have different conditions.
     if (writes.by_warps && writes.by_threads) return std::nullopt;
     for (std::size_t tag = 0; tag < kTags; ++tag) {
@@ -330,7 +325,7 @@ class Kernel {
 };
 
 Stmt hoisted(const Stmt& s) {
-  if (thread_axis(s)) return Kernel(s).result();
+  if (launched_axis(s)) return HoistedAxes(s).result();
   return map_statements(s, hoisted);
 }
 

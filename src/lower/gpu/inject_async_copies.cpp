@@ -32,7 +32,7 @@ using namespace tir;
 
 namespace {
 
-constexpr std::int64_t kMaxBytes = 16, kMinBytes = 4;
+constexpr std::int64_t kMaxCopyBytes = 16, kMinCopyBytes = 4;
 
 /// Contiguous elements of a buffer.
 struct Piece {
@@ -65,9 +65,9 @@ Stmt call(Intrin intrin, std::vector<Expr> args) {
   return make_evaluate(make_call(Int(32), intrin, std::move(args)));
 }
 
-class Kernel {
+class AsyncCopies {
  public:
-  explicit Kernel(const Stmt& kernel) : uses_(kernel, 0) {}
+  explicit AsyncCopies(const Stmt& kernel) : uses_(kernel, 0) {}
 
   /// Visits statements that all threads of a block reach together.
   Stmt together(const Stmt& s) {
@@ -143,9 +143,9 @@ class Kernel {
       return std::nullopt;
     const std::int64_t each = element.bytes();
     const std::int64_t bytes =
-        std::gcd(std::gcd(to->count * each, kMaxBytes),
+        std::gcd(std::gcd(to->count * each, kMaxCopyBytes),
                  std::gcd(factor_of(to->first) * each, factor_of(from->first) * each));
-    if (bytes < kMinBytes) return std::nullopt;
+    if (bytes < kMinCopyBytes) return std::nullopt;
     std::vector<Stmt> copies;
     for (std::int64_t at = 0; at < to->count; at += bytes / each)
       copies.push_back(call(Intrin::ptx_cp_async,
@@ -171,7 +171,7 @@ class Kernel {
 
 Stmt kernels(const Stmt& s) {
   const Attr* n = s.as<Attr>();
-  if (n && n->kind == AttrKind::ThreadExtent) return Kernel(s).together(s);
+  if (n && n->kind == AttrKind::ThreadExtent) return AsyncCopies(s).together(s);
   return map_statements(s, kernels);
 }
 

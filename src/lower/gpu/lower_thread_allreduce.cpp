@@ -29,11 +29,6 @@ using namespace tir;
 
 namespace {
 
-const IterVar* thread_axis(const Stmt& s) {
-  const Attr* n = s.as<Attr>();
-  return n && n->kind == AttrKind::ThreadExtent ? &std::get<IterVar>(n->subject) : nullptr;
-}
-
 /// A thread axis of the block.
 struct Axis {
   Var var;
@@ -48,14 +43,10 @@ struct Line {
 };
 
 /// Memory with the values of all groups: element `index` of group g is at g * size + index.
-struct Level {
+struct GroupMemory {
   std::vector<Buffer> buffers;
   std::int64_t size;
 };
-
-Stmt allocated(const Buffer& buffer, const Stmt& body) {
-  return make_stmt(Allocate{buffer->data, buffer->dtype, buffer->shape, make_true(), body});
-}
 
 std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr>& left,
                           const std::vector<Expr>& right) {
@@ -74,7 +65,7 @@ class KernelReductions {
 
   /// Rewrites a kernel whose thread axes are outermost.
   Stmt kernel(const Stmt& s) {
-    if (const IterVar* axis = thread_axis(s)) {
+    if (const IterVar* axis = launched_axis(s)) {
       const Attr& n = *s.as<Attr>();
       if (axis->thread()->is_thread())
         axes_.push_back({axis->var(), axis->thread()->dim.value_or(0), n.value});
@@ -183,10 +174,10 @@ class KernelReductions {
 
   Stmt by_tree(const Reduction& r) {
     std::vector<Stmt> steps;
-    Level level = this->level(r, r.reduced.extent, 0);
+    GroupMemory level = this->level(r, r.reduced.extent, 0);
     steps.push_back(stores(level, position(level, r, r.reduced.index), r.values));
     for (int number = 1; level.size > 1; ++number) {
-      const Level next = this->level(r, (level.size + 1) / 2, number);
+      const GroupMemory next = this->level(r, (level.size + 1) / 2, number);
       const Expr first = r.reduced.index * 2;
       std::vector<Expr> left, right;
       for (std::size_t k = 0; k < r.values.size(); ++k) {
@@ -211,8 +202,8 @@ class KernelReductions {
   }
 
   /// Returns the memory of a level, reusing that of an earlier reduction if it fits.
-  Level level(const Reduction& r, std::int64_t size, int number) {
-    Level result{{}, size};
+  GroupMemory level(const Reduction& r, std::int64_t size, int number) {
+    GroupMemory result{{}, size};
     for (std::size_t k = 0; k < r.values.size(); ++k) {
       const DataType type = in_memory(r.values[k].dtype());
       const auto key =
@@ -231,12 +222,12 @@ class KernelReductions {
     return result;
   }
 
-  static Expr position(const Level& level, const Reduction& r, const Expr& index) {
+  static Expr position(const GroupMemory& level, const Reduction& r, const Expr& index) {
     if (r.groups.extent == 1) return index;
     return r.groups.index * make_int(Int(32), level.size) + index;
   }
 
-  static Expr element(const Level& level, std::size_t k, const Expr& at, const Reduction& r) {
+  static Expr element(const GroupMemory& level, std::size_t k, const Expr& at, const Reduction& r) {
     const Expr value = make_load(level.buffers[k], {at});
     return value.dtype() == r.values[k].dtype() ? value : cast(r.values[k].dtype(), value);
   }
@@ -246,7 +237,7 @@ class KernelReductions {
                       {at});
   }
 
-  static Stmt stores(const Level& level, const Expr& at, const std::vector<Expr>& values) {
+  static Stmt stores(const GroupMemory& level, const Expr& at, const std::vector<Expr>& values) {
     std::vector<Stmt> list;
     for (std::size_t k = 0; k < values.size(); ++k)
       list.push_back(store(level.buffers[k], at, values[k]));
@@ -284,7 +275,7 @@ class KernelReductions {
       const std::int64_t warps = r.reduced.extent / warp_size_;
       const Expr lane = floormod(r.reduced.index, make_int(Int(32), warp_size_));
       const Expr warp = floordiv(r.reduced.index, make_int(Int(32), warp_size_));
-      const Level level = this->level(r, warps, 0);
+      const GroupMemory level = this->level(r, warps, 0);
       std::vector<Expr> totals, parts;
       for (std::size_t k = 0; k < own.size(); ++k) totals.push_back(value_of(own[k], k, r));
       steps.push_back(
@@ -379,7 +370,7 @@ class KernelReductions {
 };
 
 Stmt lowered(const Stmt& s, int warp_size) {
-  if (thread_axis(s)) return KernelReductions(warp_size).kernel(s);
+  if (launched_axis(s)) return KernelReductions(warp_size).kernel(s);
   return map_statements(s, [&](const Stmt& child) { return lowered(child, warp_size); });
 }
 

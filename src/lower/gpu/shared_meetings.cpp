@@ -13,8 +13,6 @@ namespace {
 /// number per use. Beyond it, threads are assumed to conflict.
 constexpr int kProofs = 64, kProofsForEachUse = 2;
 
-bool is_global(const Buffer& buffer) { return buffer->scope() == StorageScope::Global; }
-
 }  // namespace
 
 bool SharedUses::may_conflict(const UseSet& earlier, const UseSet& later, Occasion when) {

@@ -46,8 +46,6 @@ namespace {
 
 bool is_shared(const Buffer& buffer) { return is_shared_memory(buffer->scope()); }
 
-bool is_global(const Buffer& buffer) { return buffer->scope() == StorageScope::Global; }
-
 }  // namespace
 
 SharedUses::SharedUses(const Stmt& kernel, int loops_around) {

@@ -15,6 +15,7 @@
 
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/interval.h"
+#include "tenon/tir/memory_scope.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -41,6 +42,10 @@ class UseSet {
  private:
   std::vector<std::uint64_t> words_;
 };
+
+inline bool is_global(const tir::Buffer& buffer) {
+  return buffer->scope() == tir::StorageScope::Global;
+}
 
 /// The elements first, first + stride, ... up to first + count - 1 of a flat buffer.
 struct Elements {

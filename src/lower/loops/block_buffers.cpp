@@ -36,7 +36,7 @@ struct Condition {
   bool is_beginning;
 };
 
-struct Access {
+struct BlockAccess {
   std::size_t scope;
   /// The first and last indices of the accessed box; nullopt for accesses through pointers.
   std::optional<std::vector<Expr>> first, last;
@@ -52,7 +52,7 @@ struct Allocated {
   /// The block that declares the buffer.
   std::size_t owner;
   /// The accesses in program order.
-  std::vector<Access> accesses;
+  std::vector<BlockAccess> accesses;
   std::vector<Realize::DimAlign> align;
 };
 
@@ -71,9 +71,9 @@ bool is_shared_by(StorageScope scope, ThreadTag tag) {
   }
 }
 
-class Planner {
+class BlockBufferPlanner {
  public:
-  explicit Planner(const OpaqueBlocks& blocks) : blocks_(blocks) { stmt(blocks.body); }
+  explicit BlockBufferPlanner(const OpaqueBlocks& blocks) : blocks_(blocks) { stmt(blocks.body); }
 
   BufferPlaces places() {
     BufferPlaces result;
@@ -225,7 +225,7 @@ class Planner {
     touch(data, {here_, std::nullopt, std::nullopt, Use::View});
   }
 
-  void touch(const void* data, Access own) {
+  void touch(const void* data, BlockAccess own) {
     const auto found = by_data_.find(data);
     if (found == by_data_.end()) return;
     own.conditions = conditions_;
@@ -252,7 +252,7 @@ class Planner {
 
   std::size_t place_of(const Allocated& a) const {
     std::size_t place = a.accesses.front().scope;
-    for (const Access& access : a.accesses) place = common(place, access.scope);
+    for (const BlockAccess& access : a.accesses) place = common(place, access.scope);
     while (place != a.owner && is_repeated(place, a.owner) && keeps_values(a, place))
       place = parent(place);
     std::size_t result = place;
@@ -310,7 +310,7 @@ class Planner {
   }
 
   /// Returns the box of an access relative to the place. The indices of the access must be known.
-  std::vector<Interval> box_of(const Allocated& a, const Access& access, std::size_t place,
+  std::vector<Interval> box_of(const Allocated& a, const BlockAccess& access, std::size_t place,
                                const arith::Facts& facts) const {
     const IntervalMap map = relaxed(a, access.scope, place);
     std::vector<Interval> result;
@@ -328,13 +328,13 @@ class Planner {
   /// load reads an element that the same run does not store first.
   bool keeps_values(const Allocated& a, std::size_t place) const {
     bool has_views = false, has_header = false;
-    for (const Access& access : a.accesses) {
+    for (const BlockAccess& access : a.accesses) {
       has_views = has_views || !access.first;
       has_header = has_header || access.is_of_header;
     }
     if (has_views && !has_header) return true;
     for (std::size_t n = 0; n < a.accesses.size(); ++n) {
-      const Access& load = a.accesses[n];
+      const BlockAccess& load = a.accesses[n];
       if (load.use != Use::Load || !load.first) continue;
       bool is_stored = false;
       for (std::size_t m = 0; m < n && !is_stored; ++m)
@@ -347,7 +347,7 @@ class Planner {
 
   /// Whether `store`, which precedes `load`, stores all elements that `load` reads, in each run of
   /// their innermost common scope.
-  bool stores_all(const Allocated& a, const Access& store, const Access& load,
+  bool stores_all(const Allocated& a, const BlockAccess& store, const BlockAccess& load,
                   std::size_t place) const {
     const std::size_t top = common(store.scope, load.scope);
     if (!is_inside(top, place)) return false;
@@ -373,7 +373,7 @@ class Planner {
     return true;
   }
 
-  static bool is_shared(const Condition& condition, const Access& load) {
+  static bool is_shared(const Condition& condition, const BlockAccess& load) {
     return std::ranges::any_of(load.conditions, [&](const Condition& other) {
       return other.stmt == condition.stmt || structural_equal(other.holds, condition.holds);
     });
@@ -381,7 +381,7 @@ class Planner {
 
   /// Whether the condition excludes no element that could be read: it only keeps an index in
   /// bounds, or it holds in the first iterations of the reduction.
-  bool holds(const Allocated& a, const Access& store, const Condition& condition,
+  bool holds(const Allocated& a, const BlockAccess& store, const Condition& condition,
              std::size_t place) const {
     if (condition.is_beginning) return true;
     const VarMap begun = beginning(store, place);
@@ -401,7 +401,7 @@ class Planner {
 
   /// Returns the first iterations of the loops inside the place that count the reduction that the
   /// store initializes.
-  VarMap beginning(const Access& store, std::size_t place) const {
+  VarMap beginning(const BlockAccess& store, std::size_t place) const {
     VarMap result;
     for (std::size_t scope = store.scope; scope != place && scope != kNone; scope = parent(scope))
       if (const For* loop = loop_of(scope))
@@ -411,7 +411,7 @@ class Planner {
     return result;
   }
 
-  static bool keeps_inside(const Allocated& a, const Access& store, const Expr& part) {
+  static bool keeps_inside(const Allocated& a, const BlockAccess& store, const Expr& part) {
     const Binary* bound = part.as<Binary>();
     if (!bound) return false;
     for (std::size_t d = 0; d < store.first->size(); ++d) {
@@ -429,7 +429,7 @@ class Planner {
 
   /// Whether an enclosing loop has no iterations. The extents of loops inside it are then
   /// meaningless.
-  bool never_runs(const Access& access) const {
+  bool never_runs(const BlockAccess& access) const {
     for (std::size_t scope = access.scope; scope != kNone; scope = parent(scope))
       if (const For* loop = loop_of(scope); loop && constant_int(loop->extent).value_or(1) < 1)
         return true;
@@ -444,7 +444,7 @@ class Planner {
     if (!a.buffer->strides.empty()) return whole;
     const arith::Facts facts = facts_at(place);
     std::vector<std::vector<Interval>> touched(shape.size());
-    for (const Access& access : a.accesses) {
+    for (const BlockAccess& access : a.accesses) {
       if (access.is_of_header || never_runs(access)) continue;
       if (!access.first || access.first->size() != shape.size()) return whole;
       const std::vector<Interval> own = box_of(a, access, place, facts);
@@ -475,6 +475,8 @@ class Planner {
 
 }  // namespace
 
-BufferPlaces place_block_buffers(const OpaqueBlocks& blocks) { return Planner(blocks).places(); }
+BufferPlaces place_block_buffers(const OpaqueBlocks& blocks) {
+  return BlockBufferPlanner(blocks).places();
+}
 
 }  // namespace tenon::lowering

@@ -63,9 +63,9 @@ struct Found {
   bool is_plain;
 };
 
-class Planner {
+class DoubleBufferPlanner {
  public:
-  explicit Planner(const For& loop) : loop_(loop) {}
+  explicit DoubleBufferPlanner(const For& loop) : loop_(loop) {}
 
   std::vector<DoubleBufferGroup> run() {
     search(loop_.body, true);
@@ -179,6 +179,8 @@ MarkedFilling marked_filling(const Attr& mark) {
   return result;
 }
 
-std::vector<DoubleBufferGroup> plan_double_buffers(const For& loop) { return Planner(loop).run(); }
+std::vector<DoubleBufferGroup> plan_double_buffers(const For& loop) {
+  return DoubleBufferPlanner(loop).run();
+}
 
 }  // namespace tenon::lowering

@@ -41,7 +41,7 @@ struct Home {
 /// The mapping of a buffer's indices to those of its home: index - origin, or begin + index, per
 /// dimension. A view may have fewer dimensions than its home; `begins` then has the indices of the
 /// leading ones.
-struct Access {
+struct HomeAccess {
   Home home;
   std::vector<Expr> origin;
   std::vector<Expr> begins;
@@ -62,8 +62,8 @@ class Flattener {
       }
       parameters_.insert(param.declared.get());
       known_pointers_.insert(&param.declared->data.node());
-      accesses_.insert_or_assign(param.declared.get(), Access{home, {}, {}});
-      accesses_.insert_or_assign(param.buffer.get(), Access{home, {}, {}});
+      accesses_.insert_or_assign(param.declared.get(), HomeAccess{home, {}, {}});
+      accesses_.insert_or_assign(param.buffer.get(), HomeAccess{home, {}, {}});
       flat_params_.push_back({param.param, param.declared, home.flat});
     }
   }
@@ -139,7 +139,7 @@ class Flattener {
 
   // ---- accesses ---------------------------------------------------------------------------------
 
-  const Access& access_of(const Buffer& buffer) {
+  const HomeAccess& access_of(const Buffer& buffer) {
     auto found = accesses_.find(buffer.get());
     if (found != accesses_.end()) return found->second;
     // Hand-made buffers refer to existing memory, for example one allocated in the body of an
@@ -148,7 +148,7 @@ class Flattener {
     if (!known_pointers_.contains(&made->data.node()))
       internal_error("an access of buffer `" + buffer->name + "` outside the scope of its memory");
     if (!made.same_as(buffer)) aliases_.push_back(buffer);
-    return accesses_.insert_or_assign(buffer.get(), Access{{made, flat_buffer(made)}, {}, {}})
+    return accesses_.insert_or_assign(buffer.get(), HomeAccess{{made, flat_buffer(made)}, {}, {}})
         .first->second;
   }
 
@@ -168,7 +168,7 @@ class Flattener {
     return make_buffer(std::move(node));
   }
 
-  std::vector<Expr> shift(const Access& access, std::vector<Expr> indices) {
+  std::vector<Expr> shift(const HomeAccess& access, std::vector<Expr> indices) {
     for (std::size_t n = 0; n < access.origin.size(); ++n)
       indices[n] = indices[n] - access.origin[n];
     if (access.begins.empty()) return indices;
@@ -181,7 +181,7 @@ class Flattener {
 
   Expr element(const Load& load) {
     const std::vector<Expr> indices = exprs(load.indices);
-    const Access& access = access_of(load.buffer);
+    const HomeAccess& access = access_of(load.buffer);
     note_size(access.home.shaped);
     return make_load(access.home.flat, flat_index(access.home.shaped, shift(access, indices)));
   }
@@ -190,7 +190,7 @@ class Flattener {
     touched_.clear();
     Expr value = expr(store.value);
     const std::vector<Expr> indices = exprs(store.indices);
-    const Access& access = access_of(store.buffer);
+    const HomeAccess& access = access_of(store.buffer);
     if (value.dtype().is_bool()) value = make_cast(Int(8, value.dtype().lanes), value);
     note_size(access.home.shaped);
     Stmt s =
@@ -219,7 +219,7 @@ class Flattener {
     node.data = data_pointer(realize);
     const Buffer shaped = make_buffer(std::move(node));
     const Home home{shaped, flat_buffer(shaped)};
-    accesses_.insert_or_assign(realize.buffer.get(), Access{home, std::move(origin), {}});
+    accesses_.insert_or_assign(realize.buffer.get(), HomeAccess{home, std::move(origin), {}});
     return home;
   }
 
@@ -306,7 +306,7 @@ class Flattener {
   // ---- views ------------------------------------------------------------------------------------
 
   [[gnu::noinline]] Stmt flatten(const BufferView& view) {
-    const Access source = access_of(view.source);
+    const HomeAccess source = access_of(view.source);
     std::vector<Expr> begins, extents;
     for (const Range& range : view.region) {
       begins.push_back(expr(range.min));
@@ -323,7 +323,7 @@ class Flattener {
     const Expr& offset = view.view->elem_offset;
     if (binding.wide_offset)
       wide_offsets_.insert_or_assign(&offset.node(), cast(Int(64), *binding.wide_offset));
-    accesses_.insert_or_assign(view.view.get(), Access{source.home, {}, begins});
+    accesses_.insert_or_assign(view.view.get(), HomeAccess{source.home, {}, begins});
     const std::size_t outer_aliases = aliases_.size();
     Stmt s = stmt(view.body);
     accesses_.erase(view.view.get());
@@ -400,7 +400,7 @@ class Flattener {
   /// programs.
   bool is_of_stages_;
   arith::Facts facts_;
-  std::unordered_map<const BufferNode*, Access> accesses_;
+  std::unordered_map<const BufferNode*, HomeAccess> accesses_;
   std::unordered_set<const BufferNode*> parameters_;
   /// The data pointers of parameters and of enclosing allocations.
   std::unordered_set<const ExprNode*> known_pointers_;

@@ -27,7 +27,7 @@ struct Hoisted {
 };
 
 /// An enclosing loop or axis of an attribute.
-struct Level {
+struct EnclosingScope {
   Var var;
   bool is_loop;
   /// Whether the current statement is only a part of the body, so that no condition may be hoisted
@@ -38,12 +38,13 @@ struct Level {
 };
 
 /// Returns the statement with this condition (compared by identity) replaced by `value`.
-Stmt decided(const Stmt& s, const Expr& condition, bool value) {
+Stmt given_condition(const Stmt& s, const Expr& condition, bool value) {
   if (const If* n = s.as<If>(); n && n->condition.same_as(condition)) {
-    if (value) return decided(n->then_case, condition, value);
-    return n->else_case ? decided(*n->else_case, condition, value) : make_nop();
+    if (value) return given_condition(n->then_case, condition, value);
+    return n->else_case ? given_condition(*n->else_case, condition, value) : make_nop();
   }
-  return map_statements(s, [&](const Stmt& child) { return decided(child, condition, value); });
+  return map_statements(
+      s, [&](const Stmt& child) { return given_condition(child, condition, value); });
 }
 
 class Hoister {
@@ -75,11 +76,12 @@ class Hoister {
     levels_.pop_back();
     for (auto it = hoisted.rbegin(); it != hoisted.rend(); ++it) {
       if (!it->has_else) {
-        result = make_stmt(If{it->condition, decided(result, it->condition, true), std::nullopt});
-      } else {
-        Stmt otherwise = fresh_copy(decided(result, it->condition, false));
         result = make_stmt(
-            If{it->condition, decided(result, it->condition, true), std::move(otherwise)});
+            If{it->condition, given_condition(result, it->condition, true), std::nullopt});
+      } else {
+        Stmt otherwise = fresh_copy(given_condition(result, it->condition, false));
+        result = make_stmt(
+            If{it->condition, given_condition(result, it->condition, true), std::move(otherwise)});
       }
     }
     return result;
@@ -97,7 +99,7 @@ class Hoister {
   }
 
   Stmt condition(const Stmt& s, const If& n) {
-    if (Level* level = destination(n.condition))
+    if (EnclosingScope* level = destination(n.condition))
       level->hoisted.push_back({n.condition, n.else_case.has_value()});
     // A condition inside one case must not guard the other case.
     if (n.else_case) return closed([&] { return children(s); });
@@ -116,9 +118,9 @@ class Hoister {
   }
 
   /// Returns the outermost loop that the condition can be hoisted above; nullptr if there is none.
-  Level* destination(const Expr& condition) {
+  EnclosingScope* destination(const Expr& condition) {
     if (effect_of(condition) != Effect::Pure || uses_any(condition)) return nullptr;
-    Level* result = nullptr;
+    EnclosingScope* result = nullptr;
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
       if (level->is_closed || !level->is_loop || uses_var(condition, level->var)) break;
       result = &*level;
@@ -131,14 +133,14 @@ class Hoister {
     const auto is_bound = [&](const Expr& var) {
       return std::any_of(lets_.begin(), lets_.end(),
                          [&](const Var& let) { return let.same_as(var); }) ||
-             std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
+             std::any_of(levels_.begin(), levels_.end(), [&](const EnclosingScope& level) {
                return !level.is_loop && level.var.same_as(var);
              });
     };
     return uses_var(condition, is_bound);
   }
 
-  std::vector<Level> levels_;
+  std::vector<EnclosingScope> levels_;
   std::vector<Var> lets_;
 };
 

@@ -53,9 +53,9 @@ Stmt without_marks(const Stmt& s) {
   return map_statements(s, [](const Stmt& child) { return without_marks(child); });
 }
 
-class Injector {
+class DoubleBufferInjector {
  public:
-  explicit Injector(int split) : split_(split) {}
+  explicit DoubleBufferInjector(int split) : split_(split) {}
 
   Stmt stmt(const Stmt& s) {
     if (const For* n = s.as<For>()) return loop(*n, s);
@@ -226,7 +226,7 @@ class Injector {
 
 PrimFunc inject_double_buffers(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
-  result.body = Injector(options.double_buffer_split).stmt(func.body);
+  result.body = DoubleBufferInjector(options.double_buffer_split).stmt(func.body);
   return result;
 }
 

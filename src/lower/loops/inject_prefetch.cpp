@@ -93,9 +93,9 @@ Stmt legacy_loops_of(const Buffer& buffer, const std::vector<Range>& region) {
   return loops_around(prefetch_of(buffer, indices), vars, walk, region);
 }
 
-class Injector {
+class PrefetchInjector {
  public:
-  explicit Injector(bool legacy) : legacy_(legacy) {}
+  explicit PrefetchInjector(bool legacy) : legacy_(legacy) {}
 
   Stmt stmt(const Stmt& s) {
     if (const Prefetch* prefetch = s.as<Prefetch>()) return this->prefetch(*prefetch);
@@ -135,7 +135,7 @@ class Injector {
 
 PrimFunc inject_prefetch(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
-  result.body = Injector(options.legacy_prefetch_index).stmt(func.body);
+  result.body = PrefetchInjector(options.legacy_prefetch_index).stmt(func.body);
   return result;
 }
 

@@ -34,7 +34,7 @@ struct Waiting {
 };
 
 /// An enclosing loop, or a barrier across which no buffer can roll.
-struct Level {
+struct EnclosingLoop {
   std::optional<For> loop;
   std::vector<Waiting> waiting = {};
 };
@@ -139,7 +139,7 @@ class Roller {
   }
 
   arith::Facts facts_;
-  std::vector<Level> levels_;
+  std::vector<EnclosingLoop> levels_;
   /// Used for look-up only, never iterated.
   std::unordered_map<const BufferNode*, RollingPlan> plans_;
 };

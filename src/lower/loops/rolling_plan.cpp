@@ -136,9 +136,9 @@ class StoreCheck {
   bool has_store_ = false;
 };
 
-class Planner {
+class RollingPlanner {
  public:
-  Planner(const Realize& realize, const std::vector<For>& loops, const arith::Facts& facts)
+  RollingPlanner(const Realize& realize, const std::vector<For>& loops, const arith::Facts& facts)
       : realize_(realize), loops_(loops), facts_(facts) {}
 
   std::optional<RollingPlan> around(std::size_t outer) const {
@@ -212,7 +212,7 @@ class Planner {
 
 std::optional<RollingPlan> plan_rolling(const Realize& realize, const std::vector<For>& loops,
                                         const arith::Facts& facts) {
-  const Planner planner(realize, loops, facts);
+  const RollingPlanner planner(realize, loops, facts);
   for (std::size_t outer = 0; outer < loops.size(); ++outer) {
     if (auto plan = planner.around(outer)) return plan;
   }

@@ -60,9 +60,9 @@ std::vector<std::size_t> find_ends(const StorageTimeline& timeline) {
   return end_of;
 }
 
-class Planner {
+class StoragePlanner {
  public:
-  explicit Planner(const StorageTimeline& timeline)
+  explicit StoragePlanner(const StorageTimeline& timeline)
       : timeline_(timeline), handed_over_(timeline.allocations.size(), false) {
     plan_.block_of.resize(timeline.allocations.size());
   }
@@ -202,6 +202,6 @@ class Planner {
 
 }  // namespace
 
-StoragePlan plan_storage(const StorageTimeline& timeline) { return Planner(timeline).run(); }
+StoragePlan plan_storage(const StorageTimeline& timeline) { return StoragePlanner(timeline).run(); }
 
 }  // namespace tenon::lowering

@@ -84,9 +84,6 @@ Buffer own_variable(const char* name, DataType dtype) {
   return decl_buffer({Expr(1)}, dtype, {.name = name, .scope = "local"});
 }
 Expr value_of(const Buffer& variable) { return make_load(variable, {Expr(0)}); }
-Stmt allocated(const Buffer& variable, const Stmt& body) {
-  return make_stmt(Allocate{variable->data, variable->dtype, variable->shape, make_true(), body});
-}
 
 /// A reduction block with its loops, starting at the outermost loop of the reduction.
 class Reduction {

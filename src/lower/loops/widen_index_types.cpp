@@ -44,7 +44,7 @@ bool has_symbols(const PrimFunc& func) {
   return false;
 }
 
-class Widener {
+class IndexWidener {
  public:
   Stmt stmt(const Stmt& s) {
     if (const For* n = s.as<For>()) return loop(*n);
@@ -272,7 +272,7 @@ class Widener {
 PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
   if (!has_symbols(func)) return func;
   PrimFunc result = func;
-  result.body = Widener().stmt(func.body);
+  result.body = IndexWidener().stmt(func.body);
   return result;
 }
 

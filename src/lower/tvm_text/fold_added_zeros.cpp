@@ -13,8 +13,8 @@ using namespace tir;
 
 namespace {
 
-bool is_zero_float(const Expr& e) {
-  if (const Broadcast* n = e.as<Broadcast>()) return is_zero_float(n->value);
+bool is_zero_or_broadcast_zero(const Expr& e) {
+  if (const Broadcast* n = e.as<Broadcast>()) return is_zero_or_broadcast_zero(n->value);
   const FloatImm* n = e.as<FloatImm>();
   return n && n->value == 0;
 }
@@ -24,7 +24,7 @@ Expr folded(const Expr& e) {
   Expr result = map_children(e, [](const Expr& child) { return folded(child); });
   const Binary* n = as_binary(result, BinaryOp::Add);
   if (!n) return result;
-  return is_zero_float(n->a) ? n->b : is_zero_float(n->b) ? n->a : result;
+  return is_zero_or_broadcast_zero(n->a) ? n->b : is_zero_or_broadcast_zero(n->b) ? n->a : result;
 }
 
 Stmt folded_in(const Stmt& s) {

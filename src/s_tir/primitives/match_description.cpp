@@ -19,9 +19,9 @@ std::string first_line(const Stmt& s) {
 }
 
 /// Walks the description and the computation in parallel.
-class Matcher {
+class DescriptionMatcher {
  public:
-  Matcher(const Caller& caller, const PrimFunc& description, const arith::Facts& facts)
+  DescriptionMatcher(const Caller& caller, const PrimFunc& description, const arith::Facts& facts)
       : caller_(caller), description_(description), facts_(facts) {
     found_.resize(description.buffers.size());
   }
@@ -191,8 +191,8 @@ std::vector<MatchedBuffer> match_description(const Caller& caller, const PrimFun
                                              const Stmt& computation, const arith::Facts& facts) {
   const Block& root = root_block(description.body);
   if (!root.alloc_buffers.empty() || !root.match_buffers.empty())
-    refuse(caller, "the description has buffers in addition to its parameters");
-  Matcher matcher(caller, description, facts);
+    refuse(caller, "the description has buffers beside its parameters");
+  DescriptionMatcher matcher(caller, description, facts);
   matcher.stmt(root.body, computation);
   return matcher.result();
 }

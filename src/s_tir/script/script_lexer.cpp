@@ -10,7 +10,7 @@ namespace tenon::s_tir::script {
 
 namespace {
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
 class Lexer {
@@ -96,7 +96,7 @@ class Lexer {
   }
 
   void token() {
-    if (is_letter(peek())) return name();
+    if (begins_name(peek())) return name();
     if (is_digit(peek()) || (peek() == '.' && is_digit(peek(1)))) return number();
     if (peek() == '"' || peek() == '\'') return string();
     sign();
@@ -105,7 +105,7 @@ class Lexer {
   void name() {
     Token& token = add(Token::Kind::Name);
     do token.text += text_[at_++];
-    while (is_letter(peek()) || is_digit(peek()) || (peek() == '.' && is_letter(peek(1))));
+    while (begins_name(peek()) || is_digit(peek()) || (peek() == '.' && begins_name(peek(1))));
   }
 
   void number() {
@@ -125,7 +125,7 @@ class Lexer {
       if (is_signed) token.text += text_[at_++];
       take_digits();
     }
-    if (is_letter(peek()))
+    if (begins_name(peek()))
       syntax_error(token, "expected a number, got `" + token.text + peek() + "`");
   }
 

@@ -14,19 +14,19 @@ using namespace tir;
 
 namespace {
 
-struct Values {
+struct ValueRange {
   std::int64_t min, max;
 };
 
 /// Constant ranges of the axes of a stage.
 struct Box {
   std::vector<Var> vars;
-  std::vector<Values> values;
+  std::vector<ValueRange> values;
 };
 
 /// Returns the minimum and maximum of a linear combination of axes over the box; both are attained.
 /// Nullopt for other indices, and if a value exceeds int64.
-std::optional<Values> ends_of(const Expr& index, const Box& box) {
+std::optional<ValueRange> ends_of(const Expr& index, const Box& box) {
   std::vector<std::int64_t> coefficients(box.vars.size(), 0);
   std::int64_t constant = 0;
   const bool is_sum =
@@ -42,7 +42,7 @@ std::optional<Values> ends_of(const Expr& index, const Box& box) {
   for (std::size_t n = 0; n < coefficients.size(); ++n)
     reach.add(coefficients[n], box.values[n].min, box.values[n].max);
   if (!reach.min() || !reach.max()) return std::nullopt;
-  return Values{*reach.min(), *reach.max()};
+  return ValueRange{*reach.min(), *reach.max()};
 }
 
 /// Symbolic ranges of the axes of a stage.
@@ -126,7 +126,7 @@ class ReadChecker {
         check_symbolic(load, dim);
         continue;
       }
-      const std::optional<Values> ends = ends_of(load.indices[dim], *box_);
+      const std::optional<ValueRange> ends = ends_of(load.indices[dim], *box_);
       if (ends && !is_fine(*ends, *extent))
         refuse(load, dim, std::to_string(ends->min), std::to_string(ends->max));
     }
@@ -151,7 +151,7 @@ class ReadChecker {
                      op_.where());
   }
 
-  bool is_fine(const Values& ends, std::int64_t extent) const {
+  bool is_fine(const ValueRange& ends, std::int64_t extent) const {
     if (refused_ == Outside::Wholly) return ends.min < extent && ends.max >= 0;
     return ends.min >= 0 && ends.max < extent;
   }
@@ -171,7 +171,7 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
     const std::optional<std::int64_t> min = constant_int(range->min),
                                       extent = constant_int(range->extent);
     if (!min || !extent || *extent < 1) return std::nullopt;
-    Values values{*min, *min + *extent - 1};
+    ValueRange values{*min, *min + *extent - 1};
     // A range may exceed the axis's own domain. Points outside the domain are guarded and read
     // nothing.
     if (axis.dom()) {

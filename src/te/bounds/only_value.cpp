@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::int64_t kMaxPoints = 4096;
 
-struct Values {
+struct Counter {
   Var var;
   std::int64_t first, last, now;
 };
 
 /// Advances to the next point. Returns false after the last one.
-bool step(std::vector<Values>& point) {
-  for (Values& values : point) {
-    if (values.now++ < values.last) return true;
-    values.now = values.first;
+bool step(std::vector<Counter>& point) {
+  for (Counter& counter : point) {
+    if (counter.now++ < counter.last) return true;
+    counter.now = counter.first;
   }
   return false;
 }
@@ -35,7 +35,7 @@ std::optional<std::int64_t> only_value(const Expr& e, const IntervalMap& values)
       e, [&](const ProducerLoad&) { is_arithmetic = false; },
       [&](const Call&) { is_arithmetic = false; });
   if (!is_arithmetic) return std::nullopt;
-  std::vector<Values> point;
+  std::vector<Counter> point;
   std::int64_t points = 1;
   for (const Var& var : free_vars(e)) {
     const Interval* all = values.find(var);
@@ -48,7 +48,7 @@ std::optional<std::int64_t> only_value(const Expr& e, const IntervalMap& values)
   }
   const auto value = [&] {
     return evaluate_int(e, [&](const Var& var) {
-      for (const Values& known : point)
+      for (const Counter& known : point)
         if (known.var.same_as(var)) return known.now;
       internal_error("a variable that is not free");
     });

@@ -14,19 +14,19 @@ using namespace tir;
 
 namespace {
 
-struct Count {
+struct SplitSize {
   Expr value;
   std::string_view primitive, what;
 };
 
-Count count_of(const Split& split) {
+SplitSize size_of(const Split& split) {
   return match(
       split.size,
       [](const Split::ByFactor& by) {
-        return Count{by.factor, "split", "factor"};
+        return SplitSize{by.factor, "split", "factor"};
       },
       [](const Split::ByParts& by) {
-        return Count{by.parts, "split_by_nparts", "number of parts"};
+        return SplitSize{by.parts, "split_by_nparts", "number of parts"};
       });
 }
 
@@ -39,17 +39,17 @@ Stmt check_factors(const Program& program, Stmt body) {
     for (const Relation& relation : stage.relations) {
       const Split* split = std::get_if<Split>(&relation);
       if (!split) continue;
-      const Count count = count_of(*split);
-      const Expr is_positive = make_int(count.value.dtype(), 0) < count.value;
+      const SplitSize size = size_of(*split);
+      const Expr is_positive = make_int(size.value.dtype(), 0) < size.value;
       const bool is_known = std::any_of(checked.begin(), checked.end(), [&](const Expr& known) {
-        return structural_equal(known, count.value);
+        return structural_equal(known, size.value);
       });
-      if (constant_int(count.value) || is_known || arith::can_prove(is_positive, program.facts))
+      if (constant_int(size.value) || is_known || arith::can_prove(is_positive, program.facts))
         continue;
-      checked.push_back(count.value);
-      std::string text(count.primitive);
-      text += " of " + describe(stage, split->parent) + ": the " + std::string(count.what) + " `" +
-              print_expr(count.value) + "` must be positive";
+      checked.push_back(size.value);
+      std::string text(size.primitive);
+      text += " of " + describe(stage, split->parent) + ": the " + std::string(size.what) + " `" +
+              print_expr(size.value) + "` must be positive";
       body = make_stmt(Assert{is_positive, std::move(text), std::move(body)});
     }
   }

@@ -33,7 +33,7 @@ Shells as_likely(const std::vector<Expr>& conditions) {
   return shells;
 }
 
-bool reads(const LoopHeader& shell) {
+bool reads_tensor(const LoopHeader& shell) {
   const LoopShell* loop = std::get_if<LoopShell>(&shell);
   return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
 }
@@ -42,7 +42,7 @@ bool reads(const LoopHeader& shell) {
 /// guarded axis values.
 void guard_loops_that_read(LoopNest& nest, Shells& guards) {
   for (std::size_t i = 0; i < nest.levels.size(); ++i) {
-    if (std::ranges::none_of(nest.levels[i], reads)) continue;
+    if (std::ranges::none_of(nest.levels[i], reads_tensor)) continue;
     auto is_defined_later = [&](const Expr& var) {
       return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(i), nest.levels.end(),
                          [&](const Shells& level) { return defines(level, var); });

@@ -77,9 +77,9 @@ bool is_always_defined(const Expr& condition) {
   return !divides;
 }
 
-class Maker {
+class ThreadReductionMaker {
  public:
-  Maker(StageId id, const Program& program, const LoopNest& nest)
+  ThreadReductionMaker(StageId id, const Program& program, const LoopNest& nest)
       : stage_(program.graph.stage(id)),
         program_(program),
         nest_(nest),
@@ -279,7 +279,7 @@ Stmt ThreadReduction::around(const Stmt& own_loops) const {
 
 ThreadReduction make_thread_reduction(StageId stage, const Program& program, const LoopNest& nest) {
   check_not_in_virtual_threads(program.graph, stage, program.bounds);
-  return Maker(stage, program, nest).make();
+  return ThreadReductionMaker(stage, program, nest).make();
 }
 
 }  // namespace tenon::te

@@ -75,12 +75,13 @@ Expr LoadRewriter::operator()(const Expr& e) {
 
 namespace {
 
-std::size_t tree_size(const Expr& e, std::size_t limit,
-                      DenseMap<const tir::ExprNode*, std::size_t>& sizes) {
+std::size_t memoized_tree_size(const Expr& e, std::size_t limit,
+                               DenseMap<const tir::ExprNode*, std::size_t>& sizes) {
   if (const std::size_t* known = sizes.find(&e.node())) return *known;
   std::size_t size = 1;
-  tir::for_each_child(
-      e, [&](const Expr& child) { size = std::min(limit, size + tree_size(child, limit, sizes)); });
+  tir::for_each_child(e, [&](const Expr& child) {
+    size = std::min(limit, size + memoized_tree_size(child, limit, sizes));
+  });
   sizes.try_emplace(&e.node(), size);
   return size;
 }
@@ -89,7 +90,7 @@ std::size_t tree_size(const Expr& e, std::size_t limit,
 
 std::size_t tree_size(const Expr& e, std::size_t limit) {
   DenseMap<const tir::ExprNode*, std::size_t> sizes;
-  return tree_size(e, limit, sizes);
+  return memoized_tree_size(e, limit, sizes);
 }
 
 void TensorCollector::add(const Tensor& tensor) {

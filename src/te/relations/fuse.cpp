@@ -31,7 +31,7 @@ void ranges_down(const Fuse& fuse, RangeSweep& sweep) {
   // The product of two negative extents is positive, but neither range has iterations.
   if (may_be_negative(fuse.outer, outer->extent, sweep.facts) &&
       may_be_negative(fuse.inner, inner->extent, sweep.facts))
-    rows = max(rows, make_int(type, 0));
+    rows = tir::max(rows, make_int(type, 0));
   sweep.set(fuse.fused, rows * cast(type, inner->extent));
 }
 

@@ -35,12 +35,12 @@ bool is_mixed_radix(const Digits& digits) {
 }
 
 /// The quotient or remainder of a sum by `divisor`.
-enum class Part { Quotient, Remainder };
+enum class DivisionPart { Quotient, Remainder };
 
-std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Part part) {
+std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, DivisionPart part) {
   Digits result;
   for (const Digit& digit : digits) {
-    const bool quotient = part == Part::Quotient;
+    const bool quotient = part == DivisionPart::Quotient;
     if (digit.scale % divisor == 0) {
       if (quotient)
         result.push_back({digit.source, digit.lower, digit.extent, digit.scale / divisor});
@@ -99,10 +99,10 @@ class DigitParser {
         return scaled(std::move(inner), *constant);
       case BinaryOp::FloorDiv:
       case BinaryOp::TruncDiv:
-        return take_part(*inner, *constant, Part::Quotient);
+        return take_part(*inner, *constant, DivisionPart::Quotient);
       case BinaryOp::FloorMod:
       case BinaryOp::TruncMod:
-        return take_part(*inner, *constant, Part::Remainder);
+        return take_part(*inner, *constant, DivisionPart::Remainder);
       default:
         return std::nullopt;
     }

@@ -41,7 +41,7 @@ Layout layout_of(const Tensor& convolution) {
 
 /// The tile of sums in registers: positions by filters. Vectors span filters or positions; `single`
 /// counts the other dimension.
-struct Tile {
+struct ConvolutionTile {
   bool has_vectors_of_filters;
   int single, vectors, lanes;
   int filters() const { return has_vectors_of_filters ? vectors * lanes : single; }
@@ -90,7 +90,7 @@ bool wastes_vectors(std::optional<std::int64_t> filters, int lanes) {
   return vectors % 2 == 1 && vectors <= kFewVectors;
 }
 
-Tile tile_of(const Tensor& convolution, const TargetFacts& target) {
+ConvolutionTile convolution_tile(const Tensor& convolution, const TargetFacts& target) {
   // With fewer terms, transposing the sums (vectors of filters) takes longer than computing them.
   constexpr double kFewTerms = 64;
   const Layout layout = layout_of(convolution);
@@ -139,7 +139,7 @@ void arrange_source(const Schedule& s, const Tensor& source, const te::Operation
 
 /// Lays the filters out in blocks as wide as the tile.
 void lay_out_filters(const Schedule& s, const Tensor& filters, const Tensor& sums,
-                     std::size_t along, const Tile& tile, bool has_threads) {
+                     std::size_t along, const ConvolutionTile& tile, bool has_threads) {
   const Stage packed = s[s.cache_read(filters, "global", {sums})];
   // The last block is computed whole, with zeros for missing filters.
   packed.round_up(packed.op().axis()[along]);
@@ -167,7 +167,7 @@ std::vector<IterVar> steps_of(const Stage& sums) {
 
 void arrange_conv2d(const Schedule& s, const Request& request, const TargetFacts& target) {
   const Layout layout = layout_of(request.core);
-  const Tile tile = tile_of(request.core, target);
+  const ConvolutionTile tile = convolution_tile(request.core, target);
   const bool is_by_filters = layout.has_filters_side_by_side();
   const bool turns_around = tile.has_vectors_of_filters && !is_by_filters;
   request.inline_between(s);

@@ -13,13 +13,13 @@ namespace tenon::topi::cpu {
 namespace {
 
 /// Extents as floating-point numbers, which do not overflow.
-struct Sizes {
+struct ConvolutionSizes {
   double batch, channels, filters, height, width;
 };
 
 /// Returns nullopt unless both forms compute the given options and extents.
-std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
-                              const ConvolutionOptions& options) {
+std::optional<ConvolutionSizes> sizes_of(const Tensor& x, const Tensor& kernel,
+                                         const ConvolutionOptions& options) {
   constexpr int kKernel = 3;
   if (x.ndim() != 4 || kernel.ndim() != 4) return std::nullopt;
   const DataType type = x.dtype();
@@ -41,7 +41,7 @@ std::optional<Sizes> sizes_of(const Tensor& x, const Tensor& kernel,
   const auto places = [&](std::size_t n) {
     return extents[2 + n] + options.padding[n] + options.padding[2 + n] - (kKernel - 1);
   };
-  const Sizes sizes{extents[0], extents[1], extents[4], places(0), places(1)};
+  const ConvolutionSizes sizes{extents[0], extents[1], extents[4], places(0), places(1)};
   // Rejects invalid options, so that conv2d_nchw reports the errors in its terms.
   const bool fits = extents[1] == extents[5] && sizes.height > 0 && sizes.width > 0 &&
                     std::ranges::all_of(options.padding, [](int n) { return n >= 0; });
@@ -59,7 +59,7 @@ struct Transforms {
 };
 constexpr Transforms kOf2{2, 127, 32, 102}, kOf4{4, 189, 169, 315};
 
-double cost_of(const Transforms& t, const Sizes& sizes, int lanes) {
+double cost_of(const Transforms& t, const ConvolutionSizes& sizes, int lanes) {
   const double tiles =
                    sizes.batch * std::ceil(sizes.height / t.tile) * std::ceil(sizes.width / t.tile),
                places = (t.tile + 2) * (t.tile + 2), filters = rounded_up(sizes.filters, lanes),
@@ -69,7 +69,7 @@ double cost_of(const Transforms& t, const Sizes& sizes, int lanes) {
 }
 
 /// The direct form packs its filters, which takes longer if they come from memory.
-double direct_cost(const Sizes& sizes, int bytes, const TargetFacts& target) {
+double direct_cost(const ConvolutionSizes& sizes, int bytes, const TargetFacts& target) {
   constexpr double kTerms = 9, kOfFilter = 80, kFromMemory = 300, kLargeKernels = 4;
   const double filters = sizes.channels * sizes.filters;
   const bool is_large = filters * kTerms * bytes > kLargeKernels * target.caches.l2;
@@ -81,7 +81,8 @@ double direct_cost(const Sizes& sizes, int bytes, const TargetFacts& target) {
 
 Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFacts& target,
                            ConvolutionOptions options, SourceLocation where) {
-  const std::optional<Sizes> sizes = target.is_gpu() ? std::nullopt : sizes_of(x, kernel, options);
+  const std::optional<ConvolutionSizes> sizes =
+      target.is_gpu() ? std::nullopt : sizes_of(x, kernel, options);
   if (!sizes) return conv2d_nchw(x, kernel, std::move(options), where);
   constexpr int kMaxLanes = 64;
   const int lanes = std::min(lanes_of(x.dtype(), target), kMaxLanes);

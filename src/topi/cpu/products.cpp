@@ -24,24 +24,24 @@ Tensor b_of(const Request& request) { return request.core.op().inputs().back(); 
 
 /// The tile of sums in registers: rows of vectors. The other registers hold the vectors of a row of
 /// B and an element of A.
-struct Tile {
+struct ProductTile {
   int rows, vectors, lanes;
   int width() const { return vectors * lanes; }
 };
 
 /// Balances the tile height for few rows, so that the last tile is not much smaller than the
 /// others.
-Tile with_even_rows(Tile tile, const ProductExtents& extents) {
+ProductTile with_even_rows(ProductTile tile, const ProductExtents& extents) {
   constexpr std::int64_t kFewRows = 64;
   if (!extents.rows || *extents.rows >= kFewRows) return tile;
   tile.rows = static_cast<int>(even_part(*extents.rows, tile.rows));
   return tile;
 }
 
-Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
+ProductTile product_tile(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
   constexpr std::int64_t kManyColumns = 256, kDeep = 512;
   const bool has_32_registers = target.vector_registers.count >= 32;
-  Tile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
+  ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
   // A tile as wide as the matrix reads a band of A, which exceeds the cache, only once.
   if (has_32_registers && extents.columns == 4 * tile.lanes &&
@@ -57,10 +57,10 @@ Tile tile_of(const ProductExtents& extents, DataType sum, const TargetFacts& tar
 /// Like tile_of, for sums of products of adjacent elements, which have no tail of columns by
 /// vectors. The width divides the number of columns if the L1 cache holds a panel of that width,
 /// which is read faster from L1 than from L2.
-Tile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
+ProductTile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
   constexpr int kSums = 24;
   const ProductExtents extents(product);
-  const Tile tile = tile_of(extents, product.dtype(), target);
+  const ProductTile tile = product_tile(extents, product.dtype(), target);
   if (target.vector_registers.count < 32 || tile.vectors == 1 || !extents.columns) return tile;
   const int bytes = product.op().inputs().back().dtype().bytes();
   for (const int vectors : {4, 2}) {
@@ -87,9 +87,9 @@ bool a_stays_in_cache(const Tensor& product, const TargetFacts& target, int core
 /// Returns the tile of a product whose panels of B are distributed over cores: `tile`, or a wider
 /// and lower one if that leaves less work to the busiest core. Precondition: the number of columns
 /// is known.
-Tile shared_out(const Tile& tile, const ProductExtents& extents, int cores) {
-  const Tile wide = with_even_rows({6, 4, tile.lanes}, extents);
-  const auto most = [&](const Tile& t) {
+ProductTile shared_out(const ProductTile& tile, const ProductExtents& extents, int cores) {
+  const ProductTile wide = with_even_rows({6, 4, tile.lanes}, extents);
+  const auto most = [&](const ProductTile& t) {
     return parts_of(parts_of(*extents.columns, t.width()), cores) * t.width();
   };
   return tile.vectors == 3 && most(wide) < most(tile) ? wide : tile;
@@ -196,7 +196,7 @@ std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int core
 /// Returns the number of tiles in a band of A, which is multiplied by a panel of B that stays in
 /// the L2 cache. Longer bands load the panels from memory less often, but the bands should be
 /// distributed evenly over the cores. The tail of the last band is guarded.
-int tiles_of_a_band(const ProductExtents& extents, const Tile& tile, bool stays_in_cache,
+int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool stays_in_cache,
                     int cores) {
   constexpr std::int64_t kMin = 8, kMax = 32;
   if (!extents.rows) return 2 * kMin;
@@ -272,9 +272,9 @@ class MatmulSchedule {
   bool has_own_b() const { return request_.core.op().inputs().size() == 2; }
   bool is_batched() const { return request_.core.shape().size() == 3; }
 
-  Tile pick_tile(const TargetFacts& target) const {
+  ProductTile pick_tile(const TargetFacts& target) const {
     if (neighbours_ > 1) return tile_of_neighbours(request_.core, target);
-    const Tile tile = tile_of(extents_, request_.core.dtype(), target);
+    const ProductTile tile = product_tile(extents_, request_.core.dtype(), target);
     return is_batched() || !a_stays_in_cache_ ? tile : shared_out(tile, extents_, cores_);
   }
 
@@ -357,7 +357,7 @@ class MatmulSchedule {
   /// The cores that share the work.
   const int cores_;
   const bool a_stays_in_cache_;
-  const Tile tile_;
+  const ProductTile tile_;
   const int tiles_of_a_band_;
 };
 

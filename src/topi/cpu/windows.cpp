@@ -25,13 +25,13 @@ namespace {
 
 /// The tile of results in registers: rows of vectors. Image rows that several result rows read are
 /// loaded once for all of them.
-struct Tile {
+struct WindowTile {
   int rows, lanes;
 };
 
-Tile tile_of(const Tensor& windows, const TargetFacts& target) {
+WindowTile window_tile(const Tensor& windows, const TargetFacts& target) {
   constexpr int kRows = 4, kMinLanes = 4;
-  Tile tile{kRows, lanes_of(windows.dtype(), target)};
+  WindowTile tile{kRows, lanes_of(windows.dtype(), target)};
   const std::optional<std::int64_t> height = tir::constant_int(windows.shape()[2]),
                                     width = tir::constant_int(windows.shape()[3]);
   if (height) tile.rows = static_cast<int>(std::clamp<std::int64_t>(*height, 1, kRows));
@@ -52,7 +52,7 @@ void unroll_window(const Stage& sums) {
 }  // namespace
 
 void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target) {
-  const Tile tile = tile_of(request.core, target);
+  const WindowTile tile = window_tile(request.core, target);
   request.inline_between(s);
   const Stage stage = s[request.out];
   const Tensor source = request.core.op().inputs().front();

@@ -86,7 +86,7 @@ int vectors_of(std::int64_t all) {
 }
 
 /// The extents of a block of the computation.
-struct Sizes {
+struct WinogradSizes {
   /// The number of results in a row of a tile, and of tiles in a column and in a row of an image.
   std::int64_t tile, high, wide;
   /// Lanes of the vectors of channels and of filters.
@@ -101,7 +101,7 @@ struct Sizes {
 
   int filters() const { return vectors * filter_lanes; }
 
-  Sizes(const Winograd& w, const TargetFacts& target)
+  WinogradSizes(const Winograd& w, const TargetFacts& target)
       : tile(*extent_of(w.result_rows, 0)),
         high(*extent_of(w.results, 1) / tile),
         wide(*extent_of(w.results, 2) / tile),
@@ -304,7 +304,7 @@ class WinogradSchedule {
   const Request& request_;
   const Winograd& w_;
   const int lanes_;
-  const Sizes sizes_;
+  const WinogradSizes sizes_;
   const bool has_threads_;
 };
 

@@ -77,7 +77,7 @@ std::string describe_term(const Term& term) {
   return "`" + tir::print_expr(term.value()->alone()) + "`";
 }
 
-using Function = Expr (*)(const Operand& a, const Operand& b);
+using BinaryFunction = Expr (*)(const Operand& a, const Operand& b);
 
 /// Returns the operand for an element: an element of the tensor, or the value as given.
 Operand operand_at(const Term& term, const std::vector<Expr>& shape, std::span<const Var> indices) {
@@ -85,7 +85,7 @@ Operand operand_at(const Term& term, const std::vector<Expr>& shape, std::span<c
   return {Repeated(*term.tensor(), shape)(indices, term.where()), term.where()};
 }
 
-Tensor binary(const std::string& function, Function f, const Term& a, const Term& b,
+Tensor binary(const std::string& function, BinaryFunction f, const Term& a, const Term& b,
               std::string name) {
   const std::string what =
       "topi::" + function + " `" + name + "` of " + describe_term(a) + " and " + describe_term(b);

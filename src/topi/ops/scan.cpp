@@ -20,14 +20,14 @@ std::vector<Expr> with_time_first(Indices i, std::size_t axis) {
   return at;
 }
 
-struct Function {
+struct ScanFunction {
   const char* name;
   int first;
   Expr (*combine)(const Expr& a, const Expr& b);
   Expr (*reduce)(const Operand& e, std::vector<te::IterVar> axis, te::ReduceOptions options);
 };
 
-Tensor one_after_another(const Function& function, const Tensor& x, std::size_t along,
+Tensor one_after_another(const ScanFunction& function, const Tensor& x, std::size_t along,
                          const CumulativeOptions& options, const std::string& name,
                          const std::string& what, const SourceLocation& where) {
   const DataType type = options.dtype.value_or(x.dtype());
@@ -69,7 +69,7 @@ Tensor one_after_another(const Function& function, const Tensor& x, std::size_t 
 /// A scan of a dimension by blocks (a blocked prefix sum).
 class Blocks {
  public:
-  Blocks(const Function& function, const Tensor& x, std::size_t along,
+  Blocks(const ScanFunction& function, const Tensor& x, std::size_t along,
          const CumulativeOptions& options, std::string name, std::string what,
          const SourceLocation& where)
       : function_(function),
@@ -168,7 +168,7 @@ class Blocks {
     return one_after_another(function_, sums, along_, {.exclusive = true}, name, what_, where_);
   }
 
-  const Function& function_;
+  const ScanFunction& function_;
   const Tensor& x_;
   const std::size_t along_;
   const CumulativeOptions& options_;
@@ -178,7 +178,7 @@ class Blocks {
   const int size_;
 };
 
-Tensor cumulative(const Function& function, const Tensor& x, int axis,
+Tensor cumulative(const ScanFunction& function, const Tensor& x, int axis,
                   const CumulativeOptions& options, const SourceLocation& where) {
   const std::string name = or_else(options.name, (std::string("T_") + function.name).c_str());
   const std::string what = describe(function.name, name, x);

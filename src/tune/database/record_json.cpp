@@ -35,11 +35,11 @@ int parse_count(const json& field) {
   return static_cast<int>(field.get<std::uint64_t>());
 }
 
-constexpr std::array kOutcomes = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
-                                  Outcome::Crashed, Outcome::TimedOut};
+constexpr std::array kRecordedOutcomes = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
+                                          Outcome::Crashed, Outcome::TimedOut};
 
 Outcome parse_outcome(const std::string& text) {
-  for (const Outcome outcome : kOutcomes)
+  for (const Outcome outcome : kRecordedOutcomes)
     if (to_string(outcome) == text) return outcome;
   throw TypeError("`" + text + "` is not an outcome");
 }

@@ -22,8 +22,8 @@ namespace tenon::tune {
 
 namespace {
 
-constexpr Outcome kOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
-                                 Outcome::Crashed, Outcome::TimedOut};
+constexpr Outcome kAnsweredOutcomes[] = {Outcome::Measured, Outcome::BuildFailed, Outcome::Wrong,
+                                         Outcome::Crashed, Outcome::TimedOut};
 
 /// Returns whether a program reads and writes a parameter. Reads after the first write, by blocks
 /// in textual order, do not count. A block declares reads of its own results only if it does not
@@ -90,7 +90,7 @@ Measurement measurement_of(const EndedChild& child, double limit) {
             {},
             "it ended with " + std::to_string(child.status) + ", without an answer"};
   const Answer answer = parse_answer(child.answer);
-  for (const Outcome outcome : kOutcomes)
+  for (const Outcome outcome : kAnsweredOutcomes)
     if (to_string(outcome) == answer.outcome) return {outcome, answer.seconds, answer.reason};
   return {Outcome::Crashed, {}, "its answer is `" + answer.outcome + "`"};
 }

@@ -15,9 +15,7 @@ namespace {
 
 using namespace tir;
 
-constexpr double kLineBytes = 64;
-
-double extent_of(const Expr& extent) {
+double extent_or_one(const Expr& extent) {
   return static_cast<double>(constant_int(extent).value_or(1));
 }
 
@@ -27,10 +25,10 @@ class Visitor {
 
   void stmt(const Stmt& s) {
     if (const For* loop = s.as<For>())
-      return inside({loop->var, loop->kind, extent_of(loop->extent)}, loop->body);
+      return inside({loop->var, loop->kind, extent_or_one(loop->extent)}, loop->body);
     if (const Attr* attr = s.as<Attr>(); attr && is_thread(attr->kind)) {
       const IterVar& axis = std::get<IterVar>(attr->subject);
-      return inside({axis.var(), ForKind::ThreadBinding, extent_of(attr->value)}, attr->body);
+      return inside({axis.var(), ForKind::ThreadBinding, extent_or_one(attr->value)}, attr->body);
     }
     if (const Attr* attr = s.as<Attr>(); attr && attr->key == "auto_unroll_max_step") {
       const double before =

@@ -17,6 +17,9 @@ struct Loop {
   double extent;
 };
 
+/// Bytes of a cache line.
+inline constexpr double kLineBytes = 64;
+
 struct StoreInLoops {
   const tir::Store& store;
   /// Outermost first.

@@ -13,7 +13,6 @@ namespace {
 
 /// Typical associativity (lines per set) of the caches of current processors.
 constexpr std::int64_t kWays = 8;
-constexpr double kLineBytes = 64;
 
 /// Returns the distance in bytes between rows of the array. A row consists of the dimensions that
 /// follow the innermost one, other than the last, in which more than one index is accessed. 0 if
