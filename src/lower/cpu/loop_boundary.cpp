@@ -1,5 +1,7 @@
 #include "lower/cpu/loop_boundary.h"
 
+#include <algorithm>
+
 #include "lower/cpu/plain_loop.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "lower/cpu/plain_loop.h"
 #include "lower/cpu/vector_body.h"
