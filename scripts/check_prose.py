@@ -13,8 +13,7 @@ import sys
 import comments
 import sources
 
-CLEAN = ("include", "runtime", "src/arith", "src/codegen", "src/interp", "src/s_tir", "src/support",
-         "src/te", "src/tir", "src/tooling", "src/topi", "src/tune")
+CLEAN = ("include", "runtime", "src")
 
 # The first word of a comment, and what to write instead. These openings leave out the noun that is described.
 NOUN_FIRST = "begin with a noun phrase or a third-person verb (\"The stage that ...\", \"Returns ...\")"

@@ -1,6 +1,8 @@
 #include "lower/cpu/index_set_split.h"
 
-#include "lower/cpu/scalar_loop.h"
+#include <algorithm>
+
+#include "lower/cpu/plain_loop.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "lower/cpu/scalar_loop.h"
 #include "lower/cpu/vector_body.h"

@@ -199,8 +199,8 @@ class TimelineMaker {
 
   Allocation placed(const Allocate& n) {
     Allocation result{n, n.extents, n.condition, nullptr, {}, false};
-    std::size_t first_inner =
-        definitions_.size();  // of the definitions between the place and the allocation
+    // The first definition between the place and the allocation.
+    std::size_t first_inner = definitions_.size();
     while (first_inner > 0 && !definitions_[first_inner - 1].is_private) --first_inner;
     if (first_inner > 0) result.place = definitions_[first_inner - 1].stmt;
     result.sharing_threads = sharing_threads(result.scope());

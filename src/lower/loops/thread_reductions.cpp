@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/rewriting.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/combination.h"
 #include "tenon/tir/ops.h"

@@ -86,7 +86,7 @@ class BodyMaker {
                          [&](const Shells& level) { return defines(level, var); });
     };
     GuardParts parts;
-    for (const Shell& shell : guards) {
+    for (const LoopHeader& shell : guards) {
       const GuardShell* guard = std::get_if<GuardShell>(&shell);
       if (!guard || !uses_var(guard->condition, is_inside)) {
         parts.outside.push_back(shell);
@@ -130,7 +130,7 @@ class BodyMaker {
       if (value && value->as<VarNode>())
         loops.set(Var::of(*value),
                   Interval::from_range(program_.lower(program_.bounds[leaf], nest.vars)));
-      for (const Shell& shell : nest.levels[n])
+      for (const LoopHeader& shell : nest.levels[n])
         if (const LetShell* let = std::get_if<LetShell>(&shell))
           loops.set(let->var, values_of(let->value, loops, program_.facts));
     }
@@ -241,7 +241,7 @@ class BodyMaker {
       const IterVar& leaf = stage_.leaf_iter_vars[n];
       if (is_of_them(n))
         set(first, leaf.var(), program_.lower(program_.bounds[leaf].min, nest_.main.vars));
-      for (const Shell& shell : nest_.main.levels[n]) {
+      for (const LoopHeader& shell : nest_.main.levels[n]) {
         const LetShell* let = std::get_if<LetShell>(&shell);
         if (!let) continue;
         const Expr value = substitute_folding(let->value, first);
@@ -256,7 +256,7 @@ class BodyMaker {
     const VarMap first = first_of(
         [&](std::size_t leaf) { return stage_.leaf_iter_vars[leaf].kind() == IterKind::Reduce; });
     const auto is_reduced = [&](const Expr& var) { return first.contains(&var.node()); };
-    for (const Shell& shell : main_.outside) {
+    for (const LoopHeader& shell : main_.outside) {
       const GuardShell* guard = std::get_if<GuardShell>(&shell);
       if (!guard || !uses_var(guard->condition, is_reduced)) continue;
       const Expr at_first =
@@ -357,7 +357,7 @@ class BodyMaker {
                         bool pragmas = false) {
     for (std::size_t n = end; n-- > begin;) {
       Shells shells = nest.levels[n];
-      std::erase_if(shells, [&](const Shell& shell) {
+      std::erase_if(shells, [&](const LoopHeader& shell) {
         const AttrShell* attr = std::get_if<AttrShell>(&shell);
         return (attr && attr->kind == AttrKind::Pragma) != pragmas;
       });
