@@ -2,7 +2,8 @@
 """Checks the names of files, that each room introduces itself, and what the language would let pass.
 
 Files are named in snake_case; every room has a README.md; every public header opens with a comment; macros
-are defined nowhere but in the runtime's C interface.
+are defined nowhere but in the runtime's C interface. No function of a room hides one of the rooms that all
+others use: files of a room are compiled in groups, where the wrong one would be called without an error.
 """
 
 import re
@@ -14,6 +15,40 @@ TOP = {"CMakeLists.txt", "CMakePresets.json", "INSTALL.md", "LICENSE", "README.m
 WITH_README = ("src", "runtime", "tests")  # and every room in src/
 FILE_NAME = re.compile(r"^[a-z0-9]+(_[a-z0-9]+)*$")
 DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)")
+
+
+FUNCTION = re.compile(r"^(?:inline |constexpr |static )*[A-Za-z_][\w:<>,&* ]*?[ &*](\w+)"
+                      r"\(([^;{()]*)\)\s*(?:\{|;)", re.M)
+# Arguments of other types let the compiler find both functions, which is an error if they are equally good.
+FOREIGN_TYPE = re.compile(r"^(const )?(std::[\w:<>, ]+|bool|char|int|unsigned|float|double)( ?const)?"
+                          r" ?[&*]*$")
+
+
+def functions(path):
+    """(name, types of the parameters) of the functions that take values of the standard library only."""
+    for name, parameters in FUNCTION.findall(re.sub(r"//.*", "", sources.text(path))):
+        declared = [re.sub(r"\s*=.*$", "", one.strip()) for one in parameters.split(",") if one.strip()]
+        types = tuple(re.sub(r"\s+\w+$|(?<=[&*])\w+$", "", one) for one in declared)
+        if types and all(FOREIGN_TYPE.match(one) for one in types):
+            yield name, types
+
+
+def check_hidden_functions():
+    used_by_all = {}
+    for room in ("support", "tir", "interp", "arith"):
+        for path in (sources.ROOT / "include/tenon" / room).glob("*.h"):
+            for function in functions(path.relative_to(sources.ROOT)):
+                used_by_all[function] = (room, path.relative_to(sources.ROOT))
+    problems = []
+    for path in sources.files(".h", ".cpp"):
+        if path.parts[0] not in ("include", "src") or path.name in ("tenon.h",):
+            continue
+        for function in functions(path):
+            room, header = used_by_all.get(function, (None, None))
+            if room and room not in path.parts:
+                problems.append(f"{path}: `{function[0]}` hides that of {header}: call that one, or use "
+                                "another name")
+    return problems
 
 
 def check_folders():
@@ -46,7 +81,7 @@ def check_file(path):
 
 
 def main():
-    problems = check_folders()
+    problems = check_folders() + check_hidden_functions()
     for path in sources.files(".h", ".cpp", ".py", ".sh"):
         problems.extend(check_file(path))
     sources.report("check_names", problems)

@@ -22,7 +22,7 @@ OPENING = re.compile(r"(?:So|As) (?:many|long|much|few)\b|(?:Of|What|Which|Those
 TRAILING_OPENING = re.compile(r"(?:so many|so long|as many|as long|of|what|which|those)\b", re.IGNORECASE)
 
 PHRASES = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in (
-    (r"\b(?<!there )(?:is|are|was|were|be) (?-i:none)\b",
+    (r"\b(?:is|are|was|were|be) (?-i:none)\b",
      "negate the verb: \"is not ...\", \"does not ...\", or \"is empty\""),
     (r"\b(?:that|which|who) (?:is|are) no\b"
      r"(?! (?:longer|more|later|earlier|larger|smaller|wider|less)\b)",

@@ -54,7 +54,7 @@ struct Module::State {
     for (std::size_t n = 0; n < specs.size(); ++n) entries[n].spec = specs[n];
   }
 
-  /// Returns the function, or null if there is none of that name.
+  /// Returns the function, or null if no function has that name.
   const Function* find(std::string_view name) {
     const auto entry = std::ranges::lower_bound(entries, name, {}, &Entry::name);
     if (entry == entries.end() || entry->name() != name) return nullptr;

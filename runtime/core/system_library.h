@@ -8,8 +8,8 @@
 
 namespace tenon::runtime {
 
-/// Returns the functions that objects have registered under the prefix. RuntimeError if there are
-/// none, if two have the same name, or if a manifest is malformed.
+/// Returns the functions that objects have registered under the prefix. RuntimeError if no
+/// object has, if two have the same name, or if a manifest is malformed.
 std::shared_ptr<ModuleImpl> find_system_library(const std::string& prefix);
 
 }  // namespace tenon::runtime

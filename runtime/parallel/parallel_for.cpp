@@ -148,7 +148,7 @@ class Pieces {
     }
   }
 
-  /// Calls f(begin, end) with remaining pieces for thread number `thread`, until there are none or
+  /// Calls f(begin, end) with remaining pieces for thread number `thread`, until no piece remains or
   /// f returns false.
   template <class F>
   void for_each(int thread, const F& f) {

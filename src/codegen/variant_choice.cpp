@@ -1,17 +1,10 @@
 #include "tenon/codegen/variant_choice.h"
 
+#include "tenon/tir/literal_text.h"
+
 namespace tenon::codegen {
 
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
 
 constexpr const char* kParameters =
     "(const TenonValue* args, const int32_t* type_codes, int32_t num_args)";
@@ -31,9 +24,9 @@ std::string variant_choice(const std::string& name,
   for (std::size_t v = 0; v < variants.size(); ++v) {
     const std::string list = "features" + std::to_string(v);
     text += "static const char* const " + list + "[] = {";
-    for (const std::string& feature : variants[v].features) text += quoted(feature) + ", ";
+    for (const std::string& feature : variants[v].features) text += tir::quoted(feature) + ", ";
     text += "NULL};\n";
-    rows += "    {" + quoted(variants[v].target) + ", " + list + "},\n";
+    rows += "    {" + tir::quoted(variants[v].target) + ", " + list + "},\n";
   }
   text += "static const TenonVariant variants[] = {\n" + rows + "};\nstatic int32_t chosen;\n";
   for (std::size_t f = 0; f < functions.size(); ++f) {
@@ -46,8 +39,8 @@ std::string variant_choice(const std::string& name,
                "(args, type_codes, num_args);\n";
     }
     text += "int32_t " + functions[f].symbol + kParameters + " {\n  switch (tenon_choose_variant(" +
-            quoted(name) + ", variants, " + std::to_string(variants.size()) + ", &chosen)) {\n" +
-            cases + "  }\n  return kTenonError;\n}\n";
+            tir::quoted(name) + ", variants, " + std::to_string(variants.size()) +
+            ", &chosen)) {\n" + cases + "  }\n  return kTenonError;\n}\n";
   }
   return text;
 }

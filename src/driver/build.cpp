@@ -119,7 +119,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
         tir::TargetFacts facts = target.facts();
         facts.fast_math |= options.fast_math;
         if (!options.allow_parallel_reduction_race)
-          for (const auto& [name, func] : module.functions) refuse_region_races(func);
+          for (const auto& [name, func] : module.functions) lowering::refuse_region_races(func);
         if (facts.is_gpu()) {
           units.push_back(for_device(module, passes, facts, options.stage_comments, watcher));
         } else {
@@ -166,6 +166,7 @@ codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
 using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
 
 /// The checks in order; the first failure throws. Each check can use what earlier ones computed.
+/// Warnings are issued among them, so that the user has them when a later check refuses.
 constexpr ScheduleCheck kScheduleChecks[] = {
     [](Compilation& c, const Target&) {
       if (!c.options().allow_parallel_reduction_race) refuse_races(c.graph());

@@ -17,7 +17,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
   on_device.warp_size =
       target.kind == tir::TargetKind::Cuda ? target.warp_size : target.subgroup_size;
   // Asynchronous copies require sm_80.
-  const bool has_async_copies =
+  on_device.has_async_copies =
       target.kind == tir::TargetKind::Cuda && lowering::compute_capability(target) >= 80;
   const auto run = [&](std::span<const lowering::Pass> passes, const tir::PrimFunc& func) {
     return lowering::run_passes(passes, func, {.passes = on_device});
@@ -30,7 +30,7 @@ codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::Pas
     tir::PrimFunc whole = func;
     if (target.fast_math) whole = run(lowering::fast_math_passes(), whole);
     lowering::DeviceProgram program =
-        lowering::split_kernels(run(lowering::device_passes(has_async_copies), whole), target);
+        lowering::split_kernels(run(lowering::device_passes(), whole), target);
     unit.module.functions.emplace(name, run(lowering::host_passes(), program.host));
     for (const tir::PrimFunc& kernel : program.kernels) {
       kernels.push_back(

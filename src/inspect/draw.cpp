@@ -41,18 +41,18 @@ using Drawing =
 constexpr std::string_view kStyle =
     "node [shape=box, fontname=monospace]\nedge [fontname=monospace]\n";
 
-std::string quoted(const std::string& text) { return boost::escape_dot_string(text); }
+std::string dot_string(const std::string& text) { return boost::escape_dot_string(text); }
 
 /// Returns the vertices and edges, with names of `prefix` and a number.
 std::string body_of(const Drawing& drawing, const std::string& prefix) {
   const auto name = [&](auto vertex) { return prefix + std::to_string(vertex); };
   std::string text;
   for (auto [vertex, end] = boost::vertices(drawing); vertex != end; ++vertex)
-    text += name(*vertex) + " [label=" + quoted(drawing[*vertex].label) +
+    text += name(*vertex) + " [label=" + dot_string(drawing[*vertex].label) +
             (drawing[*vertex].is_framed_twice ? ", peripheries=2" : "") + "]\n";
   for (auto [edge, end] = boost::edges(drawing); edge != end; ++edge)
     text += name(boost::source(*edge, drawing)) + " -> " + name(boost::target(*edge, drawing)) +
-            (drawing[*edge].empty() ? "" : " [label=" + quoted(drawing[*edge]) + "]") + "\n";
+            (drawing[*edge].empty() ? "" : " [label=" + dot_string(drawing[*edge]) + "]") + "\n";
   return text;
 }
 
@@ -63,7 +63,7 @@ struct Titled {
 };
 
 std::string dot_of(const Titled& graph) {
-  return "digraph {\nlabel=" + quoted(graph.title) + "\nlabelloc=t\n" + std::string(kStyle) +
+  return "digraph {\nlabel=" + dot_string(graph.title) + "\nlabelloc=t\n" + std::string(kStyle) +
          body_of(graph.drawing, "n") + "}\n";
 }
 
@@ -90,14 +90,6 @@ std::string relation_name(const Relation& relation) {
       },
       relation);
 }
-
-}  // namespace
-
-std::string print_loops(const Schedule& schedule, SourceLocation where) {
-  return schedule.print_loops(where);
-}
-
-namespace {
 
 Titled dataflow_of(const StageGraph& graph) {
   Drawing drawing = stages_of(graph);
@@ -177,7 +169,7 @@ std::string all_dots(const std::vector<NamedSchedule>& schedules, SourceLocation
     for (std::size_t n = 0; n < drawings.size(); ++n) {
       const std::string prefix = "s" + std::to_string(row) + "g" + std::to_string(n) + "n";
       const std::string title = (name.empty() ? "" : name + ": ") + drawings[n].title;
-      text += "subgraph cluster_" + prefix + " {\nlabel=" + quoted(title) + "\n" +
+      text += "subgraph cluster_" + prefix + " {\nlabel=" + dot_string(title) + "\n" +
               body_of(drawings[n].drawing, prefix) + "}\n";
       // Rows are placed below each other.
       if (n == 0 && row > 0)

@@ -222,7 +222,7 @@ LoopView view_loops(const te::Schedule& schedule, const std::vector<LowerArgumen
   LoopView view;
   view.name = options.name;
   view.target = target.describe();
-  view.outline = te::print_loops(schedule, where);
+  view.outline = schedule.print_loops(where);
   view.buffers = view_buffers(schedule, args, options, where);
   Viewer viewer(profile);
   viewer.read_sources(schedule, where);

@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "lower/checks/barrier_hazards.h"
-#include "lower/checks/check_options.h"
 #include "lower/pass_concerns.h"
 #include "lower/passes.h"
 #include "tenon/arith/simplifier_memory.h"
@@ -198,17 +197,13 @@ constexpr std::array kDevice = {
          "the threads of a warp share it"},
     Pass{"lower-thread-allreduce", lower_thread_allreduce, Form::Lowered, Form::Lowered,
          "before synchronize-threads: its steps communicate through shared memory"},
+    Pass{"inject-async-copies", inject_async_copies, Form::Lowered, Form::Lowered,
+         "after lower-warp-memory and after lower-thread-allreduce, which allocate shared memory; "
+         "before synchronize-threads, since it places its own barriers",
+         [](const PipelineOptions& options) { return options.passes.has_async_copies; }},
     Pass{"synchronize-threads", synchronize_threads, Form::Lowered, Form::Lowered,
          "after lower-thread-allreduce: shared memory that a later pass moved would need barriers"},
 };
-
-constexpr std::array kDeviceThatCopies = {
-    kDevice[0], kDevice[1], kDevice[2],
-    Pass{"inject-async-copies", inject_async_copies, Form::Lowered, Form::Lowered,
-         "after lower-warp-memory and after lower-thread-allreduce, which allocate shared memory; "
-         "before synchronize-threads, since it places its own barriers"},
-    kDevice[3]};
-static_assert(kDevice.size() == 4);
 
 /// The passes of kernels. Lanes of a kernel are threads, so no pass vectorizes loops. The schedule
 /// decides what a thread keeps in registers (cache_write).
@@ -335,6 +330,30 @@ void check_form(const Pass& pass, const PrimFunc& func) {
                     tir::print_function(func));
 }
 
+/// Throws LowerError for an option out of its range, naming the option and the range.
+void check_options(const PassOptions& options) {
+  struct Row {
+    const char* name;
+    int value;
+    int least;
+  };
+  const tir::VectorRegisters registers = options.vector_registers.value_or(tir::VectorRegisters{});
+  for (const Row& row : {Row{"unroll.auto_max_step", options.unroll.auto_max_step, 0},
+                         Row{"unroll.auto_max_depth", options.unroll.auto_max_depth, 0},
+                         Row{"unroll.auto_max_extent", options.unroll.auto_max_extent, 0},
+                         Row{"unroll.max_statements", options.unroll.max_statements, 1},
+                         Row{"partition.max_growth", options.partition.max_growth, 1},
+                         Row{"vector_registers.bits", registers.bits, 0},
+                         Row{"vector_registers.for_sums", registers.for_sums, 0}})
+    if (row.value < row.least)
+      throw LowerError(std::string("option passes.") + row.name + " is " +
+                       std::to_string(row.least) + " or more, got " + std::to_string(row.value));
+  const int split = options.double_buffer_split;
+  if (split != 0 && split != 1 && split % 2 != 0)
+    throw LowerError("double buffers: the loop can be split by 0, 1 or an even number, got " +
+                     std::to_string(split));
+}
+
 enum class Checks : std::uint8_t { None, EachPass };
 
 PrimFunc run_in_order(std::span<const Pass> passes, PrimFunc func, const PipelineOptions& options,
@@ -377,10 +396,7 @@ std::span<const Pass> host_passes() { return kHost; }
 
 std::span<const Pass> fast_math_passes() { return kFastMath; }
 
-std::span<const Pass> device_passes(bool has_async_copies) {
-  if (has_async_copies) return kDeviceThatCopies;
-  return kDevice;
-}
+std::span<const Pass> device_passes() { return kDevice; }
 
 std::span<const Pass> kernel_passes() { return kKernel; }
 

@@ -56,8 +56,8 @@ Classified reason(std::string text) { return {std::nullopt, std::move(text)}; }
 Classified classify_half(const Program& program, int n, const std::vector<int>& others,
                          const Buffer& buffer) {
   const Block& own = program.block(n);
-  const std::string shared =
-      quoted(buffer->name) + " is written by `" + program.block(others.front()).name + "` as well";
+  const std::string shared = in_backticks(buffer->name) + " is written by `" +
+                             program.block(others.front()).name + "` as well";
   if (others.size() > 1 || own.init) return reason(shared);
   const int other = others.front();
   const Block& half = program.block(other);

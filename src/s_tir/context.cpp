@@ -44,10 +44,11 @@ void require_matched_scope(const Caller& caller, const Program& program, const B
     if (!program.is_block(n)) continue;
     for (const MatchBuffer& match : program.block(n).match_buffers)
       if (match.source.buffer.same_as(buffer) && match.buffer.scope() != scope)
-        refuse(caller, "block " + quoted(program.block(n).name) + " takes a part of " +
-                           quoted(buffer->name) + " as buffer " + quoted(match.buffer->name) +
-                           " of scope \"" + std::string(to_string(match.buffer.scope())) +
-                           "\", not \"" + std::string(to_string(scope)) +
+        refuse(caller, "block " + in_backticks(program.block(n).name) + " takes a part of " +
+                           in_backticks(buffer->name) + " as buffer " +
+                           in_backticks(match.buffer->name) + " of scope \"" +
+                           std::string(to_string(match.buffer.scope())) + "\", not \"" +
+                           std::string(to_string(scope)) +
                            "\"; give the buffer its scope before it is tensorized");
   }
 }
@@ -81,9 +82,9 @@ void require_own_domains(const Caller& caller, const Program& program, int block
     for (const int loop : program.loops_of(block)) {
       const Var& var = program.loop(loop).var;
       if (loop > top && (uses_var(iter.dom()->min, var) || uses_var(iter.dom()->extent, var)))
-        refuse(caller, "the domain of iterator " + quoted(iter.name()) + " of " +
-                           describe(program, block) + " depends on loop " + quoted(var.name()) +
-                           "; declare the whole domain");
+        refuse(caller, "the domain of iterator " + in_backticks(iter.name()) + " of " +
+                           describe(program, block) + " depends on loop " +
+                           in_backticks(var.name()) + "; declare the whole domain");
     }
 }
 

@@ -59,6 +59,6 @@ tir::Stmt without(const Program& program, int block);
 /// Returns `condition && other`, without conditions that are always true.
 tir::Expr both(const tir::Expr& condition, const tir::Expr& other);
 
-inline std::string quoted(const std::string& name) { return "`" + name + "`"; }
+inline std::string in_backticks(const std::string& name) { return "`" + name + "`"; }
 
 }  // namespace tenon::s_tir

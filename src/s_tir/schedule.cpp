@@ -291,8 +291,8 @@ void Schedule::tensorize(BlockOrLoop target, const Name& tensor_intrin, Where wh
   if (!intrin) {
     std::string known;
     for (const std::string& name : tensor_intrin_names())
-      known += (known.empty() ? "" : ", ") + quoted(name);
-    refuse(step.caller(), "no tensor intrinsic is called " + quoted(tensor_intrin) +
+      known += (known.empty() ? "" : ", ") + in_backticks(name);
+    refuse(step.caller(), "no tensor intrinsic is called " + in_backticks(tensor_intrin) +
                               (known.empty() ? "; none is registered" : "; there are " + known));
   }
   const Step::Place place = step.block_or_loop(target.rv());

@@ -65,7 +65,7 @@ std::string number_text(double value) {
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string trace_string(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -87,7 +87,7 @@ class ValueWriter {
   std::string operator()(bool value) const { return value ? "True" : "False"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
   std::string operator()(double value) const { return number_text(value); }
-  std::string operator()(const std::string& value) const { return quoted(value); }
+  std::string operator()(const std::string& value) const { return trace_string(value); }
   std::string operator()(const RV& rv) const { return names_.use(rv); }
   std::string operator()(const TraceValue::List& list) const { return "[" + joined(list) + "]"; }
 

@@ -24,7 +24,7 @@ Buffer make_buffer(BufferNode node) {
 
 namespace {
 
-/// Validates a buffer declaration and returns the first fault; empty if there is none.
+/// Validates a buffer declaration and returns the first fault; empty if absent.
 class Declaration {
  public:
   Declaration(const std::vector<Expr>& shape, const BufferOptions& options)

@@ -21,7 +21,7 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// Returns the function of the first library that exists; null if there is none or it lacks the
+/// Returns the function of the first library that exists; null if absent or it lacks the
 /// symbol.
 template <class F>
 F* find(std::initializer_list<const char*> files, const char* symbol) {

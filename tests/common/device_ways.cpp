@@ -58,13 +58,14 @@ std::vector<DeviceWay> ways_on_devices(const tir::PrimFunc& lowered) {
     bool has_barriers = false;
     lowering::PassOptions options;
     options.warp_size = warp_size;
+    options.has_async_copies = warp_size > 0;
     options.on_pass = [&](const lowering::PassOptions::PassReport& report) {
       has_barriers |= report.pass == "synchronize-threads";
       if (!has_barriers && report.after.body.same_as(report.before.body)) return;
       ways.push_back({"after " + std::string(report.pass) + with, report.after, has_barriers});
     };
     const tir::PrimFunc last =
-        lowering::run_passes(lowering::device_passes(warp_size > 0), lowered, {.passes = options});
+        lowering::run_passes(lowering::device_passes(), lowered, {.passes = options});
     if (std::optional<tir::PrimFunc> joined = split_and_joined(last))
       ways.push_back({"as kernels" + with, *joined, true});
     bool has_more = false;

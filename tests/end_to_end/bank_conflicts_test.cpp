@@ -17,7 +17,8 @@ struct Ways {
 
 Ways ways_of(const te::Schedule& s, const std::vector<LowerArgument>& args) {
   const tir::PrimFunc func =
-      lowering::run_passes(lowering::device_passes(true), lower(s, args).functions.at("main"));
+      lowering::run_passes(lowering::device_passes(), lower(s, args).functions.at("main"),
+                           {.passes = {.has_async_copies = true}});
   Ways ways;
   const Arguments arguments = make_arguments(args);
   tir::evaluate(func, arguments.values,

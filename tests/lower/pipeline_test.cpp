@@ -48,8 +48,8 @@ for (i: int32, 0, 16) {
 }
 
 std::vector<std::span<const Pass>> all_tables() {
-  return {block_passes(),  lowering_passes(),   host_passes(),  fast_math_passes(),
-          device_passes(), device_passes(true), kernel_passes()};
+  return {block_passes(),     lowering_passes(), host_passes(),
+          fast_math_passes(), device_passes(),   kernel_passes()};
 }
 
 TEST(Pipeline, ANameMeansOnePass) {

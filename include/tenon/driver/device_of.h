@@ -10,8 +10,8 @@ namespace tenon {
 /// targets.
 Device first_device(const Target& target);
 
-/// Returns the first device of the target's kind. RuntimeError, naming what is missing, if there is
-/// none.
+/// Returns the first device of the target's kind. RuntimeError, naming what is missing, if no
+/// device exists.
 Device device_of(const Target& target, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

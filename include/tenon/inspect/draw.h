@@ -1,11 +1,6 @@
-// Drawings of schedules: an outline of the loops, and Graphviz graphs of the data flow, the
-// attachments and the relations between the axes of a stage.
+// Graphviz graphs of schedules: the data flow, the attachments, and the relations between the axes
+// of a stage. Every function throws the errors of infer_bound.
 //
-//   std::cout << s.print_loops();
-//   // produce C:
-//   //   for i.outer in 0..32, parallel:
-//   //     produce B.shared in shared:
-//   //       ...
 //   std::ofstream("axes.dot") << te::axes_dot(s, C);          // dot -Tsvg axes.dot > axes.svg
 #pragma once
 
@@ -15,11 +10,6 @@
 #include "tenon/te/schedule.h"
 
 namespace tenon::te {
-
-/// Returns an outline with one line per loop, its inferred range and its marks. Attached stages
-/// appear inside the loop that they are attached to. This function and those below throw the errors
-/// of infer_bound.
-std::string print_loops(const Schedule& schedule, SourceLocation where = SourceLocation::current());
 
 /// Returns a graph of the stages with their types and shapes. Edges lead from producers to
 /// consumers; outputs have a double frame.

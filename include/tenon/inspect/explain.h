@@ -33,7 +33,7 @@ struct Explanation {
     /// The access as text: "reads A[I[i], j]".
     std::string text;
     Verdict verdict;
-    /// The unproved condition: "I[i] in [0, 20)"; empty if there is none.
+    /// The unproved condition: "I[i] in [0, 20)"; empty if absent.
     std::string open;
   };
 
@@ -43,8 +43,8 @@ struct Explanation {
     std::string text;
     /// Proved, NotProved, or Wrong if the conflict is certain.
     Verdict verdict;
-    /// Two accesses that may touch the same element in different iterations; empty if there are
-    /// none.
+    /// Two accesses that may touch the same element in different iterations; empty if no
+    /// two may.
     std::string conflict;
   };
 

@@ -44,7 +44,7 @@ struct LoopView {
     /// The enclosing statement; -1 at the outermost level.
     int parent;
     /// The stage that it computes, as an index into `stages`; for a loop over several stages, the
-    /// last one; -1 if there is none.
+    /// last one; -1 if absent.
     int stage;
   };
 
@@ -56,7 +56,7 @@ struct LoopView {
     Kind kind;
     /// The text, "vmovups (%rdi), %ymm0"; for functions and labels, the name.
     std::string text;
-    /// The statement that it belongs to, as an index into `stmts`; -1 if there is none.
+    /// The statement that it belongs to, as an index into `stmts`; -1 if absent.
     int stmt;
     /// Whether `stmt` is a guess because LLVM gave no line for the instruction (it was moved, or
     /// serves several statements): the smallest statement that covers the whole machine loop around

@@ -53,6 +53,8 @@ struct PassOptions {
   int warp_size = 0;
   /// Whether the code generator accepts dp4a, the sum of four products.
   bool has_dp4a = false;
+  /// Whether the device copies to shared memory asynchronously (device_passes).
+  bool has_async_copies = false;
   /// `verify` checks the result with tir::verify. If that or a pass fails, all passes run again
   /// with a check after each, to name the first faulty one. `verify_each_pass` checks after each
   /// pass from the start, which also detects a violation that a later pass repairs.

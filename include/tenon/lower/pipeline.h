@@ -23,8 +23,7 @@ std::span<const Pass> host_passes();
 /// or assume that floats are finite.
 std::span<const Pass> fast_math_passes();
 /// Returns the passes between the printed text and split_kernels (split_kernels.h).
-/// `has_async_copies`: whether the device can copy to shared memory asynchronously.
-std::span<const Pass> device_passes(bool has_async_copies = false);
+std::span<const Pass> device_passes();
 /// Returns the passes over each kernel, which run with options_of_kernels.
 std::span<const Pass> kernel_passes();
 /// Returns `options` with 128-bit vectors, the maximum that a device thread loads at once.

@@ -4,7 +4,7 @@
 
 #include "tenon/tir/function.h"
 
-namespace tenon {
+namespace tenon::lowering {
 
 /// Throws a LowerError, with the buffer and the loops, if tasks of a region (pragma
 /// parallel_launch_point) race. Every task runs the body, and the tasks share the iterations of the
@@ -13,4 +13,4 @@ namespace tenon {
 /// its part of a buffer in separate memory.
 void refuse_region_races(const tir::PrimFunc& func);
 
-}  // namespace tenon
+}  // namespace tenon::lowering

@@ -35,7 +35,7 @@ enum TenonStatus {
 
 /* ---- Errors ---- */
 
-/* Returns the message of this thread's last failure, or "" if there was none. Valid until this
+/* Returns the message of this thread's last failure, or "" if no call failed. Valid until this
  * thread's next call into this interface. */
 const char* tenon_last_error(void);
 /* Stores a copy of the message for this thread. NULL clears it. */

@@ -21,7 +21,7 @@ typedef struct {
   const char* const* features; /* required processor features, NULL-terminated */
 } TenonVariant;
 
-/* Returns the index of the last variant that this processor supports. If there is none, returns -1
+/* Returns the index of the last variant that this processor supports. If absent, returns -1
  * and stores the first feature that variant 0 lacks in this thread's last error. `chosen` caches
  * the result; it is initially 0, and any thread may write it. */
 static inline int32_t tenon_choose_variant(const char* library, const TenonVariant* variants,

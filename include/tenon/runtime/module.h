@@ -53,7 +53,7 @@ class Module {
   Module(const Module&) = default;
   Module& operator=(const Module&) = default;
 
-  /// Returns the function of this name. RuntimeError, listing the functions, if there is none.
+  /// Returns the function of this name. RuntimeError, listing the functions, if it does not exist.
   Function operator[](const FunctionName& name) const;
 
   /// Returns the names in the order in which the functions were built.
@@ -78,8 +78,8 @@ class Module {
   /// Returns the functions of all objects in this program that were compiled for a target with
   /// `-system-lib=<prefix>` (`-system-lib` alone: no prefix). Save them as x.o and link that like
   /// any other object; dlopen is not used. (A linker takes only referenced members from an archive,
-  /// so pass x.o or --whole-archive.) RuntimeError, listing the existing prefixes, if there is
-  /// none, and if two objects define a function of the same name.
+  /// so pass x.o or --whole-archive.) RuntimeError, listing the existing prefixes, if no
+  /// object has this one, and if two objects define a function of the same name.
   static Module system_library(const Name& prefix = "",
                                SourceLocation where = SourceLocation::current());
 

@@ -129,7 +129,7 @@ class FuncBuilder {
 
   void block(Name name, const std::vector<BlockAxis>& axes, const BodyOfVars& body,
              SourceLocation where = SourceLocation::current());
-  // Adds the init of the open block. LowerError if there is none.
+  // Adds the init of the open block. LowerError if it does not exist.
   void init(const std::function<void()>& body, SourceLocation where = SourceLocation::current());
   /// Adds a predicate to the open block, in terms of the loops around it.
   void where(const Expr& predicate, SourceLocation where = SourceLocation::current());

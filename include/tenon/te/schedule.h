@@ -60,7 +60,8 @@ class Schedule {
   /// Warnings, oldest first.
   const std::vector<std::string>& warnings() const;
 
-  /// Returns an outline with one line per loop (inspect/draw.h). Throws the errors of infer_bound.
+  /// Returns an outline with one line per loop: its range and its marks. Attached stages
+  /// appear inside the loop that they are attached to. Throws the errors of infer_bound.
   std::string print_loops(SourceLocation where = SourceLocation::current()) const;
 
   const ScheduleData& data() const { return *data_; }

@@ -130,7 +130,7 @@ enum class Effect : std::uint8_t {
   UpdateState  // may write memory or have any other effect
 };
 
-/// The printed name; the intrinsic with a given name (nullopt if there is none); the effect of a
+/// The printed name; the intrinsic with a given name (nullopt if unknown); the effect of a
 /// call.
 std::string_view to_string(Intrin intrin);
 std::optional<Intrin> find_intrin(std::string_view name);

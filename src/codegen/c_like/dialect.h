@@ -74,7 +74,7 @@ struct DeviceDialect {
   std::string_view block_barrier, warp_barrier;
   /// Whether shared memory whose size is set at launch is a parameter.
   bool dynamic_shared_is_parameter = false;
-  /// The function that returns the value of another thread of the warp; "" if there is none. CUDA's
+  /// The function that returns the value of another thread of the warp; "" if absent. CUDA's
   /// functions take a mask of threads and the width of groups; the others take the thread's index
   /// in the warp.
   std::string_view shuffle = {};

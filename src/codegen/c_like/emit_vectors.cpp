@@ -102,8 +102,8 @@ std::int64_t CFunctionEmitter::known_factor(const Expr& e) const {
   return 1;
 }
 
-/// Returns the name of the vector type, "float4". Returns "" if there is none or the address is not
-/// provably aligned for it.
+/// Returns the name of the vector type, "float4". Returns "" if the type does not exist or the
+/// address is not provably aligned for it.
 std::string CFunctionEmitter::vector_in_memory(DataType element, int lanes,
                                                const Expr& base) const {
   const VectorWords* words = module_.dialect().device->vectors;

@@ -1,6 +1,7 @@
 #include "tenon/codegen/c_like/nvrtc.h"
 
 #include <dlfcn.h>
+#include <string.h>  // strverscmp
 
 #include <algorithm>
 #include <filesystem>
@@ -29,7 +30,10 @@ std::vector<std::string> places() {
     if (entry.path().filename().string().starts_with("cuda-"))
       for (const char* folder : {"lib64", "lib"})
         versions.push_back((entry.path() / folder / "libnvrtc.so").string());
-  std::ranges::sort(versions, std::greater());
+  // Newest first: cuda-13.0 precedes cuda-9.2.
+  std::ranges::sort(versions, [](const std::string& a, const std::string& b) {
+    return strverscmp(a.c_str(), b.c_str()) > 0;
+  });
   names.insert(names.end(), versions.begin(), versions.end());
   return names;
 }

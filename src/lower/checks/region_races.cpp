@@ -7,7 +7,7 @@
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon {
+namespace tenon::lowering {
 
 using namespace tir;
 
@@ -172,4 +172,4 @@ void refuse_region_races(const PrimFunc& func) {
   });
 }
 
-}  // namespace tenon
+}  // namespace tenon::lowering

@@ -29,8 +29,8 @@ struct GuardKinds {
   bool clamps = false;
 };
 
-/// Returns the largest useful range found in which guards of the loop body hold; nullopt if there
-/// is none. The ends use only variables from outside the loop. `facts` must know the enclosing
+/// Returns the largest useful range found in which guards of the loop body hold; nullopt if
+/// absent. The ends use only variables from outside the loop. `facts` must know the enclosing
 /// loops; inner loops are added to it.
 std::optional<GuardSpan> find_span(const tir::For& loop, GuardKinds kinds, arith::Facts& facts);
 

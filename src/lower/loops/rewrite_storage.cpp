@@ -5,7 +5,7 @@
 //
 // Placement: at the top of the function; inside the innermost enclosing parallel loop, whose
 // iterations must not share memory; or directly inside the first thread attribute of a kernel. A
-// size that uses an inner variable is replaced by its constant upper bound; if there is none, the
+// size that uses an inner variable is replaced by its constant upper bound; without one, the
 // allocation stays inside the definition of that variable.
 //
 // Sharing: a buffer whose last use is the statement that first writes another buffer, element by

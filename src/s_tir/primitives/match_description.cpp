@@ -48,7 +48,7 @@ class DescriptionMatcher {
     for (std::size_t n = 0; n < found_.size(); ++n) {
       if (!found_[n])
         refuse(caller_, "the description never uses its parameter " +
-                            quoted(description_.buffers[n].buffer->name));
+                            in_backticks(description_.buffers[n].buffer->name));
       all.push_back(*found_[n]);
     }
     return all;
@@ -62,7 +62,7 @@ class DescriptionMatcher {
 
   void define(const Var& d, const Var& t) {
     need(d.dtype() == t.dtype(),
-         quoted(t.name()) + " is of type " + t.dtype().str() + ", not " + d.dtype().str());
+         in_backticks(t.name()) + " is of type " + t.dtype().str() + ", not " + d.dtype().str());
     set(names_, d, t);
     inner_.push_back(t);
   }
@@ -144,7 +144,7 @@ class DescriptionMatcher {
   /// Matches an access of a parameter with one of the computation: returns true or refuses.
   bool access(const Buffer& d, const std::vector<Expr>& indices, const Buffer& t,
               const std::vector<Expr>& at) {
-    const std::string own = quoted(d->name), other = quoted(t->name);
+    const std::string own = in_backticks(d->name), other = in_backticks(t->name);
     const auto param = std::ranges::find_if(description_.buffers,
                                             [&](const auto& p) { return p.buffer.same_as(d); });
     need(param != description_.buffers.end(),
@@ -168,7 +168,7 @@ class DescriptionMatcher {
     auto& known = found_[static_cast<std::size_t>(param - description_.buffers.begin())];
     if (!known) known = match;
     need(known->target.same_as(t),
-         own + " stands for " + quoted(known->target->name) + " and " + other);
+         own + " stands for " + in_backticks(known->target->name) + " and " + other);
     for (std::size_t n = 0; n < at.size(); ++n)
       need(arith::can_prove_equal(known->base[n], match.base[n], facts_),
            own + " stands for different regions of " + other);

@@ -297,15 +297,15 @@ Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool 
   return make_seq(std::move(result));
 }
 
-/// Returns the node of the sequence in a loop's or block's body; the loop or block itself if there
-/// is none.
+/// Returns the node of the sequence in a loop's or block's body; the loop or block itself if
+/// absent.
 int top_of(const Program& program, int at) {
   for (int n = at + 1; n < program.size() && program.is_below(n, at); ++n)
     if (program.parent(n) == at && program.stmt(n).as<Seq>() && !program.is_in_init(n)) return n;
   return at;
 }
 
-/// Returns the index of the body's part that contains the statement; nullopt if there is none.
+/// Returns the index of the body's part that contains the statement; nullopt if absent.
 std::optional<std::size_t> part_of(const Program& program, int at, int n) {
   if (!program.is_below(n, at)) return std::nullopt;
   const std::vector<Stmt> parts = parts_of(body_of(program, at));

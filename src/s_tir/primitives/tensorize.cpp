@@ -32,7 +32,7 @@ void require_inside(const Caller& caller, const BufferRegion& box, const arith::
         arith::can_prove(range.min >= 0, facts) &&
         arith::can_prove(range.min + range.extent <= box.buffer->shape[n], facts);
     if (!is_inside)
-      refuse(caller, "dimension " + std::to_string(n) + " of " + quoted(box.buffer->name) +
+      refuse(caller, "dimension " + std::to_string(n) + " of " + in_backticks(box.buffer->name) +
                          ": the intrinsic takes " + print_script(range.extent) + " elements from " +
                          print_script(range.min) +
                          " on, which cannot be shown to be inside of the buffer");
@@ -51,7 +51,7 @@ void require_apart(const Caller& caller, const std::vector<MatchedBuffer>& match
       if (written.contains(func.buffers[n].buffer.get()))
         refuse(caller, "buffers `" + func.buffers[n].buffer->name + "` and `" +
                            func.buffers[m].buffer->name + "` of the intrinsic are both " +
-                           quoted(matches[n].target->name) + ", and the first is written");
+                           in_backticks(matches[n].target->name) + ", and the first is written");
     }
 }
 

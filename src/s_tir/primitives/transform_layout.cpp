@@ -17,11 +17,11 @@ std::vector<std::int64_t> constant_shape(const Caller& caller, const Buffer& buf
   for (const Expr& size : buffer->shape) {
     const auto number = constant_int(size);
     if (!number)
-      refuse(caller, "the shape of " + quoted(buffer->name) +
+      refuse(caller, "the shape of " + in_backticks(buffer->name) +
                          " is not constant, and so no map can be shown to be a bijection");
     if (size.dtype() != Int(32))
-      refuse(caller, "indices of " + quoted(buffer->name) + " are of type " + size.dtype().str() +
-                         ", not int32");
+      refuse(caller, "indices of " + in_backticks(buffer->name) + " are of type " +
+                         size.dtype().str() + ", not int32");
     result.push_back(*number);
   }
   return result;
@@ -33,11 +33,11 @@ std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const
   const std::vector<std::int64_t> shape = constant_shape(caller, buffer);
   if (map.from().size() != shape.size())
     refuse(caller, "the index map takes " + std::to_string(map.from().size()) + " indices, and " +
-                       quoted(buffer->name) + " has " + std::to_string(shape.size()) +
+                       in_backticks(buffer->name) + " has " + std::to_string(shape.size()) +
                        " dimensions");
   const auto fail = [&](const std::string& why) {
-    refuse(caller, "the index map " + map.text() + " is no bijection of " + quoted(buffer->name) +
-                       ": " + why);
+    refuse(caller, "the index map " + map.text() + " is no bijection of " +
+                       in_backticks(buffer->name) + ": " + why);
   };
   std::vector<LoopDomain> domains;
   arith::IntervalMap relaxed;
@@ -172,7 +172,7 @@ class Relayout {
 
 void require_elements_only(const Caller& caller, const Program& program, const Buffer& buffer) {
   if (uses_var(program.func().body, buffer->data))
-    refuse(caller, "the address of " + quoted(buffer->name) +
+    refuse(caller, "the address of " + in_backticks(buffer->name) +
                        " is taken: what is done with it does not follow the layout");
   for (int n = 0; n < program.size(); ++n) {
     if (!program.is_block(n)) continue;
@@ -180,7 +180,7 @@ void require_elements_only(const Caller& caller, const Program& program, const B
     for (const MatchBuffer& match : block.match_buffers)
       if (match.source.buffer.same_as(buffer))
         refuse(caller, describe(program, n) + " has a matched buffer " +
-                           quoted(match.buffer->name) + " in " + quoted(buffer->name) +
+                           in_backticks(match.buffer->name) + " in " + in_backticks(buffer->name) +
                            ", whose shape does not follow the layout");
     if (mentions(block.writes, buffer) && block.annotations.contains("buffer_dim_align"))
       refuse(caller, describe(program, n) +
@@ -202,10 +202,10 @@ PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexT
   const auto param = std::find_if(func.buffers.begin(), func.buffers.end(),
                                   [&](const auto& own) { return own.buffer.same_as(buffer); });
   if (param == func.buffers.end() && !allocated_by(program, buffer, n))
-    refuse(caller, quoted(buffer->name) +
+    refuse(caller, in_backticks(buffer->name) +
                        " is a matched buffer; transform the layout of what it is matched with");
   if (!buffer->strides.empty() || !buffer->axis_separators.empty())
-    refuse(caller, quoted(buffer->name) + " has strides or physical dimensions of its own");
+    refuse(caller, in_backticks(buffer->name) + " has strides or physical dimensions of its own");
   require_elements_only(caller, program, buffer);
   BufferNode node = *buffer.get();
   node.shape = mapped_shape(caller, buffer, map);

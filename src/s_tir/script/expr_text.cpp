@@ -53,7 +53,7 @@ std::string with_digits(double value, int count) {
 }
 
 /// Returns the decimal of at most six digits that rounds to the same float32 (0.1 for
-/// 0.100000001490116); if there is none, the value.
+/// 0.100000001490116); otherwise the value.
 double as_written(double value, DataType type) {
   if (type != Float(32)) return value;
   const double decimal = std::strtod(with_digits(value, 6).c_str(), nullptr);

@@ -163,7 +163,7 @@ class Finder {
   }
 
   /// Returns the index of the loop along which a rolling buffer advances: from that loop on, each
-  /// dimension moves with at most one loop. Returns the number of loops if there is none.
+  /// dimension moves with at most one loop. Returns the number of loops if no dimension does.
   std::size_t rolling_loop(std::span<const IterVar> axes, const Loops& loops) const {
     for (std::size_t outer = 0; outer < loops.size(); ++outer) {
       std::vector<int> movers(loops.size(), 0);

@@ -43,7 +43,7 @@ bool append_leaves(const FrozenStage& stage, const IterVar& axis,
 /// not hold for all iterations of the loops that it replaces.
 struct GuardParts {
   Shells outside, inside;
-  /// Whether the guards inside hold for all iterations. Absent if there are none.
+  /// Whether the guards inside hold for all iterations. Absent if there are no guards.
   std::optional<Expr> whole;
 };
 

@@ -11,8 +11,8 @@ struct ComputeNest {
   Shells main_guards;
   /// Guards of the elements that are first set to 0 (Rounding::filled), if there are any.
   std::optional<Shells> fill_guards;
-  /// The number of leaves before the first one that carries a reduction; all of them if there is
-  /// none.
+  /// The number of leaves before the first one that carries a reduction; all of them if
+  /// no leaf does.
   std::size_t common;
   /// Present only for reductions.
   std::optional<LoopNest> init;

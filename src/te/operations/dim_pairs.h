@@ -20,7 +20,7 @@ struct DimPairs {
   bool are_the_last() const;
 };
 
-/// Returns the pairing; nullopt if there is none.
+/// Returns the pairing; nullopt if absent.
 std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
                                   arith::Facts& facts);
 

@@ -19,7 +19,7 @@ VarSet vars_of(const Expr& e) {
   return vars;
 }
 
-/// Returns the first axis whose variable is in the set; null if there is none.
+/// Returns the first axis whose variable is in the set; null if absent.
 const IterVar* find_axis_among(const VarSet& vars, std::span<const IterVar> axes) {
   const auto found = std::find_if(axes.begin(), axes.end(), [&](const IterVar& axis) {
     return vars.contains(&axis.var().node());

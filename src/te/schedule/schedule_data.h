@@ -66,8 +66,8 @@ struct ScheduleData {
   std::size_t position(StageNumber number) const;
   /// Whether an operation has or had the name.
   bool has_operation_named(const std::string& name) const;
-  /// Returns the scan whose state the stage initializes, updates or represents; null if there is
-  /// none.
+  /// Returns the scan whose state the stage initializes, updates or represents; null for
+  /// other stages.
   const StageData* scan_of_state(StageNumber number) const;
 
   /// Inserts a new stage before the given position.

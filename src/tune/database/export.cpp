@@ -10,6 +10,7 @@
 #include "tenon/s_tir/trace_steps.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/block.h"
+#include "tenon/tir/literal_text.h"
 #include "tenon/tir/ops.h"
 
 namespace tenon::tune {
@@ -20,15 +21,6 @@ using s_tir::Instruction;
 using s_tir::InstructionKind;
 using s_tir::RV;
 using s_tir::TraceValue;
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + "\"";
-}
 
 /// Writes a trace step by step.
 class Writer {
@@ -69,7 +61,7 @@ class Writer {
           std::snprintf(digits, sizeof digits, "%.17g", number);
           return std::string(digits);
         },
-        [](const std::string& words) { return quoted(words); },
+        [](const std::string& words) { return tir::quoted(words); },
         [&](const RV& rv) {
           const auto name = names_.find(rv.number);
           if (name != names_.end()) return name->second;
@@ -252,10 +244,10 @@ std::string program_text(const tir::IRModule& mod, const s_tir::Trace& trace,
          "const char* const kProgram = R\"script(\n" + s_tir::print_script(mod) + ")script\";\n\n" +
          "void schedule(s_tir::Schedule& sch) {\n" + schedule_text(trace) + "}\n\n" +
          "int main() {\n  s_tir::Schedule sch(s_tir::parse_script(kProgram));\n  schedule(sch);\n" +
-         "  const runtime::Module mod = build(sch.mod(), Target(" + quoted(target.str()) + "));\n" +
-         arrays + "  mod[" + quoted(name) + "](" + call + ");\n" + "  std::cout << mod[" +
-         quoted(name) + "].time_evaluator(" + device + ", {.min_repeat_ms = 100})(" + call +
-         ").median << \" s\\n\";\n}\n";
+         "  const runtime::Module mod = build(sch.mod(), Target(" + tir::quoted(target.str()) +
+         "));\n" + arrays + "  mod[" + tir::quoted(name) + "](" + call + ");\n" +
+         "  std::cout << mod[" + tir::quoted(name) + "].time_evaluator(" + device +
+         ", {.min_repeat_ms = 100})(" + call + ").median << \" s\\n\";\n}\n";
 }
 
 }  // namespace tenon::tune

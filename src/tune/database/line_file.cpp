@@ -32,7 +32,7 @@ std::string reason() { return std::strerror(errno); }
 
 /// Whether the file ends in the middle of a line, without a newline. False for files without a
 /// readable end (devices, pipes).
-bool ends_in_a_line(int file, off_t size) {
+bool lacks_final_newline(int file, off_t size) {
   char last = '\n';
   return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
@@ -57,7 +57,7 @@ std::string append_line(const std::filesystem::path& path, const std::string& li
   while (flock(file.get(), LOCK_EX) != 0)
     if (errno != EINTR) return reason();
   const off_t size = lseek(file.get(), 0, SEEK_END);
-  const std::string bytes = (ends_in_a_line(file.get(), size) ? "\n" : "") + line + "\n";
+  const std::string bytes = (lacks_final_newline(file.get(), size) ? "\n" : "") + line + "\n";
   const ssize_t written = write(file.get(), bytes.data(), bytes.size());
   if (written == static_cast<ssize_t>(bytes.size())) return "";
   const std::string why = written < 0 ? reason() : "the disk is full";

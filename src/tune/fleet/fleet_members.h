@@ -40,7 +40,7 @@ class FleetMembers {
 
   using OnReport = std::function<void(Member&, const Report&)>;
   /// Passes all messages that have arrived, except heartbeats, to `on_report`. Returns false if
-  /// there were none.
+  /// no message had arrived.
   bool receive(const OnReport& on_report);
   /// Returns the members that are not lost and have been silent for too long, counted from the last
   /// message or from `since`, whichever is later: messages from before `since` may not have been

@@ -68,7 +68,7 @@ double bytes_of(const Access& access, const Box& box);
 double lines_of(const Access& access, const Box& box);
 
 /// Returns the distance, in elements, between consecutive iterations of the innermost loop that the
-/// access depends on; 0 if there is none.
+/// access depends on; 0 if absent.
 double stride_of(const Access& access, const std::vector<Loop>& loops);
 
 }  // namespace tenon::tune

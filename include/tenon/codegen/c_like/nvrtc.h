@@ -1,6 +1,6 @@
 // NVIDIA's CUDA C compiler NVRTC, loaded at run time; it is not needed to build.
 //
-//   compile_cuda(code, "sm_90");     // fills in PTX and cubin, or says why there are none
+//   compile_cuda(code, "sm_90");     // fills in PTX and cubin, or reports why it cannot
 #pragma once
 
 #include <optional>

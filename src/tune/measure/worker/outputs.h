@@ -18,7 +18,7 @@ runtime::NDArray initial_array(const Job& job, std::size_t n);
 std::string bytes_of_outputs(const Job& job, const std::vector<runtime::NDArray>& arrays);
 
 /// Returns the first difference: "argument 2 is wrong at element 17: 3.5 instead of 4". Nullopt if
-/// there is none.
+/// all elements are right.
 std::optional<std::string> fault(const Job& job, const std::vector<runtime::NDArray>& arrays,
                                  const std::string& expected);
 
