@@ -148,8 +148,8 @@ class Pieces {
     }
   }
 
-  /// Calls f(begin, end) with remaining pieces for thread number `thread`, until no piece remains or
-  /// f returns false.
+  /// Calls f(begin, end) with remaining pieces for thread number `thread`, until no piece remains
+  /// or f returns false.
   template <class F>
   void for_each(int thread, const F& f) {
     for (int n = 0; n < parts_; ++n)

@@ -6,7 +6,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon {
+namespace tenon::driver {
 
 using namespace tir;
 
@@ -103,4 +103,4 @@ std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
   return count * others;
 }
 
-}  // namespace tenon
+}  // namespace tenon::driver

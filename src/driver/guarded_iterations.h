@@ -8,7 +8,7 @@
 
 #include "tenon/tir/expr.h"
 
-namespace tenon {
+namespace tenon::driver {
 
 struct CountedLoop {
   tir::Var var;
@@ -26,4 +26,4 @@ std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
                                          const std::vector<tir::Expr>& guards,
                                          const std::vector<NamedValue>& values);
 
-}  // namespace tenon
+}  // namespace tenon::driver

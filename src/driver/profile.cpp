@@ -75,7 +75,7 @@ class Reader {
       result.function = function.name;
       result.name = stage.name;
       result.line = stage.line;
-      const StageProbes::Place& place = function.places[n];
+      const driver::StageProbes::Place& place = function.places[n];
       if (!place.is_timed) {
         if (!place.counted_in) continue;  // No code of the stage remains.
         result.counted_in = *place.counted_in < 0

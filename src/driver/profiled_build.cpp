@@ -25,11 +25,11 @@ namespace {
 /// Returns the work of `stages`, counted in the `lowered` loops. Stages are matched by buffer,
 /// because they come from a later form of the function. Without stage notes, that form may have
 /// more stages, namely buffers that passes have added.
-std::vector<std::optional<StageWork>> work_of(const std::vector<tir::NotedStage>& stages,
-                                              const tir::PrimFunc& lowered) {
+std::vector<std::optional<driver::StageWork>> work_of(const std::vector<tir::NotedStage>& stages,
+                                                      const tir::PrimFunc& lowered) {
   const tir::StoredStages known(lowered);
-  const std::vector<std::optional<StageWork>> work = stage_work(lowered);
-  std::vector<std::optional<StageWork>> result(stages.size());
+  const std::vector<std::optional<driver::StageWork>> work = driver::stage_work(lowered);
+  std::vector<std::optional<driver::StageWork>> result(stages.size());
   for (std::size_t n = 0; n < stages.size(); ++n)
     if (const std::optional<int> same = known.stage_of(stages[n].buffer))
       result[n] = work[static_cast<std::size_t>(*same)];
@@ -39,8 +39,8 @@ std::vector<std::optional<StageWork>> work_of(const std::vector<tir::NotedStage>
 }  // namespace
 
 tir::PrimFunc ProfiledBuild::add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) {
-  StageProbes probes = probe_stages(ready, regions_);
-  std::vector<std::optional<StageWork>> work = work_of(probes.stages, lowered);
+  driver::StageProbes probes = driver::probe_stages(ready, regions_);
+  std::vector<std::optional<driver::StageWork>> work = work_of(probes.stages, lowered);
   functions_.push_back({.name = ready.attrs.global_symbol,
                         .first_region = regions_,
                         .stages = std::move(probes.stages),

@@ -21,8 +21,8 @@ struct ProfiledFunction {
   std::string name;
   int first_region;
   std::vector<tir::NotedStage> stages;
-  std::vector<StageProbes::Place> places;
-  std::vector<std::optional<StageWork>> work;
+  std::vector<driver::StageProbes::Place> places;
+  std::vector<std::optional<driver::StageWork>> work;
 
   int own_region() const { return first_region + static_cast<int>(stages.size()); }
 };

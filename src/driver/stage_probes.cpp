@@ -8,7 +8,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon {
+namespace tenon::driver {
 
 using namespace tir;
 
@@ -181,4 +181,4 @@ StageProbes probe_stages(const PrimFunc& func, int first_region) {
   return Prober(func, first_region).run(func);
 }
 
-}  // namespace tenon
+}  // namespace tenon::driver

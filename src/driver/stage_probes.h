@@ -19,7 +19,7 @@
 
 #include "tenon/tir/stored_stages.h"
 
-namespace tenon {
+namespace tenon::driver {
 
 /// The function with probes and the stages that they report.
 struct StageProbes {
@@ -41,4 +41,4 @@ struct StageProbes {
 /// extent count as short.
 StageProbes probe_stages(const tir::PrimFunc& func, int first_region);
 
-}  // namespace tenon
+}  // namespace tenon::driver

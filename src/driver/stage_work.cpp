@@ -7,7 +7,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
-namespace tenon {
+namespace tenon::driver {
 
 using namespace tir;
 
@@ -185,4 +185,4 @@ std::vector<std::optional<StageWork>> stage_work(const PrimFunc& func) {
   return Counter(func).result();
 }
 
-}  // namespace tenon
+}  // namespace tenon::driver

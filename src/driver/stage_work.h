@@ -12,7 +12,7 @@
 
 #include "tenon/tir/stored_stages.h"
 
-namespace tenon {
+namespace tenon::driver {
 
 /// The work of one stage in one call.
 struct StageWork {
@@ -30,4 +30,4 @@ struct StageWork {
 /// Precondition: the function is flat or lowered.
 std::vector<std::optional<StageWork>> stage_work(const tir::PrimFunc& func);
 
-}  // namespace tenon
+}  // namespace tenon::driver
