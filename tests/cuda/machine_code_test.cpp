@@ -108,8 +108,9 @@ std::optional<MachineCode> compiled(const te::Schedule& s, const std::vector<Low
                                     const std::string& arch) {
   const Target target("cuda -arch=" + arch);
   const lowering::DeviceProgram program =
-      lowering::split_kernels(lowering::run_passes(lowering::device_passes(true),
-                                                   lower(s, args, {.name = "f"}).functions.at("f")),
+      lowering::split_kernels(lowering::run_passes(lowering::device_passes(),
+                                                   lower(s, args, {.name = "f"}).functions.at("f"),
+                                                   {.passes = {.has_async_copies = true}}),
                               target.facts());
   const std::vector<tir::PrimFunc> kernels = {lowering::run_passes(
       lowering::kernel_passes(), program.kernels[0], {.passes = lowering::options_of_kernels()})};
