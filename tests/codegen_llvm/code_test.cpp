@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 
+#include "tests/common/assembly.h"
 #include "kernel.h"
 #include "tenon/tir/ops.h"
 
@@ -13,6 +13,8 @@ namespace {
 
 using namespace tir;
 using namespace testing;
+using tenon::testing::count;
+using tenon::testing::hottest_loop;
 
 TargetFacts avx512_target() {
   TargetFacts facts;
@@ -20,43 +22,6 @@ TargetFacts avx512_target() {
   facts.cpu = "skylake-avx512";
   facts.vector_registers = vector_registers(facts);
   return facts;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-/// The instructions of the innermost loop with the most fused multiply-adds: from a label to the
-/// jump back to it.
-std::vector<std::string> hottest_loop(const std::string& assembly) {
-  const std::vector<std::string> lines = lines_of(assembly);
-  std::vector<std::string> best;
-  long most = 0;
-  for (std::size_t end = 0; end < lines.size(); ++end) {
-    const auto jump = lines[end].find("\tj");
-    const auto label = lines[end].find(".LBB");
-    if (jump == std::string::npos || label == std::string::npos) continue;
-    const std::string target = lines[end].substr(label) + ":";
-    for (std::size_t begin = end; begin-- > 0;) {
-      if (lines[begin].starts_with(".LBB") && !lines[begin].starts_with(target)) break;
-      if (!lines[begin].starts_with(target)) continue;
-      std::vector<std::string> body(lines.begin() + static_cast<long>(begin),
-                                    lines.begin() + static_cast<long>(end) + 1);
-      const long count = std::ranges::count_if(
-          body, [](const std::string& l) { return l.find("vfmadd") != std::string::npos; });
-      if (count > most) most = count, best = body;
-      break;
-    }
-  }
-  return best;
-}
-
-long count(const std::vector<std::string>& lines, std::string_view what) {
-  return std::ranges::count_if(
-      lines, [&](const std::string& line) { return line.find(what) != std::string::npos; });
 }
 
 /// C[rows, columns] += A[rows, depth] * B[depth, columns] with vectors of 16 lanes; `unrolled`
