@@ -58,6 +58,17 @@ TEST(CpuDotProducts, OfAnyExtentsAndTypes) {
     }
 }
 
+TEST(CpuDotProducts, OfSymbolicReductions) {
+  const te::Var k = te::size_var("k");
+  for (const Types& types : {kTypes[1], kTypes[4]}) {
+    const Tensor A = te::placeholder({9, k}, "A", types.a),
+                 B = te::placeholder({k, 40}, "B", types.b);
+    const Tensor C = matmul(A, B, {.out_dtype = types.sum});
+    for (const TargetFacts& target : testing::cpu_targets())
+      EXPECT_EQ(differs(cpu::schedule_matmul(C, target), {A, B, C}), "") << types.a.str();
+  }
+}
+
 TEST(CpuDotProducts, OfTransposedFactorsAndBatches) {
   for (const Types& types : {kTypes[0], kTypes[4]}) {
     for (const auto& [a, b] : {std::pair(true, false), {false, true}, {true, true}}) {

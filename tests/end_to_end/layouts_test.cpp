@@ -40,5 +40,22 @@ TEST(Layouts, OfOneColumnAreComputedOnce) {
   }
 }
 
+TEST(Layouts, OfSymbolicExtentsArePadded) {
+  const te::Var n = te::size_var("n");
+  const te::Tensor A = te::placeholder({n, 6}, "A", Int(32));
+  const te::Tensor B = te::compute(
+      {n, 6}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2 + i; }, "B");
+  const te::Tensor C = te::compute(
+      {n, 6}, {"i", "j"}, [&](Var i, Var j) { return B(n - 1 - i, j) + j; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const std::vector<te::IterVar> axes = s[B].transform_layout(
+      [](Var i, Var j) -> std::vector<Expr> {
+        return {tir::floordiv(i, 4), j, tir::floormod(i, 4)};
+      },
+      {.pad = true});
+  s[B].vectorize(axes[2]);
+  EXPECT_EQ(compare_with_default(s, {A, C}, {.symbols = {1, 4, 7}}), "");
+}
+
 }  // namespace
 }  // namespace tenon::testing

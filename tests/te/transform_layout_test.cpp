@@ -125,7 +125,28 @@ TEST(InvertTest, PadsNoMapThatLosesAnIndex) {
   Var i("i"), j("j"), n("n");
   EXPECT_FALSE(invert_padded({{i, j}, {floordiv(i, 2), j}}, {5, 10}));
   EXPECT_FALSE(invert_padded({{i, j}, {i, floordiv(j, 4), floormod(j, 3)}}, {5, 10}));
-  EXPECT_FALSE(invert_padded({{i, j}, {floordiv(i, 8), floormod(i, 8), j}}, {n, 10}));
+  EXPECT_FALSE(invert_padded({{i, j}, {floordiv(i, 8), j}}, {n, 10}));
+}
+
+TEST(InvertTest, PadsSymbolicExtentsToMultiplesOfTheDivisors) {
+  Var i("i"), j("j"), n("n");
+  const std::vector<Transform::Map> maps = {
+      {{i, j}, {floordiv(i, 8), floormod(i, 8), j}},
+      {{i, j}, {floordiv(floordiv(i, 3), 4), floormod(floordiv(i, 3), 4) * 3 + floormod(i, 3), j}},
+      {{i, j}, {j, floordiv(i, 4) * 4 + floormod(i, 4)}}};
+  for (const Transform::Map& map : maps) {
+    const std::optional<Bijection> found = invert_padded(map, {n, 2});
+    ASSERT_TRUE(found.has_value());
+    for (std::int64_t extent = 1; extent < 30; ++extent)
+      for (std::int64_t at = 0; at < extent; ++at) {
+        std::vector<std::int64_t> image;
+        for (std::size_t r = 0; r < map.results.size(); ++r) {
+          image.push_back(value_at(map.results[r], map.params, {at, 1}));
+          EXPECT_LT(image.back(), value_at(found->extents[r], {n}, {extent}));
+        }
+        EXPECT_EQ(value_at(found->inverse.results[0], found->inverse.params, image), at);
+      }
+  }
 }
 
 TEST(InvertTest, PadsNoExtentsThatGrowBeyondInt64) {

@@ -12,8 +12,9 @@ namespace {
 
 using tir::BinaryOp;
 
-/// The term floormod(floordiv(old index `source`, lower), extent) * scale. Without an extent, the
-/// digit is the whole index, of symbolic length.
+/// The term floormod(floordiv(old index `source`, lower), extent) * scale. Without an extent, it is
+/// floordiv(old index `source`, lower) * scale, the most significant digit of an index of symbolic
+/// extent.
 struct Digit {
   std::size_t source;
   std::int64_t lower;
@@ -37,7 +38,9 @@ bool is_mixed_radix(const Digits& digits) {
 /// The quotient or remainder of a sum by `divisor`.
 enum class DivisionPart { Quotient, Remainder };
 
-std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, DivisionPart part) {
+/// With `are_multiples`, symbolic extents are multiples of all divisors.
+std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, DivisionPart part,
+                                bool are_multiples) {
   Digits result;
   for (const Digit& digit : digits) {
     const bool quotient = part == DivisionPart::Quotient;
@@ -46,8 +49,9 @@ std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Divi
         result.push_back({digit.source, digit.lower, digit.extent, digit.scale / divisor});
       continue;
     }
-    if (!digit.extent) return std::nullopt;
-    const std::optional<std::int64_t> reached = product(digit.scale, *digit.extent);
+    if (!digit.extent && !are_multiples) return std::nullopt;
+    const std::optional<std::int64_t> reached =
+        digit.extent ? product(digit.scale, *digit.extent) : std::nullopt;
     if (reached && *reached <= divisor) {
       if (!quotient) result.push_back(digit);
       continue;
@@ -55,8 +59,12 @@ std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Divi
     // The digit crosses the boundary and splits into two.
     if (divisor % digit.scale != 0) return std::nullopt;
     const std::int64_t low = divisor / digit.scale;
-    if (*digit.extent % low != 0) return std::nullopt;
-    if (quotient) result.push_back({digit.source, digit.lower * low, *digit.extent / low, 1});
+    if (digit.extent && *digit.extent % low != 0) return std::nullopt;
+    const std::optional<std::int64_t> lower = product(digit.lower, low);
+    if (!lower) return std::nullopt;
+    const std::optional<std::int64_t> high =
+        digit.extent ? std::optional(*digit.extent / low) : std::nullopt;
+    if (quotient) result.push_back({digit.source, *lower, high, 1});
     if (!quotient) result.push_back({digit.source, digit.lower, low, digit.scale});
   }
   return result;
@@ -64,8 +72,8 @@ std::optional<Digits> take_part(const Digits& digits, std::int64_t divisor, Divi
 
 class DigitParser {
  public:
-  DigitParser(const std::vector<Var>& params, const std::vector<Expr>& extents)
-      : params_(params), extents_(extents) {}
+  DigitParser(const std::vector<Var>& params, const std::vector<Expr>& extents, bool are_multiples)
+      : params_(params), extents_(extents), are_multiples_(are_multiples) {}
 
   std::optional<Digits> parse(const Expr& e) const {
     if (tir::is_zero(e)) return Digits{};
@@ -99,10 +107,10 @@ class DigitParser {
         return scaled(std::move(inner), *constant);
       case BinaryOp::FloorDiv:
       case BinaryOp::TruncDiv:
-        return take_part(*inner, *constant, DivisionPart::Quotient);
+        return take_part(*inner, *constant, DivisionPart::Quotient, are_multiples_);
       case BinaryOp::FloorMod:
       case BinaryOp::TruncMod:
-        return take_part(*inner, *constant, DivisionPart::Remainder);
+        return take_part(*inner, *constant, DivisionPart::Remainder, are_multiples_);
       default:
         return std::nullopt;
     }
@@ -128,6 +136,7 @@ class DigitParser {
 
   const std::vector<Var>& params_;
   const std::vector<Expr>& extents_;
+  bool are_multiples_;
 };
 
 /// Whether the sum takes the values 0, 1, 2, ... without gaps.
@@ -167,13 +176,10 @@ std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
   std::optional<Expr> value;
   for (const Placed& placed : digits) {
     if (placed.digit.lower != next) return std::nullopt;
-    if (!placed.digit.extent) {
-      return digits.size() == 1 ? std::optional(value_of(placed, results[placed.result]))
-                                : std::nullopt;
-    }
-    next *= *placed.digit.extent;
     Expr term = value_of(placed, results[placed.result]);
     value = value ? term + *value : term;
+    if (!placed.digit.extent) return &placed == &digits.back() ? value : std::nullopt;
+    next *= *placed.digit.extent;
   }
   if (tir::constant_int(extent) != next) return std::nullopt;
   return value ? *value : tir::make_int(extent.dtype(), 0);
@@ -182,7 +188,11 @@ std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
 Expr extent_of(const Digits& digits, const std::vector<Expr>& extents) {
   std::int64_t known = 1;
   for (const Digit& digit : digits) {
-    if (!digit.extent) return known == 1 ? extents[digit.source] : extents[digit.source] * known;
+    if (!digit.extent) {
+      const Expr& whole = extents[digit.source];
+      const Expr top = digit.lower == 1 ? whole : tir::floordiv(whole, digit.lower);
+      return known == 1 ? top : top * known;
+    }
     known *= *digit.extent;
   }
   const DataType type = extents.empty() ? Int(32) : extents.front().dtype();
@@ -224,45 +234,26 @@ class Divisors {
       std::vector<std::optional<std::int64_t>>(params_.size(), 1);
 };
 
-/// Returns the next multiple, in a type that can represent it; nullopt beyond int64.
-std::optional<Expr> rounded_up(DataType type, std::int64_t extent, std::int64_t by) {
-  const std::optional<std::int64_t> result = product((extent - 1) / by + 1, by);
+/// Returns the next multiple, in a type that can represent it if the extent is constant; nullopt
+/// beyond int64.
+std::optional<Expr> rounded_up(const Expr& extent, std::int64_t by) {
+  const DataType type = extent.dtype();
+  const std::optional<std::int64_t> constant = tir::constant_int(extent);
+  if (!constant) {
+    if (!fits(by, type)) return std::nullopt;
+    const Expr factor = tir::make_int(type, by);
+    return tir::floordiv(extent + tir::make_int(type, by - 1), factor) * factor;
+  }
+  if (*constant < 1) return std::nullopt;
+  const std::optional<std::int64_t> result = product((*constant - 1) / by + 1, by);
   if (!result) return std::nullopt;
   return tir::make_int(fits(*result, type) ? type : Int(64), *result);
 }
 
-}  // namespace
-
-std::optional<Bijection> invert_padded(const Transform::Map& forward,
-                                       const std::vector<Expr>& extents) {
-  const Divisors divisors(forward);
-  std::vector<Expr> padded;
-  for (std::size_t n = 0; n < extents.size(); ++n) {
-    const std::optional<std::int64_t> by = divisors.of(n), extent = tir::constant_int(extents[n]);
-    if (by == 1) {
-      padded.push_back(extents[n]);
-      continue;
-    }
-    if (!by || !extent || *extent < 1) return std::nullopt;
-    const std::optional<Expr> rounded = rounded_up(extents[n].dtype(), *extent, *by);
-    if (!rounded) return std::nullopt;
-    padded.push_back(*rounded);
-  }
-  return invert(forward, padded);
-}
-
-std::optional<Undivided> find_undivided(const Transform::Map& forward,
-                                        const std::vector<Expr>& extents) {
-  const Divisors divisors(forward);
-  for (std::size_t n = 0; n < extents.size(); ++n) {
-    const std::optional<std::int64_t> by = divisors.of(n), extent = tir::constant_int(extents[n]);
-    if (by && extent && *extent % *by != 0) return Undivided{n, *extent, *by};
-  }
-  return std::nullopt;
-}
-
-std::optional<Bijection> invert(const Transform::Map& forward, const std::vector<Expr>& extents) {
-  const DigitParser parser(forward.params, extents);
+/// With `are_multiples`, symbolic extents are multiples of the divisors of their indices.
+std::optional<Bijection> inverse_of(const Transform::Map& forward, const std::vector<Expr>& extents,
+                                    bool are_multiples) {
+  const DigitParser parser(forward.params, extents, are_multiples);
   Bijection result;
   std::vector<std::vector<Placed>> by_source(extents.size());
   for (std::size_t n = 0; n < forward.results.size(); ++n) {
@@ -280,6 +271,36 @@ std::optional<Bijection> invert(const Transform::Map& forward, const std::vector
     result.inverse.results.push_back(*std::move(value));
   }
   return result;
+}
+
+}  // namespace
+
+std::optional<Bijection> invert(const Transform::Map& forward, const std::vector<Expr>& extents) {
+  return inverse_of(forward, extents, false);
+}
+
+std::optional<Bijection> invert_padded(const Transform::Map& forward,
+                                       const std::vector<Expr>& extents) {
+  const Divisors divisors(forward);
+  std::vector<Expr> padded;
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    const std::optional<std::int64_t> by = divisors.of(n);
+    if (!by) return std::nullopt;
+    std::optional<Expr> rounded = by == 1 ? extents[n] : rounded_up(extents[n], *by);
+    if (!rounded) return std::nullopt;
+    padded.push_back(*std::move(rounded));
+  }
+  return inverse_of(forward, padded, true);
+}
+
+std::optional<Undivided> find_undivided(const Transform::Map& forward,
+                                        const std::vector<Expr>& extents) {
+  const Divisors divisors(forward);
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    const std::optional<std::int64_t> by = divisors.of(n), extent = tir::constant_int(extents[n]);
+    if (by && extent && *extent % *by != 0) return Undivided{n, *extent, *by};
+  }
+  return std::nullopt;
 }
 
 }  // namespace tenon::te

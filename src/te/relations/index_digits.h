@@ -20,7 +20,6 @@ struct Bijection {
 /// extents. The inverse's parameters are named axis0, axis1, ...
 std::optional<Bijection> invert(const Transform::Map& forward, const std::vector<Expr>& extents);
 /// Like `invert`, for the box whose extents are rounded up to multiples of the map's divisors.
-/// Nullopt if an extent that needs rounding is symbolic.
 std::optional<Bijection> invert_padded(const Transform::Map& forward,
                                        const std::vector<Expr>& extents);
 
