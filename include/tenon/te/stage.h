@@ -9,10 +9,38 @@
 // (ScheduleError with the user's line) leaves the schedule unchanged.
 #pragma once
 
-#include "tenon/te/dense_id.h"
+#include <compare>
+#include <cstddef>
+#include <functional>
+
 #include "tenon/te/intrin.h"
 
 namespace tenon::te {
+
+// Typed indices into vectors. Each kind of element has its own index type, so that indices of
+// different kinds cannot be confused.
+//
+//   using StageId = DenseId<struct FrozenStage>;
+//   StageId first(0);  stages[first.index()]
+
+template <class Thing>
+class DenseId {
+ public:
+  constexpr explicit DenseId(std::size_t index) : index_(index) {}
+  constexpr std::size_t index() const { return index_; }
+  friend constexpr auto operator<=>(const DenseId&, const DenseId&) = default;
+
+ private:
+  std::size_t index_;
+};
+
+/// An output of a stage, independent of the stage's current operation.
+template <class Id>
+struct OutputOf {
+  Id stage;
+  int index;
+  friend constexpr auto operator<=>(const OutputOf&, const OutputOf&) = default;
+};
 
 /// The number of a stage in a schedule, in creation order. It never changes.
 using StageNumber = DenseId<struct StageData>;
@@ -90,7 +118,7 @@ class Stage {
   const std::vector<IterVar>& all_iter_vars(SourceLocation where = SourceLocation::current()) const;
   const std::vector<Relation>& relations(SourceLocation where = SourceLocation::current()) const;
   const StageData& data(SourceLocation where = SourceLocation::current()) const;
-  bool is_group() const { return is_group_; }
+  bool is_group() const { return std::holds_alternative<GroupNumber>(target_); }
   /// Returns the group that contains the stage.
   std::optional<Stage> group() const;
   std::string name() const;
@@ -211,17 +239,18 @@ class Stage {
  private:
   friend class Schedule;
   friend class StageEdit;
-  Stage(Shared<ScheduleData> schedule, StageNumber stage)
-      : schedule_(std::move(schedule)), number_(stage.index()), is_group_(false) {}
-  Stage(Shared<ScheduleData> schedule, GroupNumber group)
-      : schedule_(std::move(schedule)), number_(group.index()), is_group_(true) {}
-  std::variant<StageNumber, GroupNumber> target() const;
+  Stage(Shared<ScheduleData> schedule, std::variant<StageNumber, GroupNumber> target)
+      : schedule_(std::move(schedule)), target_(target) {}
   Shared<ScheduleData> schedule_;
-  std::size_t number_;
-  bool is_group_;
+  std::variant<StageNumber, GroupNumber> target_;
 };
 
 /// Returns the marker of a boundary between physical dimensions in transform_layout.
 Expr axis_separator();
 
 }  // namespace tenon::te
+
+template <class Thing>
+struct std::hash<tenon::te::DenseId<Thing>> {
+  std::size_t operator()(const tenon::te::DenseId<Thing>& id) const { return id.index(); }
+};

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "te/schedule/operand_checks.h"
+#include "te/schedule/stage_edit.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 #include "tenon/te/stage.h"
@@ -87,7 +87,7 @@ std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stag
   std::unordered_set<StageNumber> seen;
   while (seen.insert(stage).second) {
     chain.push_back(stage);
-    const Attach& attach = schedule.effective_attach(stage).attach;
+    const Attach& attach = schedule.effective_attach(stage).first;
     if (const AttachAt* at = std::get_if<AttachAt>(&attach)) stage = at->stage;
     if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach)) stage = at->scan;
   }
@@ -104,7 +104,7 @@ std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumb
   if (std::ranges::all_of(schedule.outputs, [&](StageNumber output) { return output == outer; }))
     return std::nullopt;
   const auto is_in_outer = [&](StageNumber reader) {
-    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(reader).attach);
+    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(reader).first);
     return at && at->stage == outer;
   };
   std::unordered_set<StageNumber> seen{stage, outer};
@@ -169,13 +169,13 @@ void check_env_thread(const StageEdit& edit, std::span<const IterVar> threads, s
 }  // namespace
 
 Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocation where) const {
-  const Target own = target();
+  const Target own = target_;
   const PlaceEdit self = edit_place(*schedule_, own, "compute_at", where);
   self.check_may_move();
   if (parent.schedule_ != schedule_) self.fail("the other stage is of another schedule");
   if (parent.is_group()) self.fail("a group has no loops to be computed at; use a stage of it");
   check_has_no_output(*schedule_, own, self);
-  const StageNumber outer = std::get<StageNumber>(parent.target());
+  const StageNumber outer = std::get<StageNumber>(parent.target_);
   const StageData& target = schedule_->stage(outer);
   if (self.group() && !in_group(*schedule_, target.group, *self.group()))
     self.fail("it belongs to group `" + schedule_->group(*self.group()).name + "`, " +
@@ -208,9 +208,10 @@ Stage Stage::compute_inline(SourceLocation where) const {
 }
 
 Stage Stage::compute_root(SourceLocation where) const {
-  const PlaceEdit self = edit_place(*schedule_, target(), "compute_root", where);
+  const PlaceEdit self = edit_place(*schedule_, target_, "compute_root", where);
   self.check_may_move();
   self.move_to(AttachRoot{});
+  ++schedule_->version;
   return *this;
 }
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "te/operations/declare.h"
-#include "te/schedule/extent_limits.h"
 #include "te/schedule/loop_order.h"
-#include "te/schedule/operand_checks.h"
+#include "te/schedule/stage_edit.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/print.h"
 
@@ -108,15 +107,11 @@ const Relation* StageSpec::consumer_of(const IterVar& axis) const {
 
 // ---- queries ------------------------------------------------------------------------------------
 
-std::variant<StageNumber, GroupNumber> Stage::target() const {
-  if (is_group_) return GroupNumber(number_);
-  return StageNumber(number_);
-}
 const StageData& Stage::data(SourceLocation where) const {
   if (is_group())
     throw ScheduleError(
         "`" + name() + "`, a group of stages, has no operation and no loops of its own", where);
-  return schedule_->stage(std::get<StageNumber>(target()));
+  return schedule_->stage(std::get<StageNumber>(target_));
 }
 Operation Stage::op(SourceLocation where) const { return data(where).op; }
 Operation Stage::origin_op(SourceLocation where) const { return data(where).origin_op; }
@@ -137,17 +132,17 @@ const std::vector<Relation>& Stage::relations(SourceLocation where) const {
 
 std::optional<Stage> Stage::group() const {
   const std::optional<GroupNumber> outer = match(
-      target(), [&](StageNumber stage) { return schedule_->stage(stage).group; },
+      target_, [&](StageNumber stage) { return schedule_->stage(stage).group; },
       [&](GroupNumber group) { return schedule_->group(group).group; });
   return outer ? std::optional(Stage(schedule_, *outer)) : std::nullopt;
 }
 std::string Stage::name() const {
   return match(
-      target(), [&](StageNumber stage) { return schedule_->stage(stage).op.name(); },
+      target_, [&](StageNumber stage) { return schedule_->stage(stage).op.name(); },
       [&](GroupNumber group) { return schedule_->group(group).name; });
 }
 bool Stage::same_as(const Stage& other) const {
-  return schedule_ == other.schedule_ && target() == other.target();
+  return schedule_ == other.schedule_ && target_ == other.target_;
 }
 
 // ---- loops --------------------------------------------------------------------------------------
