@@ -1,7 +1,7 @@
 // What operations are computed from, and what makes a step of a scan, as a user asks for it.
 #include <gtest/gtest.h>
 
-#include "te/bounds/scan_axes.h"
+#include "te/bounds/bound_inference.h"
 #include "tenon/te/analysis.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"

@@ -282,4 +282,36 @@ class BoundInference {
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show);
 
+// The dependence of a scan's steps on one another. It decides along which axes a part of the space
+// suffices.
+//
+//   update[t, i] = state[t - 1, i] + x[t, i]       // i is fixed: a part depends on the same part
+//   update[t, i] = state[t - 1, i - 1] + x[t, i]   // i is not: a step requires one more element
+
+/// Returns the stages of one step, ascending: the updates, and every stage that depends on the
+/// state and is required by an update.
+std::vector<StageId> stages_of_step(const StageGraph& graph, StageId scan);
+
+/// Returns the spatial axes of the scan along which every element depends only on elements of the
+/// state with the same coordinate. They are a fixed point: every step requires the same range. Only
+/// indices that are plain axes are recognized; any other index is assumed to require everything.
+std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId scan);
+
+// Checks that reject schedules that are incompatible with their threads and memory. Errors name the
+// user's line.
+
+/// Checks after all ranges are known: loops do not have more iterations than declared threads;
+/// memory that is private to a thread is not read by others; loops around a stage whose memory is
+/// shared have the same trip count in all threads; and no block waits for another.
+void check_threads(const StageGraph& graph, StageId stage, const AxisRanges& ranges,
+                   const Facts& facts);
+
+/// A double buffer requires a loop in which it can run ahead.
+void check_double_buffer(const StageGraph& graph, StageId stage);
+
+/// Checks that `producer` can fill memory that is private to a thread. A producer outside the
+/// thread's loop (a loop of `reader`, or around it) must run in the same threads.
+void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
+                       StageId reader);
+
 }  // namespace tenon::te

@@ -10,8 +10,6 @@
 #include "te/bounds/bound_inference.h"
 #include "te/bounds/lifted_threads.h"
 #include "te/bounds/required_region.h"
-#include "te/bounds/scan_axes.h"
-#include "te/bounds/thread_checks.h"
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
 #include "te/schedule/schedule_data.h"

@@ -3,7 +3,6 @@
 #include <ranges>
 
 #include "te/bounds/bound_inference.h"
-#include "te/bounds/thread_checks.h"
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/compute.h"

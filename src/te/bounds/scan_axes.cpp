@@ -1,6 +1,7 @@
-#include "te/bounds/scan_axes.h"
+#include "te/bounds/bound_inference.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "te/operations/body.h"
@@ -12,27 +13,10 @@ namespace tenon::te {
 
 namespace {
 
-/// The coordinates along one dimension of a stage that a step requires.
-class Needed {
- public:
-  /// The coordinates that are required of a spatial axis of the scan.
-  static Needed like(std::size_t axis) { return Needed(State::Like, axis); }
-  static Needed anything() { return Needed(State::Anything, 0); }
-  Needed() = default;
-
-  bool is_like(std::size_t axis) const { return state_ == State::Like && axis_ == axis; }
-  void add(const Needed& other) {
-    if (other.state_ == State::Nothing) return;
-    if (state_ == State::Nothing) *this = other;
-    if (state_ != other.state_ || axis_ != other.axis_) *this = anything();
-  }
-
- private:
-  enum class State { Nothing, Like, Anything };
-  Needed(State state, std::size_t axis) : state_(state), axis_(axis) {}
-  State state_ = State::Nothing;
-  std::size_t axis_ = 0;
-};
+/// The coordinates along one dimension of a stage that a step requires: those of the scan's spatial
+/// axis with this number, or any; nullopt if it requires none.
+using Needed = std::optional<std::size_t>;
+constexpr std::size_t kAnyCoordinate = std::numeric_limits<std::size_t>::max();
 
 class FixedAxes {
  public:
@@ -49,7 +33,7 @@ class FixedAxes {
     for (std::size_t k = 0, axis = 0; k < scan_.update.size(); ++k) {
       first_axis_.push_back(axis);
       std::vector<Needed>& dims = needed_[*place_of(*graph_.find(scan_.update[k].op()))];
-      for (std::size_t dim = 1; dim < dims.size(); ++dim) dims[dim].add(Needed::like(axis++));
+      for (std::size_t dim = 1; dim < dims.size(); ++dim) require(dims[dim], axis++);
     }
     // Visits readers first, so that a stage's requirements are complete when it is visited.
     for (auto id = step_.rbegin(); id != step_.rend(); ++id) follow_reads(*id);
@@ -73,7 +57,7 @@ class FixedAxes {
       // A nested scan, an extern operation or an intrinsic may read at any index.
       for (const Tensor& input : op.inputs())
         for (std::size_t dim = 0; dim < input.shape().size(); ++dim)
-          add(input, dim, Needed::anything());
+          add(input, dim, kAnyCoordinate);
       return;
     }
     for (const TensorReads& reads : collect_reads(op))
@@ -87,19 +71,26 @@ class FixedAxes {
     const std::vector<IterVar>& axes = graph_.stage(reader).op.axis();
     for (std::size_t dim = 0; dim < axes.size(); ++dim)
       if (axes[dim].var().same_as(index)) return needed_[*place_of(reader)][dim];
-    return Needed::anything();
+    return kAnyCoordinate;
   }
 
   void add(const Tensor& read, std::size_t dim, const Needed& needed) {
     for (std::size_t k = 0; k < scan_.state.size(); ++k) {
       if (!scan_.state[k].same_as(read)) continue;
       const std::size_t axis = first_axis_[k] + dim - 1;
-      if (dim > 0 && !needed.is_like(axis)) is_fixed_[axis] = false;
+      if (dim > 0 && needed != axis) is_fixed_[axis] = false;
       return;
     }
     const std::optional<StageId> producer = graph_.find(read.op());
     if (const std::optional<std::size_t> place = producer ? place_of(*producer) : std::nullopt)
-      needed_[*place][dim].add(needed);
+      require(needed_[*place][dim], needed);
+  }
+
+  static void require(Needed& dim, const Needed& more) {
+    if (!dim)
+      dim = more;
+    else if (more && more != dim)
+      dim = kAnyCoordinate;
   }
 
   const StageGraph& graph_;

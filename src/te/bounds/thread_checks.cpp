@@ -1,4 +1,4 @@
-#include "te/bounds/thread_checks.h"
+#include "te/bounds/bound_inference.h"
 
 #include <algorithm>
 #include <ranges>
