@@ -118,7 +118,7 @@ class Stage {
   const std::vector<IterVar>& all_iter_vars(SourceLocation where = SourceLocation::current()) const;
   const std::vector<Relation>& relations(SourceLocation where = SourceLocation::current()) const;
   const StageData& data(SourceLocation where = SourceLocation::current()) const;
-  bool is_group() const { return std::holds_alternative<GroupNumber>(target_); }
+  bool is_group() const { return is_group_; }
   /// Returns the group that contains the stage.
   std::optional<Stage> group() const;
   std::string name() const;
@@ -239,10 +239,14 @@ class Stage {
  private:
   friend class Schedule;
   friend class StageEdit;
-  Stage(Shared<ScheduleData> schedule, std::variant<StageNumber, GroupNumber> target)
-      : schedule_(std::move(schedule)), target_(target) {}
+  Stage(Shared<ScheduleData> schedule, StageNumber stage)
+      : schedule_(std::move(schedule)), number_(stage.index()), is_group_(false) {}
+  Stage(Shared<ScheduleData> schedule, GroupNumber group)
+      : schedule_(std::move(schedule)), number_(group.index()), is_group_(true) {}
+  std::variant<StageNumber, GroupNumber> target() const;
   Shared<ScheduleData> schedule_;
-  std::variant<StageNumber, GroupNumber> target_;
+  std::size_t number_;
+  bool is_group_;
 };
 
 /// Returns the marker of a boundary between physical dimensions in transform_layout.

@@ -169,13 +169,13 @@ void check_env_thread(const StageEdit& edit, std::span<const IterVar> threads, s
 }  // namespace
 
 Stage Stage::compute_at(const Stage& parent, const IterVar& given, SourceLocation where) const {
-  const Target own = target_;
+  const Target own = target();
   const PlaceEdit self = edit_place(*schedule_, own, "compute_at", where);
   self.check_may_move();
   if (parent.schedule_ != schedule_) self.fail("the other stage is of another schedule");
   if (parent.is_group()) self.fail("a group has no loops to be computed at; use a stage of it");
   check_has_no_output(*schedule_, own, self);
-  const StageNumber outer = std::get<StageNumber>(parent.target_);
+  const StageNumber outer = std::get<StageNumber>(parent.target());
   const StageData& target = schedule_->stage(outer);
   if (self.group() && !in_group(*schedule_, target.group, *self.group()))
     self.fail("it belongs to group `" + schedule_->group(*self.group()).name + "`, " +
@@ -208,7 +208,7 @@ Stage Stage::compute_inline(SourceLocation where) const {
 }
 
 Stage Stage::compute_root(SourceLocation where) const {
-  const PlaceEdit self = edit_place(*schedule_, target_, "compute_root", where);
+  const PlaceEdit self = edit_place(*schedule_, target(), "compute_root", where);
   self.check_may_move();
   self.move_to(AttachRoot{});
   ++schedule_->version;

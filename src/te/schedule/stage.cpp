@@ -107,11 +107,15 @@ const Relation* StageSpec::consumer_of(const IterVar& axis) const {
 
 // ---- queries ------------------------------------------------------------------------------------
 
+std::variant<StageNumber, GroupNumber> Stage::target() const {
+  if (is_group_) return GroupNumber(number_);
+  return StageNumber(number_);
+}
 const StageData& Stage::data(SourceLocation where) const {
   if (is_group())
     throw ScheduleError(
         "`" + name() + "`, a group of stages, has no operation and no loops of its own", where);
-  return schedule_->stage(std::get<StageNumber>(target_));
+  return schedule_->stage(std::get<StageNumber>(target()));
 }
 Operation Stage::op(SourceLocation where) const { return data(where).op; }
 Operation Stage::origin_op(SourceLocation where) const { return data(where).origin_op; }
@@ -132,17 +136,17 @@ const std::vector<Relation>& Stage::relations(SourceLocation where) const {
 
 std::optional<Stage> Stage::group() const {
   const std::optional<GroupNumber> outer = match(
-      target_, [&](StageNumber stage) { return schedule_->stage(stage).group; },
+      target(), [&](StageNumber stage) { return schedule_->stage(stage).group; },
       [&](GroupNumber group) { return schedule_->group(group).group; });
   return outer ? std::optional(Stage(schedule_, *outer)) : std::nullopt;
 }
 std::string Stage::name() const {
   return match(
-      target_, [&](StageNumber stage) { return schedule_->stage(stage).op.name(); },
+      target(), [&](StageNumber stage) { return schedule_->stage(stage).op.name(); },
       [&](GroupNumber group) { return schedule_->group(group).name; });
 }
 bool Stage::same_as(const Stage& other) const {
-  return schedule_ == other.schedule_ && target_ == other.target_;
+  return schedule_ == other.schedule_ && target() == other.target();
 }
 
 // ---- loops --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ StageNumber number_of(const ScheduleData& schedule,
 }  // namespace
 
 StageEdit::StageEdit(const Stage& handle, std::string_view primitive, const SourceLocation& where)
-    : StageEdit(*handle.schedule_, number_of(*handle.schedule_, handle.target_, primitive, where),
+    : StageEdit(*handle.schedule_, number_of(*handle.schedule_, handle.target(), primitive, where),
                 std::string(primitive), where) {}
 
 StageEdit::StageEdit(ScheduleData& schedule, StageNumber number, std::string primitive,
