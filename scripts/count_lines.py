@@ -39,7 +39,7 @@ def without_comments(text):
 
 
 def room_of(path):
-    """The room of a product file: src/te/loops/guards.cpp and include/tenon/te/stage.h are of te."""
+    """The room of a product file: src/te/loops/loop_nest.cpp and include/tenon/te/stage.h are of te."""
     if path.parts[0] == "runtime":
         return "runtime"
     below = path.parts[1:] if path.parts[0] == "src" else path.parts[2:]

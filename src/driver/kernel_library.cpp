@@ -37,15 +37,12 @@ void check(const KernelLibraryOptions& options) {
   }
 }
 
-/// The functions of all targets, each renamed per target.
-struct Variants {
+/// Returns the functions of all targets, each renamed per target, and the user's names in the order
+/// in which the functions of each target are compiled.
+std::pair<std::vector<TargetedModule>, std::vector<std::string>> make_variants(
+    const KernelMaker& make, const KernelLibraryOptions& options) {
   std::vector<TargetedModule> modules;
-  /// The user's names, in the order in which the functions of each target are compiled.
-  std::vector<std::string> names;
-};
-
-Variants make_variants(const KernelMaker& make, const KernelLibraryOptions& options) {
-  Variants result;
+  std::vector<std::string> all_names;
   for (std::size_t v = 0; v < options.targets.size(); ++v) {
     const Target& target = options.targets[v];
     tir::IRModule renamed;
@@ -66,13 +63,13 @@ Variants make_variants(const KernelMaker& make, const KernelLibraryOptions& opti
     std::vector<std::string> names;
     for (const auto& [symbol, func] : renamed.functions)
       names.push_back(symbol.substr(prefix.size()));
-    if (v == 0) result.names = names;
-    if (names != result.names)
+    if (v == 0) all_names = names;
+    if (names != all_names)
       throw LowerError("the kernel library `" + options.name + "` has other functions for `" +
                        target.str() + "` than for `" + options.targets.front().str() + "`");
-    result.modules.push_back({std::move(renamed), target});
+    modules.push_back({std::move(renamed), target});
   }
-  return result;
+  return {std::move(modules), std::move(all_names)};
 }
 
 /// Returns the specifications of the functions that programs call. The variants may require
@@ -109,10 +106,10 @@ std::vector<FunctionSpec> joined(const std::vector<FunctionSpec>& compiled,
 
 void write_kernel_library(const KernelMaker& make, const KernelLibraryOptions& options) {
   check(options);
-  const Variants variants = make_variants(make, options);
-  const codegen::Artifact artifact = compile(variants.modules, options.build);
+  const auto [modules, names] = make_variants(make, options);
+  const codegen::Artifact artifact = compile(modules, options.build);
   const std::vector<FunctionSpec>& compiled = artifact.functions();
-  const std::vector<FunctionSpec> functions = joined(compiled, variants.names, options);
+  const std::vector<FunctionSpec> functions = joined(compiled, names, options);
   std::vector<Variant> choice;
   for (std::size_t v = 0; v < options.targets.size(); ++v) {
     Variant variant{options.targets[v].str(), {}, {}};

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "driver/stage_probes.h"
-#include "driver/stage_work.h"
 #include "tenon/driver/build_watcher.h"
 #include "tenon/driver/profile.h"
 #include "tenon/runtime/profiler.h"

@@ -1,7 +1,6 @@
 #include "tenon/driver/target.h"
 
 #include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -174,14 +173,14 @@ std::string similar(const std::string& given, std::vector<std::string> known) {
 /// Returns the cache sizes that the system reports, or common defaults for those that it does not.
 tir::CacheBytes host_caches() {
   tir::CacheBytes caches;
-  const auto told = [](int name, int otherwise) {
+  const auto size_of_cache = [](int name, int otherwise) {
     const long bytes = sysconf(name);
     return bytes > 0 && bytes <= std::numeric_limits<int>::max() ? static_cast<int>(bytes)
                                                                  : otherwise;
   };
 #ifdef _SC_LEVEL1_DCACHE_SIZE
-  caches.l1 = told(_SC_LEVEL1_DCACHE_SIZE, caches.l1);
-  caches.l2 = told(_SC_LEVEL2_CACHE_SIZE, caches.l2);
+  caches.l1 = size_of_cache(_SC_LEVEL1_DCACHE_SIZE, caches.l1);
+  caches.l2 = size_of_cache(_SC_LEVEL2_CACHE_SIZE, caches.l2);
 #endif
   return caches;
 }
@@ -335,5 +334,18 @@ std::string Target::describe() const {
 }
 
 std::ostream& operator<<(std::ostream& out, const Target& target) { return out << target.str(); }
+
+Device first_device(const Target& target) {
+  if (target.facts().kind == tir::TargetKind::Cuda) return cuda(0);
+  if (target.facts().kind == tir::TargetKind::OpenCl) return opencl(0);
+  return cpu(0);
+}
+
+Device device_of(const Target& target, SourceLocation where) {
+  const Device device = first_device(target);
+  if (std::string missing = device.why_missing(); !missing.empty())
+    throw RuntimeError("target `" + target.str() + "`: " + missing, where);
+  return device;
+}
 
 }  // namespace tenon

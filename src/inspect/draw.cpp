@@ -56,15 +56,12 @@ std::string body_of(const Drawing& drawing, const std::string& prefix) {
   return text;
 }
 
-/// A drawing and its title.
-struct Titled {
-  std::string title;
-  Drawing drawing;
-};
+/// A title and a drawing.
+using Titled = std::pair<std::string, Drawing>;
 
 std::string dot_of(const Titled& graph) {
-  return "digraph {\nlabel=" + dot_string(graph.title) + "\nlabelloc=t\n" + std::string(kStyle) +
-         body_of(graph.drawing, "n") + "}\n";
+  return "digraph {\nlabel=" + dot_string(graph.first) + "\nlabelloc=t\n" + std::string(kStyle) +
+         body_of(graph.second, "n") + "}\n";
 }
 
 Drawing stages_of(const StageGraph& graph) {
@@ -168,13 +165,13 @@ std::string all_dots(const std::vector<NamedSchedule>& schedules, SourceLocation
     const std::string& name = schedules[row].name;
     for (std::size_t n = 0; n < drawings.size(); ++n) {
       const std::string prefix = "s" + std::to_string(row) + "g" + std::to_string(n) + "n";
-      const std::string title = (name.empty() ? "" : name + ": ") + drawings[n].title;
+      const std::string title = (name.empty() ? "" : name + ": ") + drawings[n].first;
       text += "subgraph cluster_" + prefix + " {\nlabel=" + dot_string(title) + "\n" +
-              body_of(drawings[n].drawing, prefix) + "}\n";
+              body_of(drawings[n].second, prefix) + "}\n";
       // Rows are placed below each other.
       if (n == 0 && row > 0)
         text += last_row + " -> " + prefix + "0 [style=invis, lhead=cluster_" + prefix + "]\n";
-      if (n == 0) last_row = prefix + std::to_string(boost::num_vertices(drawings[n].drawing) - 1);
+      if (n == 0) last_row = prefix + std::to_string(boost::num_vertices(drawings[n].second) - 1);
     }
   }
   return text + "}\n";

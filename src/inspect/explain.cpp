@@ -4,10 +4,10 @@
 #include <ostream>
 #include <set>
 
-#include "tenon/driver/check_function.h"
+#include "tenon/driver/checks.h"
 #include "tenon/driver/lower.h"
 #include "tenon/driver/user_line.h"
-#include "tenon/lower/access_proofs.h"
+#include "tenon/lower/checks.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/walk.h"
@@ -34,24 +34,24 @@ class Explainer {
   Explanation run() {
     for (const lowering::AccessProof& proof : lowering::prove_accesses(func_)) add(proof);
     for (const lowering::LoopProof& proof : lowering::prove_loops(func_)) add(proof);
-    assume_arguments_apart();
+    assume_arguments_disjoint();
     assume_calls();
     return std::move(result_);
   }
 
  private:
   void add(const lowering::AccessProof& proof) {
-    const bool is_checked = instrumented_ && !proof.room.empty();
+    const bool is_checked = instrumented_ && !proof.allowed.empty();
     const Verdict verdict = proof.is_proved()  ? Verdict::Proved
                             : proof.is_wrong() ? Verdict::Wrong
                             : is_checked       ? Verdict::Checked
                                                : Verdict::NotProved;
-    result_.accesses.push_back({.stage = lowering::stage_text(func_, proof.stage_buffer),
-                                .tensor = proof.buffer->name,
-                                .is_store = proof.kind == arith::AccessKind::Write,
-                                .text = lowering::access_text(proof),
+    result_.accesses.push_back({.stage = lowering::stage_text(func_, proof.access.stage),
+                                .tensor = proof.access.buffer->name,
+                                .is_store = proof.access.is_write(),
+                                .text = arith::access_text(proof.access),
                                 .verdict = verdict,
-                                .open = lowering::open_text(proof)});
+                                .open = lowering::unproved_text(proof)});
   }
 
   void add(const lowering::LoopProof& proof) {
@@ -67,7 +67,7 @@ class Explainer {
     result_.loops.push_back(std::move(loop));
   }
 
-  void assume_arguments_apart() {
+  void assume_arguments_disjoint() {
     if (!func_.attrs.noalias || func_.buffers.size() < 2) return;
     std::vector<std::string> names;
     for (const BufferParam& param : func_.buffers) names.push_back(param.declared->name);

@@ -2,9 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inspect/loop_page_files.h"
-
 namespace tenon {
+
+/// The files of page/ as text, embedded by the build.
+extern const char* const kLoopPageStyle;
+extern const char* const kLoopPageScript;
 
 namespace {
 

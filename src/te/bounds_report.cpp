@@ -7,14 +7,15 @@
 #include <ostream>
 #include <unordered_set>
 
-#include "te/bounds/required_boxes.h"
-#include "te/loop_program.h"
-#include "te/report_arguments.h"
+#include "te/bounds/bound_inference.h"
+#include "te/stage_builder.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/float16.h"
-#include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
+#include "tenon/te/graph.h"
+#include "tenon/te/infer_bound.h"
+#include "tenon/te/schedule_ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -23,6 +24,55 @@ namespace tenon::te {
 using namespace tir;
 
 namespace {
+
+// Default arguments for running the loops of a schedule whose arguments are not given.
+
+/// Returns the scalars that callers pass: variables in bodies and ranges that are not axes.
+std::vector<Var> scalars_of(const StageGraph& graph, const Bounds& bounds,
+                            const std::vector<std::pair<Var, std::int64_t>>& sizes) {
+  std::vector<Var> scalars;
+  std::unordered_set<const ExprNode*> known;
+  for (const auto& [size, value] : sizes) {
+    scalars.push_back(size);
+    known.insert(&size.node());
+  }
+  const auto add = [&](const Expr& e) {
+    for (const Var& var : free_vars(e))
+      if (!var.dtype().is_handle() && known.insert(&var.node()).second) scalars.push_back(var);
+  };
+  for (const Bounds::Entry& entry : bounds.entries()) known.insert(&entry.axis.var().node());
+  for (const StageId id : graph.ids()) {
+    const Operation& op = graph.stage(id).op;
+    // Variables in the shape of an input are determined by the input.
+    if (op.as<Placeholder>())
+      for (const Expr& extent : op.output(0).shape())
+        for (const Var& var : free_vars(extent)) known.insert(&var.node());
+  }
+  for (const StageId id : graph.ids())
+    for (const Expr& body : graph.stage(id).op.body()) add(body);
+  for (const Bounds::Entry& entry : bounds.entries()) {
+    add(entry.range.min);
+    add(entry.range.extent);
+  }
+  return scalars;
+}
+
+/// Returns the sizes, then all other variables of bodies and ranges that are not axes (a factor, a
+/// scalar operand), then inputs and outputs. Variables that the shape of an input determines are
+/// omitted unless they are among the sizes.
+std::vector<FunctionArgument> report_arguments(
+    const StageGraph& graph, const Bounds& bounds,
+    const std::vector<std::pair<Var, std::int64_t>>& sizes) {
+  std::vector<FunctionArgument> arguments;
+  for (const Var& scalar : scalars_of(graph, bounds, sizes)) arguments.emplace_back(scalar);
+  for (const StageId id : graph.ids()) {
+    const FrozenStage& stage = graph.stage(id);
+    const bool is_input = stage.op.as<Placeholder>() && !stage.scan_part(0);
+    if (!is_input && !stage.is_output) continue;
+    for (int k = 0; k < stage.op.num_outputs(); ++k) arguments.emplace_back(stage.op.output(k));
+  }
+  return arguments;
+}
 
 using Counts = BoundsReport::Counts;
 using Index = std::vector<std::int64_t>;
@@ -133,11 +183,6 @@ std::unordered_set<const Load*> own_reads(const Stmt& loops) {
 
 constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
 
-/// Thrown, with the reason, if nothing can be measured.
-struct NotCounted {
-  std::string reason;
-};
-
 void fill_with_ones(std::vector<std::byte>& memory, DataType type) {
   auto fill = [&](auto one) {
     for (std::size_t at = 0; at + sizeof one <= memory.size(); at += sizeof one)
@@ -169,7 +214,7 @@ class Run {
   }
 
   void run() {
-    if (options_.most_steps <= 0) throw NotCounted{"most_steps is 0"};
+    if (options_.most_steps <= 0) throw RuntimeError("most_steps is 0");
     std::vector<HostValue> values;
     for (const Var& param : program_.func.params) {
       if (const BufferParam* array = program_.func.buffer_of(param)) {
@@ -207,8 +252,8 @@ class Run {
   std::int64_t size_of(const Var& var) const {
     for (const auto& [size, value] : options_.sizes)
       if (size.same_as(var)) return value;
-    throw NotCounted{"`" + var.name() + "` has no value; give it one: {.sizes = {{" + var.name() +
-                     ", 64}}}"};
+    throw RuntimeError("`" + var.name() + "` has no value; give it one: {.sizes = {{" + var.name() +
+                       ", 64}}}");
   }
 
   HostArray make_array(const Buffer& buffer) {
@@ -220,7 +265,7 @@ class Run {
     }
     bytes_ += bytes;
     if (bytes > kMaxBytes || bytes_ > kMaxBytes)
-      throw NotCounted{"the arguments are too large to run with"};
+      throw RuntimeError("the arguments are too large to run with");
     std::vector<std::byte>& memory = arrays_.emplace_back(static_cast<std::size_t>(bytes));
     fill_with_ones(memory, buffer->dtype);
     Index strides;
@@ -303,8 +348,6 @@ BoundsReport bounds_report(const Schedule& schedule, const BoundsReportOptions& 
   Run run(graph, program, options);
   try {
     run.run();
-  } catch (const NotCounted& why) {
-    report.not_counted = why.reason;
   } catch (const RuntimeError& error) {
     report.not_counted = error.what();
   }

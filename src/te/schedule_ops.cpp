@@ -1,19 +1,21 @@
-#include "tenon/te/schedule_ops_as_text.h"
-
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 
-#include "te/loop_program.h"
-#include "te/loops/apply_layouts.h"
-#include "te/loops/check_factors.h"
-#include "te/loops/check_launches.h"
-#include "te/operations/collect_reads.h"
-#include "te/operations/count.h"
+#include "te/loops/program.h"
+#include "te/operations/body.h"
 #include "te/operations/declare.h"
 #include "te/stage_builder.h"
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 #include "tenon/te/analysis.h"
 #include "tenon/te/check_reads.h"
+#include "tenon/te/relation.h"
+#include "tenon/te/schedule_ops.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/function.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stage_lines.h"
 #include "tenon/tir/walk.h"
@@ -23,6 +25,268 @@ namespace tenon::te {
 using namespace tir;
 
 namespace {
+
+// The last step of schedule_ops: rewrites accesses and declarations of arguments to the layouts set
+// by transform_layout.
+
+/// A buffer whose element (i...) is stored at forward(i...) of a buffer with these axis separators.
+struct StoredLayout {
+  tir::Buffer logical;
+  Transform::Map forward;
+  std::vector<int> axis_separators;
+  /// The line of transform_layout.
+  SourceLocation where;
+};
+
+std::vector<Range> image_of(const Transform::Map& map, const std::vector<Range>& region) {
+  arith::Facts facts;
+  arith::IntervalMap params;
+  for (std::size_t n = 0; n < region.size(); ++n)
+    params.set(map.params[n], arith::Interval::from_range(region[n]));
+  std::vector<Range> image;
+  for (const Expr& result : map.results) {
+    const arith::Interval values = arith::values_of(result, params, facts);
+    internal_check(values.is_bounded(), "the image of a box under a layout has no bounds");
+    image.push_back(values.to_range(Range::from_min_extent(0, 1), facts));
+  }
+  return image;
+}
+
+class LayoutRewriter {
+ public:
+  explicit LayoutRewriter(const std::vector<StoredLayout>& layouts) {
+    for (const StoredLayout& layout : layouts) known_.push_back({&layout, stored(layout)});
+  }
+
+  Buffer buffer(const Buffer& logical) const {
+    const auto* known = find(logical);
+    return known ? known->second : logical;
+  }
+
+  Stmt operator()(const Stmt& s) const {
+    return tir::rewrite(
+        s, [&](const Load& load, const Expr&) { return read(load); },
+        [&](const Store& store, const Stmt&) { return written(store); },
+        [&](const Realize& realize, const Stmt&) { return realized(realize); },
+        [&](const BufferView& view, const Stmt&) -> std::optional<Stmt> {
+          refuse(view.source);
+          return std::nullopt;
+        },
+        [&](const Prefetch& prefetch, const Stmt&) -> std::optional<Stmt> {
+          refuse(prefetch.buffer);
+          return std::nullopt;
+        });
+  }
+
+ private:
+  static Buffer stored(const StoredLayout& layout) {
+    BufferNode node = *layout.logical.get();
+    std::vector<Range> box;
+    for (const Expr& extent : node.shape)
+      box.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    node.shape.clear();
+    for (const Range& range : image_of(layout.forward, box))
+      node.shape.push_back(arith::simplify(range.extent));
+    node.strides.clear();
+    node.kind = BufferKind::Default;
+    node.axis_separators = layout.axis_separators;
+    return make_buffer(std::move(node));
+  }
+
+  const std::pair<const StoredLayout*, Buffer>* find(const Buffer& logical) const {
+    for (const auto& known : known_)
+      if (known.first->logical.same_as(logical)) return &known;
+    return nullptr;
+  }
+
+  static std::vector<Expr> moved(const Transform::Map& map, const std::vector<Expr>& indices) {
+    VarMap values;
+    // A constant may be narrower than the axis of its dimension.
+    for (std::size_t n = 0; n < indices.size(); ++n)
+      set(values, map.params[n], cast(map.params[n].dtype(), indices[n]));
+    std::vector<Expr> result;
+    for (const Expr& index : map.results) result.push_back(substitute_folding(index, values));
+    return result;
+  }
+
+  std::optional<Expr> read(const Load& load) const {
+    const auto* known = find(load.buffer);
+    if (!known) return std::nullopt;
+    return make_load(known->second, moved(known->first->forward, load.indices));
+  }
+
+  std::optional<Stmt> written(const Store& store) const {
+    const auto* known = find(store.buffer);
+    if (!known) return std::nullopt;
+    return make_store(known->second, store.value, moved(known->first->forward, store.indices));
+  }
+
+  std::optional<Stmt> realized(const Realize& realize) const {
+    const auto* known = find(realize.buffer);
+    if (!known) return std::nullopt;
+    Realize changed = realize;
+    changed.buffer = known->second;
+    changed.bounds = image_of(known->first->forward, realize.bounds);
+    return make_stmt(std::move(changed));
+  }
+
+  void refuse(const Buffer& buffer) const {
+    if (const auto* known = find(buffer))
+      throw ScheduleError(
+          "transform_layout of tensor `" + buffer.name() +
+              "`: an extern operation, an intrinsic or a prefetch sees its memory as a block; its layout "
+              "cannot be changed",
+          known->first->where);
+  }
+
+  std::vector<std::pair<const StoredLayout*, Buffer>> known_;
+};
+
+/// Rewrites the function. Throws ScheduleError if statements access such a buffer as a block of
+/// memory (extern operations, intrinsics).
+PrimFunc apply_layouts(PrimFunc func, const std::vector<StoredLayout>& layouts) {
+  if (layouts.empty()) return func;
+  const LayoutRewriter rewrite(layouts);
+  func.body = rewrite(func.body);
+  for (BufferParam& param : func.buffers) {
+    param.declared = rewrite.buffer(param.declared);
+    param.buffer = rewrite.buffer(param.buffer);
+  }
+  func.attrs.reversed_in_text = true;
+  return func;
+}
+
+// Checks of symbolic split factors, whose values are known only at run time.
+
+/// Returns the statement preceded by checks that every non-constant factor and number of parts is
+/// positive; loops with other values would not terminate correctly. Without such factors, returns
+/// the statement itself.
+Stmt check_factors(const Program& program, Stmt body) {
+  std::vector<Expr> checked;
+  for (StageId id : program.graph.ids() | std::views::reverse) {
+    const FrozenStage& stage = program.graph.stage(id);
+    for (const Relation& relation : stage.relations) {
+      const Split* split = std::get_if<Split>(&relation);
+      if (!split) continue;
+      const auto* by_parts = std::get_if<Split::ByParts>(&split->size);
+      const Expr& size = by_parts ? by_parts->parts : std::get<Split::ByFactor>(split->size).factor;
+      const Expr is_positive = make_int(size.dtype(), 0) < size;
+      const bool is_known = std::ranges::any_of(
+          checked, [&](const Expr& known) { return structural_equal(known, size); });
+      if (constant_int(size) || is_known || arith::can_prove(is_positive, program.facts)) continue;
+      checked.push_back(size);
+      std::string text = (by_parts ? "split_by_nparts of " : "split of ") +
+                         describe(stage, split->parent) + ": the " +
+                         (by_parts ? "number of parts" : "factor") + " `" + print_expr(size) +
+                         "` must be positive";
+      body = make_stmt(Assert{is_positive, std::move(text), std::move(body)});
+    }
+  }
+  return body;
+}
+
+// Checks that memory of one launch of threads is not used in another.
+
+class LaunchChecker {
+ public:
+  explicit LaunchChecker(const Program& program) : program_(program) {}
+
+  void stmt(const Stmt& s) {
+    const Attr* attr = s.as<Attr>();
+    if (attr && attr->kind == AttrKind::ThreadExtent && !launch_) {
+      launch_ = &std::get<IterVar>(attr->subject);
+      children(s);
+      launch_ = nullptr;
+      return;
+    }
+    if (const Realize* n = s.as<Realize>(); n && !launch_ && belongs_to_launch(*n)) {
+      outside_.emplace(&n->buffer->data.node(), n->buffer);
+      children(s);
+      outside_.erase(&n->buffer->data.node());
+      return;
+    }
+    if (const Store* n = s.as<Store>()) use(n->buffer->data);
+    if (const Prefetch* n = s.as<Prefetch>()) use(n->buffer->data);
+    if (const BufferView* n = s.as<BufferView>()) view(*n);
+    children(s);
+  }
+
+ private:
+  /// Outside threads, a scope that is still to be inferred is global.
+  static bool belongs_to_launch(const Realize& n) {
+    return n.traits.scope_is_set && n.buffer->scope() != StorageScope::Global;
+  }
+
+  void children(const Stmt& s) {
+    for_each_child(
+        s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
+  }
+
+  void expr(const Expr& e) {
+    if (!launch_ || outside_.empty()) return;
+    if (const Load* n = e.as<Load>()) use(n->buffer->data);
+    if (e.as<VarNode>()) use(e);
+    for_each_child(e, [&](const Expr& child) { expr(child); });
+  }
+
+  void view(const BufferView& n) {
+    const auto source = outside_.find(&n.source->data.node());
+    if (source == outside_.end()) return;
+    use(n.source->data);
+    outside_.insert_or_assign(&n.view->data.node(), source->second);
+  }
+
+  void use(const Expr& data) {
+    if (!launch_) return;
+    if (const auto found = outside_.find(&data.node()); found != outside_.end())
+      refuse(found->second);
+  }
+
+  [[noreturn]] void refuse(const Buffer& buffer) const {
+    const StageGraph& graph = program_.graph;
+    for (StageId id : graph.ids()) {
+      const FrozenStage& stage = graph.stage(id);
+      for (int n = 0; n < stage.op.num_outputs(); ++n)
+        if (program_.buffers.buffer_of(stage.op.output(n)).same_as(buffer)) refuse(stage);
+    }
+    internal_error("memory `" + buffer->name + "` of no stage");
+  }
+
+  [[noreturn]] void refuse(const FrozenStage& stage) const {
+    const std::string place =
+        stage.place
+            ? "in " + describe(program_.graph.stage(stage.place->stage), stage.place->axis) +
+                  ", outside of the launch"
+            : "at root, outside of the launch";
+    throw ScheduleError(
+        describe(stage) + " is kept in " + std::string(to_string(stage.scope)) +
+            " memory, which each launch of threads has for itself, but is computed " + place +
+            " of `" + launch_->name() +
+            "` that uses it; compute_at a loop inside of that thread axis, or set_scope(\"global\")",
+        stage.place ? stage.attach_where : stage.scope_where);
+  }
+
+  const Program& program_;
+  /// The outermost thread axis around the current statement.
+  const IterVar* launch_ = nullptr;
+  /// Buffers that were allocated before the current launch, by data pointer.
+  std::unordered_map<const ExprNode*, Buffer> outside_;
+};
+
+/// Throws ScheduleError for a stage whose memory is not global and exists outside the threads that
+/// use it:
+///
+///   realize B in shared { attr threadIdx.x { B[x] = A[x] }   attr threadIdx.x { C[x] = B[x] } }
+///
+/// Shared memory does not survive from the first launch to the second. Without threads, a scope has
+/// no effect on visibility, and the program is accepted.
+void check_launches(const Program& program, const Stmt& body) {
+  const StageGraph& graph = program.graph;
+  const bool has_scopes = std::ranges::any_of(graph.ids(), [&](StageId id) {
+    return graph.stage(id).scope_is_set && graph.stage(id).scope != StorageScope::Global;
+  });
+  if (has_scopes) LaunchChecker(program).stmt(body);
+}
 
 /// Returns the number of elements that an operation stores if each is computed once.
 Count stores_of(const Operation& op) {
@@ -302,10 +566,6 @@ class FunctionMaker {
   PrimFunc func_{{}, {}, make_nop()};
 };
 
-}  // namespace
-
-namespace {
-
 PrimFunc schedule_ops(const StageGraph& graph, const Bounds& bounds,
                       const std::vector<FunctionArgument>& arguments,
                       const FunctionOptions& options, Unread unread, SourceLocation where) {
@@ -350,15 +610,12 @@ Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds, SourceLocation
         "schedule_ops: the bounds are those of a frozen graph; give that graph in place of the "
         "schedule, or infer_bound(schedule)",
         where);
-  const Stmt result = schedule_ops(*bounds.graph(), bounds);
-  // Compares texts, because the loops of the current schedule have new variables.
-  const Bounds now = infer_bound(schedule, where);
-  if (print_stmt(schedule_ops(*now.graph(), now)) != print_stmt(result))
+  if (!bounds.are_of(schedule))
     throw ScheduleError(
         "schedule_ops: the bounds are those of another schedule, or of this one before it was "
         "changed; call infer_bound(schedule) when the schedule is done",
         where);
-  return result;
+  return schedule_ops(*bounds.graph(), bounds);
 }
 
 }  // namespace tenon::te

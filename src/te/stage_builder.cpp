@@ -1,17 +1,23 @@
 #include "te/stage_builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <ranges>
+#include <set>
 
-#include "te/graph/read_conditions.h"
 #include "te/graph/thread_scope.h"
 #include "te/intrinsics/tensorize.h"
-#include "te/loops/compute_body.h"
-#include "te/loops/guards.h"
+#include "te/loops/compute_nest.h"
+#include "te/loops/loop_nest.h"
 #include "te/loops/thread_reduce.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
+#include "tenon/te/graph.h"
+#include "tenon/te/operation_kind.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
@@ -19,15 +25,134 @@ using namespace tir;
 
 namespace {
 
+// Stages that are read only under a call-invariant condition.
+
+/// Maximum number of alternatives. Evaluating more costs more than skipping the stage saves.
+constexpr std::size_t kMaxAlternatives = 4;
+
+/// A disjunction of conditions. Always true if there is an unconditional read or too many
+/// alternatives.
+struct Need {
+  bool is_always = false;
+  std::vector<Expr> alternatives;
+
+  void add(const std::optional<Expr>& condition) {
+    if (is_always) return;
+    if (!condition || alternatives.size() == kMaxAlternatives) {
+      is_always = true;
+      return;
+    }
+    const bool is_known = std::ranges::any_of(
+        alternatives, [&](const Expr& known) { return structural_equal(known, *condition); });
+    if (!is_known) alternatives.push_back(*condition);
+  }
+
+  std::optional<Expr> condition() const {
+    if (is_always || alternatives.empty()) return std::nullopt;
+    Expr all = alternatives.front();
+    for (std::size_t n = 1; n < alternatives.size(); ++n) all = all || alternatives[n];
+    return all;
+  }
+};
+
+class ReadConditions {
+ public:
+  explicit ReadConditions(const StageGraph& graph) : graph_(graph), needs_(graph.size()) {}
+
+  std::vector<std::optional<Expr>> find() {
+    std::vector<std::optional<Expr>> result(graph_.size());
+    for (StageId id : graph_.ids() | std::views::reverse) {
+      const FrozenStage& stage = graph_.stage(id);
+      Need& need = needs_[id.index()];
+      if (stage.is_output) need.add(std::nullopt);
+      if (!stage.op.as<Compute>() || !stage.scan_parts.empty()) {
+        for (StageId read : graph_.reads(id)) needs_[read.index()].add(std::nullopt);
+        continue;
+      }
+      result[id.index()] = need.condition();
+      for (const Expr& body : stage.op.body()) visit(body, result[id.index()]);
+    }
+    return result;
+  }
+
+ private:
+  /// Whether the condition has one value throughout a call of the function and is not constant.
+  bool is_uniform(const Expr& condition) const {
+    if (is_constant(condition) || effect_of(condition) != Effect::Pure ||
+        contains<ProducerLoad>(condition))
+      return false;
+    return std::ranges::none_of(free_vars(condition), [&](const Var& var) {
+      return std::ranges::any_of(lets_, [&](const Var& let) { return let.same_as(var); }) ||
+             is_axis(var);
+    });
+  }
+
+  bool is_axis(const Var& var) const {
+    return std::ranges::any_of(graph_.ids(), [&](StageId id) {
+      return std::ranges::any_of(graph_.stage(id).all_iter_vars,
+                                 [&](const IterVar& axis) { return axis.var().same_as(var); });
+    });
+  }
+
+  std::optional<Expr> both(const std::optional<Expr>& outer, const Expr& inner) {
+    if (!is_uniform(inner)) return outer;
+    conditions_.push_back(outer ? *outer && inner : inner);
+    return conditions_.back();
+  }
+
+  /// Records the tensors that the expression reads under the condition.
+  void visit(const Expr& e, const std::optional<Expr>& condition) {
+    if (e.as<VarNode>() || is_constant(e)) return;
+    if (!visited_.emplace(&e.node(), condition ? &condition->node() : nullptr).second) return;
+    if (const Call* call = as_call(e, Intrin::if_then_else)) {
+      visit(call->args[0], condition);
+      visit(call->args[1], both(condition, call->args[0]));
+      visit(call->args[2], both(condition, !call->args[0]));
+      return;
+    }
+    if (const Reduce* reduce = e.as<Reduce>()) {
+      const ReduceNode& reduction = *reduce->reduction;
+      for (const Expr& init : reduction.init) visit(init, condition);
+      visit(reduction.condition, condition);
+      for (const IterVar& axis : reduction.axis) {
+        visit(axis.dom()->min, condition);
+        visit(axis.dom()->extent, condition);
+      }
+      const std::optional<Expr> inside = both(condition, reduction.condition);
+      for (const Expr& source : reduction.source) visit(source, inside);
+      return;
+    }
+    if (const LetExpr* let = e.as<LetExpr>()) lets_.push_back(let->var);
+    if (const ProducerLoad* load = e.as<ProducerLoad>())
+      if (const std::optional<StageId> read = graph_.find(Tensor::of(*load).op()))
+        needs_[read->index()].add(condition);
+    for_each_child(e, [&](const Expr& child) { visit(child, condition); });
+  }
+
+  const StageGraph& graph_;
+  std::vector<Need> needs_;
+  /// Let variables seen so far, whose values vary within a call.
+  std::vector<Var> lets_;
+  /// Expressions and the conditions that they were visited under. For lookup only.
+  std::set<std::pair<const ExprNode*, const ExprNode*>> visited_;
+  /// Keeps these conditions alive.
+  std::vector<Expr> conditions_;
+};
+
+/// Returns, by stage, the condition under which any of its values is read, if it can be evaluated
+/// before the loops; nullopt if the stage is needed in every call. Conditions come from
+/// if_then_else and from reductions; a select may read both operands.
+std::vector<std::optional<Expr>> read_conditions(const StageGraph& graph) {
+  return ReadConditions(graph).find();
+}
+
 /// Marks the thread attributes of loop headers as open during its lifetime.
 class ScopedThreads {
  public:
-  ScopedThreads(std::vector<IterVar>& open, const Shells& shells)
+  ScopedThreads(std::vector<IterVar>& open, const LoopHeaders& headers)
       : open_(open), before_(open.size()) {
-    for (const LoopHeader& shell : shells) {
-      const AttrShell* attr = std::get_if<AttrShell>(&shell);
-      if (attr && attr->kind != AttrKind::Pragma) open_.push_back(attr->subject);
-    }
+    for (const LoopHeader& header : headers)
+      if (const IterVar* thread = header_thread(header)) open_.push_back(*thread);
   }
   ScopedThreads(const ScopedThreads&) = delete;
   ScopedThreads& operator=(const ScopedThreads&) = delete;
@@ -84,7 +209,7 @@ std::vector<StageId> StageBuilder::stages_of(const std::vector<Tensor>& tensors)
   return stages;
 }
 
-Stmt StageBuilder::build() { return behind(at_root_, std::nullopt); }
+Stmt StageBuilder::build() { return emit_before(at_root_, std::nullopt); }
 
 // ---- memory, statements, users ------------------------------------------------------------------
 
@@ -187,35 +312,30 @@ Stmt StageBuilder::provide_compute(StageId id) {
   if (reduces_across_threads(stage)) return provide_thread_reduction(id);
   const ComputeNest nest = make_compute_nest(id, program_);
   program_.define(nest.main.defines);
-  NestedBody body{levels_of(id, nest.main)};
+  NestedBody body = body_of(id, nest.main);
   if (!nest.init) {
-    Stmt stores = wrap(nest.main_guards, make_stores(stage, program_, nest.main));
+    Stmt stores = guarded(nest.main_guards, make_stores(stage, program_, nest.main));
     if (nest.fill_guards)
       stores = make_seq(
-          {wrap(*nest.fill_guards, make_zeros(stage, program_, nest.main)), std::move(stores)});
+          {guarded(*nest.fill_guards, make_zeros(stage, program_, nest.main)), std::move(stores)});
     body.innermost = std::move(stores);
-    return inside(body, 0);
+    return emit_level(body, 0);
   }
   const ReductionBody reduction = make_reduction(stage, program_, nest);
-  body.innermost = wrap(nest.main_guards, reduction.update);
-  body.with =
-      Initialisation{&nest, nest.init->levels.size(), wrap(nest.init_guards, reduction.init)};
-  body.with_depth = nest.common;
-  return inside(body, 0);
+  body.innermost = guarded(nest.main_guards, reduction.update);
+  initialize(body, nest, nest.init->levels.size(), guarded(nest.init_guards, reduction.init));
+  return emit_level(body, 0);
 }
 
 Stmt StageBuilder::provide_intrinsic(StageId id) {
   const ComputeNest nest = make_compute_nest(id, program_);
   program_.define(nest.main.defines);
   const IntrinsicBody intrinsic = make_intrinsic_body(id, program_, nest);
-  NestedBody body{levels_of(id, nest.main)};
+  NestedBody body = body_of(id, nest.main);
   body.levels.resize(intrinsic.depth);
   body.innermost = intrinsic.main;
-  if (intrinsic.init) {
-    body.with = Initialisation{&nest, intrinsic.depth, *intrinsic.init};
-    body.with_depth = nest.common;
-  }
-  return inside(body, 0);
+  if (intrinsic.init) initialize(body, nest, intrinsic.depth, *intrinsic.init);
+  return emit_level(body, 0);
 }
 
 Stmt StageBuilder::provide_thread_reduction(StageId id) {
@@ -225,11 +345,11 @@ Stmt StageBuilder::provide_thread_reduction(StageId id) {
   const LoopNest nest = make_loop_nest(id, program_, {.order = std::move(order)});
   program_.define(nest.defines);
   const ThreadReduction reduction = make_thread_reduction(id, program_, nest);
-  NestedBody body{levels_of(id, nest)};
+  NestedBody body = body_of(id, nest);
   body.innermost = reduction.update;
-  body.with = &reduction;
-  body.with_depth = common;
-  return inside(body, 0);
+  body.extension = [&](const Stmt& loops) { return reduction.around(loops); };
+  body.extension_depth = common;
+  return emit_level(body, 0);
 }
 
 Stmt StageBuilder::provide_extern(StageId id) {
@@ -255,112 +375,95 @@ Stmt StageBuilder::provide_scan(StageId id) {
   const FrozenStage& stage = program_.graph.stage(id);
   const LoopNest nest = make_loop_nest(id, program_);
   program_.define(nest.defines);
-  Shells environment;
-  for (const IterVar& thread : stage.env_threads) {
-    environment.push_back(
-        AttrShell{AttrKind::ThreadExtent, thread, "", program_.bounds[thread].extent});
-  }
-  NestedBody body{levels_of(id, nest)};
-  for (const Expr& guard : make_guards(id, nest, program_))
-    body.guards.push_back(GuardShell{guard});
+  LoopHeaders environment;
+  for (const IterVar& thread : stage.env_threads) environment.push_back(launch_of(thread));
+  NestedBody body = body_of(id, nest);
+  body.guards = make_guards(id, nest, program_);
   body.stages = attached_[id.index()].back();
-  body.with = initial_[id.index()];
-  while (body.with_depth < stage.leaf_iter_vars.size() &&
-         stage.leaf_iter_vars[body.with_depth].kind() == IterKind::ThreadIndex)
-    ++body.with_depth;
+  body.extension = [&](const Stmt& loops) { return emit_before(initial_[id.index()], loops); };
+  while (body.extension_depth < stage.leaf_iter_vars.size() &&
+         stage.leaf_iter_vars[body.extension_depth].kind() == IterKind::ThreadIndex)
+    ++body.extension_depth;
 
-  const Shells threads = closed_only(environment);
+  const LoopHeaders threads = without_open_threads(environment);
   const ScopedThreads opening(open_, threads);
-  return wrap(threads, inside(body, 0));
+  return wrap(threads, emit_level(body, 0));
 }
 
 // ---- loops around statements --------------------------------------------------------------------
 
-std::vector<NestedBody::Level> StageBuilder::levels_of(StageId id, const LoopNest& nest) {
+NestedBody StageBuilder::body_of(StageId id, const LoopNest& nest) const {
   const std::vector<std::size_t>& order = nest.order;
-  std::vector<NestedBody::Level> levels;
+  NestedBody body{.levels = {}, .attached = std::vector<std::vector<StageId>>(order.size())};
   std::vector<std::size_t> depth_of(order.size());
   for (std::size_t depth = 0; depth < order.size(); ++depth) {
     depth_of[order[depth]] = depth;
-    levels.push_back({&nest.levels[order[depth]], {}});
+    body.levels.push_back(&nest.levels[order[depth]]);
   }
   std::size_t depth = 0;
   for (std::size_t leaf = 0; leaf < order.size(); ++leaf) {
     depth = std::max(depth, depth_of[leaf]);
     const std::vector<StageId>& attached = attached_[id.index()][leaf];
-    levels[depth].attached.insert(levels[depth].attached.end(), attached.begin(), attached.end());
+    body.attached[depth].insert(body.attached[depth].end(), attached.begin(), attached.end());
   }
-  for (NestedBody::Level& level : levels) std::sort(level.attached.begin(), level.attached.end());
-  return levels;
+  for (std::vector<StageId>& attached : body.attached) std::ranges::sort(attached);
+  return body;
 }
 
-Stmt StageBuilder::inside(const NestedBody& body, std::size_t depth) {
-  auto content = [&]() -> Stmt {
-    if (depth == body.levels.size()) return innermost(body);
-    const NestedBody::Level& level = body.levels[depth];
-    const Shells shells = closed_only(*level.shells);
-    const ScopedThreads opening(open_, shells);
-    const Shells threads = closed_only(threads_of(level.attached));
-    const ScopedThreads opening_threads(open_, threads);
-    const Stmt loops = behind(level.attached, inside(body, depth + 1));
-    return wrap(shells, wrap(threads, loops));
+void StageBuilder::initialize(NestedBody& body, const ComputeNest& nest, std::size_t depth,
+                              Stmt init) const {
+  body.extension = [this, &nest, depth, init = std::move(init)](const Stmt& loops) {
+    Stmt first = init;
+    for (std::size_t i = depth; i-- > nest.common;)
+      first = wrap(without_open_threads(nest.init->levels[i]), std::move(first));
+    return make_seq({first, loops});
   };
-  return depth == body.with_depth ? joined(body.with, content()) : content();
+  body.extension_depth = nest.common;
 }
 
-Stmt StageBuilder::innermost(const NestedBody& body) {
-  return wrap(body.guards, behind(body.stages, body.innermost));
+Stmt StageBuilder::emit_level(const NestedBody& body, std::size_t depth) {
+  const auto loops = [&] {
+    if (depth == body.levels.size())
+      return guarded(body.guards, emit_before(body.stages, body.innermost));
+    const LoopHeaders headers = without_open_threads(*body.levels[depth]);
+    const ScopedThreads opening(open_, headers);
+    const LoopHeaders threads = without_open_threads(threads_of(body.attached[depth]));
+    const ScopedThreads opening_threads(open_, threads);
+    const Stmt inner = emit_before(body.attached[depth], emit_level(body, depth + 1));
+    return wrap(headers, wrap(threads, inner));
+  };
+  return depth == body.extension_depth && body.extension ? body.extension(loops()) : loops();
 }
 
-Stmt StageBuilder::joined(const NestedBody::With& with, Stmt loops) {
-  return match(
-      with, [&](std::monostate) { return loops; },
-      [&](const Initialisation& front) {
-        return make_seq({initialised(front), loops});
-      },
-      [&](const std::vector<StageId>& stages) { return behind(stages, loops); },
-      [&](const ThreadReduction* reduction) { return reduction->around(loops); });
-}
-
-Stmt StageBuilder::initialised(const Initialisation& front) const {
-  Stmt init = front.init;
-  for (std::size_t i = front.depth; i-- > front.nest->common;)
-    init = wrap(closed_only(front.nest->init->levels[i]), std::move(init));
-  return init;
-}
-
-Stmt StageBuilder::behind(const std::vector<StageId>& stages, std::optional<Stmt> body) {
+Stmt StageBuilder::emit_before(const std::vector<StageId>& stages, std::optional<Stmt> body) {
   for (StageId stage : std::views::reverse(stages)) body = pipeline(stage, body);
   return body ? *body : make_nop();
 }
 
-Shells StageBuilder::threads_of(const std::vector<StageId>& attached) const {
-  Shells shells;
-  for (StageId id : attached) {
-    for (const IterVar& thread : program_.lifted.around(id)) {
-      const bool is_known = std::any_of(shells.begin(), shells.end(), [&](const LoopHeader& shell) {
-        return std::get<AttrShell>(shell).subject.same_as(thread);
-      });
-      if (is_known) continue;
-      const bool is_virtual = thread.thread()->is_virtual();
-      shells.push_back(AttrShell{is_virtual ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
-                                 thread, "", program_.bounds[thread].extent});
-    }
-  }
-  return shells;
+LoopHeaders StageBuilder::threads_of(const std::vector<StageId>& attached) const {
+  LoopHeaders headers;
+  for (StageId id : attached)
+    for (const IterVar& thread : program_.lifted.around(id))
+      if (std::ranges::none_of(headers, [&](const LoopHeader& header) {
+            return header_thread(header)->same_as(thread);
+          }))
+        headers.push_back(launch_of(thread));
+  return headers;
 }
 
-Shells StageBuilder::closed_only(const Shells& level) const {
-  Shells shells;
-  for (const LoopHeader& shell : level) {
-    const AttrShell* attr = std::get_if<AttrShell>(&shell);
-    const bool is_open = attr && attr->kind != AttrKind::Pragma &&
-                         std::any_of(open_.begin(), open_.end(), [&](const IterVar& thread) {
-                           return thread.same_as(attr->subject);
-                         });
-    if (!is_open) shells.push_back(shell);
-  }
-  return shells;
+LoopHeader StageBuilder::launch_of(const IterVar& thread) const {
+  const AttrKind kind =
+      thread.thread()->is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent;
+  return make_stmt(Attr{kind, thread, "", program_.bounds[thread].extent, make_nop()});
+}
+
+LoopHeaders StageBuilder::without_open_threads(const LoopHeaders& level) const {
+  LoopHeaders headers = level;
+  std::erase_if(headers, [&](const LoopHeader& header) {
+    const IterVar* thread = header_thread(header);
+    return thread && contains(open_, *thread);
+  });
+  return headers;
 }
 
 }  // namespace tenon::te

@@ -2,42 +2,31 @@
 // inside it.
 #pragma once
 
+#include <functional>
+
 #include "te/loops/compute_nest.h"
 #include "te/loops/thread_reduce.h"
+#include "tenon/te/graph.h"
+#include "tenon/te/schedule_ops.h"
 
 namespace tenon::te {
-
-/// The initialization of a reduction in the loops that it does not share with the update, down to
-/// the first `depth` leaves.
-struct Initialisation {
-  const ComputeNest* nest;
-  std::size_t depth;
-  Stmt init;
-};
 
 /// The statements of one stage by their position in its loops. Inner stages are generated once the
 /// enclosing threads are known.
 struct NestedBody {
-  struct Level {
-    const Shells* shells;
-    /// Stages that are computed inside the loop, before the loop's body.
-    std::vector<StageId> attached;
-  };
-  /// An addition to the inner loops: stages or an initialization before them, or a reduction across
-  /// threads around them.
-  using With =
-      std::variant<std::monostate, Initialisation, std::vector<StageId>, const ThreadReduction*>;
-
-  /// The loops, outermost first.
-  std::vector<Level> levels;
+  /// The headers of the loops, outermost first.
+  std::vector<const LoopHeaders*> levels;
+  /// The stages that are computed inside each loop, before its body.
+  std::vector<std::vector<StageId>> attached;
   /// The guards, inside the innermost loop. Inside them follow `stages`, and then the stage's own
   /// statement.
-  Shells guards = {};
+  std::vector<Expr> guards = {};
   std::vector<StageId> stages = {};
   std::optional<Stmt> innermost = std::nullopt;
-  /// The addition, inside the first `with_depth` loops.
-  With with = {};
-  std::size_t with_depth = 0;
+  /// Adds statements inside the first `extension_depth` loops to the loops inside them, such as the
+  /// initialization of a reduction.
+  std::function<Stmt(Stmt loops)> extension = nullptr;
+  std::size_t extension_depth = 0;
 };
 
 /// Whether to compute a stage in a call in which no reader needs it.
@@ -65,22 +54,23 @@ class StageBuilder {
   Stmt provide_extern(StageId stage);
   Stmt provide_scan(StageId stage);
 
-  /// Returns the loops in order. Stages attached to a leaf are inside all leaves before it.
-  std::vector<NestedBody::Level> levels_of(StageId stage, const LoopNest& nest);
+  /// Returns a body with its loops in order. Stages attached to a leaf are inside all leaves before
+  /// it.
+  NestedBody body_of(StageId stage, const LoopNest& nest) const;
+  /// Adds the initialization `init` of a reduction, in the loops that it does not share with the
+  /// update, down to the first `depth` leaves.
+  void initialize(NestedBody& body, const ComputeNest& nest, std::size_t depth, Stmt init) const;
   /// Returns the body of the first `depth` loops.
-  Stmt inside(const NestedBody& body, std::size_t depth);
-  Stmt innermost(const NestedBody& body);
-  /// Combines the loops with their addition.
-  Stmt joined(const NestedBody::With& with, Stmt loops);
-  Stmt initialised(const Initialisation& front) const;
+  Stmt emit_level(const NestedBody& body, std::size_t depth);
   /// Returns the body preceded by these stages, each nested inside the realizations of the previous
   /// stages.
-  Stmt behind(const std::vector<StageId>& stages, std::optional<Stmt> body);
+  Stmt emit_before(const std::vector<StageId>& stages, std::optional<Stmt> body);
 
   /// Returns the attributes of the hoisted threads (LiftedThreads) around these stages.
-  Shells threads_of(const std::vector<StageId>& attached) const;
-  /// Returns the headers without the attributes of threads that are already open.
-  Shells closed_only(const Shells& level) const;
+  LoopHeaders threads_of(const std::vector<StageId>& attached) const;
+  LoopHeader launch_of(const IterVar& thread) const;
+  /// Returns the headers without those of threads that are already open.
+  LoopHeaders without_open_threads(const LoopHeaders& level) const;
 
   /// Returns the stages that compute these tensors, in ascending order.
   std::vector<StageId> stages_of(const std::vector<Tensor>& tensors) const;
@@ -98,5 +88,18 @@ class StageBuilder {
   /// Threads whose attributes enclose the statement being generated.
   std::vector<IterVar> open_;
 };
+
+// The result of schedule_ops with the buffer of each tensor, for tools that inspect it.
+
+struct LoopProgram {
+  /// The function, with every tensor in the layout of its operation.
+  tir::PrimFunc func;
+  /// The buffers of all tensors that have their own memory, including arguments; producers first.
+  std::vector<std::pair<OutputId, tir::Buffer>> buffers;
+};
+
+/// Makes the loop program. Throws the errors of schedule_ops.
+LoopProgram make_loop_program(const StageGraph& graph, const Bounds& bounds,
+                              const std::vector<FunctionArgument>& arguments, SourceLocation where);
 
 }  // namespace tenon::te

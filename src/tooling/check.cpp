@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "tenon/driver/build.h"
-#include "tenon/driver/device_threads.h"
-#include "tenon/driver/races.h"
-#include "tenon/driver/unbound_outputs.h"
+#include "tenon/driver/checks.h"
 #include "tenon/lower/pipeline.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/walk.h"

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "tenon/lower/pipeline.h"
-#include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
+#include "tenon/te/infer_bound.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 #include "tests/common/device_ways.h"

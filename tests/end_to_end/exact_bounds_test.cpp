@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "tenon/te/bounds_report.h"
-#include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
+#include "tenon/te/infer_bound.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {

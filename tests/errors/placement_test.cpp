@@ -143,8 +143,8 @@ TEST(Skipping, AStageThatIsReadUnderAConditionOfTheCallIsGuardedByIt) {
       {8}, {"i"}, [&](Var i) { return X(i) + 1.0f; }, "Y");
   Tensor B = compute(
       {8}, {"i"}, [&](Var i) { return if_then_else(n > 3, Y(i), A(i)); }, "B");
-  const std::string text =
-      print_stmt(schedule_ops(create_schedule(B), infer_bound(create_schedule(B))));
+  const Schedule s = create_schedule(B);
+  const std::string text = print_stmt(schedule_ops(s, infer_bound(s)));
   EXPECT_EQ(tenon::testing::count_of(text, "if (n"), 2u) << text;
   EXPECT_EQ(tenon::testing::compare_with_default(create_schedule(B), {n, A, B}), "");
 }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "known_programs.h"
-#include "tenon/driver/device_threads.h"
+#include "tenon/driver/checks.h"
 #include "tenon/te/freeze.h"
 #include "tests/common/device_ways.h"
 #include "tests/common/run_on_device.h"

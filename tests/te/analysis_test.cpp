@@ -1,14 +1,19 @@
 // What operations are computed from, and what makes a step of a scan, as a user asks for it.
-#include "tenon/te/analysis.h"
-
 #include <gtest/gtest.h>
 
+#include "te/bounds/bound_inference.h"
+#include "tenon/te/analysis.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/schedule_ops.h"
+#include "tenon/tir/print.h"
+#include "tests/common/run_schedule.h"
 
 namespace tenon::te {
+
+using tir::print_expr;
+
 namespace {
 
 template <class List>
@@ -121,4 +126,205 @@ TEST(CompactBuffers, AreNeededWhereStatementsSeeThemAsMemory) {
 }
 
 }  // namespace
+
+// Spatial axes of scans: which of them a step reads only where it computes, and what that saves.
+
+namespace {
+
+/// Of every spatial axis, whether it is fixed.
+std::string fixed_axes_of(const Tensor& all) {
+  const StageGraph graph = freeze(create_schedule(all));
+  const std::vector<IterVar> fixed = fixed_axes(graph, *graph.find(all.op()));
+  std::string text;
+  for (const IterVar& axis : all.op().as<Scan>()->spatial_axis)
+    text +=
+        std::any_of(fixed.begin(), fixed.end(), [&](const IterVar& f) { return f.same_as(axis); })
+            ? 'y'
+            : 'n';
+  return text;
+}
+
+struct PlaneScan {
+  Var l{"l"}, n{"n"}, m{"m"};
+  Tensor x = placeholder({l, m, n}, "x"), state = placeholder({l, n, m}, "state");
+  Tensor init = compute(
+      {1, n, m}, {"t", "i", "j"}, [&](Var, Var i, Var j) { return x(0, j, i); }, "init");
+  Tensor all(const std::function<Expr(Var, Var, Var)>& body) {
+    Tensor update = compute(
+        {l, n, m}, {"t", "i", "j"}, [&](Var t, Var i, Var j) { return body(t, i, j); }, "update");
+    return scan(init, update, state);
+  }
+};
+
+TEST(ScanAxes, ReadInPlaceAreFixed) {
+  PlaneScan p;
+  EXPECT_EQ(fixed_axes_of(
+                p.all([&](Var t, Var i, Var j) { return p.x(t, j, i) * p.state(t - 1, i, j); })),
+            "yy");
+}
+
+TEST(ScanAxes, ReadTransposedAreNot) {
+  Var l("l"), n("n");
+  Tensor x = placeholder({l, n, n}, "x"), state = placeholder({l, n, n}, "state");
+  Tensor init = compute(
+      {1, n, n}, {"t", "i", "j"}, [&](Var, Var i, Var j) { return x(0, i, j); }, "init");
+  Tensor update = compute(
+      {l, n, n}, {"t", "i", "j"},
+      [&](Var t, Var i, Var j) { return x(t, j, i) * state(t - 1, j, i); }, "update");
+  EXPECT_EQ(fixed_axes_of(scan(init, update, state)), "nn");
+}
+
+TEST(ScanAxes, AreFollowedThroughTransposedStagesAndFailAtAConstant) {
+  PlaneScan p;
+  Tensor h1 = compute(
+      {p.l, p.m, p.n}, {"t", "j", "i"}, [&](Var t, Var j, Var i) { return p.state(t - 1, i, j); },
+      "h1");
+  Tensor h2 = compute(
+      {p.l, p.n, p.m}, {"t", "i", "j"},
+      [&](Var t, Var i, Var) { return p.state(t - 1, i, 10) * 2.0f; }, "h2");
+  EXPECT_EQ(fixed_axes_of(p.all([&](Var t, Var i, Var j) { return h1(t, j, i) + h2(t, i, j); })),
+            "yn");
+}
+
+TEST(ScanAxes, OneThatReachesAnotherNeedsAllOfThatOne) {
+  Var l("l"), n("n");
+  Tensor x = placeholder({l, n, n}, "x"), state = placeholder({l, n, n}, "state");
+  Tensor init = compute(
+      {1, n, n}, {"t", "i", "j"}, [&](Var, Var i, Var j) { return x(0, i, j); }, "init");
+  Tensor h1 = compute(
+      {l, n, n}, {"t", "j", "i"}, [&](Var t, Var j, Var) { return state(t - 1, j, j); }, "h1");
+  Tensor h2 = compute(
+      {l, n, n}, {"t", "i", "j"}, [&](Var t, Var i, Var j) { return state(t - 1, i, j) * 2.0f; },
+      "h2");
+  Tensor update = compute(
+      {l, n, n}, {"t", "i", "j"}, [&](Var t, Var i, Var j) { return h1(t, j, i) + h2(t, i, j); },
+      "update");
+  // Columns are read at rows, so all rows are needed; columns are only ever read in place.
+  EXPECT_EQ(fixed_axes_of(scan(init, update, state)), "ny");
+}
+
+TEST(ScanAxes, OfSeveralStatesEachHasItsOwn) {
+  Var m("m"), n("n");
+  Tensor x1 = placeholder({m, n}, "x1"), s1 = placeholder({m, n}, "s1");
+  Tensor x2 = placeholder({m, n}, "x2"), s2 = placeholder({m, n}, "s2");
+  auto first = [&](const Tensor& x, const std::string& name) {
+    return compute(
+        {1, n}, {"t", "i"}, [&](Var, Var i) { return x(0, i); }, name);
+  };
+  auto step = [&](const Tensor& x, const Tensor& state, const std::string& name) {
+    return compute(
+        {m, n}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + x(t, i); }, name);
+  };
+  const std::vector<Tensor> all =
+      scan({first(x1, "init1"), first(x2, "init2")},
+           {step(x1, s1, "update1"), step(x2, s2, "update2")}, {s1, s2});
+  EXPECT_EQ(fixed_axes_of(all[0]), "yy");
+  // Where one state reads the other, all of the other is needed.
+  Tensor crossed = compute(
+      {m, n}, {"t", "i"}, [&](Var t, Var i) { return s1(t - 1, i) + s2(t - 1, i); }, "update1");
+  const std::vector<Tensor> mixed =
+      scan({first(x1, "init1"), first(x2, "init2")}, {crossed, step(x2, s2, "update2")}, {s1, s2});
+  EXPECT_EQ(fixed_axes_of(mixed[0]), "yn");
+}
+
+TEST(ScanAxes, OfAReductionOverTheStateAreNot) {
+  Var m("m"), n("n");
+  Tensor x = placeholder({m, n}, "x"), state = placeholder({m, n}, "state");
+  IterVar k = reduce_axis({0, n}, "k");
+  Tensor init = compute(
+      {1, n}, {"t", "i"}, [&](Var, Var i) { return x(0, i); }, "init");
+  Tensor total = compute(
+      {m, n}, {"t", "i"}, [&](Var t, Var) { return sum(state(t - 1, k), {k}); }, "total");
+  Tensor update = compute(
+      {m, n}, {"t", "i"}, [&](Var t, Var i) { return total(t, i) + x(t, i); }, "update");
+  EXPECT_EQ(fixed_axes_of(scan(init, update, state)), "n");
+}
+
+// ---- the stages of a step, and what is around them ----------------------------------------------
+
+struct SumTest : ::testing::Test {
+  static constexpr int kSteps = 5, kSpace = 24;
+  Tensor x = placeholder({kSteps, kSpace}, "x"), state = placeholder({kSteps, kSpace}, "state");
+  Tensor y = compute(
+      {kSteps, kSpace}, {"t", "i"}, [&](Var t, Var i) { return x(t, i) * 2.0f; }, "y");
+  Tensor init = compute(
+      {1, kSpace}, {"t", "i"}, [&](Var, Var i) { return y(0, i); }, "init");
+  Tensor half = compute(
+      {kSteps, kSpace}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + y(t, i); },
+      "half");
+  Tensor update = compute(
+      {kSteps, kSpace}, {"t", "i"}, [&](Var t, Var i) { return half(t, i) + 1.0f; }, "update");
+  Tensor all = scan(init, update, state, {}, "sum");
+
+  Tensor reader(int count, int first) {
+    return compute(
+        {kSteps, count}, {"t", "i"}, [&](Var t, Var i) { return all(t, i + first) * 3.0f; },
+        "reader");
+  }
+  IterVar space() { return all.op().as<Scan>()->spatial_axis[0]; }
+};
+
+TEST_F(SumTest, AStepIsWhatDependsOnTheStateAndMakesTheUpdate) {
+  const StageGraph graph = freeze(create_schedule(all));
+  const std::vector<StageId> expected = {*graph.find(half.op()), *graph.find(update.op())};
+  EXPECT_EQ(stages_of_step(graph, *graph.find(all.op())), expected);
+}
+
+TEST_F(SumTest, WhatIsComputedInAnUpdateIsInItsTimeLoop) {
+  Schedule s = create_schedule(all);
+  s[y].compute_root();
+  Tensor yy = s.cache_read(y, "local", {half});
+  s[yy].compute_at(s[half], s[half].axis(1));
+  const StageGraph graph = freeze(s);
+  const std::vector<AttachPoint>& path = graph.attach_path(*graph.find(yy.op()));
+  std::vector<std::string> names;
+  for (const AttachPoint& point : path) names.push_back(point.axis.name());
+  EXPECT_EQ(names, (std::vector<std::string>{"i", "t", "sum.idx"}));
+}
+
+TEST_F(SumTest, OfAFixedAxisOnlyWhatIsReadIsComputed) {
+  Tensor out = reader(7, 4);
+  Schedule s = create_schedule(out);
+  const Bounds bounds = infer_bound(s);
+  for (const IterVar& axis : {space(), s[update].axis(1), s[half].axis(1), s[init].axis(1)}) {
+    EXPECT_EQ(print_expr(bounds[axis].min), "4") << axis.name();
+    EXPECT_EQ(print_expr(bounds[axis].extent), "7") << axis.name();
+  }
+  Schedule whole = create_schedule({out, all});
+  EXPECT_EQ(testing::run(s, {x, out})[1], testing::run(whole, {x, out, all})[1]);
+}
+
+TEST_F(SumTest, AScanAtALoopOfItsReaderComputesThatPart) {
+  Tensor out = reader(kSpace, 0);
+  Schedule s = create_schedule(out);
+  auto [o, i] = s[out].split(s[out].axis(1), 8);
+  s[out].reorder({o, s[out].axis(0), i});
+  s[all].compute_at(s[out], o);
+  s[init].compute_at(s[out], o);
+  EXPECT_EQ(print_expr(infer_bound(s)[space()].extent), "8");
+  EXPECT_EQ(testing::run(s, {x, out}), testing::run(create_schedule(out), {x, out}));
+}
+
+TEST_F(SumTest, LoopsThatOvershootGetAllOfTheState) {
+  Tensor out = reader(7, 4);
+  Schedule s = create_schedule(out);
+  // The last part of the update's split reads `half` beyond the 7 elements that are needed.
+  auto [o, i] = s[update].split(s[update].axis(1), 3);
+  s[half].compute_at(s[update], o);
+  EXPECT_EQ(print_expr(infer_bound(s)[space()].extent), "24");
+  EXPECT_EQ(testing::run(s, {x, out}), testing::run(create_schedule(out), {x, out}));
+}
+
+TEST_F(SumTest, OfTheFirstStatesAloneNoStepIsMade) {
+  Tensor out = compute(
+      {kSpace}, {"i"}, [&](Var i) { return all(0, i); }, "out");
+  Schedule s = create_schedule(out);
+  EXPECT_EQ(print_expr(infer_bound(s)[all.op().scan_axis()].extent), "0");
+  testing::Array first = testing::run(create_schedule(y), {x, y})[1];
+  first.resize(kSpace);
+  EXPECT_EQ(testing::run(s, {x, out})[1], first);
+}
+
+}  // namespace
+
 }  // namespace tenon::te

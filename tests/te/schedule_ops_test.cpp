@@ -51,6 +51,35 @@ TEST(ScheduleOps, BoundsOfAScheduleThatWasChangedAreRefused) {
   EXPECT_TRUE(contains(refusal(s, after), "before it was changed"));
 }
 
+TEST(ScheduleOps, ARefusedPrimitiveDoesNotOutdateBounds) {
+  Tensor A = placeholder({16}, "A"), B = plus_one(A, "B");
+  Schedule s = create_schedule(B);
+  const Bounds bounds = infer_bound(s);
+  EXPECT_THROW(s[B].set_scope("shared"), ScheduleError);
+  EXPECT_THROW(s[B].compute_inline(), ScheduleError);
+  EXPECT_EQ(refusal(s, bounds), "");
+}
+
+TEST(ScheduleOps, PrimitivesOfWholeSchedulesOutdateBounds) {
+  Tensor A = placeholder({16}, "A"), B = plus_one(A, "B"), C = plus_one(B, "C");
+  const std::vector<std::function<void(Schedule&)>> primitives = {
+      [&](Schedule& s) { s[B].compute_root(); }, [&](Schedule& s) { s.create_group({B}, {A}); },
+      [&](Schedule& s) { s.cache_read(A, "local", {}); },
+      [&](Schedule& s) { s.cache_write(C, "local"); }};
+  for (const auto& primitive : primitives) {
+    Schedule s = create_schedule(C);
+    const Bounds bounds = infer_bound(s);
+    primitive(s);
+    EXPECT_NE(refusal(s, bounds), "");
+  }
+}
+
+TEST(ScheduleOps, BoundsOfACopyAreRefused) {
+  Tensor A = placeholder({16}, "A"), B = plus_one(A, "B");
+  Schedule s = create_schedule(B);
+  EXPECT_TRUE(contains(refusal(s, infer_bound(s.copy())), "another schedule"));
+}
+
 TEST(ScheduleOps, BoundsOfAFrozenGraphAreForThatGraph) {
   Tensor A = placeholder({16}, "A"), B = plus_one(A, "B");
   Schedule s = create_schedule(B);

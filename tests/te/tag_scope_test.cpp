@@ -1,6 +1,6 @@
 // Tags: what a scope reaches, where it ends, and what becomes of tags and attributes under
 // primitives.
-#include "tenon/te/tag_scope.h"
+#include "tenon/te/operation.h"
 
 #include <gtest/gtest.h>
 

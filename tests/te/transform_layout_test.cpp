@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "te/relations/index_digits.h"
+#include "te/schedule/transform_layout.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/te/freeze.h"
 #include "tenon/te/reduce.h"

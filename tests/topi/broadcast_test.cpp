@@ -6,8 +6,8 @@
 
 #include <sstream>
 
+#include "tenon/te/operation.h"
 #include "tenon/te/reduce.h"
-#include "tenon/te/tag_scope.h"
 #include "tenon/tir/compare.h"
 #include "tests/topi/misuse.h"
 #include "tests/topi/text.h"

@@ -1,6 +1,6 @@
 #include "tutorials/common/tuning.h"
 
-#include <tenon/driver/device_of.h>
+#include <tenon/driver/target.h>
 #include <tenon/inspect/loop_page.h>
 #include <tenon/tooling/multiply_add_peak.h>
 

@@ -25,7 +25,7 @@ class Compilation {
   const te::StageGraph& graph();
   const te::Bounds& bounds();
   /// The loop program before any pass, over multi-dimensional buffers. Conflicts between iterations
-  /// of its loops are noted in the function; refuse_conflicts (checks/static_errors.h) throws them.
+  /// of its loops are noted in the function; refuse_conflicts (driver/checks.h) throws them.
   const tir::PrimFunc& loops();
   /// The lowered function. Throws BoundError for an access that is provably out of bounds.
   const tir::IRModule& module();

@@ -23,7 +23,7 @@ using StepListener = std::function<void(std::string_view step, double seconds)>;
 enum class Bounds : std::uint8_t {
   /// The bounds of infer_bound, as in TVM 0.9 text.
   Default,
-  /// The bounds of infer_exact_bound (te/exact_bound.h). Never larger than Default, and smaller
+  /// The bounds of infer_exact_bound (te/infer_bound.h). Never larger than Default, and smaller
   /// where loops overshoot their axis, where padding exceeds a tensor, and where an element of an
   /// index tensor selects a row. `te::bounds_report` shows the difference.
   Exact,

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "tenon/runtime/device.h"
 #include "tenon/support/name.h"
 #include "tenon/tir/target.h"
 
@@ -45,5 +46,15 @@ class Target {
 
 /// Prints the text that the target was made from.
 std::ostream& operator<<(std::ostream& out, const Target& target);
+
+// The device that executes the programs of a target.
+
+/// Returns the first device of the target's kind, whether or not it exists; the host for CPU
+/// targets.
+Device first_device(const Target& target);
+
+/// Returns the first device of the target's kind. RuntimeError, naming what is missing, if no
+/// device exists.
+Device device_of(const Target& target, SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon

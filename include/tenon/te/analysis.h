@@ -7,7 +7,7 @@
 // for the loops around a stage.
 #pragma once
 
-#include "tenon/te/post_dfs_order.h"
+#include "tenon/te/operation.h"
 
 namespace tenon::te {
 

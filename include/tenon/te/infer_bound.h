@@ -44,6 +44,8 @@ class Bounds {
   /// Returns the frozen schedule if the bounds were inferred from a Schedule; null if the caller
   /// passed a graph.
   const StageGraph* graph() const;
+  /// Whether the bounds were inferred from this schedule in its current version.
+  bool are_of(const Schedule& schedule) const;
 
   struct Data;
   explicit Bounds(Shared<const Data> data) : data_(std::move(data)) {}
@@ -63,5 +65,20 @@ Bounds infer_bound(const Schedule& schedule, SourceLocation where = SourceLocati
 
 /// Prints one line per axis: stage, axis, range.
 std::ostream& operator<<(std::ostream& out, const Bounds& bounds);
+
+// Bound inference that covers only the elements touched. infer_bound may cover more, as TVM 0.9
+// does.
+//
+//   te::StageGraph graph = te::freeze(s);
+//   lower(te::schedule_ops(graph, te::infer_exact_bound(graph), {A, B, C}))
+//
+// Differences from infer_bound:
+// - The part of a split's loops that overshoots the divided axis reads nothing. For 20 elements in
+//   7 tiles of 3, a producer needs 20 elements; infer_bound reserves 21.
+// - A padded tile is not larger than the tensor: 62 of 58 elements become 58.
+// - A stage that is computed where an element `index(i)` of an input selects the row to read
+//   computes that row. infer_bound computes all rows in every iteration.
+
+Bounds infer_exact_bound(const StageGraph& graph);
 
 }  // namespace tenon::te

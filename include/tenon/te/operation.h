@@ -15,7 +15,9 @@
 #include <string>
 #include <variant>
 
+#include "tenon/support/error.h"
 #include "tenon/support/name.h"
+#include "tenon/support/shared.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::te {
@@ -302,5 +304,36 @@ using TensorMap = std::function<std::optional<Tensor>(const Tensor&)>;
 /// nothing changes. A reduction axis whose range reads a replaced tensor is recreated with the same
 /// variable.
 Operation replace_inputs(const Operation& op, const TensorMap& map);
+
+// Default tags for all operations declared in a scope, for library code.
+//
+//   {
+//     te::TagScope convolution("conv2d");
+//     te::Tensor P = te::compute(...);               // P.op().tag() is "conv2d"
+//   }
+//
+// A scope applies to the thread that opens it, until it is destroyed. It affects compute,
+// compute_multi, extern_op, extern_multi, scan and tensor_compute. An explicit `.tag` takes
+// precedence. Operations created by primitives (cache_write, rfactor) inherit the tag of their
+// origin.
+
+class TagScope {
+ public:
+  /// Opens the scope. ScheduleError if the thread has an open scope, because tags do not nest.
+  explicit TagScope(const Name& tag, SourceLocation where = SourceLocation::current());
+  TagScope(const TagScope&) = delete;
+  TagScope& operator=(const TagScope&) = delete;
+
+ private:
+  Shared<const std::string> tag_;
+};
+
+// Operations in dependence order.
+//
+//   for (const te::Operation& op : te::post_dfs_order({C.op()})) std::cout << op.name() << '\n';
+
+/// Returns the operations and everything that they depend on, each once. The inputs of an operation
+/// precede it, in their order.
+std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs);
 
 }  // namespace tenon::te

@@ -41,4 +41,13 @@ Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds);
 Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds,
                   SourceLocation where = SourceLocation::current());
 
+// schedule_ops for TVM 0.9 text: a stage that is read only under a call-invariant condition is
+// computed unconditionally.
+//
+//   B[i] = if_then_else(flag, X[i], A[i])   // compiled code computes X only `if flag`
+
+tir::PrimFunc schedule_ops_as_text(const StageGraph& graph, const Bounds& bounds,
+                                   const std::vector<FunctionArgument>& arguments,
+                                   const FunctionOptions& options, SourceLocation where);
+
 }  // namespace tenon::te

@@ -9,10 +9,38 @@
 // (ScheduleError with the user's line) leaves the schedule unchanged.
 #pragma once
 
-#include "tenon/te/dense_id.h"
+#include <compare>
+#include <cstddef>
+#include <functional>
+
 #include "tenon/te/intrin.h"
 
 namespace tenon::te {
+
+// Typed indices into vectors. Each kind of element has its own index type, so that indices of
+// different kinds cannot be confused.
+//
+//   using StageId = DenseId<struct FrozenStage>;
+//   StageId first(0);  stages[first.index()]
+
+template <class Thing>
+class DenseId {
+ public:
+  constexpr explicit DenseId(std::size_t index) : index_(index) {}
+  constexpr std::size_t index() const { return index_; }
+  friend constexpr auto operator<=>(const DenseId&, const DenseId&) = default;
+
+ private:
+  std::size_t index_;
+};
+
+/// An output of a stage, independent of the stage's current operation.
+template <class Id>
+struct OutputOf {
+  Id stage;
+  int index;
+  friend constexpr auto operator<=>(const OutputOf&, const OutputOf&) = default;
+};
 
 /// The number of a stage in a schedule, in creation order. It never changes.
 using StageNumber = DenseId<struct StageData>;
@@ -225,3 +253,8 @@ class Stage {
 Expr axis_separator();
 
 }  // namespace tenon::te
+
+template <class Thing>
+struct std::hash<tenon::te::DenseId<Thing>> {
+  std::size_t operator()(const tenon::te::DenseId<Thing>& id) const { return id.index(); }
+};

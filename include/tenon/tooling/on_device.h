@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tenon/driver/arguments.h"
-#include "tenon/driver/device_of.h"
+#include "tenon/driver/target.h"
 
 namespace tenon {
 

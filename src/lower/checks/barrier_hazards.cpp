@@ -37,7 +37,7 @@ class Flow {
     });
     return result;
   }
-  Flow behind_barrier() const {
+  Flow after_barrier() const {
     Flow result;
     each([&](const UseSet& uses, Occasion when, bool is_copying) {
       if (is_copying) result.insert(uses, when, true);
@@ -45,7 +45,7 @@ class Flow {
     return result;
   }
   /// Marks all copies as completed; other threads see their data after the next barrier.
-  Flow behind_copies() const {
+  Flow after_copies() const {
     Flow result;
     each([&](const UseSet& uses, Occasion when, bool) { result.insert(uses, when); });
     return result;
@@ -92,17 +92,17 @@ class Follower {
     if (const Evaluate* n = s.as<Evaluate>(); n && as_call(n->value, Intrin::tvm_storage_sync)) {
       if (is_checking_ && !is_together)
         violations.push_back({"a barrier that not all threads reach", first_line(s)});
-      return in.behind_barrier();
+      return in.after_barrier();
     }
     if (const Evaluate* n = s.as<Evaluate>())
       if (const Call* wait = as_call(n->value, Intrin::ptx_wait_group))
-        return constant_int(wait->args[0]) == 0 ? in.behind_copies() : in;
+        return constant_int(wait->args[0]) == 0 ? in.after_copies() : in;
     if (const For* n = s.as<For>()) return through_loop(s, *n, std::move(in), loops, is_together);
     UseSet own;
     for_each_child(
         s, [&](const Expr& e) { own.merge(uses_.of(e)); }, [](const Stmt&) {});
     if (const Store* n = s.as<Store>()) own.merge(uses_.of(*n));
-    meet(s, in, own);
+    check_conflict(s, in, own);
     const Evaluate* call = s.as<Evaluate>();
     in.insert(own, {loops, false}, call && as_call(call->value, Intrin::ptx_cp_async));
     if (const If* n = s.as<If>()) {
@@ -121,7 +121,7 @@ class Follower {
       // any iteration.
       const Flow end = through(n->body, head, loops, inside);
       const Flow again = end.changed([&](Occasion when) { return left(when, loops); });
-      meet(s, again, own);
+      check_conflict(s, again, own);
       return_to(s, again);
       return head;
     }
@@ -134,7 +134,7 @@ class Follower {
   Flow through_loop(const Stmt& s, const For& n, Flow in, int loops, bool is_together) {
     UseSet own = uses_.of(n.min);
     own.merge(uses_.of(n.extent));
-    meet(s, in, own);
+    check_conflict(s, in, own);
     in.insert(own, {loops, false});
     const bool inside = is_together && uses_.is_uniform(n.min) && uses_.is_uniform(n.extent);
     const std::optional<std::int64_t> extent = constant_int(n.extent);
@@ -162,7 +162,7 @@ class Follower {
     return when.equal_loops >= loops ? Occasion{loops, false} : when;
   }
 
-  void meet(const Stmt& s, const Flow& in, const UseSet& own) {
+  void check_conflict(const Stmt& s, const Flow& in, const UseSet& own) {
     if (!is_checking_ || own.is_empty()) return;
     bool found = false;
     in.each([&](const UseSet& earlier, Occasion when, bool) {

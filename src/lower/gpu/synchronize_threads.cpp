@@ -13,16 +13,16 @@
 //
 // All threads of a block must reach a barrier, so none is placed under a condition that depends on
 // the thread. Throws LowerError if a barrier would be needed there, for shared memory that is
-// allocated outside of the threads that use it, and for races between blocks (block_races.h), which
-// barriers cannot prevent.
+// allocated outside of the threads that use it, and for races between blocks, which barriers cannot
+// prevent.
 #include "lower/passes.h"
 
 #include <algorithm>
 #include <unordered_set>
 
-#include "lower/checks/block_races.h"
 #include "lower/gpu/shared_uses.h"
 #include "lower/rewriting.h"
+#include "tenon/lower/checks.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/memory_scope.h"
 

@@ -1,18 +1,103 @@
 // The implementation of infer_bound, which processes stages from consumers to producers. Reading
-// order: the required region of one stage and the result (infer_bound.cpp), the requirements of its
-// readers (reader_views.cpp), and for reports the origin of the requirements (required_boxes.cpp).
+// order: the required region of one stage, the result and for reports the origin of its
+// requirements (infer_bound.cpp), then the requirements of its readers (reader_views.cpp).
 #pragma once
 
-#include "te/bounds/bounds_data.h"
-#include "te/bounds/guarded_reach.h"
-#include "te/bounds/required_boxes.h"
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
+#include "tenon/arith/interval.h"
+#include "tenon/te/axis_map.h"
+#include "tenon/te/graph.h"
 #include "tenon/te/infer_bound.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
+
+// The data behind a Bounds handle.
+
+struct Bounds::Data {
+  AxisMap<Range> ranges;
+  std::vector<Entry> entries;
+  std::vector<std::string> stage_names;
+  std::shared_ptr<const StageGraph> graph = nullptr;
+  /// The schedule that was frozen, if the caller passed one, and its version.
+  std::optional<Schedule> schedule = std::nullopt;
+  std::size_t version = 0;
+};
+
+// The requirements on every stage and the readers that determine them, for reports.
+
+struct RequiredDimension {
+  /// The hull of the reads, not rounded up to the extents of loops.
+  Range range;
+  /// The readers that reach an end of the hull: one that reaches both, or one for each end.
+  std::vector<StageId> decided_by;
+};
+
+using RequiredBox = std::vector<RequiredDimension>;
+
+/// Returns the requirements by stage and output. Outputs of a compute are computed together, so
+/// that reads of one count for all. Outputs of the schedule, and tensors without readers, are
+/// required in full, determined by no reader. `exact`: uses the bounds of infer_exact_bound.
+std::vector<std::vector<RequiredBox>> required_boxes(const StageGraph& graph, bool exact);
+
+// The effect of guards on a reader's accesses, for exact bounds. Loops that overshoot a split axis
+// have iterations in which some axis is out of range, and nothing is read in these iterations.
+
+/// The index of one axis of a reader, relative to the start of the range to which a guard restricts
+/// it. An iteration is idle if the index is out of range.
+struct Reach {
+  arith::Interval offsets;
+  std::int64_t extent;
+};
+using Reaches = std::vector<Reach>;
+
+/// Adds nothing if an end or the extent is unknown.
+void add_reach(const arith::Interval& indices, const Range& range, const arith::Facts& facts,
+               Reaches& reaches);
+
+/// Removes idle iterations from the ends of the loop's values. `around` has the values of loops
+/// that are not in `values`.
+void trim_idle_iterations(const Var& loop, const Reaches& reaches, const arith::IntervalMap& around,
+                          const arith::Facts& facts, arith::IntervalMap& values);
+
+/// Restricts `all`, the requirement of all iterations, given `one`, the requirement of a single
+/// iteration. If `one` is a linear function of a reach with a constant ratio, `all` ends where the
+/// reach is at an end of its range.
+///
+///   one = [4*o + i + 3, 4*o + i + 5], 4*o + i in [0, 10):   all = [3, 14]
+///   one = [2*o + i + 1, 2*o + i + 1], 4*o + 2*i in [0, 10):   all = [1, 5]
+arith::Interval not_beyond(const Reaches& reaches, const arith::Interval& one, arith::Interval all,
+                           const arith::Facts& facts);
+
+/// Returns the intersection of `set` and `domain`, both of which contain everything that is read.
+/// Restricting only one end requires both to be constant, because an interval cut at a loop
+/// variable could have a negative extent.
+arith::Interval within(const arith::Interval& set, const arith::Interval& domain,
+                       const arith::Facts& facts);
+
+/// Returns the provably shorter of two intervals that contain everything that is read; `a` if
+/// neither is.
+const arith::Interval& shorter(const arith::Interval& a, const arith::Interval& b,
+                               const arith::Facts& facts);
+
+/// Returns the set with values beyond the domain replaced by the domain's last value. A set that
+/// starts beyond the domain, which is never read, becomes that value. Precondition: the set starts
+/// inside or after the domain.
+arith::Interval clamped(const arith::Interval& set, const arith::Interval& domain,
+                        const arith::Facts& facts);
+
+/// Returns the index of every axis in terms of the leaves, simplified. An axis that was split and
+/// fused again is the fused one, without quotients and remainders. Axes with large indices
+/// (is_large) are omitted.
+AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
+                          AxisValues leaves, const arith::Facts& facts);
 
 /// The range of a root axis and the required domain, in terms of the loops around the producer.
 struct NeededAxis {
@@ -196,5 +281,37 @@ class BoundInference {
 /// Clamped.
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show);
+
+// The dependence of a scan's steps on one another. It decides along which axes a part of the space
+// suffices.
+//
+//   update[t, i] = state[t - 1, i] + x[t, i]       // i is fixed: a part depends on the same part
+//   update[t, i] = state[t - 1, i - 1] + x[t, i]   // i is not: a step requires one more element
+
+/// Returns the stages of one step, ascending: the updates, and every stage that depends on the
+/// state and is required by an update.
+std::vector<StageId> stages_of_step(const StageGraph& graph, StageId scan);
+
+/// Returns the spatial axes of the scan along which every element depends only on elements of the
+/// state with the same coordinate. They are a fixed point: every step requires the same range. Only
+/// indices that are plain axes are recognized; any other index is assumed to require everything.
+std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId scan);
+
+// Checks that reject schedules that are incompatible with their threads and memory. Errors name the
+// user's line.
+
+/// Checks after all ranges are known: loops do not have more iterations than declared threads;
+/// memory that is private to a thread is not read by others; loops around a stage whose memory is
+/// shared have the same trip count in all threads; and no block waits for another.
+void check_threads(const StageGraph& graph, StageId stage, const AxisRanges& ranges,
+                   const Facts& facts);
+
+/// A double buffer requires a loop in which it can run ahead.
+void check_double_buffer(const StageGraph& graph, StageId stage);
+
+/// Checks that `producer` can fill memory that is private to a thread. A producer outside the
+/// thread's loop (a loop of `reader`, or around it) must run in the same threads.
+void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
+                       StageId reader);
 
 }  // namespace tenon::te

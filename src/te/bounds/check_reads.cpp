@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/arith/index_terms.h"
+#include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/graph.h"
 #include "tenon/tir/print.h"
@@ -11,91 +12,70 @@
 namespace tenon::te {
 
 using namespace tir;
+using arith::Interval;
 
 namespace {
 
-struct ValueRange {
-  std::int64_t min, max;
-};
+/// The axes of a stage, with ranges that are all constant, or those that the axes declare.
+using Box = std::vector<std::pair<Var, Range>>;
 
-/// Constant ranges of the axes of a stage.
-struct Box {
-  std::vector<Var> vars;
-  std::vector<ValueRange> values;
-};
-
-/// Returns the minimum and maximum of a linear combination of axes over the box; both are attained.
-/// Nullopt for other indices, and if a value exceeds int64.
-std::optional<ValueRange> ends_of(const Expr& index, const Box& box) {
-  std::vector<std::int64_t> coefficients(box.vars.size(), 0);
+/// Returns the minimum and maximum, both attained, of a linear combination of axes plus terms that
+/// depend on no axis. Nullopt for
+/// other indices, and if a constant end exceeds int64.
+std::optional<Interval> ends_of(const Expr& index, const Box& box) {
+  std::vector<std::int64_t> coefficients(box.size(), 0);
+  std::optional<Expr> others;
   std::int64_t constant = 0;
-  const bool is_sum =
-      arith::for_each_term(index, 1, constant, [&](const Expr& term, std::int64_t coefficient) {
-        const auto var = std::find_if(box.vars.begin(), box.vars.end(),
-                                      [&](const Var& v) { return v.same_as(term); });
-        if (var == box.vars.end()) return false;
-        std::int64_t& sum = coefficients[static_cast<std::size_t>(var - box.vars.begin())];
-        return !__builtin_add_overflow(sum, coefficient, &sum);
-      });
-  if (!is_sum) return std::nullopt;
-  arith::Reach reach(constant);
-  for (std::size_t n = 0; n < coefficients.size(); ++n)
-    reach.add(coefficients[n], box.values[n].min, box.values[n].max);
-  if (!reach.min() || !reach.max()) return std::nullopt;
-  return ValueRange{*reach.min(), *reach.max()};
-}
-
-/// Symbolic ranges of the axes of a stage.
-struct SymbolicBox {
-  std::vector<Var> vars;
-  std::vector<Range> ranges;
-};
-
-struct SymbolicValues {
-  Expr min, max;
-};
-
-/// Returns the symbolic minimum and maximum of a linear combination of axes plus axis-independent
-/// terms.
-std::optional<SymbolicValues> ends_of(const Expr& index, const SymbolicBox& box) {
-  std::vector<std::int64_t> coefficients(box.vars.size(), 0);
-  Expr fixed = make_int(index.dtype(), 0);
-  std::int64_t constant = 0;
-  const auto is_axis = [&](const Expr& e) {
-    return std::ranges::find_if(box.vars, [&](const Var& v) { return v.same_as(e); });
+  const auto axis_of = [&](const Expr& e) {
+    return std::ranges::find_if(box, [&](const auto& axis) { return axis.first.same_as(e); });
   };
   const bool is_sum =
       arith::for_each_term(index, 1, constant, [&](const Expr& term, std::int64_t coefficient) {
-        const auto var = is_axis(term);
-        if (var != box.vars.end()) {
-          std::int64_t& sum = coefficients[static_cast<std::size_t>(var - box.vars.begin())];
+        if (const auto axis = axis_of(term); axis != box.end()) {
+          std::int64_t& sum = coefficients[static_cast<std::size_t>(axis - box.begin())];
           return !__builtin_add_overflow(sum, coefficient, &sum);
         }
-        for (const Var& used : free_vars(term))
-          if (is_axis(used) != box.vars.end()) return false;
-        bool reads = false;
-        walk(term, [&](const ProducerLoad&) { reads = true; });
-        fixed = fixed + term * make_int(term.dtype(), coefficient);
-        return !reads && term.dtype() == index.dtype();
+        if (term.dtype() != index.dtype() || contains<ProducerLoad>(term) ||
+            uses_var(term, [&](const Expr& used) { return axis_of(used) != box.end(); }))
+          return false;
+        const Expr scaled = term * make_int(term.dtype(), coefficient);
+        others = others ? *others + scaled : scaled;
+        return true;
       });
   if (!is_sum) return std::nullopt;
-  Expr least = fixed + make_int(index.dtype(), constant), greatest = least;
+  const auto is_constant = [](const auto& axis) {
+    return constant_int(axis.second.min) && constant_int(axis.second.extent);
+  };
+  if (!others && std::ranges::all_of(box, is_constant)) {
+    arith::Reach reach(constant);
+    for (std::size_t n = 0; n < coefficients.size(); ++n) {
+      const std::int64_t first = *constant_int(box[n].second.min);
+      reach.add(coefficients[n], first, first + *constant_int(box[n].second.extent) - 1);
+    }
+    if (!reach.min() || !reach.max()) return std::nullopt;
+    const bool is_int32 = index.dtype() == Int(32) && std::in_range<std::int32_t>(*reach.min()) &&
+                          std::in_range<std::int32_t>(*reach.max());
+    const DataType type = is_int32 ? Int(32) : Int(64);
+    return Interval::of(make_int(type, *reach.min()), make_int(type, *reach.max()));
+  }
+  const Expr fixed = make_int(index.dtype(), constant);
+  Expr min = others ? *others + fixed : fixed, max = min;
   for (std::size_t n = 0; n < coefficients.size(); ++n) {
-    const Range& range = box.ranges[n];
+    const Range& range = box[n].second;
     const Expr factor = make_int(index.dtype(), coefficients[n]);
     if (coefficients[n] == 0) continue;
     if (range.min.dtype() != index.dtype()) return std::nullopt;
     const Expr first = range.min * factor, last = (range.min + range.extent - 1) * factor;
-    least = least + (coefficients[n] > 0 ? first : last);
-    greatest = greatest + (coefficients[n] > 0 ? last : first);
+    min = min + (coefficients[n] > 0 ? first : last);
+    max = max + (coefficients[n] > 0 ? last : first);
   }
-  return SymbolicValues{arith::simplify(least), arith::simplify(greatest)};
+  return Interval::of(arith::simplify(min), arith::simplify(max));
 }
 
 class ReadChecker {
  public:
-  ReadChecker(const Operation& op, std::optional<Box> box, SymbolicBox symbolic, Outside refused)
-      : op_(op), box_(std::move(box)), symbolic_(std::move(symbolic)), refused_(refused) {}
+  ReadChecker(const Operation& op, Box box, Outside refused)
+      : op_(op), box_(std::move(box)), refused_(refused) {}
 
   void visit(const Expr& e) const {
     if (const ProducerLoad* load = e.as<ProducerLoad>()) check(*load);
@@ -119,85 +99,78 @@ class ReadChecker {
   }
 
   void check(const ProducerLoad& load) const {
-    const std::vector<Expr>& shape = load.producer->shape();
-    for (std::size_t dim = 0; dim < shape.size(); ++dim) {
-      const std::optional<std::int64_t> extent = constant_int(shape[dim]);
-      if (!box_ || !extent) {
-        check_symbolic(load, dim);
-        continue;
-      }
-      const std::optional<ValueRange> ends = ends_of(load.indices[dim], *box_);
-      if (ends && !is_fine(*ends, *extent))
-        refuse(load, dim, std::to_string(ends->min), std::to_string(ends->max));
+    for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
+      const std::optional<Interval> ends = ends_of(load.indices[dim], box_);
+      if (ends && is_outside(*ends, load.producer->shape()[dim])) refuse(load, dim, *ends);
     }
   }
 
-  /// Checks whether a read is out of bounds for all sizes for which anything is read.
-  void check_symbolic(const ProducerLoad& load, std::size_t dim) const {
-    if (refused_ == Outside::Wholly) return;
-    const Expr& extent = load.producer->shape()[dim];
-    const std::optional<SymbolicValues> ends = ends_of(load.indices[dim], symbolic_);
-    if (!ends || ends->max.dtype() != extent.dtype()) return;
-    if (arith::can_prove(ends->max >= extent) || arith::can_prove(ends->min < 0))
-      refuse(load, dim, print_expr(ends->min), print_expr(ends->max));
+  bool is_outside(const Interval& ends, const Expr& extent) const {
+    const auto min = constant_int(*ends.min()), max = constant_int(*ends.max()),
+               count = constant_int(extent);
+    if (min && max && count)
+      return refused_ == Outside::Wholly ? *min >= *count || *max < 0 : *min < 0 || *max >= *count;
+    // With symbolic sizes, a read is refused if it is out of bounds for all sizes for which
+    // anything is read.
+    return refused_ == Outside::Partly && ends.max()->dtype() == extent.dtype() &&
+           (arith::can_prove(*ends.max() >= extent) || arith::can_prove(*ends.min() < 0));
   }
 
-  [[noreturn]] void refuse(const ProducerLoad& load, std::size_t dim, const std::string& first,
-                           const std::string& last) const {
+  [[noreturn]] void refuse(const ProducerLoad& load, std::size_t dim, const Interval& ends) const {
     throw BoundError("compute `" + op_.name() + "` reads tensor `" + load.producer->name() +
-                         "` at index " + std::to_string(dim) + " from " + first + " to " + last +
-                         ", but this dimension has " + print_expr(load.producer->shape()[dim]) +
+                         "` at index " + std::to_string(dim) + " from " + text_of(*ends.min()) +
+                         " to " + text_of(*ends.max()) + ", but this dimension has " +
+                         print_expr(load.producer->shape()[dim]) +
                          " elements; read it under if_then_else, or change the shape",
                      op_.where());
   }
 
-  bool is_fine(const ValueRange& ends, std::int64_t extent) const {
-    if (refused_ == Outside::Wholly) return ends.min < extent && ends.max >= 0;
-    return ends.min >= 0 && ends.max < extent;
+  static std::string text_of(const Expr& end) {
+    const auto value = constant_int(end);
+    return value ? std::to_string(*value) : print_expr(end);
   }
 
   const Operation& op_;
-  const std::optional<Box> box_;
-  const SymbolicBox symbolic_;
+  const Box box_;
   const Outside refused_;
 };
 
-/// Returns the ranges; nullopt if one is not constant, or is empty so that nothing is read.
-std::optional<Box> box_of(const Operation& op, const Bounds& bounds) {
+/// Returns the range of the axis as constants; nullopt if it is not constant, or empty, so that
+/// nothing is read.
+std::optional<Range> constant_range(const IterVar& axis, const Range& range) {
+  const auto min = constant_int(range.min), extent = constant_int(range.extent);
+  if (!min || !extent || *extent < 1) return std::nullopt;
+  std::int64_t first = *min, last = *min + *extent - 1;
+  // A range may exceed the axis's own domain. Points outside the domain are guarded and read
+  // nothing.
+  if (axis.dom()) {
+    const auto begin = constant_int(axis.dom()->min), length = constant_int(axis.dom()->extent);
+    if (!begin || !length) return std::nullopt;
+    first = std::max(first, *begin);
+    last = std::min(last, *begin + *length - 1);
+  }
+  if (first > last) return std::nullopt;
+  const DataType type = range.min.dtype();
+  return Range::from_min_extent(make_int(type, first), make_int(type, last - first + 1));
+}
+
+/// Returns the range that the axis declares; nullopt if the stage may run over less.
+std::optional<Range> declared_range(const IterVar& axis, const Range& range) {
+  const std::optional<Range>& dom = axis.dom();
+  if (!dom || constant_int(range.extent) == 0 || !arith::can_prove(range.min == dom->min) ||
+      !arith::can_prove(range.extent == dom->extent))
+    return std::nullopt;
+  return range;
+}
+
+std::optional<Box> box_of(const Operation& op, const Bounds& bounds, bool is_constant) {
   Box box;
   for (const IterVar& axis : op.root_iter_vars()) {
     const Range* range = bounds.find(axis);
     if (!range) return std::nullopt;
-    const std::optional<std::int64_t> min = constant_int(range->min),
-                                      extent = constant_int(range->extent);
-    if (!min || !extent || *extent < 1) return std::nullopt;
-    ValueRange values{*min, *min + *extent - 1};
-    // A range may exceed the axis's own domain. Points outside the domain are guarded and read
-    // nothing.
-    if (axis.dom()) {
-      const std::optional<std::int64_t> first = constant_int(axis.dom()->min);
-      const std::optional<std::int64_t> length = constant_int(axis.dom()->extent);
-      if (!first || !length) return std::nullopt;
-      values = {std::max(values.min, *first), std::min(values.max, *first + *length - 1)};
-    }
-    if (values.min > values.max) return std::nullopt;
-    box.vars.push_back(axis.var());
-    box.values.push_back(values);
-  }
-  return box;
-}
-
-/// Returns the ranges; nullopt if the stage may run over less than the declared ranges of its axes.
-std::optional<SymbolicBox> symbolic_box_of(const Operation& op, const Bounds& bounds) {
-  SymbolicBox box;
-  for (const IterVar& axis : op.root_iter_vars()) {
-    const Range* range = bounds.find(axis);
-    if (!range || !axis.dom() || constant_int(range->extent) == 0) return std::nullopt;
-    if (!arith::can_prove(range->min == axis.dom()->min) ||
-        !arith::can_prove(range->extent == axis.dom()->extent))
-      return std::nullopt;
-    box.vars.push_back(axis.var());
-    box.ranges.push_back(*range);
+    const auto known = is_constant ? constant_range(axis, *range) : declared_range(axis, *range);
+    if (!known) return std::nullopt;
+    box.emplace_back(axis.var(), *known);
   }
   return box;
 }
@@ -209,13 +182,11 @@ void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused)
     const FrozenStage& stage = graph.stage(id);
     const Compute* compute = stage.op.as<Compute>();
     if (!compute || stage.store_predicate || !graph.attach_path(id).empty()) continue;
-    const std::optional<Box> box = box_of(stage.op, bounds);
-    // With symbolic sizes, a read can be proved only partly out of bounds, so the check is skipped
-    // if only reads wholly out of bounds are rejected.
-    const std::optional<SymbolicBox> symbolic =
-        refused == Outside::Wholly ? std::nullopt : symbolic_box_of(stage.op, bounds);
-    if (!box && !symbolic) continue;
-    const ReadChecker checker(stage.op, box, symbolic.value_or(SymbolicBox{}), refused);
+    std::optional<Box> box = box_of(stage.op, bounds, true);
+    // With symbolic sizes, no read is proved to be wholly out of bounds.
+    if (!box && refused == Outside::Partly) box = box_of(stage.op, bounds, false);
+    if (!box) continue;
+    const ReadChecker checker(stage.op, std::move(*box), refused);
     for (const Expr& body : compute->body) checker.visit(body);
   }
 }

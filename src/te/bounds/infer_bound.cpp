@@ -1,25 +1,28 @@
 #include "tenon/te/infer_bound.h"
 
 #include <algorithm>
+#include <iomanip>
+#include <ostream>
 #include <ranges>
+#include <set>
+#include <sstream>
 
 #include "te/bounds/bound_inference.h"
-#include "te/bounds/cover.h"
 #include "te/bounds/lifted_threads.h"
-#include "te/bounds/only_value.h"
-#include "te/bounds/thread_checks.h"
-#include "te/graph/scan_axes.h"
+#include "te/bounds/required_region.h"
 #include "te/graph/thread_scope.h"
 #include "te/relations/propagate.h"
+#include "te/schedule/schedule_data.h"
 #include "tenon/arith/const_bound.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/te/exact_bound.h"
 #include "tenon/te/freeze.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::te {
 
 using namespace tir;
+using arith::can_prove;
+using arith::Facts;
 using arith::Interval;
 using arith::simplify;
 using arith::values_of;
@@ -380,22 +383,154 @@ void with_inferred(const StageGraph& graph, Tightness tightness,
 
 namespace {
 
-Bounds infer(const StageGraph& graph, Tightness tightness,
-             std::shared_ptr<const StageGraph> kept = nullptr) {
-  auto bounds = std::make_shared<Bounds::Data>();
-  with_inferred(graph, tightness, [&](BoundInference& inference) { *bounds = inference.bounds(); });
-  bounds->graph = std::move(kept);
-  return Bounds(std::move(bounds));
+Bounds::Data infer(const StageGraph& graph, Tightness tightness) {
+  Bounds::Data bounds;
+  with_inferred(graph, tightness, [&](BoundInference& inference) { bounds = inference.bounds(); });
+  return bounds;
+}
+
+Bounds shared(Bounds::Data bounds) {
+  return Bounds(std::make_shared<const Bounds::Data>(std::move(bounds)));
 }
 
 }  // namespace
 
-Bounds infer_bound(const StageGraph& graph) { return infer(graph, Tightness::Known); }
-Bounds infer_exact_bound(const StageGraph& graph) { return infer(graph, Tightness::Exact); }
+Bounds infer_bound(const StageGraph& graph) { return shared(infer(graph, Tightness::Known)); }
+Bounds infer_exact_bound(const StageGraph& graph) { return shared(infer(graph, Tightness::Exact)); }
 
 Bounds infer_bound(const Schedule& schedule, SourceLocation where) {
   auto graph = std::make_shared<const StageGraph>(freeze(schedule, where));
-  return infer(*graph, Tightness::Known, graph);
+  Bounds::Data bounds = infer(*graph, Tightness::Known);
+  bounds.graph = std::move(graph);
+  bounds.schedule = schedule;
+  bounds.version = schedule.data().version;
+  return shared(std::move(bounds));
+}
+
+// Queries on bounds, and their printed form.
+
+const AxisMap<Range>& Bounds::ranges() const { return data_->ranges; }
+const std::vector<Bounds::Entry>& Bounds::entries() const { return data_->entries; }
+const StageGraph* Bounds::graph() const { return data_->graph.get(); }
+bool Bounds::are_of(const Schedule& schedule) const {
+  return data_->schedule && &data_->schedule->data() == &schedule.data() &&
+         data_->version == schedule.data().version;
+}
+
+const Range* Bounds::find(const IterVar& axis) const { return ranges().find(axis); }
+
+const Range& Bounds::operator[](const IterVar& axis) const {
+  if (const Range* range = find(axis)) return *range;
+  throw BoundError("axis `" + axis.name() + "` does not belong to the schedule: it has no bounds");
+}
+
+std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
+  std::size_t stage_width = 5, axis_width = 4;
+  for (const std::string& name : bounds.data().stage_names)
+    stage_width = std::max(stage_width, name.size());
+  for (const Bounds::Entry& entry : bounds.entries())
+    axis_width = std::max(axis_width, entry.axis.name().size());
+  // An axis that already starts at 0 and its rebased counterpart print as one row.
+  std::set<std::array<std::string, 3>> printed;
+  auto row = [&](const std::string& stage, const std::string& axis, const std::string& range) {
+    if (!printed.insert({stage, axis, range}).second) return;
+    out << std::left << std::setw(static_cast<int>(stage_width) + 2) << stage
+        << std::setw(static_cast<int>(axis_width) + 2) << axis << range << '\n';
+  };
+  row("stage", "axis", "range");
+  for (const Bounds::Entry& entry : bounds.entries()) {
+    const std::string range =
+        "[" + print_expr(entry.range.min) + ", +" + print_expr(entry.range.extent) + ")";
+    row(bounds.data().stage_names[entry.stage.index()], entry.axis.name(), range);
+  }
+  return out;
+}
+
+namespace {
+
+using Part = std::pair<StageId, Interval>;
+
+bool reaches(const std::optional<Expr>& end, const std::optional<Expr>& all, bool is_max,
+             const Facts& facts) {
+  if (!end || !all) return !end;
+  return can_prove(is_max ? *end >= *all : *end <= *all, facts);
+}
+
+/// Returns all readers if the one that reads furthest cannot be determined.
+std::vector<StageId> deciding(const std::vector<Part>& parts, const Interval& all,
+                              const Facts& facts) {
+  std::vector<StageId> at_min, at_max;
+  for (const auto& [reader, part] : parts) {
+    const bool is_at_min = reaches(part.min(), all.min(), false, facts);
+    const bool is_at_max = reaches(part.max(), all.max(), true, facts);
+    if (is_at_min && is_at_max) return {reader};
+    if (is_at_min) at_min.push_back(reader);
+    if (is_at_max) at_max.push_back(reader);
+  }
+  std::vector<StageId> result;
+  if (!at_min.empty() && !at_max.empty()) {
+    result = {at_min.front(), at_max.front()};
+  } else {
+    for (const auto& [reader, part] : parts) result.push_back(reader);
+  }
+  std::ranges::sort(result);
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+RequiredBox whole_shape(const Tensor& tensor) {
+  RequiredBox box;
+  for (const Expr& extent : tensor.shape()) box.push_back({Range(0, extent), {}});
+  return box;
+}
+
+}  // namespace
+
+RequiredBox BoundInference::required_of(StageId id, std::span<const TensorReaders> outputs) {
+  const Tensor& first = outputs.front().tensor;
+  std::vector<std::vector<Part>> parts(first.shape().size());
+  for (const auto& [tensor, readers] : outputs)
+    for (const StageId reader : readers) {
+      Needs needs(parts.size());
+      add_needs_of(reader, id, tensor, needs);
+      for (std::size_t dim = 0; dim < parts.size(); ++dim)
+        if (!needs[dim].empty()) parts[dim].emplace_back(reader, arith::hull(needs[dim], facts_));
+    }
+  RequiredBox box = whole_shape(first);
+  for (std::size_t dim = 0; dim < parts.size(); ++dim) {
+    if (parts[dim].empty()) continue;
+    std::vector<Interval> sets;
+    for (const auto& [reader, part] : parts[dim]) sets.push_back(part);
+    const Interval all = arith::hull(sets, facts_);
+    box[dim] = {arith::simplify(all.to_range(box[dim].range, facts_), facts_),
+                deciding(parts[dim], all, facts_)};
+  }
+  return box;
+}
+
+std::vector<RequiredBox> BoundInference::required(StageId id) {
+  const FrozenStage& stage = graph_.stage(id);
+  const std::vector<TensorReaders>& outputs = graph_.output_readers(id);
+  std::vector<RequiredBox> boxes;
+  for (int k = 0; k < stage.op.num_outputs(); ++k) {
+    const bool is_read = static_cast<std::size_t>(k) < outputs.size() && !stage.is_output;
+    if (!is_read) {
+      boxes.push_back(whole_shape(stage.op.output(k)));
+    } else {
+      const std::span<const TensorReaders> all = outputs;
+      boxes.push_back(required_of(
+          id, stage.op.as<Compute>() ? all : all.subspan(static_cast<std::size_t>(k), 1)));
+    }
+  }
+  return boxes;
+}
+
+std::vector<std::vector<RequiredBox>> required_boxes(const StageGraph& graph, bool exact) {
+  std::vector<std::vector<RequiredBox>> boxes;
+  with_inferred(graph, exact ? Tightness::Exact : Tightness::Known, [&](BoundInference& inference) {
+    for (const StageId id : graph.ids()) boxes.push_back(inference.required(id));
+  });
+  return boxes;
 }
 
 }  // namespace tenon::te

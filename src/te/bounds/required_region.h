@@ -1,9 +1,12 @@
 // The requirements of a reader on a tensor, given the domains of the reader's axes.
 #pragma once
 
-#include "te/operations/collect_reads.h"
+#include <vector>
+
+#include "te/operations/body.h"
 #include "tenon/arith/interval.h"
 #include "tenon/support/function_ref.h"
+#include "tenon/te/operation.h"
 
 namespace tenon::te {
 
@@ -19,5 +22,35 @@ void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, c
                const arith::IntervalMap& domains, const arith::Facts& facts,
                FunctionRef<bool(const Tensor&)> is_input,
                FunctionRef<bool(std::size_t dim)> rounds_up, Needs& needs);
+
+// Extents that syntactically depend on outer loops but are constant.
+
+/// Returns the value of the expression if it is the same for all values of its variables, found by
+/// enumeration; nullopt otherwise, or if there are too many values.
+///
+///   floordiv(min(i*3 + 2, 20) + 9 - min(i*3, 20), 6), i in [0, 7]:   1
+std::optional<std::int64_t> only_value(const tir::Expr& e, const arith::IntervalMap& values);
+
+// The range that covers several requirements on one axis.
+
+using tir::Expr;
+using tir::Range;
+
+/// Returns the hull of the sets; `declared` if it is unbounded. Simplified without facts, as in TVM
+/// 0.9 text. If the expression becomes too large, as along a chain of stages with clamped indices,
+/// the clamps are dropped: the result is a tile and a halo of constant size, or all of `declared`
+/// if that is not larger.
+Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
+            const arith::Facts& facts);
+
+/// Returns the hull regardless of its size as an expression. Returns `declared` if the hull is
+/// longer, because padding around a tile can exceed a tensor that is little larger than the tile.
+/// (TVM 0.9 keeps the longer range.)
+Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
+                  const arith::Facts& facts);
+
+/// Returns the range in the axis's own type. Readers may use wider indices, but their requirements
+/// are inside the axis. Where their loops exceed the type, the range ends with the axis.
+Range in_type_of(const IterVar& axis, const Range& range, const arith::Facts& facts);
 
 }  // namespace tenon::te

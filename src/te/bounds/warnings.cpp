@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "te/graph/thread_scope.h"
-#include "te/operations/collect_reads.h"
-#include "te/operations/count.h"
+#include "te/operations/body.h"
+#include "te/operations/declare.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/te/exact_bound.h"
 #include "tenon/te/graph.h"
+#include "tenon/te/infer_bound.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
@@ -19,7 +19,7 @@ using namespace tir;
 namespace {
 
 /// Below this size, data is in a fast cache on nearly all processors.
-constexpr std::int64_t kWorthAWord = 32 * 1024;
+constexpr std::int64_t kMinReportedBytes = 32 * 1024;
 
 bool is_data(const Expr& index) {
   bool found = false;
@@ -33,7 +33,7 @@ Count count(const Bounds& bounds, const IterVar& axis) {
 }
 
 /// Minimum ratio that is reported. Less recomputation is normal overlap of tiles.
-constexpr std::int64_t kWorthTimes = 2;
+constexpr std::int64_t kMinReportedRatio = 2;
 
 /// Returns the ratio with one decimal, such as "3.9".
 std::string times(std::int64_t evaluations, std::int64_t elements) {
@@ -55,10 +55,10 @@ class Finder {
 
   std::vector<std::string> find() {
     for (StageId id : graph_.ids()) {
-      look_at_gathers(id);
-      look_at_rolling(id);
-      look_at_recomputation(id);
-      look_at_strides(id);
+      check_gathers(id);
+      check_rolling_buffer(id);
+      check_recomputation(id);
+      check_strides(id);
     }
     return std::move(found_);
   }
@@ -79,21 +79,21 @@ class Finder {
     return std::nullopt;
   }
 
-  void look_at_gathers(StageId id) {
+  void check_gathers(StageId id) {
     const FrozenStage& stage = graph_.stage(id);
     if (!stage.place || !stage.op.as<Compute>()) return;
     const Count bytes = bytes_of(stage, bounds_);
-    if (!bytes || *bytes < kWorthAWord) return;
+    if (!bytes || *bytes < kMinReportedBytes) return;
     Count times = 1;
     for (const AttachPoint& loop : graph_.attach_path(id))
       times = product(times, count(bounds_, loop.axis).value_or(2));
     if (times.value_or(0) < 2) return;
     for (StageId reader : graph_.readers(id))
       if (const std::optional<std::size_t> dim = gathered_dimension(id, reader))
-        return tell_of_gather(id, reader, *dim, *bytes);
+        return warn_of_gather(id, reader, *dim, *bytes);
   }
 
-  void tell_of_gather(StageId id, StageId reader, std::size_t dim, std::int64_t bytes) {
+  void warn_of_gather(StageId id, StageId reader, std::size_t dim, std::int64_t bytes) {
     const FrozenStage& stage = graph_.stage(id);
     const AttachPoint& loop = *stage.place;
     const Range& all = bounds_.at(loop.axis);
@@ -112,7 +112,7 @@ class Finder {
     found_.push_back(text + " (at " + to_string(stage.attach_where) + ")");
   }
 
-  void look_at_rolling(StageId id) {
+  void check_rolling_buffer(StageId id) {
     const FrozenStage& stage = graph_.stage(id);
     if (!stage.rolling_buffer || stage.place) return;
     found_.push_back("rolling_buffer of " + describe(stage) +
@@ -167,17 +167,17 @@ class Finder {
   std::size_t rolling_loop(std::span<const IterVar> axes, const Loops& loops) const {
     for (std::size_t outer = 0; outer < loops.size(); ++outer) {
       std::vector<int> movers(loops.size(), 0);
-      bool moves_apart = true;
+      bool moves_separately = true;
       for (const IterVar& axis : axes) {
         int used = 0;
         for (std::size_t n = outer; n < loops.size(); ++n) {
           if (!uses_var(bounds_.at(axis).min, loops[n].axis.var())) continue;
           ++used;
-          moves_apart = moves_apart && ++movers[n] == 1;
+          moves_separately = moves_separately && ++movers[n] == 1;
         }
-        moves_apart = moves_apart && used <= 1;
+        moves_separately = moves_separately && used <= 1;
       }
-      if (moves_apart && movers[outer] == 1) return outer;
+      if (moves_separately && movers[outer] == 1) return outer;
     }
     return loops.size();
   }
@@ -187,7 +187,7 @@ class Finder {
                                [](const Expr& body) { return body.as<ProducerLoad>() != nullptr; });
   }
 
-  void look_at_recomputation(StageId id) {
+  void check_recomputation(StageId id) {
     const FrozenStage& stage = graph_.stage(id);
     const Compute* compute = stage.op.as<Compute>();
     const bool is_part = std::ranges::any_of(
@@ -205,7 +205,8 @@ class Finder {
     for (const AttachPoint& loop : all.first(kept))
       evaluations = product(evaluations, count(bounds_, loop.axis));
     const Count needed = elements_over(axes, all);
-    if (!evaluations || !needed || *needed < 1 || *evaluations < kWorthTimes * *needed) return;
+    if (!evaluations || !needed || *needed < 1 || *evaluations < kMinReportedRatio * *needed)
+      return;
     const AttachPoint& place = *stage.place;
     std::string text = stage.rolling_buffer ? "rolling_buffer" : "compute_at";
     text += " of " + describe(stage) + ": each of its elements is computed " +
@@ -251,7 +252,7 @@ class Finder {
   }
 
   /// Warns of strided reads: a stage at root computes the hull of the elements read.
-  void look_at_strides(StageId id) {
+  void check_strides(StageId id) {
     const FrozenStage& stage = graph_.stage(id);
     const Compute* compute = stage.op.as<Compute>();
     if (stage.place || stage.is_output || !compute || !stage.scan_parts.empty()) return;
@@ -266,10 +267,10 @@ class Finder {
       if (!extent || !taken) return;
       computed = product(computed, extent);
       used = product(used, std::min(*extent, *taken));
-      if (*taken * kWorthTimes <= *extent)
+      if (*taken * kMinReportedRatio <= *extent)
         dimensions += (dimensions.empty() ? "" : ", ") + std::to_string(dim);
     }
-    if (!computed || !used || *used < 1 || *computed < kWorthTimes * *used) return;
+    if (!computed || !used || *used < 1 || *computed < kMinReportedRatio * *used) return;
     found_.push_back(describe(stage) + ": " + times(*computed, *used) +
                      " elements are computed for each that is read (" + std::to_string(*computed) +
                      " for " + std::to_string(*used) +
@@ -287,24 +288,24 @@ class Finder {
   std::vector<std::string> found_;
 };
 
-std::vector<std::string> untold(const Schedule& schedule, const std::vector<std::string>& all) {
+std::vector<std::string> unreported(const Schedule& schedule, const std::vector<std::string>& all) {
   std::vector<std::string> result;
   for (const std::string& each : all)
-    if (schedule.data().told.insert(each).second) result.push_back(each);
+    if (schedule.data().reported_warnings.insert(each).second) result.push_back(each);
   return result;
 }
 
 }  // namespace
 
 std::vector<std::string> pending_warnings(const Schedule& schedule) {
-  return untold(schedule, schedule.warnings());
+  return unreported(schedule, schedule.warnings());
 }
 
 std::vector<std::string> pending_warnings(const Schedule& schedule, const StageGraph& graph,
                                           const Bounds& bounds) {
   std::vector<std::string> all = schedule.warnings();
   for (std::string& each : Finder(graph, bounds).find()) all.push_back(std::move(each));
-  return untold(schedule, all);
+  return unreported(schedule, all);
 }
 
 }  // namespace tenon::te

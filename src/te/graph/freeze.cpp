@@ -1,41 +1,62 @@
 #include "tenon/te/freeze.h"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/topological_sort.hpp>
 #include <ranges>
 
-#include "te/graph/draw_readers.h"
 #include "te/graph/thread_scope.h"
 #include "te/schedule/normalize.h"
 #include "te/schedule/stage_edit.h"
+#include "tenon/te/graph.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
 namespace {
 
-/// Edges lead from a stage to the stages that it reads, or to the stage that it is attached to.
-using Digraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+// A drawing of the loops around the readers of a stage, for messages: the possible attach points.
 
-std::vector<StageId> targets(const Digraph& graph, StageId id) {
-  std::vector<StageId> result;
-  for (auto [edge, end] = boost::out_edges(id.index(), graph); edge != end; ++edge)
-    result.emplace_back(boost::target(*edge, graph));
-  return result;
+/// Returns the loops, outermost first.
+std::vector<AttachPoint> loops_of(const StageGraph& graph, StageId id) {
+  const std::vector<AttachPoint>& path = graph.attach_path(id);
+  std::vector<AttachPoint> loops(path.rbegin(), path.rend());
+  for (const IterVar& leaf : graph.stage(id).leaf_iter_vars) loops.push_back({id, leaf});
+  return loops;
 }
 
-std::vector<StageId> sources(const Digraph& graph, StageId id) {
-  std::vector<StageId> result;
-  for (auto [edge, end] = boost::in_edges(id.index(), graph); edge != end; ++edge)
-    result.emplace_back(boost::source(*edge, graph));
-  return result;
+bool same_loop(const AttachPoint& a, const AttachPoint& b) {
+  return a.stage == b.stage && a.axis.same_as(b.axis);
 }
 
-std::vector<StageId> sorted_once(std::vector<StageId> ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
+std::string name_of(const StageGraph& graph, StageId id) {
+  return "`" + graph.stage(id).origin_op.name() + "`";
+}
+
+/// Returns, for a stage `B` to be computed at loop `i.outer` of `C`, lines such as
+///
+///   for i.outer in `C`    <- `B` is to be computed here
+///     for i.inner in `C`
+///       `C` reads `B`
+///   for i in `D`
+///     `D` reads `B`
+std::string draw_readers(const StageGraph& graph, StageId id, const AttachPoint& asked) {
+  const std::string name = name_of(graph, id);
+  std::string text;
+  std::vector<AttachPoint> open;
+  for (const StageId reader : graph.readers(id)) {
+    const std::vector<AttachPoint> loops = loops_of(graph, reader);
+    std::size_t depth = 0;
+    while (depth < open.size() && depth < loops.size() && same_loop(open[depth], loops[depth]))
+      ++depth;
+    for (; depth < loops.size(); ++depth) {
+      const AttachPoint& loop = loops[depth];
+      text += "\n" + std::string(2 * depth + 2, ' ') + "for " + loop.axis.name() + " in " +
+              name_of(graph, loop.stage);
+      if (same_loop(loop, asked)) text += "    <- " + name + " is to be computed here";
+    }
+    text += "\n" + std::string(2 * depth + 2, ' ') + name_of(graph, reader) + " reads " + name;
+    open = loops;
+  }
+  return text;
 }
 
 bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
@@ -86,15 +107,15 @@ class GraphBuilder {
   FrozenStage frozen(StageNumber number) {
     StageData& data = schedule_.stage(number);
     FrozenStage result{std::move(static_cast<StageSpec&>(data))};
-    const AttachedWhere attached = schedule_.effective_attach(number);
-    result.attach_where = attached.where;
+    const auto& [attach, where] = schedule_.effective_attach(number);
+    result.attach_where = where;
     result.scope = data.scope.value_or(tir::StorageScope::Global);
     result.scope_is_set = data.scope.has_value();
     // A placeholder is not computed, regardless of its group.
     if (result.op.as<Placeholder>()) return result;
-    if (const AttachAt* at = std::get_if<AttachAt>(&attached.attach))
+    if (const AttachAt* at = std::get_if<AttachAt>(&attach))
       result.place.emplace(*id_of_[at->stage.index()], at->axis);
-    if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attached.attach)) {
+    if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach)) {
       result.place.emplace(*id_of_[at->scan.index()], at->axis);
       result.is_scan_update = true;
     }
@@ -102,7 +123,8 @@ class GraphBuilder {
   }
 
   void link_reads() {
-    Digraph reads(graph_.size());
+    graph_.reads_.resize(graph_.size());
+    graph_.readers_.resize(graph_.size());
     for (StageId id : graph_.ids()) {
       std::vector<TensorReaders> outputs;
       const Operation& op = graph_.stage(id).op;
@@ -112,14 +134,15 @@ class GraphBuilder {
         const std::optional<StageId> producer = graph_.find(input.op());
         if (!producer || !(*producer < id))
           internal_error("a stage before the stage `" + input.name() + "` that it reads");
-        boost::add_edge(id.index(), producer->index(), reads);
         auto& readers = graph_.output_readers_[producer->index()];
         readers[static_cast<std::size_t>(input.value_index())].readers.push_back(id);
+        graph_.reads_[id.index()].push_back(*producer);
+        std::vector<StageId>& all = graph_.readers_[producer->index()];
+        if (all.empty() || all.back() != id) all.push_back(id);
       }
-    }
-    for (StageId id : graph_.ids()) {
-      graph_.reads_.push_back(sorted_once(targets(reads, id)));
-      graph_.readers_.push_back(sorted_once(sources(reads, id)));
+      std::vector<StageId>& reads = graph_.reads_[id.index()];
+      std::ranges::sort(reads);
+      reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
     }
   }
 
@@ -141,20 +164,24 @@ class GraphBuilder {
   }
 
   void link_attachments() {
-    Digraph tree(graph_.size());
-    for (StageId id : graph_.ids())
-      if (const std::optional<AttachPoint>& place = graph_.stage(id).place)
-        boost::add_edge(id.index(), place->stage.index(), tree);
+    graph_.attached_.resize(graph_.size());
     // Visits outer stages first, because the paths of inner stages extend theirs.
-    std::vector<std::size_t> outer_first;
-    try {
-      boost::topological_sort(tree, std::back_inserter(outer_first));
-    } catch (const boost::not_a_dag&) {
-      throw ScheduleError("stages are computed inside of each other, in a circle");
+    std::vector<StageId> outer_first;
+    for (StageId id : graph_.ids()) {
+      if (const std::optional<AttachPoint>& place = graph_.stage(id).place)
+        graph_.attached_[place->stage.index()].push_back(id);
+      else
+        outer_first.push_back(id);
     }
     graph_.attach_paths_.resize(graph_.size());
-    for (std::size_t index : outer_first) graph_.attach_paths_[index] = path_of(StageId(index));
-    for (StageId id : graph_.ids()) graph_.attached_.push_back(sorted_once(sources(tree, id)));
+    for (std::size_t n = 0; n < outer_first.size(); ++n) {
+      const std::size_t index = outer_first[n].index();
+      graph_.attach_paths_[index] = path_of(outer_first[n]);
+      outer_first.insert(outer_first.end(), graph_.attached_[index].begin(),
+                         graph_.attached_[index].end());
+    }
+    if (outer_first.size() != graph_.size())
+      throw ScheduleError("stages are computed inside of each other, in a circle");
   }
 
   std::vector<AttachPoint> path_of(StageId id) const {
@@ -371,6 +398,45 @@ StageGraph freeze(const Schedule& schedule, SourceLocation where) {
   ScheduleData normalized = schedule.data();
   normalize(normalized, where);
   return GraphBuilder(std::move(normalized)).build();
+}
+
+std::optional<ScanPart> FrozenStage::scan_part(int output) const {
+  if (scan_parts.empty()) return std::nullopt;
+  return scan_parts[static_cast<std::size_t>(output)];
+}
+
+std::span<const StageId> StageGraph::reads(StageId id) const { return reads_[id.index()]; }
+std::span<const StageId> StageGraph::readers(StageId id) const { return readers_[id.index()]; }
+const std::vector<TensorReaders>& StageGraph::output_readers(StageId id) const {
+  return output_readers_[id.index()];
+}
+const std::vector<AttachPoint>& StageGraph::attach_path(StageId id) const {
+  return attach_paths_[id.index()];
+}
+std::span<const StageId> StageGraph::attached_in(StageId stage) const {
+  return attached_[stage.index()];
+}
+
+std::vector<StageId> StageGraph::attached_at(StageId stage, const IterVar& axis) const {
+  std::vector<StageId> result;
+  for (StageId id : attached_in(stage))
+    if (attach_path(id).front().axis.same_as(axis)) result.push_back(id);
+  return result;
+}
+
+std::optional<StageId> StageGraph::find(const Operation& op) const {
+  auto found = stage_of_.find(op.get());
+  return found == stage_of_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<OutputId> StageGraph::find(const Tensor& tensor) const {
+  const std::optional<StageId> id = find(tensor.op());
+  return id ? std::optional(OutputId{*id, tensor.value_index()}) : std::nullopt;
+}
+
+Tensor StageGraph::resolve(const Tensor& tensor) const {
+  std::optional<StageId> id = find(tensor.op());
+  return id ? stage(*id).op.output(tensor.value_index()) : tensor;
 }
 
 }  // namespace tenon::te

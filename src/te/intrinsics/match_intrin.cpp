@@ -1,4 +1,4 @@
-#include "te/intrinsics/match_intrin.h"
+#include "te/intrinsics/tensorize.h"
 
 #include <algorithm>
 #include <array>
@@ -61,9 +61,10 @@ class CanonicalForms {
   CanonicalForms(VarMap origin, const Facts& facts) : origin_(std::move(origin)), facts_(facts) {}
 
   const Expr& of(const Expr& e) {
-    if (const auto known = forms_.find(&e.node()); known != forms_.end()) return known->second.form;
+    if (const auto known = forms_.find(&e.node()); known != forms_.end())
+      return known->second.second;
     if (is_stack_low()) return *with_deep_stack([&] { return &of(e); });
-    return forms_.emplace(&e.node(), Operand{e, make(e)}).first->second.form;
+    return forms_.emplace(&e.node(), Operand{e, make(e)}).first->second.second;
   }
   bool are_equal(const Expr& a, const Expr& b) { return structural_equal(of(a), of(b)); }
 
@@ -87,9 +88,8 @@ class CanonicalForms {
   }
 
  private:
-  struct Operand {
-    Expr value, form;
-  };
+  /// An expression and its form.
+  using Operand = std::pair<Expr, Expr>;
 
   /// The operands of a commutative operator. A chain of an integer operator is one list; the order
   /// of float operations affects the result.
@@ -102,7 +102,8 @@ class CanonicalForms {
       const auto [value, is_negated] = std::move(open.back());
       open.pop_back();
       if (!value.same_as(e) && !(is_chain && commutative_operator(value) == op)) {
-        result.push_back({value, is_negated ? call("negated", e.dtype(), {of(value)}) : of(value)});
+        result.emplace_back(value,
+                            is_negated ? call("negated", e.dtype(), {of(value)}) : of(value));
         continue;
       }
       const Binary& n = *value.as<Binary>();
@@ -124,7 +125,7 @@ class CanonicalForms {
     }
     const std::optional<BinaryOp> op = commutative_operator(e);
     if (!op) return map_children(e, [&](const Expr& child) { return of(child); });
-    for (const Operand& operand : operands(e)) forms.push_back(operand.form);
+    for (const auto& [value, form] : operands(e)) forms.push_back(form);
     std::ranges::sort(forms, {}, [](const Expr& form) { return form.node().hash; });
     return call(to_string(*op), e.dtype(), std::move(forms));
   }
@@ -141,7 +142,7 @@ class CanonicalForms {
 
   const VarMap origin_;
   const Facts& facts_;
-  /// Memoized forms. The key is the node of `value`, which the entry keeps alive.
+  /// Memoized forms. The key is the node of the expression, which the entry keeps alive.
   std::unordered_map<const ExprNode*, Operand> forms_;
 };
 

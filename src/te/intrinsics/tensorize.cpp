@@ -1,11 +1,12 @@
 #include "te/intrinsics/tensorize.h"
 
 #include <algorithm>
+#include <array>
 
-#include "te/intrinsics/check_intrin.h"
-#include "te/loops/compute_body.h"
+#include "te/loops/compute_nest.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/support/element_differs.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/print.h"
 
@@ -14,6 +15,542 @@ namespace tenon::te {
 using namespace tir;
 
 namespace {
+
+// One call of a tensor intrinsic in a stage: the loops that it replaces, and the region of each
+// tensor that its buffers view.
+
+/// A region of a tensor as a buffer of the intrinsic.
+struct IntrinView {
+  /// The declared buffer, if the intrinsic's dimensions are the last of the region; otherwise a
+  /// buffer with the region's dimensions, of which those that the intrinsic lacks are 1.
+  tir::Buffer buffer;
+  Tensor tensor;
+  std::vector<Range> region;
+  DimPairs dims;
+
+  /// The buffer's index for the intrinsic's index.
+  std::vector<Expr> index(const std::vector<Expr>& theirs) const;
+  /// The tensor's index for the intrinsic's index.
+  std::vector<Expr> index_of_tensor(const std::vector<Expr>& theirs) const;
+};
+
+struct IntrinCall {
+  const TensorIntrinNode& intrin;
+  /// The number of the stage's outermost loops that remain around the call.
+  std::size_t depth;
+  /// Whether loops of the reduction remain around the call.
+  bool is_split_reduction;
+  /// "tensorize of axis `j` of stage `C` with intrinsic `vadd`", for messages.
+  std::string what;
+  SourceLocation where;
+  /// In the order of the intrinsic's inputs and outputs.
+  std::vector<IntrinView> inputs = {}, outputs = {};
+  /// The intrinsic's code, on the buffers of the views.
+  TensorIntrinBody code = intrin.body;
+  /// The values of the intrinsic's own variables.
+  tir::VarMap values = {};
+
+  [[noreturn]] void refuse(const std::string& text) const {
+    throw ScheduleError(what + ": " + text, where);
+  }
+};
+
+// ---- views --------------------------------------------------------------------------------------
+
+std::vector<Expr> IntrinView::index(const std::vector<Expr>& theirs) const {
+  if (dims.are_the_last()) return theirs;
+  std::vector<Expr> result;
+  for (const std::optional<std::size_t>& partner : dims.theirs)
+    result.push_back(partner ? theirs[*partner] : Expr(0));
+  return result;
+}
+
+std::vector<Expr> IntrinView::index_of_tensor(const std::vector<Expr>& theirs) const {
+  std::vector<Expr> result;
+  for (std::size_t d = 0; d < region.size(); ++d)
+    result.push_back(dims.theirs[d] ? region[d].min + theirs[*dims.theirs[d]] : region[d].min);
+  return result;
+}
+
+/// The declared buffer with the region's dimensions. Strides of dimensions that the region lacks
+/// get values, because the code may use them.
+Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap& values) {
+  BufferNode node = *declared.get();
+  node.shape.clear();
+  node.strides.clear();
+  node.axis_separators.clear();
+  const bool is_strided = !declared->strides.empty();
+  for (const std::optional<std::size_t>& partner : dims.theirs) {
+    node.shape.push_back(partner ? declared->shape[*partner] : Expr(1));
+    // A dimension of one element may have any stride.
+    if (is_strided)
+      node.strides.push_back(partner ? declared->strides[*partner] : Expr(Var("stride")));
+  }
+  for (std::size_t t : dims.unpaired) {
+    if (!is_strided || !declared->strides[t].as<VarNode>()) continue;
+    const bool is_last = t + 1 == declared->shape.size();
+    set(values, Var::of(declared->strides[t]),
+        is_last ? Expr(1) : declared->strides[t + 1] * declared->shape[t + 1]);
+  }
+  return make_buffer(std::move(node));
+}
+
+/// Code on the declared buffer, rewritten to the view's buffer.
+Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
+  if (view.buffer.same_as(declared)) return code;
+  return rewrite(
+      code,
+      [&](const Load& load, const Expr&) -> std::optional<Expr> {
+        if (!load.buffer.same_as(declared)) return std::nullopt;
+        return make_load(view.buffer, view.index(load.indices));
+      },
+      [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
+        if (!store.buffer.same_as(declared)) return std::nullopt;
+        return make_store(view.buffer, store.value, view.index(store.indices));
+      });
+}
+
+/// The memory of a tensor.
+struct Memory {
+  /// The index of its first element.
+  std::vector<Expr> origin;
+  /// Absent if later steps decide them.
+  std::optional<std::vector<Expr>> strides;
+  StorageScope scope;
+};
+
+Memory memory_of(const Tensor& tensor, const Program& program) {
+  Memory memory{std::vector<Expr>(tensor.shape().size(), Expr(0)), std::nullopt,
+                StorageScope::Global};
+  const std::optional<StageId> id = program.graph.find(tensor.op());
+  const bool has_layout = id && program.graph.stage(*id).layout;
+  if (program.buffers.is_argument(tensor)) {
+    const Buffer buffer = program.buffers.buffer_of(tensor);
+    memory.scope = buffer->scope();
+    if (!has_layout)
+      memory.strides = buffer->strides.empty() ? compact_strides(buffer->shape) : buffer->strides;
+    return memory;
+  }
+  if (!id) return memory;
+  const FrozenStage& stage = program.graph.stage(*id);
+  memory.scope = stage.scope;
+  if (stage.op.axis().size() != tensor.shape().size()) return memory;
+  std::vector<Expr> extents;
+  for (std::size_t d = 0; d < memory.origin.size(); ++d) {
+    memory.origin[d] = program.bounds[stage.op.axis()[d]].min;
+    extents.push_back(program.bounds[stage.op.axis()[d]].extent);
+  }
+  const bool is_padded = std::ranges::any_of(
+      stage.attributes, [](const auto& entry) { return entry.second.align.has_value(); });
+  if (!has_layout && !is_padded) memory.strides = compact_strides(extents);
+  return memory;
+}
+
+/// The reason why the buffer cannot view the region, and what would work; nullopt if nothing is
+/// known against it.
+std::optional<std::string> misfit(const IntrinView& view, const Program& program) {
+  const Buffer& buffer = view.buffer;
+  const std::string tensor = "`" + view.tensor.name() + "`",
+                    name = "its buffer `" + buffer->name + "`";
+  const Memory memory = memory_of(view.tensor, program);
+  if (const std::optional<PointerType>& pointer = buffer->data.as<VarNode>()->pointer;
+      pointer && pointer->scope && *pointer->scope != memory.scope)
+    return name + " is declared in scope \"" + std::string(to_string(*pointer->scope)) +
+           "\", but " + tensor + " is kept in \"" + std::string(to_string(memory.scope)) + "\"";
+  const bool is_compact = buffer->strides.empty();
+  const std::vector<Expr> strides = is_compact ? compact_strides(buffer->shape) : buffer->strides;
+  const std::size_t missing = view.region.size() - std::min(view.region.size(), strides.size());
+  for (std::size_t d = 0; d < view.region.size(); ++d) {
+    const Expr begin = view.region[d].min - memory.origin[d];
+    if (is_zero(buffer->elem_offset) && !arith::can_prove_equal(begin, 0, program.facts))
+      return name + " has no offset, but stands for a part of " + tensor + " that begins at " +
+             print_expr(arith::simplify(begin, program.facts)) + " of dimension " +
+             std::to_string(d) + "; declare it with offset_factor = 1";
+    if (!memory.strides || !view.dims.theirs[d] || d < missing) continue;
+    const Expr &declared = strides[d - missing], &actual = (*memory.strides)[d];
+    if (declared.as<VarNode>() || is_one(arith::simplify(view.region[d].extent, program.facts)))
+      continue;
+    if (is_false(arith::simplify(declared == actual, program.facts)))
+      return name + (is_compact ? " is compact, so that" : " declares strides by which") +
+             " neighbours along its dimension " + std::to_string(*view.dims.theirs[d]) + " lie " +
+             print_expr(declared) + " elements apart, but in " + tensor + " it is " +
+             print_expr(arith::simplify(actual, program.facts)) +
+             "; declare the stride as a variable: {.strides = {te::var(\"s\"), ...}}";
+  }
+  return std::nullopt;
+}
+
+/// Whether the variable is in the shape of some tensor of the program.
+bool is_size(const Expr& var, const StageGraph& graph) {
+  const auto uses = [&](const Expr& extent) { return uses_var(extent, Var::of(var)); };
+  for (StageId id : graph.ids())
+    for (int k = 0; k < graph.stage(id).op.num_outputs(); ++k)
+      if (std::ranges::any_of(graph.stage(id).op.output(k).shape(), uses)) return true;
+  return false;
+}
+
+/// Checks that the buffer's offset and strides determine their variables. A variable by itself gets
+/// its value from the tensor; an expression may use variables of the buffers before this one, and
+/// sizes of the program.
+void check_variables(const IntrinCall& call, const Buffer& declared, const Program& program) {
+  const auto is_known = [&](const Expr& var) {
+    const auto is_var = [&](const Expr& e) { return e.same_as(var); };
+    const auto defines_it = [&](const IntrinView& view) {
+      return is_var(view.buffer->elem_offset) || std::ranges::any_of(view.buffer->shape, is_var) ||
+             std::ranges::any_of(view.buffer->strides, is_var);
+    };
+    return call.values.contains(&var.node()) || is_size(var, program.graph) ||
+           std::ranges::any_of(call.inputs, defines_it) ||
+           std::ranges::any_of(call.outputs, defines_it);
+  };
+  const auto check = [&](const Expr& e, const std::string& what) {
+    if (e.as<VarNode>()) return;
+    for (const Var& var : free_vars(e))
+      if (!is_known(var))
+        call.refuse(
+            "its buffer `" + declared->name + "` has the " + what + " " + print_expr(e) +
+            ", from which `" + var.name() +
+            "` is not deduced; declare a variable by itself, with offset_factor for multiples");
+  };
+  check(declared->elem_offset, "offset");
+  for (const Expr& stride : declared->strides) check(stride, "stride");
+}
+
+/// Adds the view of the next input of the intrinsic or, after the inputs, of its next output.
+void add_view(IntrinCall& call, const Tensor& tensor, std::vector<Range> region, DimPairs dims,
+              const Program& program) {
+  const Buffer& declared = call.intrin.buffers[call.inputs.size() + call.outputs.size()];
+  check_variables(call, declared, program);
+  const Buffer buffer =
+      dims.are_the_last() ? declared : with_dims_of_region(declared, dims, call.values);
+  const IntrinView view{buffer, tensor, std::move(region), std::move(dims)};
+  if (const std::optional<std::string> reason = misfit(view, program)) call.refuse(*reason);
+  for (std::optional<Stmt>* part : {&call.code.body, &call.code.reset, &call.code.update})
+    if (*part) *part = on_view(**part, declared, view);
+  (call.inputs.size() < call.intrin.inputs.size() ? call.inputs : call.outputs).push_back(view);
+}
+
+// ---- calls of tensorized stages -----------------------------------------------------------------
+
+/// The range of every root axis in the loops from `depth` on, in terms of the loops around.
+AxisRanges part_inside(const FrozenStage& stage, std::size_t depth, const Program& program) {
+  AxisDomains domains;
+  for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
+    const IterVar& leaf = stage.leaf_iter_vars[n];
+    const Range& range = program.bounds[leaf];
+    const bool is_around = n < depth && !is_one(range.extent);
+    domains.set(leaf, is_around ? Interval::point(leaf.var()) : Interval::from_range(range));
+  }
+  pass_domains_up(stage.relations, program.bounds.ranges(), domains);
+  AxisRanges part;
+  for (const IterVar& axis : stage.op.root_iter_vars())
+    part.set(axis, domains.at(axis).to_range(program.bounds[axis], Facts()));
+  return part;
+}
+
+/// Checks that the loops inside compute all iterations of the box that the intrinsic computes. They
+/// do if their product is that of the box. It may be larger if they overrun an axis.
+void check_is_box(const IntrinCall& call, const FrozenStage& stage, const AxisRanges& part,
+                  const Program& program) {
+  Expr loops = make_int(Int(64), 1), box = loops;
+  for (std::size_t n = call.depth; n < stage.leaf_iter_vars.size(); ++n)
+    loops = loops * cast(Int(64), program.bounds[stage.leaf_iter_vars[n]].extent);
+  for (const IterVar& axis : stage.op.root_iter_vars())
+    box = box * cast(Int(64), part.at(axis).extent);
+  loops = arith::simplify(loops, program.facts);
+  box = arith::simplify(box, program.facts);
+  if (arith::can_prove_equal(box, loops, program.facts) ||
+      arith::can_prove(box <= loops, program.facts))
+    return;
+  const auto plain = [](const Expr& e) {
+    const std::optional<std::int64_t> value = constant_int(e);
+    return value ? std::to_string(*value) : print_expr(e);
+  };
+  call.refuse("the loops that it replaces have " + plain(loops) +
+              " iterations, which lie apart in a box of " + plain(box) +
+              "; move all loops of neighbouring iterations inside");
+}
+
+void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
+  const FrozenStage& stage = graph.stage(id);
+  for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
+    const IterVar& leaf = stage.leaf_iter_vars[n];
+    const ThreadMark* bound = stage.thread_mark_of(leaf);
+    if (leaf.kind() == IterKind::Reduce && bound)
+      call.refuse(
+          "axis `" + leaf.name() + "` of the reduction is bound to `" + bound->axis.name() +
+          "`, but what an intrinsic computes cannot be summed up across threads; rfactor the axis first");
+    if (n < call.depth) continue;
+    if (bound)
+      call.refuse("axis `" + leaf.name() + "` inside of it is bound to `" + bound->axis.name() +
+                  "`, but the intrinsic is called by one thread");
+    for (StageId attached : graph.attached_at(id, leaf))
+      call.refuse(describe(graph.stage(attached)) + " is computed at axis `" + leaf.name() +
+                  "`, which the intrinsic replaces; compute it further outside");
+  }
+}
+
+IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& program,
+                              const ComputeNest& nest) {
+  const FrozenStage& stage = program.graph.stage(id);
+  const IterVar& axis = stage.leaf_iter_vars[leaf];
+  const TensorizeMark& mark = *stage.attributes_of(axis)->tensorize;
+  const TensorIntrinNode& intrin = mark.intrin.node();
+  IntrinCall call{intrin, leaf, leaf > nest.common,
+                  "tensorize of " + describe(stage, axis) + " with intrinsic `" + intrin.name + "`",
+                  mark.where};
+  check_loops(call, id, program.graph);
+  for (const Var& scalar : intrin.scalar_params)
+    if (std::ranges::none_of(stage.op.body(),
+                             [&](const Expr& body) { return uses_var(body, scalar); }))
+      call.refuse("it takes the scalar `" + scalar.name() +
+                  "`, which a call in a tensor_compute would give; " + describe(stage) +
+                  " has no such variable");
+  const AxisRanges part = part_inside(stage, leaf, program);
+  check_is_box(call, stage, part, program);
+  Facts facts;
+  for (const IterVar& loop : stage.leaf_iter_vars)
+    facts.bind(loop.var(), program.bounds[loop], /*replace=*/true);
+  const IntrinMatch match = match_intrin(stage.op, intrin, part, facts);
+  if (!match.difference.empty())
+    call.refuse("the two compute different things: " + match.difference);
+  call.values = match.sizes;
+  for (const MatchedInput& input : match.inputs)
+    add_view(call, stage.op.inputs()[input.tensor], input.region, input.dims, program);
+  std::vector<Range> region;
+  for (const IterVar& root : stage.op.axis()) region.push_back(part.at(root));
+  for (int k = 0; k < stage.op.num_outputs(); ++k)
+    add_view(call, stage.op.output(k), region, match.output_dims, program);
+  return call;
+}
+
+// ---- calls of operations on regions -------------------------------------------------------------
+
+/// Adds the view of a region whose dimensions were compared when the operation was declared.
+void add_declared_view(IntrinCall& call, const Tensor& tensor, const std::vector<Range>& region,
+                       const Tensor& theirs, const Program& program) {
+  Facts facts;
+  std::vector<Expr> extents;
+  for (const Range& range : region) extents.push_back(arith::simplify(range.extent, facts));
+  const std::optional<DimPairs> pairs = pair_dims(extents, theirs.shape(), facts);
+  if (!pairs)
+    call.refuse("its region for `" + theirs.name() + "` of the intrinsic has other extents");
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    if (pairs->theirs[d] && theirs.shape()[*pairs->theirs[d]].as<VarNode>())
+      set(call.values, Var::of(theirs.shape()[*pairs->theirs[d]]), extents[d]);
+  add_view(call, tensor, region, *pairs, program);
+}
+
+IntrinCall call_of(const TensorCompute& compute, StageId id, const Program& program) {
+  const FrozenStage& stage = program.graph.stage(id);
+  const TensorIntrinNode& intrin = *compute.intrin;
+  IntrinCall call{intrin, stage.leaf_iter_vars.size(), !compute.reduce_axis.empty(),
+                  "tensor_compute `" + stage.op.name() + "` with intrinsic `" + intrin.name + "`",
+                  stage.op.where()};
+  check_loops(call, id, program.graph);
+  for (std::size_t n = 0; n < intrin.scalar_params.size(); ++n)
+    set(call.values, intrin.scalar_params[n], compute.scalar_inputs[n]);
+  for (std::size_t n = 0; n < compute.inputs.size(); ++n)
+    add_declared_view(call, compute.inputs[n].tensor, compute.inputs[n].ranges, intrin.inputs[n],
+                      program);
+  std::vector<Range> region;
+  for (std::size_t n = 0; n < compute.axis.size(); ++n) {
+    const IterVar& axis = compute.axis[n];
+    const bool is_loop = n < static_cast<std::size_t>(compute.schedulable_ndim);
+    region.push_back(is_loop ? Range::from_min_extent(axis.var(), make_int(axis.var().dtype(), 1))
+                             : *axis.dom());
+  }
+  for (int k = 0; k < stage.op.num_outputs(); ++k)
+    add_declared_view(call, stage.op.output(k), region, intrin.op.output(k), program);
+  return call;
+}
+
+/// The index of the tensorized leaf.
+std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage) {
+  for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n)
+    if (const auto* marks = stage.attributes_of(stage.leaf_iter_vars[n]); marks && marks->tensorize)
+      return n;
+  return std::nullopt;
+}
+
+/// The call that replaces a tensorized leaf, or the call of a tensor_compute. ScheduleError if the
+/// intrinsic computes something else, or if its buffers cannot view the regions.
+IntrinCall make_intrin_call(StageId id, const Program& program, const ComputeNest& nest) {
+  const FrozenStage& stage = program.graph.stage(id);
+  if (const TensorCompute* compute = stage.op.as<TensorCompute>())
+    return call_of(*compute, id, program);
+  return call_of_tensorized(id, *tensorized_leaf(stage), program, nest);
+}
+
+// The debug check of tensor intrinsics: loops next to each call compute what the intrinsic
+// declares, and the first element in which the two differ is reported as an error.
+//
+//   gemv_update(C, A, B)   ->   expected = C; loops on expected, A and B; gemv_update(C, A, B);
+//                               for each element: if C and expected differ, report it
+
+enum class IntrinPart : std::uint8_t { Body, Reset, Update };
+
+/// The relative tolerance for sums in another order, which is also the absolute one near 0.
+double tolerance_of(DataType type) {
+  if (type.bits >= 64) return 1e-9;
+  return type.bits >= 32 ? 1e-3 : 5e-2;
+}
+
+Expr is_same(const Expr& actual, const Expr& expected) {
+  if (!actual.dtype().is_floating()) return actual == expected;
+  const Expr x = cast(Float(64), actual), y = cast(Float(64), expected);
+  const Expr tolerance = make_float(Float(64), tolerance_of(actual.dtype()));
+  const Expr is_near = abs(x - y) <= tolerance + tolerance * abs(y);
+  // Equal infinities are not near each other, and a NaN may stand for a NaN.
+  return is_near || x == y || (x != x && y != y);
+}
+
+/// Loops over axes with fresh variables.
+struct Loops {
+  Loops(const std::vector<IterVar>& axes, const std::function<Expr(const Expr&)>& lowered) {
+    for (const IterVar& axis : axes) {
+      const Var var = axis.var().fresh();
+      headers.push_back(make_stmt(For{var, lowered(axis.dom()->min), lowered(axis.dom()->extent),
+                                      ForKind::Serial, make_nop()}));
+      indices.push_back(var);
+      set(vars, axis.var(), var);
+    }
+  }
+  LoopHeaders headers;
+  std::vector<Expr> indices;
+  VarMap vars;
+};
+
+class Check {
+ public:
+  Check(const IntrinCall& call, IntrinPart part, const std::string& what,
+        const std::function<Expr(const Expr&)>& lowered, const Program& program)
+      : call_(call),
+        part_(part),
+        what_(what),
+        op_(*call.intrin.op.as<Compute>()),
+        lowered_([&](const Expr& e) { return lowered(substitute(e, call.values)); }),
+        program_(program) {
+    for (int k = 0; k < call.intrin.op.num_outputs(); ++k) {
+      const Tensor output = call.intrin.op.output(k);
+      std::vector<Expr> shape;
+      for (const Expr& extent : output.shape()) shape.push_back(lowered_(extent));
+      expected_.push_back(
+          decl_buffer(std::move(shape), output.dtype(), {.name = output.name() + ".expected"}));
+    }
+  }
+
+  Stmt around(const Stmt& code) const {
+    std::vector<Stmt> all;
+    if (op_.reduction()) all.push_back(start_values());
+    if (part_ != IntrinPart::Reset) all.push_back(computation());
+    all.push_back(code);
+    for (std::size_t k = 0; k < expected_.size(); ++k) all.push_back(comparison(k));
+    Stmt result = make_seq(std::move(all));
+    for (const Buffer& buffer : expected_) {
+      std::vector<Range> box;
+      for (const Expr& extent : buffer->shape)
+        box.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+      result = make_stmt(Realize{buffer, std::move(box), make_true(), result});
+    }
+    return result;
+  }
+
+ private:
+  /// The element of the tensor that the intrinsic writes.
+  Expr actual(std::size_t k, const Loops& loops) const {
+    return make_load(program_.buffers.buffer_of(call_.outputs[k].tensor), place(k, loops));
+  }
+  std::vector<Expr> place(std::size_t k, const Loops& loops) const {
+    std::vector<Expr> indices;
+    for (const Expr& index : call_.outputs[k].index_of_tensor(loops.indices))
+      indices.push_back(lowered_(index));
+    return indices;
+  }
+
+  /// Stores what the reduction starts from: for an update, the old values.
+  Stmt start_values() const {
+    const ReduceNode& reduction = *op_.reduction();
+    const std::vector<Expr>& starts =
+        reduction.init.empty() ? reduction.combiner->identity : reduction.init;
+    const Loops loops(op_.axis, lowered_);
+    std::vector<Stmt> stores;
+    for (std::size_t k = 0; k < expected_.size(); ++k)
+      stores.push_back(make_store(
+          expected_[k],
+          part_ == IntrinPart::Update ? actual(k, loops) : on_views(starts[k], loops.vars),
+          loops.indices));
+    return wrap(loops.headers, make_seq(std::move(stores)));
+  }
+
+  Stmt computation() const {
+    Loops loops(op_.axis, lowered_);
+    const ReduceNode* reduction = op_.reduction();
+    const Loops inner(op_.reduce_axis, lowered_);
+    for (std::size_t n = 0; n < op_.reduce_axis.size(); ++n)
+      set(loops.vars, op_.reduce_axis[n].var(), inner.indices[n]);
+    std::vector<Expr> old, values;
+    for (std::size_t k = 0; k < expected_.size(); ++k) {
+      old.push_back(make_load(expected_[k], loops.indices));
+      values.push_back(on_views(reduction ? reduction->source[k] : op_.body[k], loops.vars));
+    }
+    if (reduction) values = combine(*reduction->combiner, old, values);
+    Stmt stores = store_together(expected_, std::move(values), loops.indices);
+    const Expr condition = reduction ? on_views(reduction->condition, loops.vars) : make_true();
+    if (!is_true(condition)) stores = make_stmt(If{condition, stores, std::nullopt});
+    return wrap(loops.headers, wrap(inner.headers, stores));
+  }
+
+  /// Reports each element of an output, lane by lane, that is not the expected one.
+  Stmt comparison(std::size_t k) const {
+    const Loops loops(op_.axis, lowered_);
+    const Expr is = actual(k, loops), should_be = make_load(expected_[k], loops.indices);
+    const DataType type = is.dtype(), wide = type.is_floating() ? Float(64) : Int(64);
+    constexpr std::array<const char*, 3> kNames{"body", "reset", "update"};
+    std::vector<Stmt> lanes;
+    for (int l = 0; l < type.lanes; ++l) {
+      const auto lane = [&](const Expr& e) {
+        return type.is_scalar() ? e : make_shuffle({e}, {l});
+      };
+      const std::string what = what_ + " (" + kNames[static_cast<std::size_t>(part_)] + ")" +
+                               (type.is_scalar() ? "" : ", lane " + std::to_string(l));
+      std::vector<Expr> arguments{make_string(std::string(kElementDiffers)), make_string(what),
+                                  cast(wide, lane(is)), cast(wide, lane(should_be))};
+      for (const Expr& index : place(k, loops)) arguments.push_back(index);
+      const Stmt report =
+          make_evaluate(make_call(Int(32), Intrin::tvm_call_packed, std::move(arguments)));
+      lanes.push_back(make_stmt(If{!is_same(lane(is), lane(should_be)), report, std::nullopt}));
+    }
+    return wrap(loops.headers, make_seq(std::move(lanes)));
+  }
+
+  /// The intrinsic's expression with reads of the views.
+  Expr on_views(const Expr& e, const VarMap& vars) const {
+    const Expr loads = rewrite(
+        substitute(e, vars), [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
+          const IntrinView& view = call_.inputs[index_of_input(load, call_.intrin.inputs)];
+          return make_load(view.buffer, view.index(load.indices));
+        });
+    return lowered_(loads);
+  }
+
+  const IntrinCall& call_;
+  const IntrinPart part_;
+  const std::string& what_;
+  const Compute& op_;
+  /// Replaces the intrinsic's variables and lowers.
+  const std::function<Expr(const Expr&)> lowered_;
+  const Program& program_;
+  std::vector<Buffer> expected_;
+};
+
+/// `code`, a part of the call's code inside its views, with the check around it. `lowered` turns
+/// expressions into expressions of the program at this place. Floats may differ by as much as sums
+/// in another order do. `what` starts the report: "intrinsic `gemv` of stage `C`".
+Stmt with_check(const IntrinCall& call, IntrinPart part, const std::string& what, const Stmt& code,
+                const std::function<Expr(const Expr&)>& lowered, const Program& program) {
+  return Check(call, part, what, lowered, program).around(code);
+}
 
 /// Appends the leaves that an axis became, from the slowest to the fastest; false if relations
 /// other than split, fuse and rebase made them.
@@ -42,7 +579,7 @@ bool append_leaves(const FrozenStage& stage, const IterVar& axis,
 /// Guards around an intrinsic: those that depend on the loops around it only, and those that may
 /// not hold for all iterations of the loops that it replaces.
 struct GuardParts {
-  Shells outside, inside;
+  std::vector<Expr> outside, inside;
   /// Whether the guards inside hold for all iterations. Absent if there are no guards.
   std::optional<Expr> whole;
 };
@@ -79,21 +616,20 @@ class BodyMaker {
  private:
   // ---- guards
 
-  GuardParts split(const Shells& guards, const LoopNest& nest) const {
+  GuardParts split(const std::vector<Expr>& guards, const LoopNest& nest) const {
     const auto is_inside = [&](const Expr& var) {
       return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(call_.depth),
                          nest.levels.end(),
-                         [&](const Shells& level) { return defines(level, var); });
+                         [&](const LoopHeaders& level) { return defines(level, var); });
     };
     GuardParts parts;
-    for (const LoopHeader& shell : guards) {
-      const GuardShell* guard = std::get_if<GuardShell>(&shell);
-      if (!guard || !uses_var(guard->condition, is_inside)) {
-        parts.outside.push_back(shell);
+    for (const Expr& guard : guards) {
+      if (!uses_var(guard, is_inside)) {
+        parts.outside.push_back(guard);
         continue;
       }
-      const Expr holds = always_inside(guard->condition, nest);
-      parts.inside.push_back(shell);
+      const Expr holds = always_inside(guard, nest);
+      parts.inside.push_back(guard);
       parts.whole = parts.whole ? *parts.whole && holds : holds;
     }
     return parts;
@@ -130,8 +666,8 @@ class BodyMaker {
       if (value && value->as<VarNode>())
         loops.set(Var::of(*value),
                   Interval::from_range(program_.lower(program_.bounds[leaf], nest.vars)));
-      for (const LoopHeader& shell : nest.levels[n])
-        if (const LetShell* let = std::get_if<LetShell>(&shell))
+      for (const LoopHeader& header : nest.levels[n])
+        if (const Let* let = header_as<Let>(header))
           loops.set(let->var, values_of(let->value, loops, program_.facts));
     }
     return loops;
@@ -179,7 +715,7 @@ class BodyMaker {
       call_.refuse(
           "its reduction may have no iterations, of which the first would compute the body; give the "
           "intrinsic a reset");
-    return make_stmt(If{*is_empty, wrap(init_->outside, loops_of_init()), std::nullopt});
+    return make_stmt(If{*is_empty, guarded(init_->outside, loops_of_init()), std::nullopt});
   }
 
   /// Axes of which one is beyond its first value where the reduction has begun: the reduction's
@@ -241,8 +777,8 @@ class BodyMaker {
       const IterVar& leaf = stage_.leaf_iter_vars[n];
       if (is_of_them(n))
         set(first, leaf.var(), program_.lower(program_.bounds[leaf].min, nest_.main.vars));
-      for (const LoopHeader& shell : nest_.main.levels[n]) {
-        const LetShell* let = std::get_if<LetShell>(&shell);
+      for (const LoopHeader& header : nest_.main.levels[n]) {
+        const Let* let = header_as<Let>(header);
         if (!let) continue;
         const Expr value = substitute_folding(let->value, first);
         if (!value.same_as(let->value)) set(first, let->var, value);
@@ -256,16 +792,14 @@ class BodyMaker {
     const VarMap first = first_of(
         [&](std::size_t leaf) { return stage_.leaf_iter_vars[leaf].kind() == IterKind::Reduce; });
     const auto is_reduced = [&](const Expr& var) { return first.contains(&var.node()); };
-    for (const LoopHeader& shell : main_.outside) {
-      const GuardShell* guard = std::get_if<GuardShell>(&shell);
-      if (!guard || !uses_var(guard->condition, is_reduced)) continue;
-      const Expr at_first =
-          arith::simplify(substitute_folding(guard->condition, first), program_.facts);
+    for (const Expr& guard : main_.outside) {
+      if (!uses_var(guard, is_reduced)) continue;
+      const Expr at_first = arith::simplify(substitute_folding(guard, first), program_.facts);
       const Call* hinted = as_call(at_first, Intrin::likely);
       if (!is_true(hinted ? hinted->args[0] : at_first))
         call_.refuse(
             "the first iteration of the reduction computes the body, but runs only where " +
-            print_expr(guard->condition) + "; give the intrinsic a reset");
+            print_expr(guard) + "; give the intrinsic a reset");
     }
   }
 
@@ -301,15 +835,15 @@ class BodyMaker {
           "it would be called nowhere: the loops that it replaces always run over the end of an axis");
     const Stmt all = main_.whole ? make_stmt(If{likely(*main_.whole), call, loops()}) : call;
     // A pragma of a replaced loop may import the function that the intrinsic calls.
-    return wrap(main_.outside,
-                in_levels(nest_.main, call_.depth, num_levels(), all, /*pragmas=*/true));
+    return guarded(main_.outside,
+                   in_levels(nest_.main, call_.depth, num_levels(), all, /*pragmas=*/true));
   }
 
   Stmt init_part() const {
     const Stmt reset =
         on_views(*call_.code.reset, IntrinPart::Reset, *nest_.init, inputs_of_reset());
-    if (!init_->whole) return wrap(init_->outside, reset);
-    return wrap(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
+    if (!init_->whole) return guarded(init_->outside, reset);
+    return guarded(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
   }
 
   /// The inputs that a reset reads. It runs before the reduction, where the parts that the steps of
@@ -356,12 +890,12 @@ class BodyMaker {
   static Stmt in_levels(const LoopNest& nest, std::size_t begin, std::size_t end, Stmt body,
                         bool pragmas = false) {
     for (std::size_t n = end; n-- > begin;) {
-      Shells shells = nest.levels[n];
-      std::erase_if(shells, [&](const LoopHeader& shell) {
-        const AttrShell* attr = std::get_if<AttrShell>(&shell);
+      LoopHeaders headers = nest.levels[n];
+      std::erase_if(headers, [&](const LoopHeader& header) {
+        const Attr* attr = header_as<Attr>(header);
         return (attr && attr->kind == AttrKind::Pragma) != pragmas;
       });
-      body = wrap(shells, std::move(body));
+      body = wrap(headers, std::move(body));
     }
     return body;
   }
@@ -370,25 +904,25 @@ class BodyMaker {
 
   Stmt loops_of_all() const {
     if (!nest_.init) {
-      const Stmt stores = wrap(main_.inside, make_stores(stage_, program_, nest_.main));
+      const Stmt stores = guarded(main_.inside, make_stores(stage_, program_, nest_.main));
       return in_levels(nest_.main, call_.depth, num_levels(), stores);
     }
     const ReductionBody reduction = make_reduction(stage_, program_, nest_);
-    const Stmt init =
-        in_levels(*nest_.init, nest_.common, num_levels(), wrap(nest_.init_guards, reduction.init));
+    const Stmt init = in_levels(*nest_.init, nest_.common, num_levels(),
+                                guarded(nest_.init_guards, reduction.init));
     const Stmt update =
-        in_levels(nest_.main, nest_.common, num_levels(), wrap(main_.inside, reduction.update));
+        in_levels(nest_.main, nest_.common, num_levels(), guarded(main_.inside, reduction.update));
     return in_levels(nest_.main, call_.depth, nest_.common, make_seq({init, update}));
   }
 
   Stmt loops_of_update() const {
     const Stmt update = make_reduction(stage_, program_, nest_).update;
-    return in_levels(nest_.main, call_.depth, num_levels(), wrap(main_.inside, update));
+    return in_levels(nest_.main, call_.depth, num_levels(), guarded(main_.inside, update));
   }
 
   Stmt loops_of_init() const {
     const Stmt init = make_reduction(stage_, program_, nest_).init;
-    return in_levels(*nest_.init, call_.depth, num_levels(), wrap(init_->inside, init));
+    return in_levels(*nest_.init, call_.depth, num_levels(), guarded(init_->inside, init));
   }
 
   /// The loops of the init inside those of the update, for the iterations that begin the reduction.
@@ -398,11 +932,11 @@ class BodyMaker {
     VarMap around;
     for (const IterVar& axis : stage_.all_iter_vars) {
       const Expr* value = nest_.init->values.find(axis);
-      const auto defines_it = [&](const Shells& level) { return defines(level, *value); };
+      const auto defines_it = [&](const LoopHeaders& level) { return defines(level, *value); };
       if (value && std::any_of(first_own, first_inside, defines_it))
         set(around, Var::of(*value), nest_.main.values.at(axis));
     }
-    const Stmt init = substitute(wrap(init_->outside, loops_of_init()), around);
+    const Stmt init = substitute(guarded(init_->outside, loops_of_init()), around);
     const std::optional<Expr> is_later = is_later_iteration();
     return is_later ? make_stmt(If{!*is_later, init, std::nullopt}) : init;
   }

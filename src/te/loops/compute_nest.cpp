@@ -3,15 +3,131 @@
 #include <algorithm>
 
 #include "te/graph/thread_scope.h"
-#include "te/loops/guards.h"
-#include "te/loops/rounding.h"
+#include "te/loops/loop_nest.h"
+#include "te/loops/program.h"
+#include "te/loops/thread_reduce.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
 using namespace tir;
+using arith::can_prove;
+using arith::Interval;
 
 namespace {
+
+// The effect of Stage::round_up: elements beyond the end of an axis are computed like others, so
+// that full vectors and register tiles need no tail.
+
+struct Rounding {
+  /// Axes whose overrun elements can be computed because their inputs exist: no guard restricts the
+  /// loops.
+  AxisFlags computed;
+  /// Also the axes whose overrun must read as 0, because the inputs do not exist there: the whole
+  /// box is set to 0 before the elements inside are computed. Reductions start with such a value
+  /// anyway.
+  AxisFlags filled;
+  bool fills() const { return filled.size() > computed.size(); }
+};
+
+/// Whether the stage has memory of its own for the whole box, which it may fill freely.
+bool may_round(const FrozenStage& stage, const Program& program) {
+  if (!stage.op.as<Compute>() || stage.is_output || stage.store_predicate || stage.rolling_buffer ||
+      reduces_across_threads(stage))
+    return false;
+  for (int n = 0; n < stage.op.num_outputs(); ++n) {
+    const Tensor output = stage.op.output(n);
+    if (program.buffers.is_argument(output) || program.buffers.is_scan_state(output)) return false;
+  }
+  return true;
+}
+
+/// Whether the body can be computed at any index. An integer division could divide by 0 in overrun
+/// elements, and side effects must not be repeated.
+bool is_tame(const Expr& body) {
+  bool tame = effect_of(body) != Effect::UpdateState;
+  walk(body, [&](const Binary& n) {
+    const bool divides = n.op == BinaryOp::TruncDiv || n.op == BinaryOp::TruncMod ||
+                         n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
+    if (divides && !constant_int(n.b)) tame = false;
+  });
+  return tame;
+}
+
+class Rounder {
+ public:
+  Rounder(StageId id, const Program& program) : stage_(program.graph.stage(id)), program_(program) {
+    for (const IterVar& axis : stage_.op.root_iter_vars())
+      box_.set(axis.var(), Interval::from_range(program.bounds[axis]));
+  }
+
+  Rounding run() const {
+    Rounding result;
+    const bool may_fill = stage_.op.reduce_axis().empty() && !stage_.is_tensorized();
+    for (const IterVar& axis : stage_.op.axis()) {
+      if (!stage_.rounds_up(axis)) continue;
+      const bool is_computed = reads_what_exists(axis);
+      if (is_computed) result.computed.set(axis, true);
+      if (is_computed || may_fill) result.filled.set(axis, true);
+    }
+    return result;
+  }
+
+ private:
+  bool reads_what_exists(const IterVar& axis) const {
+    return std::ranges::all_of(stage_.op.body(), [&](const Expr& body) {
+      const ReduceNode* reduction = stage_.op.as<Compute>()->reduction();
+      if (!reduction) return reads_what_exists(body, axis);
+      return reads_what_exists(reduction->condition, axis) &&
+             std::ranges::all_of(reduction->source,
+                                 [&](const Expr& e) { return reads_what_exists(e, axis); });
+    });
+  }
+
+  bool reads_what_exists(const Expr& e, const IterVar& axis) const {
+    if (!is_tame(e)) return false;
+    bool all = true;
+    walk(e, [&](const ProducerLoad& load) {
+      const Tensor tensor = Tensor::of(load);
+      for (std::size_t d = 0; all && d < load.indices.size(); ++d)
+        if (uses_var(load.indices[d], axis.var())) all = exists(tensor, d, load.indices[d]);
+    });
+    return all;
+  }
+
+  /// Whether all elements with this index in the dimension are computed, wherever the stage is
+  /// attached.
+  bool exists(const Tensor& tensor, std::size_t d, const Expr& index) const {
+    const Interval read = values_of(index, box_, program_.facts);
+    if (!read.is_bounded()) return false;
+    Range kept = Range::from_min_extent(make_int(tensor.shape()[d].dtype(), 0), tensor.shape()[d]);
+    if (const std::optional<OutputId> output = program_.graph.find(tensor))
+      if (has_all_of_its_box(output->stage, d))
+        kept = program_.bounds[program_.graph.stage(output->stage).op.axis()[d]];
+    return can_prove(kept.min <= *read.min(), program_.facts) &&
+           can_prove(*read.max() < kept.min + kept.extent, program_.facts);
+  }
+
+  /// Whether the producer computes, fills or initializes its whole box. (The guards of an intrinsic
+  /// may exclude a part of its box.)
+  bool has_all_of_its_box(StageId producer, std::size_t d) const {
+    const FrozenStage& stage = program_.graph.stage(producer);
+    return may_round(stage, program_) && stage.rounds_up(stage.op.axis()[d]) &&
+           !stage.is_tensorized();
+  }
+
+  const FrozenStage& stage_;
+  const Program& program_;
+  arith::IntervalMap box_;
+};
+
+/// Determines the rounding from the direct inputs of the stage; rounded inputs have been treated
+/// separately.
+Rounding rounding_of(StageId stage, const Program& program) {
+  return may_round(program.graph.stage(stage), program) ? Rounder(stage, program).run()
+                                                        : Rounding();
+}
 
 constexpr unsigned kFromData = 1, kFromReduction = 2;
 
@@ -27,31 +143,32 @@ AxisMarks mark_axes(const FrozenStage& stage) {
   return marks;
 }
 
-Shells as_likely(const std::vector<Expr>& conditions) {
-  Shells shells;
-  for (const Expr& condition : conditions) shells.emplace_back(GuardShell{likely(condition)});
-  return shells;
+std::vector<Expr> as_likely(std::vector<Expr> conditions) {
+  for (Expr& condition : conditions) condition = likely(condition);
+  return conditions;
 }
 
-bool reads_tensor(const LoopHeader& shell) {
-  const LoopShell* loop = std::get_if<LoopShell>(&shell);
+bool reads_tensor(const LoopHeader& header) {
+  const For* loop = header_as<For>(header);
   return loop && (effect_of(loop->min) != Effect::Pure || effect_of(loop->extent) != Effect::Pure);
 }
 
 /// Moves guards around a loop whose range is read from a tensor, since the read is valid only for
 /// guarded axis values.
-void guard_loops_that_read(LoopNest& nest, Shells& guards) {
+void guard_loops_that_read(LoopNest& nest, std::vector<Expr>& guards) {
   for (std::size_t i = 0; i < nest.levels.size(); ++i) {
     if (std::ranges::none_of(nest.levels[i], reads_tensor)) continue;
     auto is_defined_later = [&](const Expr& var) {
       return std::any_of(nest.levels.begin() + static_cast<std::ptrdiff_t>(i), nest.levels.end(),
-                         [&](const Shells& level) { return defines(level, var); });
+                         [&](const LoopHeaders& level) { return defines(level, var); });
     };
-    const auto kept =
-        std::stable_partition(guards.begin(), guards.end(), [&](const LoopHeader& guard) {
-          return uses_var(std::get<GuardShell>(guard).condition, is_defined_later);
-        });
-    nest.levels[i].insert(nest.levels[i].begin(), kept, guards.end());
+    const auto kept = std::stable_partition(guards.begin(), guards.end(), [&](const Expr& guard) {
+      return uses_var(guard, is_defined_later);
+    });
+    LoopHeaders moved;
+    for (auto guard = kept; guard != guards.end(); ++guard)
+      moved.emplace_back(guarded({*guard}, make_nop()));
+    nest.levels[i].insert(nest.levels[i].begin(), moved.begin(), moved.end());
     guards.erase(kept, guards.end());
   }
 }
@@ -84,10 +201,10 @@ bool is_unbound_thread(const Expr& var, const Bounds& bounds) {
 
 /// Returns the parts of the store predicate that constrain elements rather than reduction steps: an
 /// element that is not stored is not initialized either.
-Shells guards_of_init(const FrozenStage& stage, const LoopNest& init, const AxisFlags& reduced,
-                      const Program& program) {
-  Shells shells;
-  if (!stage.store_predicate) return shells;
+std::vector<Expr> guards_of_init(const FrozenStage& stage, const LoopNest& init,
+                                 const AxisFlags& reduced, const Program& program) {
+  std::vector<Expr> guards;
+  if (!stage.store_predicate) return guards;
   std::vector<Expr> parts;
   collect_parts(*stage.store_predicate, parts);
   for (const Expr& part : parts) {
@@ -97,9 +214,9 @@ Shells guards_of_init(const FrozenStage& stage, const LoopNest& init, const Axis
                return axis.var().same_as(var) && reduced.value_or(axis, false);
              });
     });
-    if (!is_unknown) shells.emplace_back(GuardShell{program.lower(part, init.vars)});
+    if (!is_unknown) guards.push_back(program.lower(part, init.vars));
   }
-  return shells;
+  return guards;
 }
 
 /// Returns the ranges of the axes under the assumption that every reduction has a step. Loops over
@@ -145,7 +262,7 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
     nest.fill_guards = as_likely(make_guards(id, nest.main, program, {.beyond = &rounding.filled}));
   guard_loops_that_read(nest.main, nest.main_guards);
   if (stage.store_predicate) {
-    nest.main_guards.push_back(GuardShell{program.lower(*stage.store_predicate, nest.main.vars)});
+    nest.main_guards.push_back(program.lower(*stage.store_predicate, nest.main.vars));
   }
   if (stage.op.reduce_axis().empty()) return nest;
 
@@ -173,17 +290,116 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
   const bool harmless = is_realized(stage, program.buffers) && !stage.rolling_buffer;
   nest.init_guards = as_likely(make_guards(
       id, *nest.init, program, {.skip_declared = harmless, .skip = &skip, .ranges = ranges}));
-  for (LoopHeader& guard : guards_of_init(stage, *nest.init, skip, program))
+  for (Expr& guard : guards_of_init(stage, *nest.init, skip, program))
     nest.init_guards.push_back(std::move(guard));
   std::vector<IterVar> idle = idle_threads(program.graph, id);
   for (const IterVar& thread : program.lifted.idle_inside(id))
     if (!contains(idle, thread)) idle.push_back(thread);
   for (const IterVar& thread : idle) {
     if (is_one(program.bounds[thread].extent)) continue;
-    nest.main_guards.push_back(GuardShell{thread.var() == 0});
-    nest.init_guards.push_back(GuardShell{thread.var() == 0});
+    nest.main_guards.push_back(thread.var() == 0);
+    nest.init_guards.push_back(thread.var() == 0);
   }
   return nest;
+}
+
+namespace {
+
+std::vector<Expr> element_indices(const FrozenStage& stage, const Program& program,
+                                  const VarMap& vars) {
+  std::vector<Expr> indices;
+  for (const IterVar& axis : stage.op.axis()) indices.push_back(program.lower(axis.var(), vars));
+  return indices;
+}
+
+bool reads(const Expr& e, const Buffer& buffer) {
+  bool found = false;
+  walk(e, [&](const Load& load) { found = found || load.buffer.same_as(buffer); });
+  return found;
+}
+
+std::vector<Buffer> output_buffers(const FrozenStage& stage, const Program& program) {
+  std::vector<Buffer> buffers;
+  for (int k = 0; k < stage.op.num_outputs(); ++k)
+    buffers.push_back(program.buffers.buffer_of(stage.op.output(k)));
+  return buffers;
+}
+
+}  // namespace
+
+Stmt store_together(const std::vector<Buffer>& buffers, std::vector<Expr> values,
+                    const std::vector<Expr>& indices) {
+  std::vector<std::pair<Var, Expr>> kept;
+  for (std::size_t k = 1; k < values.size(); ++k) {
+    bool reads_stored = false;
+    for (std::size_t j = 0; j < k; ++j) reads_stored = reads_stored || reads(values[k], buffers[j]);
+    if (!reads_stored) continue;
+    const Var var(buffers[k]->name + ".new", values[k].dtype());
+    kept.emplace_back(var, std::move(values[k]));
+    values[k] = var;
+  }
+  std::vector<Stmt> stores;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    stores.push_back(make_store(buffers[k], values[k], indices));
+  Stmt all = make_seq(std::move(stores));
+  for (std::size_t k = kept.size(); k-- > 0;)
+    all = make_stmt(Let{kept[k].first, kept[k].second, all});
+  return all;
+}
+
+std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr>& lhs,
+                          const std::vector<Expr>& rhs) {
+  VarMap operands;
+  for (std::size_t k = 0; k < lhs.size(); ++k) {
+    set(operands, reducer.lhs[k], lhs[k]);
+    set(operands, reducer.rhs[k], rhs[k]);
+  }
+  std::vector<Expr> results;
+  for (const Expr& result : reducer.result) results.push_back(substitute(result, operands));
+  return results;
+}
+
+Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNest& nest) {
+  const std::vector<Expr> indices = element_indices(stage, program, nest.vars);
+  std::vector<Stmt> stores;
+  for (int k = 0; k < stage.op.num_outputs(); ++k) {
+    const Expr value = program.lower(stage.op.body()[static_cast<std::size_t>(k)], nest.vars);
+    stores.push_back(make_store(program.buffers.buffer_of(stage.op.output(k)), value, indices));
+  }
+  return make_seq(std::move(stores));
+}
+
+Stmt make_zeros(const FrozenStage& stage, const Program& program, const LoopNest& nest) {
+  const std::vector<Expr> indices = element_indices(stage, program, nest.vars);
+  std::vector<Stmt> stores;
+  for (const Buffer& buffer : output_buffers(stage, program))
+    stores.push_back(make_store(buffer, make_const(buffer->dtype, 0), indices));
+  return make_seq(std::move(stores));
+}
+
+ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
+                             const ComputeNest& nest) {
+  const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();
+  const std::vector<Buffer> buffers = output_buffers(stage, program);
+
+  const std::vector<Expr> init_indices = element_indices(stage, program, nest.init->vars);
+  const std::vector<Expr>& start =
+      reduction.init.empty() ? reduction.combiner->identity : reduction.init;
+  std::vector<Stmt> inits;
+  for (std::size_t k = 0; k < buffers.size(); ++k) {
+    inits.push_back(make_store(buffers[k], program.lower(start[k], nest.init->vars), init_indices));
+  }
+
+  const std::vector<Expr> indices = element_indices(stage, program, nest.main.vars);
+  std::vector<Expr> old_values, sources;
+  for (std::size_t k = 0; k < buffers.size(); ++k) {
+    old_values.push_back(make_load(buffers[k], indices));
+    sources.push_back(program.lower(reduction.source[k], nest.main.vars));
+  }
+  Stmt update = store_together(buffers, combine(*reduction.combiner, old_values, sources), indices);
+  const Expr condition = program.lower(reduction.condition, nest.main.vars);
+  if (!is_true(condition)) update = make_stmt(If{condition, update, std::nullopt});
+  return {make_seq(std::move(inits)), update};
 }
 
 }  // namespace tenon::te

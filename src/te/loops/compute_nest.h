@@ -8,17 +8,46 @@ namespace tenon::te {
 /// The loops of a compute and of its initialization, and how many of them are shared.
 struct ComputeNest {
   LoopNest main;
-  Shells main_guards;
+  std::vector<Expr> main_guards;
   /// Guards of the elements that are first set to 0 (Rounding::filled), if there are any.
-  std::optional<Shells> fill_guards;
+  std::optional<std::vector<Expr>> fill_guards;
   /// The number of leaves before the first one that carries a reduction; all of them if
   /// no leaf does.
   std::size_t common;
   /// Present only for reductions.
   std::optional<LoopNest> init;
-  Shells init_guards;
+  std::vector<Expr> init_guards;
 };
 
 ComputeNest make_compute_nest(StageId stage, const Program& program);
+
+// The statements of a compute at one point: stores of its elements.
+
+/// Returns output[axes] = body, for every output.
+Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNest& nest);
+
+/// Returns output[axes] = 0, for every output.
+Stmt make_zeros(const FrozenStage& stage, const Program& program, const LoopNest& nest);
+
+struct ReductionBody {
+  /// The statement output[axes] = start value.
+  Stmt init;
+  /// The statement output[axes] = combine(output[axes], source), under the reduction's condition.
+  Stmt update;
+};
+
+/// Makes the statements of a reduction. All new values are computed from the old ones: if a later
+/// output reads an earlier one, its value is saved before the store.
+ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
+                             const ComputeNest& nest);
+
+/// Returns buffers[k][indices] = values[k] with simultaneous semantics: a value that reads a buffer
+/// stored before it is computed first.
+Stmt store_together(const std::vector<tir::Buffer>& buffers, std::vector<Expr> values,
+                    const std::vector<Expr>& indices);
+
+/// Returns the reducer's result for the operands `lhs` and `rhs`.
+std::vector<Expr> combine(const tir::CommReducerNode& reducer, const std::vector<Expr>& lhs,
+                          const std::vector<Expr>& rhs);
 
 }  // namespace tenon::te

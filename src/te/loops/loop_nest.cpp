@@ -1,51 +1,113 @@
 #include "te/loops/loop_nest.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <ranges>
 
 #include "te/graph/thread_scope.h"
-#include "te/loops/prefetch.h"
+#include "tenon/arith/facts.h"
+#include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
+#include "tenon/te/operation.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
 using namespace tir;
+using arith::can_prove;
+using arith::Interval;
+using arith::IntervalMap;
 
-// ---- shells -------------------------------------------------------------------------------------
+namespace {
 
-Stmt wrap(const LoopHeader& shell, Stmt body) {
-  return match(
-      shell,
-      [&](const LoopShell& s) {
-        return make_stmt(For{s.var, s.min, s.extent, s.kind, body});
-      },
-      [&](const AttrShell& s) {
-        return make_stmt(Attr{s.kind, s.subject, s.key, s.value, body});
-      },
-      [&](const PrefetchShell& s) { return with_prefetch(s.buffer, s.loop, s.offset, body); },
-      [&](const GuardShell& s) {
-        return make_stmt(If{s.condition, body, std::nullopt});
-      },
-      [&](const LetShell& s) {
-        return make_stmt(Let{s.var, s.value, body});
-      });
+// Prefetching: fetches, before a loop's body, the elements that the body reads some iterations
+// later.
+
+/// Whether the index is itself read from memory. Its value in a later iteration is unknown and may
+/// not exist.
+bool is_looked_up(const Load& load) {
+  bool found = false;
+  for (const Expr& index : load.indices) walk(index, [&](const Load&) { found = true; });
+  return found;
 }
 
-Stmt wrap(const Shells& shells, Stmt body) {
-  for (std::size_t i = shells.size(); i-- > 0;) body = wrap(shells[i], std::move(body));
+/// Returns the values of the predictable indices at which the body reads the buffer, by dimension.
+std::vector<std::vector<Interval>> indices_read(const Buffer& buffer, const Stmt& body) {
+  std::vector<std::vector<Interval>> per_dim(buffer.shape().size());
+  IntervalMap loops;
+  walk(
+      body,
+      [&](const For& loop) {
+        loops.set(loop.var, Interval::from_range(Range::from_min_extent(loop.min, loop.extent)));
+      },
+      [&](const Attr& attr) {
+        if (attr.kind != AttrKind::ThreadExtent && attr.kind != AttrKind::VirtualThread) return;
+        loops.set(std::get<IterVar>(attr.subject).var(),
+                  Interval::from_range(Range(0, attr.value)));
+      },
+      [&](const Load& load) {
+        if (!load.buffer.same_as(buffer) || is_looked_up(load)) return;
+        for (std::size_t i = 0; i < load.indices.size(); ++i)
+          per_dim[i].push_back(values_of(load.indices[i], loops));
+      });
+  return per_dim;
+}
+
+/// Returns the body preceded by a Prefetch of the region of `buffer` that it reads in iteration
+/// `loop + offset`; the body alone if it does not read the buffer or if the region is unknown.
+Stmt with_prefetch(const Buffer& buffer, const Var& loop, const Expr& offset, const Stmt& body) {
+  VarMap later;
+  set(later, loop, loop + offset);
+  std::vector<Range> region;
+  for (const std::vector<Interval>& reads : indices_read(buffer, body)) {
+    const Interval all = hull(reads);
+    if (!all.is_bounded()) return body;
+    const Range now = all.to_range(Range::from_min_extent(*all.min(), 1), arith::Facts());
+    region.push_back(Range::from_min_extent(substitute_folding(now.min, later),
+                                            substitute_folding(now.extent, later)));
+  }
+  return make_seq({make_stmt(Prefetch{buffer, std::move(region)}), body});
+}
+
+}  // namespace
+
+// ---- headers ------------------------------------------------------------------------------------
+
+const IterVar* header_thread(const LoopHeader& header) {
+  const Attr* attr = header_as<Attr>(header);
+  return attr && attr->kind != AttrKind::Pragma ? &std::get<IterVar>(attr->subject) : nullptr;
+}
+
+Stmt wrap(const LoopHeader& header, const Stmt& body) {
+  return match(
+      header,
+      [&](const Stmt& s) {
+        return map_children(
+            s, [](const Expr& e) { return e; }, [&](const Stmt&) { return body; });
+      },
+      [&](const PrefetchHeader& s) { return with_prefetch(s.buffer, s.loop, s.offset, body); });
+}
+
+Stmt wrap(const LoopHeaders& headers, Stmt body) {
+  for (const LoopHeader& header : std::views::reverse(headers)) body = wrap(header, body);
   return body;
 }
 
-bool defines(const Shells& shells, const Expr& var) {
-  return std::ranges::any_of(shells, [&](const LoopHeader& shell) {
-    if (const LoopShell* loop = std::get_if<LoopShell>(&shell)) return loop->var.same_as(var);
-    if (const LetShell* let = std::get_if<LetShell>(&shell)) return let->var.same_as(var);
-    const AttrShell* attr = std::get_if<AttrShell>(&shell);
-    return attr && attr->kind != AttrKind::Pragma && attr->subject.var().same_as(var);
+Stmt guarded(const std::vector<Expr>& conditions, Stmt body) {
+  for (const Expr& condition : std::views::reverse(conditions))
+    body = make_stmt(If{condition, body, std::nullopt});
+  return body;
+}
+
+bool defines(const LoopHeaders& headers, const Expr& var) {
+  return std::ranges::any_of(headers, [&](const LoopHeader& header) {
+    if (const For* loop = header_as<For>(header)) return loop->var.same_as(var);
+    if (const Let* let = header_as<Let>(header)) return let->var.same_as(var);
+    const IterVar* thread = header_thread(header);
+    return thread && thread->var().same_as(var);
   });
 }
 
@@ -140,7 +202,8 @@ class NestMaker {
 
   void name_value(const IterVar& axis, const Expr& index, std::size_t depth) {
     const Var var = axis.var().fresh(options_.is_init ? axis.name() + ".init" : axis.name());
-    nest_.levels[nest_.order[std::max(depth, options_.begin)]].push_back(LetShell{var, index});
+    nest_.levels[nest_.order[std::max(depth, options_.begin)]].push_back(
+        make_stmt(Let{var, index, make_nop()}));
     nest_.values.set(axis, var);
   }
 
@@ -150,7 +213,7 @@ class NestMaker {
   }
 
   /// Adds the loop headers of the leaf, and returns the leaf's value inside them.
-  Expr open(const IterVar& leaf, Shells& level) {
+  Expr open(const IterVar& leaf, LoopHeaders& level) {
     const Range range = program_.lower(ranges().at(leaf), defined_);
     const AxisAttributes* attributes = stage_.attributes_of(leaf);
     const IterVar* thread = thread_of(stage_, leaf);
@@ -161,11 +224,12 @@ class NestMaker {
   }
 
   Expr open_loop(const IterVar& leaf, const AxisAttributes* attributes, const Range& range,
-                 Shells& level) {
+                 LoopHeaders& level) {
     const Var var = options_.is_init ? leaf.var().fresh(leaf.name() + ".init") : leaf.var();
     if (attributes) {
       for (const Pragma& pragma : attributes->pragmas) {
-        level.push_back(AttrShell{AttrKind::Pragma, leaf, pragma.key, pragma.value});
+        level.push_back(
+            make_stmt(Attr{AttrKind::Pragma, leaf, pragma.key, pragma.value, make_nop()}));
       }
     }
     const bool is_trivial = is_one(range.extent);
@@ -176,12 +240,13 @@ class NestMaker {
     }
     if (is_trivial) return cast(var.dtype(), range.min);
     check_can_expand(leaf, attributes, range.extent);
-    level.push_back(LoopShell{var, range.min, range.extent, loop_kind(attributes)});
+    level.push_back(
+        make_stmt(For{var, range.min, range.extent, loop_kind(attributes), make_nop()}));
     if (attributes && !options_.is_init) {
       for (const PrefetchRequest& request : attributes->prefetches) {
         check_is_kept(request, leaf);
         level.push_back(
-            PrefetchShell{program_.buffers.buffer_of(request.tensor), var, request.offset});
+            PrefetchHeader{program_.buffers.buffer_of(request.tensor), var, request.offset});
       }
     }
     return var;
@@ -217,13 +282,15 @@ class NestMaker {
 
   /// Binds a loop to a thread. The thread counts from 0 to the maximum extent bound to it, and the
   /// loop's own range is offset.
-  Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range, Shells& level) {
+  Expr open_thread(const IterVar& leaf, const IterVar& thread, const Range& range,
+                   LoopHeaders& level) {
     const bool is_divided = te::is_divided(stage_, leaf, thread, scope_);
     const Expr extent = program_.lower(program_.bounds[thread].extent, defined_);
     const ThreadTag& tag = *thread.thread();
     if (tag.is_virtual()) check_is_constant(leaf, extent);
-    level.push_back(AttrShell{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent,
-                              thread, "", extent});
+    level.push_back(
+        make_stmt(Attr{tag.is_virtual() ? AttrKind::VirtualThread : AttrKind::ThreadExtent, thread,
+                       "", extent, make_nop()}));
     if (is_one(range.extent) || !is_divided) return cast(leaf.var().dtype(), range.min);
     return shifted(cast(leaf.var().dtype(), thread.var()), range.min);
   }
@@ -265,18 +332,12 @@ class NestMaker {
   }
 
   void lower_extents() {
-    for (Shells& level : nest_.levels) {
-      for (LoopHeader& shell : level) {
-        if (LoopShell* loop = std::get_if<LoopShell>(&shell)) {
-          loop->min = program_.lower(loop->min, nest_.vars);
-          loop->extent = program_.lower(loop->extent, nest_.vars);
-        } else if (AttrShell* attr = std::get_if<AttrShell>(&shell)) {
-          attr->value = program_.lower(attr->value, nest_.vars);
-        } else if (LetShell* let = std::get_if<LetShell>(&shell)) {
-          let->value = program_.lower(let->value, nest_.vars);
-        }
-      }
-    }
+    for (LoopHeaders& level : nest_.levels)
+      for (LoopHeader& header : level)
+        if (Stmt* s = std::get_if<Stmt>(&header))
+          *s = map_children(
+              *s, [&](const Expr& e) { return program_.lower(e, nest_.vars); },
+              [](const Stmt& body) { return body; });
   }
 
   const StageId id_;
@@ -294,6 +355,152 @@ class NestMaker {
 
 LoopNest make_loop_nest(StageId stage, const Program& program, const NestOptions& options) {
   return NestMaker(stage, program, options).make();
+}
+
+namespace {
+
+class GuardMaker {
+ public:
+  GuardMaker(StageId id, const LoopNest& nest, const Program& program, const GuardOptions& options)
+      : id_(id),
+        stage_(program.graph.stage(id)),
+        scope_(memory_of(program.graph, id)),
+        nest_(nest),
+        program_(program),
+        options_(options) {}
+
+  std::vector<Expr> make() {
+    guard_threads();
+    guard_relations();
+    guard_layouts();
+    if (!options_.skip_declared) guard_declared();
+    return std::move(guards_);
+  }
+
+ private:
+  bool is_skipped(const IterVar& axis) const {
+    return axis.kind() == IterKind::Opaque ||
+           (options_.skip && options_.skip->value_or(axis, false));
+  }
+
+  /// Guards loops against excess threads: a thread axis may have more threads than this loop, or a
+  /// loop around the stage, has iterations.
+  void guard_threads() {
+    for (const IterVar& leaf : stage_.leaf_iter_vars) {
+      const IterVar* thread = thread_of(stage_, leaf);
+      if (!thread || is_skipped(leaf)) continue;
+      // Threads with private memory each run the first iteration, if there is one.
+      const bool divided = is_divided(stage_, leaf, *thread, scope_);
+      if (divided || is_zero(program_.bounds[leaf].extent)) require_thread_of(*thread, leaf);
+    }
+    for (const AttachPoint& loop : loops_of_owners(program_.graph, id_)) {
+      require_thread_of(*thread_of(program_.graph.stage(loop.stage), loop.axis), loop.axis);
+    }
+    for (const IterVar& thread : program_.lifted.divided_by_readers(id_)) {
+      if (const std::optional<Expr> count = program_.lifted.needed(id_, thread))
+        require_threads(thread, *count);
+    }
+  }
+
+  void require_thread_of(const IterVar& thread, const IterVar& loop) {
+    require_threads(thread, program_.bounds[loop].extent);
+  }
+
+  void require_threads(const IterVar& thread, const Expr& count) {
+    if (!provably_equal(program_.bounds[thread].extent, count)) require_below(thread.var(), count);
+  }
+
+  void guard_relations() {
+    const AxisRanges& ranges = options_.ranges ? *options_.ranges : program_.bounds.ranges();
+    const AxisFlags guarded = find_guarded(stage_.relations, ranges, arith::Facts());
+    for (const IterVar& axis : stage_.all_iter_vars) {
+      if (is_skipped(axis) || !guarded.value_or(axis, false)) continue;
+      const Range& range = ranges.at(axis);
+      require_below(unshifted(in_full_width(nest_.values.at(axis)), range.min), range.extent);
+    }
+  }
+
+  /// An index computed from wider loops is guarded before it is narrowed to the axis's type.
+  static Expr in_full_width(const Expr& index) {
+    const Cast* narrowing = index.as<Cast>();
+    return narrowing && narrowing->value.dtype().bits > index.dtype().bits ? narrowing->value
+                                                                           : index;
+  }
+
+  /// Loops over a transformed layout cover the whole box of its axes, which may exceed the required
+  /// part of the stage.
+  void guard_layouts() {
+    for (const Relation& relation : stage_.relations) {
+      const Transform* transform = std::get_if<Transform>(&relation);
+      if (!transform) continue;
+      for (const IterVar& axis : transform->originals) {
+        const Range& range = program_.bounds[axis];
+        if (is_skipped(axis) || (axis.dom() && same_range(*axis.dom(), range))) continue;
+        const Expr value = unshifted(in_full_width(nest_.values.at(axis)), range.min);
+        require_within(arith::simplify(value, program_.facts), range.extent);
+      }
+    }
+  }
+
+  void guard_declared() {
+    for (const IterVar& axis : stage_.op.root_iter_vars()) {
+      if (is_skipped(axis) || same_range(*axis.dom(), program_.bounds[axis])) continue;
+      if (options_.beyond && options_.beyond->contains(axis)) continue;
+      const Expr value = unshifted(in_full_width(nest_.values.at(axis)), axis.dom()->min);
+      require_within(value, axis.dom()->extent);
+    }
+  }
+
+  void require_within(const Expr& value, const Expr& extent) {
+    const arith::Interval values = values_of(value, program_.intervals, program_.facts);
+    if (!values.min() || !can_prove(*values.min() >= 0, program_.facts)) add(value >= 0);
+    require_below(value, values, extent);
+  }
+
+  void require_below(const Expr& value, const Expr& extent) {
+    require_below(value, values_of(value, program_.intervals, program_.facts), extent);
+  }
+
+  void require_below(const Expr& value, const arith::Interval& values, const Expr& extent) {
+    if (values.max() && can_prove(*values.max() < extent, program_.facts)) return;
+    add((is_near_limit(extent) && may_exceed_int32(value) ? in_64_bits(value) : value) < extent);
+  }
+
+  /// Extents below INT32_MAX/2 leave headroom for a split's overshoot (longer splits get int64
+  /// loops). Symbolic extents are assumed to be below this limit too.
+  static bool is_near_limit(const Expr& extent) {
+    return constant_int(extent).value_or(0) > std::numeric_limits<std::int32_t>::max() / 2;
+  }
+
+  bool may_exceed_int32(const Expr& value) const {
+    const auto greatest = arith::const_bound(value, program_.facts).max;
+    return value.dtype() == Int(32) &&
+           (!greatest || *greatest > std::numeric_limits<std::int32_t>::max());
+  }
+
+  /// Computed in 64 bits, because iterations that overshoot an extent near INT32_MAX would wrap to
+  /// negative values.
+  static Expr in_64_bits(const Expr& value) {
+    const Binary* sum = as_binary(value, BinaryOp::Add);
+    return sum ? in_64_bits(sum->a) + in_64_bits(sum->b) : cast(Int(64), value);
+  }
+
+  void add(const Expr& condition) { guards_.push_back(program_.lower(condition, nest_.vars)); }
+
+  const StageId id_;
+  const FrozenStage& stage_;
+  const StorageScope scope_;
+  const LoopNest& nest_;
+  const Program& program_;
+  const GuardOptions& options_;
+  std::vector<Expr> guards_;
+};
+
+}  // namespace
+
+std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
+                              const GuardOptions& options) {
+  return GuardMaker(stage, nest, program, options).make();
 }
 
 }  // namespace tenon::te

@@ -11,48 +11,42 @@
 
 namespace tenon::te {
 
-struct LoopShell {
-  Var var;
-  Expr min, extent;
-  tir::ForKind kind;
-};
-/// An attribute statement: ThreadExtent, VirtualThread or Pragma.
-struct AttrShell {
-  tir::AttrKind kind;
-  IterVar subject;
-  std::string key;
-  Expr value;
-};
 /// A prefetch, before the body, of the elements of the buffer that the body reads `offset`
 /// iterations later.
-struct PrefetchShell {
+struct PrefetchHeader {
   tir::Buffer buffer;
   Var loop;
   Expr offset;
 };
-struct GuardShell {
-  Expr condition;
-};
-/// A let statement for the value of a fused axis, if it is large.
-struct LetShell {
-  Var var;
-  Expr value;
-};
-using LoopHeader = std::variant<LoopShell, AttrShell, PrefetchShell, GuardShell, LetShell>;
+/// A statement around the body of a loop: a prefetch, or a statement with an empty body, which is a
+/// For, a Let for the value of a fused axis, an If for a guard, or an Attr for a thread or a
+/// pragma.
+using LoopHeader = std::variant<Stmt, PrefetchHeader>;
 
 /// Loop headers, outermost first.
-using Shells = std::vector<LoopHeader>;
+using LoopHeaders = std::vector<LoopHeader>;
 
-Stmt wrap(const LoopHeader& shell, Stmt body);
-Stmt wrap(const Shells& shells, Stmt body);
+/// Returns the header as a statement of this kind; null if it is of another kind.
+template <class Node>
+const Node* header_as(const LoopHeader& header) {
+  const Stmt* s = std::get_if<Stmt>(&header);
+  return s ? s->as<Node>() : nullptr;
+}
+/// Returns the thread that the header binds; null if it binds none.
+const IterVar* header_thread(const LoopHeader& header);
+
+Stmt wrap(const LoopHeader& header, const Stmt& body);
+Stmt wrap(const LoopHeaders& headers, Stmt body);
+/// Returns the body under the conditions, the first one outermost.
+Stmt guarded(const std::vector<Expr>& conditions, Stmt body);
 /// Whether one of the headers defines the variable.
-bool defines(const Shells& shells, const Expr& var);
+bool defines(const LoopHeaders& headers, const Expr& var);
 
 struct LoopNest {
   /// The positions of the leaves in loop order, outermost first.
   std::vector<std::size_t> order;
   /// The loop headers per leaf axis.
-  std::vector<Shells> levels;
+  std::vector<LoopHeaders> levels;
   /// The values of all axes of the stage.
   AxisValues values;
   /// The same values by variable, for substitution.
@@ -76,5 +70,22 @@ struct NestOptions {
 };
 
 LoopNest make_loop_nest(StageId stage, const Program& program, const NestOptions& options = {});
+
+// Conditions around the statements of a stage, whose loops may overshoot.
+
+struct GuardOptions {
+  /// Omits the check against the declared ranges of the operation.
+  bool skip_declared = false;
+  /// Omits that check for these axes.
+  const AxisFlags* beyond = nullptr;
+  const AxisFlags* skip = nullptr;
+  /// Ranges of the loops, in place of the inferred ones.
+  const AxisRanges* ranges = nullptr;
+};
+
+/// Returns the conditions that the current iteration is within the ranges of its axes and within
+/// the operation's domain, without those that provably always hold.
+std::vector<Expr> make_guards(StageId stage, const LoopNest& nest, const Program& program,
+                              const GuardOptions& options = {});
 
 }  // namespace tenon::te

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "te/graph/thread_scope.h"
-#include "te/loops/compute_body.h"
-#include "te/loops/guards.h"
+#include "te/loops/compute_nest.h"
+#include "te/loops/loop_nest.h"
 #include "tenon/arith/reducer_laws.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
@@ -58,12 +58,6 @@ void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bou
 
 Expr first_element(const Buffer& buffer) { return make_load(buffer, {Expr(0)}); }
 
-Stmt guarded(const std::vector<Expr>& conditions, Stmt body) {
-  for (std::size_t i = conditions.size(); i-- > 0;)
-    body = make_stmt(If{conditions[i], body, std::nullopt});
-  return body;
-}
-
 /// Whether the condition is defined for all values of its variables: no loads, and divisions only
 /// by constants.
 bool is_always_defined(const Expr& condition) {
@@ -84,7 +78,7 @@ class ThreadReductionMaker {
         program_(program),
         nest_(nest),
         reduction_(*stage_.op.as<Compute>()->reduction()),
-        own_(leaves_of_thread_reduction(stage_).own),
+        own_(leaves_of_thread_reduction(stage_).second),
         guards_(make_guards(id, nest, program)) {
     const Expr condition = program.lower(reduction_.condition, nest.vars);
     has_condition_ = !is_true(condition);
@@ -204,20 +198,20 @@ class ThreadReductionMaker {
       return conditions;
     }
     const Expr predicate = program_.lower(*stage_.store_predicate, nest_.vars);
-    check_known_behind_loops(predicate);
+    check_known_after_loops(predicate);
     // Reads and divisions in a condition may need the guards around it.
-    const bool stands_alone = is_always_defined(predicate);
+    const bool is_total = is_always_defined(predicate);
     arith::Facts facts;
     const auto stored = facts.assume(predicate);
     for (const Expr& guard : result_guards_)
-      if (!stands_alone || !arith::can_prove(guard, facts)) conditions.push_back(likely(guard));
+      if (!is_total || !arith::can_prove(guard, facts)) conditions.push_back(likely(guard));
     conditions.push_back(predicate);
     return conditions;
   }
 
   /// The result is stored once, after the loops that each thread runs by itself, so its condition
   /// must not depend on them.
-  void check_known_behind_loops(const Expr& predicate) const {
+  void check_known_after_loops(const Expr& predicate) const {
     for (const std::size_t n : own_) {
       const auto is_defined = [&](const Expr& var) { return defines(nest_.levels[n], var); };
       if (!uses_var(predicate, is_defined)) continue;
@@ -246,14 +240,15 @@ class ThreadReductionMaker {
 
 }  // namespace
 
-ThreadReductionLeaves leaves_of_thread_reduction(const FrozenStage& stage) {
-  ThreadReductionLeaves leaves;
+std::pair<std::vector<std::size_t>, std::vector<std::size_t>> leaves_of_thread_reduction(
+    const FrozenStage& stage) {
+  std::vector<std::size_t> common, own;
   for (std::size_t i = 0; i < stage.leaf_iter_vars.size(); ++i) {
     const IterVar& leaf = stage.leaf_iter_vars[i];
     const bool is_own = leaf.kind() == IterKind::Reduce && !is_bound(stage, leaf);
-    (is_own ? leaves.own : leaves.common).push_back(i);
+    (is_own ? own : common).push_back(i);
   }
-  return leaves;
+  return {std::move(common), std::move(own)};
 }
 
 namespace {

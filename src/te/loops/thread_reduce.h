@@ -14,12 +14,10 @@ namespace tenon::te {
 /// is inside such a loop.
 bool reduces_across_threads(const FrozenStage& stage);
 
-/// The leaves outside the reduction, followed by the reduction leaves that each thread runs by
+/// Returns the leaves outside the reduction, and the reduction leaves that each thread runs by
 /// itself.
-struct ThreadReductionLeaves {
-  std::vector<std::size_t> common, own;
-};
-ThreadReductionLeaves leaves_of_thread_reduction(const FrozenStage& stage);
+std::pair<std::vector<std::size_t>, std::vector<std::size_t>> leaves_of_thread_reduction(
+    const FrozenStage& stage);
 
 struct ThreadReduction {
   /// Buffers of one element: the totals, and each thread's partial results if it has several terms.

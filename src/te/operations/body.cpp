@@ -1,10 +1,17 @@
 #include "te/operations/body.h"
 
 #include <algorithm>
+#include <map>
+
+#include "tenon/support/dense_map.h"
+#include "tenon/te/operation_kind.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::te {
 
 using tir::ReduceNode;
+using namespace tir;
 
 namespace {
 
@@ -117,6 +124,61 @@ void TensorCollector::visit(const Expr& e) {
   }
   tir::for_each_child(e, [this](const Expr& child) { visit(child); });
   if (const tir::ProducerLoad* load = e.as<tir::ProducerLoad>()) add(Tensor::of(*load));
+}
+
+namespace {
+
+bool same_indices(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Expr& x, const Expr& y) { return structural_equal(x, y); });
+}
+
+class ReadCollector {
+ public:
+  void visit(const Expr& e) {
+    if (is_constant(e) || e.as<VarNode>() || !visited_.try_emplace(&e.node(), true).second) return;
+    for_each_child(e, [&](const Expr& child) { visit(child); });
+    if (const ProducerLoad* load = e.as<ProducerLoad>()) add(*load);
+  }
+  std::vector<TensorReads> take() { return std::move(reads_); }
+
+ private:
+  void add(const ProducerLoad& load) {
+    const std::pair key{load.producer->operation_identity(), load.producer->value_index()};
+    auto [place, is_new] = place_.try_emplace(key, reads_.size());
+    if (is_new) reads_.push_back({Tensor::of(load), {}});
+    std::vector<std::vector<Expr>>& indices = reads_[place->second].indices;
+    bool known = std::any_of(indices.begin(), indices.end(), [&](const std::vector<Expr>& other) {
+      return same_indices(other, load.indices);
+    });
+    if (!known) indices.push_back(load.indices);
+  }
+
+  DenseMap<const ExprNode*, bool> visited_;
+  /// The position in `reads_` of each operation's output. For lookup only.
+  std::map<std::pair<const void*, int>, std::size_t> place_;
+  std::vector<TensorReads> reads_;
+};
+
+}  // namespace
+
+std::vector<TensorReads> collect_reads(const Operation& op) {
+  ReadCollector collector;
+  for (const Expr& body : op.body()) collector.visit(body);
+  if (const TensorCompute* compute = op.as<TensorCompute>()) {
+    for (const TensorRegion& input : compute->inputs) {
+      for (const Range& range : input.ranges) {
+        collector.visit(range.min);
+        collector.visit(range.extent);
+      }
+    }
+    for (const Expr& scalar : compute->scalar_inputs) collector.visit(scalar);
+    for (const IterVar& axis : compute->reduce_axis) {
+      collector.visit(axis.dom()->min);
+      collector.visit(axis.dom()->extent);
+    }
+  }
+  return collector.take();
 }
 
 }  // namespace tenon::te

@@ -3,7 +3,6 @@
 
 #include "te/operations/body.h"
 #include "te/operations/declare.h"
-#include "te/operations/tag_scope.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"

@@ -5,11 +5,14 @@
 
 #include "te/operations/body.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/expr.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/stmt.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
+
+using namespace tir;
 
 namespace {
 
@@ -163,6 +166,63 @@ std::vector<Tensor> outputs_of(const Operation& op) {
   std::vector<Tensor> outputs;
   for (int n = 0; n < op.num_outputs(); ++n) outputs.push_back(op.output(n));
   return outputs;
+}
+
+namespace {
+
+// The only ambient state in te. It must reach declarations in functions that do not know about the
+// scope, which an argument cannot do. It is thread-local, so that threads do not tag one another's
+// operations, and weak, so that it expires with the scope that owns the tag.
+thread_local std::weak_ptr<const std::string> open_tag;
+
+}  // namespace
+
+TagScope::TagScope(const Name& tag, SourceLocation where)
+    : tag_(std::make_shared<const std::string>(tag)) {
+  if (const std::shared_ptr<const std::string> outer = open_tag.lock())
+    throw ScheduleError(
+        "tag scope `" + tag + "`: scope `" + *outer +
+            "` is open, and tags do not nest; end that scope first, or give operations a "
+            "`.tag` of their own",
+        where);
+  open_tag = tag_.pointer();
+}
+
+std::string declared_tag(std::string own) {
+  if (!own.empty()) return own;
+  const std::shared_ptr<const std::string> tag = open_tag.lock();
+  return tag ? *tag : std::string();
+}
+
+bool DimPairs::are_the_last() const {
+  return unpaired.empty() && std::ranges::is_sorted(theirs, {}, [](const auto& partner) {
+           return partner.has_value();
+         });
+}
+
+std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
+                                  arith::Facts& facts) {
+  DimPairs pairs;
+  pairs.theirs.resize(part.size());
+  std::size_t i = part.size(), j = theirs.size();
+  while (i > 0 || j > 0) {
+    const bool is_unit = i > 0 && is_one(part[i - 1]);
+    const bool is_free = j > 0 && theirs[j - 1].as<VarNode>();
+    // A variable may have any value. It is paired as an extent above 1 if the other side has more
+    // dimensions.
+    if (i > 0 && j > 0 &&
+        ((is_free && !(is_unit && i > j)) ||
+         arith::can_prove_equal(part[i - 1], theirs[j - 1], facts))) {
+      pairs.theirs[--i] = --j;
+    } else if (is_unit) {
+      --i;
+    } else if (j > 0 && is_one(theirs[j - 1])) {
+      pairs.unpaired.push_back(--j);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return pairs;
 }
 
 }  // namespace tenon::te

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
+#include "tenon/arith/facts.h"
 #include "tenon/te/operation.h"
 
 namespace tenon::te {
@@ -36,5 +39,46 @@ void check_arity(std::optional<int> arity, std::size_t rank, const std::string& 
 
 /// Returns all outputs of the operation, in order.
 std::vector<Tensor> outputs_of(const Operation& op);
+
+// The tag of a new operation.
+
+/// Returns the explicit tag, or if it is empty, that of the thread's open TagScope. For
+/// constructors that users call; operations created by primitives inherit the tag of their origin.
+std::string declared_tag(std::string own);
+
+// Numbers of elements and iterations, which may be unknown.
+
+/// A number of elements or iterations; nullopt if it is unknown or exceeds int64.
+using Count = std::optional<std::int64_t>;
+
+inline Count product(const Count& a, const Count& b) {
+  std::int64_t result = 0;
+  return a && b && !__builtin_mul_overflow(*a, *b, &result) ? Count(result) : std::nullopt;
+}
+inline Count sum(const Count& a, const Count& b) {
+  std::int64_t result = 0;
+  return a && b && !__builtin_add_overflow(*a, *b, &result) ? Count(result) : std::nullopt;
+}
+
+// Pairing of the dimensions of two boxes, either of which may have additional dimensions of extent
+// 1.
+
+using tir::Expr;
+
+/// The pairing of the dimensions of a part with those of the intrinsic, in order, skipping
+/// dimensions of extent 1.
+struct DimPairs {
+  /// The intrinsic's dimension for each dimension of the part.
+  std::vector<std::optional<std::size_t>> theirs;
+  /// The intrinsic's dimensions without a partner.
+  std::vector<std::size_t> unpaired;
+
+  /// Whether the intrinsic's dimensions are exactly the last ones of the part.
+  bool are_the_last() const;
+};
+
+/// Returns the pairing; nullopt if absent.
+std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
+                                  arith::Facts& facts);
 
 }  // namespace tenon::te

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "te/operations/declare.h"
-#include "te/operations/tag_scope.h"
 #include "tenon/te/operation_kind.h"
 
 namespace tenon::te {

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "te/operations/declare.h"
-#include "te/operations/dim_pairs.h"
-#include "te/operations/tag_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"

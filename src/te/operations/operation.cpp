@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <ostream>
+#include <unordered_set>
 
 #include "te/operations/body.h"
 #include "tenon/te/intrin.h"
@@ -331,6 +332,27 @@ Operation replace_inputs(const Operation& op, const TensorMap& map) {
   const bool changed = match(kind, [&](auto& k) { return replace_in(k, map); });
   if (!changed) return op;
   return make_operation(op.name(), op.tag(), std::move(kind), op.where(), op.attrs());
+}
+
+std::vector<Operation> post_dfs_order(const std::vector<Operation>& outputs) {
+  std::vector<Operation> order;
+  std::unordered_set<const OperationNode*> seen;
+  /// Each operation on the path, with the number of inputs that were visited.
+  std::vector<std::pair<Operation, std::size_t>> path;
+  for (const Operation& output : outputs) {
+    if (seen.insert(output.get()).second) path.emplace_back(output, 0);
+    while (!path.empty()) {
+      auto& [op, next_input] = path.back();
+      if (next_input == op.inputs().size()) {
+        order.push_back(op);
+        path.pop_back();
+        continue;
+      }
+      const Operation input = op.inputs()[next_input++].op();
+      if (seen.insert(input.get()).second) path.emplace_back(input, 0);
+    }
+  }
+  return order;
 }
 
 }  // namespace tenon::te

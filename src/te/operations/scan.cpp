@@ -3,7 +3,6 @@
 #include <unordered_set>
 
 #include "te/operations/declare.h"
-#include "te/operations/tag_scope.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/print.h"

@@ -1,7 +1,7 @@
 // Fuse: fused = (outer - min(outer)) * extent(inner) + (inner - min(inner)). Both are recovered by
 // division and remainder. The extents multiply exactly, so fusing alone never needs a guard.
 
-#include "te/relations/rules.h"
+#include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/expr.h"
 

@@ -2,10 +2,16 @@
 
 #include <ranges>
 
+#include "te/operations/body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
+#include "tenon/te/relation.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::te {
+
+using namespace tir;
 
 void pass_ranges_down(Relations relations, RangeSweep& sweep) {
   for (const Relation& relation : relations) {
@@ -88,6 +94,66 @@ void mark_sources(Relations relations, AxisMarks& marks) {
   for (const Relation& relation : std::views::reverse(relations)) {
     join(children_of(relation), parents_of(relation), marks);
   }
+}
+
+void RangeSweep::set(const IterVar& axis, Expr extent) {
+  const DataType type = axis.var().dtype();
+  if (extent.dtype().bits < type.bits) extent = cast(type, extent);
+  Range range = Range::from_min_extent(make_int(type, 0), std::move(extent));
+  facts.bind(axis.var(), range, /*replace=*/true);
+  ranges.set(axis, std::move(range));
+}
+
+bool is_large(const Expr& value) {
+  constexpr std::size_t kMaxNodes = 256;
+  return tree_size(value, kMaxNodes + 1) > kMaxNodes;
+}
+
+bool covers(const Interval& domain, const Range& range) {
+  if (!domain.is_bounded()) return false;
+  return provably_equal(*domain.min(), range.min) &&
+         provably_equal(*domain.max(), range.extent + range.min - 1);
+}
+
+bool provably_equal(const Expr& a, const Expr& b) {
+  if (structural_equal(a, b)) return true;
+  if (constant_int(a) && constant_int(b)) return constant_int(a) == constant_int(b);
+  return arith::can_prove_equal(a, b);
+}
+
+bool same_range(const Range& a, const Range& b) {
+  return provably_equal(a.min, b.min) && provably_equal(a.extent, b.extent);
+}
+
+Expr shifted(const Expr& value, const Expr& offset) {
+  return is_zero(offset) ? value : value + offset;
+}
+
+Expr unshifted(const Expr& value, const Expr& offset) {
+  return is_zero(offset) ? value : value - offset;
+}
+
+std::vector<IterVar> parents_of(const Relation& relation) {
+  return match(
+      relation, [](const Split& r) { return std::vector{r.parent}; },
+      [](const Fuse& r) {
+        return std::vector{r.outer, r.inner};
+      },
+      [](const Rebase& r) { return std::vector{r.parent}; },
+      [](const Singleton&) { return std::vector<IterVar>{}; },
+      [](const Transform& r) { return r.originals; });
+}
+
+std::vector<IterVar> children_of(const Relation& relation) {
+  return match(
+      relation,
+      [](const Split& r) {
+        return std::vector{r.outer, r.inner};
+      },
+      [](const Fuse& r) { return std::vector{r.fused}; },
+      [](const Rebase& r) { return std::vector{r.rebased}; },
+      [](const Singleton& r) { return std::vector{r.iter}; },
+      [](const Transform& r) { return r.transformed; });
 }
 
 }  // namespace tenon::te

@@ -1,6 +1,6 @@
 // Rebase: rebased = parent - min(parent), so that a loop starts at 0.
 
-#include "te/relations/rules.h"
+#include "te/relations/propagate.h"
 
 namespace tenon::te {
 

@@ -1,6 +1,6 @@
 // Singleton: an axis with the single value 0, without parents.
 
-#include "te/relations/rules.h"
+#include "te/relations/propagate.h"
 #include "tenon/tir/expr.h"
 
 namespace tenon::te {

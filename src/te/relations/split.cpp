@@ -8,7 +8,7 @@
 
 #include <limits>
 
-#include "te/relations/rules.h"
+#include "te/relations/propagate.h"
 #include "tenon/arith/const_bound.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "te/relations/rules.h"
+#include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
 

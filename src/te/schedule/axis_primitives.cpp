@@ -3,7 +3,7 @@
 
 #include "te/operations/declare.h"
 #include "te/schedule/loop_order.h"
-#include "te/schedule/operand_checks.h"
+#include "te/schedule/stage_edit.h"
 #include "tenon/te/stage.h"
 #include "tenon/tir/pragma.h"
 

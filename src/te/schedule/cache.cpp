@@ -4,8 +4,6 @@
 #include "te/operations/body.h"
 #include "te/operations/declare.h"
 #include "te/relations/propagate.h"
-#include "te/schedule/operand_checks.h"
-#include "te/schedule/rewritten_axes.h"
 #include "te/schedule/stage_edit.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/print.h"
@@ -171,10 +169,8 @@ std::vector<Expr> cached_bodies(const Compute& compute, const Relayout& layout) 
   return bodies;
 }
 
-/// An operation split into one that computes into the cache and one that copies from it.
-struct CachedOperation {
-  Operation cache, copy;
-};
+/// An operation that computes into the cache, and one that copies from it.
+using CachedOperation = std::pair<Operation, Operation>;
 
 /// Returns the elements of the cache at the indices, one per output.
 std::vector<Expr> reads_of(const Operation& cache, const std::vector<Expr>& index) {

@@ -2,11 +2,183 @@
 
 #include <algorithm>
 
-#include "te/schedule/inline_stages.h"
+#include "te/operations/body.h"
+#include "te/schedule/schedule_data.h"
+#include "te/schedule/stage_edit.h"
+#include "tenon/tir/compare.h"
 
 namespace tenon::te {
 
 namespace {
+
+// Expansion of inlined stages in their readers.
+
+/// Maximum number of expressions in a stage after inlining, and maximum number created in the
+/// process.
+constexpr std::size_t kMaxInlinedNodes = std::size_t{1} << 20;
+
+/// A read of an inlined stage's output and its expansion.
+struct Expansion {
+  StageOutput output;
+  std::vector<Expr> indices;
+  Expr value;
+};
+
+bool all_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Expr& x, const Expr& y) { return tir::structural_equal(x, y); });
+}
+
+/// Rewrites the expressions of one stage. Replaces a read of an inlined stage by that stage's body
+/// at the read's indices, recursively from reader to producer, so that nothing is copied twice.
+/// Equal reads share their expansion.
+class Expander {
+ public:
+  Expander(const ScheduleData& schedule, const std::vector<bool>& is_inlined,
+           const StageData& reader, const SourceLocation& where)
+      : schedule_(schedule), is_inlined_(is_inlined), reader_(reader), where_(where) {}
+
+  Expr operator()(const Expr& e) { return visit(e, own_); }
+
+  [[noreturn]] void refuse() const {
+    fail(
+        "compute_inline into", reader_,
+        "written out, this would be more than " + std::to_string(kMaxInlinedNodes) +
+            " operations; compute some of the inlined stages as tensors (compute_root or compute_at)",
+        where_);
+  }
+
+ private:
+  /// The substitution for the current body, and the memo table.
+  struct Frame {
+    tir::VarMap axes;
+    DenseMap<const tir::ExprNode*, Expr> done;
+  };
+
+  Expr visit(const Expr& e, Frame& frame) {
+    if (const Expr* known = frame.done.find(&e.node())) return *known;
+    spend();
+    Expr result = e;
+    if (e.as<tir::VarNode>()) {
+      if (auto axis = frame.axes.find(&e.node()); axis != frame.axes.end()) result = axis->second;
+    } else {
+      result = tir::map_children(e, [&](const Expr& child) { return visit(child, frame); });
+      if (const tir::ProducerLoad* load = result.as<tir::ProducerLoad>())
+        result = read(*load, result);
+    }
+    frame.done.try_emplace(&e.node(), result);
+    return result;
+  }
+
+  Expr read(const tir::ProducerLoad& load, const Expr& self) {
+    const Tensor tensor = Tensor::of(load);
+    const std::optional<StageOutput> output = schedule_.find(tensor);
+    if (!output)
+      internal_error("a read of tensor `" + tensor.name() + "`, which no stage computes");
+    if (is_inlined_[output->stage.index()]) return expand(*output, load.indices);
+    const Tensor present = schedule_.tensor(*output);
+    return present.same_as(tensor) ? self
+                                   : tir::make_producer_load(present.producer(), load.indices);
+  }
+
+  Expr expand(const StageOutput& output, const std::vector<Expr>& indices) {
+    std::size_t key = output.stage.index() * 31 + static_cast<std::size_t>(output.index);
+    for (const Expr& index : indices) key = key * 31 + index.node().hash;
+    for (const Expansion& known : expansions_[key])
+      if (known.output == output && all_equal(known.indices, indices)) return known.value;
+    const Compute& compute = *schedule_.stage(output.stage).op.as<Compute>();
+    Frame frame;
+    for (std::size_t n = 0; n < indices.size(); ++n)
+      set(frame.axes, compute.axis[n].var(), tir::cast(compute.axis[n].var().dtype(), indices[n]));
+    Expr value = visit(compute.body[static_cast<std::size_t>(output.index)], frame);
+    expansions_[key].push_back({output, indices, value});
+    return value;
+  }
+
+  void spend() {
+    if (++spent_ > kMaxInlinedNodes) refuse();
+  }
+
+  const ScheduleData& schedule_;
+  const std::vector<bool>& is_inlined_;
+  const StageData& reader_;
+  const SourceLocation& where_;
+  Frame own_;
+  /// Keyed by output and hash of the indices. For lookup only.
+  std::unordered_map<std::size_t, std::vector<Expansion>> expansions_;
+  std::size_t spent_ = 0;
+};
+
+/// Returns the stages that are marked for inlining and can be inlined.
+std::vector<bool> find_inlined(ScheduleData& schedule) {
+  std::vector<bool> is_inlined(schedule.stages.size(), false);
+  for (StageNumber id : schedule.order) {
+    const StageData& stage = schedule.stage(id);
+    if (!std::holds_alternative<AttachInline>(stage.attach)) continue;
+    StageEdit(schedule, id, "compute_inline", stage.attach_where).check_can_inline();
+    is_inlined[id.index()] = true;
+  }
+  for (StageNumber reader : schedule.order) {
+    if (schedule.stage(reader).op.as<Compute>()) continue;
+    for (const StageOutput& read : schedule.reads(reader)) {
+      if (!is_inlined[read.stage.index()]) continue;
+      is_inlined[read.stage.index()] = false;
+      schedule.stage(read.stage).attach = AttachRoot{};
+    }
+  }
+  return is_inlined;
+}
+
+/// Returns the operation with its reads expanded, or the same operation if nothing changes.
+Operation settled(const ScheduleData& schedule, const StageData& stage, Expander& expand) {
+  const Compute* compute = stage.op.as<Compute>();
+  if (!compute)
+    return replace_inputs(stage.op, [&](const Tensor& tensor) -> std::optional<Tensor> {
+      return schedule.tensor(*schedule.find(tensor));
+    });
+  std::vector<Expr> bodies = map_bodies(compute->body, std::ref(expand), ReduceDomains::Mapped);
+  const bool same = std::equal(bodies.begin(), bodies.end(), compute->body.begin(),
+                               [](const Expr& a, const Expr& b) { return a.same_as(b); });
+  if (same) return stage.op;
+  for (const Expr& body : bodies)
+    if (tree_size(body, kMaxInlinedNodes) >= kMaxInlinedNodes) expand.refuse();
+  return make_compute(stage.op.name(), compute->axis, std::move(bodies),
+                      {stage.op.tag(), stage.op.attrs()}, stage.op.where());
+}
+
+void settle(ScheduleData& schedule, StageNumber id, const std::vector<bool>& is_inlined,
+            const SourceLocation& where) {
+  StageData& stage = schedule.stage(id);
+  Expander expand(schedule, is_inlined, stage, where);
+  Operation op = settled(schedule, stage, expand);
+  if (!op.same_as(stage.op)) schedule.set_op(id, std::move(op));
+  StageData& present = schedule.stage(id);
+  if (present.store_predicate) present.store_predicate = expand(*present.store_predicate);
+  for (auto& [axis, attributes] : present.attributes) {
+    for (PrefetchRequest& request : attributes.prefetches) {
+      const StageOutput output = *schedule.find(request.tensor);
+      if (is_inlined[output.stage.index()])
+        fail("prefetch", present, axis,
+             "tensor `" + request.tensor.name() + "` is inlined and has no memory", request.where);
+      request.tensor = schedule.tensor(output);
+    }
+  }
+}
+
+/// Updates the operation of every stage in `schedule.order` to read the current outputs of stages
+/// that are not inlined, and removes the inlined stages from the order. An inlined stage with a
+/// reader that is not a compute remains, at root. Takes time linear in its output. Throws
+/// ScheduleError beyond a budget.
+void inline_stages(ScheduleData& schedule, const SourceLocation& where) {
+  const std::vector<bool> is_inlined = find_inlined(schedule);
+  std::vector<StageNumber> remaining;
+  for (StageNumber id : schedule.order) {
+    if (is_inlined[id.index()]) continue;
+    remaining.push_back(id);
+    settle(schedule, id, is_inlined, where);
+  }
+  schedule.order = std::move(remaining);
+}
 
 // Rebases every root axis that is a loop. A stage that is attached inside another stage's loops
 // computes a region that need not start at 0, regardless of its axes' declared ranges.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "te/schedule/operand_checks.h"
+#include "te/schedule/stage_edit.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/match.h"
 #include "tenon/te/stage.h"
@@ -87,7 +87,7 @@ std::vector<StageNumber> chain_of(const ScheduleData& schedule, StageNumber stag
   std::unordered_set<StageNumber> seen;
   while (seen.insert(stage).second) {
     chain.push_back(stage);
-    const Attach& attach = schedule.effective_attach(stage).attach;
+    const Attach& attach = schedule.effective_attach(stage).first;
     if (const AttachAt* at = std::get_if<AttachAt>(&attach)) stage = at->stage;
     if (const AttachScanUpdate* at = std::get_if<AttachScanUpdate>(&attach)) stage = at->scan;
   }
@@ -104,7 +104,7 @@ std::optional<StageNumber> reader_beside(const ScheduleData& schedule, StageNumb
   if (std::ranges::all_of(schedule.outputs, [&](StageNumber output) { return output == outer; }))
     return std::nullopt;
   const auto is_in_outer = [&](StageNumber reader) {
-    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(reader).attach);
+    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(reader).first);
     return at && at->stage == outer;
   };
   std::unordered_set<StageNumber> seen{stage, outer};
@@ -211,6 +211,7 @@ Stage Stage::compute_root(SourceLocation where) const {
   const PlaceEdit self = edit_place(*schedule_, target(), "compute_root", where);
   self.check_may_move();
   self.move_to(AttachRoot{});
+  ++schedule_->version;
   return *this;
 }
 

@@ -5,8 +5,6 @@
 #include "te/operations/body.h"
 #include "te/operations/declare.h"
 #include "te/schedule/loop_order.h"
-#include "te/schedule/operand_checks.h"
-#include "te/schedule/rewritten_axes.h"
 #include "te/schedule/stage_edit.h"
 
 namespace tenon::te {

@@ -87,7 +87,8 @@ const StageData* ScheduleData::scan_of_state(StageNumber number) const {
   return scan ? &stage(*scan) : nullptr;
 }
 
-AttachedWhere ScheduleData::effective_attach(StageNumber number) const {
+std::pair<const Attach&, const SourceLocation&> ScheduleData::effective_attach(
+    StageNumber number) const {
   const StageData& own = stage(number);
   const Attach* attach = &own.attach;
   const SourceLocation* where = &own.attach_where;
@@ -103,6 +104,7 @@ AttachedWhere ScheduleData::effective_attach(StageNumber number) const {
 // ---- changes ------------------------------------------------------------------------------------
 
 StageNumber ScheduleData::insert_stage(const Operation& op, std::size_t position) {
+  ++version;
   const StageNumber number(stages.size());
   stages.push_back(StageData::make(op));
   reads_.emplace_back();

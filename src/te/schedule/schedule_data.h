@@ -20,13 +20,9 @@ struct GroupData {
 
 using StageOutput = OutputOf<StageNumber>;
 
-/// The effective attachment of a stage, and the line that set it.
-struct AttachedWhere {
-  const Attach& attach;
-  const SourceLocation& where;
-};
-
 struct ScheduleData {
+  /// Changes with every primitive, so that bounds of an earlier version are refused.
+  std::size_t version = 0;
   /// The stages, indexed by number. A stage's number never changes.
   std::vector<StageData> stages;
   /// Producers before consumers, without the stages that normalize has inlined.
@@ -34,9 +30,9 @@ struct ScheduleData {
   std::vector<GroupData> groups;
   std::vector<StageNumber> outputs;
   std::vector<std::string> warnings;
-  /// Warnings that have already been reported. Mutable, because this is not part of the schedule's
+  /// Mutable, because this is not part of the schedule's
   /// meaning.
-  mutable std::set<std::string> told;
+  mutable std::set<std::string> reported_warnings;
   /// The stage of each operation; never iterated.
   std::unordered_map<const OperationNode*, StageNumber> stage_of;
   /// Keeps the keys of stage_of alive.
@@ -75,8 +71,9 @@ struct ScheduleData {
   /// Replaces the stage's operation.
   void set_op(StageNumber number, Operation op);
 
-  /// Returns the attachment of the stage, or of its group if the stage is at the group's root.
-  AttachedWhere effective_attach(StageNumber number) const;
+  /// Returns the attachment of the stage, or of its group if the stage is at the group's root, and
+  /// the line that set it.
+  std::pair<const Attach&, const SourceLocation&> effective_attach(StageNumber number) const;
   std::string hint_for_stranger(const Operation& op) const;
 
  private:

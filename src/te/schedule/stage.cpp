@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "te/operations/declare.h"
-#include "te/schedule/extent_limits.h"
 #include "te/schedule/loop_order.h"
-#include "te/schedule/operand_checks.h"
+#include "te/schedule/stage_edit.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/print.h"
 

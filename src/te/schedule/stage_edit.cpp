@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "te/operations/body.h"
 #include "te/relations/propagate.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/tir/no_such_name.h"
+#include "tenon/tir/pragma.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::te {
 
@@ -29,6 +33,10 @@ StageEdit::StageEdit(ScheduleData& schedule, StageNumber number, std::string pri
                      const SourceLocation& where)
     : schedule_(schedule), number_(number), primitive_(std::move(primitive)), where_(where) {
   check_is_there(schedule_, number_, primitive_, where_);
+}
+
+StageEdit::~StageEdit() {
+  if (std::uncaught_exceptions() == exceptions_) ++schedule_.version;
 }
 
 StageEdit StageEdit::on(StageData& copy) const {
@@ -185,6 +193,151 @@ void check_is_there(const ScheduleData& schedule, StageNumber number, std::strin
     return;
   fail(primitive, stage,
        "normalize has put it into its readers, so that it is not a stage of this schedule", where);
+}
+
+namespace {
+
+using VarSet = std::unordered_set<const tir::ExprNode*>;
+
+VarSet vars_of(const Expr& e) {
+  VarSet vars;
+  if (tir::is_constant(e)) return vars;
+  for (const Var& var : tir::free_vars(e)) vars.insert(&var.node());
+  return vars;
+}
+
+/// Returns the first axis whose variable is in the set; null if absent.
+const IterVar* find_axis_among(const VarSet& vars, std::span<const IterVar> axes) {
+  const auto found = std::find_if(axes.begin(), axes.end(), [&](const IterVar& axis) {
+    return vars.contains(&axis.var().node());
+  });
+  return found == axes.end() ? nullptr : &*found;
+}
+
+std::vector<Tensor> tensors_read(const Expr& e) {
+  TensorCollector reads;
+  reads.visit(e);
+  return std::move(reads.found);
+}
+
+}  // namespace
+
+void check_known_at_call(const StageEdit& edit, const IterVar& axis, const Expr& e,
+                         const std::string& what) {
+  const std::string rule = what + " must be known before the function runs, but ";
+  const std::vector<Tensor> read = tensors_read(e);
+  if (!read.empty()) edit.fail(axis, rule + "reads tensor `" + read.front().name() + "`");
+  if (tir::effect_of(e) != tir::Effect::Pure)
+    edit.fail(axis, rule + "`" + tir::print_expr(e) +
+                        "` is a call that may give another value each time");
+  const VarSet vars = vars_of(e);
+  if (vars.empty()) return;
+  for (const StageData& other : edit.schedule().stages)
+    if (const IterVar* used = find_axis_among(vars, other.all_iter_vars))
+      edit.fail(axis, rule + "uses axis `" + used->name() + "` of " + describe(other) +
+                          ", which changes while it runs");
+}
+
+void check_store_predicate(const StageEdit& edit, const Expr& condition) {
+  const Operation& op = edit.stage().op;
+  if (!op.as<Compute>() && !op.as<TensorCompute>())
+    edit.fail("only the stores of a compute can be guarded");
+  if (!condition.dtype().is_bool() || !condition.dtype().is_scalar())
+    edit.fail("the condition must be Bool, is " + condition.dtype().str());
+  for (const Tensor& tensor : tensors_read(condition)) {
+    const std::optional<StageOutput> output = edit.schedule().find(tensor);
+    if (output && edit.schedule().stage(output->stage).op.as<Placeholder>()) continue;
+    edit.fail(
+        "the condition reads tensor `" + tensor.name() +
+        "`, which is no placeholder of this schedule and need not be there; say it in the body, with "
+        "if_then_else");
+  }
+}
+
+void check_predicate_stays(const StageEdit& edit, std::span<const IterVar> staying) {
+  const StageData& stage = edit.stage();
+  if (!stage.store_predicate) return;
+  const VarSet vars = vars_of(*stage.store_predicate);
+  std::vector<IterVar> gone = stage.all_iter_vars;
+  std::erase_if(gone, [&](const IterVar& axis) { return contains(staying, axis); });
+  const IterVar* used = find_axis_among(vars, gone);
+  if (!used) return;
+  edit.fail("its store predicate is about axis `" + used->name() + "`, which would be gone; call " +
+            edit.primitive() + " before set_store_predicate");
+}
+
+void check_pragma_value(const StageEdit& edit, const IterVar& axis, const std::string& key,
+                        const Expr& value) {
+  auto refuse = [&](const std::string& wanted) {
+    edit.fail(axis, "\"" + key + "\" takes " + wanted + ", got `" + tir::print_expr(value) + "`");
+  };
+  using tir::PragmaKey;
+  const std::optional<PragmaKey> known = tir::find_pragma_key(key);
+  const std::optional<std::int64_t> number = tir::constant_int(value);
+  if (known == PragmaKey::AutoUnrollMaxStep && (!number || *number < 0))
+    refuse("a constant integer, 0 or more");
+  if (known == PragmaKey::BlocksPerMultiprocessor && (!number || *number < 1))
+    refuse("a constant integer, 1 or more");
+  if (known == PragmaKey::UnrollExplicit && !number) refuse("a constant integer or bool");
+  const bool is_source = known == PragmaKey::ImportLlvm || known == PragmaKey::ImportC;
+  if (is_source && !value.as<tir::StringImm>()) refuse("a text: source, or the path of a file");
+}
+
+std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape) {
+  std::vector<IterVar> axes;
+  for (std::size_t n = 0; n < shape.size(); ++n) {
+    const DataType type = shape[n].dtype();
+    axes.emplace_back(Range::from_min_extent(tir::make_int(type, 0), shape[n]),
+                      Var("ax" + std::to_string(n), type), IterKind::DataParallel);
+  }
+  return axes;
+}
+
+std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots,
+                            const AxisRanges& ranges, const AxisValues& values,
+                            arith::Facts& facts) {
+  const AxisFlags guarded = find_guarded(stage.relations, ranges, facts);
+  arith::IntervalMap leaves;
+  for (const IterVar& leaf : stage.leaf_iter_vars)
+    if (const Range* range = ranges.find(leaf))
+      leaves.set(leaf.var(), arith::Interval::from_range(*range));
+  // Includes intermediate axes, because a child of an overshooting axis may still be inside the
+  // root's range.
+  std::vector<Expr> guards;
+  for (const IterVar& axis : stage.all_iter_vars) {
+    if (!guarded.value_or(axis, false) || !values.contains(axis)) continue;
+    if (contains(stage.op.root_iter_vars(), axis) && !contains(roots, axis)) continue;
+    const Range& range = ranges.at(axis);
+    const Expr value = values.at(axis) - range.min;
+    const arith::Interval reached = arith::values_of(value, leaves, facts);
+    if (!reached.max() || !arith::can_prove(*reached.max() < range.extent, facts))
+      guards.push_back(value < range.extent);
+  }
+  return guards;
+}
+
+Expr zero_of(DataType type) {
+  return type.is_floating() ? tir::make_float(type, 0) : tir::make_int(type, 0);
+}
+
+void reset_loops(const StageEdit& edit) {
+  StageData& stage = edit.stage();
+  const std::vector<IterVar> before = stage.leaf_iter_vars;
+  stage.all_iter_vars = stage.op.root_iter_vars();
+  stage.leaf_iter_vars = loops_of(stage.op);
+  stage.relations.clear();
+  edit.warn_of_lost_marks(before);
+  std::erase_if(stage.attributes, [&](const auto& entry) { return !stage.has_axis(entry.first); });
+}
+
+void check_attached_axes_stay(const StageEdit& edit, std::span<const IterVar> staying) {
+  const ScheduleData& schedule = edit.schedule();
+  for (StageNumber other : schedule.order) {
+    const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(other).first);
+    if (!at || at->stage != edit.number() || contains(staying, at->axis)) continue;
+    edit.fail(describe(schedule.stage(other)) + " is computed at its loop `" + at->axis.name() +
+              "`, which would be gone; call " + edit.primitive() + " before compute_at");
+  }
 }
 
 }  // namespace tenon::te

@@ -7,6 +7,7 @@
 //   edit.attributes(axis).run = RunMark{LoopMark::Vectorized, where};
 #pragma once
 
+#include "te/relations/propagate.h"
 #include "te/schedule/schedule_data.h"
 #include "tenon/te/stage_data.h"
 
@@ -19,6 +20,10 @@ class StageEdit {
   StageEdit(const Stage& handle, std::string_view primitive, const SourceLocation& where);
   StageEdit(ScheduleData& schedule, StageNumber number, std::string primitive,
             const SourceLocation& where);
+  StageEdit(const StageEdit&) = default;
+  StageEdit& operator=(const StageEdit&) = delete;
+  /// Makes a new version of the schedule, unless the primitive throws.
+  ~StageEdit();
 
   ScheduleData& schedule() const { return schedule_; }
   StageNumber number() const { return number_; }
@@ -70,6 +75,7 @@ class StageEdit {
   std::string primitive_;
   SourceLocation where_;
   StageData* copy_ = nullptr;
+  int exceptions_ = std::uncaught_exceptions();
 };
 
 /// Throws "<subject>: `foo` is no storage scope; ...".
@@ -79,5 +85,44 @@ tir::StorageScope parse_scope(const std::string& subject, std::string_view scope
 /// Throws if normalize has inlined the stage.
 void check_is_there(const ScheduleData& schedule, StageNumber number, std::string_view primitive,
                     const SourceLocation& where);
+
+// Checks of expressions that users pass to primitives: factors, offsets, conditions.
+
+/// Throws unless `e` is constant during a call of the function: it reads no tensor, calls nothing
+/// with varying results, and uses no axis of the schedule. `what` describes it: "the factor".
+void check_known_at_call(const StageEdit& edit, const IterVar& axis, const Expr& e,
+                         const std::string& what);
+
+/// Throws unless the condition can be evaluated at the stage's stores. It may read placeholders of
+/// the schedule, which exist in full, but no other tensors.
+void check_store_predicate(const StageEdit& edit, const Expr& condition);
+
+/// Throws if the stage's store predicate uses an axis other than `staying`, which the primitive
+/// would remove.
+void check_predicate_stays(const StageEdit& edit, std::span<const IterVar> staying);
+
+/// Throws unless the value is valid for the pragma's key.
+void check_pragma_value(const StageEdit& edit, const IterVar& axis, const std::string& key,
+                        const Expr& value);
+
+// Common steps of the dataflow rewrites (cache_read, cache_write, rfactor).
+
+/// Makes axes ax0, ax1, ..., one data-parallel axis per dimension.
+std::vector<IterVar> numbered_axes(const std::vector<Expr>& shape);
+
+/// Returns the conditions that the values of root axes, computed from the leaves, are in their
+/// ranges. Omits conditions that provably hold.
+std::vector<Expr> guards_of(const StageData& stage, std::span<const IterVar> roots,
+                            const AxisRanges& ranges, const AxisValues& values,
+                            arith::Facts& facts);
+
+Expr zero_of(DataType type);
+
+/// Makes the operation's axes the stage's loops. Attributes of removed axes are dropped with a
+/// warning.
+void reset_loops(const StageEdit& edit);
+
+/// Throws if a stage is attached to an axis of this one that the rewrite removes.
+void check_attached_axes_stay(const StageEdit& edit, std::span<const IterVar> staying);
 
 }  // namespace tenon::te

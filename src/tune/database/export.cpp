@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "tenon/driver/device_of.h"
+#include "tenon/driver/target.h"
 #include "tenon/s_tir/script.h"
 #include "tenon/s_tir/trace_steps.h"
 #include "tenon/support/match.h"

@@ -10,7 +10,7 @@
 
 #include "tenon/codegen/files.h"
 #include "tenon/driver/build.h"
-#include "tenon/driver/device_of.h"
+#include "tenon/driver/target.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 #include "tune/measure/child_process.h"

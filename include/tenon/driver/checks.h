@@ -1,0 +1,45 @@
+// Checks that refuse a program before code is made. Most of these programs can be printed.
+#pragma once
+
+#include "tenon/driver/lower.h"
+#include "tenon/lower/checks.h"
+#include "tenon/te/graph.h"
+#include "tenon/tir/function.h"
+
+namespace tenon {
+
+/// Throws a ScheduleError with stage, axis, line and remedy for a reduction that runs in parallel
+/// or over blocks, and for a thread axis that is bound to two loops of one stage.
+void refuse_races(const te::StageGraph& graph);
+
+/// Whether any loop is bound to blocks or threads of a device.
+bool runs_on_device(const te::StageGraph& graph);
+
+/// Throws a TargetError with stage, axis and line if any loop is bound so: a CPU has no such
+/// threads.
+void refuse_device_threads(const te::StageGraph& graph);
+
+/// Throws a LowerError, with a remedy, for results that the caller does not receive: for an
+/// operation of which no output is an argument, since its result would be discarded, and for an
+/// argument that no stage computes because it is inlined, since its array would not be written.
+void refuse_unbound_outputs(const te::StageGraph& graph, const std::vector<LowerArgument>& args,
+                            const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
+                            const SourceLocation& where);
+
+/// Throws a LowerError with the reason if the function is malformed for the form that it declares.
+void check_function(const tir::PrimFunc& func, const std::string& name);
+
+// Loops whose iterations are not proved independent.
+
+/// Searches for a parallel or vectorized loop whose iterations are not proved independent, and
+/// records the result in an annotation that all passes preserve. A function with the annotation is
+/// not searched again. `racing` is the message of a schedule that is known to race.
+void note_conflicts(tir::PrimFunc& loops, lowering::LoopsToProve which,
+                    const lowering::PassOptions& options,
+                    const std::optional<std::string>& racing = std::nullopt);
+
+/// Throws LowerError with both accesses for a parallel or vectorized loop whose iterations are not
+/// proved independent. The recorded result is used if there is one.
+void refuse_conflicts(const tir::PrimFunc& func, const lowering::PassOptions& options);
+
+}  // namespace tenon

@@ -1,0 +1,201 @@
+#include "tenon/driver/checks.h"
+
+#include <algorithm>
+
+#include "tenon/driver/arguments.h"
+#include "tenon/support/error.h"
+#include "tenon/te/graph.h"
+#include "tenon/tir/buffer.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/verify.h"
+
+namespace tenon {
+
+using namespace tir;
+
+namespace {
+
+void refuse(const te::FrozenStage& stage, const IterVar& axis, const std::string& what,
+            const SourceLocation& where) {
+  throw ScheduleError(
+      "build: axis `" + axis.name() + "` of stage `" + stage.origin_op.name() + "` " + what, where);
+}
+
+void check_axis(const te::FrozenStage& stage, const IterVar& axis,
+                const te::AxisAttributes& attributes) {
+  if (axis.kind() == IterKind::Reduce && attributes.runs(te::LoopMark::Parallelized))
+    refuse(stage, axis,
+           "carries a reduction and is parallel, so that its iterations race for the result; "
+           "rfactor the axis first, and run the new data axis in parallel",
+           attributes.run->where);
+  const bool over_blocks = attributes.thread && attributes.thread->axis.thread() &&
+                           attributes.thread->axis.thread()->is_block();
+  if (axis.kind() == IterKind::Reduce && over_blocks)
+    refuse(
+        stage, axis,
+        "carries a reduction and is bound to " + attributes.thread->axis.name() +
+            ": blocks cannot reduce together; rfactor the axis first, and bind the new data axis",
+        attributes.thread->where);
+}
+
+}  // namespace
+
+void refuse_races(const te::StageGraph& graph) {
+  for (te::StageId id : graph.ids()) {
+    const te::FrozenStage& stage = graph.stage(id);
+    std::vector<std::pair<IterVar, IterVar>> bound;
+    for (const IterVar& axis : stage.leaf_iter_vars) {
+      const te::AxisAttributes* attributes = stage.attributes_of(axis);
+      if (!attributes) continue;
+      check_axis(stage, axis, *attributes);
+      if (!attributes->thread || !attributes->thread->axis.thread()) continue;
+      for (const auto& [other, first] : bound)
+        if (te::is_same_thread(other, attributes->thread->axis))
+          refuse(
+              stage, axis,
+              "is bound to " + attributes->thread->axis.thread()->str() + ", and so is axis `" +
+                  first.name() +
+                  "`: only their diagonal would be computed; fuse the axes, or bind one to another thread "
+                  "axis",
+              attributes->thread->where);
+      bound.emplace_back(attributes->thread->axis, axis);
+    }
+  }
+}
+
+namespace {
+
+bool is_of_device(const std::optional<ThreadTag>& thread) {
+  return thread && !thread->is_virtual();
+}
+
+/// Calls `found(stage, axis, thread, where)` for the first axis that is bound to a thread, or the
+/// first thread around a whole scan, and returns whether there is one.
+template <class F>
+bool find_device_axis(const te::StageGraph& graph, const F& found) {
+  for (te::StageId id : graph.ids()) {
+    const te::FrozenStage& stage = graph.stage(id);
+    for (const IterVar& axis : stage.leaf_iter_vars) {
+      const te::ThreadMark* bound = stage.thread_mark_of(axis);
+      const bool is_thread = is_of_device(axis.thread());
+      if (!is_thread && !(bound && is_of_device(bound->axis.thread()))) continue;
+      if (is_thread)
+        found(stage, axis, *axis.thread(), stage.op.where());
+      else
+        found(stage, axis, *bound->axis.thread(), bound->where);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool runs_on_device(const te::StageGraph& graph) {
+  return find_device_axis(graph, [](const auto&...) {});
+}
+
+void refuse_device_threads(const te::StageGraph& graph) {
+  find_device_axis(graph, [](const te::FrozenStage& stage, const IterVar& axis,
+                             const ThreadTag& thread, const SourceLocation& where) {
+    throw TargetError(
+        "build: axis `" + axis.name() + "` of stage `" + stage.origin_op.name() +
+            "` is bound to `" + thread.str() +
+            "`, which a CPU does not have; on CPUs use parallel, vectorize and unroll",
+        where);
+  });
+}
+
+void refuse_unbound_outputs(const te::StageGraph& graph, const std::vector<LowerArgument>& args,
+                            const std::vector<std::pair<te::Tensor, Buffer>>& binds,
+                            const SourceLocation& where) {
+  std::vector<te::StageId> passed;
+  for (const te::Tensor& tensor : tensors_among(args, binds)) {
+    if (const std::optional<te::StageId> stage = graph.find(tensor.op())) {
+      passed.push_back(*stage);
+    } else if (!tensor.op().as<te::Placeholder>()) {
+      throw LowerError(
+          "build: no stage computes argument `" + tensor.name() +
+              "`, so that its array would never be written: it is inlined, or not part of the "
+              "schedule; leave it out of the arguments, or compute it at root",
+          where);
+    }
+  }
+  for (te::StageId output : graph.outputs()) {
+    if (std::find(passed.begin(), passed.end(), output) != passed.end()) continue;
+    throw LowerError(
+        "build: `" + graph.stage(output).origin_op.name() +
+            "` is an output of the schedule and none of the arguments, so that its result would "
+            "be lost; pass it, or create the schedule of what is passed",
+        where);
+  }
+}
+
+namespace {
+
+/// Checks the parameters and the arrays among them.
+void check_parameters(const PrimFunc& func, const std::string& what) {
+  for (const BufferParam& array : func.buffers) {
+    const std::string text = what + "array `" + array.declared->name + "`";
+    const auto places = std::count_if(func.params.begin(), func.params.end(),
+                                      [&](const Var& param) { return param.same_as(array.param); });
+    if (places == 0)
+      throw LowerError(text + " stands for `" + array.param.name() + "`, which is no parameter");
+    if (func.buffer_of(array.param) != &array)
+      throw LowerError(text + ": parameter `" + array.param.name() +
+                       "` stands for another array as well");
+    if (!array.param.dtype().is_handle())
+      throw LowerError(text + ": parameter `" + array.param.name() + "` must be a handle, is " +
+                       array.param.dtype().str());
+  }
+}
+
+}  // namespace
+
+void check_function(const PrimFunc& func, const std::string& name) {
+  const std::string what = "function `" + name + "`: ";
+  check_parameters(func, what);
+  const std::vector<Violation> violations = tir::verify(func, func.form);
+  if (violations.empty()) return;
+  throw LowerError(what + violations.front().what + " (" + violations.front().where + ")" +
+                   (violations.size() == 1 ? ""
+                                           : "; and " + std::to_string(violations.size() - 1) +
+                                                 " more faults like this"));
+}
+
+namespace {
+
+/// The annotation with the message about a conflict; empty if none was found.
+constexpr const char* kConflictNote = "tenon.conflict";
+
+std::optional<std::string> noted_conflict(const PrimFunc& func) {
+  if (!func.attrs.others) return std::nullopt;
+  const auto found = func.attrs.others->find(kConflictNote);
+  return found == func.attrs.others->end() ? std::nullopt : annotation_text(found->second);
+}
+
+std::string conflict_in(const PrimFunc& loops, lowering::LoopsToProve which,
+                        const lowering::PassOptions& options) {
+  for (const lowering::LoopProof& proof : lowering::prove_loops(loops, which, options))
+    if (proof.conflict) return "build: " + lowering::conflict_text(loops, proof);
+  return "";
+}
+
+}  // namespace
+
+void note_conflicts(PrimFunc& loops, lowering::LoopsToProve which,
+                    const lowering::PassOptions& options,
+                    const std::optional<std::string>& racing) {
+  if (noted_conflict(loops)) return;
+  Annotations notes = loops.attrs.others ? *loops.attrs.others : Annotations();
+  notes[kConflictNote] = {make_string(racing ? *racing : conflict_in(loops, which, options))};
+  loops.attrs.others = std::make_shared<const Annotations>(std::move(notes));
+}
+
+void refuse_conflicts(const PrimFunc& func, const lowering::PassOptions& options) {
+  const std::optional<std::string> noted = noted_conflict(func);
+  const std::string text = noted ? *noted : conflict_in(func, lowering::LoopsToProve::All, options);
+  if (!text.empty()) throw LowerError(text);
+}
+
+}  // namespace tenon

@@ -1,0 +1,776 @@
+// The access checker: proves that accesses are in bounds, and checks the others at run time.
+#include <algorithm>
+#include <functional>
+#include <ranges>
+#include <unordered_map>
+
+#include "lower/passes.h"
+#include "lower/rewriting.h"
+#include "tenon/arith/compute.h"
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
+#include "tenon/lower/checks.h"
+#include "tenon/support/index_outside.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/stage_lines.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+using arith::AccessKind;
+using arith::can_prove;
+
+namespace {
+
+/// Evaluates indices in the first iteration of all enclosing loops: an access that is in bounds
+/// there cannot be always out of bounds.
+///
+///   for i in [3, 8): A[i - 2]           // value(i - 2) == 1
+///   for i < n:       A[i + n]           // value(i + n) == kAnySize
+class FirstIteration {
+ public:
+  /// The assumed value of symbolic sizes.
+  static constexpr std::int64_t kAnySize = 4099;
+
+  /// Enters a loop or thread axis with its first value, or binds a variable to a value.
+  void enter(const Var& var, const Expr& first) {
+    values_.insert_or_assign(&var.node(), value(first));
+  }
+
+  /// Returns the value of an integer expression of constants, variables and arithmetic; nullopt for
+  /// other expressions.
+  std::optional<std::int64_t> value(const Expr& e) const {
+    if (!e.dtype().is_scalar() || !e.dtype().is_integral()) return std::nullopt;
+    if (const IntImm* n = e.as<IntImm>()) return n->value;
+    if (const Cast* n = e.as<Cast>()) return value(n->value);
+    if (const Binary* n = e.as<Binary>()) {
+      const std::optional<std::int64_t> a = value(n->a), b = a ? value(n->b) : std::nullopt;
+      return b ? arith::compute(n->op, *a, *b) : std::nullopt;
+    }
+    if (!e.as<VarNode>()) return std::nullopt;
+    const auto known = values_.find(&e.node());
+    return known == values_.end() ? kAnySize : known->second;
+  }
+
+ private:
+  /// The values of variables; nullopt if unknown. For look-up only.
+  std::unordered_map<const ExprNode*, std::optional<std::int64_t>> values_;
+};
+
+/// Returns the smallest and the largest lane of an index; nullopt for a vector other than a ramp or
+/// a broadcast.
+std::optional<std::pair<Expr, Expr>> ends_of(const Expr& index) {
+  if (index.dtype().is_scalar()) return std::pair(index, index);
+  if (const Broadcast* n = index.as<Broadcast>()) return std::pair(n->value, n->value);
+  const Ramp* n = index.as<Ramp>();
+  if (!n) return std::nullopt;
+  const Expr end = n->base + n->stride * make_int(n->stride.dtype(), n->lanes - 1);
+  const auto stride = constant_int(n->stride);
+  if (!stride) return std::pair(min(n->base, end), max(n->base, end));
+  return *stride < 0 ? std::pair(end, n->base) : std::pair(n->base, end);
+}
+
+/// Returns [0, extent) for every dimension.
+std::vector<Range> ranges_of(const std::vector<Expr>& shape) {
+  std::vector<Range> ranges;
+  for (const Expr& extent : shape)
+    ranges.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+  return ranges;
+}
+
+Expr product_of(const std::vector<Expr>& extents) {
+  Expr product = make_int(Int(32), 1);
+  for (const Expr& extent : extents) product = product * extent;
+  return product;
+}
+
+/// Calls `always` for each operand that is evaluated whenever `e` is, and `under(condition,
+/// operand)` for each that is evaluated only where a condition holds.
+template <class Always, class Under>
+void for_each_operand(const Expr& e, const Always& always, const Under& under) {
+  const auto choose = [&](const Expr& condition, const Expr& if_true, const Expr& if_false) {
+    always(condition);
+    under(condition, if_true);
+    under(make_not(condition), if_false);
+  };
+  if (const Call* n = as_call(e, Intrin::if_then_else))
+    return choose(n->args[0], n->args[1], n->args[2]);
+  if (const Select* n = e.as<Select>()) return choose(n->condition, n->if_true, n->if_false);
+  if (const Binary* n = e.as<Binary>(); n && (n->op == BinaryOp::And || n->op == BinaryOp::Or)) {
+    always(n->a);
+    return under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b);
+  }
+  for_each_child(e, always);
+}
+
+/// Returns the stage whose buffer the first store inside writes.
+std::optional<std::string> stored_in(const Stmt& s) {
+  if (const Store* n = s.as<Store>()) return n->buffer->stage_name();
+  std::optional<std::string> name;
+  for_each_child(
+      s, [](const Expr&) {},
+      [&](const Stmt& child) {
+        if (!name) name = stored_in(child);
+      });
+  return name;
+}
+
+/// A walk over the accesses of a function, with the facts that hold at each of them.
+class AccessWalk {
+ public:
+  /// Called for each access with the conditions under which its statement makes it and the let
+  /// expressions around it, as If and Let statements with empty bodies, outermost first. The
+  /// returned statement is inserted before the statement of the access.
+  using Found =
+      std::function<std::optional<Stmt>(const AccessProof&, const std::vector<Stmt>& around)>;
+
+  /// Proof tries every proof. WrongOnly does only the work needed to find definite faults, and
+  /// attempts only cheap proofs.
+  enum class Effort : std::uint8_t { Proof, WrongOnly };
+
+  AccessWalk(const PrimFunc& func, Found found, Effort effort = Effort::Proof)
+      : func_(func),
+        found_(std::move(found)),
+        effort_(effort),
+        memory_(func.body),
+        facts_(arith::facts_of_arguments(func)),
+        current_(func.body) {
+    for (const BufferParam& param : func.buffers) {
+      const Buffer& declared = param.declared;
+      allowed_.emplace(declared.get(), ranges_of(declared->shape));
+      if (declared->strides.empty())
+        sizes_.emplace(&declared->data.node(), product_of(declared->shape));
+    }
+  }
+  Stmt run() { return stmt(func_.body); }
+
+ private:
+  using Scopes = std::vector<arith::Facts::Scope>;
+
+  Stmt stmt(const Stmt& s) {
+    std::vector<Stmt> outer_checks = std::exchange(checks_, {});
+    const Stmt outer = current_;
+    current_ = s;
+    stage_buffer_.reset();
+    Stmt result = node(s);
+    current_ = outer;
+    stage_buffer_.reset();
+    if (!checks_.empty()) {
+      checks_.push_back(std::move(result));
+      result = make_seq(std::move(checks_));
+    }
+    checks_ = std::move(outer_checks);
+    return result;
+  }
+
+  /// Visits a statement after its own expressions. `checks_` holds the statements to insert before
+  /// it.
+  Stmt node(const Stmt& s) {
+    if (const Store* n = s.as<Store>()) {
+      store(*n);
+      return s;
+    }
+    if (const If* n = s.as<If>()) {
+      expr(n->condition);
+      return branches(*n, s);
+    }
+    for_each_child(
+        s, [&](const Expr& e) { expr(e); }, [](const Stmt&) {});
+    if (const For* n = s.as<For>()) return loop(*n, s);
+    const std::size_t guards = guards_.size(), guarded = guarded_.size(), loops = loops_.size();
+    Scopes scopes;
+    if (const Assert* n = s.as<Assert>()) assume(n->condition, scopes);
+    if (const Let* n = s.as<Let>()) enter_let(n->var, n->value);
+    if (const Realize* n = s.as<Realize>()) allowed_.insert_or_assign(n->buffer.get(), n->bounds);
+    if (const BufferView* n = s.as<BufferView>())
+      allowed_.insert_or_assign(n->view.get(), ranges_of(n->view->shape));
+    if (const Allocate* n = s.as<Allocate>())
+      sizes_.insert_or_assign(&n->data.node(), product_of(n->extents));
+    if (const Attr* n = s.as<Attr>();
+        n && (n->kind == AttrKind::ThreadExtent || n->kind == AttrKind::VirtualThread)) {
+      const Var thread = std::get<IterVar>(n->subject).var();
+      enter(thread, Range::from_min_extent(make_int(thread.dtype(), 0), n->value));
+    }
+    const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(loops), loops_.end());
+    end_guards(guards, guarded);
+    return result;
+  }
+
+  Stmt loop(const For& n, const Stmt& s) {
+    // A loop without iterations performs no accesses.
+    if (constant_int(n.extent).value_or(1) <= 0) return s;
+    Scopes scopes;
+    const bool is_known = memory_.is_stable(n.min) && memory_.is_stable(n.extent);
+    if (is_known) {
+      enter(n.var, Range::from_min_extent(symbolic(n.min), symbolic(n.extent)));
+      // A reached iteration implies a positive extent.
+      if (effort_ == Effort::Proof && !constant_int(n.extent))
+        scopes.push_back(facts_.assume(loops_.back().second.extent >= 1));
+    }
+    const Stmt result = map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    if (is_known) loops_.pop_back();
+    return result;
+  }
+
+  /// Enters a loop or a thread axis.
+  void enter(const Var& var, const Range& range) {
+    loops_.emplace_back(var, range);
+    if (effort_ == Effort::Proof) return facts_.bind(var, range, /*replace=*/true);
+    first_.enter(var, range.min);
+  }
+
+  void enter_let(const Var& var, const Expr& value) {
+    if (!value.dtype().is_index() || !memory_.is_stable(value)) return;
+    facts_.bind(var, value, /*replace=*/true);
+    if (effort_ == Effort::WrongOnly) first_.enter(var, value);
+  }
+
+  Stmt branches(const If& n, const Stmt& s) {
+    // Guards of loops are conditions as well: if they never hold, the guarded accesses never
+    // happen.
+    ++conditions_;
+    const auto under = [&](const Expr& condition, const Stmt& branch) {
+      const std::size_t guards = guards_.size(), guarded = guarded_.size();
+      Scopes scopes;
+      assume(condition, scopes);
+      const Stmt result = stmt(branch);
+      end_guards(guards, guarded);
+      return result;
+    };
+    const Stmt then_case = under(n.condition, n.then_case);
+    std::optional<Stmt> else_case = n.else_case;
+    if (else_case) else_case = under(make_not(n.condition), *n.else_case);
+    --conditions_;
+    const bool is_same =
+        then_case.same_as(n.then_case) && (!else_case || else_case->same_as(*n.else_case));
+    return is_same ? s : make_stmt(If{n.condition, then_case, else_case});
+  }
+
+  void assume(const Expr& condition, Scopes& scopes) {
+    // Conditional accesses cannot be definitely wrong.
+    if (effort_ == Effort::WrongOnly) return;
+    for_each_conjunct(condition, [&](const Expr& part) {
+      if (part.dtype().is_scalar() && memory_.is_stable(part)) add_fact(symbolic(part), scopes);
+    });
+  }
+
+  void add_fact(const Expr& condition, Scopes& scopes) {
+    scopes.push_back(facts_.assume(condition));
+    const Binary* n = condition.as<Binary>();
+    if (!n || !n->a.dtype().is_index() || !n->b.dtype().is_index()) return;
+    const bool is_below = n->op == BinaryOp::Lt || n->op == BinaryOp::Le;
+    const bool is_above = n->op == BinaryOp::Gt || n->op == BinaryOp::Ge;
+    if (!is_below && !is_above) return;
+    const bool is_strict = n->op == BinaryOp::Lt || n->op == BinaryOp::Gt;
+    const Expr room = is_below ? n->b - n->a : n->a - n->b;
+    guards_.push_back(arith::simplify(is_strict ? room - 1 : room, facts_));
+    const Expr sum = arith::simplify(n->a, facts_);
+    if (!sum.as<Binary>()) return;
+    const auto known = std::ranges::find_if(
+        guarded_, [&](const auto& each) { return structural_equal(each.first, sum); });
+    const bool is_new = known == guarded_.end();
+    const Var var = is_new ? Var("guarded", sum.dtype()) : known->second;
+    if (is_new) {
+      guarded_.emplace_back(sum, var);
+      if (arith::wraps(sum, facts_)) arith::bind_data(var, facts_);
+      facts_.bind_bound(var, arith::const_bound(sum, facts_));
+    }
+    scopes.push_back(facts_.assume(make_binary(n->op, var, n->b)));
+  }
+
+  /// Substitutes a variable for each distinct element that is loaded from read-only memory.
+  Expr symbolic(const Expr& e) {
+    if (effect_of(e) == Effect::Pure) return e;
+    return rewrite(e, [&](const Load& n, const Expr& self) -> std::optional<Expr> {
+      if (!n.buffer->dtype.is_index() || !self.dtype().is_scalar() || !memory_.is_stable(self))
+        return std::nullopt;
+      for (const auto& [element, var] : elements_)
+        if (structural_equal(element, self)) return var;
+      elements_.emplace_back(self, Var(n.buffer->name, self.dtype()));
+      arith::bind_data(elements_.back().second, facts_);
+      return elements_.back().second;
+    });
+  }
+
+  // ---- expressions
+
+  void store(const Store& n) {
+    expr(n.value);
+    for (const Expr& index : n.indices) expr(index);
+    add(AccessKind::Write, n.buffer, n.indices);
+  }
+
+  void expr(const Expr& e) {
+    if (const Load* n = e.as<Load>()) {
+      for (const Expr& index : n->indices) expr(index);
+      return add(AccessKind::Read, n->buffer, n->indices);
+    }
+    // Taking an address does not read the element.
+    if (const Call* n = as_call(e, Intrin::address_of)) {
+      if (const Load* load = n->args[0].as<Load>())
+        for (const Expr& index : load->indices) expr(index);
+      return;
+    }
+    if (const LetExpr* n = e.as<LetExpr>()) {
+      expr(n->value);
+      enter_let(n->var, n->value);
+      around_.push_back(make_stmt(Let{n->var, n->value, make_nop()}));
+      expr(n->body);
+      around_.pop_back();
+      return;
+    }
+    for_each_operand(
+        e, [&](const Expr& operand) { expr(operand); },
+        [&](const Expr& condition, const Expr& operand) { under(condition, operand); });
+  }
+
+  void end_guards(std::size_t guards, std::size_t guarded) {
+    guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(guards), guards_.end());
+    guarded_.erase(guarded_.begin() + static_cast<std::ptrdiff_t>(guarded), guarded_.end());
+  }
+
+  void under(const Expr& condition, const Expr& e) {
+    if (condition.dtype().is_vector()) return expr(e);
+    const std::size_t guards = guards_.size(), guarded = guarded_.size();
+    Scopes scopes;
+    assume(condition, scopes);
+    around_.push_back(make_stmt(If{condition, make_nop(), std::nullopt}));
+    ++conditions_;
+    expr(e);
+    --conditions_;
+    around_.pop_back();
+    end_guards(guards, guarded);
+  }
+
+  // ---- one access
+
+  bool is_nonnegative(const Expr& e) const {
+    if (can_prove(e >= 0, facts_)) return true;
+    // A guard states that some expression is nonnegative; `e` may exceed it by a nonnegative
+    // amount.
+    return std::ranges::any_of(guards_, [&](const Expr& guard) {
+      return can_prove(arith::simplify(e - guard, facts_) >= 0, facts_);
+    });
+  }
+
+  /// Whether e >= bound provably holds, either directly or for the minimum of the difference over
+  /// all loops, whose ends may be symbolic.
+  bool is_at_least(const Expr& e, const Expr& bound) const {
+    Expr difference = arith::simplify(e - bound, facts_);
+    if (is_nonnegative(difference) || can_prove(e >= bound, facts_)) return true;
+    for (const auto& [var, values] : std::views::reverse(loops_)) {
+      if (!uses_var(difference, var)) continue;
+      arith::IntervalMap relaxed;
+      relaxed.set(var, arith::Interval::from_range(values));
+      const std::optional<Expr> least = arith::values_of(difference, relaxed, facts_).min();
+      if (!least) return false;
+      difference = arith::simplify(*least, facts_);
+      if (is_nonnegative(difference)) return true;
+    }
+    return false;
+  }
+
+  /// Replaces the sums that guards bound by variables, so that quotients of them are bounded as
+  /// well.
+  Expr with_guarded(const Expr& e) const {
+    if (guarded_.empty()) return e;
+    // The replacement precedes simplification, which would expand sums under divisions.
+    return rewrite(e, [&](const Binary&, const Expr& self) -> std::optional<Expr> {
+      if (!self.dtype().is_index() || !self.dtype().is_scalar()) return std::nullopt;
+      const Expr simple = arith::simplify(self, facts_);
+      for (const auto& [sum, var] : guarded_)
+        if (structural_equal(sum, simple)) return var;
+      return std::nullopt;
+    });
+  }
+
+  /// Whether constant bounds prove the access in bounds.
+  bool is_plainly_inside(const Expr& first, const Expr& last, const Range& allowed) const {
+    const auto min = constant_int(allowed.min), extent = constant_int(allowed.extent);
+    if (!min || !extent) return false;
+    return arith::const_bound(first, facts_).is_at_least(*min) &&
+           arith::const_bound(last, facts_).is_below(*min + *extent);
+  }
+
+  /// Binds the loops for a full proof of an access that is not in bounds in the first iteration.
+  Scopes bind_loops() {
+    Scopes scopes;
+    for (const auto& [var, range] : loops_) {
+      facts_.bind(var, range, /*replace=*/true);
+      if (!constant_int(range.extent)) scopes.push_back(facts_.assume(range.extent >= 1));
+    }
+    return scopes;
+  }
+
+  /// Whether the access is definitely in bounds at least once, if the loops run at all.
+  bool is_inside_first(const Buffer& buffer, const std::vector<Expr>& indices) const {
+    const std::vector<Range>* ranges = declared_ranges(buffer, indices.size());
+    if (!ranges) return false;
+    for (std::size_t n = 0; n < indices.size(); ++n) {
+      const std::optional<std::int64_t> index = first_.value(indices[n]);
+      const auto min = first_.value((*ranges)[n].min), extent = first_.value((*ranges)[n].extent);
+      if (!index || !min || !extent || *index < *min || *index - *min >= *extent) return false;
+    }
+    return true;
+  }
+
+  Inside inside_of(const Expr& index, const Range& allowed) {
+    const auto ends = ends_of(index);
+    if (!ends) return Inside::NotProved;
+    const Expr first = symbolic(ends->first), last = symbolic(ends->second);
+    if (is_plainly_inside(first, last, allowed)) return Inside::Proved;
+    const Expr min = symbolic(allowed.min), end = min + symbolic(allowed.extent);
+    const auto is_inside = [&](const Expr& least, const Expr& most) {
+      return is_at_least(least, min) &&
+             (can_prove(most < end, facts_) || is_at_least(end, most + 1));
+    };
+    if (effort_ == Effort::Proof &&
+        (is_inside(first, last) || is_inside(with_guarded(first), with_guarded(last))))
+      return Inside::Proved;
+    if (can_prove(first >= end, facts_) || can_prove(last < min, facts_)) return Inside::Outside;
+    return Inside::NotProved;
+  }
+
+  std::vector<Range> allowed_of(const Buffer& buffer, std::size_t rank) const {
+    if (const std::vector<Range>* own = declared_ranges(buffer, rank)) return *own;
+    const auto size = sizes_.find(&buffer->data.node());
+    if (rank != 1 || size == sizes_.end() || !is_zero(buffer->elem_offset)) return {};
+    const Expr count = size->second;
+    return {Range::from_min_extent(make_int(count.dtype(), 0), count)};
+  }
+
+  std::string stage_buffer() {
+    if (!stage_buffer_) stage_buffer_ = stored_in(current_).value_or("");
+    return *stage_buffer_;
+  }
+
+  void add(AccessKind kind, const Buffer& buffer, const std::vector<Expr>& indices) {
+    Scopes scopes;
+    if (effort_ == Effort::WrongOnly) {
+      if (conditions_ > 0 || is_inside_first(buffer, indices)) return;
+      scopes = bind_loops();
+    }
+    AccessProof proof{{.kind = kind, .buffer = buffer, .indices = indices, .stage = stage_buffer()},
+                      allowed_of(buffer, indices.size()),
+                      {},
+                      conditions_ > 0};
+    if (proof.access.stage.empty()) proof.access.stage = buffer->stage_name();
+    for (std::size_t n = 0; n < proof.allowed.size(); ++n)
+      proof.inside.push_back(inside_of(indices[n], proof.allowed[n]));
+    if (proof.allowed.empty() && !indices.empty()) proof.inside.push_back(Inside::NotProved);
+    if (std::optional<Stmt> check = found_(proof, around_)) checks_.push_back(*check);
+  }
+
+  const std::vector<Range>* declared_ranges(const Buffer& buffer, std::size_t rank) const {
+    const auto own = allowed_.find(buffer.get());
+    return own != allowed_.end() && own->second.size() == rank ? &own->second : nullptr;
+  }
+
+  const PrimFunc& func_;
+  Found found_;
+  const Effort effort_;
+  arith::WrittenMemory memory_;
+  arith::Facts facts_;
+  /// The enclosing loops and threads, outermost first.
+  std::vector<std::pair<Var, Range>> loops_;
+  FirstIteration first_;
+  /// The expressions that are nonnegative under the enclosing conditions, and the sums that these
+  /// conditions compare, each with a variable that represents it.
+  std::vector<Expr> guards_;
+  std::vector<std::pair<Expr, Var>> guarded_;
+  /// The elements of memory that is not written, and the variables that represent them in facts.
+  std::vector<std::pair<Expr, Var>> elements_;
+  /// The valid index ranges of each buffer, and the number of elements by data pointer.
+  std::unordered_map<const BufferNode*, std::vector<Range>> allowed_;
+  std::unordered_map<const ExprNode*, Expr> sizes_;
+  /// The state of the current statement.
+  std::vector<Stmt> around_;
+  std::vector<Stmt> checks_;
+  Stmt current_;
+  std::optional<std::string> stage_buffer_;
+  int conditions_ = 0;
+};
+
+}  // namespace
+
+bool AccessProof::is_proved() const {
+  return std::ranges::all_of(inside, [](Inside i) { return i == Inside::Proved; });
+}
+
+bool AccessProof::is_wrong() const {
+  return !is_conditional &&
+         std::ranges::any_of(inside, [](Inside i) { return i == Inside::Outside; });
+}
+
+std::vector<AccessProof> prove_accesses(const PrimFunc& func) {
+  std::vector<AccessProof> proofs;
+  AccessWalk(func, [&](const AccessProof& proof, const std::vector<Stmt>&) {
+    proofs.push_back(proof);
+    return std::optional<Stmt>();
+  }).run();
+  return proofs;
+}
+
+std::string stage_text(const PrimFunc& func, const std::string& stage_buffer) {
+  const std::vector<StageLine> lines = stage_lines(func.attrs);
+  const auto found = std::ranges::find(lines, stage_buffer, &StageLine::buffer);
+  return found == lines.end() ? stage_buffer : found->line;
+}
+
+std::string unproved_text(const AccessProof& proof) {
+  if (proof.allowed.empty()) return proof.is_proved() ? "" : "of a size that is not known";
+  std::string text;
+  for (std::size_t n = 0; n < proof.allowed.size(); ++n) {
+    if (proof.inside[n] == Inside::Proved) continue;
+    const Range& allowed = proof.allowed[n];
+    text += (text.empty() ? "" : ", ") + print_expr(proof.access.indices[n]) + " in [" +
+            print_expr(allowed.min) + ", " +
+            print_expr(fold(BinaryOp::Add, allowed.min, allowed.extent)) + ")";
+  }
+  return text;
+}
+
+namespace {
+
+void refuse_if_wrong(const PrimFunc& func, const AccessProof& proof) {
+  if (!proof.is_wrong()) return;
+  throw BoundError(stage_text(func, proof.access.stage) + " " + arith::access_text(proof.access) +
+                   ", which is outside of `" + proof.access.buffer->name +
+                   "`: " + unproved_text(proof) +
+                   " never holds; read it under if_then_else, or change the shape");
+}
+
+}  // namespace
+
+void refuse_wrong_accesses(const PrimFunc& func) {
+  AccessWalk(
+      func,
+      [&](const AccessProof& proof, const std::vector<Stmt>&) {
+        refuse_if_wrong(func, proof);
+        return std::optional<Stmt>();
+      },
+      AccessWalk::Effort::WrongOnly)
+      .run();
+}
+
+// ---- checks at run time -------------------------------------------------------------------------
+
+// Instruments accesses that are not proved in bounds with a check before their statement, while
+// they still have the user's indices:
+//
+//   B[i] = A[I[i]]
+//
+// becomes
+//
+//   if !(I[i] >= 0 && I[i] < 20)
+//     call_packed("tenon_index_outside", "B, gather.cpp:9: reads `A`", 0, I[i], 0, 20)
+//   B[i] = A[I[i]]
+//
+// Throws BoundError for an access that is out of bounds whenever it happens.
+
+namespace {
+
+/// Returns the expression in 64 bits, so that the comparison cannot overflow.
+Expr wide(const Expr& e) { return cast(Int(64), e); }
+
+Stmt report(const std::string& what, std::size_t dim, const Expr& index, const Range& allowed) {
+  return make_evaluate(make_call(Int(32), Intrin::tvm_call_packed,
+                                 {make_string(std::string(kIndexOutside)), make_string(what),
+                                  make_int(Int(64), static_cast<std::int64_t>(dim)), wide(index),
+                                  wide(allowed.min), wide(allowed.extent)}));
+}
+
+/// Wraps `s` in the context of an access. The let variables are fresh, because the original
+/// expression defines its own.
+Stmt within(const std::vector<Stmt>& around, Stmt s) {
+  for (const Stmt& outer : std::views::reverse(around)) {
+    if (const Let* n = outer.as<Let>()) {
+      const Var fresh = n->var.fresh();
+      s = make_stmt(Let{fresh, n->value, substitute(s, {{&n->var.node(), fresh}})});
+    } else {
+      s = map_statements(outer, [&](const Stmt&) { return s; });
+    }
+  }
+  return s;
+}
+
+Stmt check_of(const AccessProof& proof, const std::string& what) {
+  std::vector<Stmt> checks;
+  for (std::size_t dim = 0; dim < proof.allowed.size(); ++dim) {
+    const auto ends = ends_of(proof.access.indices[dim]);
+    if (proof.inside[dim] == Inside::Proved || !ends) continue;
+    const Range& allowed = proof.allowed[dim];
+    const auto check = [&](const Expr& index) {
+      const Expr inside = wide(index) >= wide(allowed.min) &&
+                          wide(index) < wide(allowed.min) + wide(allowed.extent);
+      checks.push_back(
+          make_stmt(If{make_not(inside), report(what, dim, index, allowed), std::nullopt}));
+    };
+    check(ends->first);
+    if (!ends->second.same_as(ends->first)) check(ends->second);
+  }
+  return make_seq(std::move(checks));
+}
+
+}  // namespace
+
+PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body =
+      AccessWalk(
+          func,
+          [&](const AccessProof& proof, const std::vector<Stmt>& around) -> std::optional<Stmt> {
+            if (proof.is_proved() || proof.allowed.empty()) return std::nullopt;
+            refuse_if_wrong(func, proof);
+            const arith::Access& access = proof.access;
+            return within(around,
+                          check_of(proof, stage_text(func, access.stage) +
+                                              (access.is_write() ? ": writes `" : ": reads `") +
+                                              access.buffer->name + "`"));
+          })
+          .run();
+  return result;
+}
+
+// ---- checks of flat memory ----------------------------------------------------------------------
+
+// Guards every store by bounds checks of all elements that it reads and writes:
+//
+//   Y[i] = X[i + 1]   =>   if (0 <= i < size(Y) && 0 <= i + 1 < size(X)) { Y[i] = X[i + 1] }
+//                          else assert(..., "OUT OF THE BOUNDS")
+//
+// Sizes come from the `buffer_bound` attributes of flatten_storage; for temporaries, they are those
+// of the accessed buffer. A load in one arm of an if_then_else is checked only if that arm is
+// taken.
+
+namespace {
+
+constexpr const char* kMessage = "OUT OF THE BOUNDS";
+
+class Instrumenter {
+ public:
+  explicit Instrumenter(const PrimFunc& func) {
+    for (const BufferParam& param : func.buffers)
+      sizes_.emplace(&param.buffer->data.node(), std::nullopt);
+  }
+
+  Stmt stmt(const Stmt& s) {
+    if (const Store* n = s.as<Store>()) return guarded(s, *n);
+    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::BufferBound) note_size(*n);
+    if (const Allocate* n = s.as<Allocate>()) allocated_.insert_or_assign(&n->data.node(), *n);
+    return map_statements(s, [&](const Stmt& child) { return stmt(child); });
+  }
+
+ private:
+  void note_size(const Attr& attr) {
+    const Call* size = attr.value.as<Call>();
+    const Expr* data = std::get_if<Expr>(&attr.subject);
+    if (size && data && size->args.size() == 1)
+      sizes_.insert_or_assign(&data->node(), size->args.front());
+  }
+
+  Stmt guarded(const Stmt& s, const Store& n) {
+    std::vector<Expr> conditions;
+    collect(n.value, conditions);
+    for (const Expr& index : n.indices) collect(index, conditions);
+    if (auto own = in_bounds(n.buffer, n.indices)) conditions.push_back(std::move(*own));
+    if (conditions.empty()) return s;
+    Expr all = conditions.front();
+    for (std::size_t k = 1; k < conditions.size(); ++k)
+      all = make_binary(BinaryOp::And, all, conditions[k]);
+    return make_stmt(If{all, s, make_stmt(Assert{all, kMessage, make_evaluate(1)})});
+  }
+
+  /// Appends the bounds conditions of all loads in the expression, left to right.
+  void collect(const Expr& e, std::vector<Expr>& conditions) {
+    if (const Load* n = e.as<Load>()) {
+      if (auto own = in_bounds(n->buffer, n->indices)) conditions.push_back(std::move(*own));
+    } else if (const LetExpr* n = e.as<LetExpr>()) {
+      // The condition is evaluated outside the let.
+      std::vector<Expr> inner;
+      collect(n->value, conditions);
+      collect(n->body, inner);
+      for (const Expr& condition : inner) {
+        const Var fresh = n->var.fresh();
+        const Expr renamed = substitute(condition, {{&n->var.node(), fresh}});
+        conditions.push_back(renamed.same_as(condition) ? condition
+                                                        : make_let(fresh, n->value, renamed));
+      }
+      return;
+    }
+    for_each_operand(
+        e, [&](const Expr& operand) { collect(operand, conditions); },
+        [&](const Expr& condition, const Expr& operand) {
+          collect_under(condition, operand, conditions);
+        });
+  }
+
+  /// Appends the conditions of loads in an arm. Vector choices are skipped: check_accesses has
+  /// checked each lane before vectorization.
+  void collect_under(const Expr& condition, const Expr& branch, std::vector<Expr>& conditions) {
+    if (condition.dtype().is_vector()) return;
+    std::vector<Expr> inner;
+    collect(branch, inner);
+    for (const Expr& each : inner) {
+      // The bound is evaluated only if the arm is taken, because the bound itself may load from
+      // there.
+      conditions.push_back(make_call(Bool(), Intrin::if_then_else, {condition, each, make_true()}));
+    }
+  }
+
+  std::optional<Expr> size_of(const Buffer& buffer) const {
+    const auto noted = sizes_.find(&buffer->data.node());
+    const bool is_noted = noted != sizes_.end() && noted->second;
+    const auto own = allocated_.find(&buffer->data.node());
+    if (own == allocated_.end()) return is_noted ? noted->second : std::nullopt;
+    // The recorded size of a temporary is its size before double buffering and virtual threads
+    // multiplied it.
+    return is_noted ? size_of(own->second, buffer->dtype.element())
+                    : buffer->shape.front() * buffer->dtype.lanes;
+  }
+
+  /// Returns the number of elements that fit the memory.
+  static Expr size_of(const Allocate& memory, DataType element) {
+    Expr size = memory.dtype.lanes;
+    for (const Expr& extent : memory.extents) size = size * extent;
+    const int own = memory.dtype.element().bytes(), other = element.bytes();
+    return own == other ? size : floordiv(size * own, other);
+  }
+
+  std::optional<Expr> in_bounds(const Buffer& buffer, const std::vector<Expr>& indices) const {
+    if (indices.size() != 1) return std::nullopt;
+    const auto size = size_of(buffer);
+    const auto ends = ends_of(indices.front());
+    if (!size || !ends) return std::nullopt;
+    const Expr first = wide(ends->first), last = wide(ends->second) * buffer->dtype.lanes;
+    const Expr bound = wide(*size);
+    return make_binary(BinaryOp::And, make_binary(BinaryOp::Ge, first, make_int(Int(64), 0)),
+                       make_binary(BinaryOp::Lt, last, bound));
+  }
+
+  /// Returns the expression in 64 bits, so that the comparison cannot overflow.
+  static Expr wide(const Expr& e) {
+    const Expr simple = arith::simplify(e);
+    return simple.dtype() == Int(64) ? simple : make_cast(Int(64), simple);
+  }
+
+  /// The sizes in scalars of parameters, and of temporaries with a `buffer_bound`. For look-up
+  /// only.
+  std::unordered_map<const ExprNode*, std::optional<Expr>> sizes_;
+  std::unordered_map<const ExprNode*, Allocate> allocated_;
+};
+
+}  // namespace
+
+PrimFunc instrument_bounds(const PrimFunc& func, const PassOptions&) {
+  PrimFunc result = func;
+  result.body = Instrumenter(func).stmt(func.body);
+  return result;
+}
+
+}  // namespace tenon::lowering

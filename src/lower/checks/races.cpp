@@ -1,0 +1,845 @@
+// The race checker: accesses to one element that nothing orders, in iterations of concurrent loops,
+// tasks of parallel regions and blocks of a launch. Each part collects pairs of accesses and the
+// facts around them; arith/dependence.h has the proofs.
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <unordered_set>
+
+#include "lower/checks/filling.h"
+#include "lower/gpu/thread_dependence.h"
+#include "lower/rewriting.h"
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/lower/checks.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/memory_scope.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/pragma.h"
+#include "tenon/tir/stage_lines.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+using arith::Access;
+using arith::Conflict;
+using arith::Footprint;
+using arith::Relation;
+using Step = Relation::Step;
+
+// ---- iterations of parallel and vectorized loops ------------------------------------------------
+
+namespace {
+
+bool has_concurrent_loops(const Stmt& s) {
+  return contains(s, ForKind::Parallel) || contains(s, ForKind::Vectorized);
+}
+
+class LoopProver {
+ public:
+  LoopProver(const PrimFunc& func, LoopsToProve which, const PassOptions& options)
+      : memory_(func.body),
+        must_prove_(which == LoopsToProve::All),
+        moves_memory_(!options.disable_storage_rewrite) {
+    for (const BufferParam& param : func.buffers) {
+      arguments_.insert(&param.declared->data.node());
+      for (const Expr& extent : param.declared->shape)
+        if (extent.as<VarNode>()) facts_.bind_bound(Var::of(extent), {0, std::nullopt});
+    }
+    stmt(func.body);
+  }
+  std::vector<LoopProof> take() { return std::move(proofs_); }
+
+ private:
+  using Scopes = std::vector<arith::Facts::Scope>;
+
+  void stmt(const Stmt& s) {
+    if (!has_concurrent_loops(s)) return;
+    const bool outer_must_prove = must_prove_,
+               outer_is_declared_independent = is_declared_independent_;
+    Scopes scopes;
+    if (const For* n = s.as<For>()) {
+      if (n->kind == ForKind::Parallel || n->kind == ForKind::Vectorized) prove(*n);
+      is_declared_independent_ = false;
+      facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), /*replace=*/true);
+      if (!constant_int(n->extent) && memory_.is_stable(n->extent))
+        scopes.push_back(facts_.assume(make_int(n->extent.dtype(), 1) <= n->extent));
+    }
+    if (const Let* n = s.as<Let>(); n && n->value.dtype().is_index() && memory_.is_stable(n->value))
+      facts_.bind(n->var, n->value, /*replace=*/true);
+    if (s.as<BufferView>()) must_prove_ = true;
+    if (const Allocate* n = s.as<Allocate>()) allocated_.push_back(n);
+    if (const Attr* n = s.as<Attr>()) enter(*n);
+    if (const If* n = s.as<If>()) {
+      branches(*n);
+    } else {
+      for_each_child(
+          s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
+    }
+    if (s.as<Allocate>()) allocated_.pop_back();
+    must_prove_ = outer_must_prove;
+    is_declared_independent_ = outer_is_declared_independent;
+  }
+
+  void enter(const Attr& n) {
+    if (n.kind == AttrKind::ExternScope) must_prove_ = true;
+    if (is_pragma(n, PragmaKey::IndependentIterations)) is_declared_independent_ = true;
+    if (n.kind != AttrKind::ThreadExtent && n.kind != AttrKind::VirtualThread) return;
+    const Var var = std::get<IterVar>(n.subject).var();
+    facts_.bind(var, Range::from_min_extent(make_int(var.dtype(), 0), n.value), true);
+  }
+
+  void branches(const If& n) {
+    {
+      Scopes scopes;
+      for_each_conjunct(n.condition, [&](const Expr& part) {
+        if (part.dtype().is_scalar() && memory_.is_stable(part))
+          scopes.push_back(facts_.assume(part));
+      });
+      stmt(n.then_case);
+    }
+    if (n.else_case) stmt(*n.else_case);
+  }
+
+  void prove(const For& loop) {
+    if (!must_prove_ || is_declared_independent_) return;
+    Footprint body = arith::footprint(loop.body, memory_);
+    for (const Allocate* memory : allocated_)
+      if (loop.kind == ForKind::Parallel && is_own(*memory, loop))
+        std::erase_if(body.accesses, [&](const Access& access) {
+          return access.memory_key() == &memory->data.node();
+        });
+    LoopProof proof{loop.var, loop.kind, std::nullopt};
+    const auto count = constant_int(loop.extent);
+    if (count && *count >= 2)
+      for (const Access& access : body.accesses)
+        if (!proof.is_certain && is_one_element(loop, access)) {
+          proof.conflict = Conflict{access, access};
+          proof.is_certain = true;
+        }
+    if (!proof.conflict)
+      proof.conflict = arith::find_conflict(body, body, Relation::other_iteration(loop), facts_);
+    proofs_.push_back(std::move(proof));
+  }
+
+  /// Whether rewrite-storage moves the memory into the loop, and each iteration refills it.
+  bool is_own(const Allocate& memory, const For& loop) const {
+    return moves_memory_ && mentions_memory(loop.body, memory.data) && has_plain_uses(memory) &&
+           !is_used_beside(memory.body, loop, memory.data) && fills_first(loop.body, memory);
+  }
+
+  static bool is_used_beside(const Stmt& s, const For& loop, const Var& data) {
+    if (s.as<For>() == &loop) return false;
+    if (s.as<Store>() || s.as<Evaluate>()) return mentions_memory(s, data);
+    bool found = false;
+    for_each_child(
+        s, [&](const Expr& e) { found = found || mentions_memory(e, data); },
+        [&](const Stmt& child) { found = found || is_used_beside(child, loop, data); });
+    return found;
+  }
+
+  /// Whether all iterations write the same elements of an argument. Memory that the function
+  /// allocates is excluded, because it may still be privatized.
+  bool is_one_element(const For& loop, const Access& access) const {
+    const auto uses = [&](const Expr& e) { return uses_var(e, loop.var); };
+    return access.is_write() && arguments_.contains(access.memory_key()) && access.is_known &&
+           access.guards.empty() && std::ranges::none_of(access.indices, uses) &&
+           std::ranges::all_of(access.inner, [&](const arith::FreeVar& inner) {
+             const auto count = inner.range ? constant_int(inner.range->extent) : std::nullopt;
+             return count && *count >= 1 && !uses(inner.range->min);
+           });
+  }
+
+  arith::WrittenMemory memory_;
+  std::unordered_set<const ExprNode*> arguments_;
+  arith::Facts facts_;
+  /// Whether loops at the current place must be proved, and whether a pragma promises independence.
+  bool must_prove_, is_declared_independent_ = false;
+  bool moves_memory_;
+  /// The enclosing allocations, outermost first.
+  std::vector<const Allocate*> allocated_;
+  std::vector<LoopProof> proofs_;
+};
+
+}  // namespace
+
+std::vector<LoopProof> prove_loops(const PrimFunc& func, LoopsToProve which,
+                                   const PassOptions& options) {
+  const bool has_any = has_concurrent_loops(func.body) &&
+                       (which == LoopsToProve::All || contains<BufferView>(func.body) ||
+                        contains(func.body, AttrKind::ExternScope));
+  if (!has_any) return {};
+  return LoopProver(func, which, options).take();
+}
+
+std::string conflict_text(const PrimFunc& func, const LoopProof& proof) {
+  const std::string kind = proof.kind == ForKind::Parallel ? "parallel" : "vectorized";
+  const std::string loop = "the " + kind + " loop over `" + proof.var.name() + "`";
+  const auto& [first, second] = *proof.conflict;
+  const auto text = [&](const Access& access) {
+    return stage_text(func, access.stage) + " " + arith::access_text(access);
+  };
+  const std::string way_out = "; make the loop serial, or give each iteration elements of its own";
+  if (proof.is_certain)
+    return "all iterations of " + loop + " store to the same element: " + text(first) + way_out;
+  return "iterations of " + loop + " may touch the same element: " + text(first) + ", and " +
+         text(second) + way_out +
+         ". Where they never do, the pragma independent_iterations around the loop says so";
+}
+
+// ---- tasks of persistent parallel regions -------------------------------------------------------
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw LowerError("build: in parallel_launch_point, " + what);
+}
+
+class RegionChecker {
+ public:
+  RegionChecker(const PrimFunc& func, const arith::WrittenMemory& memory)
+      : func_(func), memory_(memory) {}
+  void check(const Stmt& body) { stmt(body); }
+
+ private:
+  /// The enclosing serial loops, outermost first, each with whether the later one of two of its
+  /// iterations is visited.
+  using SerialLoops = std::vector<std::pair<const For*, bool>>;
+  struct LoopUse {
+    Access use;
+    const For* loop;
+    SerialLoops around;
+  };
+
+  void stmt(const Stmt& s) {
+    if (const For* n = s.as<For>()) return loop(*n);
+    if (const Store* n = s.as<Store>()) store(*n);
+    if (const Allocate* n = s.as<Allocate>()) private_.push_back(n->data);
+    if (const Evaluate* n = s.as<Evaluate>()) call(n->value);
+    for_each_child(
+        s, [&](const Expr& e) { read(e); }, [&](const Stmt& child) { stmt(child); });
+    if (const Attr* n = s.as<Attr>(); n && is_pragma(*n, PragmaKey::ParallelBarrierWhenFinish))
+      since_barrier_.clear();
+  }
+
+  void loop(const For& n) {
+    read(n.min), read(n.extent);
+    if (n.kind == ForKind::Parallel) return shared_loop(n);
+    // The body is visited twice, because the end of an iteration may conflict with the start of a
+    // later one.
+    around_.emplace_back(&n, false);
+    stmt(n.body);
+    around_.back().second = true;
+    stmt(n.body);
+    around_.pop_back();
+  }
+
+  void shared_loop(const For& n) {
+    Footprint uses = arith::footprint(n.body, memory_);
+    if (uses.is_opaque)
+      refuse("the loop over `" + n.var.name() + "` accesses too much memory to be checked");
+    for (Access& use : uses.accesses) {
+      const std::string& name = use.buffer->name;
+      if (use.is_write() && is_private(use.buffer->data))
+        refuse("each task has memory of its own for `" + name + "`, and of the loop over `" +
+               n.var.name() + "` would fill a part of it only; compute `" + name +
+               "` outside of the region");
+      check_order(use, &n);
+      since_barrier_.push_back({std::move(use), &n, around_});
+    }
+  }
+
+  void store(const Store& n) {
+    if (is_private(n.buffer->data)) return;
+    refuse(
+        "a store to `" + n.buffer->name +
+        "` is outside of every parallel loop, so that every task would execute it; mark a loop of "
+        "that stage parallel, or compute it outside of the region");
+  }
+
+  void call(const Expr& e) {
+    const Call* n = e.as<Call>();
+    if (effect_of(e) != Effect::UpdateState || (n && n->is(Intrin::prefetch))) return;
+    refuse("a call is outside of every parallel loop, so that every task would execute it");
+  }
+
+  void read(const Expr& e) {
+    if (const Load* n = e.as<Load>())
+      check_order(arith::access_of(arith::AccessKind::Read, n->buffer, n->indices), nullptr);
+    for_each_child(e, [&](const Expr& child) { read(child); });
+  }
+
+  /// Refuses a use that conflicts with an earlier loop since the last barrier, because other tasks
+  /// may not have finished that loop.
+  void check_order(const Access& use, const For* loop) const {
+    for (const LoopUse& earlier : since_barrier_) {
+      arith::Facts facts = arith::facts_of_arguments(func_);
+      const auto related = relation(earlier, loop, facts);
+      if (!related || arith::are_disjoint(earlier.use, use, *related, facts)) continue;
+      const std::string first = "the loop over `" + earlier.loop->var.name() + "`";
+      refuse(first + (earlier.use.is_write() ? " may still fill `" : " may still read `") +
+             use.buffer->name + "` when " +
+             (loop ? "the loop over `" + loop->var.name() + "`" : "a statement of another task") +
+             (use.is_write() ? " fills it" : " reads it") +
+             "; the pragma parallel_barrier_when_finish on the first one makes all tasks wait");
+    }
+  }
+
+  /// Returns how the iterations of an earlier use are related to those of a use in `loop`, given
+  /// the enclosing serial loops. Returns nullopt if the same task makes both uses, or if the loop's
+  /// own proof covers them.
+  std::optional<Relation> relation(const LoopUse& earlier, const For* loop,
+                                   arith::Facts& facts) const {
+    Relation result;
+    bool is_later = false;
+    std::size_t common = 0;
+    for (; common < around_.size() && common < earlier.around.size(); ++common) {
+      const auto [serial, was_later] = earlier.around[common];
+      if (serial != around_[common].first) break;
+      if (is_later) {
+        result = std::move(result).with(*serial, Step::Any);
+      } else if (was_later != around_[common].second) {
+        is_later = true;
+        result = std::move(result).with(*serial, Step::Later);
+      } else {
+        facts.bind(serial->var, Range::from_min_extent(serial->min, serial->extent), true);
+      }
+    }
+    for (const auto* around : {&earlier.around, &around_})
+      for (std::size_t n = common; n < around->size(); ++n)
+        result = std::move(result).with(*(*around)[n].first, Step::Any);
+    if (earlier.loop != loop) {
+      result = std::move(result).with(*earlier.loop, Step::Any);
+      return loop ? std::move(result).with(*loop, Step::Any) : std::move(result);
+    }
+    if (!is_later) return std::nullopt;
+    // The same iterations belong to the same task, unless their number differs.
+    const auto changes = [&](const Expr& var) {
+      return std::ranges::any_of(
+          around_, [&](const auto& around) { return around.first->var.same_as(var); });
+    };
+    const bool is_shared_alike = !uses_var(loop->min, changes) && !uses_var(loop->extent, changes);
+    return std::move(result).with(*loop, is_shared_alike ? Step::Other : Step::Any);
+  }
+
+  bool is_private(const Expr& data) const {
+    return std::ranges::any_of(private_, [&](const Expr& own) { return own.same_as(data); });
+  }
+
+  const PrimFunc& func_;
+  const arith::WrittenMemory& memory_;
+  /// The memory allocated inside the region.
+  std::vector<Expr> private_;
+  std::vector<LoopUse> since_barrier_;
+  SerialLoops around_;
+};
+
+}  // namespace
+
+void refuse_region_races(const PrimFunc& func) {
+  std::optional<arith::WrittenMemory> memory;
+  walk(func.body, [&](const Attr& n) {
+    if (!is_pragma(n, PragmaKey::ParallelLaunchPoint)) return;
+    if (!memory) memory.emplace(func.body);
+    RegionChecker(func, *memory).check(n.body);
+  });
+}
+
+// ---- blocks of a launch -------------------------------------------------------------------------
+
+namespace {
+
+using Memories = std::unordered_set<const ExprNode*>;
+
+/// Returns the global memory that the statement both reads and writes.
+Memories updated_memories(const Stmt& body) {
+  Memories read, written;
+  const auto pointer = [&](const Expr& data, std::int64_t mask) {
+    const VarNode* n = data.as<VarNode>();
+    if (!n || !n->pointer || memory_scope(data) != StorageScope::Global) return;
+    if ((mask & 1) != 0) read.insert(&data.node());
+    if ((mask & 2) != 0) written.insert(&data.node());
+  };
+  walk(
+      body, [&](const Load& n) { pointer(n.buffer->data, 1); },
+      [&](const Store& n) { pointer(n.buffer->data, 2); },
+      [&](const Call& n) {
+        if (n.is(Intrin::tvm_access_ptr))
+          return pointer(n.args[1], constant_int(n.args[4]).value_or(3));
+        if (n.is(Intrin::address_of)) {
+          if (const Load* load = n.args[0].as<Load>()) pointer(load->buffer->data, 3);
+          return;
+        }
+        for (const Expr& arg : n.args) pointer(arg, 3);
+      });
+  std::erase_if(read, [&](const ExprNode* data) { return !written.contains(data); });
+  return read;
+}
+
+/// Substitutes pure lets.
+Stmt without_lets(const Stmt& s) {
+  const Stmt result = map_statements(s, without_lets);
+  const Let* n = result.as<Let>();
+  if (!n || effect_of(n->value) != Effect::Pure) return result;
+  return substitute(n->body, VarMap{{&n->var.node(), n->value}});
+}
+
+bool is_leaf(const Stmt& s) { return s.as<Store>() || s.as<Evaluate>(); }
+
+/// Removes the leaves for which `keep` is false.
+template <class F>
+Stmt leaves_where(const Stmt& s, const F& keep) {
+  if (is_leaf(s)) return keep(s) ? s : make_evaluate(make_int(Int(32), 0));
+  return map_statements(s, [&](const Stmt& child) { return leaves_where(child, keep); });
+}
+
+void append(Footprint& all, const Footprint& more) {
+  all.accesses.insert(all.accesses.end(), more.accesses.begin(), more.accesses.end());
+}
+
+/// Returns the variables of the indices that vary within the statement, in order of appearance.
+std::vector<Var> inner_vars(const Access& access) {
+  std::vector<Var> vars;
+  const auto is_known = [&](const Var& var) {
+    return std::ranges::any_of(vars, [&](const Var& known) { return known.same_as(var); });
+  };
+  const auto is_inner = [&](const Var& var) {
+    return std::ranges::any_of(access.inner,
+                               [&](const arith::FreeVar& inner) { return inner.var.same_as(var); });
+  };
+  for (const Expr& index : access.indices)
+    for (const Var& var : free_vars(index))
+      if (is_inner(var) && !is_known(var)) vars.push_back(var);
+  return vars;
+}
+
+/// Whether the read has the indices of the write and its guards that name the block, as in `C[i] =
+/// C[i] + x`. Data axes index distinct elements, so other blocks access other elements.
+bool is_read_where_written(const Access& read, const Access& write, const Var& block) {
+  if (!write.is_known || !read.is_known || write.indices.size() != read.indices.size())
+    return false;
+  const std::vector<Var> in_write = inner_vars(write), in_read = inner_vars(read);
+  if (in_write.size() != in_read.size()) return false;
+  VarMap renamed;
+  for (std::size_t n = 0; n < in_write.size(); ++n) {
+    if (in_write[n].same_as(in_read[n])) continue;
+    if (in_write[n].dtype() != in_read[n].dtype()) return false;
+    set(renamed, in_write[n], in_read[n]);
+  }
+  const auto equal = [&](const Expr& a, const Expr& b) {
+    return structural_equal(substitute(a, renamed), b);
+  };
+  const auto names_block = [&](const Expr& e) { return uses_var(e, block); };
+  const auto holds_for_read = [&](const Expr& guard) {
+    return !names_block(guard) ||
+           std::ranges::any_of(read.guards, [&](const Expr& other) { return equal(guard, other); });
+  };
+  return (std::ranges::any_of(write.indices, names_block) ||
+          std::ranges::any_of(write.guards, names_block)) &&
+         std::ranges::equal(write.indices, read.indices, equal) &&
+         std::ranges::all_of(write.guards, holds_for_read);
+}
+
+class BlockRaces {
+ public:
+  BlockRaces(const Stmt& kernel, const PrimFunc& func) : func_(func), body_(kernel) {
+    while (const Attr* n = body_.as<Attr>()) {
+      if (n->kind != AttrKind::ThreadExtent) break;
+      const IterVar& axis = std::get<IterVar>(n->subject);
+      const Range range = Range::from_min_extent(make_int(n->value.dtype(), 0), n->value);
+      if (!axis.thread()->is_block())
+        threads_.push_back({axis.var(), range});
+      else if (constant_int(n->value) != 1)
+        blocks_.emplace_back(axis, range);
+      body_ = Stmt(n->body);
+    }
+  }
+
+  void check() {
+    if (blocks_.empty()) return;
+    updated_ = updated_memories(body_);
+    const bool has_own_reads_only = reads_own_sums_only(body_);
+    const Memories contested = written_by_some_blocks(body_);
+    updated_.insert(contested.begin(), contested.end());
+    if (updated_.empty() || (has_own_reads_only && contested.empty())) return;
+    std::vector<ThreadDependence> dependences;
+    for (const std::pair<IterVar, Range>& block : blocks_)
+      dependences.emplace_back(body_, block.first.var());
+    memory_.emplace(body_);
+    body_ = leaves_where(without_lets(body_), [&](const Stmt& leaf) { return is_relevant(leaf); });
+    const Footprint uses = uses_of(body_);
+    if (uses.is_opaque)
+      throw LowerError("kernel of " + updated_stages() +
+                       ": it reads and writes the same global memory in too many places to prove "
+                       "that its blocks, which do not wait for each other, use different elements; "
+                       "split it into stages at the root");
+    note_own_axes(body_, dependences);
+    std::vector<std::pair<Access, AxisSet>> writes;
+    for (AxisSet own = 0; own < 1U << blocks_.size(); ++own)
+      for (const Access& access : uses_of(leaves_where(body_, [&](const Stmt& leaf) {
+                                    return own_axes_.at(&leaf.node()) == own;
+                                  })).accesses)
+        if (access.is_write()) writes.emplace_back(access, own);
+    // A write by some of the blocks explains a conflict better than a later one that uses it.
+    std::ranges::stable_partition(writes,
+                                  [&](const auto& write) { return names_block(write.first); });
+    for (const auto& [write, own] : writes) check(write, own, uses);
+  }
+
+ private:
+  /// A set of block axes: bit n is axis n.
+  using AxisSet = unsigned;
+
+  // ---- accesses ----
+
+  /// Whether every read of updated memory is `C[i]` in `C[i] = C[i] + x` with a different i in each
+  /// block, so that no proof is needed.
+  bool reads_own_sums_only(const Stmt& s) {
+    const Store* store = s.as<Store>();
+    bool result = true;
+    const auto is_own = [&](const Load& load) {
+      AxisSet named = 0;
+      for (const Expr& index : load.indices) named |= named_axes(index);
+      return store && store->buffer->data.same_as(load.buffer->data) &&
+             std::ranges::equal(
+                 store->indices, load.indices,
+                 [](const Expr& a, const Expr& b) { return structural_equal(a, b); }) &&
+             named + 1 == 1U << blocks_.size();
+    };
+    const auto has_own_reads = [&](const Expr& e) {
+      walk(
+          e,
+          [&](const Load& n) { result &= !updated_.contains(&n.buffer->data.node()) || is_own(n); },
+          [&](const Call& n) {
+            result &= !n.is(Intrin::tvm_access_ptr) && !n.is(Intrin::address_of) &&
+                      std::ranges::none_of(
+                          n.args, [&](const Expr& arg) { return updated_.contains(&arg.node()); });
+          });
+    };
+    for_each_child(s, has_own_reads, [](const Stmt&) {});
+    if (const Let* n = s.as<Let>()) axes_of_lets_[&n->var.node()] = named_axes(n->value);
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { result &= reads_own_sums_only(child); });
+    return result;
+  }
+
+  /// Returns the global memory with several stores, one of which only some of the blocks execute
+  /// although its indices are the same in all of them.
+  Memories written_by_some_blocks(const Stmt& body) const {
+    Memories once, several, by_some;
+    const std::function<void(const Stmt&, bool)> visit = [&](const Stmt& s, bool is_guarded) {
+      if (const Store* n = s.as<Store>();
+          n && memory_scope(n->buffer->data) == StorageScope::Global) {
+        const ExprNode* memory = &n->buffer->data.node();
+        if (!once.insert(memory).second) several.insert(memory);
+        const bool is_same = std::ranges::all_of(
+            n->indices, [&](const Expr& index) { return named_axes(index) == 0; });
+        if (is_guarded && is_same) by_some.insert(memory);
+      }
+      if (const If* n = s.as<If>()) is_guarded |= named_axes(n->condition) != 0;
+      for_each_child(
+          s, [](const Expr&) {}, [&](const Stmt& child) { visit(child, is_guarded); });
+    };
+    visit(body, false);
+    std::erase_if(by_some, [&](const ExprNode* memory) { return !several.contains(memory); });
+    return by_some;
+  }
+
+  /// Returns the axes that the expression uses, directly or through lets.
+  AxisSet named_axes(const Expr& e) const {
+    AxisSet named = 0;
+    uses_var(e, [&](const Expr& var) {
+      for (std::size_t n = 0; n < blocks_.size(); ++n)
+        if (var.same_as(blocks_[n].first.var())) named |= 1U << n;
+      const auto let = axes_of_lets_.find(&var.node());
+      if (let != axes_of_lets_.end()) named |= let->second;
+      return false;
+    });
+    return named;
+  }
+
+  bool is_relevant(const Stmt& leaf) const {
+    const Store* store = leaf.as<Store>();
+    bool found = !store || updated_.contains(&store->buffer->data.node());
+    walk(
+        leaf, [&](const Load& n) { found |= updated_.contains(&n.buffer->data.node()); },
+        [&](const Call& n) { found |= n.is(Intrin::tvm_access_ptr) || n.is(Intrin::address_of); });
+    return found;
+  }
+
+  void note_own_axes(const Stmt& s, const std::vector<ThreadDependence>& dependences) {
+    const std::size_t outer = around_.size();
+    for_each_child(
+        s, [&](const Expr& e) { around_.push_back(e); }, [](const Stmt&) {});
+    if (is_leaf(s)) {
+      AxisSet& own = own_axes_[&s.node()];
+      for (std::size_t n = 0; n < blocks_.size(); ++n)
+        if (std::ranges::any_of(around_, [&](const Expr& e) { return dependences[n].depends(e); }))
+          own |= 1U << n;
+    }
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { note_own_axes(child, dependences); });
+    around_.resize(outer, Expr(0));
+  }
+
+  Footprint uses_of(const Stmt& s) const {
+    Footprint uses = arith::footprint(s, *memory_);
+    for (Access& access : uses.accesses) access.indices = dimensions_of(access);
+    return uses;
+  }
+
+  /// Splits a flat index into indices such that different indices are different elements: i and j
+  /// of i*stride_0 + j*stride_1 for symbolic strides of an argument, and i and j of i*n + j if
+  /// 0 <= j < n.
+  std::vector<Expr> dimensions_of(const Access& access) const {
+    if (access.indices.size() != 1 || !access.is_known) return access.indices;
+    for (const BufferParam& param : func_.buffers) {
+      if (!param.buffer->data.same_as(access.buffer->data)) continue;
+      std::vector<Var> strides;
+      for (const Expr& stride : param.declared->strides)
+        if (stride.as<VarNode>()) strides.push_back(Var::of(stride));
+      if (strides.empty()) continue;
+      if (auto form = arith::linear_form(access.indices[0], strides)) {
+        form->coefficients.push_back(form->base);
+        return form->coefficients;
+      }
+    }
+    arith::Facts facts = arith::facts_of_arguments(func_);
+    std::vector<arith::Facts::Scope> scopes;
+    const auto bind = [&](const Var& var, const Range& range) {
+      facts.bind(var, range, true);
+      scopes.push_back(facts.assume(var - range.min < range.extent));
+    };
+    for (const std::pair<IterVar, Range>& block : blocks_) bind(block.first.var(), block.second);
+    for (const arith::FreeVar& thread : threads_) bind(thread.var, *thread.range);
+    for (const arith::FreeVar& inner : access.inner)
+      if (inner.range) bind(inner.var, *inner.range);
+    for (const Expr& guard : access.guards) scopes.push_back(facts.assume(guard));
+    std::vector<Expr> dimensions;
+    add_dimensions(access.indices[0], facts, dimensions);
+    return dimensions;
+  }
+
+  void add_dimensions(const Expr& index, const arith::Facts& facts,
+                      std::vector<Expr>& dimensions) const {
+    for (const BufferParam& param : func_.buffers)
+      for (const Expr& extent : param.declared->shape) {
+        if (!extent.as<VarNode>() || !uses_var(index, Var::of(extent))) continue;
+        const auto form = arith::linear_form(index, {Var::of(extent)});
+        if (!form) continue;
+        const Expr rest = arith::simplify(form->base, facts);
+        if (!arith::can_prove(rest >= 0, facts) || !arith::can_prove(rest < extent, facts))
+          continue;
+        add_dimensions(arith::simplify(form->coefficients[0], facts), facts, dimensions);
+        dimensions.push_back(rest);
+        return;
+      }
+    dimensions.push_back(index);
+  }
+
+  Relation with_any_threads(Relation relation) const {
+    for (const auto& [var, range] : threads_)
+      relation = std::move(relation).with(var, range, Step::Any);
+    return relation;
+  }
+
+  // ---- different blocks ----
+
+  bool names_block(const Access& access) const {
+    const auto names = [&](const Expr& e) {
+      return std::ranges::any_of(blocks_, [&](const std::pair<IterVar, Range>& block) {
+        return uses_var(e, block.first.var());
+      });
+    };
+    return std::ranges::any_of(access.indices, names) || std::ranges::any_of(access.guards, names);
+  }
+
+  /// Whether the block is in the guards of the access and not in its indices.
+  bool is_guarded_by_block(const Access& access) const {
+    Access unguarded = access;
+    unguarded.guards.clear();
+    return names_block(access) && !names_block(unguarded);
+  }
+
+  void check(const Access& write, AxisSet own, const Footprint& uses) {
+    Footprint reads;
+    for (const Access& read : uses.accesses)
+      if (!read.is_write() && read.memory_key() == write.memory_key())
+        reads.accesses.push_back(read);
+    // Blocks also race if only some of them perform this write and others write the same element.
+    Footprint writes;
+    if (is_guarded_by_block(write))
+      for (const Access& other : uses.accesses)
+        if (other.is_write() && other.memory_key() == write.memory_key())
+          writes.accesses.push_back(other);
+    const auto is_own = [&](std::size_t n) { return (own >> n & 1U) != 0; };
+    for (std::size_t first = 0; first < blocks_.size(); ++first) {
+      // Every block writes the same values here, so a block reads its own value unless it writes
+      // the element later.
+      if (!is_own(first)) {
+        refuse_write_after_read(write, first);
+        continue;
+      }
+      const Var& block = blocks_[first].first.var();
+      arith::Facts facts = arith::facts_of_arguments(func_);
+      Relation relation;
+      for (std::size_t n = 0; n < blocks_.size(); ++n)
+        if (n < first && is_own(n))
+          facts.bind(blocks_[n].first.var(), blocks_[n].second);
+        else
+          relation = std::move(relation).with(blocks_[n].first.var(), blocks_[n].second,
+                                              n == first ? Step::Other : Step::Any);
+      Footprint others;
+      for (const Access& read : reads.accesses)
+        if (std::ranges::none_of(uses.accesses, [&](const Access& other) {
+              return other.is_write() && other.memory_key() == read.memory_key() &&
+                     is_read_where_written(read, other, block);
+            }))
+          others.accesses.push_back(read);
+      append(others, writes);
+      if (const auto conflict = find_conflict(Footprint{{write}}, others,
+                                              with_any_threads(std::move(relation)), facts))
+        refuse(conflict->first, conflict->second, blocks_[first].first);
+    }
+  }
+
+  [[noreturn]] void refuse(const Access& write, const Access& read, const IterVar& axis) const {
+    throw LowerError(stages_of(read) + " " + arith::access_text(read) +
+                     ", which another block of " + axis.thread()->str() +
+                     " may write at the same time: " + stages_of(write) + " " +
+                     arith::access_text(write) +
+                     "; blocks of a launch do not wait for each other; bind the loops of this "
+                     "kernel to threads of one block (threadIdx), or compute the stage that "
+                     "writes at the root, as a kernel of its own");
+  }
+
+  /// Returns "`A`, `B`": the arguments that the kernel reads and writes.
+  std::string updated_stages() const {
+    std::string text;
+    for (const BufferParam& param : func_.buffers)
+      if (updated_.contains(&param.buffer->data.node()))
+        text += (text.empty() ? "`" : ", `") + param.buffer->name + "`";
+    return text.empty() ? "`" + func_.attrs.global_symbol + "`" : text;
+  }
+
+  /// Returns "stage `A`, main.cpp:3" with all stages that store to the buffer, such as those of a
+  /// scan.
+  std::string stages_of(const Access& access) const {
+    std::string text;
+    for (const StageLine& line : stage_lines(func_.attrs))
+      if (line.buffer == access.stage) text += (text.empty() ? "" : " or ") + line.line;
+    return "stage " + (text.empty() ? "`" + access.stage + "`" : text);
+  }
+
+  // ---- one block ----
+
+  /// The writes to `data` that are identical in all blocks along `axis`.
+  struct WritesOfAll {
+    Var data;
+    std::size_t axis;
+  };
+  void refuse_write_after_read(const Access& write, std::size_t axis) {
+    if (!has_write_order_.emplace(write.memory_key(), axis).second) return;
+    arith::Facts facts = arith::facts_of_arguments(func_);
+    for (const std::pair<IterVar, Range>& block : blocks_)
+      facts.bind(block.first.var(), block.second);
+    const WritesOfAll all{write.memory.value_or(write.buffer->data), axis};
+    if (const auto conflict = write_after_read(body_, all, facts))
+      refuse(conflict->second, conflict->first, blocks_[axis].first);
+  }
+
+  /// Returns the reads of `all.data` and the writes that `all` describes, within the statement and
+  /// under the enclosing conditions.
+  std::pair<Footprint, Footprint> uses_in(const Stmt& s, const WritesOfAll& all) const {
+    const auto under_conditions = [&](Stmt inside) {
+      for (const Expr& condition : conditions_)
+        inside = make_stmt(If{condition, inside, std::nullopt});
+      return uses_of(inside);
+    };
+    const auto is_of_all = [&](const Stmt& leaf) {
+      const auto own = own_axes_.find(&leaf.node());
+      return own != own_axes_.end() && (own->second >> all.axis & 1U) == 0;
+    };
+    Footprint reads = under_conditions(s), writes = under_conditions(leaves_where(s, is_of_all));
+    const auto is_other = [&](const Access& access) {
+      return access.memory_key() != &all.data.node();
+    };
+    std::erase_if(reads.accesses,
+                  [&](const Access& access) { return access.is_write() || is_other(access); });
+    std::erase_if(writes.accesses,
+                  [&](const Access& access) { return !access.is_write() || is_other(access); });
+    return {std::move(reads), std::move(writes)};
+  }
+
+  /// Finds a read of the memory and a later write by the same block that may touch its element.
+  std::optional<Conflict> write_after_read(const Stmt& s, const WritesOfAll& all,
+                                           arith::Facts& facts) {
+    const auto [all_reads, all_writes] = uses_in(s, all);
+    if (all_writes.accesses.empty() || all_reads.accesses.empty()) return std::nullopt;
+    const auto conflict = [&](const Footprint& reads, const Footprint& writes,
+                              const Relation& relation) {
+      return find_conflict(reads, writes, with_any_threads(relation), facts);
+    };
+    // The statement's own expressions are evaluated before its children.
+    Footprint before;
+    for_each_child(
+        s, [&](const Expr& e) { append(before, uses_in(make_evaluate(e), all).first); },
+        [](const Stmt&) {});
+    auto found = conflict(before, all_writes, Relation::same_iteration());
+    if (const For* n = s.as<For>(); n && !found) {
+      const auto [reads, writes] = uses_in(n->body, all);
+      found = conflict(reads, writes, Relation::later_iteration(*n));
+      facts.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
+    }
+    if (s.as<While>() && !found)
+      found = Conflict{all_reads.accesses.front(), all_writes.accesses.front()};
+    if (const Seq* n = s.as<Seq>(); n && !found) {
+      Footprint earlier;
+      for (const Stmt& child : n->stmts) {
+        const auto [reads, writes] = uses_in(child, all);
+        if (!found) found = conflict(earlier, writes, Relation::same_iteration());
+        append(earlier, reads);
+      }
+    }
+    const If* branches = s.as<If>();
+    for_each_child(
+        s, [](const Expr&) {},
+        [&](const Stmt& child) {
+          if (found) return;
+          if (branches)
+            conditions_.push_back(child.same_as(branches->then_case)
+                                      ? branches->condition
+                                      : make_not(branches->condition));
+          found = write_after_read(child, all, facts);
+          if (branches) conditions_.pop_back();
+        });
+    return found;
+  }
+
+  const PrimFunc& func_;
+  /// The body of the thread axes.
+  Stmt body_;
+  std::vector<std::pair<IterVar, Range>> blocks_;
+  std::vector<arith::FreeVar> threads_;
+  Memories updated_;
+  /// Used for look-up only, never iterated.
+  std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
+  std::optional<arith::WrittenMemory> memory_;
+  /// The axes along which blocks may execute a leaf differently, or not at all. Blocks that differ
+  /// in other axes only write the same values to the same elements. For lookup only.
+  std::unordered_map<const StmtNode*, AxisSet> own_axes_;
+  /// Memory and axes for which write_after_read was called. For lookup only.
+  std::set<std::pair<const ExprNode*, std::size_t>> has_write_order_;
+  /// The expressions of the enclosing statements, and the enclosing conditions.
+  std::vector<Expr> around_, conditions_;
+};
+
+}  // namespace
+
+void refuse_block_races(const Stmt& kernel, const PrimFunc& func) {
+  BlockRaces(kernel, func).check();
+}
+
+}  // namespace tenon::lowering

@@ -1,0 +1,131 @@
+#include "tenon/lower/checks.h"
+
+#include <gtest/gtest.h>
+
+#include "pass_text.h"
+#include "tenon/lower/pipeline.h"
+#include "tenon/support/error.h"
+
+namespace tenon::lowering {
+namespace {
+
+using tir::PrimFunc;
+
+/// Four blocks `b` of eight threads `t` that share T and U, around the statements.
+std::string launch(const std::string& statements) {
+  return "allocate(T_1: Pointer(global float32), float32, [1024]), storage_scope = global;\n"
+         "allocate(U_1: Pointer(global float32), float32, [1024]), storage_scope = global {\n"
+         "attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4;\n"
+         "attr [IterVar(t: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = 8 {\n" +
+         statements + "}\n}\n";
+}
+
+const std::string T = "T: Buffer(T_1, float32, [1024], [])";
+const std::string U = "U: Buffer(U_1, float32, [1024], [])";
+
+std::string refusal(const std::string& statements) {
+  try {
+    run_passes(device_passes(), test::parse_function(test::function_text(launch(statements))));
+  } catch (const LowerError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(BlockRaces, RefuseAReadOfWhatAnotherBlockWrites) {
+  const std::string error = refusal(T + "[((b*8) + t)] = A[t]\n B[((b*8) + t)] = T[t]\n");
+  EXPECT_EQ(error,
+            "stage `B` reads T[t], which another block of blockIdx.x may write at the same time: "
+            "stage `T` writes T[((b*8) + t)]; blocks of a launch do not wait for each other; bind "
+            "the loops of this kernel to threads of one block (threadIdx), or compute the stage "
+            "that writes at the root, as a kernel of its own");
+}
+
+TEST(BlockRaces, RefuseAReadByAllBlocksOfWhatOneOfThemWrites) {
+  EXPECT_NE(refusal("if (b < 1) {\n" + T + "[t] = A[t]\n}\n B[((b*8) + t)] = T[t]\n"), "");
+}
+
+TEST(BlockRaces, RefuseAWriteByOneBlockOfWhatAnotherOneWrites) {
+  EXPECT_EQ(
+      refusal("if (b < 1) {\n" + T + "[t] = A[t]\n}\n T[((b*4) + t)] = 1f32\n")
+          .find("stage `T` writes T[((b*4) + t)], which another block of blockIdx.x may write"),
+      0u);
+}
+
+TEST(BlockRaces, AllowBlocksToWriteOtherElementsThanOneOfThem) {
+  EXPECT_EQ(refusal("if (b < 1) {\n" + T + "[t] = A[t]\n}\n T[(((b*8) + t) + 8)] = 1f32\n"), "");
+}
+
+TEST(BlockRaces, AllowABlockToReadWhatItWrites) {
+  EXPECT_EQ(refusal(T + "[((b*8) + t)] = A[t]\n B[((b*8) + t)] = T[((b*8) + (7 - t))]\n"), "");
+}
+
+TEST(BlockRaces, AllowReadsByTheOnlyBlockThatWrites) {
+  EXPECT_EQ(refusal("if (b == 2) {\n" + T + "[t] = A[t]\n B[t] = T[(7 - t)]\n}\n"), "");
+}
+
+TEST(BlockRaces, AllowReadsOfWhatEveryBlockHasComputedBefore) {
+  EXPECT_EQ(refusal(T + "[0] = A[0]\n for (i: int32, 0, 8) {\n T[(i + 1)] = (T[i]*2f32)\n }\n"
+                        " B[((b*8) + t)] = T[t]\n"),
+            "");
+}
+
+TEST(BlockRaces, RefuseAScanOfWhichOneBlockComputesAState) {
+  const std::string states = T + "[0] = A[0]\n " + U + "[0] = A[0]\n for (i: int32, 0, 8) {\n";
+  const std::string error =
+      refusal(states + " T[(i + 1)] = (T[i] + U[i])\n if (b < 1) {\n U[(i + 1)] = U[i]\n }\n }\n");
+  EXPECT_NE(error.find("stage `T` reads U[i], which another block of blockIdx.x may write"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(refusal(states + " T[(i + 1)] = (T[i] + U[i])\n U[(i + 1)] = U[i]\n }\n"), "");
+}
+
+// Block 1 may set the sum to 0 when block 0 has added to it.
+TEST(BlockRaces, RefuseASumThatEveryBlockComputes) {
+  EXPECT_NE(refusal(T + "[0] = 0f32\n for (k: int32, 0, 8) {\n T[0] = (T[0] + A[k])\n }\n"), "");
+}
+
+TEST(BlockRaces, AllowASumOfEachBlock) {
+  EXPECT_EQ(refusal(T + "[((b*8) + t)] = 0f32\n for (k: int32, 0, 8) {\n"
+                        " T[((b*8) + t)] = (T[((b*8) + t)] + A[k])\n }\n"),
+            "");
+}
+
+// Block 0 may have changed the element before block 1 reads it.
+TEST(BlockRaces, RefuseWhatEveryBlockReadsAndThenOverwrites) {
+  EXPECT_NE(refusal("B[((b*8) + t)] = " + T + "[0]\n T[0] = A[0]\n"), "");
+}
+
+TEST(BlockRaces, RefuseWhatEveryBlockComputesFromWhatDiffers) {
+  EXPECT_NE(refusal("allocate(L_1: Pointer(local float32), float32, [1]), storage_scope = local {\n"
+                    "L: Buffer(L_1, float32, [1], [], scope=\"local\")[0] = A[b]\n" +
+                    T + "[t] = L[0]\n B[((b*8) + t)] = T[(7 - t)]\n}\n"),
+            "");
+}
+
+TEST(BlockRaces, AreNotSoughtBetweenKernels) {
+  const std::string first =
+      "attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4 {\n B[b] = A[b]\n}\n";
+  const std::string second =
+      "attr [IterVar(c: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4 {\n B[(c + 8)] = B[(3 - c)]\n}\n";
+  EXPECT_NO_THROW(
+      run_passes(device_passes(), test::parse_function(test::function_text(first + second))));
+}
+
+TEST(BlockRaces, AllowEachBlockItsColumnsOfARowOfSymbolicLength) {
+  const PrimFunc func = test::parse_function(
+      "@main = primfn(A_1: handle) -> ()\n  attr = {\"global_symbol\": \"main\"}\n"
+      "  buffers = {A: Buffer(A_2: Pointer(float32), float32, [(8*n: int32)], [])}\n"
+      "  buffer_map = {A_1: A}\n"
+      "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [8, n], [])} {\n"
+      "  attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = "
+      "floordiv((n + 7), 8);\n"
+      "  attr [IterVar(t: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = "
+      "8;\n"
+      "  for (i: int32, 0, 7) {\n    if (((b*8) + t) < n) {\n"
+      "      A[((((i + 1)*n) + (b*8)) + t)] = A[(((i*n) + (b*8)) + t)]\n    }\n  }\n}\n");
+  EXPECT_NO_THROW(run_passes(device_passes(), func));
+}
+
+}  // namespace
+}  // namespace tenon::lowering
