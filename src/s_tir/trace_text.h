@@ -25,4 +25,8 @@ constexpr int kMaxNestedLists = 16;
 /// Returns the number with the digits that reproduce the same double, as TVM writes it.
 std::string number_text(double value);
 
+/// Parses a trace in JSON; Trace::json writes it. Throws TypeError for anything else: with line and
+/// column for invalid JSON, otherwise with the step.
+Trace parse_json_trace(std::string_view text);
+
 }  // namespace tenon::s_tir
