@@ -8,6 +8,9 @@
 
 namespace tenon::s_tir {
 
+/// Returns the letter of the kind and the number: b0, l1, v2.
+std::string rv_name(RV rv);
+
 /// Names of random variables, numbered by their first occurrence as outputs: b0, l1, v2.
 class RVNames {
  public:
