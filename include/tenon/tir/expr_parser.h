@@ -66,8 +66,8 @@ class ExprParser {
   /// Number of open levels.
   int depth_ = 0;
 
-  /// Parses what a name begins that is neither a literal nor a function: a variable, or an element
-  /// of a buffer.
+  /// Parses a variable or an element of a buffer, whose name has been read. Literals and functions
+  /// are parsed before.
   virtual Expr reference(const Token& name) = 0;
 
   /// Returns the value as an operand of the type.

@@ -102,7 +102,7 @@ class ExprPrinter {
   /// Prints `{"key": 1}`.
   void annotations(const Annotations& notes, const char* colon = ": ");
   void buffer_details(const Buffer& b);
-  /// Prints the properties of a buffer that have not their defaults: `, scope="local", align=16`.
+  /// Prints the properties of a buffer that differ from defaults: `, scope="local", align=16`.
   void buffer_options(const Buffer& b, bool has_factor);
   static StorageScope scope_of(const Var& data);
 
