@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "s_tir/script/expr_parser.h"
+#include "s_tir/script/access_parser.h"
 #include "tenon/s_tir/script.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/parse.h"
@@ -42,10 +42,10 @@ Expr parse_index(std::string_view text, const std::vector<Var>& vars) {
     return parse_expr(text, vars);
   } catch (const TypeError&) {
     // Python's operators.
-    script::TokenStream tokens(text);
-    script::Scopes scopes;
-    for (const Var& var : vars) scopes.define(var.name(), var);
-    return script::ExprParser(tokens, scopes).expr();
+    script::AccessParser parser(text, vars);
+    Expr e = parser.expr();
+    parser.expect_end();
+    return e;
   }
 }
 

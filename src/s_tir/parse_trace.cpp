@@ -3,23 +3,25 @@
 #include <map>
 
 #include "s_tir/instruction.h"
-#include "s_tir/trace_json.h"
-#include "s_tir/trace_lexer.h"
 #include "s_tir/trace_text.h"
 #include "tenon/s_tir/index_map.h"
+#include "tenon/tir/token_stream.h"
 
 namespace tenon::s_tir {
 
 namespace {
 
-TraceValue number_value(const Token& token) {
-  const std::string& text = token.text;
-  const char *begin = text.data() + (text[0] == '+' ? 1 : 0), *end = text.data() + text.size();
+using tir::described, tir::syntax_error, tir::Token;
+
+/// Parses a number, which `sign` precedes.
+TraceValue number_value(const Token& token, const std::string& sign) {
+  const std::string text = (sign == "-" ? sign : "") + token.text;
+  const char *begin = text.data(), *end = text.data() + text.size();
   std::int64_t integer = 0;
   if (const auto result = std::from_chars(begin, end, integer);
       result.ec == std::errc() && result.ptr == end)
     return {integer};
-  if (text.find_first_not_of("+-0123456789") == std::string::npos)
+  if (text.find_first_of(".e") == std::string::npos)
     syntax_error(token, "`" + text + "` is not an integer of 64 bits");
   double value = 0;
   if (const auto result = std::from_chars(begin, end, value);
@@ -28,95 +30,53 @@ TraceValue number_value(const Token& token) {
   syntax_error(token, "`" + text + "` is no number");
 }
 
-/// The tokens, and the names defined by instructions.
-class Reader {
+class TextReader {
  public:
-  explicit Reader(std::string_view text) : tokens_(trace_tokens(text)) {}
-
- protected:
-  const Token& token() const { return tokens_[at_]; }
-  const Token& peek() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
-  Token take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
-  bool is_sign(const char* sign) const {
-    return token().kind == Token::Kind::Sign && token().text == sign;
-  }
-  bool accept(const char* sign) {
-    if (!is_sign(sign)) return false;
-    take();
-    return true;
-  }
-  [[noreturn]] void refuse(const std::string& expected) const {
-    syntax_error(token(), expected + " is expected, not " + shown(token()));
-  }
-  void expect(const char* sign) {
-    if (!accept(sign)) refuse("`" + std::string(sign) + "`");
-  }
-  Token expect(Token::Kind kind, const char* what) {
-    if (token().kind != kind) refuse(what);
-    return take();
-  }
-  void skip_line_ends() {
-    while (token().kind == Token::Kind::EndOfLine) take();
-  }
-
-  RV define(const Token& name, RV::Kind kind) {
-    const RV rv{kind, next_++};
-    names_.insert_or_assign(name.text, rv);
-    return rv;
-  }
-  RV used(const Token& name) const {
-    const auto entry = names_.find(name.text);
-    if (entry == names_.end()) syntax_error(name, "no step above gives `" + name.text + "`");
-    return entry->second;
-  }
-
- private:
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
-  std::map<std::string, RV> names_;
-  int next_ = 0;
-};
-
-class TextReader : Reader {
- public:
-  explicit TextReader(std::string_view text) : Reader(text) {}
+  explicit TextReader(std::string_view text) : in_(tir::Dialect::Trace, text) {}
 
   Trace trace() {
     Trace result;
-    skip_line_ends();
-    header();
-    for (skip_line_ends(); token().kind != Token::Kind::End; skip_line_ends()) {
-      if (token().kind == Token::Kind::Name && token().text == "pass") {
-        take();
-      } else {
-        result.steps.push_back(line());
-      }
-      if (token().kind != Token::Kind::EndOfLine)
-        syntax_error(token(), "the line should end before " + shown(token()));
+    // def apply_trace(sch: tir.Schedule) -> None:
+    if (in_.accept_name("def"))
+      while (!in_.is(Token::Kind::Newline)) in_.take();
+    in_.accept(Token::Kind::Newline);
+    while (!in_.is(Token::Kind::End)) {
+      if (!in_.accept_name("pass")) result.steps.push_back(line());
+      in_.expect_end_of_line();
     }
     return result;
   }
 
  private:
-  /// Parses def apply_trace(sch: tir.Schedule) -> None:
-  void header() {
-    if (token().kind != Token::Kind::Name || token().text != "def") return;
-    while (token().kind != Token::Kind::EndOfLine) take();
-  }
+  tir::TokenStream in_;
+  /// The names defined by instructions.
+  std::map<std::string, RV> names_;
+  int next_ = 0;
+  std::vector<bool> is_given_;
+  /// Number of open lists.
+  int depth_ = 0;
 
   Instruction line() {
-    const Token first = token();
+    const Token& first = in_.peek();
     const std::vector<Token> left = left_side();
-    if (const Token schedule = expect(Token::Kind::Name, "`sch`"); schedule.text != "sch")
-      syntax_error(schedule, "`sch` is expected, not " + shown(schedule));
-    expect(".");
-    const Token name = expect(Token::Kind::Name, "a primitive");
+    in_.expect_name("sch"), in_.expect(".");
+    const Token& name = in_.expect(Token::Kind::Name, "a primitive");
     const InstructionInfo* info = find_instruction(name.text);
     if (info == nullptr) syntax_error(name, "no primitive is called `" + name.text + "`");
     Instruction step{info->kind, std::vector<TraceValue>(info->parameters.size()), {}, {}};
-    arguments(step, *info);
-    for (const Token& output : left)
-      step.outputs.push_back(define(output, kind_given(info->gives)));
+    is_given_.assign(info->parameters.size(), false);
+    in_.expect("(");
+    in_.items(")", [&] {
+      if (in_.is(Token::Kind::Name) && in_.is_sign("=", 1))
+        named_argument(step, *info);
+      else
+        positional_argument(step, *info);
+    });
+    for (const Token& output : left) {
+      const RV rv{kind_given(info->gives), next_++};
+      names_.insert_or_assign(output.text, rv);
+      step.outputs.push_back(rv);
+    }
     if (const auto wrong = complete(step, is_given_)) syntax_error(first, *wrong);
     return step;
   }
@@ -124,30 +84,14 @@ class TextReader : Reader {
   std::vector<Token> left_side() {
     std::vector<Token> names;
     // A line of an instruction without results begins with `sch.`.
-    if (token().text == "sch" && peek().text == ".") return names;
-    while (!accept("=")) {
-      names.push_back(expect(Token::Kind::Name, "a name or `=`"));
-      if (!is_sign("=")) expect(",");
-    }
+    if (!in_.is_name("sch") || !in_.is_sign(".", 1))
+      in_.items("=", [&] { names.push_back(in_.expect(Token::Kind::Name, "a name or `=`")); });
     return names;
   }
 
-  void arguments(Instruction& step, const InstructionInfo& info) {
-    is_given_.assign(info.parameters.size(), false);
-    expect("(");
-    while (!accept(")")) {
-      if (token().kind == Token::Kind::Name && peek().kind == Token::Kind::Sign &&
-          peek().text == "=")
-        named_argument(step, info);
-      else
-        positional_argument(step, info);
-      if (!is_sign(")")) expect(",");
-    }
-  }
-
   void named_argument(Instruction& step, const InstructionInfo& info) {
-    const Token name = take();
-    expect("=");
+    const Token& name = in_.take();
+    in_.take();
     if (name.text == "decision" && info.has_decision) {
       step.decision = value();
       return;
@@ -165,7 +109,7 @@ class TextReader : Reader {
   /// Parses a positional argument. Consecutive loops form one argument; other positions are those
   /// of the table.
   void positional_argument(Instruction& step, const InstructionInfo& info) {
-    const Token at = token();
+    const Token& at = in_.peek();
     TraceValue given = value();
     const bool takes_list =
         info.kind == InstructionKind::Fuse || info.kind == InstructionKind::Reorder;
@@ -186,16 +130,20 @@ class TextReader : Reader {
   }
 
   TraceValue value() {
-    if (accept("[") || is_sign("(")) return list();
-    const Token item = take();
+    if (in_.is_sign("[") || in_.is_sign("(")) return list();
+    const Token& item = in_.take();
     if (item.kind == Token::Kind::String) return {item.text};
-    if (item.kind == Token::Kind::Number) return number_value(item);
+    if (item.kind == Token::Kind::Number) return number_value(item, "");
+    if (item.kind == Token::Kind::Sign && (item.text == "-" || item.text == "+"))
+      return number_value(in_.expect(Token::Kind::Number, "a number"), item.text);
     if (item.kind != Token::Kind::Name)
-      syntax_error(item, "a value is expected, not " + shown(item));
+      syntax_error(item, "expected a value, got " + described(item));
     if (item.text == "None") return {};
     if (item.text == "lambda") return index_map(item);
     if (item.text == "True" || item.text == "False") return {item.text == "True"};
-    return {used(item)};
+    const auto entry = names_.find(item.text);
+    if (entry == names_.end()) syntax_error(item, "no step above gives `" + item.text + "`");
+    return {entry->second};
   }
 
   /// Parses lambda i, j: (j, i), up to the closing parenthesis.
@@ -203,13 +151,11 @@ class TextReader : Reader {
     std::string text = "lambda ";
     bool is_body = false;
     for (int depth = 0; !is_body || depth > 0;) {
-      const bool ends = token().kind == Token::Kind::EndOfLine || token().kind == Token::Kind::End;
-      if (ends) syntax_error(token(), "the index map has no end");
-      is_body = is_body || is_sign("(");
-      depth += is_sign("(") ? 1 : is_sign(")") ? -1 : 0;
-      const bool is_division = is_sign("/") && text.ends_with("/ ");
-      if (is_division) text.pop_back();
-      text += take().text + " ";
+      if (in_.is(Token::Kind::Newline) || in_.is(Token::Kind::End))
+        syntax_error(in_.peek(), "the index map has no end");
+      is_body = is_body || in_.is_sign("(");
+      depth += in_.is_sign("(") ? 1 : in_.is_sign(")") ? -1 : 0;
+      text += in_.take().text + " ";
     }
     try {
       return {IndexMap::parse(text).text()};
@@ -219,21 +165,12 @@ class TextReader : Reader {
   }
 
   TraceValue list() {
-    const bool is_tuple = accept("(");
-    const char* end = is_tuple ? ")" : "]";
-    if (++depth_ > kMaxNestedLists) syntax_error(token(), "lists are nested too deep");
+    if (++depth_ > kMaxNestedLists) syntax_error(in_.peek(), "lists are nested too deep");
     TraceValue::List items;
-    while (!accept(end)) {
-      items.push_back(value());
-      if (!is_sign(end)) expect(",");
-    }
+    in_.items(in_.open_list(), [&] { items.push_back(value()); });
     --depth_;
     return {std::move(items)};
   }
-
-  std::vector<bool> is_given_;
-  /// Number of open lists.
-  int depth_ = 0;
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ std::vector<LoopRV> Schedule::split(LoopRV loop, const Factors& factors,
           numbers.push_back(step.number(value));
         });
   step.with(RV(loop))
-      .with_value({std::move(written)})
+      .with(std::move(written))
       .with(options.preserve_unit_iters)
       .with(options.disable_predication);
   const Step::Place place = step.loop(loop);
@@ -332,7 +332,7 @@ void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationVal
   if (const Expr* e = std::get_if<Expr>(&noted.value))
     if (const auto number = constant_int(*e); number && !e->dtype().is_bool())
       noted.value = *number >= INT32_MIN && *number <= INT32_MAX ? make_int(Int(32), *number) : *e;
-  step.with(target.rv()).with(key).with_value(std::move(written));
+  step.with(target.rv()).with(key).with(std::move(written));
   const Step::Place place = step.block_or_loop(target.rv());
   step.replace(place.function,
                s_tir::annotate(place.program, place.n, key, std::move(noted), where));

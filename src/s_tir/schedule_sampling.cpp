@@ -159,9 +159,9 @@ ExprRV Schedule::sample_categorical(const std::vector<std::int64_t>& candidates,
                                     const CategoricalOptions& options, Where where) {
   Step step(own(), InstructionKind::SampleCategorical, "sample_categorical", where);
   TraceValue::List values, weights;
-  for (const std::int64_t candidate : candidates) values.push_back({candidate});
-  for (const double weight : probs) weights.push_back({weight});
-  step.with_value({std::move(values)}).with_value({std::move(weights)});
+  for (const std::int64_t candidate : candidates) values.emplace_back(candidate);
+  for (const double weight : probs) weights.emplace_back(weight);
+  step.with(std::move(values)).with(std::move(weights));
   if (candidates.empty() || candidates.size() != probs.size())
     refuse(step.caller(), std::to_string(candidates.size()) + " candidates and " +
                               std::to_string(probs.size()) + " probabilities are given");

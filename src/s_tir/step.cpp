@@ -1,36 +1,13 @@
 #include "s_tir/step.h"
 
+#include "s_tir/trace_text.h"
+
 namespace tenon::s_tir {
 
 using namespace tir;
 
-namespace {
-
-std::string rv_name(RV rv) {
-  const char* letters[] = {"b", "l", "v"};
-  return letters[static_cast<int>(rv.kind)] + std::to_string(rv.number);
-}
-
-}  // namespace
-
-Step& Step::with_value(TraceValue value) {
+Step& Step::with(TraceValue value) {
   instruction_.arguments.push_back(std::move(value));
-  return *this;
-}
-Step& Step::with(RV rv) {
-  instruction_.arguments.emplace_back().value = rv;
-  return *this;
-}
-Step& Step::with(bool flag) {
-  instruction_.arguments.emplace_back().value = flag;
-  return *this;
-}
-Step& Step::with(int number) {
-  instruction_.arguments.emplace_back().value = std::int64_t{number};
-  return *this;
-}
-Step& Step::with(const std::string& text) {
-  instruction_.arguments.emplace_back().value = text;
   return *this;
 }
 Step& Step::with(const std::vector<LoopRV>& loops) {

@@ -16,12 +16,14 @@ class Step {
       : state_(state), caller_{primitive, where}, instruction_{kind, {}, {}, {}} {}
 
   // Add arguments in the order of the table.
-  Step& with(RV rv);
-  Step& with(bool flag);
-  Step& with(int number);
-  Step& with(const std::string& text);
+  template <class T>
+  Step& with(T value) {
+    // GCC 12 warns about uninitialized parts of a temporary variant.
+    instruction_.arguments.emplace_back().value = std::move(value);
+    return *this;
+  }
+  Step& with(TraceValue value);
   Step& with(const std::vector<LoopRV>& loops);
-  Step& with_value(TraceValue value);
   void decide(TraceValue decision);
   const Caller& caller() const { return caller_; }
 

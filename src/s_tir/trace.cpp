@@ -28,33 +28,19 @@ Trace& Trace::operator=(Trace&& other) noexcept = default;
 Trace::~Trace() = default;
 bool operator==(const Trace& a, const Trace& b) { return a.steps == b.steps; }
 
-namespace {
-
-char letter(RV::Kind kind) {
-  switch (kind) {
-    case RV::Kind::Block:
-      return 'b';
-    case RV::Kind::Loop:
-      return 'l';
-    case RV::Kind::Expr:
-      return 'v';
-  }
-  internal_error("unknown kind of random variable");
+std::string rv_name(RV rv) {
+  return "blv"[static_cast<std::size_t>(rv.kind)] + std::to_string(rv.number);
 }
-
-std::string name_of(RV::Kind kind, int number) { return letter(kind) + std::to_string(number); }
-
-}  // namespace
 
 std::string RVNames::define(RV rv) {
   const auto [entry, is_new] = numbers_.try_emplace(rv.number, static_cast<int>(numbers_.size()));
-  return name_of(rv.kind, entry->second);
+  return rv_name({rv.kind, entry->second});
 }
 
 std::string RVNames::use(RV rv) const {
   const auto entry = numbers_.find(rv.number);
   internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
-  return name_of(rv.kind, entry->second);
+  return rv_name({rv.kind, entry->second});
 }
 
 std::string number_text(double value) {

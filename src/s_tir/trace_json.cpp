@@ -1,5 +1,3 @@
-#include "s_tir/trace_json.h"
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

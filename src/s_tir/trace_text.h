@@ -8,6 +8,9 @@
 
 namespace tenon::s_tir {
 
+/// Returns the letter of the kind and the number: b0, l1, v2.
+std::string rv_name(RV rv);
+
 /// Names of random variables, numbered by their first occurrence as outputs: b0, l1, v2.
 class RVNames {
  public:
@@ -24,5 +27,9 @@ constexpr int kMaxNestedLists = 16;
 
 /// Returns the number with the digits that reproduce the same double, as TVM writes it.
 std::string number_text(double value);
+
+/// Parses a trace in JSON; Trace::json writes it. Throws TypeError for anything else: with line and
+/// column for invalid JSON, otherwise with the step.
+Trace parse_json_trace(std::string_view text);
 
 }  // namespace tenon::s_tir

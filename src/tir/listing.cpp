@@ -68,8 +68,7 @@ std::vector<ListedStmt> listed(const std::vector<TextPrinter::Mark>& marks,
 Listing list_statements(const PrimFunc& func) {
   Listing listing{func, {}, {}};
   listing.func.body = Unsharing().of(func.body);
-  NameTable names;
-  TextPrinter printer(names, TextPrinter::Annotate::No);
+  TextPrinter printer(false);
   const std::vector<TextPrinter::Mark> marks = printer.marked_body(listing.func);
   listing.lines = lines_of(printer.text);
   listing.stmts = listed(marks, printer.text);

@@ -4,23 +4,10 @@
 
 namespace tenon::tir {
 
-std::string integer_text(std::int64_t value, DataType type) {
-  if (type.is_bool()) return value != 0 ? "True" : "False";
-  const bool big = type.is_uint() && type.bits == 64;
-  std::string digits =
-      big ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
-  if (type == Int(32)) return digits;
-  return digits + (type.is_uint() ? "u" : "i") + std::to_string(type.bits);
-}
-
 std::string shortest_text(double value) {
   std::ostringstream out;
   out << value;
   return out.str();
-}
-
-std::string floating_text(double value, DataType type) {
-  return shortest_text(value) + (type.is_bfloat() ? "bf" : "f") + std::to_string(type.bits);
 }
 
 std::string quoted(const std::string& text) {

@@ -1,183 +1,349 @@
-// TVM 0.9's text form. Names are made unique in the order in which they appear in the text.
+// TVM 0.9's text form, in which names are made unique in the order in which they appear, and its
+// older form, for operations, axes and errors, without unique names and types.
 #include "tenon/tir/print.h"
 
-#include <cctype>
+#include <array>
 #include <ostream>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/literal_text.h"
-#include "tir/infinite_identities.h"
 #include "tir/text_printer.h"
 
 namespace tenon::tir {
 
-namespace {
+// ---- functions ----------------------------------------------------------------------------------
 
-std::string with_letter_first(const std::string& hint, const char* prefix) {
-  const bool starts_well = !hint.empty() && std::isalpha(static_cast<unsigned char>(hint.front()));
-  return starts_well ? hint : prefix + hint;
+void TextPrinter::function(const PrimFunc& func) {
+  names_.forget(), reducers_.clear();
+  for (const BufferParam& b : func.buffers) name(b.buffer);
+  put("@", func.attrs.global_symbol, " = primfn(");
+  separated(func.params, [&](const Var& v) { expr(v); });
+  put(") -> ()");
+  indent_ += 2;
+  attributes(func.attrs);
+  if (!func.buffers.empty()) buffer_maps(func);
+  put(" {"), newline(), stmt(func.body);
+  indent_ -= 2;
+  newline(), put("}\n");
 }
 
-}  // namespace
+void TextPrinter::attributes(const PrimFunc::Attrs& attrs) {
+  std::vector<std::string> entries;
+  if (attrs.from_legacy_te_schedule) entries.push_back("\"from_legacy_te_schedule\": True");
+  entries.push_back("\"global_symbol\": " + quoted(attrs.global_symbol));
+  if (attrs.noalias) entries.push_back("\"tir.noalias\": True");
+  if (attrs.reversed_in_text) entries = {entries.rbegin(), entries.rend()};
+  newline(), put("attr = {");
+  separated(entries, [&](const std::string& entry) { put(entry); });
+  put("}");
+}
 
-void TextPrinter::expr(const Expr& e) {
-  if (is_stack_low()) return with_deep_stack([&] { expr(e); });
-  if (text.size() > longest_) return cut();
+void TextPrinter::buffer_maps(const PrimFunc& func) {
+  const auto map = [&](const char* head, Buffer BufferParam::*buffer) {
+    newline(), put(head, " = {");
+    separated(func.buffers, [&](const BufferParam& b) { put(b.param, ": ", b.*buffer); });
+    put("}");
+  };
+  newline(), put("buffers = {");
+  separated(
+      func.buffers,
+      [&](const BufferParam& b) { put(name(b.buffer), ": "), buffer_details(b.buffer); },
+      ",\n             ");
+  put("}");
+  map("buffer_map", &BufferParam::buffer);
+  map("preflattened_buffer_map", &BufferParam::declared);
+}
+
+// ---- statements ---------------------------------------------------------------------------------
+
+std::vector<TextPrinter::Mark> TextPrinter::marked_body(const PrimFunc& func) {
+  std::vector<Mark> marks;
+  for (const BufferParam& b : func.buffers) name(b.buffer);
+  marks_ = &marks;
+  is_memory_named_ = true;
+  stmt(func.body);
+  return marks;
+}
+
+void TextPrinter::stmt(const Stmt& s) {
+  if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
+  if (!marks_ || s.as<Seq>()) return stmt_text(s);
+  const std::size_t mark = marks_->size();
+  marks_->push_back({s, text.size(), 0});
+  stmt_text(s);
+  (*marks_)[mark].end = text.size();
+}
+
+void TextPrinter::stmt_text(const Stmt& s) {
+  const auto condition = [&](const Expr& e) {
+    if (!is_true(e)) put(" if ", e);
+  };
   match(
-      e.node().value, [&](const IntImm& n) { text += integer_text(n.value, e.dtype()); },
-      [&](const FloatImm& n) {
-        text += floating_text(finite_identity(e.node()).value_or(n.value), e.dtype());
+      s.node().value, [&](const Store& n) { access(n.buffer, n.indices), put(" = ", n.value); },
+      [&](const Realize& n) {
+        put("realize("), ranges(n.buffer, n.bounds, ", "), put(")"), condition(n.condition);
+        body_after_header(n.body);
       },
-      [&](const StringImm& n) { text += quoted(n.value); }, [&](const VarNode& n) { var(e, n); },
-      [&](const Cast& n) { call_form("cast", e.dtype().str(), n.value); },
-      [&](const Binary& n) { binary(n); }, [&](const Not& n) { text += "!", expr(n.a); },
-      [&](const Select& n) { call_form("select", n.condition, n.if_true, n.if_false); },
-      [&](const Ramp& n) { call_form("ramp", n.base, n.stride, std::to_string(n.lanes)); },
-      [&](const Broadcast& n) { call_form("broadcast", n.value, std::to_string(n.lanes)); },
-      [&](const Shuffle& n) {
-        text += "shuffle(", list(n.vectors), text += ", ", list(n.indices), text += ")";
+      [&](const BufferView& n) {
+        put("view(", n.view, " = "), ranges(n.source, n.region), put(")");
+        body_after_header(n.body);
       },
-      [&](const LetExpr& n) {
-        text += "let ", expr(n.var), text += " = ", expr(n.value), text += " in ", expr(n.body);
+      [&](const Allocate& n) {
+        put("allocate(", n.data, ", ", n.dtype, ", [", n.extents,
+            "]), storage_scope = ", to_string(scope_of(n.data)));
+        condition(n.condition), body_after_header(n.body);
       },
-      [&](const Call& n) { call(n, e.dtype()); },
-      [&](const Load& n) { buffer(n.buffer), list(n.indices); },
-      [&](const ProducerLoad& n) { text += n.producer->name(), list(n.indices); },
-      [&](const Reduce&) { text += print_legacy(e); });
+      [&](const For& n) { loop(n); },
+      [&](const While& n) { put("while (", n.condition, ")"), block(n.body); },
+      [&](const If& n) {
+        put("if ", n.condition), block(n.then_case);
+        if (n.else_case) put(" else"), block(*n.else_case);
+      },
+      [&](const Let& n) {
+        put("let ", n.var, " = ", n.value), newline();
+        if (n.body.as<Seq>()) return block(n.body);
+        stmt(n.body);
+      },
+      [&](const Assert& n) {
+        put("assert(", n.condition, ", ", quoted(n.message), ")"), newline(), stmt(n.body);
+      },
+      [&](const Attr& n) { attr(n); }, [&](const Evaluate& n) { expr(n.value); },
+      [&](const Seq& n) {
+        for (const Stmt& child : n.stmts) {
+          if (&child != n.stmts.data()) newline();
+          stmt(child);
+        }
+      },
+      [&](const Prefetch& n) { put("prefetch("), ranges(n.buffer, n.region, ", "), put(")"); },
+      [&](const BlockRealize& n) { block_realize(n); });
+}
+
+void TextPrinter::block(const Stmt& body) {
+  put(" {");
+  indent_ += 2;
+  newline(), stmt(body);
+  indent_ -= 2;
+  newline(), put("}");
+}
+
+void TextPrinter::body_after_header(const Stmt& body) {
+  if (body.as<Seq>()) return block(body);
+  put(";"), newline(), stmt(body);
+}
+
+void TextPrinter::loop(const For& n) {
+  static constexpr std::array kKinds = {"", " \"parallel\"", " \"vectorized\"", " \"unroll\"",
+                                        " \"thread_binding\""};
+  put("for (", n.var, ", ", n.min, ", ", end_of(Range::from_min_extent(n.min, n.extent)), ")",
+      kKinds[static_cast<std::size_t>(n.kind)]);
+  const LoopTraits& traits = traits_of(n);
+  if (traits.thread) put(" ", quoted(traits.thread->str()));
+  if (!traits.annotations.empty()) put(" "), annotations(traits.annotations);
+  block(n.body);
+}
+
+void TextPrinter::regions(const char* head, const std::vector<BufferRegion>& list) {
+  newline(), put(head);
+  separated(list, [&](const BufferRegion& r) { ranges(r.buffer, r.region); });
+  put("])");
+}
+
+void TextPrinter::block_realize(const BlockRealize& n) {
+  const Block& b = *n.block;
+  put("block([");
+  separated(b.iters, [&](const IterVar& axis) {
+    put("\"", to_string(axis.kind()), "\" ["), range(*axis.dom()), put("]");
+  });
+  put("], ", quoted(b.name), ") as [");
+  separated(b.iters, [&](const IterVar& axis) { expr(axis.var()); });
+  put("] {");
+  indent_ += 2;
+  for (std::size_t i = 0; i < b.iters.size(); ++i)
+    newline(), put("bind(", b.iters[i].var(), ", ", n.values[i], ")");
+  if (!is_true(n.predicate)) newline(), put("where(", n.predicate, ")");
+  for (const Buffer& allocated : b.alloc_buffers) newline(), put("alloc_buffer(", allocated, ")");
+  for (const MatchBuffer& m : b.match_buffers)
+    newline(), put("match_buffer(", m.buffer, " = "), ranges(m.source.buffer, m.source.region),
+        put(")");
+  regions("reads([", b.reads);
+  regions("writes([", b.writes);
+  if (!b.annotations.empty()) newline(), put("annotations("), annotations(b.annotations), put(")");
+  newline();
+  if (b.init) put("with init()"), block(*b.init), newline();
+  stmt(b.body);
+  indent_ -= 2;
+  newline(), put("}");
+}
+
+void TextPrinter::attr(const Attr& n) {
+  put("attr [");
+  match(
+      n.subject, [&](const Expr& e) { expr(e); }, [&](const IterVar& axis) { iter_var(axis); },
+      [&](const Buffer& b) { put(b); }, [&](const CommReducer& r) { reducer(r); });
+  put("] ", quoted(attr_text(n)), " = ", n.value);
+  body_after_header(n.body);
 }
 
 void TextPrinter::iter_var(const IterVar& axis) {
-  text += "IterVar(", expr(axis.var()), text += ", ";
-  if (axis.dom())
-    text += "[", range(*axis.dom()), text += "]";
-  else
-    text += "(nullptr)";
-  text += ", " + quoted(std::string(to_string(axis.kind()))) + ", ";
-  text += quoted(axis.thread() ? axis.thread()->str() : "") + ")";
+  put("IterVar(", axis.var(), ", ", axis.dom() ? "[" : "(nullptr)");
+  if (axis.dom()) range(*axis.dom()), put("]");
+  put(", \"", to_string(axis.kind()), "\", ", quoted(axis.thread() ? axis.thread()->str() : ""),
+      ")");
 }
 
-void TextPrinter::binary(const Binary& n) {
-  switch (n.op) {
-    case BinaryOp::FloorDiv:
-    case BinaryOp::FloorMod:
-    case BinaryOp::Min:
-    case BinaryOp::Max:
-      return call_form(std::string(to_string(n.op)).c_str(), n.a, n.b);
-    case BinaryOp::Mul:
-      return infix(n, "*");
-    case BinaryOp::TruncDiv:
-      return infix(n, " / ");
-    case BinaryOp::TruncMod:
-      return infix(n, " % ");
-    default:
-      return infix(n, (" " + std::string(to_string(n.op)) + " ").c_str());
-  }
+void TextPrinter::reducer(const CommReducer& r) {
+  std::size_t index = 0;
+  while (index < reducers_.size() && reducers_[index] != r.get()) ++index;
+  if (index == reducers_.size()) reducers_.push_back(r.get());
+  put("meta[tir.CommReducer][", index, "]");
 }
 
-void TextPrinter::call(const Call& n, DataType type) {
-  match(
-      n.callee, [&](Intrin i) { text += "@tir." + std::string(to_string(i)) + "("; },
-      [&](const ExternCallee& c) {
-        text +=
-            std::string(c.pure ? "@tir.call_pure_extern(" : "@tir.call_extern(") + quoted(c.name);
-        if (!n.args.empty()) text += ", ";
-      });
-  separated(n.args, ", ", [&](const Expr& e) { expr(e); });
-  text += ", dtype=" + type.str() + ")";
-}
-
-void TextPrinter::var(const Expr& e, const VarNode& n) {
-  auto [entry, is_new] = named_.try_emplace(&e.node());
-  if (!is_new) {
-    text += entry->second;
-    return;
-  }
-  entry->second = names_.unique(with_letter_first(n.name, "v"));
-  text += entry->second;
-  if (annotate_) text += ": " + type_text(e, n);
-}
-
-std::string TextPrinter::type_text(const Expr& e, const VarNode& n) {
-  if (!n.pointer) return e.dtype().str();
-  std::string scope = n.pointer->scope ? std::string(to_string(*n.pointer->scope)) + " " : "";
-  return "Pointer(" + scope + n.pointer->element.str() + ")";
-}
-
-const std::string& TextPrinter::name_buffer(const Buffer& b) {
-  if (const auto known = named_.find(b.get()); known != named_.end()) return known->second;
-  const auto memory = marks_ ? named_.find(&b->data.node()) : named_.end();
-  std::string name =
-      memory != named_.end() ? memory->second : names_.unique(with_letter_first(b->name, "buf_"));
-  return named_.emplace(b.get(), std::move(name)).first->second;
-}
-
-void TextPrinter::buffer(const Buffer& b) {
-  const bool is_new = !named_.contains(b.get());
-  text += name_buffer(b);
-  if (is_new && annotate_) text += ": ", buffer_details(b);
-}
-
-void TextPrinter::buffer_details(const Buffer& b) {
-  text += "Buffer(", expr(b->data), text += ", " + b->dtype.str() + ", ";
-  list(b->shape), text += ", ", list(b->strides);
-  if (!is_zero(b->elem_offset)) text += ", elem_offset=", expr(b->elem_offset);
-  if (!b->axis_separators.empty()) {
-    text += ", axis_separators=[";
-    separated(b->axis_separators, ", ", [&](int at) { text += std::to_string(at); });
-    text += "]";
-  }
-  if (b->scope() != StorageScope::Global)
-    text += ", scope=" + quoted(std::string(to_string(b->scope())));
-  if (b->data_alignment != BufferNode::kDefaultAlignment)
-    text += ", align=" + std::to_string(b->data_alignment);
-  if (b->offset_factor != 1) text += ", offset_factor=" + std::to_string(b->offset_factor);
-  if (b->kind == BufferKind::AutoBroadcast) text += ", type=\"auto\"";
-  text += ")";
-}
-
-std::string print_module(const IRModule& module) {
-  NameTable names;
-  std::string text;
-  for (const auto& [name, func] : module.functions) {
-    TextPrinter printer(names, TextPrinter::Annotate::Yes);
-    printer.function(func);
-    text += (text.empty() ? "" : "\n") + printer.text;
-  }
-  return text;
-}
-
-std::string print_function(const PrimFunc& func) {
-  NameTable names;
-  TextPrinter printer(names, TextPrinter::Annotate::Yes);
-  printer.function(func);
-  return printer.text;
-}
+// ---- the older form -----------------------------------------------------------------------------
 
 namespace {
-/// Maximum length of the text. An expression with shared parts could be arbitrarily long as a tree.
-constexpr std::size_t kLongestExpression = std::size_t{1} << 22;
-}  // namespace
 
-std::string print_expr(const Expr& e) {
-  NameTable names;
-  TextPrinter printer(names, TextPrinter::Annotate::No, kLongestExpression);
+class LegacyPrinter : public ExprPrinter {
+ public:
+  LegacyPrinter() : ExprPrinter(Dialect::Legacy) {}
+
+  void stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
+    match(
+        s.node().value, [&](const Store& n) { line(n.buffer, "[", n.indices, "] = ", n.value); },
+        [&](const Realize& n) {
+          line("buffer_realize ", n.buffer, "(", ranges(n.bounds), ") {"), nested(n.body);
+        },
+        [&](const BufferView& n) {
+          line("// view ", n.view, " = ", n.source, "(", ranges(n.region), ")"), stmt(n.body);
+        },
+        [&](const Allocate& n) {
+          std::string extents;
+          for (const Expr& e : n.extents) extents += " * " + text_of(e);
+          line("allocate ", n.data.name(), "[", n.dtype, extents,
+               "], storage_scope = ", to_string(scope_of(n.data)),
+               is_true(n.condition) ? "" : " if " + text_of(n.condition));
+          stmt(n.body);
+        },
+        [&](const For& n) {
+          static constexpr std::array kKinds = {"for", "parallel", "vectorized", "unrolled",
+                                                "thread_binding"};
+          line(kKinds[static_cast<std::size_t>(n.kind)], " (", n.var.name(), ", ", n.min, ", ",
+               n.extent, ") {");
+          nested(n.body);
+        },
+        [&](const While& n) { line("while(", n.condition, "){"), nested(n.body); },
+        [&](const If& n) {
+          line("if (", n.condition, ") {"), nested(n.then_case, n.else_case ? "} else {" : "}");
+          if (n.else_case) nested(*n.else_case);
+        },
+        [&](const Let& n) { line("let ", n.var.name(), " = ", n.value), stmt(n.body); },
+        [&](const Assert& n) {
+          line("assert(", n.condition, ", ", quoted(n.message), ")"), stmt(n.body);
+        },
+        [&](const Attr& n) {
+          line("// attr [", subject(n), "] ", attr_text(n), " = ", n.value), stmt(n.body);
+        },
+        [&](const Evaluate& n) { line(n.value); },
+        [&](const Seq& n) {
+          for (const Stmt& child : n.stmts) stmt(child);
+        },
+        [&](const Prefetch& n) { line("prefetch ", n.buffer, "(", ranges(n.region), ")"); },
+        [&](const BlockRealize& n) {
+          line("block ", n.block->name, "(", bindings(n), ") {");
+          indent_ += 2;
+          if (n.block->init) line("init {"), nested(*n.block->init);
+          indent_ -= 2;
+          nested(n.block->body);
+        });
+  }
+
+ private:
+  void nested(const Stmt& body, const char* end = "}") {
+    indent_ += 2;
+    stmt(body);
+    indent_ -= 2;
+    line(end);
+  }
+  std::string ranges(const std::vector<Range>& list) {
+    std::string result;
+    for (const Range& r : list)
+      result += (result.empty() ? "[" : ", [") + text_of(r.min, ", ", r.extent, "]");
+    return result;
+  }
+  std::string bindings(const BlockRealize& n) {
+    std::string result;
+    for (std::size_t i = 0; i < n.block->iters.size() && i < n.values.size(); ++i)
+      result +=
+          (result.empty() ? "" : ", ") + text_of(n.block->iters[i].name(), " = ", n.values[i]);
+    return result;
+  }
+  std::string subject(const Attr& n) {
+    return match(
+        n.subject, [&](const Expr& e) { return text_of(e); },
+        [](const IterVar& axis) { return print_legacy(axis); },
+        [](const Buffer& b) { return b->name; }, [](const CommReducer& r) { return r->name; });
+  }
+};
+
+/// Maximum length of the text of an expression.
+constexpr std::size_t kMaxExpression = std::size_t{1} << 22;
+
+template <class Printer>
+std::string limited(Printer printer, const Expr& e) {
+  printer.max_length = kMaxExpression;
   printer.expr(e);
   return printer.text;
 }
 
+}  // namespace
+
+// ---- entries ------------------------------------------------------------------------------------
+
+std::string print_module(const IRModule& module) {
+  TextPrinter printer(true);
+  for (const auto& [name, func] : module.functions) {
+    if (!printer.text.empty()) printer.put("\n");
+    printer.function(func);
+  }
+  return printer.text;
+}
+
+std::string print_function(const PrimFunc& func) {
+  TextPrinter printer(true);
+  printer.function(func);
+  return printer.text;
+}
+
+std::string print_expr(const Expr& e) { return limited(TextPrinter(false), e); }
+
 std::string print_stmt(const Stmt& s) {
-  NameTable names;
-  TextPrinter printer(names, TextPrinter::Annotate::Yes);
+  TextPrinter printer(true);
   printer.stmt(s);
   return printer.text;
 }
 
 std::ostream& operator<<(std::ostream& out, const Expr& e) {
-  NameTable names;
-  TextPrinter printer(names, TextPrinter::Annotate::Yes, kLongestExpression);
-  printer.expr(e);
-  return out << printer.text;
+  return out << limited(TextPrinter(true), e);
+}
+
+std::string print_legacy(const Expr& e) { return limited(LegacyPrinter(), e); }
+
+std::string print_legacy(const Stmt& s) {
+  LegacyPrinter printer;
+  printer.stmt(s);
+  return printer.text;
+}
+
+std::string print_legacy(const Range& range) {
+  return "range(min=" + print_legacy(range.min) + ", ext=" + print_legacy(range.extent) + ")";
+}
+
+std::string print_legacy(const IterVar& axis) {
+  std::string text = "iter_var(" + axis.name() + ", ";
+  if (axis.dom()) text += print_legacy(*axis.dom());
+  if (axis.thread()) text += ", " + axis.thread()->str();
+  return text + ")";
 }
 
 }  // namespace tenon::tir

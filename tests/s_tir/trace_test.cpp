@@ -227,6 +227,27 @@ TEST(Trace, NumbersThatNoTypeHoldsAreRefused) {
             "trace, line 1, column 40: `18446744073709551616` is not an integer of 64 bits");
 }
 
+TEST(Trace, StringsHaveTheEscapesOfPython) {
+  const Trace trace = parse_trace(
+      "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+      "sch.annotate(block_or_loop=b0, ann_key='a\\tkey', ann_val=\"\\x41\\\\\")");
+  EXPECT_EQ(trace.steps[1].arguments[1], TraceValue{std::string("a\tkey")});
+  EXPECT_EQ(trace.steps[1].arguments[2], TraceValue{std::string("A\\")});
+}
+
+TEST(Trace, LinesEndInsideBracketsToo) {
+  EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C\",\n func_name=\"main\")"),
+            "trace, line 1, column 29: expected a value, got the end of the line");
+}
+
+TEST(Trace, TextAfterAnIndexOfAnIndexMapIsRefused) {
+  EXPECT_NE(complaint("b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+                      "sch.transform_layout(block=b0, buffer_index=0, buffer_index_type=\"read\", "
+                      "index_map=lambda i, j: (i j, j))")
+                .find("expected the end, got `j`"),
+            std::string::npos);
+}
+
 TEST(Trace, TextWithoutAnEndIsRefused) {
   EXPECT_EQ(complaint("b0 = sch.get_block(name=\"C"),
             "trace, line 1, column 25: a text without an end");

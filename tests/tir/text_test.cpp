@@ -98,6 +98,21 @@ TEST(Text, SyntaxErrorsHavePlaces) {
                TypeError);
 }
 
+TEST(Text, NodesOfWrongTypesAreRefusedWithTheirPlaces) {
+  try {
+    parse_expr("(x + (1 < 1.5f32))", std::vector{Var("x")});
+    FAIL() << "accepted";
+  } catch (const TypeError& error) {
+    EXPECT_TRUE(error.sentence().starts_with("line 1, column 9: ")) << error.what();
+  }
+}
+
+TEST(Text, OneOperationStandsBetweenParentheses) {
+  EXPECT_THROW(parse_expr("1 + 2"), TypeError);
+  EXPECT_THROW(parse_expr("(1 + 2 + 3)"), TypeError);
+  EXPECT_EQ(print_expr(parse_expr("((1 + 2) + 3)")), "((1 + 2) + 3)");
+}
+
 TEST(Legacy, ExpressionsPrintAsInOperations) {
   const Var x("x"), f("f", Float(32));
   EXPECT_EQ(print_legacy(f * 1.5f), "(f*1.5f)");

@@ -11,7 +11,5 @@ namespace tenon::tir {
 std::string no_such_scope(std::string_view text);
 /// Returns "`threadIdx.w` is no thread tag; the tags are blockIdx.{x,y,z}, ..."
 std::string no_such_thread_tag(std::string_view text);
-/// Returns "`expp` is no intrinsic; did you mean `exp`?"
-std::string no_such_intrinsic(std::string_view name);
 
 }  // namespace tenon::tir

@@ -1,5 +1,5 @@
-// Second part of the expression parser: names, lists, accesses and regions of buffers, annotations.
-#include "s_tir/script/expr_parser.h"
+#include "s_tir/script/access_parser.h"
+
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
 
@@ -7,79 +7,81 @@ namespace tenon::s_tir::script {
 
 using namespace tir;
 
-// ---- names --------------------------------------------------------------------------------------
-
-void Scopes::define(const std::string& name, Entity entity) {
-  scopes_.back().insert_or_assign(name, std::move(entity));
-}
-
-const Scopes::Entity* Scopes::find(const std::string& name) const {
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
-    if (const auto found = scope->find(name); found != scope->end()) return &found->second;
-  return nullptr;
-}
-
-std::vector<Buffer> Scopes::buffers() const {
-  std::vector<Buffer> result;
-  for (const auto& scope : scopes_)
-    for (const auto& [name, entity] : scope)
-      if (const Buffer* buffer = std::get_if<Buffer>(&entity)) result.push_back(*buffer);
-  return result;
-}
-
-// ---- lists, accesses, regions -------------------------------------------------------------------
-
-std::vector<Expr> ExprParser::list() {
-  const bool is_list = in_.is_sign("[");
-  if (!is_list && !in_.is_sign("(")) return {expr()};
-  in_.take();
-  const char* close = is_list ? "]" : ")";
-  std::vector<Expr> items;
-  while (!in_.accept(close)) {
-    items.push_back(expr());
-    if (!in_.is_sign(close)) in_.expect(",");
+Expr AccessParser::reference(const Token& token) {
+  const std::string& name = token.text;
+  if (in_.is_sign("[")) {
+    const Buffer source = buffer(token);
+    const std::vector<Expr> list = indices(source);
+    return at_token(token, [&] { return make_load(source, list); });
   }
-  return items;
+  if (const Scopes::Entity* known = scopes_.find(name)) {
+    if (const Var* var = std::get_if<Var>(known)) return *var;
+    syntax_error(token, "buffer `" + name + "` is used where an expression is expected");
+  }
+  if (const std::size_t dot = name.rfind('.'); dot != std::string::npos)
+    if (const Buffer* owner = scopes_.find<Buffer>(name.substr(0, dot))) {
+      if (name.substr(dot) == ".data") return (*owner)->data;
+      if (name.substr(dot) == ".elem_offset") return (*owner)->elem_offset;
+    }
+  syntax_error(token, "`" + name + "` is not defined");
 }
 
-std::pair<Expr, std::optional<Expr>> ExprParser::slice(std::optional<Expr>& step) {
-  const Value lo = value();
-  if (!in_.accept(":")) return {lo.e, std::nullopt};
-  const Token at = in_.peek();
-  const Value hi = value();
-  if (in_.accept(":")) step = expr();
-  const auto [a, b] = alike(lo, hi, at);
-  return {a, b};
+Buffer AccessParser::buffer(const Token& name) const {
+  if (const Buffer* found = scopes_.find<Buffer>(name.text)) return *found;
+  syntax_error(name, "`" + name.text + "` is no buffer that is known here");
 }
 
-std::vector<Expr> ExprParser::indices(const Buffer& buffer) {
-  const Token open = in_.peek();
+void AccessParser::require_index(const Expr& e, const Token& at, const char* what) {
+  const DataType type = e.dtype();
+  if (!type.is_integral() || !type.is_scalar() || type.is_bool())
+    syntax_error(at,
+                 std::string("expected ") + what + ", an integer, got one of type " + type.str());
+}
+
+Expr AccessParser::index(const char* what) {
+  const Token& at = in_.peek();
+  Expr e = expr();
+  require_index(e, at, what);
+  return e;
+}
+
+template <class F>
+void AccessParser::slices(F use) {
   in_.expect("[");
-  std::vector<Expr> result;
-  if (in_.is_sign("(") && in_.is_sign(")", 1)) in_.take(), in_.take();
-  while (!in_.accept("]")) {
+  if (in_.is_sign("(") && in_.is_sign(")", 1)) in_.skip(2);
+  in_.items("]", [&] {
+    const Value lo = value();
+    if (!in_.accept(":")) return use(Slice{lo.e, std::nullopt, std::nullopt});
+    const Token& at = in_.peek();
+    const Value hi = value();
     std::optional<Expr> step;
-    const auto [lo, hi] = slice(step);
-    if (hi) {
-      require_index(lo, open, "the beginning of a slice");
-      const Expr stride = step.value_or(make_int(lo.dtype(), 1));
-      const auto length = constant_int(arith::simplify(*hi - lo));
-      const auto every = constant_int(stride);
-      if (!length || !every || *every == 0 || !fits(*length, Int(32)) || !fits(*every, Int(32)))
-        syntax_error(open, "a slice of an access has a constant length and a constant step");
-      if (*length == *every) {
-        result.push_back(lo);
-      } else {
-        const int count = lanes(open, make_int(Int(64), *length / *every));
-        result.push_back(at_token(open, [&] { return make_ramp(lo, stride, count); }));
-      }
-    } else {
+    if (in_.accept(":")) step = expr();
+    const auto [a, b] = alike(lo, hi, at);
+    use(Slice{a, b, step});
+  });
+}
+
+std::vector<Expr> AccessParser::indices(const Buffer& buffer) {
+  const Token& open = in_.peek();
+  std::vector<Expr> result;
+  slices([&](const Slice& slice) {
+    const Expr& lo = slice.lo;
+    if (!slice.hi) {
       if (!lo.dtype().is_integral() || lo.dtype().is_bool())
         syntax_error(open, "expected integers as indices, got one of type " + lo.dtype().str());
       result.push_back(lo);
+      return;
     }
-    if (!in_.is_sign("]")) in_.expect(",");
-  }
+    require_index(lo, open, "the beginning of a slice");
+    const Expr stride = slice.step.value_or(make_int(lo.dtype(), 1));
+    const auto length = constant_int(arith::simplify(*slice.hi - lo));
+    const auto every = constant_int(stride);
+    if (!length || !every || *every == 0 || !fits(*length, Int(32)) || !fits(*every, Int(32)))
+      syntax_error(open, "a slice of an access has a constant length and a constant step");
+    if (*length == *every) return result.push_back(lo);
+    const int count = lanes(open, make_int(Int(64), *length / *every));
+    result.push_back(at_token(open, [&] { return make_ramp(lo, stride, count); }));
+  });
   const bool is_physical =
       result.size() == buffer->axis_separators.size() + 1 && physical_.contains(buffer.get());
   if (result.size() != buffer->shape.size() && !is_physical)
@@ -88,53 +90,41 @@ std::vector<Expr> ExprParser::indices(const Buffer& buffer) {
   return result;
 }
 
-BufferRegion ExprParser::region() {
-  const Token name = in_.peek();
-  if (!in_.is(Token::Kind::Name)) in_.unexpected("a region of a buffer");
-  BufferRegion result{buffer(in_.take()), {}};
-  in_.expect("[");
-  if (in_.is_sign("(") && in_.is_sign(")", 1)) in_.take(), in_.take();
-  while (!in_.accept("]")) {
-    std::optional<Expr> step;
-    const auto [lo, hi] = slice(step);
-    if (step) syntax_error(name, "a region has no step");
-    require_index(lo, name, "the beginning of a region");
-    const Expr extent =
-        hi ? at_token(name, [&] { return arith::simplify(*hi - lo); }) : make_int(lo.dtype(), 1);
-    result.region.push_back(Range::from_min_extent(lo, extent));
-    if (!in_.is_sign("]")) in_.expect(",");
-  }
+BufferRegion AccessParser::region() {
+  const Token& name = in_.expect(Token::Kind::Name, "a region of a buffer");
+  BufferRegion result{buffer(name), {}};
+  slices([&](const Slice& slice) {
+    if (slice.step) syntax_error(name, "a region has no step");
+    require_index(slice.lo, name, "the beginning of a region");
+    const Expr extent = slice.hi
+                            ? at_token(name, [&] { return arith::simplify(*slice.hi - slice.lo); })
+                            : make_int(slice.lo.dtype(), 1);
+    result.region.push_back(Range::from_min_extent(slice.lo, extent));
+  });
   if (result.region.size() != result.buffer->shape.size())
     syntax_error(name, "buffer `" + name.text + "` has " + std::to_string(result.buffer->rank()) +
                            " dimensions, and the region " + std::to_string(result.region.size()));
   return result;
 }
 
-Annotation ExprParser::annotation() {
+Annotation AccessParser::annotation() {
   if (is_stack_low()) return with_deep_stack([&] { return annotation(); });
-  const bool is_list = in_.is_sign("[");
-  if (!is_list && !in_.is_sign("(")) return {expr()};
+  if (!in_.is_sign("[") && !in_.is_sign("(")) return {expr()};
   const NestingLevel level(depth_);
   if (level.is_too_deep()) syntax_error(in_.peek(), kTooDeep);
-  in_.take();
-  const char* close = is_list ? "]" : ")";
   std::vector<Annotation> items;
-  while (!in_.accept(close)) {
-    items.push_back(annotation());
-    if (!in_.is_sign(close)) in_.expect(",");
-  }
+  in_.items(in_.open_list(), [&] { items.push_back(annotation()); });
   return {std::move(items)};
 }
 
-Annotations ExprParser::annotations() {
+Annotations AccessParser::annotations() {
   Annotations notes;
   in_.expect("{");
-  while (!in_.accept("}")) {
-    const std::string key = in_.expect_string("a key");
+  in_.items("}", [&] {
+    const std::string& key = in_.expect_string("a key");
     in_.expect(":");
     notes.insert_or_assign(key, annotation());
-    if (!in_.is_sign("}")) in_.expect(",");
-  }
+  });
   return notes;
 }
 

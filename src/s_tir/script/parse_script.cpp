@@ -1,8 +1,13 @@
 #include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "s_tir/script/script_parser.h"
+#include "s_tir/script/access_parser.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/script.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/tir/verify.h"
 #include "tenon/tir/walk.h"
 
@@ -12,282 +17,760 @@ using namespace tir;
 
 namespace script {
 
-IRModule Parser::module() {
-  IRModule result;
-  skip_imports();
-  decorators();
-  if (in_.accept_name("class")) {
-    in_.expect_plain_name("the module's name");
-    in_.expect_suite();
-    while (!in_.accept(Token::Kind::Dedent)) {
-      if (in_.accept_name("pass")) {
-        in_.expect_end_of_line();
-        continue;
+namespace {
+
+/// A block whose lines are being read.
+struct OpenBlock {
+  Block block{
+      .iters = {}, .reads = {}, .writes = {}, .name = "", .init = std::nullopt, .body = make_nop()};
+  std::vector<Expr> values;
+  /// The variables of the iterators.
+  std::unordered_set<const ExprNode*> iter_vars;
+  std::unordered_set<std::string> iter_names;
+  Expr predicate = make_true();
+  bool has_reads = false, has_writes = false;
+};
+
+/// A function before its body.
+struct Head {
+  PrimFunc func{{}, {}, make_nop()};
+  std::map<std::string, Var> handles;
+  std::unordered_set<std::string> param_names;
+  bool is_flat = false;
+};
+
+/// Parses a suite in order. A statement that applies to the rest of its suite (a let, an
+/// allocation, an attribute) has the rest as its body.
+class Parser : public AccessParser {
+ public:
+  using AccessParser::AccessParser;
+
+  IRModule module() {
+    IRModule result;
+    skip_imports();
+    decorators();
+    if (in_.accept_name("class")) {
+      in_.expect_plain_name("the module's name");
+      expect_suite();
+      while (!in_.accept(Token::Kind::Dedent)) {
+        if (in_.accept_name("pass")) {
+          in_.expect_end_of_line();
+          continue;
+        }
+        decorators();
+        function(result);
       }
-      decorators();
+    } else {
       function(result);
     }
-  } else {
-    function(result);
+    if (!in_.is(Token::Kind::End)) in_.unexpected("the end of the script");
+    return result;
   }
-  if (!in_.is(Token::Kind::End)) in_.unexpected("the end of the script");
-  return result;
-}
 
-void Parser::skip_imports() {
-  while (in_.is_name("from") || in_.is_name("import")) {
-    while (!in_.is(Token::Kind::Newline) && !in_.is(Token::Kind::End)) in_.take();
-    in_.accept(Token::Kind::Newline);
-  }
-}
+ private:
+  Head head_;
+  /// The enclosing blocks, innermost last; the first is the root.
+  std::vector<OpenBlock*> blocks_;
+  std::unordered_map<const void*, Range> loops_;
+  bool is_modern_ = false;
 
-void Parser::decorators() {
-  while (in_.accept("@")) {
-    is_modern_ |= in_.is_name("I.ir_module");
-    if (!in_.is(Token::Kind::Name)) in_.unexpected("the name of a decorator");
-    in_.take();
-    if (in_.accept("(")) {
-      while (!in_.accept(")")) {
-        if (in_.is(Token::Kind::Newline) || in_.is(Token::Kind::End)) in_.unexpected("`)`");
-        in_.take();
-      }
+  // ---- modules and functions ----
+
+  void skip_imports() {
+    while (in_.is_name("from") || in_.is_name("import")) {
+      while (!in_.is(Token::Kind::Newline) && !in_.is(Token::Kind::End)) in_.take();
+      in_.accept(Token::Kind::Newline);
     }
-    in_.expect_end_of_line();
   }
-}
 
-void Parser::function(IRModule& result) {
-  in_.expect_name("def");
-  const Token name = in_.expect_plain_name("the function's name");
-  head_ = Head();
-  head_.func.attrs = {.global_symbol = is_modern_ ? name.text : "",
-                      .noalias = false,
-                      .from_legacy_te_schedule = false,
-                      .reversed_in_text = false,
-                      .others = {}};
-  scopes_ = Scopes();
-  in_.expect("(");
-  while (!in_.accept(")")) {
-    param();
-    if (!in_.is_sign(")")) in_.expect(",");
-  }
-  if (in_.accept("->")) return_type();
-  in_.expect_suite();
-  head_.func.body = function_body();
-  put_in_order(head_.func);
-  if (!result.functions.emplace(name.text, std::move(head_.func)).second)
-    syntax_error(name, "there are two functions `" + name.text + "`");
-}
-
-void Parser::return_type() {
-  if (!in_.accept_name("None")) in_.unexpected("`None`, which is what functions return");
-}
-
-void Parser::put_in_order(PrimFunc& func) {
-  std::vector<BufferParam> ordered;
-  for (const Var& param : func.params)
-    if (const BufferParam* b = func.buffer_of(param)) ordered.push_back(*b);
-  func.buffers = std::move(ordered);
-}
-
-void Parser::param() {
-  const Token name = in_.expect_plain_name("a parameter");
-  if (!head_.param_names.insert(name.text).second)
-    syntax_error(name, "the function has a parameter `" + name.text + "` already");
-  in_.expect(":");
-  if (in_.accept_name("T.Buffer")) return buffer_param(name);
-  const Token type = in_.peek();
-  if (!in_.is(Token::Kind::Name) || !type.text.starts_with("T."))
-    in_.unexpected("the parameter's type");
-  in_.take();
-  if (in_.accept("(")) {
+  /// Skips arguments in parentheses, if there are any.
+  void skip_arguments() {
+    if (!in_.accept("(")) return;
     while (!in_.accept(")")) {
       if (in_.is(Token::Kind::End)) in_.unexpected("`)`");
       in_.take();
     }
   }
-  const DataType dtype = at_token(type, [&] { return DataType::parse(type.text.substr(2)); });
-  const Var var(name.text, dtype);
-  head_.func.params.push_back(var);
-  scopes_.define(name.text, var);
-  if (dtype.is_handle()) head_.handles.emplace(name.text, var);
-}
 
-void Parser::buffer_param(const Token& name) {
-  const char* close = in_.is_sign("[") ? "]" : ")";
-  if (!in_.accept("[")) in_.expect("(");
-  const std::vector<Expr> shape = exprs_.list();
-  const Buffer buffer = details(name, shape, close);
-  // TVM's name for the argument's handle, which scripts do not mention.
-  const Var handle("var_" + name.text, Handle());
-  head_.func.params.push_back(handle);
-  head_.func.buffers.push_back({handle, buffer, buffer});
-}
-
-Buffer Parser::details(const Token& name, std::vector<Expr> shape, const char* close) {
-  // A constant extent may be written as a sum or product.
-  for (Expr& extent : shape)
-    if (free_vars(extent).empty()) extent = arith::simplify(extent);
-  DataType dtype = Float(32);
-  BufferOptions options{.name = name.text, .scope = "global"};
-  while (!in_.accept(close)) {
-    in_.expect(",");
-    if (in_.is_sign(close)) continue;
-    if (in_.is(Token::Kind::String)) {
-      dtype = exprs_.dtype();
-      continue;
+  void decorators() {
+    while (in_.accept("@")) {
+      is_modern_ |= in_.is_name("I.ir_module");
+      in_.expect(Token::Kind::Name, "the name of a decorator");
+      skip_arguments();
+      in_.expect_end_of_line();
     }
-    const Token key = in_.expect_plain_name("an option of the buffer");
-    in_.expect("=");
-    option(key, dtype, options);
   }
-  const Buffer buffer = at_token(name, [&] { return decl_buffer(shape, dtype, options); });
-  scopes_.define(name.text, buffer);
-  return buffer;
-}
 
-void Parser::option(const Token& key, DataType& dtype, BufferOptions& options) {
-  if (key.text == "dtype") {
-    dtype = exprs_.dtype();
-  } else if (key.text == "data") {
-    const Token at = in_.peek();
-    const Expr data = exprs_.expr();
-    if (!data.as<VarNode>()) syntax_error(at, "expected a data pointer");
-    options.data = Var::of(data);
-  } else if (key.text == "strides") {
-    options.strides = strides();
-  } else if (key.text == "elem_offset") {
-    options.elem_offset = exprs_.expr();
-  } else if (key.text == "scope") {
-    options.scope = in_.expect_string("a storage scope");
-  } else if (key.text == "align") {
-    options.data_alignment = exprs_.integer("an alignment");
-  } else if (key.text == "offset_factor") {
-    options.offset_factor = exprs_.integer("a factor");
-  } else if (key.text == "type" || key.text == "buffer_type") {
-    if (in_.expect_string("a kind of buffer") == "auto") options.kind = BufferKind::AutoBroadcast;
-  } else if (key.text == "axis_separators") {
-    for (const Expr& e : exprs_.list())
-      options.axis_separators.push_back(ExprParser::int_of(e, key, "a dimension"));
-  } else {
-    syntax_error(key, "`" + key.text + "` is not an option of a buffer");
+  void function(IRModule& result) {
+    in_.expect_name("def");
+    const Token& name = in_.expect_plain_name("the function's name");
+    head_ = Head();
+    head_.func.attrs = {.global_symbol = is_modern_ ? name.text : "",
+                        .noalias = false,
+                        .from_legacy_te_schedule = false,
+                        .reversed_in_text = false,
+                        .others = {}};
+    scopes_ = Scopes();
+    in_.expect("(");
+    in_.items(")", [&] { param(); });
+    if (in_.accept("->") && !in_.accept_name("None"))
+      in_.unexpected("`None`, which is what functions return");
+    expect_suite();
+    head_.func.body = function_body();
+    order_buffers(head_.func);
+    if (!result.functions.emplace(name.text, std::move(head_.func)).second)
+      syntax_error(name, "there are two functions `" + name.text + "`");
   }
-}
 
-std::vector<Expr> Parser::strides() {
-  std::vector<Expr> result;
-  const char* close = in_.is_sign("[") ? "]" : ")";
-  if (!in_.accept("[")) in_.expect("(");
-  while (!in_.accept(close)) {
-    const bool is_alone = in_.is_sign(",", 1) || in_.is_sign(close, 1);
-    if (in_.is(Token::Kind::Name) && is_alone && !scopes_.find(in_.peek().text)) {
-      const Token name = in_.take();
-      const Var stride(name.text);
-      scopes_.define(name.text, stride);
-      result.push_back(stride);
+  static void order_buffers(PrimFunc& func) {
+    std::vector<BufferParam> ordered;
+    for (const Var& param : func.params)
+      if (const BufferParam* b = func.buffer_of(param)) ordered.push_back(*b);
+    func.buffers = std::move(ordered);
+  }
+
+  void param() {
+    const Token& name = in_.expect_plain_name("a parameter");
+    if (!head_.param_names.insert(name.text).second)
+      syntax_error(name, "the function has a parameter `" + name.text + "` already");
+    in_.expect(":");
+    if (in_.accept_name("T.Buffer")) return buffer_param(name);
+    if (!in_.peek().text.starts_with("T.")) in_.unexpected("the parameter's type");
+    const Token& type = in_.expect(Token::Kind::Name, "the parameter's type");
+    skip_arguments();
+    const Var var(name.text, type_of(type, type.text.substr(2)));
+    head_.func.params.push_back(var);
+    scopes_.define(name.text, var);
+    if (var.dtype().is_handle()) head_.handles.emplace(name.text, var);
+  }
+
+  /// Parses `A: T.Buffer[(128, 128), "float32"]`, or with parentheses.
+  void buffer_param(const Token& name) {
+    const char* close = in_.open_list();
+    const Buffer buffer = details(name, list(), close);
+    // TVM's name for the argument's handle, which scripts do not mention.
+    const Var handle("var_" + name.text, Handle());
+    head_.func.params.push_back(handle);
+    head_.func.buffers.push_back({handle, buffer, buffer});
+  }
+
+  /// Parses the rest of a buffer's declaration, up to the closing sign: `, dtype="float32",
+  /// scope="local"`.
+  Buffer details(const Token& name, std::vector<Expr> shape, const char* close = ")") {
+    // A constant extent may be written as a sum or product.
+    for (Expr& extent : shape)
+      if (free_vars(extent).empty()) extent = arith::simplify(extent);
+    DataType type = Float(32);
+    BufferOptions options{.name = name.text, .scope = "global"};
+    while (!in_.accept(close)) {
+      in_.expect(",");
+      if (in_.is_sign(close)) continue;
+      if (in_.is(Token::Kind::String)) {
+        type = dtype();
+        continue;
+      }
+      const Token& key = in_.expect_plain_name("an option of the buffer");
+      in_.expect("=");
+      if (key.text == "dtype")
+        type = dtype();
+      else if (key.text == "data")
+        options.data = data_pointer();
+      else if (key.text == "strides")
+        options.strides = strides();
+      else
+        option(key, options);
+    }
+    const Buffer buffer = at_token(name, [&] { return decl_buffer(shape, type, options); });
+    scopes_.define(name.text, buffer);
+    return buffer;
+  }
+
+  /// Parses strides. An undefined name is a stride variable that the buffer defines.
+  std::vector<Expr> strides() {
+    std::vector<Expr> result;
+    const char* close = in_.open_list();
+    in_.items(close, [&] {
+      const bool is_alone = in_.is_sign(",", 1) || in_.is_sign(close, 1);
+      const Token& name = in_.peek();
+      if (in_.is(Token::Kind::Name) && is_alone && !scopes_.find(name.text))
+        scopes_.define(name.text, Var(name.text));
+      result.push_back(expr());
+    });
+    return result;
+  }
+
+  Stmt function_body() {
+    OpenBlock root;
+    root.block.name = "root";
+    blocks_ = {&root};
+    const Token& at = in_.peek();
+    Stmt body = suite(&root);
+    blocks_.clear();
+    if (head_.is_flat) {
+      if (!root.block.alloc_buffers.empty())
+        syntax_error(at, "a function with flattened parameters allocates with T.allocate");
+      PrimFunc& func = head_.func;
+      func.body = body;
+      func.form = verify(func, Form::Lowered).empty() ? Form::Lowered : Form::Flat;
+      return body;
+    }
+    head_.func.form = Form::Blocks;
+    // An explicit root block in the script is the root.
+    if (const BlockRealize* only = body.as<BlockRealize>(); only && only->block->iters.empty() &&
+                                                            root.block.alloc_buffers.empty() &&
+                                                            only->block->name == "root")
+      return body;
+    root.block.body = std::move(body);
+    return make_block({}, std::move(root.block));
+  }
+
+  // ---- suites ----
+
+  /// Reads `: <end of line> <deeper line>`.
+  void expect_suite() {
+    in_.expect(":");
+    in_.expect_end_of_line();
+    in_.expect(Token::Kind::Indent, "a deeper line");
+  }
+
+  /// Parses the statements up to the end of the suite, including its end token. `block` is the
+  /// block that owns the suite.
+  Stmt suite(OpenBlock* block) {
+    const NestingLevel level(depth_);
+    if (level.is_too_deep()) syntax_error(in_.peek(), kTooDeep);
+    return is_stack_low() ? with_deep_stack([&] { return statements(block); }) : statements(block);
+  }
+
+  Stmt statements(OpenBlock* block) {
+    std::vector<Stmt> stmts;
+    while (!in_.accept(Token::Kind::Dedent)) {
+      if (in_.is(Token::Kind::End)) in_.unexpected("a statement");
+      if (in_.is(Token::Kind::Indent)) syntax_error(in_.peek(), "a line that is too deep");
+      if (block && block_line(*block)) continue;
+      if (blocks_.size() == 1 && block && function_line()) continue;
+      if (auto rest = scoped(block)) {
+        // The body of `rest` is the remainder of the suite.
+        stmts.push_back(std::move(*rest));
+        break;
+      }
+      stmts.push_back(stmt());
+    }
+    return make_seq(std::move(stmts));
+  }
+
+  Stmt nested(OpenBlock* block = nullptr) {
+    expect_suite();
+    scopes_.open();
+    Stmt body = suite(block);
+    scopes_.close();
+    return body;
+  }
+
+  /// Parses the suite in a new scope, in which `f` has defined names.
+  template <class F>
+  Stmt nested_with(F f) {
+    scopes_.open();
+    f();
+    Stmt body = nested();
+    scopes_.close();
+    return body;
+  }
+
+  /// Whether `name = T.function(` follows.
+  bool is_assignment_of(std::string_view function) const {
+    return in_.is(Token::Kind::Name) && in_.is_sign("=", 1) && in_.is_name(function, 2) &&
+           in_.is_sign("(", 3);
+  }
+
+  /// Reads `name = T.function(`, and returns the name.
+  const Token& assigned() {
+    const Token& name = in_.take();
+    in_.skip(3);
+    return name;
+  }
+
+  // ---- lines of functions ----
+
+  bool function_line() {
+    if (in_.accept_name("T.func_attr")) {
+      in_.expect("(");
+      attributes(annotations());
+      in_.expect(")");
+    } else if (is_assignment_of("T.match_buffer") && in_.peek(4).kind == Token::Kind::Name &&
+               head_.handles.contains(in_.peek(4).text)) {
+      const Token& name = assigned();
+      const Token& handle = in_.take();
+      const Var param = head_.handles.at(handle.text);
+      if (head_.func.buffer_of(param))
+        syntax_error(handle, "the parameter `" + handle.text + "` has a buffer already");
+      in_.expect(",");
+      const Buffer buffer = details(name, list());
+      head_.func.buffers.push_back({param, buffer, buffer});
+    } else if (in_.accept_name("T.preflattened_buffer")) {
+      preflattened();
+    } else if (is_assignment_of("T.var")) {
+      const Token& name = assigned();
+      scopes_.define(name.text, Var(name.text, dtype()));
+      in_.expect(")");
+    } else if ((is_assignment_of("T.int32") || is_assignment_of("T.int64")) &&
+               in_.is_sign(")", 4)) {
+      const DataType type = DataType::parse(in_.peek(2).text.substr(2));
+      const Token& name = assigned();
+      in_.expect(")");
+      scopes_.define(name.text, Var(name.text, type));
     } else {
-      result.push_back(exprs_.expr());
+      return false;
     }
-    if (!in_.is_sign(close)) in_.expect(",");
+    in_.expect_end_of_line();
+    return true;
   }
-  return result;
-}
 
-Stmt Parser::function_body() {
-  OpenBlock root;
-  root.block.name = "root";
-  blocks_ = {&root};
-  const Token at = in_.peek();
-  Stmt body = suite(&root);
-  blocks_.clear();
-  if (head_.is_flat) {
-    if (!root.block.alloc_buffers.empty())
-      syntax_error(at, "a function with flattened parameters allocates with T.allocate");
-    PrimFunc& func = head_.func;
-    func.body = body;
-    func.form = verify(func, Form::Lowered).empty() ? Form::Lowered : Form::Flat;
-    return body;
+  void attributes(Annotations all) {
+    PrimFunc::Attrs& attrs = head_.func.attrs;
+    if (const auto found = all.find("global_symbol"); found != all.end())
+      attrs.global_symbol = annotation_text(found->second).value_or("");
+    auto flag = [&](const char* key) {
+      const auto found = all.find(key);
+      return found != all.end() && annotation_int(found->second).value_or(0) != 0;
+    };
+    attrs.noalias = flag("tir.noalias");
+    attrs.from_legacy_te_schedule = flag("from_legacy_te_schedule");
+    for (const char* key : {"global_symbol", "tir.noalias", "from_legacy_te_schedule"})
+      all.erase(key);
+    if (!all.empty()) attrs.others = std::make_shared<const Annotations>(std::move(all));
   }
-  head_.func.form = Form::Blocks;
-  // An explicit root block in the script is the root.
-  if (const BlockRealize* only = body.as<BlockRealize>(); only && only->block->iters.empty() &&
-                                                          root.block.alloc_buffers.empty() &&
-                                                          only->block->name == "root")
-    return body;
-  root.block.body = std::move(body);
-  return make_block({}, std::move(root.block));
-}
 
-bool Parser::function_line() {
-  if (in_.is_name("T.func_attr")) {
-    in_.take(), in_.expect("(");
-    attributes(exprs_.annotations());
-    in_.expect(")");
-  } else if (is_assignment_of("T.match_buffer") && in_.peek(4).kind == Token::Kind::Name &&
-             head_.handles.contains(in_.peek(4).text)) {
-    const Token name = in_.take();
-    in_.take(), in_.take(), in_.take();
-    const Token handle = in_.take();
-    const Var param = head_.handles.at(handle.text);
-    if (head_.func.buffer_of(param))
-      syntax_error(handle, "the parameter `" + handle.text + "` has a buffer already");
+  void preflattened() {
+    in_.expect("(");
+    const Token& name = in_.take();
+    const Buffer flat = buffer(name);
+    allow_physical_indices(flat);
     in_.expect(",");
-    const std::vector<Expr> shape = exprs_.list();
-    const Buffer buffer = details(name, shape, ")");
-    head_.func.buffers.push_back({param, buffer, buffer});
-  } else if (in_.is_name("T.preflattened_buffer")) {
-    preflattened();
-  } else if (is_assignment_of("T.var")) {
-    const Token name = in_.take();
-    in_.take(), in_.take(), in_.take();
-    scopes_.define(name.text, Var(name.text, exprs_.dtype()));
-    in_.expect(")");
-  } else if (is_size()) {
-    const Token name = in_.take();
-    in_.take();
-    const Token type = in_.take();
-    in_.take(), in_.take();
-    scopes_.define(name.text, Var(name.text, DataType::parse(type.text.substr(2))));
-  } else {
-    return false;
+    const Buffer declared = details(name, list());
+    scopes_.define(name.text, flat);
+    for (BufferParam& b : head_.func.buffers)
+      if (b.buffer.same_as(flat)) b.declared = declared;
+    head_.is_flat = true;
   }
-  in_.expect_end_of_line();
-  return true;
-}
 
-bool Parser::is_size() const {
-  return in_.is(Token::Kind::Name) && in_.is_sign("=", 1) && in_.is_sign("(", 3) &&
-         in_.is_sign(")", 4) && (in_.is_name("T.int32", 2) || in_.is_name("T.int64", 2));
-}
+  // ---- lines of blocks ----
 
-void Parser::attributes(Annotations all) {
-  PrimFunc::Attrs& attrs = head_.func.attrs;
-  if (const auto found = all.find("global_symbol"); found != all.end())
-    attrs.global_symbol = annotation_text(found->second).value_or("");
-  auto flag = [&](const char* key) {
-    const auto found = all.find(key);
-    return found != all.end() && annotation_int(found->second).value_or(0) != 0;
-  };
-  attrs.noalias = flag("tir.noalias");
-  attrs.from_legacy_te_schedule = flag("from_legacy_te_schedule");
-  for (const char* key : {"global_symbol", "tir.noalias", "from_legacy_te_schedule"})
-    all.erase(key);
-  if (!all.empty()) attrs.others = std::make_shared<const Annotations>(std::move(all));
-}
+  /// Parses a line that describes the block itself. Returns whether there was one.
+  bool block_line(OpenBlock& open) {
+    if (is_assignment_of("T.alloc_buffer")) {
+      open.block.alloc_buffers.push_back(alloc_buffer());
+    } else if (is_assignment_of("T.match_buffer") && in_.is_sign("[", 5)) {
+      const Token& name = assigned();
+      BufferRegion source = region();
+      in_.expect(",");
+      open.block.match_buffers.push_back({details(name, list()), std::move(source)});
+    } else if (is_axis()) {
+      axis(open);
+    } else if (in_.accept_name("T.where")) {
+      in_.expect("(");
+      const Token& at = in_.peek();
+      open.predicate = condition();
+      require_outside(open, open.predicate, at, "the condition of a block");
+      in_.expect(")");
+    } else if (in_.accept_name("T.reads")) {
+      open.block.reads = regions();
+      open.has_reads = true;
+    } else if (in_.accept_name("T.writes")) {
+      open.block.writes = regions();
+      open.has_writes = true;
+    } else if (in_.accept_name("T.block_attr")) {
+      in_.expect("(");
+      open.block.annotations = annotations();
+      in_.expect(")");
+    } else if (in_.is_name("with") && in_.is_name("T.init", 1)) {
+      in_.skip(2), in_.expect("("), in_.expect(")");
+      open.block.init = nested();
+      return true;
+    } else {
+      return false;
+    }
+    in_.expect_end_of_line();
+    return true;
+  }
 
-void Parser::preflattened() {
-  in_.take(), in_.expect("(");
-  const Token name = in_.take();
-  const Buffer flat = exprs_.buffer(name);
-  exprs_.allow_physical_indices(flat);
-  in_.expect(",");
-  const std::vector<Expr> shape = exprs_.list();
-  const Buffer declared = details(name, shape, ")");
-  scopes_.define(name.text, flat);
-  for (BufferParam& b : head_.func.buffers)
-    if (b.buffer.same_as(flat)) b.declared = declared;
-  head_.is_flat = true;
-}
+  Buffer alloc_buffer() {
+    const Token& name = assigned();
+    return details(name, list());
+  }
+
+  std::vector<BufferRegion> regions() {
+    std::vector<BufferRegion> result;
+    in_.expect("(");
+    const bool is_list = in_.accept("[");
+    in_.items(is_list ? "]" : ")", [&] { result.push_back(region()); });
+    if (is_list) in_.expect(")");
+    return result;
+  }
+
+  /// Whether `vi = T.axis...` or `vi, vj = T.axis...` follows.
+  bool is_axis() const {
+    std::size_t at = 0;
+    while (in_.peek(at).kind == Token::Kind::Name && in_.is_sign(",", at + 1)) at += 2;
+    return in_.peek(at).kind == Token::Kind::Name && in_.is_sign("=", at + 1) &&
+           in_.peek(at + 2).text.starts_with("T.axis.");
+  }
+
+  /// Throws if the expression uses an iterator of the open block.
+  static void require_outside(const OpenBlock& open, const Expr& e, const Token& at,
+                              const char* what) {
+    for (const Var& var : free_vars(e))
+      if (open.iter_vars.contains(&var.node()))
+        syntax_error(at, std::string(what) + " names `" + var.name() +
+                             "`, an iterator of the same block; it is computed outside of the "
+                             "block");
+  }
+
+  void add_iter(OpenBlock& open, const Token& name, const Range& dom, IterKind kind,
+                const Expr& value) {
+    require_outside(open, value, name, "the value of an iterator");
+    require_outside(open, dom.min, name, "the domain of an iterator");
+    require_outside(open, dom.extent, name, "the domain of an iterator");
+    if (!open.iter_names.insert(name.text).second)
+      syntax_error(name, "the block has an iterator `" + name.text + "` already");
+    const IterVar axis(dom, Var(name.text, dom.extent.dtype()), kind);
+    open.iter_vars.insert(&axis.var().node());
+    open.block.iters.push_back(axis);
+    open.values.push_back(value);
+    scopes_.define(name.text, axis.var());
+  }
+
+  void axis(OpenBlock& open) {
+    std::vector<Token> names;
+    do names.push_back(in_.take());
+    while (in_.accept(","));
+    in_.expect("=");
+    const Token& function = in_.take();
+    in_.expect("(");
+    const std::string kind = function.text.substr(std::string_view("T.axis.").size());
+    if (kind == "remap") return remap(open, names);
+    const std::optional<IterKind> iter = kind == "spatial" || kind == "S"  ? IterKind::DataParallel
+                                         : kind == "reduce" || kind == "R" ? IterKind::Reduce
+                                         : kind == "scan"                  ? IterKind::Ordered
+                                         : kind == "opaque" ? std::optional(IterKind::Opaque)
+                                                            : std::nullopt;
+    if (!iter)
+      syntax_error(function, "expected T.axis.spatial, reduce, scan, opaque or remap, got `" +
+                                 function.text + "`");
+    if (names.size() != 1) syntax_error(names[1], "one iterator is defined here");
+    const Range dom = domain();
+    in_.expect(",");
+    const Token& at = in_.peek();
+    const Value value = this->value();
+    require_index(value.e, at, "the value of an iterator");
+    in_.expect(")");
+    add_iter(open, names.front(), dom, *iter, as_type(value, dom.extent.dtype(), at));
+  }
+
+  static Range range_of(const Expr& lo, const Expr& hi) {
+    return Range::from_min_extent(lo, is_zero(lo) ? hi : arith::simplify(hi - lo));
+  }
+  static Range range_to(const Expr& extent) {
+    return Range::from_min_extent(make_int(extent.dtype(), 0), extent);
+  }
+
+  /// Parses `128`, or `(lo, hi)`.
+  Range domain() {
+    if (!in_.is_sign("(")) return range_to(index("the extent of an iterator"));
+    const Token& at = in_.take();
+    const Expr lo = index("a bound of an iterator");
+    if (in_.accept(")")) return range_to(lo);
+    in_.expect(",");
+    const Expr hi = index("a bound of an iterator");
+    in_.expect(")");
+    return at_token(at, [&] { return range_of(lo, hi); });
+  }
+
+  void remap(OpenBlock& open, const std::vector<Token>& names) {
+    const Token& kinds = in_.peek();
+    const std::string& letters = in_.expect_string("the iterators' kinds");
+    in_.expect(",");
+    const Token& at = in_.peek();
+    const std::vector<Expr> values = list();
+    in_.expect(")");
+    if (letters.size() != names.size() || values.size() != names.size())
+      syntax_error(kinds, std::to_string(names.size()) + " iterators, " +
+                              std::to_string(letters.size()) + " kinds and " +
+                              std::to_string(values.size()) + " loops: expected as many of each");
+    for (std::size_t n = 0; n < names.size(); ++n) {
+      if (letters[n] != 'S' && letters[n] != 'R')
+        syntax_error(kinds, std::string("expected S or R, got `") + letters[n] + "`");
+      const auto loop = loops_.find(&values[n].node());
+      if (loop == loops_.end()) syntax_error(at, "T.axis.remap takes variables of loops");
+      add_iter(open, names[n], loop->second,
+               letters[n] == 'S' ? IterKind::DataParallel : IterKind::Reduce, values[n]);
+    }
+  }
+
+  Stmt block() {
+    in_.expect("(");
+    OpenBlock open;
+    if (!in_.is_sign(")")) open.block.name = in_.expect_string("the block's name");
+    in_.expect(")");
+    blocks_.push_back(&open);
+    open.block.body = nested(&open);
+    blocks_.pop_back();
+    if (!(open.has_reads && open.has_writes)) {
+      std::vector<Buffer> visible = scopes_.buffers();
+      for (const OpenBlock* outer : blocks_)
+        for (const Buffer& b : outer->block.alloc_buffers) visible.push_back(b);
+      const arith::BlockAccess access = arith::find_block_access(open.block, visible);
+      if (!open.has_reads) open.block.reads = access.reads;
+      if (!open.has_writes) open.block.writes = access.writes;
+    }
+    return make_block(std::move(open.values), std::move(open.predicate), std::move(open.block));
+  }
+
+  // ---- statements whose body is the rest of the suite ----
+
+  std::optional<Stmt> scoped(OpenBlock* block) {
+    if (is_assignment_of("T.alloc_buffer")) {
+      // A buffer that is allocated inside a loop belongs to the enclosing block.
+      blocks_.back()->block.alloc_buffers.push_back(alloc_buffer());
+      in_.expect_end_of_line();
+      return suite(block);
+    }
+    if (is_assignment_of("T.allocate")) return allocate(block);
+    if (in_.is(Token::Kind::Name) && in_.is_sign(":", 1) && in_.peek(2).text.starts_with("T."))
+      return let(block);
+    if (in_.accept_name("T.attr")) return attribute(block);
+    if (in_.accept_name("assert")) {
+      const Expr condition = this->condition();
+      in_.expect(",");
+      const std::string& message = in_.expect_string("a message");
+      in_.expect_end_of_line();
+      return make_stmt(Assert{condition, message, suite(block)});
+    }
+    return std::nullopt;
+  }
+
+  Stmt let(OpenBlock* block) {
+    const Token& name = in_.take();
+    in_.take();
+    const Token& type = in_.take();
+    in_.expect("=");
+    const DataType dtype = type_of(type, type.text.substr(2));
+    const Expr bound = as_type(value(), dtype, type);
+    if (bound.dtype() != dtype)
+      syntax_error(type, "`" + name.text + "` is a " + dtype.str() + ", and its value a " +
+                             bound.dtype().str());
+    in_.expect_end_of_line();
+    const Var var(name.text, dtype);
+    scopes_.define(name.text, var);
+    return make_stmt(Let{var, bound, suite(block)});
+  }
+
+  Stmt allocate(OpenBlock* block) {
+    const Token& name = assigned();
+    const std::vector<Expr> extents = list();
+    in_.expect(",");
+    const DataType dtype = this->dtype();
+    in_.expect(",");
+    const std::string& scope = in_.expect_string("a storage scope");
+    const Expr condition = in_.accept(",") ? this->condition() : make_true();
+    in_.expect(")"), in_.expect_end_of_line();
+    const Buffer buffer = at_token(
+        name, [&] { return decl_buffer(extents, dtype, {.name = name.text, .scope = scope}); });
+    allow_physical_indices(buffer);
+    scopes_.define(name.text, buffer);
+    return make_stmt(Allocate{buffer->data, dtype, extents, condition, suite(block)});
+  }
+
+  /// Parses an attribute. In scripts by users, attributes are pragmas.
+  Stmt attribute(OpenBlock* block) {
+    in_.expect("(");
+    const Expr subject = expr();
+    in_.expect(",");
+    const Token& at = in_.peek();
+    const std::string& key = in_.expect_string("the attribute's name");
+    if (!key.starts_with("pragma_"))
+      syntax_error(at, "expected an attribute that begins with `pragma_`, got \"" + key + "\"");
+    in_.expect(",");
+    const Expr value = expr();
+    in_.expect(")"), in_.expect_end_of_line();
+    return make_stmt(Attr{AttrKind::Pragma, subject, key.substr(7), value, suite(block)});
+  }
+
+  // ---- statements ----
+
+  Stmt stmt() {
+    if (in_.accept_name("for")) return loop();
+    if (in_.accept_name("with")) return with();
+    if (in_.accept_name("if")) return branch();
+    if (in_.accept_name("while")) {
+      const Expr condition = this->condition();
+      return make_stmt(While{condition, nested()});
+    }
+    if (in_.accept_name("pass")) {
+      in_.expect_end_of_line();
+      return make_nop();
+    }
+    if (!in_.is(Token::Kind::Name)) in_.unexpected("a statement");
+    if (is_axis()) syntax_error(in_.peek(), "an iterator is defined directly in its block");
+    for (const char* line : {"T.where", "T.reads", "T.writes", "T.block_attr"})
+      if (in_.is_name(line))
+        syntax_error(in_.peek(), std::string(line) + " stands directly in a block");
+    const Stmt result = in_.is_sign("[", 1) ? store() : make_evaluate(expr());
+    in_.expect_end_of_line();
+    return result;
+  }
+
+  Expr condition() {
+    const Token& at = in_.peek();
+    Expr condition = expr();
+    if (condition.dtype() != Bool()) syntax_error(at, "expected a condition");
+    return condition;
+  }
+
+  Stmt store() {
+    const Buffer buffer = this->buffer(in_.take());
+    const std::vector<Expr> indices = this->indices(buffer);
+    const Token& op = in_.peek();
+    const std::optional<BinaryOp> update = in_.is_sign("+=")   ? BinaryOp::Add
+                                           : in_.is_sign("-=") ? BinaryOp::Sub
+                                           : in_.is_sign("*=") ? std::optional(BinaryOp::Mul)
+                                                               : std::nullopt;
+    if (update)
+      in_.take();
+    else
+      in_.expect("=");
+    const Expr value = as_type(this->value(), buffer->dtype, op);
+    return at_token(op, [&] {
+      if (!update) return make_store(buffer, value, indices);
+      return make_store(buffer, make_binary(*update, make_load(buffer, indices), value), indices);
+    });
+  }
+
+  Stmt branch() {
+    std::vector<std::pair<Expr, Stmt>> cases;
+    do {
+      if (cases.size() == static_cast<std::size_t>(kMaxNesting)) syntax_error(in_.peek(), kTooDeep);
+      Expr condition = this->condition();
+      cases.emplace_back(std::move(condition), nested());
+    } while (in_.accept_name("elif"));
+    std::optional<Stmt> rest;
+    if (in_.accept_name("else")) rest = nested();
+    for (auto one = cases.rbegin(); one != cases.rend(); ++one)
+      rest = make_stmt(If{std::move(one->first), std::move(one->second), std::move(rest)});
+    return *rest;
+  }
+
+  Stmt with() {
+    const Token& what = in_.take();
+    if (what.text == "T.block" || what.text == "T.sblock") return block();
+    const bool is_let = what.text == "T.let";
+    if (!is_let && what.text != "T.LetStmt")
+      syntax_error(what, "expected T.block, T.init or T.let after `with`, got " + described(what));
+    in_.expect("(");
+    const Token* name = is_let ? &in_.expect_plain_name("a variable") : nullptr;
+    if (is_let) in_.expect(",");
+    const Expr value = expr();
+    in_.expect(")");
+    if (!is_let) in_.expect_name("as"), name = &in_.expect_plain_name("a variable");
+    const Var var(name->text, value.dtype());
+    Stmt body = nested_with([&] { scopes_.define(name->text, var); });
+    return make_stmt(Let{var, value, std::move(body)});
+  }
+
+  // ---- loops ----
+
+  Stmt loop() {
+    std::vector<Token> names;
+    do names.push_back(in_.expect_plain_name("a loop variable"));
+    while (in_.accept(","));
+    in_.expect_name("in");
+    const Token& function = in_.take();
+    in_.expect("(");
+    if (function.text == "T.grid") return grid(names);
+    if (names.size() != 1)
+      syntax_error(names[1], "several loop variables need T.grid, got " + described(function));
+    static constexpr auto kKinds = std::to_array<std::pair<std::string_view, ForKind>>(
+        {{"T.serial", ForKind::Serial},
+         {"range", ForKind::Serial},
+         {"T.parallel", ForKind::Parallel},
+         {"T.vectorized", ForKind::Vectorized},
+         {"T.unroll", ForKind::Unrolled},
+         {"T.unrolled", ForKind::Unrolled},
+         {"T.thread_binding", ForKind::ThreadBinding}});
+    for (const auto& [name, kind] : kKinds)
+      if (name == function.text) return one_loop(names.front(), kind);
+    syntax_error(function,
+                 "expected T.grid, T.serial, T.parallel, T.vectorized, T.unroll, "
+                 "T.thread_binding or range, got " +
+                     described(function));
+  }
+
+  Var begin_loop(const Token& name, const Range& range) {
+    const Var var(name.text, range.extent.dtype());
+    loops_.insert_or_assign(&var.node(), range);
+    scopes_.define(name.text, var);
+    return var;
+  }
+
+  Stmt grid(const std::vector<Token>& names) {
+    std::vector<Expr> extents;
+    const Token& at = in_.peek();
+    in_.items(")", [&] { extents.push_back(index("the extent of a loop")); });
+    if (names.size() > static_cast<std::size_t>(kMaxNesting)) syntax_error(at, kTooDeep);
+    if (extents.size() != names.size())
+      syntax_error(at, std::to_string(names.size()) + " loop variables for " +
+                           std::to_string(extents.size()) + " extents");
+    std::vector<Var> vars;
+    Stmt body = nested_with([&] {
+      for (std::size_t n = 0; n < names.size(); ++n)
+        vars.push_back(begin_loop(names[n], range_to(extents[n])));
+    });
+    for (std::size_t n = names.size(); n-- > 0;)
+      body = make_stmt(For{vars[n], make_int(extents[n].dtype(), 0), extents[n], ForKind::Serial,
+                           std::move(body)});
+    return body;
+  }
+
+  Stmt one_loop(const Token& name, ForKind kind) {
+    std::vector<Expr> bounds;
+    LoopTraits traits;
+    const auto thread = [&] {
+      const Token& at = in_.peek();
+      traits.thread =
+          at_token(at, [&] { return ThreadTag::parse(in_.expect_string("a thread axis")); });
+    };
+    in_.items(")", [&] {
+      if (in_.is(Token::Kind::Name) && in_.is_sign("=", 1)) {
+        const Token& key = in_.take();
+        in_.take();
+        if (key.text == "annotations")
+          traits.annotations = annotations();
+        else if (key.text == "thread")
+          thread();
+        else
+          syntax_error(key, "expected `thread` or `annotations`, got " + described(key));
+      } else if (in_.is(Token::Kind::String) && bounds.size() == 1) {
+        thread();
+      } else {
+        bounds.push_back(index("a bound of a loop"));
+      }
+    });
+    if (bounds.empty() || bounds.size() > 2)
+      syntax_error(name, "a loop has an extent, or a beginning and an end");
+    if ((kind == ForKind::ThreadBinding) != traits.thread.has_value())
+      syntax_error(name, kind == ForKind::ThreadBinding
+                             ? "T.thread_binding needs `thread`, as in thread=\"threadIdx.x\""
+                             : "only T.thread_binding takes `thread`");
+    const Range range = at_token(name, [&] {
+      return bounds.size() == 1 ? range_to(bounds[0]) : range_of(bounds[0], bounds[1]);
+    });
+    std::optional<Var> var;
+    Stmt body = nested_with([&] { var = begin_loop(name, range); });
+    return make_stmt(
+        with_traits(For{*var, range.min, range.extent, kind, std::move(body)}, std::move(traits)));
+  }
+};
+
+}  // namespace
 
 }  // namespace script
 

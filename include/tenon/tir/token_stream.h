@@ -1,0 +1,101 @@
+// Tokens of the texts that Tenon reads, for all parsers, and errors with positions.
+//
+//   TokenStream in(Dialect::Script, text);
+//   const Token& name = in.expect_plain_name("a variable");    // TypeError: "script, line 1, ..."
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tenon/support/error.h"
+#include "tenon/support/nesting.h"
+
+namespace tenon::tir {
+
+/// The forms of text: TVM 0.9's text of lowered code, its older form (which is printed only), two
+/// styles of scripts, and traces.
+enum class Dialect : unsigned char { Tvm, Legacy, Script, ModernScript, Trace };
+
+struct Token {
+  /// Newline ends a non-empty line: each one of a trace, and those of a script that do not end
+  /// inside brackets. Indent and Dedent precede the first token of a line of a script that is
+  /// indented more or less than the one before.
+  enum class Kind : unsigned char { Name, Number, String, Sign, Newline, Indent, Dedent, End };
+  Kind kind;
+  /// The text; for a String, with escapes resolved. Names contain dots, except in traces.
+  std::string text;
+  int line;
+  int column;
+  Dialect dialect;
+};
+
+/// An error that names a position in the text.
+struct SyntaxError : TypeError {
+  using TypeError::TypeError;
+};
+
+/// Throws SyntaxError: "script, line 2, column 5: ...".
+[[noreturn]] void syntax_error(const Token& at, const std::string& what);
+
+/// Runs f and adds the token's position to its TypeErrors.
+template <class F>
+auto at_token(const Token& token, F f) {
+  try {
+    return f();
+  } catch (const SyntaxError&) {
+    throw;
+  } catch (const TypeError& e) {
+    syntax_error(token, e.sentence());
+  }
+}
+
+/// The tokens of a text, read from front to back. References to tokens stay valid as long as the
+/// stream.
+class TokenStream {
+ public:
+  /// Throws SyntaxError for an invalid token and for an indentation that matches no enclosing line.
+  TokenStream(Dialect dialect, std::string_view text);
+
+  /// Returns a token without consuming it. The last token, an End, is never consumed.
+  const Token& peek(std::size_t ahead = 0) const {
+    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+  }
+  const Token& take();
+  void skip(int count) {
+    while (count-- > 0) take();
+  }
+  bool is(Token::Kind kind) const { return peek().kind == kind; }
+  bool is_sign(std::string_view text, std::size_t ahead = 0) const;
+  bool is_name(std::string_view text, std::size_t ahead = 0) const;
+  bool accept(std::string_view sign) { return is_sign(sign) && (take(), true); }
+  bool accept_name(std::string_view text) { return is_name(text) && (take(), true); }
+  bool accept(Token::Kind kind) { return is(kind) && (take(), true); }
+  void expect(std::string_view sign);
+  void expect_name(std::string_view text);
+  const Token& expect(Token::Kind kind, const char* what);
+  /// Reads a name without dots.
+  const Token& expect_plain_name(const char* what);
+  const std::string& expect_string(const char* what);
+  void expect_end_of_line() { expect(Token::Kind::Newline, "the end of the line"); }
+  /// Reads items that are separated by commas, and the closing sign.
+  template <class F>
+  void items(std::string_view close, F item) {
+    while (!accept(close)) {
+      item();
+      if (!is_sign(close)) expect(",");
+    }
+  }
+  /// Reads `[` or `(`, and returns the sign that closes it.
+  const char* open_list();
+  [[noreturn]] void unexpected(const std::string& wanted) const;
+
+ private:
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+};
+
+/// Returns the description of a token in messages: "the end of the line", "`x`".
+std::string described(const Token& token);
+
+}  // namespace tenon::tir

@@ -1,0 +1,43 @@
+// Spellings and precedences of binary operators, for the parser and the printer of expressions.
+#pragma once
+
+#include <array>
+
+#include "tenon/tir/expr.h"
+
+namespace tenon::tir {
+
+struct Operator {
+  BinaryOp op;
+  /// The signs in TVM text, where parentheses enclose every operation, and in scripts. An operator
+  /// without a sign is a function with the name to_string(op).
+  std::string_view tvm, script;
+  /// The precedence in scripts; 1 binds tightest, and 0 is that of functions.
+  int precedence;
+};
+
+/// In the order of the enumeration.
+inline constexpr std::array kOperators = {
+    Operator{BinaryOp::Add, "+", "+", 2},      Operator{BinaryOp::Sub, "-", "-", 2},
+    Operator{BinaryOp::Mul, "*", "*", 1},      Operator{BinaryOp::Div, "/", "/", 1},
+    Operator{BinaryOp::TruncDiv, "/", "", 0},  Operator{BinaryOp::TruncMod, "%", "", 0},
+    Operator{BinaryOp::FloorDiv, "", "//", 1}, Operator{BinaryOp::FloorMod, "", "%", 1},
+    Operator{BinaryOp::Min, "", "", 0},        Operator{BinaryOp::Max, "", "", 0},
+    Operator{BinaryOp::Eq, "==", "==", 4},     Operator{BinaryOp::Ne, "!=", "!=", 4},
+    Operator{BinaryOp::Lt, "<", "<", 3},       Operator{BinaryOp::Le, "<=", "<=", 3},
+    Operator{BinaryOp::Gt, ">", ">", 3},       Operator{BinaryOp::Ge, ">=", ">=", 3},
+    Operator{BinaryOp::And, "&&", "and", 5},   Operator{BinaryOp::Or, "||", "or", 6}};
+
+/// The precedence of comparisons, which associate to the left. `not` binds less tightly.
+inline constexpr int kComparison = 4;
+
+constexpr const Operator& operator_of(BinaryOp op) {
+  return kOperators[static_cast<std::size_t>(op)];
+}
+static_assert([] {
+  for (std::size_t n = 0; n < kOperators.size(); ++n)
+    if (static_cast<std::size_t>(kOperators[n].op) != n) return false;
+  return true;
+}());
+
+}  // namespace tenon::tir
