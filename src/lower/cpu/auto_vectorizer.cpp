@@ -5,12 +5,15 @@
 #include "lower/cpu/autotuned_loops.h"
 #include "lower/cpu/if_convert_accumulations.h"
 #include "lower/cpu/index_set_split.h"
+#include "lower/cpu/scalar_loop.h"
 #include "lower/cpu/vector_body.h"
-#include "lower/cpu/widen_scalar_body.h"
 #include "lower/loops/lanes.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
+#include "tenon/support/error.h"
 #include "tenon/tir/combination.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
@@ -32,6 +35,39 @@ constexpr int kOperationsPerGather = 4;
 /// The minimum number of operations per iteration of a loop whose masked accesses become one branch
 /// per lane. Such loops are vectorized only if the schedule requests it.
 constexpr int kOperationsPerBranch = 8;
+
+/// An accumulation, and local memory with one element per lane.
+struct LaneAccumulator {
+  Accumulation target;
+  Buffer memory;
+};
+
+/// Redirects the accumulations of a loop body to the element `lane` of the lanes' memory.
+class AccumulatorSplitter {
+ public:
+  AccumulatorSplitter(const std::vector<LaneAccumulator>& accumulators, Expr lane)
+      : accumulators_(accumulators), lane_(std::move(lane)) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    const Store* n = s.as<Store>();
+    if (!n) return map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    const Expr index = substitute(n->indices[0], lets_);
+    for (const auto& [target, memory] : accumulators_) {
+      if (!target.buffer->data.same_as(n->buffer->data) || !structural_equal(target.index, index))
+        continue;
+      const AccumulationStep step = *read_accumulation(*n, lets_);
+      return make_store(memory, make_binary(step.target.op, make_load(memory, {lane_}), step.term),
+                        {lane_});
+    }
+    return s;
+  }
+
+ private:
+  const std::vector<LaneAccumulator>& accumulators_;
+  Expr lane_;
+  VarMap lets_;
+};
 
 /// Consecutive vectors of `lanes` iterations: `count` of them, starting at iteration `begin`.
 struct VectorChunk {
@@ -294,7 +330,11 @@ class LoopVectorizer {
     const Var round = loop.var.fresh();
     const bool is_once = is_one(part.count);
     const Expr first = is_once ? part.begin : Expr(round) * make_int(type, part.lanes) + part.begin;
-    Stmt result = as_lanes(loop, first, part.lanes, accumulators);
+    const Stmt body = AccumulatorSplitter(accumulators, loop.var - first).stmt(loop.body);
+    const std::optional<Stmt> lanes = in_lanes(
+        body, {loop.var, first, part.lanes}, {.masks_branches = true, .simplifies_indices = true});
+    internal_check(lanes.has_value(), "a scalar loop that lanes cannot run");
+    Stmt result = fresh_copy(*lanes);
     if (!is_once) result = make_stmt(For{round, make_int(type, 0), part.count, part.kind, result});
     for (const LaneAccumulator& one : accumulators) result = accumulated(one, result, part);
     // A chunk without iterations must not access the accumulated element, which may not exist.

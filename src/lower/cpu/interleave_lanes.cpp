@@ -23,9 +23,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "lower/cpu/lane_value.h"
 #include "lower/cpu/scalar_loop.h"
 #include "lower/cpu/vector_body.h"
+#include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"

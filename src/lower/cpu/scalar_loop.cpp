@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
@@ -305,14 +306,6 @@ bool is_inside(const Buffer& buffer, const Expr& index, const arith::Facts& fact
   return buffer->shape.size() == 1 && is_zero(buffer->elem_offset) &&
          arith::can_prove_at_least(index, 0, facts) &&
          arith::can_prove(index < buffer->shape[0], facts);
-}
-
-std::optional<Expr> step_of(const Expr& index, const Var& var) {
-  VarMap next;
-  set(next, var, var + make_int(var.dtype(), 1));
-  const Expr step = arith::simplify(substitute(index, next) - index);
-  if (uses_var(step, var)) return std::nullopt;
-  return contains<Load>(step) ? std::nullopt : std::optional(step);
 }
 
 bool has_vector_form(const Call& call) {

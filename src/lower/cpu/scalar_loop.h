@@ -43,10 +43,6 @@ std::optional<ScalarLoop> read_scalar_loop(const tir::For& loop, arith::Facts& f
 /// Whether `index` is provably in bounds of the buffer.
 bool is_inside(const tir::Buffer& buffer, const tir::Expr& index, const arith::Facts& facts);
 
-/// Returns the increment of `index` per step of `var`; nullopt unless it is the same for all
-/// values.
-std::optional<tir::Expr> step_of(const tir::Expr& index, const tir::Var& var);
-
 /// Whether a math function has vector instructions or a polynomial. Vectorizing per-lane library
 /// calls gains nothing.
 bool has_vector_form(const tir::Call& call);
