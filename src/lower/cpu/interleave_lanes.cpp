@@ -23,8 +23,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "lower/cpu/scalar_loop.h"
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
 #include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"

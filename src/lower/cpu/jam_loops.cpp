@@ -26,7 +26,8 @@
 #include <algorithm>
 
 #include "lower/cpu/autotuned_loops.h"
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/cpu/register_model.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/fresh_copy.h"
@@ -36,16 +37,6 @@ namespace tenon::lowering {
 using namespace tir;
 
 namespace {
-
-/// The maximum number of stores after jamming. Longer bodies cost more in the decoder and the
-/// compiler than sums in registers gain.
-constexpr std::size_t kMaxStores = 128;
-
-/// The minimum number of additions per sum. With fewer, loading and storing the sum dominates, and
-/// the jammed rows only compete for cache lines.
-constexpr std::int64_t kMinAdditions = 8;
-/// The same minimum for sums that are contiguous in memory.
-constexpr std::int64_t kMinAdditionsOfNeighbours = 2;
 
 /// Whether consecutive iterations of `loop` access consecutive vectors of the sum.
 bool has_neighbours(const Accumulator& sum, const For& loop) {
@@ -153,7 +144,7 @@ class Jammer {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
     if (loop.kind != ForKind::Serial || !extent || *extent < 2 || !constant_int(loop.min)) return s;
     const std::optional<VectorBody> body = read_vector_body(loop.body);
-    if (!body || body->stores > kMaxStores) return s;
+    if (!body || body->stores > kMaxJammedStores) return s;
     const std::int64_t copies = number_of_copies(loop, *extent, *body);
     if (copies < 2 || !has_independent_iterations(loop, *body)) return s;
     return split_up(loop, *extent, copies);
@@ -165,11 +156,8 @@ class Jammer {
                                 const VectorBody& body) const {
     const int registers = sum_registers(loop, body, registers_.bits);
     if (registers == 0) return 1;
-    std::int64_t most = registers_.for_sums / registers;
-    // Half of the registers for this loop leaves the other half for an enclosing loop, whose copies
-    // share the other operand.
-    if (registers == 1) most /= 2;
-    most = std::min({most, extent, static_cast<std::int64_t>(kMaxStores / body.stores)});
+    const std::int64_t most = std::min({max_copies(registers, registers_), extent,
+                                        static_cast<std::int64_t>(kMaxJammedStores / body.stores)});
     for (std::int64_t n = most; n > most / 2 && n > 1; --n)
       if (extent % n == 0) return n;
     return most;

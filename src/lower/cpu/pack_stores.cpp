@@ -15,8 +15,7 @@
 #include <bit>
 #include <span>
 
-#include "lower/cpu/scalar_loop.h"
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
 #include "lower/loops/lanes.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"

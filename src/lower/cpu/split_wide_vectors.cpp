@@ -17,7 +17,8 @@
 #include <bit>
 #include <unordered_set>
 
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/cpu/register_model.h"
 #include "lower/loops/lanes.h"
 #include "tenon/tir/compare.h"
 
@@ -27,10 +28,6 @@ using namespace tir;
 
 namespace {
 
-/// The maximum number of registers of a vector that is kept whole, such as a register tile of sums.
-constexpr int kMaxRegisters = 16;
-/// The registers per part: enough for independent operations, and few enough for any body.
-constexpr int kRegistersOfAPart = 4;
 /// The maximum number of conditional lane loads in a statement. Each one that the target cannot
 /// mask becomes a branch, and LLVM's time is superlinear in their number.
 constexpr int kMaxGuardedLanes = 128;
@@ -122,7 +119,7 @@ class WideSplitter {
   }
 
   bool is_wide(DataType type) const {
-    return type.is_vector() && registers_for(type, bits_) > kMaxRegisters;
+    return type.is_vector() && registers_for(type, bits_) > kMaxRegistersOfVector;
   }
 
   /// Whether a vector computed for the value or its indices is too wide.
@@ -149,7 +146,7 @@ class WideSplitter {
     const int most = guarded ? power_of_two(kMaxGuardedLanes / guarded) : lanes;
     const bool is_wide = has_wide(value) || has_wide(place);
     if (!is_wide && lanes <= std::max(most, in_register)) return lanes;
-    return std::clamp(most, in_register, in_register * kRegistersOfAPart);
+    return std::clamp(most, in_register, in_register * kRegistersOfPart);
   }
 
   /// Declares a temporary for a vector; each bool takes a byte.

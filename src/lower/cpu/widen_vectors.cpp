@@ -15,7 +15,8 @@
 
 #include <algorithm>
 
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/cpu/register_model.h"
 #include "lower/loops/lanes.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
@@ -25,11 +26,6 @@ namespace tenon::lowering {
 using namespace tir;
 
 namespace {
-
-/// The minimum number of wide iterations of a loop that needs a tail loop.
-constexpr std::int64_t kMinRoundsBeforeTail = 4;
-/// The minimum trip count of a widened parallel loop, so that the threads have enough to share.
-constexpr std::int64_t kMinParallelIterations = 256;
 
 class LoopWidener {
  public:

@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-#include "lower/cpu/scalar_loop.h"
+#include "lower/cpu/loop_body.h"
 #include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
