@@ -73,7 +73,8 @@ PassFunction vectorize_elements;
 
 /// Folds x + 0.0 and x * 0.0, which is exact only for finite numbers (fast_math).
 PassFunction fold_float_identities;
-/// Vectorizes loops that accumulate floats, which changes the order of additions (fast_math).
+/// Vectorizes loops that accumulate floats, which changes the order of additions (fast_math). In
+/// auto_vectorize.cpp.
 PassFunction reassociate_accumulations;
 /// Combines consecutive low-precision products into dot-product instructions.
 PassFunction combine_products;

@@ -11,14 +11,15 @@ namespace tenon::lowering {
 
 using namespace tir;
 
+namespace {
+
+constexpr std::string_view kSerial = ".s";
+
+/// Whether an intrinsic works lane by lane on vector arguments.
 bool is_lane_wise(Intrin intrin) {
   return intrin <= Intrin::q_multiply_shift || intrin == Intrin::likely ||
          intrin == Intrin::reinterpret;
 }
-
-namespace {
-
-constexpr std::string_view kSerial = ".s";
 
 // ---- memory of lanes ----------------------------------------------------------------------------
 
@@ -106,6 +107,7 @@ class Lanes {
     return mapped(list, [&](const Expr& e) { return expr(e); });
   }
   Expr index(const Expr& e);
+  Expr linear(const Expr& e);
   Expr binary(const Binary& op, const Expr& self);
   Expr sum(const Binary& op, const Expr& a, const Expr& b);
   Expr product(const Expr& a, const Expr& b);
@@ -145,7 +147,17 @@ class Lanes {
     if (own == lanes) return e;
     if (const Broadcast* inner = e.as<Broadcast>(); inner && lanes % own == 0)
       return make_broadcast(inner->value, lanes);
-    return own == 1 ? make_broadcast(e, lanes) : refuse(e);
+    if (own == 1) return make_broadcast(e, lanes);
+    const std::optional<Expr> lane = common_lane(e);
+    return lane ? make_broadcast(*lane, lanes) : refuse(e);
+  }
+
+  /// Returns the value that all lanes of the vector have; nullopt if they may differ.
+  std::optional<Expr> common_lane(const Expr& e) const {
+    if (options_.may_serialize || e.dtype().is_scalar()) return std::nullopt;
+    const Var lane("lane");
+    const std::optional<Expr> value = lane_value(e, lane);
+    return value && !uses_var(*value, lane) ? value : std::nullopt;
   }
 
   Var var_;
@@ -203,22 +215,28 @@ Expr Lanes::expr(const Expr& e) {
       [&](const Reduce&) { return refuse(e); });
 }
 
-/// Returns the index vector: a ramp if the index is linear in the iteration.
+/// Returns an index, in which sums and products do not overflow.
 Expr Lanes::index(const Expr& e) {
   const bool was_in_index = std::exchange(is_in_index_, true);
-  const Expr flat = options_.simplifies_indices ? substitute(e, values_) : e;
-  Expr result = expr(flat);
+  const Expr result = linear(e);
   is_in_index_ = was_in_index;
+  return result;
+}
+
+/// Returns a ramp if the integer is linear in the iteration.
+Expr Lanes::linear(const Expr& e) {
+  const Expr flat = options_.simplifies_indices ? substitute(e, values_) : e;
+  const Expr result = expr(flat);
   if (is_refused_ || options_.may_serialize || e.dtype().is_vector()) return result;
   if (result.same_as(flat)) return e;
-  const Ramp* ramp = result.as<Ramp>();
-  if (ramp)
+  if (const Ramp* ramp = result.as<Ramp>())
     return options_.simplifies_indices
                ? make_ramp(arith::simplify(ramp->base), arith::simplify(ramp->stride), ramp->lanes)
                : result;
-  const std::optional<Expr> step = step_of(substitute(e, values_), var_);
+  const Expr inlined = substitute(e, values_);
+  const std::optional<Expr> step = step_of(inlined, var_);
   if (!step) return result;
-  const Expr base = arith::simplify(substitute(substitute(e, values_), first_));
+  const Expr base = arith::simplify(substitute(inlined, first_));
   return is_zero(*step) ? base : make_ramp(base, cast(e.dtype(), *step), lanes_);
 }
 
@@ -282,7 +300,7 @@ Expr Lanes::select(const Select& select, const Expr& self) {
 
 /// Merges the ramps of all iterations if each continues the previous one.
 Expr Lanes::ramp(const Ramp& ramp, const Expr& self) {
-  const Expr base = index(ramp.base), stride = expr(ramp.stride);
+  const Expr base = linear(ramp.base), stride = expr(ramp.stride);
   if (base.same_as(ramp.base) && stride.same_as(ramp.stride)) return self;
   const Ramp* bases = base.as<Ramp>();
   const std::optional<std::int64_t> step = bases ? constant_int(bases->stride) : std::nullopt;
@@ -432,11 +450,18 @@ Stmt Lanes::branch(const If& branch, const Stmt& self) {
 }
 
 Stmt Lanes::let(const Let& let, const Stmt& self) {
-  Expr value = let.var.dtype().is_int() ? index(let.value) : expr(let.value);
+  Expr value = let.var.dtype().is_int() ? linear(let.value) : expr(let.value);
   if (is_refused_) return self;
   if (!options_.may_serialize) set(values_, let.var, substitute(let.value, values_));
-  if (value.dtype() == let.value.dtype()) return make_stmt(Let{let.var, value, stmt(let.body)});
   Var wide(let.var.name(), value.dtype());
+  if (value.dtype() == let.value.dtype()) {
+    const std::optional<Expr> lane = common_lane(value);
+    if (!lane) return make_stmt(Let{let.var, value, stmt(let.body)});
+    // The variable is a scalar, whose broadcasts can have any number of lanes.
+    wide = Var(let.var.name(), lane->dtype());
+    set(lets_, let.var, make_broadcast(wide, value.dtype().lanes));
+    return make_stmt(Let{wide, *lane, stmt(let.body)});
+  }
   set(lets_, let.var, wide);
   const Ramp* ramp = value.as<Ramp>();
   if (ramp && !options_.may_serialize) {

@@ -15,9 +15,6 @@
 
 namespace tenon::lowering {
 
-/// Whether an intrinsic works lane by lane on vector arguments.
-bool is_lane_wise(tir::Intrin intrin);
-
 /// The iterations min, min + 1, ..., min + count - 1 of a variable.
 struct LaneRange {
   tir::Var var;
