@@ -66,15 +66,16 @@ PassFunction fold_added_zeros;
 PassFunction legalize_bfloat16;
 /// Gives each access of a lane's memory its own buffer object.
 PassFunction part_lane_buffers;
+/// Rewrites temporaries that are accessed only by whole vectors as memory with vector elements.
+PassFunction vectorize_elements;
 
 // ---- cpu/: what the compiler decides for processors ----
 
 /// Folds x + 0.0 and x * 0.0, which is exact only for finite numbers (fast_math).
 PassFunction fold_float_identities;
-/// Vectorizes loops that accumulate floats, which changes the order of additions (fast_math).
+/// Vectorizes loops that accumulate floats, which changes the order of additions (fast_math). In
+/// auto_vectorize.cpp.
 PassFunction reassociate_accumulations;
-/// Rewrites memory with vector elements as memory with scalar elements.
-PassFunction scalarize_elements;
 /// Combines consecutive low-precision products into dot-product instructions.
 PassFunction combine_products;
 /// Splits vectors that are much wider than a register into loops.

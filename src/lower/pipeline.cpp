@@ -99,6 +99,13 @@ constexpr std::array kLowering = {
          "before unroll-loops, whose copies hide lifetimes",
          [](const PipelineOptions& options) { return !options.passes.disable_storage_rewrite; },
          has<kContentOf<tir::Allocate>>},
+    Pass{"vectorize-elements", vectorize_elements, Form::Flat, Form::Flat,
+         "after rewrite-storage, whose blocks may join memory of several types; in TVM 0.9 text "
+         "only",
+         [](const PipelineOptions& options) {
+           return options.simple_mode && !options.passes.disable_storage_rewrite;
+         },
+         has<kContentOf<tir::Allocate>>},
     Pass{"unroll-loops", unroll_loops, Form::Flat, Form::Lowered,
          "before simplify, which folds the constants of the copies", nullptr, may_unroll},
     Pass{"renormalize-splits", renormalize_splits, Form::Lowered, Form::Lowered,
@@ -140,10 +147,6 @@ constexpr std::array kLowering = {
 };
 
 constexpr std::array kHost = {
-    Pass{"scalarize-elements", scalarize_elements, Form::Lowered, Form::Lowered,
-         "before auto-vectorize and before widen-vectors: memory of vectors, which TVM 0.9 text "
-         "shows, becomes memory of elements",
-         widens_vectors},
     Pass{"combine-products", combine_products, Form::Lowered, Form::Lowered,
          "before split-wide-vectors and before pack-stores, which change the stores of a tile"},
     Pass{"split-wide-vectors", split_wide_vectors, Form::Lowered, Form::Lowered,

@@ -66,6 +66,17 @@ TEST(InterleaveLanes, AGatherOfClampedNeighboursBecomesAVectorInAnotherOrder) {
 )");
 }
 
+TEST(InterleaveLanes, AGatherOfSelectedNeighboursBecomesAVectorInAnotherOrder) {
+  EXPECT_EQ(interleaved(R"(
+  for (i: int32, 0, 8) {
+    B[ramp((i*4), 1, 4)] = A[(broadcast((i*9), 4) + select((ramp(0, 1, 4) < broadcast(1, 4)), ramp(1, -1, 4), ramp(-1, 1, 4)))]
+  })"),
+            R"(for (i: int32, 0, 8) {
+  B[ramp((i*4), 1, 4)] = shuffle([A[ramp((i*9), 1, 2)], A[ramp(((i*9) + 1), 1, 2)]], [1, 0, 1, 3])
+}
+)");
+}
+
 TEST(InterleaveLanes, AGatherOfDistantElementsStays) {
   const char* const body = R"(
   for (i: int32, 0, 8) {

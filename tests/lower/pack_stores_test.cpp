@@ -43,6 +43,16 @@ TEST(PackStores, SumsOfTheirOwnElements) {
 )");
 }
 
+TEST(PackStores, NegationsArePacked) {
+  std::string body;
+  for (int n = 0; n < 4; ++n) {
+    const std::string at = "[" + std::to_string(n) + "]";
+    body += "B" + at + " = cast(float32, !(A" + at + " < 0f32))\n";
+  }
+  EXPECT_EQ(packed(body),
+            "B[ramp(0, 1, 4)] = cast(float32x4, !(A[ramp(0, 1, 4)] < broadcast(0f32, 4)))\n");
+}
+
 /// Of integers I and J.
 tir::PrimFunc function_of_integers(const std::string& body) {
   return test::parse_function(

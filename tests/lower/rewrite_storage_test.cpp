@@ -260,44 +260,6 @@ TEST(RewriteStorage, ASizeWithoutABoundStaysWhereItIsKnown) {
   EXPECT_EQ(rewritten(text), text);
 }
 
-TEST(RewriteStorage, WholeAlignedVectorsMakeAllocationsOfVectors) {
-  EXPECT_EQ(rewritten(R"(
-  allocate(X: Pointer(global float32), float32, [64]), storage_scope = global {
-    for (i: int32, 0, 16) {
-      X_1: Buffer(X, float32, [64], [])[ramp((i*4), 1, 4)] = A[ramp((i*4), 1, 4)]
-    }
-    for (j: int32, 0, 16) {
-      B[ramp((j*4), 1, 4)] = X_1[ramp((60 - (j*4)), 1, 4)]
-    }
-  })"),
-            R"(allocate(X: Pointer(global float32x4), float32x4, [16]), storage_scope = global {
-  for (i: int32, 0, 16) {
-    X_1: Buffer(X, float32x4, [16], [])[floordiv((i*4), 4)] = A[ramp((i*4), 1, 4)]
-  }
-  for (j: int32, 0, 16) {
-    B[ramp((j*4), 1, 4)] = X_1[floordiv((60 - (j*4)), 4)]
-  }
-}
-)");
-}
-
-TEST(RewriteStorage, UnalignedOrMixedWidthsKeepScalars) {
-  for (const char* index : {"((j*4) + 2)", "(j*2)"}) {
-    const std::string text = rewritten(std::string(R"(
-  allocate(X: Pointer(global float32), float32, [68]), storage_scope = global {
-    for (i: int32, 0, 17) {
-      X_1: Buffer(X, float32, [68], [])[ramp((i*4), 1, 4)] = broadcast(0f32, 4)
-    }
-    for (j: int32, 0, 16) {
-      B[ramp((j*4), 1, 4)] = X_1[ramp()") +
-                                       index + R"(, 1, 4)]
-    }
-  })");
-    EXPECT_NE(text.find("allocate(X: Pointer(global float32), float32, [68])"), std::string::npos)
-        << text;
-  }
-}
-
 TEST(RewriteStorage, AnAddressKeepsMemoryAlive) {
   // X is last used through its address, or by its pointer, after Y is made: they must not share.
   for (const std::string used : {"@tir.address_of(X_1[0], dtype=handle)", "X"})

@@ -96,6 +96,19 @@ TEST(WidenVectors, ALetFollowsTheFirstOfTheIterations) {
 )");
 }
 
+TEST(WidenVectors, ALetOfABroadcastIsAScalarForVectorsOfAnyWidth) {
+  EXPECT_EQ(widened(R"(
+  for (j: int32, 0, 4) {
+    let x: float32x8 = broadcast(A[100], 8)
+    B[ramp((j*8), 1, 8)] = (A[ramp((j*8), 1, 8)]*(x + x))
+  })"),
+            R"(for (j: int32, 0, 2) {
+  let x: float32 = A[100]
+  B[ramp(((j*2)*8), 1, 16)] = (A[ramp(((j*2)*8), 1, 16)]*broadcast((x + x), 16))
+}
+)");
+}
+
 class KeepsItsWidth : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(KeepsItsWidth, Loop) { EXPECT_EQ(widened(GetParam().second), unchanged(GetParam().second)); }

@@ -17,14 +17,414 @@
 // serial because of such a condition are also candidates, whatever their stage.
 //
 // The tail of an extent takes narrower vectors, and finally scalar iterations.
+//
+// With fast_math, reassociate_accumulations also vectorizes loops that accumulate floats:
+//
+//   for (i, 0, 64) {              allocate lanes[16] {
+//     B[0] = B[0] + A[i]    =>      lanes[ramp(0, 1, 16)] = broadcast(0, 16)
+//   }                               for (i, 0, 4) { lanes[..] = lanes[..] + A[ramp(i*16, 1, 16)] }
+//                                   B[0] = B[0] + (the sum of lanes)
+//                                 }
 #include "lower/passes.h"
 
-#include "lower/cpu/auto_vectorizer.h"
+#include <algorithm>
+
+#include "lower/cpu/autotuned_loops.h"
+#include "lower/cpu/if_convert_accumulations.h"
+#include "lower/cpu/index_set_split.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/loops/lanes.h"
+#include "lower/rewriting.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/arith/wraps.h"
+#include "tenon/support/error.h"
+#include "tenon/tir/combination.h"
+#include "tenon/tir/compare.h"
+#include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
 
-tir::PrimFunc auto_vectorize(const tir::PrimFunc& func, const PassOptions& options) {
+using namespace tir;
+
+namespace {
+
+/// The minimum width: shorter vectors gain less than their setup costs.
+constexpr int kMinLanes = 4;
+/// The maximum number of vectors per iteration for a body with few operations. Several vectors
+/// amortize the loop overhead and shorten the dependence chains of accumulators.
+constexpr int kMaxVectors = 4;
+/// The maximum number of condition boundaries at which a loop is split.
+constexpr int kMaxBoundaries = 3;
+/// The minimum number of operations per gathered or scattered vector, whose elements are moved one
+/// by one.
+constexpr int kOperationsPerGather = 4;
+/// The minimum number of operations per iteration of a loop whose masked accesses become one branch
+/// per lane. Such loops are vectorized only if the schedule requests it.
+constexpr int kOperationsPerBranch = 8;
+
+/// An accumulation, and local memory with one element per lane.
+struct LaneAccumulator {
+  Accumulation target;
+  Buffer memory;
+};
+
+/// Redirects the accumulations of a loop body to the element `lane` of the lanes' memory.
+class AccumulatorSplitter {
+ public:
+  AccumulatorSplitter(const std::vector<LaneAccumulator>& accumulators, Expr lane)
+      : accumulators_(accumulators), lane_(std::move(lane)) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    const Store* n = s.as<Store>();
+    if (!n) return map_statements(s, [&](const Stmt& child) { return stmt(child); });
+    const Expr index = substitute(n->indices[0], lets_);
+    for (const auto& [target, memory] : accumulators_) {
+      if (!target.buffer->data.same_as(n->buffer->data) || !structural_equal(target.index, index))
+        continue;
+      const AccumulationStep step = *read_accumulation(*n, lets_);
+      return make_store(memory, make_binary(step.target.op, make_load(memory, {lane_}), step.term),
+                        {lane_});
+    }
+    return s;
+  }
+
+ private:
+  const std::vector<LaneAccumulator>& accumulators_;
+  Expr lane_;
+  VarMap lets_;
+};
+
+/// Consecutive vectors of `lanes` iterations: `count` of them, starting at iteration `begin`.
+struct VectorChunk {
+  int lanes;
+  Expr begin;
+  Expr count;
+  ForKind kind;
+};
+
+class LoopVectorizer {
+ public:
+  LoopVectorizer(const PrimFunc& func, const PassOptions& options, bool may_reassociate)
+      : autotuned_(func, options),
+        vector_bits_(options.vector_registers->bits),
+        may_reassociate_(may_reassociate) {}
+
+  PrimFunc function(const PrimFunc& func) {
+    walk(
+        func.body, [&](const For& loop) { defined_.insert(&loop.var.node()); },
+        [&](const Let& let) { defined_.insert(&let.var.node()); });
+    PrimFunc result = func;
+    result.body = stmt(func.body);
+    return result;
+  }
+
+ private:
+  Stmt stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>())
+      facts_.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
+    if (const Let* let = s.as<Let>(); let && let->var.dtype().is_int()) {
+      if (!reads_memory(let->value))
+        facts_.bind(let->var, let->value, true);
+      else if (arith::wraps(let->value, facts_))
+        arith::bind_data(let->var, facts_);
+    }
+    const Attr* attr = s.as<Attr>();
+    const bool is_region = attr && attr->key == "parallel_launch_point";
+    const bool was_in_region = std::exchange(in_parallel_region_, in_parallel_region_ || is_region);
+    const bool outer = std::exchange(found_vectors_, false);
+    const For* loop_around = s.as<For>();
+    const bool is_wanted = loop_around && (autotuned_.contains(s) || is_serial_lanes(*loop_around));
+    const bool begins_task = is_region || (attr && attr->kind == AttrKind::ThreadExtent) ||
+                             (loop_around && loop_around->kind == ForKind::Parallel);
+    const StoredByTask of_outer_task = begins_task ? std::exchange(own_, {}) : StoredByTask();
+    const StoredByTask::Mark mark = own_.mark();
+    if (loop_around) own_.enter(*loop_around);
+    if (const Allocate* memory = s.as<Allocate>()) own_.add_memory(memory->data);
+    const Stmt inside = map_children(
+        s,
+        [&](const Expr& e) {
+          found_vectors_ = found_vectors_ || has_vectors(e);
+          return e;
+        },
+        [&](const Stmt& child) {
+          Stmt result = stmt(child);
+          if (s.as<Seq>()) own_.add_stores_of(child);
+          return result;
+        });
+    Stmt result = inside;
+    if (const For* loop = inside.as<For>(); loop && is_wanted && !found_vectors_) {
+      if (std::optional<Stmt> vectors = vectorized(*loop)) {
+        result = std::move(*vectors);
+        found_vectors_ = true;
+      }
+    }
+    found_vectors_ = found_vectors_ || outer;
+    in_parallel_region_ = was_in_region;
+    own_.leave(mark);
+    if (begins_task) own_ = of_outer_task;
+    return result;
+  }
+
+  static bool has_vectors(const Expr& e) {
+    if (e.dtype().is_vector()) return true;
+    bool found = false;
+    for_each_child(e, [&](const Expr& child) { found = found || has_vectors(child); });
+    return found;
+  }
+
+  static bool reads_memory(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
+
+  std::optional<Stmt> vectorized(const For& loop, int parted = 0) {
+    const bool is_parallel = loop.kind == ForKind::Parallel && !in_parallel_region_;
+    if (loop.kind != ForKind::Serial && !is_parallel) return std::nullopt;
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    if (extent && *extent < kMinLanes) return std::nullopt;
+    if (const std::vector<Var> strides = strides_of(loop); !strides.empty())
+      return where_compact(loop, strides, parted);
+    // Removing a condition is better than masking with it. The exception is a vector condition on a
+    // target whose registers have masks.
+    const bool is_lanes = is_serial_lanes(loop);
+    if (!(is_lanes && vector_bits_ >= 512) && parted < kMaxBoundaries && !is_parallel)
+      if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
+    const For chosen{loop.var,
+                     loop.min,
+                     loop.extent,
+                     loop.kind,
+                     with_chosen_terms(with_unrolled_channels(loop), facts_, own_),
+                     loop.traits};
+    const std::optional<ScalarLoop> plain = read_scalar_loop(chosen, facts_, may_reassociate_);
+    if (!plain || !gains(*plain, is_lanes)) return std::nullopt;
+    // Accumulators and whole inner loops per lane would leave the threads too few iterations.
+    if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
+    const int lanes = lanes_for(*plain, extent);
+    if (lanes < kMinLanes) return std::nullopt;
+    return split_up(chosen, *plain, lanes);
+  }
+
+  /// Returns the body with short loops over interleaved elements unrolled, whose stores then fill
+  /// each other's gaps: `for (c, 0, 3) { B[i*3 + c] = ... }`.
+  static Stmt with_unrolled_channels(const For& loop) {
+    VarMap lets;
+    walk(loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); });
+    return rewrite(loop.body, [&](const For& inner, const Stmt&) -> std::optional<Stmt> {
+      const std::int64_t channels = constant_int(inner.extent).value_or(0);
+      if (inner.kind != ForKind::Serial || channels < 2 || channels > 4) return std::nullopt;
+      bool is_interleaved = false;
+      walk(inner.body, [&](const Store& store) {
+        const Expr index = substitute(store.indices.back(), lets);
+        const std::optional<Expr> stride = step_of(index, loop.var),
+                                  step = step_of(index, inner.var);
+        is_interleaved = is_interleaved ||
+                         (stride && step && is_one(*step) && constant_int(*stride) == channels);
+      });
+      if (!is_interleaved) return std::nullopt;
+      std::vector<Stmt> parts;
+      for (std::int64_t n = 0; n < channels; ++n) {
+        VarMap channel;
+        set(channel, inner.var, arith::simplify(inner.min + make_int(inner.var.dtype(), n)));
+        parts.push_back(fresh_copy(inner.body, std::move(channel)));
+      }
+      return make_seq(std::move(parts));
+    });
+  }
+
+  /// Returns the symbolic strides between the elements of consecutive iterations. Only variables
+  /// defined outside of all loops and lets, such as array strides, qualify.
+  std::vector<Var> strides_of(const For& loop) const {
+    std::vector<Var> strides;
+    VarMap lets;
+    // A fresh copy has inner loop variables that `defined_` does not contain.
+    std::unordered_set<const ExprNode*> inner;
+    walk(loop.body, [&](const For& n) { inner.insert(&n.var.node()); });
+    const auto note = [&](const Expr& index) {
+      const std::optional<Expr> step = step_of(substitute(index, lets), loop.var);
+      if (!step || !step->as<VarNode>() || defined_.contains(&step->node()) ||
+          inner.contains(&step->node()))
+        return;
+      const bool is_known = std::any_of(strides.begin(), strides.end(),
+                                        [&](const Var& other) { return other.same_as(*step); });
+      if (!is_known) strides.push_back(Var::of(*step));
+    };
+    walk(
+        loop.body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); },
+        [&](const Load& load) { note(load.indices.back()); },
+        [&](const Store& store) { note(store.indices.back()); });
+    return strides;
+  }
+
+  /// Versions the loop: the vectorized loop runs if all `strides` are 1, as in nearly every call,
+  /// and the original loop otherwise.
+  std::optional<Stmt> where_compact(const For& loop, const std::vector<Var>& strides, int parted) {
+    VarMap ones;
+    std::vector<Expr> conditions;
+    for (const Var& stride : strides) {
+      set(ones, stride, make_int(stride.dtype(), 1));
+      conditions.push_back(stride == make_int(stride.dtype(), 1));
+    }
+    const Stmt compact = fresh_copy(
+        make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, substitute(loop.body, ones)}));
+    const std::optional<Stmt> vectors = vectorized(*compact.as<For>(), parted);
+    if (!vectors) return std::nullopt;
+    Expr is_compact = conditions[0];
+    for (std::size_t n = 1; n < conditions.size(); ++n) is_compact = is_compact && conditions[n];
+    return make_stmt(If{is_compact, *vectors, make_stmt(loop)});
+  }
+
+  /// Splits the loop where a condition changes; nullopt unless at least one part is vectorized.
+  std::optional<Stmt> in_parts(const For& loop, int parted) {
+    const std::optional<PartedLoop> halves = part_at_condition(loop, facts_);
+    if (!halves) return std::nullopt;
+    bool has_vectors = false;
+    std::vector<Stmt> parts;
+    for (const For* half : {&halves->before, &halves->after}) {
+      if (constant_int(half->extent).value_or(1) <= 0) continue;
+      std::optional<Stmt> vectors = vectorized(*half, parted + 1);
+      has_vectors |= vectors.has_value();
+      parts.push_back(vectors ? std::move(*vectors) : make_stmt(*half));
+    }
+    return has_vectors ? std::optional(make_seq(std::move(parts))) : std::nullopt;
+  }
+
+  /// Whether masked accesses to elements of `bits` bits are instructions: 32-bit elements in
+  /// 256-bit registers, and any element from 512 bits on. Otherwise each lane becomes a branch.
+  bool has_masks(int bits) const {
+    return vector_bits_ >= 512 || (vector_bits_ >= 256 && bits >= 32);
+  }
+
+  bool gains(const ScalarLoop& plain, bool is_lanes) const {
+    if (plain.masked_bits && !has_masks(*plain.masked_bits))
+      return is_lanes && plain.operations >= kOperationsPerBranch;
+    if (plain.contiguous + plain.strided == 0 && plain.operations == 0) return false;
+    return plain.operations >= kOperationsPerGather * (plain.gathered + plain.scattered);
+  }
+
+  /// Returns the number of lanes that fill a register, halved until it does not exceed the extent.
+  int lanes_for(const ScalarLoop& plain, std::optional<std::int64_t> extent) const {
+    int lanes = vector_bits_ / plain.widest_bits;
+    while (extent && lanes > *extent) lanes /= 2;
+    return lanes;
+  }
+
+  static int vectors_for(const ScalarLoop& plain) {
+    if (plain.has_loops || plain.gathered + plain.scattered + plain.interleaved > 0) return 1;
+    if (plain.strided > 0) return 2;
+    return plain.operations <= 8 ? kMaxVectors : plain.operations <= 20 ? 2 : 1;
+  }
+
+  Stmt split_up(const For& loop, const ScalarLoop& plain, int lanes) const {
+    const std::optional<std::int64_t> extent = constant_int(loop.extent);
+    int widest = lanes * (loop.kind == ForKind::Parallel ? 1 : vectors_for(plain));
+    while (extent && widest > *extent) widest /= 2;
+    // Narrower vectors for the tail are not worthwhile with accumulators, which are combined after
+    // every chunk, or with a long body that contains loops.
+    const bool is_short = plain.accumulations.empty() && !plain.has_loops && extent.has_value();
+    std::vector<int> widths = {widest};
+    if (widest > lanes) widths.push_back(lanes);
+    if (is_short)
+      while (widths.back() / 2 >= kMinLanes) widths.push_back(widths.back() / 2);
+    else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kMinLanes)
+      widths.push_back(kMinLanes);
+
+    const DataType type = loop.var.dtype();
+    Expr begin = loop.min;
+    Expr left = extent ? loop.extent : max(loop.extent, make_int(type, 0));
+    std::vector<Stmt> parts;
+    for (int width : widths) {
+      const Expr count = arith::simplify(floordiv(left, make_int(type, width)));
+      if (is_zero(count)) continue;
+      // The tail of a parallel loop is short, so the thread that started the loop runs it.
+      const ForKind kind = parts.empty() ? loop.kind : ForKind::Serial;
+      parts.push_back(stretch(loop, plain, {width, begin, count, kind}));
+      const Expr done = count * make_int(type, width);
+      begin = arith::simplify(begin + done);
+      left = arith::simplify(left - done);
+    }
+    if (!is_zero(left))
+      parts.push_back(
+          fresh_copy(make_stmt(For{loop.var, begin, left, ForKind::Serial, loop.body})));
+    return make_seq(std::move(parts));
+  }
+
+  static Stmt stretch(const For& loop, const ScalarLoop& plain, const VectorChunk& part) {
+    std::vector<LaneAccumulator> accumulators;
+    for (const Accumulation& target : plain.accumulations)
+      accumulators.push_back(
+          {target, decl_buffer({Expr(part.lanes)}, target.buffer->dtype.element(),
+                               {.name = "lanes", .scope = "local"})});
+    const DataType type = loop.var.dtype();
+    const Var round = loop.var.fresh();
+    const bool is_once = is_one(part.count);
+    const Expr first = is_once ? part.begin : Expr(round) * make_int(type, part.lanes) + part.begin;
+    const Stmt body = AccumulatorSplitter(accumulators, loop.var - first).stmt(loop.body);
+    const std::optional<Stmt> lanes = in_lanes(
+        body, {loop.var, first, part.lanes}, {.masks_branches = true, .simplifies_indices = true});
+    internal_check(lanes.has_value(), "a scalar loop that lanes cannot run");
+    Stmt result = fresh_copy(*lanes);
+    if (!is_once) result = make_stmt(For{round, make_int(type, 0), part.count, part.kind, result});
+    for (const LaneAccumulator& one : accumulators) result = accumulated(one, result, part);
+    // A chunk without iterations must not access the accumulated element, which may not exist.
+    if (!accumulators.empty() && !constant_int(part.count))
+      result = make_stmt(If{part.count > make_int(type, 0), result, std::nullopt});
+    return result;
+  }
+
+  /// Wraps `s` in the allocation and initialization of an accumulator and the final combination.
+  static Stmt accumulated(const LaneAccumulator& one, const Stmt& s, const VectorChunk& part) {
+    const auto& [target, memory] = one;
+    const DataType element = memory->dtype;
+    const Expr all = make_ramp(Expr(0), Expr(1), part.lanes);
+    const Stmt start =
+        make_store(memory, make_broadcast(identity_of(target.op, element), part.lanes), {all});
+    const Stmt end = combined(target, make_load(memory, {all}));
+    return make_stmt(
+        Allocate{memory->data, element, memory->shape, make_true(), make_seq({start, s, end})});
+  }
+
+  /// Combines the element with all lanes in a tree: each step adds the two halves of the vector.
+  static Stmt combined(const Accumulation& target, const Expr& lanes) {
+    const int count = lanes.dtype().lanes;
+    const Var whole("lanes", lanes.dtype());
+    if (count == 1)
+      return make_store(target.buffer,
+                        make_binary(target.op, make_load(target.buffer, {target.index}), lanes),
+                        {target.index});
+    std::vector<Expr> low, high;
+    for (int lane = 0; lane < count / 2; ++lane) {
+      low.emplace_back(lane);
+      high.emplace_back(lane + count / 2);
+    }
+    const Expr halves =
+        make_binary(target.op, make_shuffle({whole}, low), make_shuffle({whole}, high));
+    return make_stmt(Let{whole, lanes, combined(target, halves)});
+  }
+
+  AutotunedLoops autotuned_;
+  arith::Facts facts_;
+  StoredByTask own_;
+  /// The variables of the enclosing loops and lets.
+  std::unordered_set<const ExprNode*> defined_;
+  int vector_bits_;
+  bool may_reassociate_;
+  bool found_vectors_ = false;
+  /// Whether the current loop is inside a parallel region, where every thread runs the serial
+  /// loops.
+  bool in_parallel_region_ = false;
+};
+
+PrimFunc vectorized(const PrimFunc& func, const PassOptions& options, bool may_reassociate) {
+  if (!func.attrs.noalias || renames_memory(func.body)) return func;
+  return LoopVectorizer(func, options, may_reassociate).function(func);
+}
+
+}  // namespace
+
+PrimFunc auto_vectorize(const PrimFunc& func, const PassOptions& options) {
   return vectorized(func, options, false);
+}
+
+PrimFunc reassociate_accumulations(const PrimFunc& func, const PassOptions& options) {
+  return vectorized(func, options, true);
 }
 
 }  // namespace tenon::lowering

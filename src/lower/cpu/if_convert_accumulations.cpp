@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lower/cpu/scalar_loop.h"
+#include "lower/cpu/loop_body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/combination.h"
 #include "tenon/tir/compare.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lower/cpu/scalar_loop.h"
+#include "lower/loops/lanes.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/compare.h"

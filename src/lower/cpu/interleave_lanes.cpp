@@ -23,9 +23,8 @@
 #include <cstdlib>
 #include <limits>
 
-#include "lower/cpu/lane_value.h"
-#include "lower/cpu/scalar_loop.h"
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
@@ -55,54 +54,6 @@ struct Positions {
   Expr base;
   std::vector<std::int64_t> offsets;
 };
-
-/// Returns nullopt if the distances between the lanes are not constant.
-std::optional<Positions> positions_of(const Expr& e) {
-  const auto lanes = static_cast<std::size_t>(e.dtype().lanes);
-  if (const Broadcast* n = e.as<Broadcast>(); n && n->value.dtype().is_scalar())
-    return Positions{n->value, std::vector<std::int64_t>(lanes)};
-  if (const Ramp* n = e.as<Ramp>()) {
-    const std::optional<std::int64_t> stride = constant_int(n->stride);
-    if (!stride) return std::nullopt;
-    Positions result{n->base, {}};
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      result.offsets.push_back(static_cast<std::int64_t>(lane) * *stride);
-    return result;
-  }
-  const Binary* n = e.as<Binary>();
-  const std::optional<Positions> a = n ? positions_of(n->a) : std::nullopt;
-  std::optional<Positions> b = a ? positions_of(n->b) : std::nullopt;
-  if (!b) return std::nullopt;
-  if (n->op == BinaryOp::Add || n->op == BinaryOp::Sub) {
-    const int sign = n->op == BinaryOp::Add ? 1 : -1;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      b->offsets[lane] = a->offsets[lane] + sign * b->offsets[lane];
-    return Positions{fold(n->op, a->base, b->base), std::move(b->offsets)};
-  }
-  const auto is_uniform = [](const Positions& p) {
-    return std::ranges::all_of(p.offsets, [](std::int64_t offset) { return offset == 0; });
-  };
-  if (is_uniform(*a) && is_uniform(*b))
-    return Positions{fold(n->op, a->base, b->base), std::move(b->offsets)};
-  const std::optional<std::int64_t> a_base = constant_int(a->base), b_base = constant_int(b->base);
-  if (!a_base || !b_base) return std::nullopt;
-  const DataType type = a->base.dtype();
-  const auto is_small = [](const Positions& p, std::int64_t base) {
-    return std::ranges::all_of(p.offsets, [&](std::int64_t offset) {
-      return std::abs(base + offset) <= std::numeric_limits<std::int32_t>::max();
-    });
-  };
-  if (!type.is_index() || !is_small(*a, *a_base) || !is_small(*b, *b_base)) return std::nullopt;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const std::optional<Expr> value =
-        fold_constants(n->op, make_int(type, *a_base + a->offsets[lane]),
-                       make_int(type, *b_base + b->offsets[lane]));
-    const std::optional<std::int64_t> number = value ? constant_int(*value) : std::nullopt;
-    if (!number) return std::nullopt;
-    b->offsets[lane] = *number;
-  }
-  return Positions{make_int(type, 0), std::move(b->offsets)};
-}
 
 class Interleaver {
  public:
@@ -225,8 +176,23 @@ class Interleaver {
     return result;
   }
 
+  /// Returns nullopt if the distances between the lanes are not constant.
+  std::optional<Positions> positions_of(const Expr& index) const {
+    std::optional<Positions> result;
+    for (int lane = 0; lane < index.dtype().lanes; ++lane) {
+      const std::optional<Expr> value = lane_value(index, Expr(lane));
+      if (!value) return std::nullopt;
+      if (!result) result = Positions{*value, {}};
+      const std::optional<std::int64_t> offset =
+          constant_int(arith::simplify(*value - result->base, facts_));
+      if (!offset) return std::nullopt;
+      result->offsets.push_back(*offset);
+    }
+    return result;
+  }
+
   /// Returns a load whose elements lie within one vector as a shuffle of dense loads.
-  static std::optional<Expr> neighbours(const Buffer& buffer, const Expr& index) {
+  std::optional<Expr> neighbours(const Buffer& buffer, const Expr& index) const {
     const std::optional<Positions> positions = positions_of(index);
     if (!positions) return std::nullopt;
     const int lanes = index.dtype().lanes;

@@ -26,8 +26,10 @@
 #include <algorithm>
 
 #include "lower/cpu/autotuned_loops.h"
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/cpu/register_model.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/fresh_copy.h"
 
 namespace tenon::lowering {
@@ -35,16 +37,6 @@ namespace tenon::lowering {
 using namespace tir;
 
 namespace {
-
-/// The maximum number of stores after jamming. Longer bodies cost more in the decoder and the
-/// compiler than sums in registers gain.
-constexpr std::size_t kMaxStores = 128;
-
-/// The minimum number of additions per sum. With fewer, loading and storing the sum dominates, and
-/// the jammed rows only compete for cache lines.
-constexpr std::int64_t kMinAdditions = 8;
-/// The same minimum for sums that are contiguous in memory.
-constexpr std::int64_t kMinAdditionsOfNeighbours = 2;
 
 /// Whether consecutive iterations of `loop` access consecutive vectors of the sum.
 bool has_neighbours(const Accumulator& sum, const For& loop) {
@@ -66,90 +58,69 @@ int sum_registers(const For& loop, const VectorBody& body, int vector_bits) {
   return registers;
 }
 
-/// The substitution of one copy of the body: values of its variables, and its own memory.
-class Copy {
- public:
-  explicit Copy(VarMap vars) : vars_(std::move(vars)) {}
+/// Returns the statement with the variables substituted and constants folded.
+Stmt substitute_folding(const Stmt& s, const VarMap& map) {
+  return map_children(
+      s, [&](const Expr& e) { return tir::substitute_folding(e, map); },
+      [&](const Stmt& child) { return substitute_folding(child, map); });
+}
 
-  void define(const Var& var, Expr value) { set(vars_, var, std::move(value)); }
-  void define(const Var& data, const Var& own) { data_.insert_or_assign(&data.node(), own); }
-
-  /// Whether the expression differs between the copies.
-  bool changes(const Expr& e) const {
-    bool result = uses_var(e, [&](const Expr& var) { return vars_.contains(&var.node()); });
-    walk(e,
-         [&](const Load& load) { result = result || data_.contains(&load.buffer->data.node()); });
-    return result;
-  }
-
-  Expr expr(const Expr& e) {
-    const Expr own = substitute_folding(e, vars_);
-    if (data_.empty()) return own;
-    return rewrite(own, [&](const Load& load, const Expr&) -> std::optional<Expr> {
-      if (!data_.contains(&load.buffer->data.node())) return std::nullopt;
-      return make_load(buffer(load.buffer), load.indices);
-    });
-  }
-
-  Buffer buffer(const Buffer& of) {
-    const auto data = data_.find(&of->data.node());
-    if (data == data_.end()) return of;
-    const auto known = buffers_.find(of.get());
-    if (known != buffers_.end()) return known->second;
-    BufferNode own = *of.get();
-    own.data = data->second;
-    return buffers_.emplace(of.get(), make_buffer(std::move(own))).first->second;
-  }
-
- private:
-  VarMap vars_;
-  std::unordered_map<const ExprNode*, Var> data_;
-  std::unordered_map<const BufferNode*, Buffer> buffers_;
+/// One of several copies of a body, and the variables that it shares with the first copy.
+struct Copy {
+  Stmt stmt;
+  VarMap shared = {};
 };
 
-/// Interleaves the copies of the body statement by statement.
-Stmt side_by_side(const Stmt& s, std::vector<Copy>& copies) {
-  if (const For* n = s.as<For>())
-    return make_stmt(For{n->var, n->min, n->extent, n->kind, side_by_side(n->body, copies)});
-  if (const Seq* n = s.as<Seq>()) {
+/// Returns the copies with `member` of each in place of its statement.
+template <class F>
+std::vector<Copy> inside(const std::vector<Copy>& copies, F member) {
+  std::vector<Copy> result;
+  for (const Copy& copy : copies) result.push_back({member(copy.stmt), copy.shared});
+  return result;
+}
+
+/// Interleaves the copies, which have the same structure, statement by statement.
+Stmt side_by_side(std::vector<Copy> copies) {
+  const Stmt first = copies.front().stmt;
+  if (const For* n = first.as<For>()) {
+    for (Copy& copy : copies) set(copy.shared, copy.stmt.as<For>()->var, n->var);
+    const Stmt body = side_by_side(inside(copies, [](const Stmt& s) { return s.as<For>()->body; }));
+    return make_stmt(For{n->var, n->min, n->extent, n->kind, body});
+  }
+  if (const Seq* n = first.as<Seq>()) {
     std::vector<Stmt> parts;
-    for (const Stmt& part : n->stmts) parts.push_back(side_by_side(part, copies));
+    for (std::size_t k = 0; k < n->stmts.size(); ++k)
+      parts.push_back(
+          side_by_side(inside(copies, [&](const Stmt& s) { return s.as<Seq>()->stmts[k]; })));
     return make_seq(std::move(parts));
   }
-  if (const Let* n = s.as<Let>()) {
-    if (!copies.front().changes(n->value))
-      return make_stmt(Let{n->var, n->value, side_by_side(n->body, copies)});
+  if (first.as<Let>()) {
+    // A let whose value is the same in all copies is shared.
     std::vector<Let> lets;
     for (Copy& copy : copies) {
-      Let let{n->var.fresh(), copy.expr(n->value), n->body};
-      copy.define(n->var, Expr(let.var));
-      lets.push_back(std::move(let));
+      Let let = *copy.stmt.as<Let>();
+      let.value = substitute(let.value, copy.shared);
+      if (!lets.empty() && structural_equal(let.value, lets.front().value))
+        set(copy.shared, let.var, lets.front().var);
+      else
+        lets.push_back(std::move(let));
     }
-    Stmt body = side_by_side(n->body, copies);
-    for (std::size_t c = lets.size(); c-- > 0;)
-      body = make_stmt(Let{lets[c].var, lets[c].value, body});
+    Stmt body = side_by_side(inside(copies, [](const Stmt& s) { return s.as<Let>()->body; }));
+    for (std::size_t n = lets.size(); n-- > 0;)
+      body = make_stmt(Let{lets[n].var, lets[n].value, std::move(body)});
     return body;
   }
-  if (const Allocate* n = s.as<Allocate>()) {
-    std::vector<Var> memories;
-    for (Copy& copy : copies) {
-      memories.push_back(n->data.fresh());
-      copy.define(n->data, memories.back());
-    }
-    Stmt body = side_by_side(n->body, copies);
-    for (std::size_t c = memories.size(); c-- > 0;) {
-      Allocate own = *n;
-      own.data = memories[c];
+  if (first.as<Allocate>()) {
+    Stmt body = side_by_side(inside(copies, [](const Stmt& s) { return s.as<Allocate>()->body; }));
+    for (std::size_t n = copies.size(); n-- > 0;) {
+      Allocate own = *copies[n].stmt.as<Allocate>();
       own.body = std::move(body);
       body = make_stmt(std::move(own));
     }
     return body;
   }
-  const Store& n = *s.as<Store>();
   std::vector<Stmt> stores;
-  for (Copy& copy : copies)
-    stores.push_back(
-        make_stmt(Store{copy.buffer(n.buffer), copy.expr(n.value), {copy.expr(n.indices[0])}}));
+  for (const Copy& copy : copies) stores.push_back(substitute(copy.stmt, copy.shared));
   return make_seq(std::move(stores));
 }
 
@@ -173,7 +144,7 @@ class Jammer {
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
     if (loop.kind != ForKind::Serial || !extent || *extent < 2 || !constant_int(loop.min)) return s;
     const std::optional<VectorBody> body = read_vector_body(loop.body);
-    if (!body || body->stores > kMaxStores) return s;
+    if (!body || body->stores > kMaxJammedStores) return s;
     const std::int64_t copies = number_of_copies(loop, *extent, *body);
     if (copies < 2 || !has_independent_iterations(loop, *body)) return s;
     return split_up(loop, *extent, copies);
@@ -185,11 +156,8 @@ class Jammer {
                                 const VectorBody& body) const {
     const int registers = sum_registers(loop, body, registers_.bits);
     if (registers == 0) return 1;
-    std::int64_t most = registers_.for_sums / registers;
-    // Half of the registers for this loop leaves the other half for an enclosing loop, whose copies
-    // share the other operand.
-    if (registers == 1) most /= 2;
-    most = std::min({most, extent, static_cast<std::int64_t>(kMaxStores / body.stores)});
+    const std::int64_t most = std::min({max_copies(registers, registers_), extent,
+                                        static_cast<std::int64_t>(kMaxJammedStores / body.stores)});
     for (std::int64_t n = most; n > most / 2 && n > 1; --n)
       if (extent % n == 0) return n;
     return most;
@@ -199,15 +167,15 @@ class Jammer {
     const DataType type = loop.var.dtype();
     const std::int64_t rounds = extent / copies, left = extent % copies;
     const Var round = loop.var.fresh();
-    std::vector<Copy> bodies;
+    std::vector<Copy> copied;
     for (std::int64_t n = 0; n < copies; ++n) {
       const Expr offset = loop.min + make_int(type, n);
       VarMap map;
       set(map, loop.var, rounds == 1 ? offset : Expr(round) * make_int(type, copies) + offset);
-      bodies.emplace_back(std::move(map));
+      copied.push_back({fresh_copy(substitute_folding(loop.body, map))});
     }
     std::vector<Stmt> parts;
-    const Stmt body = side_by_side(loop.body, bodies);
+    const Stmt body = side_by_side(std::move(copied));
     parts.push_back(rounds == 1 ? body
                                 : make_stmt(For{round, make_int(type, 0), make_int(type, rounds),
                                                 ForKind::Serial, body}));

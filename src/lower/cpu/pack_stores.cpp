@@ -15,8 +15,8 @@
 #include <bit>
 #include <span>
 
-#include "lower/cpu/scalar_loop.h"
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/loops/lanes.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
@@ -33,20 +33,20 @@ constexpr std::size_t kMaxNodesOfPackedValue = 200;
 /// The values of a vector, one expression per lane.
 using LaneValues = std::vector<Expr>;
 
+/// Rolls consecutive stores into one store with a variable lane, which becomes a vector.
 class Packer {
  public:
   Packer(const VarMap& lets, const arith::WrittenMemory& memory) : lets_(lets), memory_(memory) {}
 
   /// Returns one vector store for the stores; nullopt if they cannot be packed.
   std::optional<Stmt> packed(std::span<const Store> stores) {
-    const int lanes = static_cast<int>(stores.size());
     LaneValues values;
     for (const Store& store : stores) values.push_back(store.value);
-    const std::optional<Expr> value = pack(values);
+    const std::optional<Expr> value = rolled(values);
     if (!value || loads_ == 0 || !reads_before_stores(stores)) return std::nullopt;
     const Expr& first = stores[0].indices[0];
-    return make_store(stores[0].buffer, *value,
-                      {make_ramp(first, make_int(first.dtype(), 1), lanes)});
+    return in_lanes(make_store(stores[0].buffer, *value, {first + cast(first.dtype(), lane_)}),
+                    {lane_, Expr(0), static_cast<int>(stores.size())}, {});
   }
 
  private:
@@ -68,78 +68,56 @@ class Packer {
     return true;
   }
 
-  std::optional<Expr> pack(const LaneValues& lanes) {
+  /// Returns an expression whose value in each lane is that lane's value.
+  std::optional<Expr> rolled(const LaneValues& lanes) {
     const Expr& first = lanes[0];
-    const int count = static_cast<int>(lanes.size());
     const auto all = [&](auto holds) { return std::all_of(lanes.begin(), lanes.end(), holds); };
-    if (!all([&](const Expr& e) { return e.dtype() == first.dtype(); }) ||
-        !first.dtype().is_scalar())
+    if (!first.dtype().is_scalar() ||
+        !all([&](const Expr& e) { return e.dtype() == first.dtype(); }))
       return std::nullopt;
-    if (first.as<Load>() && all([](const Expr& e) { return e.as<Load>() != nullptr; }))
-      return pack_loads(lanes);
+    if (all([](const Expr& e) { return e.as<Load>() != nullptr; })) return rolled_loads(lanes);
     const Expr same = flat(first);
     if (!reads_memory(same) && all([&](const Expr& e) { return structural_equal(flat(e), same); }))
-      return make_broadcast(first, count);
+      return first;
     if (first.dtype().is_int())
-      if (const std::optional<std::int64_t> step = distance(lanes))
-        return make_ramp(first, make_int(first.dtype(), *step), count);
-    return pack_operation(lanes);
+      if (const std::optional<std::int64_t> step = distance(lanes)) return linear(first, *step);
+    return all([&](const Expr& e) { return is_same_operation(first, e); }) ? rolled_operands(lanes)
+                                                                           : std::nullopt;
   }
 
-  std::optional<Expr> pack_operation(const LaneValues& lanes) {
-    const Expr& first = lanes[0];
-    const int count = static_cast<int>(lanes.size());
-    const DataType type = first.dtype().with_lanes(count);
-    const auto child = [&](auto part) -> std::optional<Expr> {
-      LaneValues children;
-      for (const Expr& e : lanes) children.push_back(part(e));
-      return pack(children);
-    };
-    if (const Binary* n = first.as<Binary>()) {
-      for (const Expr& e : lanes)
-        if (!as_binary(e, n->op)) return std::nullopt;
+  /// Whether the expressions apply the same operation, which lanes can perform together.
+  bool is_same_operation(const Expr& a, const Expr& b) const {
+    if (a.node().value.index() != b.node().value.index()) return false;
+    if (const Binary* n = a.as<Binary>()) {
       // Lanes evaluate both operands, but the second one may only be readable if the first one
       // holds.
-      if (n->op == BinaryOp::And || n->op == BinaryOp::Or)
-        for (const Expr& e : lanes)
-          if (reads_memory(flat(e.as<Binary>()->b))) return std::nullopt;
-      const auto a = child([](const Expr& e) { return e.as<Binary>()->a; });
-      const auto b = a ? child([](const Expr& e) { return e.as<Binary>()->b; }) : std::nullopt;
-      return b ? std::optional(make_binary(n->op, *a, *b)) : std::nullopt;
+      const bool is_lazy = n->op == BinaryOp::And || n->op == BinaryOp::Or;
+      return as_binary(b, n->op) && !(is_lazy && reads_memory(flat(b.as<Binary>()->b)));
     }
-    if (first.as<Cast>()) {
-      for (const Expr& e : lanes)
-        if (!e.as<Cast>()) return std::nullopt;
-      const auto value = child([](const Expr& e) { return e.as<Cast>()->value; });
-      return value ? std::optional(make_cast(type, *value)) : std::nullopt;
-    }
-    if (first.as<Select>()) {
-      for (const Expr& e : lanes)
-        if (!e.as<Select>()) return std::nullopt;
-      const auto c = child([](const Expr& e) { return e.as<Select>()->condition; });
-      const auto a = c ? child([](const Expr& e) { return e.as<Select>()->if_true; }) : c;
-      const auto b = a ? child([](const Expr& e) { return e.as<Select>()->if_false; }) : a;
-      return b ? std::optional(make_select(*c, *a, *b)) : std::nullopt;
-    }
-    if (const Call* n = first.as<Call>(); n && has_vector_form(*n)) {
-      for (const Expr& e : lanes)
-        if (!e.as<Call>() || e.as<Call>()->callee.index() != 0 ||
-            !e.as<Call>()->is(std::get<Intrin>(n->callee)))
-          return std::nullopt;
-      std::vector<Expr> args;
-      for (std::size_t a = 0; a < n->args.size(); ++a) {
-        const auto arg = child([&](const Expr& e) { return e.as<Call>()->args[a]; });
-        if (!arg) return std::nullopt;
-        args.push_back(*arg);
-      }
-      return make_call(type, n->callee, std::move(args));
-    }
-    return std::nullopt;
+    if (const Call* n = a.as<Call>())
+      return has_vector_form(*n) && b.as<Call>()->is(std::get<Intrin>(n->callee));
+    return a.as<Cast>() || a.as<Select>() || a.as<Not>();
   }
 
-  std::optional<Expr> pack_loads(const LaneValues& lanes) {
+  std::optional<Expr> rolled_operands(const LaneValues& lanes) {
+    std::vector<LaneValues> operands(lanes.size());
+    for (std::size_t n = 0; n < lanes.size(); ++n)
+      for_each_child(lanes[n], [&](const Expr& child) { operands[n].push_back(child); });
+    std::size_t at = 0;
+    bool is_rolled = true;
+    const Expr result = map_children(lanes[0], [&](const Expr& child) {
+      LaneValues column;
+      for (const LaneValues& of_lane : operands) column.push_back(of_lane[at]);
+      ++at;
+      const std::optional<Expr> one = is_rolled ? rolled(column) : std::nullopt;
+      is_rolled = one.has_value();
+      return one.value_or(child);
+    });
+    return is_rolled ? std::optional(result) : std::nullopt;
+  }
+
+  std::optional<Expr> rolled_loads(const LaneValues& lanes) {
     const Load& first = *lanes[0].as<Load>();
-    const int count = static_cast<int>(lanes.size());
     LaneValues places;
     for (const Expr& e : lanes) {
       const Load& load = *e.as<Load>();
@@ -151,9 +129,11 @@ class Packer {
     const std::optional<std::int64_t> step = distance(places);
     if (!step || *step < 0 || *step > 4 || reads_memory(flat(places[0]))) return std::nullopt;
     ++loads_;
-    const DataType type = places[0].dtype();
-    if (*step == 0) return make_broadcast(lanes[0], count);
-    return make_load(first.buffer, {make_ramp(places[0], make_int(type, *step), count)});
+    return make_load(first.buffer, {linear(places[0], *step)});
+  }
+
+  Expr linear(const Expr& first, std::int64_t step) const {
+    return first + cast(first.dtype(), lane_) * make_int(first.dtype(), step);
   }
 
   /// Returns the constant difference between consecutive lanes.
@@ -176,6 +156,7 @@ class Packer {
     return found;
   }
 
+  Var lane_{"lane"};
   const VarMap& lets_;
   const arith::WrittenMemory& memory_;
   /// The number of packed loads. Packing values without loads saves no work.

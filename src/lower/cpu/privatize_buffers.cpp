@@ -20,16 +20,14 @@
 #include "lower/passes.h"
 
 #include "lower/checks/filling.h"
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/cpu/register_model.h"
 
 namespace tenon::lowering {
 
 using namespace tir;
 
 namespace {
-
-/// The maximum size: larger memory does not fit registers and uses too much stack.
-constexpr std::int64_t kMaxPrivateBytes = 1024;
 
 class Privatizer {
  public:

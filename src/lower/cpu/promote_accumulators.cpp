@@ -21,7 +21,8 @@
 
 #include <algorithm>
 
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/cpu/register_model.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::lowering {
@@ -42,7 +43,7 @@ std::vector<Accumulator> invariant_accumulators(const VectorBody& body) {
   arith::Facts facts;
   const auto moves = [&](const Expr& index) {
     return std::any_of(body.loops.begin(), body.loops.end(),
-                       [&](const VectorBody::Loop& loop) { return uses_var(index, loop.var); });
+                       [&](const For* loop) { return uses_var(index, loop->var); });
   };
   std::vector<Accumulator> result;
   for (const Accumulator& sum : body.sums) {
@@ -51,14 +52,14 @@ std::vector<Accumulator> invariant_accumulators(const VectorBody& body) {
     if (body.owns(sum.buffer)) continue;
     if (!ramp || !is_one(ramp->stride) || sum.additions < 2 || moves(sum.index)) continue;
     const arith::Access own = arith::access_of(arith::AccessKind::Write, sum.buffer, {sum.index});
-    const bool is_alone =
-        std::all_of(body.accesses.begin(), body.accesses.end(), [&](const VectorAccess& other) {
-          if (!other.access.buffer->data.same_as(sum.buffer->data)) return true;
-          const bool is_same = structural_equal(other.index, sum.index) &&
-                               other.access.buffer->dtype == sum.buffer->dtype;
-          return is_same ||
-                 arith::are_disjoint(own, other.access, arith::Relation::same_iteration(), facts);
-        });
+    bool is_alone = true;
+    for (std::size_t n = 0; n < body.indices.size() && is_alone; ++n) {
+      const arith::Access& other = body.memory.accesses[n];
+      const bool is_same =
+          structural_equal(body.indices[n], sum.index) && other.buffer->dtype == sum.buffer->dtype;
+      is_alone = !other.buffer->data.same_as(sum.buffer->data) || is_same ||
+                 arith::are_disjoint(own, other, arith::Relation::same_iteration(), facts);
+    }
     if (is_alone) result.push_back(sum);
   }
   return result;
@@ -92,13 +93,11 @@ class Localizer {
     const std::vector<Accumulator> sums = invariant_accumulators(*body);
     int registers = 0;
     for (const Accumulator& sum : sums) registers += registers_for(sum.dtype, registers_.bits);
-    if (sums.empty() || registers > 2 * registers_.for_sums) return std::nullopt;
+    if (sums.empty() || !may_promote(registers, registers_)) return std::nullopt;
     return around(s, sums);
   }
 
-  static bool surely_runs(const VectorBody::Loop& loop) {
-    return *constant_int(loop.range.extent) > 0;
-  }
+  static bool surely_runs(const For* loop) { return *constant_int(loop->extent) > 0; }
 
   /// Loads the sums before `s` and stores them after it. Sums with the same element type share an
   /// allocation.

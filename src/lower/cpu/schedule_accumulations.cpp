@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/register_model.h"
 #include "lower/rewriting.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/memory_scope.h"

@@ -17,8 +17,9 @@
 #include <bit>
 #include <unordered_set>
 
-#include "lower/cpu/lane_value.h"
-#include "lower/cpu/vector_body.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/cpu/register_model.h"
+#include "lower/loops/lanes.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::lowering {
@@ -27,10 +28,6 @@ using namespace tir;
 
 namespace {
 
-/// The maximum number of registers of a vector that is kept whole, such as a register tile of sums.
-constexpr int kMaxRegisters = 16;
-/// The registers per part: enough for independent operations, and few enough for any body.
-constexpr int kRegistersOfAPart = 4;
 /// The maximum number of conditional lane loads in a statement. Each one that the target cannot
 /// mask becomes a branch, and LLVM's time is superlinear in their number.
 constexpr int kMaxGuardedLanes = 128;
@@ -62,6 +59,17 @@ int guarded_loads(const Expr& e, bool is_guarded = false) {
     is_first = false;
   });
   return count;
+}
+
+/// Returns lanes first, ..., first + count - 1 of the vector; nullopt if they cannot be computed
+/// separately.
+std::optional<Expr> part_of(const Expr& e, const Expr& first, int count) {
+  if (count == 1) return lane_value(e, first);
+  const Var lane("lane");
+  const std::optional<Expr> one = lane_value(e, lane);
+  const std::optional<Expr> part =
+      one ? in_lanes(*one, {lane, first, count}, {.choice = LaneOptions::Choice::Keep}) : one;
+  return part && part->dtype().is_scalar() ? make_broadcast(*part, count) : part;
 }
 
 class WideSplitter {
@@ -111,7 +119,7 @@ class WideSplitter {
   }
 
   bool is_wide(DataType type) const {
-    return type.is_vector() && registers_for(type, bits_) > kMaxRegisters;
+    return type.is_vector() && registers_for(type, bits_) > kMaxRegistersOfVector;
   }
 
   /// Whether a vector computed for the value or its indices is too wide.
@@ -138,7 +146,7 @@ class WideSplitter {
     const int most = guarded ? power_of_two(kMaxGuardedLanes / guarded) : lanes;
     const bool is_wide = has_wide(value) || has_wide(place);
     if (!is_wide && lanes <= std::max(most, in_register)) return lanes;
-    return std::clamp(most, in_register, in_register * kRegistersOfAPart);
+    return std::clamp(most, in_register, in_register * kRegistersOfPart);
   }
 
   /// Declares a temporary for a vector; each bool takes a byte.
@@ -197,20 +205,21 @@ class WideSplitter {
     const int width = part_lanes(n.value, n.indices[0]);
     if (width >= lanes) return make_store(n.buffer, n.value, n.indices);
     std::vector<Stmt> parts;
-    const auto add = [&](const LanePart& part, const std::optional<Var>& var, int count) {
-      const std::optional<Expr> value = part_of(n.value, part), index = part_of(n.indices[0], part);
+    const auto add = [&](const Expr& first, int lanes_of_part, const std::optional<Var>& var,
+                         int count) {
+      const std::optional<Expr> value = part_of(n.value, first, lanes_of_part),
+                                index = part_of(n.indices[0], first, lanes_of_part);
       if (!value || !index) return false;
       const Stmt one = make_store(n.buffer, *value, {*index});
       parts.push_back(var ? make_stmt(For{*var, Expr(0), Expr(count), ForKind::Serial, one}) : one);
       return true;
     };
     const Var part("part");
-    if (lanes >= width && !add({lanes, Expr(part) * width, width}, part, lanes / width))
-      return std::nullopt;
+    if (lanes >= width && !add(Expr(part) * width, width, part, lanes / width)) return std::nullopt;
     int first = lanes / width * width;
     for (int count = width / 2; count >= 1; count /= 2) {
       if (lanes - first < count) continue;
-      if (!add({lanes, Expr(first), count}, std::nullopt, 1)) return std::nullopt;
+      if (!add(Expr(first), count, std::nullopt, 1)) return std::nullopt;
       first += count;
     }
     return make_seq(std::move(parts));

@@ -17,8 +17,8 @@
 
 #include <algorithm>
 
-#include "lower/cpu/lane_value.h"
-#include "lower/cpu/scalar_loop.h"
+#include "lower/cpu/loop_body.h"
+#include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"

@@ -11,29 +11,58 @@ namespace tenon::lowering {
 
 using namespace tir;
 
+namespace {
+
+constexpr std::string_view kSerial = ".s";
+
+/// Whether an intrinsic works lane by lane on vector arguments.
 bool is_lane_wise(Intrin intrin) {
   return intrin <= Intrin::q_multiply_shift || intrin == Intrin::likely ||
          intrin == Intrin::reinterpret;
 }
 
-namespace {
+// ---- memory of lanes ----------------------------------------------------------------------------
 
-constexpr std::string_view kSerial = ".s";
+/// Returns the common width of the vectors that access the memory, each at a multiple of the width;
+/// 1 if scalars access it, nullopt for other accesses.
+std::optional<int> access_width(const Stmt& body, const Var& data) {
+  VarMap lets;
+  std::optional<int> width;
+  bool is_regular = true;
+  const auto note = [&](const Buffer& buffer, const Expr& index) {
+    if (!buffer->data.same_as(data)) return;
+    const Ramp* ramp = index.as<Ramp>();
+    const int own = index.dtype().lanes;
+    is_regular = is_regular && width.value_or(own) == own && (own == 1 || ramp);
+    width = own;
+    if (!ramp || !is_regular) return;
+    const Expr base = substitute(ramp->base, lets);
+    is_regular = is_one(ramp->stride) &&
+                 is_zero(arith::simplify(floormod(base, make_int(base.dtype(), own))));
+  };
+  walk(
+      body, [&](const Let& let) { set(lets, let.var, substitute(let.value, lets)); },
+      [&](const Load& load) { note(load.buffer, load.indices.back()); },
+      [&](const Store& store) { note(store.buffer, store.indices.back()); });
+  return is_regular ? std::optional(width.value_or(1)) : std::nullopt;
+}
 
-/// Expands each element of one allocation to `lanes` adjacent ones: index * lanes + lane.
-Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes) {
-  const arith::Facts nothing;
+/// Gives every lane its own copy of the memory, whose accesses are `width` wide. Each `width`
+/// elements are followed by those of the next lane.
+Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes, int width) {
   std::unordered_map<const BufferNode*, Buffer> spread;
   auto buffer_of = [&](const Buffer& buffer) {
     auto found = spread.find(buffer.get());
     if (found != spread.end()) return found->second;
     BufferNode node = *buffer.get();
-    node.shape.back() = arith::simplify(node.shape.back() * lanes, nothing);
+    node.shape.back() = arith::simplify(node.shape.back() * lanes);
     node.strides.clear();
     return spread.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
   };
   auto index_of = [&](std::vector<Expr> indices) {
-    indices.back() = arith::simplify(indices.back() * lanes + lane, nothing);
+    const Ramp* ramp = indices.back().as<Ramp>();
+    const Expr first = arith::simplify((ramp ? ramp->base : indices.back()) * lanes + lane * width);
+    indices.back() = ramp ? make_ramp(first, ramp->stride, width) : first;
     return indices;
   };
   return rewrite(
@@ -48,43 +77,103 @@ Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int 
       });
 }
 
-}  // namespace
+// ---- from iterations to lanes -------------------------------------------------------------------
 
-bool is_serial_lanes(const For& loop) {
-  return loop.kind == ForKind::Serial && loop.var.name().ends_with(kSerial);
-}
+class Lanes {
+ public:
+  Lanes(const LaneRange& range, const LaneOptions& options)
+      : var_(range.var),
+        min_(range.min),
+        lanes_(range.count),
+        options_(options),
+        lane_("lane", var_.dtype()),
+        ramp_(make_ramp(min_, make_int(var_.dtype(), 1), lanes_)) {
+    set(first_, var_, min_);
+  }
 
-Lanes::Lanes(Var var, Expr min, int lanes, LaneChoice choice)
-    : var_(std::move(var)),
-      min_(std::move(min)),
-      lanes_(lanes),
-      choice_(choice),
-      ramp_(make_ramp(min_, make_int(var_.dtype(), 1), lanes)) {}
+  bool is_refused() const { return is_refused_; }
 
-Expr Lanes::refuse(const Expr& e) {
-  is_refused_ = true;
-  return e;
-}
+  Expr expr(const Expr& e);
 
-Stmt Lanes::refuse(const Stmt& s) {
-  is_refused_ = true;
-  return s;
-}
+  Stmt stmt(const Stmt& s) {
+    const Stmt result = by_lanes(s);
+    if (!is_refused_ || !options_.may_serialize) return result;
+    is_refused_ = false;
+    return serial(s);
+  }
 
-Expr Lanes::broadcast_to(const Expr& e, int lanes) {
-  const int own = e.dtype().lanes;
-  if (own == lanes) return e;
-  if (const Broadcast* inner = e.as<Broadcast>(); inner && lanes % own == 0)
-    return make_broadcast(inner->value, lanes);
-  if (own != 1) return refuse(e);
-  return make_broadcast(e, lanes);
-}
+ private:
+  std::vector<Expr> exprs(const std::vector<Expr>& list) {
+    return mapped(list, [&](const Expr& e) { return expr(e); });
+  }
+  Expr index(const Expr& e);
+  Expr linear(const Expr& e);
+  Expr binary(const Binary& op, const Expr& self);
+  Expr sum(const Binary& op, const Expr& a, const Expr& b);
+  Expr product(const Expr& a, const Expr& b);
+  Expr select(const Select& select, const Expr& self);
+  Expr ramp(const Ramp& ramp, const Expr& self);
+  Expr call(const Call& call, const Expr& self);
+  Expr if_then_else(const Call& call, const Expr& self);
+  Expr load(const Load& load, const Expr& self);
+  Expr let(const LetExpr& let, const Expr& self);
 
-// ---- expressions --------------------------------------------------------------------------------
+  Stmt by_lanes(const Stmt& s);
+  Stmt store(const Store& store, const Stmt& self);
+  Stmt loop(const For& loop, const Stmt& self);
+  Stmt branch(const If& branch, const Stmt& self);
+  Stmt let(const Let& let, const Stmt& self);
+  Stmt allocate(const Allocate& allocate, const Stmt& self);
+  Stmt evaluate(const Evaluate& evaluate, const Stmt& self);
+  Stmt serial(const Stmt& s);
 
-std::vector<Expr> Lanes::exprs(const std::vector<Expr>& list) {
-  return mapped(list, [&](const Expr& e) { return expr(e); });
-}
+  /// Whether the forms of TVM 0.9 are required.
+  bool is_text() const { return options_.choice == LaneOptions::Choice::Serial; }
+
+  /// Whether code generators access several elements at once.
+  bool has_lanes(const Buffer& buffer) const {
+    return options_.may_serialize || buffer->dtype.is_scalar();
+  }
+
+  /// Refuses to vectorize the current statement. The result is ignored.
+  template <class T>
+  T refuse(const T& it) {
+    is_refused_ = true;
+    return it;
+  }
+
+  Expr broadcast_to(const Expr& e, int lanes) {
+    const int own = e.dtype().lanes;
+    if (own == lanes) return e;
+    if (const Broadcast* inner = e.as<Broadcast>(); inner && lanes % own == 0)
+      return make_broadcast(inner->value, lanes);
+    if (own == 1) return make_broadcast(e, lanes);
+    const std::optional<Expr> lane = common_lane(e);
+    return lane ? make_broadcast(*lane, lanes) : refuse(e);
+  }
+
+  /// Returns the value that all lanes of the vector have; nullopt if they may differ.
+  std::optional<Expr> common_lane(const Expr& e) const {
+    if (options_.may_serialize || e.dtype().is_scalar()) return std::nullopt;
+    const Var lane("lane");
+    const std::optional<Expr> value = lane_value(e, lane);
+    return value && !uses_var(*value, lane) ? value : std::nullopt;
+  }
+
+  Var var_;
+  Expr min_;
+  int lanes_;
+  LaneOptions options_;
+  /// The number of the lane.
+  Var lane_;
+  Expr ramp_;
+  arith::Facts facts_;
+  /// The first iteration, and the values of the enclosing lets.
+  VarMap first_, values_;
+  /// The enclosing lets whose values differ between lanes, and the vectors of those values.
+  VarMap lets_;
+  bool is_refused_ = false, is_in_index_ = false, is_in_mask_ = false;
+};
 
 Expr Lanes::expr(const Expr& e) {
   return match(
@@ -92,6 +181,8 @@ Expr Lanes::expr(const Expr& e) {
       [&](const StringImm&) { return e; },
       [&](const VarNode&) {
         if (e.same_as(var_)) return ramp_;
+        if (e.same_as(lane_))
+          return make_ramp(make_int(e.dtype(), 0), make_int(e.dtype(), 1), lanes_);
         auto found = lets_.find(&e.node());
         return found == lets_.end() ? e : found->second;
       },
@@ -100,8 +191,9 @@ Expr Lanes::expr(const Expr& e) {
         const Ramp* ramp = value.as<Ramp>();
         // Indices do not overflow, so a widened ramp is still a ramp.
         if (ramp && e.dtype().is_int() && value.dtype().is_int() &&
-            e.dtype().bits > value.dtype().bits)
-          return make_ramp(cast(e.dtype(), ramp->base), cast(e.dtype(), ramp->stride), ramp->lanes);
+            e.dtype().bits > value.dtype().bits && (is_in_index_ || options_.may_serialize))
+          return make_ramp(cast(e.dtype().element(), ramp->base),
+                           cast(e.dtype().element(), ramp->stride), ramp->lanes);
         return value.same_as(n.value) ? e
                                       : make_cast(e.dtype().with_lanes(value.dtype().lanes), value);
       },
@@ -110,11 +202,7 @@ Expr Lanes::expr(const Expr& e) {
         const Expr a = expr(n.a);
         return a.same_as(n.a) ? e : make_not(a);
       },
-      [&](const Select& n) { return select(n, e); },
-      [&](const Ramp& n) {
-        const bool varies = !expr(n.base).same_as(n.base) || !expr(n.stride).same_as(n.stride);
-        return varies ? refuse(e) : e;
-      },
+      [&](const Select& n) { return select(n, e); }, [&](const Ramp& n) { return ramp(n, e); },
       [&](const Broadcast& n) { return expr(n.value).same_as(n.value) ? e : refuse(e); },
       [&](const Shuffle& n) {
         auto varies = [&](const Expr& part) { return !expr(part).same_as(part); };
@@ -125,6 +213,31 @@ Expr Lanes::expr(const Expr& e) {
       [&](const LetExpr& n) { return let(n, e); }, [&](const Call& n) { return call(n, e); },
       [&](const Load& n) { return load(n, e); }, [&](const ProducerLoad&) { return refuse(e); },
       [&](const Reduce&) { return refuse(e); });
+}
+
+/// Returns an index, in which sums and products do not overflow.
+Expr Lanes::index(const Expr& e) {
+  const bool was_in_index = std::exchange(is_in_index_, true);
+  const Expr result = linear(e);
+  is_in_index_ = was_in_index;
+  return result;
+}
+
+/// Returns a ramp if the integer is linear in the iteration.
+Expr Lanes::linear(const Expr& e) {
+  const Expr flat = options_.simplifies_indices ? substitute(e, values_) : e;
+  const Expr result = expr(flat);
+  if (is_refused_ || options_.may_serialize || e.dtype().is_vector()) return result;
+  if (result.same_as(flat)) return e;
+  if (const Ramp* ramp = result.as<Ramp>())
+    return options_.simplifies_indices
+               ? make_ramp(arith::simplify(ramp->base), arith::simplify(ramp->stride), ramp->lanes)
+               : result;
+  const Expr inlined = substitute(e, values_);
+  const std::optional<Expr> step = step_of(inlined, var_);
+  if (!step) return result;
+  const Expr base = arith::simplify(substitute(inlined, first_));
+  return is_zero(*step) ? base : make_ramp(base, cast(e.dtype(), *step), lanes_);
 }
 
 Expr Lanes::sum(const Binary& op, const Expr& a, const Expr& b) {
@@ -143,13 +256,15 @@ Expr Lanes::sum(const Binary& op, const Expr& a, const Expr& b) {
 Expr Lanes::product(const Expr& a, const Expr& b) {
   const Ramp* a_ramp = a.as<Ramp>();
   const Ramp* b_ramp = b.as<Ramp>();
-  auto is_positive = [&](const Expr& factor) {
-    return factor.dtype().is_scalar() && arith::can_prove_at_least(factor, 1, facts_);
+  auto keeps_ramps = [&](const Expr& factor) {
+    if (!factor.dtype().is_scalar()) return false;
+    return arith::can_prove_at_least(factor, 1, facts_) ||
+           (!options_.may_serialize && constant_int(factor).value_or(0) != 0);
   };
-  if (a_ramp && is_positive(b))
+  if (a_ramp && keeps_ramps(b))
     return make_ramp(fold(BinaryOp::Mul, a_ramp->base, b), fold(BinaryOp::Mul, a_ramp->stride, b),
                      a_ramp->lanes);
-  if (b_ramp && is_positive(a))
+  if (b_ramp && keeps_ramps(a))
     return make_ramp(fold(BinaryOp::Mul, b_ramp->base, a), fold(BinaryOp::Mul, b_ramp->stride, a),
                      b_ramp->lanes);
   const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
@@ -173,11 +288,25 @@ Expr Lanes::select(const Select& select, const Expr& self) {
   if (is_refused_ || (condition.same_as(select.condition) && a.same_as(select.if_true) &&
                       b.same_as(select.if_false)))
     return self;
+  // One condition for all lanes of an iteration cannot be repeated.
+  const bool differs = condition.dtype().lanes != select.condition.dtype().lanes;
+  if (differs && select.condition.dtype().lanes != self.dtype().lanes) return refuse(self);
   const int lanes =
       std::max({int{condition.dtype().lanes}, int{a.dtype().lanes}, int{b.dtype().lanes}});
   const Expr wide_condition = broadcast_to(condition, lanes), wide_a = broadcast_to(a, lanes),
              wide_b = broadcast_to(b, lanes);
   return is_refused_ ? self : make_select(wide_condition, wide_a, wide_b);
+}
+
+/// Merges the ramps of all iterations if each continues the previous one.
+Expr Lanes::ramp(const Ramp& ramp, const Expr& self) {
+  const Expr base = linear(ramp.base), stride = expr(ramp.stride);
+  if (base.same_as(ramp.base) && stride.same_as(ramp.stride)) return self;
+  const Ramp* bases = base.as<Ramp>();
+  const std::optional<std::int64_t> step = bases ? constant_int(bases->stride) : std::nullopt;
+  const std::optional<std::int64_t> own = constant_int(stride);
+  if (is_refused_ || !step || !own || *step != *own * ramp.lanes) return refuse(self);
+  return make_ramp(bases->base, stride, ramp.lanes * lanes_);
 }
 
 Expr Lanes::let(const LetExpr& let, const Expr& self) {
@@ -195,19 +324,19 @@ Expr Lanes::if_then_else(const Call& call, const Expr& self) {
   const Expr condition = expr(call.args[0]);
   if (is_refused_) return self;
   const Expr a = expr(call.args[1]), b = expr(call.args[2]);
-  if (condition.dtype().is_vector()) {
-    if (choice_ == LaneChoice::Serial) return refuse(self);
-    const int lanes = condition.dtype().lanes;
-    const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
-    return is_refused_ ? self : make_select(condition, wide_a, wide_b);
-  }
-  if (condition.same_as(call.args[0]) && a.same_as(call.args[1]) && b.same_as(call.args[2]))
+  if (is_refused_ ||
+      (condition.same_as(call.args[0]) && a.same_as(call.args[1]) && b.same_as(call.args[2])))
     return self;
-  const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
-  const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
-  return is_refused_ ? self
-                     : make_call(self.dtype().with_lanes(lanes), Intrin::if_then_else,
-                                 {condition, wide_a, wide_b});
+  const int own = condition.dtype().lanes;
+  if (own > 1 && is_text()) return refuse(self);
+  if (own > 1 && call.args[0].dtype().lanes != self.dtype().lanes) return refuse(self);
+  const int lanes = std::max({own, int{a.dtype().lanes}, int{b.dtype().lanes}});
+  const Expr choice = own > 1 ? broadcast_to(condition, lanes) : condition,
+             wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
+  if (is_refused_) return self;
+  if (own > 1 && options_.choice == LaneOptions::Choice::Select)
+    return make_select(choice, wide_a, wide_b);
+  return make_call(self.dtype().with_lanes(lanes), Intrin::if_then_else, {choice, wide_a, wide_b});
 }
 
 Expr Lanes::call(const Call& call, const Expr& self) {
@@ -222,8 +351,7 @@ Expr Lanes::call(const Call& call, const Expr& self) {
   if (is_refused_ || is_same) return self;
   const Intrin* intrin = std::get_if<Intrin>(&call.callee);
   const bool is_serial_in_text =
-      choice_ == LaneChoice::Serial &&
-      (call.is(Intrin::isnan) || call.is(Intrin::isinf) || call.is(Intrin::isfinite));
+      is_text() && (call.is(Intrin::isnan) || call.is(Intrin::isinf) || call.is(Intrin::isfinite));
   if (!intrin || !is_lane_wise(*intrin) || is_serial_in_text) {
     // An argument that remains scalar may contain a ramp, for example in an index. Such calls are
     // legal.
@@ -237,49 +365,50 @@ Expr Lanes::call(const Call& call, const Expr& self) {
 }
 
 Expr Lanes::load(const Load& load, const Expr& self) {
-  const std::vector<Expr> indices = exprs(load.indices);
+  const std::vector<Expr> indices = mapped(load.indices, [&](const Expr& e) { return index(e); });
   bool is_same = true;
   for (std::size_t n = 0; n < indices.size(); ++n) {
     is_same = is_same && indices[n].same_as(load.indices[n]);
     if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
   }
-  return is_refused_ || is_same ? self : make_load(load.buffer, indices);
+  if (is_refused_ || is_same) return self;
+  return has_lanes(load.buffer) ? make_load(load.buffer, indices) : refuse(self);
 }
 
 // ---- statements ---------------------------------------------------------------------------------
 
-Stmt Lanes::stmt(const Stmt& s) {
-  const Stmt result = by_lanes(s);
-  if (!is_refused_) return result;
-  is_refused_ = false;
-  return serial(s);
+Stmt Lanes::by_lanes(const Stmt& s) {
+  /// The expressions of these statements are evaluated once for all lanes.
+  const auto once = [&](const auto&) {
+    return map_children(
+        s,
+        [&](const Expr& e) {
+          const Expr wide = expr(e);
+          return wide.dtype() == e.dtype() ? wide : refuse(e);
+        },
+        [&](const Stmt& c) { return is_refused_ ? c : stmt(c); });
+  };
+  return match(
+      s.node().value, [&](const Store& n) { return store(n, s); },
+      [&](const For& n) { return loop(n, s); }, [&](const If& n) { return branch(n, s); },
+      [&](const Let& n) { return let(n, s); }, [&](const Allocate& n) { return allocate(n, s); },
+      [&](const Evaluate& n) { return evaluate(n, s); }, [&](const While&) { return refuse(s); },
+      [&](const Assert&) { return refuse(s); }, [&](const Seq& n) { return once(n); },
+      [&](const Attr& n) { return once(n); }, [&](const Realize& n) { return once(n); },
+      [&](const BufferView& n) { return once(n); }, [&](const Prefetch& n) { return once(n); },
+      [&](const BlockRealize& n) { return once(n); });
 }
 
-Stmt Lanes::by_lanes(const Stmt& s) {
-  if (const Store* n = s.as<Store>()) return store(*n, s);
-  if (const For* n = s.as<For>()) return loop(*n, s);
-  if (const If* n = s.as<If>()) return branch(*n, s);
-  if (const Let* n = s.as<Let>()) return let(*n, s);
-  if (const Allocate* n = s.as<Allocate>()) return allocate(*n, s);
-  if (const Evaluate* n = s.as<Evaluate>()) {
-    const Expr value = expr(n->value);
-    // An effect happens once per lane; a prefetch is only a hint.
-    const bool is_effect =
-        effect_of(value) == Effect::UpdateState && !as_call(value, Intrin::prefetch);
-    return is_refused_ || is_effect ? refuse(s) : make_evaluate(value);
-  }
-  if (s.as<While>() || s.as<Assert>()) return refuse(s);
-  return map_children(
-      s,
-      [&](const Expr& e) {
-        const Expr wide = expr(e);
-        return wide.dtype() == e.dtype() ? wide : refuse(e);
-      },
-      [&](const Stmt& c) { return is_refused_ ? c : stmt(c); });
+Stmt Lanes::evaluate(const Evaluate& evaluate, const Stmt& self) {
+  const Expr value = expr(evaluate.value);
+  // An effect happens once per lane; a prefetch is only a hint.
+  const bool is_effect =
+      effect_of(value) == Effect::UpdateState && !as_call(value, Intrin::prefetch);
+  return is_refused_ || is_effect ? refuse(self) : make_evaluate(value);
 }
 
 Stmt Lanes::store(const Store& store, const Stmt& self) {
-  std::vector<Expr> indices = exprs(store.indices);
+  std::vector<Expr> indices = mapped(store.indices, [&](const Expr& e) { return index(e); });
   const Expr value = expr(store.value);
   if (is_refused_) return self;
   bool is_same = value.same_as(store.value);
@@ -290,8 +419,10 @@ Stmt Lanes::store(const Store& store, const Stmt& self) {
   // All lanes store to the same element. The order matters if they store different values, or read
   // the value of the previous lane.
   const bool is_fixed = indices.back().same_as(store.indices.back());
-  if (is_fixed && (!is_same || reads(store.value, store.buffer->data))) return refuse(self);
+  if (is_fixed && (!is_same || is_in_mask_ || reads(store.value, store.buffer->data)))
+    return refuse(self);
   if (is_same) return self;
+  if (!has_lanes(store.buffer)) return refuse(self);
   const int element_lanes = store.buffer->dtype.lanes;
   const int lanes =
       std::max(int{value.dtype().lanes}, element_lanes * indices.back().dtype().lanes);
@@ -308,18 +439,41 @@ Stmt Lanes::loop(const For& loop, const Stmt& self) {
 
 Stmt Lanes::branch(const If& branch, const Stmt& self) {
   const Expr condition = expr(branch.condition);
-  if (is_refused_ || condition.dtype().is_vector()) return refuse(self);
+  const bool differs = condition.dtype().lanes != branch.condition.dtype().lanes;
+  if (is_refused_ || (differs && !options_.masks_branches)) return refuse(self);
+  const bool was_in_mask = std::exchange(is_in_mask_, is_in_mask_ || differs);
   const Stmt then_case = stmt(branch.then_case);
-  if (is_refused_ || !branch.else_case) return make_stmt(If{condition, then_case, std::nullopt});
-  return make_stmt(If{condition, then_case, stmt(*branch.else_case)});
+  const std::optional<Stmt> else_case =
+      !is_refused_ && branch.else_case ? std::optional(stmt(*branch.else_case)) : std::nullopt;
+  is_in_mask_ = was_in_mask;
+  return make_stmt(If{condition, then_case, else_case});
 }
 
 Stmt Lanes::let(const Let& let, const Stmt& self) {
-  const Expr value = expr(let.value);
+  Expr value = let.var.dtype().is_int() ? linear(let.value) : expr(let.value);
   if (is_refused_) return self;
-  if (value.dtype() == let.value.dtype()) return make_stmt(Let{let.var, value, stmt(let.body)});
-  const Var wide(let.var.name(), value.dtype());
+  if (!options_.may_serialize) set(values_, let.var, substitute(let.value, values_));
+  Var wide(let.var.name(), value.dtype());
+  if (value.dtype() == let.value.dtype()) {
+    const std::optional<Expr> lane = common_lane(value);
+    if (!lane) return make_stmt(Let{let.var, value, stmt(let.body)});
+    // The variable is a scalar, whose broadcasts can have any number of lanes.
+    wide = Var(let.var.name(), lane->dtype());
+    set(lets_, let.var, make_broadcast(wide, value.dtype().lanes));
+    return make_stmt(Let{wide, *lane, stmt(let.body)});
+  }
   set(lets_, let.var, wide);
+  const Ramp* ramp = value.as<Ramp>();
+  if (ramp && !options_.may_serialize) {
+    // The variable is the first lane, and its uses remain ramps.
+    if (options_.simplifies_indices) {
+      set(lets_, let.var, value);
+      return stmt(let.body);
+    }
+    wide = let.var.fresh();
+    set(lets_, let.var, make_ramp(wide, ramp->stride, ramp->lanes));
+    value = Expr(ramp->base);
+  }
   const Stmt body = stmt(let.body);
   lets_.erase(&let.var.node());
   return make_stmt(Let{wide, value, body});
@@ -332,9 +486,12 @@ Stmt Lanes::allocate(const Allocate& allocate, const Stmt& self) {
   for (const Expr& extent : result.extents)
     if (extent.dtype().is_vector()) return refuse(self);
   if (is_refused_ || result.condition.dtype().is_vector()) return refuse(self);
+  const std::optional<int> width = access_width(allocate.body, allocate.data);
+  if (!width) return refuse(self);
   // Each lane has its own memory.
   result.extents.back() = result.extents.back() * lanes_;
-  result.body = stmt(spread_allocation(allocate.body, allocate.data, var_ - min_, lanes_));
+  const Expr lane = options_.may_serialize ? var_ - min_ : Expr(lane_);
+  result.body = stmt(spread_allocation(allocate.body, allocate.data, lane, lanes_, *width));
   return make_stmt(std::move(result));
 }
 
@@ -347,6 +504,112 @@ Stmt Lanes::serial(const Stmt& s) {
   set(replaced, var_, index);
   return make_stmt(
       For{index, min_, make_int(var_.dtype(), lanes_), ForKind::Serial, replace_vars(s, replaced)});
+}
+
+// ---- from lanes to one lane ---------------------------------------------------------------------
+
+class OneLane {
+ public:
+  OneLane(int lanes, const Expr& lane) : lanes_(lanes), lane_(lane) {}
+
+  std::optional<Expr> expr(const Expr& e) {
+    using Result = std::optional<Expr>;
+    if (e.dtype().lanes != lanes_) return std::nullopt;
+    const auto none = [](const auto&) -> Result { return std::nullopt; };
+    const auto rebuilt = [&](const auto&) { return lane_wise(e); };
+    return match(
+        e.node().value,
+        [&](const VarNode&) -> Result {
+          const auto found = lets_.find(&e.node());
+          return found == lets_.end() ? std::nullopt : Result(found->second);
+        },
+        [&](const Cast& n) { return rebuilt(n); }, [&](const Binary& n) { return rebuilt(n); },
+        [&](const Not& n) { return rebuilt(n); }, [&](const Select& n) { return rebuilt(n); },
+        [&](const Call& n) -> Result {
+          const Intrin* intrin = std::get_if<Intrin>(&n.callee);
+          return intrin && effect_of(*intrin) == Effect::Pure ? lane_wise(e) : std::nullopt;
+        },
+        [&](const Ramp& n) -> Result { return n.base + cast(n.base.dtype(), lane_) * n.stride; },
+        [&](const Broadcast& n) -> Result {
+          return n.value.dtype().is_scalar() ? Result(n.value) : std::nullopt;
+        },
+        [&](const Load& n) -> Result {
+          if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return std::nullopt;
+          const Result index = expr(n.indices[0]);
+          return index ? Result(make_load(n.buffer, {*index})) : std::nullopt;
+        },
+        [&](const LetExpr& n) { return let(n); }, [&](const Shuffle& n) { return none(n); },
+        [&](const IntImm& n) { return none(n); }, [&](const FloatImm& n) { return none(n); },
+        [&](const StringImm& n) { return none(n); }, [&](const ProducerLoad& n) { return none(n); },
+        [&](const Reduce& n) { return none(n); });
+  }
+
+ private:
+  /// Rebuilds an operation on the operands' lanes. The condition of a choice may be a scalar.
+  std::optional<Expr> lane_wise(const Expr& e) {
+    const Select* select = e.as<Select>();
+    const Call* choice = as_call(e, Intrin::if_then_else);
+    std::vector<Expr> own;
+    bool is_known = true;
+    for_each_child(e, [&](const Expr& child) {
+      const bool is_uniform = own.empty() && (select || choice) && child.dtype().is_scalar();
+      const std::optional<Expr> one = is_uniform ? child : is_known ? expr(child) : std::nullopt;
+      is_known = is_known && one;
+      if (one) own.push_back(*one);
+    });
+    if (!is_known) return std::nullopt;
+    if (const Binary* n = e.as<Binary>()) return make_binary(n->op, own[0], own[1]);
+    if (const Call* n = e.as<Call>()) return make_call(e.dtype().element(), n->callee, own);
+    if (select) return make_select(own[0], own[1], own[2]);
+    return e.as<Not>() ? make_not(own[0]) : make_cast(e.dtype().element(), own[0]);
+  }
+
+  /// Defines a fresh variable, because every lane needs its own definition.
+  std::optional<Expr> let(const LetExpr& n) {
+    const bool is_scalar = n.value.dtype().is_scalar();
+    const std::optional<Expr> value = is_scalar ? n.value : expr(n.value);
+    if (!value) return std::nullopt;
+    const Var own(n.var.name(), value->dtype());
+    VarMap fresh;
+    set(is_scalar ? fresh : lets_, n.var, own);
+    const std::optional<Expr> body = expr(is_scalar ? substitute(n.body, fresh) : n.body);
+    return body ? std::optional(make_let(own, *value, *body)) : std::nullopt;
+  }
+
+  int lanes_;
+  const Expr& lane_;
+  /// The lanes of the vector lets in scope.
+  VarMap lets_;
+};
+
+}  // namespace
+
+std::optional<Expr> in_lanes(const Expr& e, const LaneRange& range, const LaneOptions& options) {
+  Lanes lanes(range, options);
+  Expr result = lanes.expr(e);
+  return lanes.is_refused() ? std::nullopt : std::optional(std::move(result));
+}
+
+std::optional<Stmt> in_lanes(const Stmt& s, const LaneRange& range, const LaneOptions& options) {
+  Lanes lanes(range, options);
+  Stmt result = lanes.stmt(s);
+  return lanes.is_refused() ? std::nullopt : std::optional(std::move(result));
+}
+
+std::optional<Expr> lane_value(const Expr& e, const Expr& lane) {
+  return e.dtype().is_scalar() ? std::optional(e) : OneLane(e.dtype().lanes, lane).expr(e);
+}
+
+std::optional<Expr> step_of(const Expr& index, const Var& var) {
+  VarMap next;
+  set(next, var, var + make_int(var.dtype(), 1));
+  const Expr step = arith::simplify(substitute(index, next) - index);
+  if (uses_var(step, var)) return std::nullopt;
+  return contains<Load>(step) ? std::nullopt : std::optional(step);
+}
+
+bool is_serial_lanes(const For& loop) {
+  return loop.kind == ForKind::Serial && loop.var.name().ends_with(kSerial);
 }
 
 }  // namespace tenon::lowering

@@ -1,65 +1,59 @@
-// Vectorization of one loop: its variable becomes a ramp in expressions and statements.
+// Expressions and statements with another number of lanes: the one place that states, for each kind
+// of node, what several iterations are as vectors (`in_lanes`) and what one lane of a vector is as
+// a scalar (`lane_value`). Clients differ in their options:
+//
+//   vectorize_loops      the iterations of a marked loop
+//   auto_vectorize       iterations of a serial loop that are provably independent
+//   widen_vectors        iterations of a loop whose vectors continue each other
+//   pack_stores          stores to adjacent elements, as a loop over the elements
+//   split_wide_vectors   some of the lanes of a vector: lane_value, then in_lanes
 #pragma once
 
-#include "tenon/arith/facts.h"
+#include <optional>
+
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
-/// Whether an intrinsic works lane by lane on vector arguments.
-bool is_lane_wise(tir::Intrin intrin);
+/// The iterations min, min + 1, ..., min + count - 1 of a variable.
+struct LaneRange {
+  tir::Var var;
+  tir::Expr min;
+  int count;
+};
 
-/// The lowering of an if_then_else whose condition differs between lanes. Serial makes a loop, as
-/// in TVM 0.9 text, also for isnan, isinf and isfinite. Select makes a select whose lanes evaluate
-/// only their own arm.
-enum class LaneChoice : std::uint8_t { Serial, Select };
+struct LaneOptions {
+  /// The result for an if_then_else whose condition differs between lanes. Serial makes the
+  /// statement a serial loop, as in TVM 0.9 text, also for isnan, isinf and isfinite. Select makes
+  /// a select whose lanes evaluate only their own arm. Keep makes a vector if_then_else.
+  enum class Choice : std::uint8_t { Serial, Select, Keep };
+  Choice choice = Choice::Select;
+  /// Whether a statement without a vector form becomes a serial loop over a variable `<name>.s`.
+  /// Otherwise the whole result is nullopt.
+  bool may_serialize = false;
+  /// Whether a branch that differs between lanes becomes a branch with a vector condition.
+  bool masks_branches = false;
+  /// Whether indices are simplified.
+  bool simplifies_indices = false;
+};
+
+/// Returns the value or the effect of all iterations. A scalar that differs between iterations
+/// becomes a vector of `count` lanes, and a vector becomes one that is `count` times as wide, with
+/// the lanes of the first iteration first. A value that is the same in all iterations is unchanged.
+std::optional<tir::Expr> in_lanes(const tir::Expr& e, const LaneRange& range,
+                                  const LaneOptions& options);
+std::optional<tir::Stmt> in_lanes(const tir::Stmt& s, const LaneRange& range,
+                                  const LaneOptions& options);
+
+/// Returns the value of the vector in lane `lane`, and a scalar unchanged; nullopt if the lane
+/// cannot be computed separately.
+std::optional<tir::Expr> lane_value(const tir::Expr& e, const tir::Expr& lane);
+
+/// Returns the increment of `index` per step of `var`; nullopt unless it is the same for all
+/// values.
+std::optional<tir::Expr> step_of(const tir::Expr& index, const tir::Var& var);
 
 /// Whether the loop is a serial fallback of vectorization; recognized by its variable's name.
 bool is_serial_lanes(const tir::For& loop);
-
-class Lanes {
- public:
-  /// Lane n is the iteration min + n.
-  Lanes(tir::Var var, tir::Expr min, int lanes, LaneChoice choice);
-
-  /// Returns the statement for all lanes at once. Parts that cannot be vectorized become serial
-  /// loops over a variable `<name>.s`.
-  tir::Stmt stmt(const tir::Stmt& s);
-
- private:
-  tir::Expr expr(const tir::Expr& e);
-  std::vector<tir::Expr> exprs(const std::vector<tir::Expr>& list);
-  tir::Expr binary(const tir::Binary& op, const tir::Expr& self);
-  tir::Expr sum(const tir::Binary& op, const tir::Expr& a, const tir::Expr& b);
-  tir::Expr product(const tir::Expr& a, const tir::Expr& b);
-  tir::Expr select(const tir::Select& select, const tir::Expr& self);
-  tir::Expr call(const tir::Call& call, const tir::Expr& self);
-  tir::Expr if_then_else(const tir::Call& call, const tir::Expr& self);
-  tir::Expr load(const tir::Load& load, const tir::Expr& self);
-  tir::Expr let(const tir::LetExpr& let, const tir::Expr& self);
-
-  tir::Stmt by_lanes(const tir::Stmt& s);
-  tir::Stmt store(const tir::Store& store, const tir::Stmt& self);
-  tir::Stmt loop(const tir::For& loop, const tir::Stmt& self);
-  tir::Stmt branch(const tir::If& branch, const tir::Stmt& self);
-  tir::Stmt let(const tir::Let& let, const tir::Stmt& self);
-  tir::Stmt allocate(const tir::Allocate& allocate, const tir::Stmt& self);
-  tir::Stmt serial(const tir::Stmt& s);
-
-  /// Refuses to vectorize the current statement, which then becomes serial. The result is ignored.
-  tir::Expr refuse(const tir::Expr& e);
-  tir::Stmt refuse(const tir::Stmt& s);
-  tir::Expr broadcast_to(const tir::Expr& e, int lanes);
-
-  tir::Var var_;
-  tir::Expr min_;
-  int lanes_;
-  LaneChoice choice_;
-  tir::Expr ramp_;
-  arith::Facts facts_;
-  /// The enclosing lets whose values differ between lanes, and the vectors of those values.
-  tir::VarMap lets_;
-  bool is_refused_ = false;
-};
 
 }  // namespace tenon::lowering

@@ -12,16 +12,12 @@
 // element, passes its memory on (in place). Free memory is reused for buffers of similar size.
 // Memory of the scopes `local` and `warp` is only reused in place. Small values and buffers with
 // several physical dimensions do not share memory.
-//
-// Types: a buffer that is accessed only by whole aligned vectors of one width becomes a buffer of
-// vectors.
 #include "lower/passes.h"
 
 #include <algorithm>
 
 #include "lower/loops/storage_plan.h"
 #include "lower/rewriting.h"
-#include "lower/tvm_text/vectorize_elements.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
@@ -211,7 +207,7 @@ class StorageRewriter {
 
 PrimFunc rewrite_storage(const PrimFunc& func, const PassOptions&) {
   PrimFunc result = func;
-  result.body = vectorize_elements(StorageRewriter(func.body).run(func.body));
+  result.body = StorageRewriter(func.body).run(func.body);
   return result;
 }
 

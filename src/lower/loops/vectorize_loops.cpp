@@ -29,7 +29,7 @@ constexpr int kMaxLanes = 1 << 14;
 
 class Vectorizer {
  public:
-  Vectorizer(bool enabled, LaneChoice choice) : enabled_(enabled), choice_(choice) {}
+  Vectorizer(bool enabled, LaneOptions::Choice choice) : enabled_(enabled), choice_(choice) {}
 
   Stmt stmt(const Stmt& s) {
     if (const For* loop = s.as<For>()) return this->loop(*loop);
@@ -56,11 +56,12 @@ class Vectorizer {
     if (!extent || *extent > kMaxLanes) return serial;
     if (*extent == 0) return make_nop();
     if (*extent == 1) return substitute(body, {{&loop.var.node(), loop.min}});
-    return Lanes(loop.var, loop.min, *extent, choice_).stmt(body);
+    const LaneOptions options{.choice = choice_, .may_serialize = true};
+    return *in_lanes(body, {loop.var, loop.min, *extent}, options);
   }
 
   bool enabled_;
-  LaneChoice choice_;
+  LaneOptions::Choice choice_;
   int vectorized_inside_ = 0;
   EnclosingVars enclosing_;
 };
@@ -69,13 +70,13 @@ class Vectorizer {
 
 PrimFunc vectorize_loops(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
-  result.body = Vectorizer(!options.disable_vectorize, LaneChoice::Select).stmt(func.body);
+  result.body = Vectorizer(!options.disable_vectorize, LaneOptions::Choice::Select).stmt(func.body);
   return result;
 }
 
 PrimFunc vectorize_loops_as_text(const PrimFunc& func, const PassOptions& options) {
   PrimFunc result = func;
-  result.body = Vectorizer(!options.disable_vectorize, LaneChoice::Serial).stmt(func.body);
+  result.body = Vectorizer(!options.disable_vectorize, LaneOptions::Choice::Serial).stmt(func.body);
   return result;
 }
 

@@ -1,4 +1,9 @@
-#include "lower/tvm_text/vectorize_elements.h"
+// Rewrites temporaries that are accessed only by whole aligned vectors of one width as temporaries
+// with vector elements, as TVM 0.9 text shows them.
+//
+//   allocate(B, float32, [64]); B[ramp(j*4, 1, 4)] = ...
+//   =>   allocate(B, float32x4, [16]); B[j] = ...
+#include "lower/passes.h"
 
 #include <unordered_map>
 
@@ -176,10 +181,12 @@ class ElementVectorizer {
 
 }  // namespace
 
-Stmt vectorize_elements(const Stmt& body) {
+PrimFunc vectorize_elements(const PrimFunc& func, const PassOptions&) {
   // Vectors are accessed by ramps, or through pointers by intrinsics.
-  if (!contains<Ramp>(body) && !contains<Call>(body)) return body;
-  return ElementVectorizer(body).run(body);
+  if (!contains<Ramp>(func.body) && !contains<Call>(func.body)) return func;
+  PrimFunc result = func;
+  result.body = ElementVectorizer(func.body).run(func.body);
+  return result;
 }
 
 }  // namespace tenon::lowering

@@ -1,10 +1,10 @@
-#include "lower/cpu/scalar_loop.h"
+#include "lower/cpu/loop_body.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
-#include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
 
@@ -14,24 +14,194 @@ using namespace tir;
 
 namespace {
 
-/// Limits of the body: comparing all pairs of accesses in a longer body costs more than vectors
-/// gain.
+/// Limits of a scalar loop: comparing all pairs of accesses in a longer body costs more than
+/// vectors gain.
 constexpr std::size_t kMaxAccesses = 64;
-constexpr std::size_t kMaxNodesOfPlainLoop = 2000;
+constexpr std::size_t kMaxNodesOfScalarLoop = 2000;
 
-class LoopReader {
+// ---- the accesses of a body ---------------------------------------------------------------------
+
+class BodyReader {
  public:
-  LoopReader(const For& loop, arith::Facts& facts, bool may_reassociate)
-      : loop_(loop), facts_(facts), may_reassociate_(may_reassociate) {
+  explicit BodyReader(const Stmt& body) : body_(body) {}
+
+ protected:
+  Expr flat(const Expr& e) const { return substitute(e, lets_); }
+  void define(const Let& let) { set(lets_, let.var, flat(let.value)); }
+
+  /// Whether the index does not depend on memory that the body writes. Inlined lets would hide that
+  /// such an index changes after the store.
+  bool is_stable(const Expr& index) {
+    if (effect_of(index) == Effect::Pure) return true;
+    if (!written_) written_.emplace(body_);
+    return written_->is_stable(index);
+  }
+
+  /// Adds an access unless it is known. Unrolled bodies repeat few indices, and clients compare all
+  /// pairs.
+  void add(arith::AccessKind kind, const Buffer& buffer, const Expr& index) {
+    const auto [begin, end] = known_.equal_range(index.node().hash);
+    for (auto it = begin; it != end; ++it) {
+      const arith::Access& known = memory_.accesses[it->second];
+      if (known.buffer->data.same_as(buffer->data) && known.kind == kind &&
+          known.buffer->dtype == buffer->dtype && structural_equal(indices_[it->second], index))
+        return;
+    }
+    known_.emplace(index.node().hash, memory_.accesses.size());
+    arith::Access access = arith::access_of(kind, buffer, {index});
+    for (const For* loop : around_)
+      if (uses_var(index, loop->var))
+        access.inner.push_back({loop->var, Range::from_min_extent(loop->min, loop->extent)});
+    memory_.accesses.push_back(std::move(access));
+    indices_.push_back(index);
+  }
+
+  const Stmt& body_;
+  VarMap lets_;
+  /// The loops of the body around the current place.
+  std::vector<const For*> around_;
+  arith::Footprint memory_;
+  std::vector<Expr> indices_;
+
+ private:
+  /// The positions of accesses by the hash of their index.
+  std::unordered_multimap<std::size_t, std::size_t> known_;
+  /// The memory that the body writes; computed lazily at the first index that reads memory.
+  std::optional<arith::WrittenMemory> written_;
+};
+
+// ---- vector bodies ------------------------------------------------------------------------------
+
+constexpr auto kNobody = [](const Buffer&, const Expr&) {};
+
+class VectorBodyReader : BodyReader {
+ public:
+  using BodyReader::BodyReader;
+
+  std::optional<VectorBody> read() {
+    if (!stmt(body_) ||
+        !std::ranges::all_of(indices_, [&](const Expr& index) { return is_stable(index); }))
+      return std::nullopt;
+    result_.memory = std::move(memory_);
+    result_.indices = std::move(indices_);
+    return std::move(result_);
+  }
+
+ private:
+  bool stmt(const Stmt& s) {
+    if (const Store* n = s.as<Store>()) return store(*n);
+    if (const Let* n = s.as<Let>()) {
+      if (n->var.dtype().is_handle() || !is_plain(n->value) || !reads(n->value)) return false;
+      define(*n);
+      lets_read_memory_ |= contains<Load>(lets_.at(&n->var.node()));
+      return stmt(n->body);
+    }
+    if (const Seq* n = s.as<Seq>())
+      return std::ranges::all_of(n->stmts, [&](const Stmt& part) { return stmt(part); });
+    if (const Allocate* n = s.as<Allocate>()) {
+      const bool is_constant =
+          std::all_of(n->extents.begin(), n->extents.end(),
+                      [](const Expr& extent) { return constant_int(extent).has_value(); });
+      if (!is_constant || !is_true(n->condition) || n->double_buffer) return false;
+      result_.own_memory.push_back(n->data);
+      return stmt(n->body);
+    }
+    const For* n = s.as<For>();
+    if (!n || n->kind != ForKind::Serial || !constant_int(n->min) || !constant_int(n->extent))
+      return false;
+    result_.loops.push_back(n);
+    around_.push_back(n);
+    const bool fine = stmt(n->body);
+    around_.pop_back();
+    return fine;
+  }
+
+  bool store(const Store& n) {
+    ++result_.stores;
+    if (n.indices.size() != 1 || !n.value.dtype().is_vector()) return false;
+    if (!is_plain(n.value) || !is_plain(n.indices[0])) return false;
+    const Expr index = flat(n.indices[0]);
+    if (!access(n.buffer, index, true) || !reads(n.indices[0])) return false;
+    bool reads_target = false;
+    const auto compare = [&](const Buffer& buffer, const Expr& at) {
+      reads_target |= buffer->data.same_as(n.buffer->data) && structural_equal(at, index);
+    };
+    if (!reads(n.value, compare)) return false;
+    // Loads that lets perform for this store count as its own reads.
+    if (lets_read_memory_ && !reads_target)
+      walk(flat(n.value), [&](const Load& load) { compare(load.buffer, load.indices[0]); });
+    if (reads_target) add_sum(n, index);
+    return true;
+  }
+
+  /// Records the reads of an expression, also of a let's value. Calls `on_read` with each buffer
+  /// and index, with lets inlined.
+  bool reads(const Expr& e, FunctionRef<void(const Buffer&, const Expr&)> on_read = kNobody) {
+    bool fine = true;
+    walk(e, [&](const Load& load) {
+      if (!fine) return;
+      fine = load.indices.size() == 1;
+      if (!fine) return;
+      const Expr index = flat(load.indices[0]);
+      on_read(load.buffer, index);
+      fine = access(load.buffer, index, false);
+    });
+    return fine;
+  }
+
+  /// Whether the expression has no side effects and defines no variables.
+  static bool is_plain(const Expr& e) {
+    return !contains<LetExpr>(e) && effect_of(e) != Effect::UpdateState;
+  }
+
+  /// Records an access of vectors at a constant positive distance, or of a scalar.
+  bool access(const Buffer& buffer, const Expr& index, bool is_store) {
+    if (result_.owns(buffer)) return true;
+    const Ramp* ramp = index.as<Ramp>();
+    if (index.dtype().is_vector() && (!ramp || constant_int(ramp->stride).value_or(0) < 1))
+      return false;
+    add(is_store ? arith::AccessKind::Write : arith::AccessKind::Read, buffer, index);
+    return true;
+  }
+
+  void add_sum(const Store& n, const Expr& index) {
+    std::int64_t additions = 1;
+    for (auto loop = around_.rbegin(); loop != around_.rend() && !uses_var(index, (*loop)->var);
+         ++loop)
+      additions *= *constant_int((*loop)->extent);
+    const auto [begin, end] = sums_by_index_.equal_range(index.node().hash);
+    for (auto it = begin; it != end; ++it) {
+      Accumulator& sum = result_.sums[it->second];
+      if (!sum.buffer->data.same_as(n.buffer->data) || !structural_equal(sum.index, index))
+        continue;
+      sum.additions += additions;
+      return;
+    }
+    sums_by_index_.emplace(index.node().hash, result_.sums.size());
+    result_.sums.push_back({n.buffer, index, n.value.dtype(), additions});
+  }
+
+  VectorBody result_;
+  /// The positions of sums, by the hash of their index.
+  std::unordered_multimap<std::size_t, std::size_t> sums_by_index_;
+  bool lets_read_memory_ = false;
+};
+
+// ---- scalar loops -------------------------------------------------------------------------------
+
+class ScalarLoopReader : BodyReader {
+ public:
+  ScalarLoopReader(const For& loop, arith::Facts& facts, bool may_reassociate)
+      : BodyReader(loop.body), loop_(loop), facts_(facts), may_reassociate_(may_reassociate) {
     varying_.insert(&loop.var.node());
     facts_.bind(loop.var, Range::from_min_extent(loop.min, loop.extent), true);
   }
 
   std::optional<ScalarLoop> read() {
-    if (!stmt(loop_.body) || all_.accesses.size() > kMaxAccesses) return std::nullopt;
+    if (!stmt(loop_.body) || memory_.accesses.size() > kMaxAccesses) return std::nullopt;
     count_interleaved();
     if (!accumulations_are_alone() ||
-        arith::find_conflict(all_, all_, arith::Relation::other_iteration(loop_), facts_))
+        arith::find_conflict(memory_, memory_, arith::Relation::other_iteration(loop_), facts_))
       return std::nullopt;
     return std::move(result_);
   }
@@ -42,12 +212,11 @@ class LoopReader {
   bool stmt(const Stmt& s) {
     if (const Store* n = s.as<Store>()) return store(*n);
     if (const Seq* n = s.as<Seq>())
-      return std::all_of(n->stmts.begin(), n->stmts.end(),
-                         [&](const Stmt& part) { return stmt(part); });
+      return std::ranges::all_of(n->stmts, [&](const Stmt& part) { return stmt(part); });
     if (const Let* n = s.as<Let>()) {
       if (n->var.dtype().is_handle() || !value(n->value)) return false;
       if (varies(n->value)) varying_.insert(&n->var.node());
-      set(lets_, n->var, substitute(n->value, lets_));
+      define(*n);
       return stmt(n->body);
     }
     if (const If* n = s.as<If>()) {
@@ -65,7 +234,7 @@ class LoopReader {
     if (!n || n->kind != ForKind::Serial || varies(n->min) || varies(n->extent)) return false;
     if (!value(n->min) || !value(n->extent)) return false;
     result_.has_loops = true;
-    loops_.push_back(n);
+    around_.push_back(n);
     facts_.bind(n->var, Range::from_min_extent(n->min, n->extent), true);
     return stmt(n->body);
   }
@@ -74,21 +243,21 @@ class LoopReader {
     if (n.indices.size() != 1 || !n.value.dtype().is_scalar() || n.buffer->dtype.lanes != 1)
       return false;
     if (!value(n.indices[0])) return false;
-    const Expr index = substitute(n.indices[0], lets_);
-    if (!stands_still(index)) return false;
+    const Expr index = flat(n.indices[0]);
+    if (!is_stable(index)) return false;
     if (!varies(n.indices[0])) return accumulation(n);
     if (!value(n.value)) return false;
     count_operations(n.value);
     measure(n.value.dtype());
     if (when_ == Evaluated::Sometimes) note_masked(n.buffer);
     add(arith::AccessKind::Write, n.buffer, index);
-    return count_access(index, true);
+    return count_access(n.buffer, index, true);
   }
 
   bool accumulation(const Store& n) {
     const std::optional<AccumulationStep> step = read_accumulation(n, lets_);
     // The index may vary in an inner loop, and the element may not exist under a condition.
-    if (!step || !loops_.empty() || conditions_ > 0) return false;
+    if (!step || !around_.empty() || conditions_ > 0) return false;
     const DataType type = n.value.dtype();
     if (type.is_floating() && !may_reassociate_) return false;
     if (!value(step->term)) return false;
@@ -105,7 +274,7 @@ class LoopReader {
 
   /// Records the reads of an expression; false unless it is a pure scalar computation.
   bool value(const Expr& e) {
-    if (nodes_ += node_count(e); nodes_ > kMaxNodesOfPlainLoop) return false;
+    if (nodes_ += node_count(e); nodes_ > kMaxNodesOfScalarLoop) return false;
     certain_.clear();
     if (when_ == Evaluated::Always) note_certain(e);
     return can_be_lanes(e, when_);
@@ -116,8 +285,7 @@ class LoopReader {
 
   void note_certain(const Expr& e) {
     if (const Load* n = e.as<Load>())
-      for (const Expr& index : n->indices)
-        certain_.emplace_back(n->buffer, substitute(index, lets_));
+      for (const Expr& index : n->indices) certain_.emplace_back(n->buffer, flat(index));
     if (const Call* n = as_call(e, Intrin::if_then_else)) return note_certain(n->args[0]);
     if (const Select* n = e.as<Select>()) return note_certain(n->condition);
     if (const Binary* n = e.as<Binary>(); n && is_logic(n->op)) return note_certain(n->a);
@@ -155,33 +323,18 @@ class LoopReader {
 
   bool load(const Load& n, Evaluated when) {
     if (n.indices.size() != 1 || n.buffer->dtype.lanes != 1) return false;
-    const Expr index = substitute(n.indices[0], lets_);
+    const Expr index = flat(n.indices[0]);
     if (when == Evaluated::Sometimes && !is_there(n.buffer, index)) note_masked(n.buffer);
-    if (!stands_still(index)) return false;
+    if (!is_stable(index)) return false;
     add(arith::AccessKind::Read, n.buffer, index);
     if (!varies(n.indices[0])) return true;
     measure(n.buffer->dtype);
-    return count_access(index, false);
+    return count_access(n.buffer, index, false);
   }
 
   void note_masked(const Buffer& buffer) {
     const int bits = std::max<int>(buffer->dtype.bits, 8);
     result_.masked_bits = std::min(result_.masked_bits.value_or(bits), bits);
-  }
-
-  /// Whether the index is independent of memory that the body writes.
-  bool stands_still(const Expr& index) {
-    if (effect_of(index) == Effect::Pure) return true;
-    if (!memory_) memory_.emplace(loop_.body);
-    return memory_->is_stable(index);
-  }
-
-  void add(arith::AccessKind kind, const Buffer& buffer, const Expr& index) {
-    arith::Access access = arith::access_of(kind, buffer, {index});
-    for (const For* inner : loops_)
-      if (uses_var(index, inner->var))
-        access.inner.push_back({inner->var, Range::from_min_extent(inner->min, inner->extent)});
-    all_.accesses.push_back(std::move(access));
   }
 
   /// Whether the element can be read in every lane, even where the value is not needed.
@@ -202,7 +355,7 @@ class LoopReader {
         std::max<int>(result_.widest_bits, type.bits == 16 && type.is_floating() ? 32 : type.bits);
   }
 
-  bool count_access(const Expr& index, bool is_store) {
+  bool count_access(const Buffer& buffer, const Expr& index, bool is_store) {
     const std::optional<Expr> step = step_of(index, loop_.var);
     constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
     const std::int64_t distance = step ? constant_int(*step).value_or(kUnknown) : kUnknown;
@@ -212,7 +365,7 @@ class LoopReader {
     if (distance == 1 || distance == -1)
       ++result_.contiguous;
     else if (is_store)
-      strided_stores_.push_back({distance, all_.accesses.back()});
+      strided_stores_.push_back({distance, buffer, index});
     else if (distance >= 2 && distance <= 4)
       ++result_.strided;
     else
@@ -225,10 +378,9 @@ class LoopReader {
     for (const StridedStore& store : strided_stores_) {
       std::unordered_set<std::int64_t> offsets;
       for (const StridedStore& other : strided_stores_) {
-        if (!other.access.buffer.same_as(store.access.buffer) || other.stride != store.stride)
-          continue;
+        if (!other.buffer.same_as(store.buffer) || other.stride != store.stride) continue;
         const std::optional<std::int64_t> offset =
-            constant_int(arith::simplify(other.access.indices[0] - store.access.indices[0]));
+            constant_int(arith::simplify(other.index - store.index));
         if (offset && *offset > -store.stride && *offset < store.stride)
           offsets.insert((*offset + store.stride) % store.stride);
       }
@@ -265,40 +417,54 @@ class LoopReader {
     for (std::size_t a = 0; a < all.size(); ++a)
       for (std::size_t b = 0; b < a; ++b)
         if (all[a].buffer->data.same_as(all[b].buffer->data)) return false;
-    return std::none_of(all_.accesses.begin(), all_.accesses.end(),
+    return std::none_of(memory_.accesses.begin(), memory_.accesses.end(),
                         [&](const auto& access) { return is_accumulated(access.buffer); });
   }
 
   const For& loop_;
-  /// The memory that the body writes; computed lazily at the first index that reads memory.
-  std::optional<arith::WrittenMemory> memory_;
   arith::Facts& facts_;
   bool may_reassociate_;
   ScalarLoop result_;
-  arith::Footprint all_;
   struct StridedStore {
     std::int64_t stride;
-    arith::Access access;
+    Buffer buffer;
+    Expr index;
   };
   std::vector<StridedStore> strided_stores_;
   /// The elements that the current expression reads unconditionally.
   std::vector<std::pair<Buffer, Expr>> certain_;
-  /// The enclosing loops inside the body.
-  std::vector<const For*> loops_;
   /// The number of enclosing conditions, and whether one of them differs between lanes.
   int conditions_ = 0;
   Evaluated when_ = Evaluated::Always;
   std::size_t nodes_ = 0;
   /// The loop variable and the lets whose values differ between iterations.
   std::unordered_set<const ExprNode*> varying_;
-  VarMap lets_;
 };
 
 }  // namespace
 
+bool VectorBody::owns(const Buffer& buffer) const {
+  return std::ranges::any_of(own_memory,
+                             [&](const Var& data) { return data.same_as(buffer->data); });
+}
+
+std::optional<VectorBody> read_vector_body(const Stmt& s) { return VectorBodyReader(s).read(); }
+
+bool has_independent_iterations(const For& loop, const VectorBody& body) {
+  arith::Facts facts;
+  return !arith::find_conflict(body.memory, body.memory, arith::Relation::other_iteration(loop),
+                               facts);
+}
+
+bool renames_memory(const Stmt& s) {
+  bool renames = false;
+  walk(s, [&](const Let& let) { renames |= let.var.dtype().is_handle(); });
+  return renames;
+}
+
 std::optional<ScalarLoop> read_scalar_loop(const For& loop, arith::Facts& facts,
                                            bool may_reassociate) {
-  return LoopReader(loop, facts, may_reassociate).read();
+  return ScalarLoopReader(loop, facts, may_reassociate).read();
 }
 
 bool is_inside(const Buffer& buffer, const Expr& index, const arith::Facts& facts) {
@@ -307,51 +473,21 @@ bool is_inside(const Buffer& buffer, const Expr& index, const arith::Facts& fact
          arith::can_prove(index < buffer->shape[0], facts);
 }
 
-std::optional<Expr> step_of(const Expr& index, const Var& var) {
-  VarMap next;
-  set(next, var, var + make_int(var.dtype(), 1));
-  const Expr step = arith::simplify(substitute(index, next) - index);
-  if (uses_var(step, var)) return std::nullopt;
-  return contains<Load>(step) ? std::nullopt : std::optional(step);
-}
-
 bool has_vector_form(const Call& call) {
+  using enum Intrin;
+  static constexpr Intrin kOfFloats[] = {exp, exp2, exp10, log, log2, log10, tanh, erf, sigmoid};
+  static constexpr Intrin kOfFloat32[] = {sin, cos, tan, pow};
+  static constexpr Intrin kOfAll[] = {sqrt,      rsqrt, floor, ceil,     round,  trunc,
+                                      nearbyint, fabs,  fma,   copysign, likely, reinterpret};
   const Intrin* intrin = std::get_if<Intrin>(&call.callee);
   if (!intrin) return false;
   const DataType type = call.args.empty() ? DataType(Handle()) : call.args[0].dtype();
-  const bool is_float = type.is_floating(), is_float32 = is_float && type.bits <= 32;
-  switch (*intrin) {
-    case Intrin::exp:
-    case Intrin::exp2:
-    case Intrin::exp10:
-    case Intrin::log:
-    case Intrin::log2:
-    case Intrin::log10:
-    case Intrin::tanh:
-    case Intrin::erf:
-    case Intrin::sigmoid:
-      return is_float;
-    case Intrin::sin:
-    case Intrin::cos:
-    case Intrin::tan:
-    case Intrin::pow:
-      return is_float32;
-    case Intrin::sqrt:
-    case Intrin::rsqrt:
-    case Intrin::floor:
-    case Intrin::ceil:
-    case Intrin::round:
-    case Intrin::trunc:
-    case Intrin::nearbyint:
-    case Intrin::fabs:
-    case Intrin::fma:
-    case Intrin::copysign:
-    case Intrin::likely:
-    case Intrin::reinterpret:
-      return true;
-    default:
-      return *intrin >= Intrin::isnan && *intrin <= Intrin::bitwise_not;
-  }
+  const auto is_among = [&](const auto& list) {
+    return std::ranges::find(list, *intrin) != std::end(list);
+  };
+  if (is_among(kOfFloats)) return type.is_floating();
+  if (is_among(kOfFloat32)) return type.is_floating() && type.bits <= 32;
+  return is_among(kOfAll) || (*intrin >= isnan && *intrin <= bitwise_not);
 }
 
 }  // namespace tenon::lowering
