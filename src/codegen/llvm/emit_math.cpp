@@ -2,10 +2,9 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 
-#include "codegen/llvm/float64_polynomials.h"
 #include "codegen/llvm/function_emitter.h"
-#include "codegen/llvm/polynomials.h"
 #include "codegen/llvm/types.h"
+#include "tenon/codegen/lowering/expand_math.h"
 #include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
@@ -85,30 +84,37 @@ llvm::Value* FunctionEmitter::math(Intrin intrin, const Call& n, DataType type) 
     args.push_back(in_float32 && arg.dtype().is_floating() ? to_float32(value, arg.dtype())
                                                            : value);
   }
-  llvm::Value* result = math_on(intrin, std::move(args));
+  llvm::Value* result = math_on(intrin, args, in_float32 ? Float(32, type.lanes) : type);
   return in_float32 ? round_float32(result, type) : result;
 }
 
-llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> args) {
-  llvm::Type* t = args[0]->getType();
-  llvm::Value* one = llvm::ConstantFP::get(t, 1.0);
+llvm::Value* FunctionEmitter::math_on(Intrin intrin, const std::vector<llvm::Value*>& args,
+                                      DataType type) {
+  llvm::Value* one = llvm::ConstantFP::get(args[0]->getType(), 1.0);
   if (intrin == Intrin::rsqrt)
     return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, args[0]));
   if (intrin == Intrin::sigmoid) {
-    llvm::Value* power = math_on(Intrin::exp, {builder_.CreateFNeg(args[0])});
+    llvm::Value* power = math_on(Intrin::exp, {builder_.CreateFNeg(args[0])}, type);
     return builder_.CreateFDiv(one, builder_.CreateFAdd(one, power));
   }
   // A square is emitted as a product, which is correctly rounded.
   if (intrin == Intrin::pow &&
       llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
     return builder_.CreateFMul(args[0], args[0]);
-  const bool has_scaling = module_.traits().scaling;
-  const bool is_double = t->getScalarType()->isDoubleTy();
-  const auto value = is_double ? float64_polynomial(builder_, intrin, args, has_scaling)
-                               : float32_polynomial(builder_, intrin, args, has_scaling);
-  if (!value) return library_function(intrin, args);
+  const auto expanded = expand_math(intrin, type, module_.traits().math);
+  if (!expanded) return library_function(intrin, args);
+  llvm::Value* value = exactly(*expanded, args);
   const bool is_of_angle = intrin == Intrin::sin || intrin == Intrin::cos || intrin == Intrin::tan;
-  return is_of_angle ? reduced_or_called(intrin, args[0], *value) : *value;
+  return is_of_angle ? reduced_or_called(intrin, args[0], value) : value;
+}
+
+/// Emits the function of `args` without contraction and reassociation of its operations.
+llvm::Value* FunctionEmitter::exactly(const MathFunction& function,
+                                      const std::vector<llvm::Value*>& args) {
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
+  builder_.clearFastMathFlags();
+  for (std::size_t k = 0; k < args.size(); ++k) define(function.params[k], args[k]);
+  return expr(function.body);
 }
 
 /// Returns `reduced` if x could be reduced; larger angles, which are rare, are left to the library.
@@ -116,7 +122,7 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
                                                 llvm::Value* reduced) {
   llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   llvm::Value* is_large =
-      builder_.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(x->getType(), kGreatestAngle));
+      builder_.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(x->getType(), kMaxAngle));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* large = new_block("large_angle");
   llvm::BasicBlock* after = new_block("angle_end");

@@ -203,7 +203,9 @@ class FunctionEmitter {
   /// Sets the device id of the arrays of a function for devices.
   void run_on(llvm::Value* device_id);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
-  llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
+  /// Computes on float32, float64 or vectors of them, of type `type`.
+  llvm::Value* math_on(tir::Intrin intrin, const std::vector<llvm::Value*>& args, DataType type);
+  llvm::Value* exactly(const MathFunction& function, const std::vector<llvm::Value*>& args);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
   llvm::Value* library_function(tir::Intrin intrin, const std::vector<llvm::Value*>& args);
   llvm::Value* call_libm_by_lanes(const char* name, const std::vector<llvm::Value*>& args,
