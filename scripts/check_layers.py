@@ -25,7 +25,7 @@ ROOMS = {
     "codegen": (("tir", "runtime"), ()),
     "codegen/lowering": (("codegen", "tir"), ()),
     "codegen/llvm": (("codegen", "codegen/lowering", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),
-    "codegen/c_like": (("codegen", "tir", "runtime"), ()),
+    "codegen/c_like": (("codegen", "codegen/lowering", "tir", "runtime"), ()),
     "topi": (("te", "tir"), ()),
     "runtime": ((), ("tbb/", "oneapi/tbb", "boost/crc")),
     "driver": (
