@@ -23,8 +23,9 @@ ROOMS = {
     "s_tir": (("arith", "tir"), ()),
     "lower": (("arith", "interp", "tir"), ()),
     "codegen": (("tir", "runtime"), ()),
-    "codegen/llvm": (("codegen", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),
-    "codegen/c_like": (("codegen", "tir", "runtime"), ()),
+    "codegen/lowering": (("codegen", "tir"), ()),
+    "codegen/llvm": (("codegen", "codegen/lowering", "tir", "runtime"), ("llvm/", "llvm-c/", "lld/")),
+    "codegen/c_like": (("codegen", "codegen/lowering", "tir", "runtime"), ()),
     "topi": (("te", "tir"), ()),
     "runtime": ((), ("tbb/", "oneapi/tbb", "boost/crc")),
     "driver": (

@@ -53,53 +53,37 @@ void refuse_region_pragma(const Attr& attr) {
                    "`parallel_launch_point`");
 }
 
+bool is_of_devices(Intrin intrin) {
+  switch (intrin) {
+    case Intrin::tvm_thread_allreduce:
+    case Intrin::tvm_warp_shuffle:
+    case Intrin::tvm_warp_shuffle_up:
+    case Intrin::tvm_warp_shuffle_down:
+    case Intrin::tvm_warp_activemask:
+    case Intrin::thread_return:
+    case Intrin::ptx_cp_async:
+    case Intrin::ptx_commit_group:
+    case Intrin::ptx_wait_group:
+    case Intrin::tvm_load_matrix_sync:
+    case Intrin::tvm_store_matrix_sync:
+    case Intrin::tvm_fill_fragment:
+    case Intrin::tvm_mma_sync:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void refuse_device_intrinsic(Intrin intrin) {
   throw LowerError("@tir." + std::string(to_string(intrin)) + " is for GPUs; a CPU cannot run it");
 }
 
-const char* libm_name(Intrin intrin) {
-  switch (intrin) {
-    case Intrin::log1p:
-      return "log1p";
-    case Intrin::sin:
-      return "sin";
-    case Intrin::cos:
-      return "cos";
-    case Intrin::tan:
-      return "tan";
-    case Intrin::sinh:
-      return "sinh";
-    case Intrin::cosh:
-      return "cosh";
-    case Intrin::tanh:
-      return "tanh";
-    case Intrin::asin:
-      return "asin";
-    case Intrin::acos:
-      return "acos";
-    case Intrin::atan:
-      return "atan";
-    case Intrin::atan2:
-      return "atan2";
-    case Intrin::asinh:
-      return "asinh";
-    case Intrin::acosh:
-      return "acosh";
-    case Intrin::atanh:
-      return "atanh";
-    case Intrin::erf:
-      return "erf";
-    case Intrin::fmod:
-      return "fmod";
-    case Intrin::hypot:
-      return "hypot";
-    case Intrin::nextafter:
-      return "nextafter";
-    case Intrin::ldexp:
-      return "ldexp";
-    default:
-      return nullptr;
-  }
+std::optional<std::string> libm_name(Intrin intrin) {
+  const bool is_in_libm = intrin <= Intrin::ldexp && intrin != Intrin::rsqrt &&
+                          intrin != Intrin::sigmoid && intrin != Intrin::exp10;
+  if (!is_in_libm) return std::nullopt;
+  // Tenon's round is to even, like the reference interpreter's; that of C is away from zero.
+  return std::string(to_string(intrin == Intrin::round ? Intrin::nearbyint : intrin));
 }
 
 }  // namespace tenon::codegen

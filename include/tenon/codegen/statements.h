@@ -1,6 +1,8 @@
 // Queries on statements that all code generators use.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "tenon/tir/stmt.h"
@@ -20,11 +22,15 @@ bool is_likely(const tir::Expr& condition);
 /// Throws the LowerError for a pragma on parallel regions outside any region.
 [[noreturn]] void refuse_region_pragma(const tir::Attr& attr);
 
+/// Whether the intrinsic is a function of floats or a rounding.
+inline bool is_math(tir::Intrin intrin) { return intrin <= tir::Intrin::ldexp; }
+/// Whether no processor has the intrinsic, only devices.
+bool is_of_devices(tir::Intrin intrin);
 /// Throws the LowerError for a device intrinsic in CPU code.
 [[noreturn]] void refuse_device_intrinsic(tir::Intrin intrin);
 
-/// Returns libm's name of the function for float64 (float32 appends `f`). Null for an intrinsic
+/// Returns libm's name of the function for float64 (float32 appends `f`). Nullopt for an intrinsic
 /// that is an operation, a composition, or not in the C library.
-const char* libm_name(tir::Intrin intrin);
+std::optional<std::string> libm_name(tir::Intrin intrin);
 
 }  // namespace tenon::codegen

@@ -12,34 +12,12 @@ using namespace tir;
 
 namespace {
 
-/// Whether the intrinsic exists only on devices.
-bool is_of_devices(Intrin intrin) {
-  switch (intrin) {
-    case Intrin::tvm_thread_allreduce:
-    case Intrin::tvm_warp_shuffle:
-    case Intrin::tvm_warp_shuffle_up:
-    case Intrin::tvm_warp_shuffle_down:
-    case Intrin::tvm_warp_activemask:
-    case Intrin::thread_return:
-    case Intrin::ptx_cp_async:
-    case Intrin::ptx_commit_group:
-    case Intrin::ptx_wait_group:
-    case Intrin::tvm_load_matrix_sync:
-    case Intrin::tvm_store_matrix_sync:
-    case Intrin::tvm_fill_fragment:
-    case Intrin::tvm_mma_sync:
-    case Intrin::dp4a:
-    case Intrin::launch_kernel:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Whether the intrinsic has another meaning in kernels, or has no effect outside of them.
 bool is_for_devices(Intrin intrin) {
   if (is_of_devices(intrin)) return true;
   switch (intrin) {
+    case Intrin::dp4a:
+    case Intrin::launch_kernel:
     case Intrin::tvm_storage_sync:
     case Intrin::prefetch:
     case Intrin::isnullptr:
@@ -116,6 +94,9 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
       return call(module_.helpers().use(Helper::Prefetch),
                   {expr(n.args[0]), hint(1, 0), hint(2, 3)});
     }
+    case Intrin::dp4a:
+    case Intrin::launch_kernel:
+      refuse_device_intrinsic(intrin);
     case Intrin::tvm_storage_sync:  // a single thread needs no barrier
       return none;
     case Intrin::call_llvm_intrin:

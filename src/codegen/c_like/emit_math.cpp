@@ -6,49 +6,6 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-namespace {
-
-/// Returns the math.h function for an intrinsic. libm_name lacks those that LLVM has intrinsics
-/// for.
-const char* name_in_math_h(Intrin intrin) {
-  switch (intrin) {
-    case Intrin::exp:
-      return "exp";
-    case Intrin::exp2:
-      return "exp2";
-    case Intrin::log:
-      return "log";
-    case Intrin::log2:
-      return "log2";
-    case Intrin::log10:
-      return "log10";
-    case Intrin::sqrt:
-      return "sqrt";
-    case Intrin::pow:
-      return "pow";
-    case Intrin::floor:
-      return "floor";
-    case Intrin::ceil:
-      return "ceil";
-    // Rounds half to even, like the reference interpreter.
-    case Intrin::round:
-    case Intrin::nearbyint:
-      return "nearbyint";
-    case Intrin::trunc:
-      return "trunc";
-    case Intrin::fabs:
-      return "fabs";
-    case Intrin::fma:
-      return "fma";
-    case Intrin::copysign:
-      return "copysign";
-    default:
-      return libm_name(intrin);
-  }
-}
-
-}  // namespace
-
 Text CFunctionEmitter::math_call(const std::string& function, const std::vector<Text>& args,
                                  DataType t) {
   const bool is_single = t.bits != 64;
@@ -91,9 +48,9 @@ Text CFunctionEmitter::math(Intrin intrin, const Call& n, DataType type, const L
     return rounded(type.bits == 64 ? power : cast_to("float", power), type);
   }
   if (intrin == Intrin::ldexp) args[1] = cast_to("int", args[1]);
-  const char* name = name_in_math_h(intrin);
-  internal_check(name != nullptr, "a function of mathematics without a name");
-  return rounded(math_call(name, args, t), type);
+  const auto name = libm_name(intrin);
+  internal_check(name.has_value(), "a function of mathematics without a name");
+  return rounded(math_call(*name, args, t), type);
 }
 
 Text CFunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType type, const Lane& lane) {

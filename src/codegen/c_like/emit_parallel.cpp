@@ -73,16 +73,14 @@ CFunctionEmitter::Outlined CFunctionEmitter::outline(
 
 void CFunctionEmitter::parallel_loop(const For& n) {
   module_.use_runtime();
-  const Outlined body = outline(
-      n.body, n.var.name() + "_body", {{"int64_t", "begin"}, {"int64_t", "end"}},
-      [&](CFunctionEmitter& inner, const Params& params) {
-        inner.stack_ = StackPlan(n.body);
-        const std::string type = type_of(n.var.dtype());
-        inner.serial_loop(
-            n.var, n.var.dtype(),
-            {.begin = cast_to(type, {params[0].second}), .end = cast_to(type, {params[1].second})},
-            n.body);
-      });
+  const Outlined body =
+      outline(n.body, n.var.name() + "_body", {{"int64_t", "begin"}, {"int64_t", "end"}},
+              [&](CFunctionEmitter& inner, const Params& params) {
+                inner.stack_ = StackPlan(n.body);
+                const std::string type = type_of(n.var.dtype());
+                inner.serial_loop(n.var, cast_to(type, {params[0].second}),
+                                  cast_to(type, {params[1].second}), n.body);
+              });
   const Text first = index(n.min), extent = index(n.extent);
   const Text last =
       is_zero(n.min) ? extent : infix(cast_to("int64_t", first), "+", extent, Level::Sum);
@@ -92,47 +90,16 @@ void CFunctionEmitter::parallel_loop(const For& n) {
 
 void CFunctionEmitter::parallel_region(const Stmt& body) {
   module_.use_runtime();
-  const Outlined outlined = outline(body, "region", {{"int32_t", "task"}, {"int32_t", "num_tasks"}},
-                                    [&](CFunctionEmitter& inner, const Params& params) {
-                                      inner.task_ = params[0].second;
-                                      inner.num_tasks_ = params[1].second;
-                                      inner.in_region_ = true;
-                                      inner.stack_ = StackPlan(body);
-                                      inner.stmt(body);
-                                    });
+  const Outlined outlined =
+      outline(body, "region", {{"int32_t", "task"}, {"int32_t", "num_tasks"}},
+              [&](CFunctionEmitter& inner, const Params& params) {
+                inner.task_.emplace();
+                inner.define(inner.task_->id, {.name = params[0].second, .is_index = true});
+                inner.define(inner.task_->count, {.name = params[1].second, .is_index = true});
+                inner.stack_ = StackPlan(body);
+                inner.stmt(body);
+              });
   check_status("parallel_launch(" + outlined.function + ", " + outlined.closure + ")");
-}
-
-/// Emits this task's share of a parallel loop inside a persistent region. The bounds are in 64
-/// bits, because the sum of the rounded-up shares may overflow the loop's own type.
-void CFunctionEmitter::shared_loop(const For& n) {
-  const std::string name = n.var.name();
-  block("", [&] {
-    const Text first{bind(name + "_begin", Int(64), index(n.min))};
-    const std::string max = module_.helpers().use(Helper::Max, Int(64));
-    const std::string min = module_.helpers().use(Helper::Min, Int(64));
-    const Text extent{bind(name + "_extent", Int(64), call(max, {index(n.extent), {"0"}}))};
-    const Text last = infix(first, "+", extent, Level::Sum);
-    // Loops within the body are not shared with other tasks.
-    in_region_ = false;
-    if (strided_tasks_) {
-      serial_loop(
-          n.var, Int(64),
-          {.begin = infix(first, "+", {task_}, Level::Sum), .end = last, .step = num_tasks_},
-          n.body);
-    } else {
-      const std::string share =
-          bind(name + "_share", Int(64),
-               {"(" + extent.text + " + (" + num_tasks_ + " - 1)) / " + num_tasks_});
-      const std::string from = bind(
-          name + "_from", Int(64), call(min, {{first.text + " + " + task_ + " * " + share}, last}));
-      const std::string to =
-          bind(name + "_to", Int(64),
-               call(min, {{first.text + " + (" + task_ + " + 1) * " + share}, last}));
-      serial_loop(n.var, Int(64), {.begin = {from}, .end = {to}}, n.body);
-    }
-    in_region_ = true;
-  });
 }
 
 }  // namespace tenon::codegen

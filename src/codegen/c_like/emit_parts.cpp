@@ -22,7 +22,7 @@ constexpr int kLongestInLoops = 8'000;
 void CFunctionEmitter::emit(const Seq& n) {
   // The tasks of a region share loops and synchronize at barriers, so the region is not divided.
   const bool divides =
-      sizes_ && !in_region_ &&
+      sizes_ && !task_ &&
       sizes_->nodes_that_fit(n.stmts, kLongest) > (loop_depth_ > 0 ? kLongestInLoops : kLongest);
   if (!divides) {
     for (const Stmt& child : n.stmts) stmt(child);

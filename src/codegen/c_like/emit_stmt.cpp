@@ -124,7 +124,14 @@ void CFunctionEmitter::emit(const Evaluate& n) {
 
 void CFunctionEmitter::emit(const For& n) {
   if (n.kind == ForKind::Parallel && is_kernel()) refuse_in_kernel("a parallel loop");
-  if (n.kind == ForKind::Parallel) return in_region_ ? shared_loop(n) : parallel_loop(n);
+  if (n.kind == ForKind::Parallel) {
+    if (!task_) return parallel_loop(n);
+    // Loops within the body are not shared with other tasks.
+    const std::optional<Task> task = std::exchange(task_, std::nullopt);
+    block("", [&] { stmt(share_of_task(n, *task)); });
+    task_ = task;
+    return;
+  }
   const DataType type = n.min.dtype();
   if (is_kernel() && n.kind == ForKind::Unrolled && !is_one(n.extent))
     out_.add(std::string(module_.dialect().device->unroll));
@@ -140,27 +147,21 @@ void CFunctionEmitter::emit(const For& n) {
   if (first && count) end = integer(*first + *count, type);
   // A bound other than a name or a number is computed once.
   const bool is_plain = (first && count) || (is_zero(n.min) && n.extent.as<VarNode>());
-  if (is_plain || n.extent.dtype().bits > type.bits)
-    return serial_loop(n.var, type, {.begin = begin, .end = end}, n.body);
+  if (is_plain || n.extent.dtype().bits > type.bits) return serial_loop(n.var, begin, end, n.body);
   block("", [&] {
     const Text last{bind(n.var.name() + "_end", type, end)};
-    serial_loop(n.var, type, {.begin = begin, .end = last}, n.body);
+    serial_loop(n.var, begin, last, n.body);
   });
 }
 
-void CFunctionEmitter::serial_loop(const Var& var, DataType type, const LoopBounds& bounds,
+void CFunctionEmitter::serial_loop(const Var& var, const Text& begin, const Text& end,
                                    const Stmt& body) {
   names_.open();
-  const bool is_wider = type != var.dtype();
-  const std::string counter = names_.take(is_wider ? var.name() + "_wide" : var.name());
-  const std::string step = bounds.step == "1" ? "++" + counter : counter + " += " + bounds.step;
-  block("for (" + type_of(type) + " " + counter + " = " + bounds.begin.text + "; " + counter +
-            " < " + bounds.end.within(Level::Sum) + "; " + step + ")",
+  const std::string counter = names_.take(var.name());
+  block("for (" + type_of(var.dtype()) + " " + counter + " = " + begin.text + "; " + counter +
+            " < " + end.within(Level::Sum) + "; ++" + counter + ")",
         [&] {
-          std::string name = counter;
-          if (is_wider)
-            name = bind(var.name(), var.dtype(), cast_to(type_of(var.dtype()), {counter}));
-          define(var, {.name = name, .is_index = true});
+          define(var, {.name = counter, .is_index = true});
           ++loop_depth_;
           stmt(body);
           --loop_depth_;
@@ -237,18 +238,17 @@ void CFunctionEmitter::emit(const Attr& n) {
       refuse_thread_axis(n);
     case AttrKind::Pragma:
       if (is_kernel()) return stmt(n.body);
-      if (is_pragma(n, PragmaKey::ParallelLaunchPoint) && !in_region_)
-        return parallel_region(n.body);
+      if (is_pragma(n, PragmaKey::ParallelLaunchPoint) && !task_) return parallel_region(n.body);
       if (is_pragma(n, PragmaKey::ParallelBarrierWhenFinish)) {
-        if (!in_region_) refuse_region_pragma(n);
+        if (!task_) refuse_region_pragma(n);
         stmt(n.body);
         return check_status("parallel_barrier()");
       }
       if (is_pragma(n, PragmaKey::ParallelStridePattern)) {
-        if (!in_region_) refuse_region_pragma(n);
-        const bool outer = std::exchange(strided_tasks_, true);
+        if (!task_) refuse_region_pragma(n);
+        const bool outer = std::exchange(task_->is_strided, true);
         stmt(n.body);
-        strided_tasks_ = outer;
+        task_->is_strided = outer;
         return;
       }
       return stmt(n.body);

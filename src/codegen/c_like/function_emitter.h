@@ -18,6 +18,7 @@
 #include "codegen/c_like/text.h"
 #include "codegen/c_like/text_emitter.h"
 #include "tenon/codegen/index_uses.h"
+#include "tenon/codegen/lowering/share_loop.h"
 #include "tenon/codegen/memory_plan.h"
 #include "tenon/codegen/stmt_sizes.h"
 #include "tenon/tir/expr.h"
@@ -105,15 +106,9 @@ class CFunctionEmitter {
   void part(std::span<const tir::Stmt> stmts);
   void workspace(const tir::Allocate& n);
   void block(const std::string& head, const std::function<void()>& content);
-  struct LoopBounds {
-    Text begin, end;
-    std::string step = "1";
-  };
-  void serial_loop(const tir::Var& var, DataType type, const LoopBounds& bounds,
-                   const tir::Stmt& body);
+  void serial_loop(const tir::Var& var, const Text& begin, const Text& end, const tir::Stmt& body);
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
-  void shared_loop(const tir::For& n);
   /// A body that the runtime calls as a function, and its closure in this function.
   struct Outlined {
     std::string function, closure;
@@ -261,14 +256,11 @@ class CFunctionEmitter {
     bool is_jumped_to = false;
   };
   std::vector<Workspace> workspaces_;
-  /// Whether the current statement is inside a persistent parallel region.
-  bool in_region_ = false;
+  /// Set inside a persistent parallel region.
+  std::optional<Task> task_;
   /// The name of the array with the mask of lanes that take the enclosing per-lane branches; ""
   /// outside of such branches.
   std::string stored_lanes_;
-  /// The variables of a task: its index and the number of tasks.
-  std::string task_, num_tasks_;
-  bool strided_tasks_ = false;
   /// Declarations of a kernel's shared memory, which precede its statements.
   Lines shared_memory_;
   /// The bytes of dynamic shared memory allocated so far, and whether there is any.

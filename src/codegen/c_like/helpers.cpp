@@ -11,68 +11,6 @@ namespace tenon::codegen {
 
 namespace {
 
-std::string name_of(Helper helper, const std::string& type) {
-  switch (helper) {
-    case Helper::ValueOfBits:
-      return "value_of_" + type;
-    case Helper::BitsOfValue:
-      return type + "_bits";
-    case Helper::Round:
-      return "round_to_" + type;
-    case Helper::ToOdd:
-      return "round_to_odd";
-    case Helper::SixteenOfInt64:
-      return "bfloat16_of_int64";
-    case Helper::SixteenOfUInt64:
-      return "bfloat16_of_uint64";
-    case Helper::Min:
-      return "min_" + type;
-    case Helper::Max:
-      return "max_" + type;
-    case Helper::TruncDiv:
-      return "truncdiv_" + type;
-    case Helper::TruncMod:
-      return "truncmod_" + type;
-    case Helper::FloorDiv:
-      return "floordiv_" + type;
-    case Helper::FloorMod:
-      return "floormod_" + type;
-    case Helper::Abs:
-      return "abs_" + type;
-    case Helper::Square:
-      return "square_" + type;
-    case Helper::OfFloat32:
-      return type + "_of_float32";
-    case Helper::OfFloat64:
-      return type + "_of_float64";
-    case Helper::Popcount:
-      return "popcount64";
-    case Helper::Clz:
-      return "leading_zeros64";
-    case Helper::BitsOfFloat:
-      return "bits_of_" + type;
-    case Helper::FloatOfBits:
-      return type + "_of_bits";
-    case Helper::SizeOfProduct:
-      return "size_of_product";
-    case Helper::Prefetch:
-      return "prefetch_element";
-    case Helper::CopyAsync:
-      return "copy_async";
-    case Helper::Opaque:
-      return "opaque_" + type;
-    case Helper::ShuffleTo:
-      return "shuffle_" + type;
-    case Helper::ShuffleUp:
-      return "shuffle_up_" + type;
-    case Helper::ShuffleDown:
-      return "shuffle_down_" + type;
-    case Helper::FourBytes:
-      return "four_bytes";
-  }
-  internal_error("a helper without a name");
-}
-
 void replace_all(std::string& text, const std::string& what, const std::string& by) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
     text.replace(at, what.size(), by), at += by.size();
@@ -333,73 +271,79 @@ constexpr const char* kFourBytes = R"(int $N(int a, int b, int c, int d) {
 }
 )";
 
+/// A helper: its name, in which `$T` is the name of the type, and its texts for unsigned integers,
+/// floats, bfloat16, and other types.
+struct Row {
+  std::string_view name;
+  const char* other;
+  const char* of_uint = other;
+  const char* of_float = other;
+  const char* of_bfloat = of_float;
+};
+
+/// In the order of the enumerators.
+constexpr Row kRows[] = {
+    {.name = "value_of_$T", .other = kValueOfFloat16, .of_bfloat = kValueOfBfloat16},
+    {.name = "$T_bits", .other = kFloat16Bits, .of_bfloat = kBfloat16Bits},
+    {.name = "round_to_$T",
+     .other = "float $N(float value) {\n  return value_of_float16(float16_bits(value));\n}\n",
+     .of_bfloat =
+         "float $N(float value) {\n  return value_of_bfloat16(bfloat16_bits(value));\n}\n"},
+    {"round_to_odd", kToOdd},
+    {"bfloat16_of_int64", kBfloat16OfInteger},
+    {"bfloat16_of_uint64", kBfloat16OfInteger},
+    {.name = "min_$T",
+     .other = "$T $N($T a, $T b) {\n  return a < b ? a : b;\n}\n",
+     .of_float = kMinOfFloats},
+    {.name = "max_$T",
+     .other = "$T $N($T a, $T b) {\n  return a > b ? a : b;\n}\n",
+     .of_float = kMaxOfFloats},
+    {.name = "truncdiv_$T",
+     .other = kSignedDivision,
+     .of_uint = "$T $N($T a, $T b) {\n  return a / (b == 0 ? 1 : b);\n}\n"},
+    {.name = "truncmod_$T",
+     .other = kSignedRemainder,
+     .of_uint = "$T $N($T a, $T b) {\n  return b == 0 ? 0 : a % b;\n}\n"},
+    {"floordiv_$T", kFloorDivision},
+    {.name = "floormod_$T", .other = kFloorRemainder, .of_float = kFloatFloorRemainder},
+    {"abs_$T", "$T $N($T a) {\n  return a < 0 ? ($T)(($U)0 - ($U)a) : a;\n}\n"},
+    {"square_$T", "$T $N($T value) {\n  return value * value;\n}\n"},
+    {"$T_of_float32", kIntegerOfFloat},
+    {"$T_of_float64", kIntegerOfFloat},
+    {"popcount64", kPopcount},
+    {"leading_zeros64", kLeadingZeros},
+    {"bits_of_$T",
+     "int$B_t $N($T value) {\n  union { $T value; int$B_t bits; } x = { value };\n"
+     "  return x.bits;\n}\n"},
+    {"$T_of_bits",
+     "$T $N(int$B_t bits) {\n  union { int$B_t bits; $T value; } x = { bits };\n"
+     "  return x.value;\n}\n"},
+    {"size_of_product", kSizeOfProduct},
+    {"prefetch_element", kPrefetch},
+    {"copy_async", kCopyAsync},
+    {"opaque_$T", kOpaque},
+    {"shuffle_$T", kShuffleTo},
+    {"shuffle_up_$T", kShuffleUp},
+    {"shuffle_down_$T", kShuffleDown},
+    {"four_bytes", kFourBytes}};
+static_assert(std::size(kRows) == static_cast<std::size_t>(Helper::FourBytes) + 1);
+
+std::string name_of(Helper helper, const std::string& type) {
+  std::string name(kRows[static_cast<std::size_t>(helper)].name);
+  replace_all(name, "$T", type);
+  return name;
+}
+
 const char* body_of(Helper helper, DataType t, bool has_ptx) {
   if (has_ptx && helper == Helper::ValueOfBits && !t.is_bfloat()) return kValueOfFloat16InCuda;
   if (has_ptx && helper == Helper::BitsOfValue)
     return t.is_bfloat() ? kBfloat16BitsInCuda : kFloat16BitsInCuda;
-  switch (helper) {
-    case Helper::ValueOfBits:
-      return t.is_bfloat() ? kValueOfBfloat16 : kValueOfFloat16;
-    case Helper::BitsOfValue:
-      return t.is_bfloat() ? kBfloat16Bits : kFloat16Bits;
-    case Helper::Round:
-      return t.is_bfloat()
-                 ? "float $N(float value) {\n  return value_of_bfloat16(bfloat16_bits(value));\n}\n"
-                 : "float $N(float value) {\n  return value_of_float16(float16_bits(value));\n}\n";
-    case Helper::ToOdd:
-      return kToOdd;
-    case Helper::SixteenOfInt64:
-    case Helper::SixteenOfUInt64:
-      return kBfloat16OfInteger;
-    case Helper::Min:
-      return t.is_floating() ? kMinOfFloats : "$T $N($T a, $T b) {\n  return a < b ? a : b;\n}\n";
-    case Helper::Max:
-      return t.is_floating() ? kMaxOfFloats : "$T $N($T a, $T b) {\n  return a > b ? a : b;\n}\n";
-    case Helper::TruncDiv:
-      return t.is_uint() ? "$T $N($T a, $T b) {\n  return a / (b == 0 ? 1 : b);\n}\n"
-                         : kSignedDivision;
-    case Helper::TruncMod:
-      return t.is_uint() ? "$T $N($T a, $T b) {\n  return b == 0 ? 0 : a % b;\n}\n"
-                         : kSignedRemainder;
-    case Helper::FloorDiv:
-      return kFloorDivision;
-    case Helper::FloorMod:
-      return t.is_floating() ? kFloatFloorRemainder : kFloorRemainder;
-    case Helper::Abs:
-      return "$T $N($T a) {\n  return a < 0 ? ($T)(($U)0 - ($U)a) : a;\n}\n";
-    case Helper::Square:
-      return "$T $N($T value) {\n  return value * value;\n}\n";
-    case Helper::OfFloat32:
-    case Helper::OfFloat64:
-      return kIntegerOfFloat;
-    case Helper::Popcount:
-      return kPopcount;
-    case Helper::Clz:
-      return kLeadingZeros;
-    case Helper::BitsOfFloat:
-      return "int$B_t $N($T value) {\n  union { $T value; int$B_t bits; } x = { value };\n"
-             "  return x.bits;\n}\n";
-    case Helper::FloatOfBits:
-      return "$T $N(int$B_t bits) {\n  union { int$B_t bits; $T value; } x = { bits };\n"
-             "  return x.value;\n}\n";
-    case Helper::SizeOfProduct:
-      return kSizeOfProduct;
-    case Helper::Prefetch:
-      return kPrefetch;
-    case Helper::CopyAsync:
-      return kCopyAsync;
-    case Helper::ShuffleTo:
-      return kShuffleTo;
-    case Helper::ShuffleUp:
-      return kShuffleUp;
-    case Helper::ShuffleDown:
-      return kShuffleDown;
-    case Helper::FourBytes:
-      return kFourBytes;
-    case Helper::Opaque:
-      return t.bits == 8 ? kOpaqueByte : kOpaque;
-  }
-  internal_error("a helper without a text");
+  if (helper == Helper::Opaque && t.bits == 8) return kOpaqueByte;
+  const Row& row = kRows[static_cast<std::size_t>(helper)];
+  return t.is_bfloat()  ? row.of_bfloat
+         : t.is_float() ? row.of_float
+         : t.is_uint()  ? row.of_uint
+                        : row.other;
 }
 
 }  // namespace

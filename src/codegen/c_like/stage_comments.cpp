@@ -45,7 +45,7 @@ void StageComments::add(const std::string& buffer, Stored& stored) const {
 }
 
 StageComments::Stored StageComments::stored_by(const Stmt& s) {
-  if (const auto found = known_.find(&s.node()); found != known_.end()) return found->second;
+  if (const auto found = known_.find(&s.node()); found != known_.end()) return found->second.second;
   if (is_stack_low()) return with_deep_stack([&] { return stored_by(s); });
   Stored stored;
   if (const Store* n = s.as<Store>()) add(n->buffer->stage_name(), stored);
@@ -58,7 +58,7 @@ StageComments::Stored StageComments::stored_by(const Stmt& s) {
     });
   for_each_child(
       s, [](const Expr&) {}, [&](const Stmt& child) { stored = merged(stored, stored_by(child)); });
-  known_.emplace(&s.node(), stored);
+  known_.emplace(&s.node(), std::pair(s, stored));
   return stored;
 }
 

@@ -35,7 +35,8 @@ class StageComments {
   /// Keys are buffer names. Stages of the same name share an entry, with all their locations.
   std::unordered_map<std::string, int> stages_;
   std::vector<std::string> lines_;
-  std::unordered_map<const tir::StmtNode*, Stored> known_;
+  /// Keeps the statements, so that no address is used again.
+  std::unordered_map<const tir::StmtNode*, std::pair<tir::Stmt, Stored>> known_;
 };
 
 }  // namespace tenon::codegen

@@ -27,45 +27,9 @@ llvm::StringRef to_ref(const std::string& text) { return {text.data(), text.size
 
 llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type) {
   llvm::Value* none = int32(0);
+  if (is_math(intrin)) return math(intrin, n, type);
+  if (is_of_devices(intrin)) refuse_device_intrinsic(intrin);
   switch (intrin) {
-    case Intrin::exp:
-    case Intrin::exp2:
-    case Intrin::exp10:
-    case Intrin::log:
-    case Intrin::log2:
-    case Intrin::log10:
-    case Intrin::log1p:
-    case Intrin::sqrt:
-    case Intrin::rsqrt:
-    case Intrin::pow:
-    case Intrin::sin:
-    case Intrin::cos:
-    case Intrin::tan:
-    case Intrin::sinh:
-    case Intrin::cosh:
-    case Intrin::tanh:
-    case Intrin::asin:
-    case Intrin::acos:
-    case Intrin::atan:
-    case Intrin::atan2:
-    case Intrin::asinh:
-    case Intrin::acosh:
-    case Intrin::atanh:
-    case Intrin::erf:
-    case Intrin::sigmoid:
-    case Intrin::floor:
-    case Intrin::ceil:
-    case Intrin::round:
-    case Intrin::trunc:
-    case Intrin::nearbyint:
-    case Intrin::fabs:
-    case Intrin::fmod:
-    case Intrin::fma:
-    case Intrin::hypot:
-    case Intrin::copysign:
-    case Intrin::nextafter:
-    case Intrin::ldexp:
-      return math(intrin, n, type);
     case Intrin::isnan:
     case Intrin::isinf:
     case Intrin::isfinite:
@@ -78,7 +42,6 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
     case Intrin::bitwise_or:
     case Intrin::bitwise_xor:
     case Intrin::bitwise_not:
-    case Intrin::q_multiply_shift:
       return bits_intrin(intrin, n, type);
     case Intrin::dp4a:
       return sums_of_products(n);
@@ -117,20 +80,6 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
       return none;
     case Intrin::tvm_storage_sync:  // a single thread needs no barrier
       return none;
-    case Intrin::tvm_thread_allreduce:
-    case Intrin::tvm_warp_shuffle:
-    case Intrin::tvm_warp_shuffle_up:
-    case Intrin::tvm_warp_shuffle_down:
-    case Intrin::tvm_warp_activemask:
-    case Intrin::thread_return:
-    case Intrin::ptx_cp_async:
-    case Intrin::ptx_commit_group:
-    case Intrin::ptx_wait_group:
-    case Intrin::tvm_load_matrix_sync:
-    case Intrin::tvm_store_matrix_sync:
-    case Intrin::tvm_fill_fragment:
-    case Intrin::tvm_mma_sync:
-      refuse_device_intrinsic(intrin);
     case Intrin::call_llvm_intrin:
     case Intrin::call_llvm_pure_intrin:
       return call_llvm(n, type);
@@ -138,8 +87,9 @@ llvm::Value* FunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType
       leave(builder_.CreateIntCast(expr(n.args[0]), builder_.getInt32Ty(), true));
       builder_.SetInsertPoint(new_block("unreached"));
       return none;
+    default:
+      internal_error("@tir." + std::string(to_string(intrin)) + " is left in lowered code");
   }
-  internal_error("an intrinsic without a meaning");
 }
 
 // ---- addresses ----

@@ -2,10 +2,9 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 
-#include "codegen/llvm/float64_polynomials.h"
 #include "codegen/llvm/function_emitter.h"
-#include "codegen/llvm/polynomials.h"
 #include "codegen/llvm/types.h"
+#include "tenon/codegen/lowering/expand_math.h"
 #include "tenon/codegen/statements.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
@@ -20,26 +19,8 @@ namespace {
 /// otherwise libm's function is called.
 llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
   switch (intrin) {
-    case Intrin::exp:
-      return llvm::Intrinsic::exp;
-    case Intrin::exp2:
-      return llvm::Intrinsic::exp2;
-    case Intrin::exp10:
-      return llvm::Intrinsic::exp10;
-    case Intrin::log:
-      return llvm::Intrinsic::log;
-    case Intrin::log2:
-      return llvm::Intrinsic::log2;
-    case Intrin::log10:
-      return llvm::Intrinsic::log10;
     case Intrin::sqrt:
       return llvm::Intrinsic::sqrt;
-    case Intrin::pow:
-      return llvm::Intrinsic::pow;
-    case Intrin::sin:
-      return llvm::Intrinsic::sin;
-    case Intrin::cos:
-      return llvm::Intrinsic::cos;
     case Intrin::floor:
       return llvm::Intrinsic::floor;
     case Intrin::ceil:
@@ -85,30 +66,33 @@ llvm::Value* FunctionEmitter::math(Intrin intrin, const Call& n, DataType type) 
     args.push_back(in_float32 && arg.dtype().is_floating() ? to_float32(value, arg.dtype())
                                                            : value);
   }
-  llvm::Value* result = math_on(intrin, std::move(args));
+  llvm::Value* result = math_on(intrin, args, in_float32 ? Float(32, type.lanes) : type);
   return in_float32 ? round_float32(result, type) : result;
 }
 
-llvm::Value* FunctionEmitter::math_on(Intrin intrin, std::vector<llvm::Value*> args) {
-  llvm::Type* t = args[0]->getType();
-  llvm::Value* one = llvm::ConstantFP::get(t, 1.0);
+llvm::Value* FunctionEmitter::math_on(Intrin intrin, const std::vector<llvm::Value*>& args,
+                                      DataType type) {
+  llvm::Value* one = llvm::ConstantFP::get(args[0]->getType(), 1.0);
   if (intrin == Intrin::rsqrt)
     return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, args[0]));
-  if (intrin == Intrin::sigmoid) {
-    llvm::Value* power = math_on(Intrin::exp, {builder_.CreateFNeg(args[0])});
-    return builder_.CreateFDiv(one, builder_.CreateFAdd(one, power));
-  }
   // A square is emitted as a product, which is correctly rounded.
   if (intrin == Intrin::pow &&
       llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
     return builder_.CreateFMul(args[0], args[0]);
-  const bool has_scaling = module_.traits().scaling;
-  const bool is_double = t->getScalarType()->isDoubleTy();
-  const auto value = is_double ? float64_polynomial(builder_, intrin, args, has_scaling)
-                               : float32_polynomial(builder_, intrin, args, has_scaling);
-  if (!value) return library_function(intrin, args);
+  const auto expanded = expand_math(intrin, type, module_.traits().math);
+  if (!expanded) return library_function(intrin, args);
+  llvm::Value* value = exactly(*expanded, args);
   const bool is_of_angle = intrin == Intrin::sin || intrin == Intrin::cos || intrin == Intrin::tan;
-  return is_of_angle ? reduced_or_called(intrin, args[0], *value) : *value;
+  return is_of_angle ? reduced_or_called(intrin, args[0], value) : value;
+}
+
+/// Emits the function of `args` without contraction and reassociation of its operations.
+llvm::Value* FunctionEmitter::exactly(const MathFunction& function,
+                                      const std::vector<llvm::Value*>& args) {
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
+  builder_.clearFastMathFlags();
+  for (std::size_t k = 0; k < args.size(); ++k) define(function.params[k], args[k]);
+  return expr(function.body);
 }
 
 /// Returns `reduced` if x could be reduced; larger angles, which are rare, are left to the library.
@@ -116,7 +100,7 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
                                                 llvm::Value* reduced) {
   llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   llvm::Value* is_large =
-      builder_.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(x->getType(), kGreatestAngle));
+      builder_.CreateFCmpOGE(magnitude, llvm::ConstantFP::get(x->getType(), kMaxAngle));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* large = new_block("large_angle");
   llvm::BasicBlock* after = new_block("angle_end");
@@ -126,7 +110,7 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
   builder_.SetInsertPoint(large);
   // If the calls were speculatable, a vectorized loop would make them for every element.
   llvm::Value* called =
-      builder_.CreateSelect(is_large, call_libm_by_lanes(libm_name(intrin), {x}, false), reduced);
+      builder_.CreateSelect(is_large, call_libm_by_lanes(*libm_name(intrin), {x}, false), reduced);
   builder_.CreateBr(after);
   builder_.SetInsertPoint(after);
   llvm::PHINode* result = builder_.CreatePHI(x->getType(), 2);
@@ -140,12 +124,12 @@ llvm::Value* FunctionEmitter::library_function(Intrin intrin,
   llvm::Type* t = args[0]->getType();
   if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic)
     return builder_.CreateIntrinsic(id, {t}, args);
-  const char* name = libm_name(intrin);
-  internal_check(name != nullptr, "a function of mathematics without a name");
-  return call_libm_by_lanes(name, args, true);
+  const auto name = libm_name(intrin);
+  internal_check(name.has_value(), "a function of mathematics without a name");
+  return call_libm_by_lanes(*name, args, true);
 }
 
-llvm::Value* FunctionEmitter::call_libm_by_lanes(const char* name,
+llvm::Value* FunctionEmitter::call_libm_by_lanes(const std::string& name,
                                                  const std::vector<llvm::Value*>& args,
                                                  bool speculatable) {
   const unsigned lanes = lanes_in(args[0]);
@@ -159,17 +143,15 @@ llvm::Value* FunctionEmitter::call_libm_by_lanes(const char* name,
   return result;
 }
 
-llvm::Value* FunctionEmitter::call_libm(const char* name, const std::vector<llvm::Value*>& args,
-                                        bool speculatable) {
+llvm::Value* FunctionEmitter::call_libm(const std::string& name,
+                                        const std::vector<llvm::Value*>& args, bool speculatable) {
   std::vector<llvm::Value*> given = args;
-  if (std::string_view(name) == "ldexp")
-    given[1] = builder_.CreateSExtOrTrunc(given[1], builder_.getInt32Ty());
+  if (name == "ldexp") given[1] = builder_.CreateSExtOrTrunc(given[1], builder_.getInt32Ty());
   std::vector<llvm::Type*> types;
   for (llvm::Value* arg : given) types.push_back(arg->getType());
   const bool is_single = args[0]->getType()->isFloatTy();
   llvm::FunctionType* signature = llvm::FunctionType::get(args[0]->getType(), types, false);
-  llvm::FunctionCallee function =
-      module_.extern_function(std::string(name) + (is_single ? "f" : ""), signature);
+  llvm::FunctionCallee function = module_.extern_function(name + (is_single ? "f" : ""), signature);
   llvm::CallInst* call = builder_.CreateCall(signature, function.getCallee(), given);
   // Effects on errno are ignored.
   if (speculatable) call->setDoesNotAccessMemory();
@@ -218,29 +200,8 @@ llvm::Value* FunctionEmitter::bits_intrin(Intrin intrin, const Call& n, DataType
       return t.is_uint() ? builder_.CreateLShr(x, amount(y, t.bits))
                          : builder_.CreateAShr(x, amount(y, t.bits));
     default:
-      break;
+      internal_error("an operation on bits without a meaning");
   }
-  // q_multiply_shift(x, y, q, s) is the product of fixed-point numbers with q fractional bits,
-  // times 2^s, with halves rounded up.
-  internal_check(intrin == Intrin::q_multiply_shift, "an operation on bits without a meaning");
-  llvm::Type* wide = this->type(Int(64, type.lanes));
-  auto widen = [&](const Expr& e) {
-    llvm::Value* value = builder_.CreateSExt(expr(e), this->type(Int(64, e.dtype().lanes)));
-    return e.dtype().is_scalar() ? splat(value, type.lanes) : value;
-  };
-  llvm::Value* q = widen(n.args[2]);
-  llvm::Value* s = widen(n.args[3]);
-  llvm::Value* zero = llvm::Constant::getNullValue(wide);
-  llvm::Value* one = llvm::ConstantInt::get(wide, 1);
-  llvm::Value* left = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, s, zero);
-  llvm::Value* right =
-      builder_.CreateSub(q, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, s, zero));
-  llvm::Value* product =
-      builder_.CreateMul(builder_.CreateShl(builder_.CreateSExt(x, wide), amount(left, 64)),
-                         builder_.CreateSExt(y, wide));
-  llvm::Value* half = builder_.CreateShl(one, amount(builder_.CreateSub(right, one), 64));
-  return builder_.CreateTrunc(
-      builder_.CreateAShr(builder_.CreateAdd(product, half), amount(right, 64)), this->type(type));
 }
 
 }  // namespace tenon::codegen

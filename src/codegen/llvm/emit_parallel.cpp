@@ -63,7 +63,7 @@ void FunctionEmitter::parallel_loop(const For& n) {
   llvm::Value* begin = inner.builder_.CreateTrunc(outlined.own_argument(0), counter);
   llvm::Value* end = inner.builder_.CreateTrunc(outlined.own_argument(1), counter);
   inner.stack_ = std::make_shared<StackPlan>(n.body);
-  inner.serial_loop(n.var, begin, end, llvm::ConstantInt::get(counter, 1), n.body, ForKind::Serial);
+  inner.serial_loop(n.var, begin, end, n.body, ForKind::Serial);
   inner.finish();
 
   llvm::Value* first = index(n.min);
@@ -80,43 +80,15 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
   const OutlinedBody outlined(*this, body, function_->getName().str() + "_body", {number, number});
   FunctionEmitter inner(module_, outlined.function(), computation_);
   outlined.define_captured(inner);
-  inner.task_ = {.id = outlined.own_argument(0), .count = outlined.own_argument(1)};
+  inner.task_.emplace();
+  inner.define_size(inner.task_->id, outlined.own_argument(0));
+  inner.define_size(inner.task_->count, outlined.own_argument(1));
   inner.body(body);
   const RuntimeTask task(module_, outlined, {number, number});
   llvm::Value* closure = entry_alloca(task.closure(), nullptr, task.alignment(), "closure");
   task.fill(builder_, closure);
   check_status(builder_.CreateCall(module_.runtime_function("tenon_parallel_launch"),
                                    {task.entry(), closure, int32(0)}));
-}
-
-void FunctionEmitter::shared_loop(const For& n) {
-  // In 64 bits, because the sum of the rounded-up shares may overflow the loop's own type.
-  llvm::Type* wide = builder_.getInt64Ty();
-  llvm::Value* begin = index(n.min);
-  // A negative extent means no iterations; it must not give any task a share.
-  llvm::Value* extent =
-      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index(n.extent), int64(0));
-  llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
-  llvm::Value* id = builder_.CreateSExt(task_->id, wide);
-  llvm::Value* count = builder_.CreateSExt(task_->count, wide);
-  // Loops within the body are not shared with other tasks.
-  const std::optional<Task> task = std::exchange(task_, std::nullopt);
-  if (strided_tasks_) {
-    serial_loop(n.var, builder_.CreateAdd(begin, id), end, count, n.body, ForKind::Serial);
-  } else {
-    llvm::Value* share =
-        builder_.CreateUDiv(builder_.CreateAdd(extent, builder_.CreateSub(count, int64(1))), count);
-    llvm::Value* first = builder_.CreateAdd(begin, builder_.CreateMul(id, share));
-    llvm::Type* counter = counter_type(n.var);
-    auto up_to_end = [&](llvm::Value* value) {
-      return builder_.CreateTrunc(builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, end),
-                                  counter);
-    };
-    llvm::Value* from = up_to_end(first);
-    llvm::Value* to = up_to_end(builder_.CreateAdd(first, share));
-    serial_loop(n.var, from, to, llvm::ConstantInt::get(counter, 1), n.body, ForKind::Serial);
-  }
-  task_ = task;
 }
 
 }  // namespace tenon::codegen

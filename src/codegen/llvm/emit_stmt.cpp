@@ -152,7 +152,14 @@ bool is_short(const llvm::Value* begin, const llvm::Value* end) {
 
 void FunctionEmitter::emit(const For& n) {
   // Code that launches kernels is sequential.
-  if (n.kind == ForKind::Parallel && !device_id_) return task_ ? shared_loop(n) : parallel_loop(n);
+  if (n.kind == ForKind::Parallel && !device_id_) {
+    if (!task_) return parallel_loop(n);
+    // Loops within the body are not shared with other tasks.
+    const std::optional<Task> task = std::exchange(task_, std::nullopt);
+    stmt_code(share_of_task(n, *task));
+    task_ = task;
+    return;
+  }
   if (is_one(n.extent)) {
     define_size(n.var, in_index_mode(n.min));
     return stmt(n.body);
@@ -161,7 +168,7 @@ void FunctionEmitter::emit(const For& n) {
   llvm::Value* begin = builder_.CreateTrunc(index(n.min), counter);
   llvm::Value* extent = builder_.CreateTrunc(index(n.extent), counter);
   llvm::Value* end = builder_.CreateAdd(begin, extent, "", false, true);
-  serial_loop(n.var, begin, end, llvm::ConstantInt::get(counter, 1), n.body, n.kind);
+  serial_loop(n.var, begin, end, n.body, n.kind);
 }
 
 llvm::Type* FunctionEmitter::counter_type(const Var& var) const {
@@ -169,7 +176,7 @@ llvm::Type* FunctionEmitter::counter_type(const Var& var) const {
 }
 
 void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Value* end,
-                                  llvm::Value* step, const Stmt& body, ForKind kind) {
+                                  const Stmt& body, ForKind kind) {
   llvm::BasicBlock* loop = new_block("loop");
   llvm::BasicBlock* after = new_block("loop_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), loop, after);
@@ -184,7 +191,8 @@ void FunctionEmitter::serial_loop(const Var& var, llvm::Value* begin, llvm::Valu
   ++loop_depth_;
   stmt(body);
   --loop_depth_;
-  llvm::Value* next = builder_.CreateAdd(counter, step, "", false, true);
+  llvm::Value* next =
+      builder_.CreateAdd(counter, llvm::ConstantInt::get(counter->getType(), 1), "", false, true);
   counter->addIncoming(next, builder_.GetInsertBlock());
   llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), loop, after);
   const LoopHints hints{
@@ -296,9 +304,9 @@ void FunctionEmitter::emit(const Attr& n) {
             builder_.CreateCall(module_.runtime_function("tenon_parallel_barrier")));
       }
       if (is_pragma(n, tir::PragmaKey::ParallelStridePattern) && task_) {
-        const bool outer = std::exchange(strided_tasks_, true);
+        const bool outer = std::exchange(task_->is_strided, true);
         stmt(n.body);
-        strided_tasks_ = outer;
+        task_->is_strided = outer;
         return;
       }
       if (is_pragma(n, tir::PragmaKey::ParallelStridePattern) ||

@@ -13,6 +13,7 @@
 #include "codegen/llvm/computation.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/workspace_scopes.h"
+#include "tenon/codegen/lowering/share_loop.h"
 #include "tenon/codegen/memory_plan.h"
 #include "tenon/support/function_ref.h"
 #include "tenon/tir/expr.h"
@@ -65,12 +66,10 @@ class FunctionEmitter {
   /// Returns the type of the loop counter: 64 bits even for int32, so that positions need no
   /// extension.
   llvm::Type* counter_type(const tir::Var& var) const;
-  void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
-                   const tir::Stmt& body, tir::ForKind kind);
+  void serial_loop(const tir::Var& var, llvm::Value* begin, llvm::Value* end, const tir::Stmt& body,
+                   tir::ForKind kind);
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
-  /// Emits this task's share of a parallel loop inside a persistent region.
-  void shared_loop(const tir::For& n);
   /// Continues if the status is kTenonOk, otherwise returns it from the function.
   void check_status(llvm::Value* status);
   void fail(const std::string& message);
@@ -203,12 +202,14 @@ class FunctionEmitter {
   /// Sets the device id of the arrays of a function for devices.
   void run_on(llvm::Value* device_id);
   llvm::Value* math(tir::Intrin intrin, const tir::Call& n, DataType type);
-  llvm::Value* math_on(tir::Intrin intrin, std::vector<llvm::Value*> args);
+  /// Computes on float32, float64 or vectors of them, of type `type`.
+  llvm::Value* math_on(tir::Intrin intrin, const std::vector<llvm::Value*>& args, DataType type);
+  llvm::Value* exactly(const MathFunction& function, const std::vector<llvm::Value*>& args);
   llvm::Value* reduced_or_called(tir::Intrin intrin, llvm::Value* x, llvm::Value* reduced);
   llvm::Value* library_function(tir::Intrin intrin, const std::vector<llvm::Value*>& args);
-  llvm::Value* call_libm_by_lanes(const char* name, const std::vector<llvm::Value*>& args,
+  llvm::Value* call_libm_by_lanes(const std::string& name, const std::vector<llvm::Value*>& args,
                                   bool speculatable);
-  llvm::Value* call_libm(const char* name, const std::vector<llvm::Value*>& args,
+  llvm::Value* call_libm(const std::string& name, const std::vector<llvm::Value*>& args,
                          bool speculatable);
 
   llvm::Type* type(DataType t) const;
@@ -246,14 +247,8 @@ class FunctionEmitter {
   bool is_divided_ = false;
   /// The number of enclosing serial loops, including those around the function's call.
   int loop_depth_ = 0;
-  /// Inside a persistent parallel region: the task's number and the number of tasks.
-  struct Task {
-    llvm::Value* id;
-    llvm::Value* count;
-  };
+  /// Set inside a persistent parallel region.
   std::optional<Task> task_;
-  /// Whether tasks take iterations cyclically rather than a range each.
-  bool strided_tasks_ = false;
   bool streams_stores_ = false;
 };
 

@@ -29,7 +29,8 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   const auto has = [&](std::string_view name) {
     return std::ranges::binary_search(features, name);
   };
-  const bool is_x86 = triple_of(facts.triple).isX86();
+  const llvm::Triple triple = triple_of(facts.triple);
+  const bool is_x86 = triple.isX86();
   TargetTraits traits;
   traits.half_arithmetic = has(is_x86 ? "avx512fp16" : "fullfp16");
   traits.half_conversion = is_x86 ? has("f16c") || has("avx512f") : has("neon");
@@ -37,7 +38,10 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   const bool has_all_widths = is_x86 && has("avx512vl");
   traits.byte_products = has_all_widths && has("avx512vnni");
   traits.bfloat_products = has_all_widths && has("avx512bf16");
-  traits.scaling = has_all_widths;
+  // x86 has "fma" or "fma4"; RISC-V and LoongArch have fused operations with "d", others always.
+  traits.math.fused_multiply_add = has("fma") || has("fma4") || has("d") || triple.isAArch64() ||
+                                   triple.isPPC() || triple.isSystemZ();
+  traits.math.scaling = has_all_widths;
   traits.vector_bits = vector_registers(facts).bits;
   return traits;
 }

@@ -7,6 +7,7 @@
 
 #include "codegen/llvm/debug_lines.h"
 #include "tenon/codegen/llvm/compile.h"
+#include "tenon/codegen/lowering/expand_math.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/function.h"
@@ -24,8 +25,7 @@ struct TargetTraits {
   /// x86: sums of four byte products, and of two bfloat16 products, as vector instructions.
   bool byte_products = false;
   bool bfloat_products = false;
-  /// x86: products with powers of two, given by their exponents, as a vector instruction.
-  bool scaling = false;
+  MathInstructions math;
   int vector_bits = 128;
 };
 TargetTraits traits_of(const tir::TargetFacts& facts);
