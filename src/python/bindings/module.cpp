@@ -3,8 +3,10 @@
 #include "bindings/driver.h"
 #include "bindings/errors.h"
 #include "bindings/runtime.h"
+#include "bindings/s_tir.h"
 #include "bindings/te.h"
 #include "bindings/tir.h"
+#include "bindings/topi.h"
 
 namespace tenon::python {
 
@@ -13,6 +15,8 @@ NB_MODULE(_tenon, m) {
   nb::module_ te = m.def_submodule("te", "Tensor expressions and schedules.");
   nb::module_ tir = m.def_submodule("tir", "The loop IR.");
   nb::module_ arith = m.def_submodule("arith", "Simplification, proofs, intervals.");
+  nb::module_ s_tir = m.def_submodule("s_tir", "Block programs and their schedules.");
+  nb::module_ topi = m.def_submodule("topi", "The operator library and its schedules.");
   nb::module_ runtime = m.def_submodule("runtime", "Arrays and compiled functions.");
   m.def("set_package_folder", &set_package_folder, "folder"_a);
   bind_errors(m);
@@ -25,6 +29,8 @@ NB_MODULE(_tenon, m) {
   bind_arith(arith);
   bind_runtime(m, runtime);
   bind_driver(m);
+  bind_topi(topi, nb::borrow<nb::class_<te::Tensor>>(te.attr("Tensor")));
+  bind_s_tir(s_tir);
 }
 
 }  // namespace tenon::python
