@@ -7,6 +7,7 @@
 #include "bindings/te.h"
 #include "bindings/tir.h"
 #include "bindings/topi.h"
+#include "bindings/tune.h"
 
 namespace tenon::python {
 
@@ -17,6 +18,7 @@ NB_MODULE(_tenon, m) {
   nb::module_ arith = m.def_submodule("arith", "Simplification, proofs, intervals.");
   nb::module_ s_tir = m.def_submodule("s_tir", "Block programs and their schedules.");
   nb::module_ topi = m.def_submodule("topi", "The operator library and its schedules.");
+  nb::module_ tune = m.def_submodule("tune", "Schedules found by measuring.");
   nb::module_ runtime = m.def_submodule("runtime", "Arrays and compiled functions.");
   m.def("set_package_folder", &set_package_folder, "folder"_a);
   bind_errors(m);
@@ -31,6 +33,7 @@ NB_MODULE(_tenon, m) {
   bind_driver(m);
   bind_topi(topi, nb::borrow<nb::class_<te::Tensor>>(te.attr("Tensor")));
   bind_s_tir(s_tir);
+  bind_tune(tune);
 }
 
 }  // namespace tenon::python
