@@ -2,6 +2,7 @@
 #include "bindings/arith.h"
 #include "bindings/driver.h"
 #include "bindings/errors.h"
+#include "bindings/inspect.h"
 #include "bindings/runtime.h"
 #include "bindings/s_tir.h"
 #include "bindings/te.h"
@@ -34,6 +35,7 @@ NB_MODULE(_tenon, m) {
   bind_topi(topi, nb::borrow<nb::class_<te::Tensor>>(te.attr("Tensor")));
   bind_s_tir(s_tir);
   bind_tune(tune);
+  bind_inspect(m, te);
 }
 
 }  // namespace tenon::python
