@@ -39,6 +39,7 @@ ROOMS = {
     ),
     "tune": (("s_tir", "arith", "interp", "tir", "lower", "codegen", "driver", "runtime"), ("xgboost/", "boost/mpi")),
     "tooling": (("*",), ("boost/program_options",)),
+    "python": (("*",), ("nanobind/", "Python.h")),
 }
 # room: its sub-rooms, lowest first; what lies in no sub-room stands on top of all
 SUB_ROOMS = {
@@ -140,7 +141,7 @@ def closure(room):
 
 def resolve(path, quoted, name):
     """The file of ours that the include names, relative to the root; None if it is none of ours."""
-    bases = ["include", "src", "."]
+    bases = ["include", "src", ".", "src/python"]
     if quoted:
         bases.insert(0, path.parent)
     for base in bases:

@@ -1,0 +1,12 @@
+// The binding of tenon/s_tir: block programs, their schedules and traces.
+#pragma once
+
+#include "bindings/te.h"
+#include "tenon/s_tir/schedule.h"
+
+namespace tenon::python {
+
+/// Copies of a block schedule share their state until one changes; Python objects refer to one.
+void bind_s_tir(nb::module_& s_tir);
+
+}  // namespace tenon::python
