@@ -1,0 +1,264 @@
+"""Classes of TVM's nodes, and TVM's attributes of Tenon's classes.
+
+Tenon's expressions and statements are two classes, and TVM's are one class per kind. A class here
+stands for a kind: `isinstance(e, tvm.tir.Add)` asks for the kind of `e`, and `tvm.tir.Add(a, b)` builds
+an expression. The attributes that TVM's nodes have, such as `e.a` and `loop.body`, are added to
+Tenon's classes when this module is imported. None that exists is changed."""
+
+from ... import _tenon
+from ..._tenon import inspect
+
+
+class Kind(type):
+    """The type of classes that stand for kinds of nodes."""
+
+    def __new__(mcs, name, bases, namespace, kinds=None, instance=None):
+        return super().__new__(mcs, name, bases, namespace)
+
+    def __init__(cls, name, bases, namespace, kinds=None, instance=None):
+        super().__init__(name, bases, namespace)
+        cls.kinds = kinds if kinds is not None else (name,)
+        cls.instance = instance
+
+    def __instancecheck__(cls, value):
+        if cls.instance is not None:
+            return bool(cls.instance(value))
+        if not isinstance(value, (_tenon.Expr, _tenon.Stmt, inspect.Block, _tenon.te.Operation)):
+            return False
+        return inspect.kind(value) in cls.kinds
+
+    def __subclasscheck__(cls, other):
+        return cls in getattr(other, "__mro__", ()) or set(getattr(other, "kinds", "?")) <= set(
+            cls.kinds
+        )
+
+    def __call__(cls, *args, **kwargs):
+        make = cls.__dict__.get("make")
+        if make is None:
+            raise NotImplementedError(
+                f"`{cls.__name__}` cannot be constructed in tenon.compat.tvm; use the functions of "
+                "tvm.tir, or tvm.script"
+            )
+        return make.__func__(*args, **kwargs)
+
+
+# ---- attributes of Tenon's classes ----------------------------------------------------------------
+
+
+class Op:
+    """The callee of a call: an intrinsic by name."""
+
+    def __init__(self, name):
+        self.name = name
+
+    @staticmethod
+    def get(name):
+        return Op(name)
+
+    def __eq__(self, other):
+        return isinstance(other, Op) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def same_as(self, other):
+        return self == other
+
+    def __repr__(self):
+        return f"Op({self.name})"
+
+
+class CommReducer:
+    """The reducer of a reduction, by name."""
+
+
+def find_field(node, name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    fields = inspect.fields(node)
+    if name in fields:
+        return fields[name]
+    raise AttributeError(f"a {inspect.kind(node)} of tvm.tir has no attribute `{name}`")
+
+
+def expr_attribute(self, name):
+    if name == "op" and inspect.kind(self) == "Call":
+        return Op(inspect.fields(self)["name"])
+    if name == "span":
+        return None
+    return find_field(self, name)
+
+
+def stmt_attribute(self, name):
+    if name == "span":
+        return None
+    if name == "thread_binding" and inspect.kind(self) == "For":
+        return inspect.fields(self)["thread_tag"]
+    if name == "producer" and inspect.kind(self) in ("BufferStore", "BufferRealize"):
+        return Producer(inspect.fields(self)["buffer"])
+    return find_field(self, name)
+
+
+class Producer:
+    """The tensor that a loop program stores or realizes, known by its buffer's name."""
+
+    def __init__(self, buffer):
+        self.buffer = buffer
+        self.name = buffer.name
+        self.shape = buffer.shape
+        self.dtype = buffer.dtype
+
+    @property
+    def op(self):
+        return self
+
+    @property
+    def value_index(self):
+        _, separator, number = self.name.rpartition(".v")
+        return int(number) if separator and number.isdigit() else 0
+
+    def __eq__(self, other):
+        return self.name.partition(".v")[0] == other.name.partition(".v")[0]
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+def sequence_item(self, index):
+    return inspect.fields(self)["seq"][index]
+
+
+def sequence_length(self):
+    return len(inspect.fields(self)["seq"])
+
+
+def axis_attribute(self, name):
+    if name == "iter_type":
+        return ITER_TYPES[self.kind]
+    if name == "thread_tag":
+        return self.thread or ""
+    raise AttributeError(name)
+
+
+ITER_TYPES = {
+    "DataPar": 0,
+    "ThreadIndex": 1,
+    "CommReduce": 2,
+    "Ordered": 3,
+    "Opaque": 4,
+    "Unrolled": 5,
+    "Vectorized": 6,
+    "Parallelized": 7,
+    "Tensorized": 8,
+}
+
+
+def operation_attribute(self, name):
+    if name == "input_tensors":
+        return self.inputs
+    return find_field(self, name)
+
+
+def tensor_attribute(self, name):
+    if name == "axis":
+        return self.op.axis
+    raise AttributeError(name)
+
+
+class StageOf:
+    """The stage that has an axis among its loops, as the attachment of another stage."""
+
+    def __init__(self, axis):
+        self.axis = axis
+
+    def __eq__(self, other):
+        return any(self.axis.same_as(axis) for axis in other.all_iter_vars)
+
+
+class AxisMarks:
+    """What a schedule says of one axis."""
+
+    def __init__(self, marks):
+        self.iter_type = ITER_TYPES.get(marks["kind"] or "DataPar", 0)
+        self.bind_thread = marks.get("bind_thread")
+        self.tensor_intrin = marks.get("tensor_intrin")
+        self.pragma_keys = marks["pragma_keys"]
+        self.pragma_values = marks["pragma_values"]
+
+
+class MarksByAxis:
+    def __init__(self, pairs):
+        self.pairs = pairs
+
+    def __getitem__(self, axis):
+        for known, marks in self.pairs:
+            if known.same_as(axis):
+                return AxisMarks(marks)
+        raise KeyError(axis)
+
+    def __contains__(self, axis):
+        return any(known.same_as(axis) for known, _ in self.pairs)
+
+
+class Relation:
+    def __init__(self, kind, parents, children):
+        self.kind = kind
+        self.parents = parents
+        self.children = children
+
+
+ATTACH_TYPES = {"root": 1, "inline": 2, "inlined": 3, "at": 4, "scan_update": 5}
+
+
+def stage_attribute(self, name):
+    if name in ("__len__", "__iter__"):
+        raise AttributeError(name)
+    fields = inspect.stage_fields(self)
+    if name == "attach_type":
+        return ATTACH_TYPES[fields["attach"]]
+    if name == "attach_stage":
+        return StageOf(fields["attach_ivar"]) if "attach_ivar" in fields else None
+    if name == "iter_var_attrs":
+        return MarksByAxis(fields["iter_var_attrs"])
+    if name == "relations":
+        return [Relation(*relation) for relation in fields["relations"]]
+    if name in fields:
+        return fields[name]
+    raise AttributeError(f"a stage of tvm.te has no attribute `{name}`")
+
+
+def block_attribute(self, name):
+    if name in ("reads", "writes"):
+        return [BufferRegion(buffer, region) for buffer, region in inspect.fields(self)[name]]
+    return find_field(self, name)
+
+
+class BufferRegion:
+    """A region of a buffer."""
+
+    def __init__(self, buffer, region):
+        self.buffer = buffer
+        self.region = region
+
+    def __repr__(self):
+        ranges = ", ".join(f"{r.min}:{r.min + r.extent}" for r in self.region)
+        return f"{self.buffer.name}[{ranges}]"
+
+
+def add(cls, **attributes):
+    """Adds attributes to a class of Tenon, except those that it has."""
+    for name, value in attributes.items():
+        if not hasattr(cls, name) or name in ("__getattr__",):
+            setattr(cls, name, value)
+
+
+add(_tenon.Expr, __getattr__=expr_attribute)
+add(_tenon.Stmt, __getattr__=stmt_attribute)
+_tenon.Stmt.__getitem__ = sequence_item
+_tenon.Stmt.__len__ = sequence_length
+_tenon.Stmt.__bool__ = lambda self: True
+add(_tenon.IterVar, __getattr__=axis_attribute)
+add(_tenon.te.Operation, __getattr__=operation_attribute)
+add(_tenon.te.Tensor, __getattr__=tensor_attribute)
+add(_tenon.te.Stage, __getattr__=stage_attribute)
+add(inspect.Block, __getattr__=block_attribute)
