@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning] [--with-packages]
-#          [--with-aarch64] [--with-fuzzer]:
+#          [--with-aarch64] [--with-fuzzer] [--with-python]:
 # installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The
 # options add OpenCL's device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries
 # that benchmarks compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and
 # Graphviz, which also draws what --emit=dot prints; XGBoost, the learned cost model of the tuner, and
 # Boost.MPI on Open MPI, its way to other machines; what makes packages, and the roots to try them in; a C
-# compiler for AArch64 and its emulator, for the tests of code that is saved for it; clang with libFuzzer.
+# compiler for AArch64 and its emulator, for the tests of code that is saved for it; clang with libFuzzer;
+# Python's headers and a virtual environment, build/python/venv, with what src/python/requirements.txt lists.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
           libboost-program-options-dev nlohmann-json3-dev libtbb-dev libgtest-dev libopenblas-dev)
+with_python=
 for argument in "$@"; do
   case $argument in
     --with-opencl) packages+=(pocl-opencl-icd) ;;
@@ -20,14 +22,28 @@ for argument in "$@"; do
     --with-tuning) packages+=(libxgboost-dev libboost-mpi-dev libopenmpi-dev openmpi-bin) ;;
     --with-packages) packages+=(debootstrap dpkg-dev) ;;
     --with-fuzzer) packages+=(clang-22 libclang-rt-22-dev) ;;
+    --with-python) packages+=(python3-dev python3-venv) with_python=yes ;;
     --with-aarch64) packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) ;;
     *)
       echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers, --with-browser," \
-           "--with-docs, --with-tuning, --with-packages, --with-aarch64, --with-fuzzer." >&2
+           "--with-docs, --with-tuning, --with-packages, --with-aarch64, --with-fuzzer, --with-python." >&2
       exit 2
       ;;
   esac
 done
+
+# Packages of PyPI, which the system's Python must not mix with its own.
+install_python_packages() {
+  [ -n "$with_python" ] || return 0
+  local root venv requirements
+  root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+  venv=$root/build/python/venv
+  requirements=$root/src/python/requirements.txt
+  cmp -s "$requirements" "$venv/installed.txt" && return 0
+  echo "setup.sh: installing the packages of src/python/requirements.txt in build/python/venv" >&2
+  /usr/bin/python3 -m venv "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check \
+    -r "$requirements" >&2 && cp "$requirements" "$venv/installed.txt"
+}
 llvm_versions=(22 21 20 19)  # in order of preference; the CMake file accepts all of them
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
@@ -52,7 +68,8 @@ for version in "${llvm_versions[@]}"; do
 done
 
 if [ ${#missing[@]} -eq 0 ] && [ -n "$llvm" ]; then
-  exit 0
+  install_python_packages
+  exit
 fi
 
 as_root=()
@@ -94,3 +111,4 @@ fi
 
 echo "setup.sh: installing ${missing[*]}" >&2
 apt install -y --no-install-recommends "${missing[@]}"
+install_python_packages

@@ -1,0 +1,118 @@
+#include "bindings/arguments.h"
+
+namespace tenon::python {
+
+namespace {
+
+/// Takes the value of a Python integer, or of an object with `__index__`.
+std::optional<tir::Operand> operand_of_integer(nb::handle object) {
+  PyObject* integer = PyNumber_Index(object.ptr());
+  if (integer == nullptr) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  std::optional<tir::Operand> operand;
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(integer, &overflow);
+  if (overflow == 0) {
+    operand.emplace(value, here());
+  } else if (overflow > 0) {
+    const unsigned long long above = PyLong_AsUnsignedLongLong(integer);
+    if (!PyErr_Occurred()) operand.emplace(above, here());
+    PyErr_Clear();
+  }
+  Py_DECREF(integer);
+  return operand;
+}
+
+std::optional<tir::Operand> operand_of_float(nb::handle object) {
+  const double value = PyFloat_AsDouble(object.ptr());
+  if (value == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  return tir::Operand(value, here());
+}
+
+bool is_numpy_bool(nb::handle object) {
+  const std::string_view name = Py_TYPE(object.ptr())->tp_name;
+  return name == "numpy.bool" || name == "numpy.bool_";
+}
+
+}  // namespace
+
+std::optional<tir::Operand> to_operand(nb::handle object) {
+  try {
+    if (object.ptr() == Py_True || object.ptr() == Py_False)
+      return tir::Operand(object.ptr() == Py_True, here());
+    if (PyLong_Check(object.ptr())) return operand_of_integer(object);
+    if (PyFloat_Check(object.ptr())) return operand_of_float(object);
+    if (const tir::Expr * expr; nb::try_cast(object, expr, false) && expr)
+      return tir::Operand(*expr, here());
+    if (const tir::IterVar * axis; nb::try_cast(object, axis, false) && axis)
+      return tir::Operand(*axis, here());
+    if (const te::Tensor * tensor; nb::try_cast(object, tensor, false) && tensor)
+      return tensor->ndim() == 0 ? std::optional(tir::Operand((*tensor)(here()), here()))
+                                 : std::nullopt;
+    if (is_numpy_bool(object)) return tir::Operand(PyObject_IsTrue(object.ptr()) == 1, here());
+    if (PyIndex_Check(object.ptr())) return operand_of_integer(object);
+    if (const PyNumberMethods* number = Py_TYPE(object.ptr())->tp_as_number;
+        number && number->nb_float && !PySequence_Check(object.ptr()))
+      return operand_of_float(object);
+  } catch (const std::exception&) {
+    PyErr_Clear();
+  }
+  return std::nullopt;
+}
+
+std::vector<tir::Expr> to_exprs(const Operands& operands) {
+  std::vector<tir::Expr> exprs;
+  exprs.reserve(operands.size());
+  for (const tir::Operand& each : operands) exprs.push_back(each.alone());
+  return exprs;
+}
+
+std::optional<DTypeLike> to_dtype(nb::handle object) {
+  if (const DataType * type; nb::try_cast(object, type, false) && type) return DTypeLike{*type};
+  PyObject* text = nullptr;
+  if (PyUnicode_Check(object.ptr())) {
+    text = Py_NewRef(object.ptr());
+  } else {
+    // A NumPy dtype has `name`, and a NumPy scalar type is a class.
+    const char* attribute = PyType_Check(object.ptr()) ? "__name__" : "name";
+    if (!PyType_Check(object.ptr()) && !PyObject_HasAttrString(object.ptr(), "itemsize"))
+      return std::nullopt;
+    text = PyObject_GetAttrString(object.ptr(), attribute);
+  }
+  const char* utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : nullptr;
+  std::optional<DTypeLike> type;
+  if (utf8) type = DTypeLike{std::string(utf8)};
+  Py_XDECREF(text);
+  PyErr_Clear();
+  return type;
+}
+
+std::optional<RangeLike> to_range(nb::handle object) {
+  if (const tir::Range * range; nb::try_cast(object, range, false) && range)
+    return RangeLike{*range};
+  if (!PyTuple_Check(object.ptr()) && !PyList_Check(object.ptr())) return std::nullopt;
+  if (PySequence_Size(object.ptr()) != 2) return std::nullopt;
+  PyObject* ends[] = {PySequence_GetItem(object.ptr(), 0), PySequence_GetItem(object.ptr(), 1)};
+  std::optional<RangeLike> range;
+  if (ends[0] && ends[1]) {
+    std::optional<tir::Operand> begin = to_operand(ends[0]), end = to_operand(ends[1]);
+    if (begin && end) range = RangeLike{std::pair(*begin, *end)};
+  }
+  Py_XDECREF(ends[0]);
+  Py_XDECREF(ends[1]);
+  PyErr_Clear();
+  return range;
+}
+
+RangeLike::operator tir::Range() const {
+  if (const auto* range = std::get_if<tir::Range>(&value)) return *range;
+  const auto& [begin, end] = std::get<std::pair<tir::Operand, tir::Operand>>(value);
+  return tir::Range(begin.alone(), end.alone(), here());
+}
+
+}  // namespace tenon::python

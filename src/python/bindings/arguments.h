@@ -1,0 +1,162 @@
+// Python arguments as the compiler takes them. Each type here has a caster, so that a binding lists
+// what it accepts and nanobind names the argument that does not match:
+//
+//   stage.def("split", [](const te::Stage& s, const te::IterVar& axis, const tir::Operand& factor) {...});
+//
+// An operand is an expression, an axis, a rank-0 tensor, a Python number or a NumPy scalar. A data
+// type is a DataType, its text, or a NumPy dtype.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bindings/location.h"
+#include "tenon/te/operation.h"
+#include "tenon/tir/ops.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tenon::python {
+
+/// A data type as users write it.
+struct DTypeLike {
+  std::variant<DataType, std::string> value = DataType();
+  /// Parses the text. TypeError, with the user's line, for an unknown type.
+  operator DataType() const {
+    if (const auto* type = std::get_if<DataType>(&value)) return *type;
+    return DataType::parse(std::get<std::string>(value), here());
+  }
+};
+
+/// Operands in a list.
+using Operands = std::vector<tir::Operand>;
+
+/// One or several items of a list, as Python functions take both.
+template <class T>
+struct OneOrMore {
+  std::vector<T> items;
+};
+
+/// A range as users write it: a Range, or a pair (begin, end).
+struct RangeLike {
+  std::variant<tir::Range, std::pair<tir::Operand, tir::Operand>> value;
+  /// TypeError, with the user's line, for ends that are not integers.
+  operator tir::Range() const;
+};
+
+std::vector<tir::Expr> to_exprs(const Operands& operands);
+
+/// Returns the operand for a Python object; nullopt if it is not one, or an integer that does not
+/// fit 64 bits.
+std::optional<tir::Operand> to_operand(nb::handle object);
+/// Returns the text of a data type; nullopt if the object does not name one.
+std::optional<DTypeLike> to_dtype(nb::handle object);
+std::optional<RangeLike> to_range(nb::handle object);
+
+/// Converts `*args` that are either items or one sequence of them. A Python TypeError names `what`.
+template <class T>
+std::vector<T> items_of(const nb::args& args, const char* what) {
+  std::vector<T> items;
+  auto add = [&](nb::handle object) {
+    if (!nb::isinstance<T>(object)) {
+      const std::string given = nb::inst_name(object).c_str();
+      throw nb::type_error((std::string(what) + ", got " + given).c_str());
+    }
+    items.push_back(nb::cast<T>(object));
+  };
+  if (args.size() == 1 && !nb::isinstance<T>(args[0]) && PySequence_Check(args[0].ptr())) {
+    for (nb::handle each : args[0]) add(each);
+  } else {
+    for (nb::handle each : args) add(each);
+  }
+  return items;
+}
+
+/// Streams a value to text.
+std::string text_of(const auto& value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
+
+}  // namespace tenon::python
+
+namespace nanobind::detail {
+
+/// The caster of a type that has no default value and comes from several Python types.
+template <class T, std::optional<T> (*Convert)(handle)>
+struct converting_caster {
+  using Value = T;
+  template <class U>
+  using Cast = movable_cast_t<U>;
+  template <class U>
+  static constexpr bool can_cast() {
+    return true;
+  }
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    value = Convert(source);
+    return value.has_value();
+  }
+  explicit operator T*() { return &*value; }
+  explicit operator T&() { return *value; }
+  explicit operator T&&() { return std::move(*value); }
+  std::optional<T> value;
+};
+
+template <>
+struct type_caster<tenon::tir::Operand>
+    : converting_caster<tenon::tir::Operand, tenon::python::to_operand> {
+  static constexpr auto Name = const_name("Expr | IterVar | Tensor | int | float | bool");
+};
+
+template <>
+struct type_caster<tenon::python::DTypeLike>
+    : converting_caster<tenon::python::DTypeLike, tenon::python::to_dtype> {
+  static constexpr auto Name = const_name("DataType | str");
+  static handle from_cpp(const tenon::python::DTypeLike& type, rv_policy policy,
+                         cleanup_list* cleanup) {
+    return make_caster<tenon::DataType>::from_cpp(static_cast<tenon::DataType>(type), policy,
+                                                  cleanup);
+  }
+};
+
+template <>
+struct type_caster<tenon::python::RangeLike>
+    : converting_caster<tenon::python::RangeLike, tenon::python::to_range> {
+  static constexpr auto Name = const_name("Range | tuple[Expr | int, Expr | int]");
+};
+
+template <class T>
+struct type_caster<tenon::python::OneOrMore<T>> {
+  NB_TYPE_CASTER(tenon::python::OneOrMore<T>, make_caster<T>::Name +
+                                                  const_name(" | collections.abc.Sequence[") +
+                                                  make_caster<T>::Name + const_name("]"))
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    value.items.clear();
+    make_caster<T> one;
+    if (!source.is_none() && one.from_python(source, flags_for_local_caster<T>(flags), cleanup)) {
+      value.items.push_back(one.operator cast_t<T>());
+      return true;
+    }
+    make_caster<std::vector<T>> many;
+    if (!many.from_python(source, flags, cleanup)) return false;
+    value.items = std::move(many.value);
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail

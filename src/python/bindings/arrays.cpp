@@ -1,0 +1,539 @@
+#include "bindings/arrays.h"
+
+#include <new>
+
+#include "tenon/runtime/spec.h"
+
+namespace tenon::python {
+
+using runtime::Device;
+using runtime::NDArray;
+
+namespace {
+
+/// Returns the DLPack type of a buffer's elements; nullopt for a format without one.
+std::optional<DLDataType> type_of_format(const char* format, Py_ssize_t bytes) {
+  if (format == nullptr) return DLDataType{kDLUInt, 8, 1};
+  // Native byte order may be spelled out.
+  if (*format == '@' || *format == '=' || *format == '<') ++format;
+  if (*format == '\0' || format[1] != '\0') return std::nullopt;
+  const auto bits = static_cast<std::uint8_t>(8 * bytes);
+  switch (*format) {
+    case '?':
+      return DLDataType{kDLBool, 8, 1};
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n':
+      return DLDataType{kDLInt, bits, 1};
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N':
+    case 'c':
+      return DLDataType{kDLUInt, bits, 1};
+    case 'e':
+    case 'f':
+    case 'd':
+      return DLDataType{kDLFloat, bits, 1};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Returns the format of an element type; null if buffers cannot express it.
+const char* format_of_type(DataType type) {
+  if (type.lanes != 1) return nullptr;
+  if (type.is_bool()) return "?";
+  const int width = type.bits == 8 ? 0 : type.bits == 16 ? 1 : type.bits == 32 ? 2 : 3;
+  static constexpr const char* kInts[] = {"b", "h", "i", "l"};
+  static constexpr const char* kUInts[] = {"B", "H", "I", "L"};
+  static constexpr const char* kFloats[] = {nullptr, "e", "f", "d"};
+  if (type.bits != 8 << width) return nullptr;
+  if (type.is_int()) return kInts[width];
+  if (type.is_uint()) return kUInts[width];
+  return type.is_float() ? kFloats[width] : nullptr;
+}
+
+std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
+
+/// A DLPack tensor that holds a buffer of Python.
+struct HeldBuffer {
+  DLManagedTensor managed = {};
+  Py_buffer buffer = {};
+  std::vector<std::int64_t> strides = {};
+};
+
+/// Fills a tensor from a buffer. Returns false if a stride is not a multiple of the element.
+bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* strides,
+                     DLTensor& tensor) {
+  tensor.data = buffer.buf;
+  tensor.device = {kDLCPU, 0};
+  tensor.ndim = buffer.ndim;
+  tensor.dtype = type;
+  static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
+  tensor.shape = reinterpret_cast<std::int64_t*>(buffer.shape);
+  tensor.byte_offset = 0;
+  tensor.strides = strides;
+  for (int d = 0; d < buffer.ndim; ++d) {
+    // A division is slow, and elements are powers of two.
+    if ((buffer.strides[d] & (buffer.itemsize - 1)) != 0) return false;
+    strides[d] =
+        buffer.strides[d] >> __builtin_ctzll(static_cast<unsigned long long>(buffer.itemsize));
+  }
+  return true;
+}
+
+constexpr int kBufferFlags = PyBUF_STRIDES | PyBUF_FORMAT;
+
+Array import_buffer(PyObject* object) {
+  auto held = std::make_unique<HeldBuffer>();
+  if (PyObject_GetBuffer(object, &held->buffer, kBufferFlags) != 0) throw nb::python_error();
+  const bool is_readonly = held->buffer.readonly != 0;
+  held->strides.resize(static_cast<std::size_t>(held->buffer.ndim));
+  const std::optional<DLDataType> type = type_of_format(held->buffer.format, held->buffer.itemsize);
+  const bool fits =
+      type && describe_buffer(held->buffer, *type, held->strides.data(), held->managed.dl_tensor);
+  if (!fits) {
+    const std::string format = held->buffer.format ? held->buffer.format : "B";
+    PyBuffer_Release(&held->buffer);
+    if (!type)
+      throw RuntimeError("no data type for the elements of a " + type_name(object) +
+                             ", whose buffer format is \"" + format + "\"",
+                         here());
+    throw RuntimeError(
+        "the strides of a " + type_name(object) + " are not multiples of its elements", here());
+  }
+  held->managed.manager_ctx = held.get();
+  held->managed.deleter = [](DLManagedTensor* self) {
+    auto* own = static_cast<HeldBuffer*>(self->manager_ctx);
+    if (Py_IsInitialized()) {
+      const nb::gil_scoped_acquire gil;
+      PyBuffer_Release(&own->buffer);
+    }
+    delete own;
+  };
+  try {
+    NDArray array = NDArray::from_dlpack(&held->managed, here());
+    static_cast<void>(held.release());
+    return {std::move(array), is_readonly};
+  } catch (...) {
+    PyBuffer_Release(&held->buffer);
+    throw;
+  }
+}
+
+/// A tensor of DLPack's version 1 in the form of version 0.
+struct HeldVersioned {
+  DLManagedTensor managed = {};
+  DLManagedTensorVersioned* versioned = nullptr;
+};
+
+Array import_capsule(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    auto* versioned =
+        static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    if (versioned->version.major != DLPACK_MAJOR_VERSION)
+      throw RuntimeError("DLPack version " + std::to_string(versioned->version.major) +
+                             " is not supported, expected " + std::to_string(DLPACK_MAJOR_VERSION),
+                         here());
+    auto held = std::make_unique<HeldVersioned>();
+    held->versioned = versioned;
+    held->managed.dl_tensor = versioned->dl_tensor;
+    held->managed.manager_ctx = held.get();
+    held->managed.deleter = [](DLManagedTensor* self) {
+      auto* own = static_cast<HeldVersioned*>(self->manager_ctx);
+      if (own->versioned->deleter) own->versioned->deleter(own->versioned);
+      delete own;
+    };
+    const bool is_readonly = (versioned->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+    NDArray array = NDArray::from_dlpack(&held->managed, here());
+    static_cast<void>(held.release());
+    PyCapsule_SetName(capsule, "used_dltensor_versioned");
+    return {std::move(array), is_readonly};
+  }
+  auto* tensor = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
+  if (tensor == nullptr) throw nb::python_error();
+  NDArray array = NDArray::from_dlpack(tensor, here());
+  PyCapsule_SetName(capsule, "used_dltensor");
+  return {std::move(array)};
+}
+
+Array import_dlpack(nb::handle object) {
+  nb::object method = object.attr("__dlpack__");
+  nb::object capsule;
+  try {
+    capsule = method("max_version"_a = nb::make_tuple(DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION));
+  } catch (nb::python_error& error) {
+    // Before version 1 the method had no such parameter.
+    if (!error.matches(PyExc_TypeError)) throw;
+    capsule = method();
+  }
+  if (!PyCapsule_CheckExact(capsule.ptr()))
+    throw nb::type_error(("__dlpack__ of a " + type_name(object.ptr()) +
+                          " must return a capsule, got " + type_name(capsule.ptr()))
+                             .c_str());
+  return import_capsule(capsule.ptr());
+}
+
+}  // namespace
+
+Array import_array(nb::handle object) {
+  if (const Array * array; nb::try_cast(object, array, false) && array) return *array;
+  if (PyCapsule_CheckExact(object.ptr())) return import_capsule(object.ptr());
+  // NumPy exports no read-only array through DLPack before its version 2.1, and no other type
+  // that its buffers lack but bfloat16.
+  if (PyObject_CheckBuffer(object.ptr())) return import_buffer(object.ptr());
+  if (nb::hasattr(object, "__dlpack__")) return import_dlpack(object);
+  throw nb::type_error(("expected an array (NDArray, NumPy, or an object with __dlpack__), got " +
+                        type_name(object.ptr()))
+                           .c_str());
+}
+
+// ---- calls --------------------------------------------------------------------------------------
+
+CallArguments::CallArguments(const runtime::Function& function, PyObject* const* items,
+                             std::size_t count, SourceLocation where)
+    : function_(function), where_(where) {
+  arguments_ = reinterpret_cast<runtime::Argument*>(inline_arguments_);
+  view_of_ = reinterpret_cast<View*>(inline_views_);
+  if (count > kInline) {
+    long_arguments_.resize(count * sizeof(runtime::Argument));
+    long_views_.resize(count * sizeof(View));
+    arguments_ = reinterpret_cast<runtime::Argument*>(long_arguments_.data());
+    view_of_ = reinterpret_cast<View*>(long_views_.data());
+  }
+  try {
+    for (; count_ < count; ++count_) {
+      View& view = *new (view_of_ + count_) View();
+      ++views_;
+      view.buffer.obj = nullptr;
+      new (arguments_ + count_) runtime::Argument(convert(items[count_], view, count_));
+    }
+  } catch (...) {
+    this->~CallArguments();
+    throw;
+  }
+}
+
+CallArguments::~CallArguments() {
+  for (; views_ > 0; --views_) {
+    View& view = view_of_[views_ - 1];
+    if (view.buffer.obj != nullptr) PyBuffer_Release(&view.buffer);
+    view.~View();
+  }
+}
+
+std::string CallArguments::name_of(std::size_t position) const {
+  const auto& params = function_.spec().params;
+  const std::string number = "argument " + std::to_string(position + 1);
+  if (position >= params.size()) return number + " of `" + function_.name() + "`";
+  return number + " `" + params[position].name + "` of `" + function_.name() + "`";
+}
+
+void CallArguments::check_writable(std::size_t position) {
+  const auto& params = function_.spec().params;
+  if (position >= params.size()) return;
+  const auto* array = std::get_if<runtime::ArraySpec>(&params[position].type);
+  if (array != nullptr && array->access != runtime::Access::Read)
+    throw RuntimeError(name_of(position) +
+                           ": expected memory that can be written, got a read-only "
+                           "array",
+                       where_);
+}
+
+runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
+                                                std::size_t position) {
+  if (PyObject_GetBuffer(object, &view.buffer, kBufferFlags) != 0) {
+    view.buffer.obj = nullptr;
+    throw nb::python_error();
+  }
+  const std::optional<DLDataType> type = type_of_format(view.buffer.format, view.buffer.itemsize);
+  if (!type)
+    throw RuntimeError(name_of(position) + ": no data type for the elements of a " +
+                           type_name(object) + ", whose buffer format is \"" + view.buffer.format +
+                           "\"",
+                       where_);
+  std::int64_t* strides = view.strides;
+  if (view.buffer.ndim > kInlineRank) {
+    view.long_strides.resize(static_cast<std::size_t>(view.buffer.ndim));
+    strides = view.long_strides.data();
+  }
+  if (!describe_buffer(view.buffer, *type, strides, view.tensor))
+    throw RuntimeError(
+        name_of(position) + ": the strides of the array are not multiples of its elements", where_);
+  if (view.buffer.readonly != 0) check_writable(position);
+  return runtime::Argument(&view.tensor);
+}
+
+runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size_t position) {
+  if (object == Py_None) return nullptr;
+  if (object == Py_True || object == Py_False) return object == Py_True;
+  if (PyLong_Check(object)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow == 0) return value;
+    const unsigned long long above = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
+    if (overflow < 0 || PyErr_Occurred()) {
+      PyErr_Clear();
+      throw RuntimeError(name_of(position) + ": the integer does not fit 64 bits", where_);
+    }
+    return above;
+  }
+  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
+  if (const Array * array; nb::try_cast(nb::handle(object), array, false) && array) {
+    if (array->is_readonly) check_writable(position);
+    return runtime::Argument(*array);
+  }
+  // A NumPy scalar has the buffer protocol too.
+  if (PyObject_CheckBuffer(object) && !PyIndex_Check(object))
+    return convert_buffer(object, view, position);
+  if (PyObject_HasAttrString(object, "__dlpack__")) {
+    view.imported = import_dlpack(object);
+    if (view.imported->is_readonly) check_writable(position);
+    return runtime::Argument(*view.imported);
+  }
+  if (PyIndex_Check(object)) {
+    nb::object integer = nb::steal(PyNumber_Index(object));
+    if (!integer.is_valid()) throw nb::python_error();
+    return convert(integer.ptr(), view, position);
+  }
+  if (PyObject_CheckBuffer(object)) return convert_buffer(object, view, position);
+  throw nb::type_error(
+      (name_of(position) + ": expected an array or a number, got " + type_name(object)).c_str());
+}
+
+// ---- the class ----------------------------------------------------------------------------------
+
+namespace {
+
+int export_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const Array* array = nb::inst_ptr<Array>(nb::handle(self));
+  const char* format = format_of_type(array->dtype());
+  auto refuse = [&](const char* reason) {
+    view->obj = nullptr;
+    PyErr_SetString(PyExc_BufferError, reason);
+    return -1;
+  };
+  if (array->device().type != runtime::DeviceType::Cpu)
+    return refuse("the array is not in host memory; copy it with copy_to(cpu())");
+  if (format == nullptr) return refuse("buffers cannot express the element type; use DLPack");
+  if ((flags & PyBUF_WRITABLE) != 0 && array->is_readonly) return refuse("the array is read-only");
+  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !array->is_compact())
+    return refuse("the array is not compact");
+  const int rank = array->ndim();
+  auto* numbers = static_cast<Py_ssize_t*>(
+      PyMem_Malloc(sizeof(Py_ssize_t) * 2 * (static_cast<std::size_t>(rank) + 1)));
+  if (numbers == nullptr) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  const Py_ssize_t bytes = array->dtype().bytes();
+  for (int d = 0; d < rank; ++d) {
+    numbers[d] = array->shape()[static_cast<std::size_t>(d)];
+    numbers[rank + d] = array->strides()[static_cast<std::size_t>(d)] * bytes;
+  }
+  const DLTensor& tensor = array->dl_tensor();
+  view->obj = Py_NewRef(self);
+  view->buf = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  view->len = array->num_elements() * bytes;
+  view->itemsize = bytes;
+  view->readonly = array->is_readonly ? 1 : 0;
+  view->ndim = rank;
+  view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format) : nullptr;
+  view->shape = (flags & PyBUF_ND) != 0 ? numbers : nullptr;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? numbers + rank : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = numbers;
+  return 0;
+}
+
+void release_buffer(PyObject*, Py_buffer* view) { PyMem_Free(view->internal); }
+
+PyType_Slot array_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(export_buffer)},
+                             {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+                             {0, nullptr}};
+
+/// Calls the deleter of a tensor that nobody took.
+template <class Managed>
+void destroy_capsule(PyObject* capsule, const char* name) {
+  if (!PyCapsule_IsValid(capsule, name)) return;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  if (managed->deleter) managed->deleter(managed);
+}
+
+struct ExportedVersioned {
+  DLManagedTensorVersioned managed;
+  NDArray array;
+};
+
+nb::object export_capsule(const Array& array, bool versioned) {
+  if (!versioned) {
+    DLManagedTensor* managed = array.to_dlpack();
+    return nb::steal(PyCapsule_New(managed, "dltensor", [](PyObject* capsule) {
+      destroy_capsule<DLManagedTensor>(capsule, "dltensor");
+    }));
+  }
+  auto* exported = new ExportedVersioned{{}, array};
+  exported->managed.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
+  exported->managed.manager_ctx = exported;
+  exported->managed.deleter = [](DLManagedTensorVersioned* self) {
+    delete static_cast<ExportedVersioned*>(self->manager_ctx);
+  };
+  exported->managed.flags = array.is_readonly ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  exported->managed.dl_tensor = array.dl_tensor();
+  return nb::steal(PyCapsule_New(&exported->managed, "dltensor_versioned", [](PyObject* capsule) {
+    destroy_capsule<DLManagedTensorVersioned>(capsule, "dltensor_versioned");
+  }));
+}
+
+nb::object dlpack(const Array& array, nb::handle stream, nb::handle max_version, nb::handle device,
+                  nb::handle copy) {
+  static_cast<void>(stream);  // Work on devices is complete when a call returns to Python.
+  bool versioned = false;
+  if (!max_version.is_none())
+    versioned = nb::cast<long>(nb::borrow(max_version)[0]) >= DLPACK_MAJOR_VERSION;
+  Array shared = array;
+  if (!device.is_none()) {
+    const auto type = nb::cast<int>(nb::borrow(device)[0]);
+    const auto id = nb::cast<int>(nb::borrow(device)[1]);
+    const Device wanted{static_cast<runtime::DeviceType>(type), id};
+    if (!(wanted == array.device())) {
+      if (!copy.is_none() && !nb::cast<bool>(copy))
+        throw nb::buffer_error("the array is on another device, and copy=False");
+      return export_capsule(Array(array.copy_to(wanted, here())), versioned);
+    }
+  }
+  if (!copy.is_none() && nb::cast<bool>(copy))
+    shared = Array(array.copy_to(array.device(), here()));
+  if (shared.is_readonly && !versioned)
+    throw nb::buffer_error("a read-only array needs DLPack version 1 (max_version=(1, 0))");
+  return export_capsule(shared, versioned);
+}
+
+/// Returns a NumPy array of the elements: shared if they are in host memory.
+nb::object to_numpy(nb::handle self) {
+  const Array& array = *nb::inst_ptr<Array>(self);
+  nb::module_ numpy = nb::module_::import_("numpy");
+  if (array.device().type == runtime::DeviceType::Cpu) {
+    if (format_of_type(array.dtype()) != nullptr) return numpy.attr("asarray")(self);
+    return numpy.attr("from_dlpack")(self);
+  }
+  return to_numpy(nb::cast(Array(array.copy_to(cpu(0), here()))));
+}
+
+NDArray::Shape to_shape(const OneOrMore<std::int64_t>& shape) { return shape.items; }
+
+}  // namespace
+
+void bind_arrays(nb::module_& m, nb::module_& runtime) {
+  nb::class_<Device>(m, "Device", "A device of a kind, by number.")
+      .def_prop_ro("type", [](const Device& d) { return to_string(d.type); })
+      .def_ro("id", &Device::id)
+      .def("exists", &Device::exists, "Whether arrays can be allocated on it.")
+      .def("why_missing", &Device::why_missing,
+           "Returns what is missing, as a sentence; empty if the device exists.")
+      .def(
+          "__eq__", [](const Device& a, const Device& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def("__hash__", [](const Device& d) { return static_cast<int>(d.type) * 1000 + d.id; })
+      .def("__repr__", &Device::str);
+  m.def("cpu", &cpu, "id"_a = 0);
+  m.def("cuda", &cuda, "id"_a = 0);
+  m.def("opencl", &opencl, "id"_a = 0);
+
+  using Shape = const OneOrMore<std::int64_t>&;
+  nb::class_<Array> array(runtime, "NDArray", nb::type_slots(array_slots),
+                          "An array on a device, in DLPack's layout. NumPy and DLPack share its "
+                          "memory.");
+  array
+      .def_static(
+          "empty",
+          [](Shape shape, const DTypeLike& dtype, Device device) {
+            return Array(NDArray::empty(to_shape(shape), dtype, device, here()));
+          },
+          "shape"_a, "dtype"_a = DTypeLike{Float(32)}, "device"_a = cpu(0),
+          "Allocates an uninitialized array.")
+      .def_static(
+          "zeros",
+          [](Shape shape, const DTypeLike& dtype, Device device) {
+            return Array(NDArray::zeros(to_shape(shape), dtype, device, here()));
+          },
+          "shape"_a, "dtype"_a = DTypeLike{Float(32)}, "device"_a = cpu(0))
+      .def_static(
+          "full",
+          [](Shape shape, const DTypeLike& dtype, double value, Device device) {
+            return Array(NDArray::full(to_shape(shape), dtype, value, device, here()));
+          },
+          "shape"_a, "dtype"_a, "value"_a, "device"_a = cpu(0))
+      .def_static(
+          "random",
+          [](Shape shape, const DTypeLike& dtype, Device device,
+             std::optional<std::uint64_t> seed) {
+            return Array(NDArray::random(to_shape(shape), dtype, device, {.seed = seed}, here()));
+          },
+          "shape"_a, "dtype"_a = DTypeLike{Float(32)}, "device"_a = cpu(0), "seed"_a = nb::none(),
+          "Allocates an array of random elements: floats in [0, 1), integers in -10..10.")
+      .def_prop_ro("shape", [](const Array& a) { return nb::tuple(nb::cast(a.shape())); })
+      .def_prop_ro(
+          "strides", [](const Array& a) { return nb::tuple(nb::cast(a.strides())); },
+          "Strides in elements.")
+      .def_prop_ro("ndim", &NDArray::ndim)
+      .def_prop_ro("dtype", &NDArray::dtype)
+      .def_prop_ro("device", &NDArray::device)
+      .def_prop_ro("num_elements", &NDArray::num_elements)
+      .def_prop_ro("is_compact", &NDArray::is_compact)
+      .def_ro("is_readonly", &Array::is_readonly)
+      .def(
+          "copy_to", [](const Array& a, Device device) { return Array(a.copy_to(device, here())); },
+          "device"_a, "Returns a compact copy on the device.")
+      .def(
+          "copy_to",
+          [](const Array& a, const Array& target) {
+            if (target.is_readonly) throw RuntimeError("copy_to: the target is read-only", here());
+            a.NDArray::copy_to(target, here());
+            return target;
+          },
+          "target"_a, "Copies the elements to `target`.")
+      .def(
+          "copy_from",
+          [](nb::handle_t<Array> self, nb::handle source) {
+            const Array& target = *nb::inst_ptr<Array>(self);
+            if (target.is_readonly) throw RuntimeError("copy_from: the array is read-only", here());
+            import_array(source).NDArray::copy_to(target, here());
+            return nb::borrow(self);
+          },
+          "source"_a, "Copies the elements of another array or NumPy array into this one.")
+      .def(
+          "numpy", [](nb::handle_t<Array> self) { return to_numpy(self); },
+          "Returns a NumPy array that shares the memory; a copy for an array on a device.")
+      .def("__dlpack__", &dlpack, nb::kw_only(), "stream"_a = nb::none(),
+           "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
+      .def("__dlpack_device__",
+           [](const Array& a) {
+             return std::pair(static_cast<int>(a.device().type), a.device().id);
+           })
+      .def("__repr__", [](const Array& a) {
+        return describe(a) + (a.device() == cpu(0) ? "" : " on " + a.device().str());
+      });
+  runtime.def("from_dlpack", &import_array, "array"_a,
+              "Returns an array that shares the memory of a NumPy array or of an object with "
+              "__dlpack__.");
+  runtime.def(
+      "array",
+      [](nb::handle source, Device device) {
+        nb::object values = nb::borrow(source);
+        const bool is_array = nb::isinstance<Array>(source) || PyObject_CheckBuffer(source.ptr()) ||
+                              nb::hasattr(source, "__dlpack__");
+        if (!is_array) values = nb::module_::import_("numpy").attr("asarray")(source);
+        return Array(import_array(values).NDArray::copy_to(device, here()));
+      },
+      "values"_a, "device"_a = cpu(0),
+      "Returns a copy of an array, or of a list of numbers, on the device.");
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,69 @@
+// Arrays between Python and the runtime: Tenon's own, objects with the buffer protocol (NumPy) and
+// objects with DLPack (PyTorch, JAX, CuPy). Nothing is copied.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "bindings/arguments.h"
+#include "tenon/runtime/function.h"
+#include "tenon/runtime/ndarray.h"
+
+namespace tenon::python {
+
+/// An array as Python sees it. Memory that its owner declared read-only is never written.
+struct Array : runtime::NDArray {
+  Array(runtime::NDArray array, bool is_readonly = false)
+      : runtime::NDArray(std::move(array)), is_readonly(is_readonly) {}
+  bool is_readonly;
+};
+
+/// Returns an array that shares the memory of a Python object. Python TypeError for other objects.
+Array import_array(nb::handle object);
+
+/// The arguments of one call, for as long as the call runs. Requires the GIL to make and to
+/// destroy.
+class CallArguments {
+ public:
+  /// Converts the items of a tuple. Python TypeError, naming the argument, for objects of other
+  /// types; RuntimeError for a read-only array that the function writes.
+  CallArguments(const runtime::Function& function, PyObject* const* items, std::size_t count,
+                SourceLocation where);
+  ~CallArguments();
+  CallArguments(const CallArguments&) = delete;
+  CallArguments& operator=(const CallArguments&) = delete;
+
+  std::span<const runtime::Argument> list() const { return {arguments_, count_}; }
+
+ private:
+  static constexpr std::size_t kInline = 8;
+  static constexpr int kInlineRank = 6;
+  /// The view of one array argument.
+  struct View {
+    Py_buffer buffer;
+    DLTensor tensor;
+    std::int64_t strides[kInlineRank];
+    std::vector<std::int64_t> long_strides;
+    std::optional<Array> imported;
+  };
+
+  runtime::Argument convert(PyObject* object, View& view, std::size_t position);
+  runtime::Argument convert_buffer(PyObject* object, View& view, std::size_t position);
+  void check_writable(std::size_t position);
+  std::string name_of(std::size_t position) const;
+
+  const runtime::Function& function_;
+  SourceLocation where_;
+  std::size_t count_ = 0, views_ = 0;
+  alignas(runtime::Argument) unsigned char inline_arguments_[kInline * sizeof(runtime::Argument)];
+  alignas(View) unsigned char inline_views_[kInline * sizeof(View)];
+  std::vector<unsigned char> long_arguments_, long_views_;
+  runtime::Argument* arguments_;
+  View* view_of_;
+};
+
+/// Adds the class NDArray and the functions that make arrays.
+void bind_arrays(nb::module_& m, nb::module_& runtime);
+
+}  // namespace tenon::python

@@ -1,0 +1,16 @@
+// The Python exceptions of tenon::Error and its subclasses.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+
+namespace tenon::python {
+
+/// Adds `Error`, `TypeError`, `ScheduleError`, ... to the module and translates C++ errors to them.
+void bind_errors(nanobind::module_& m);
+
+/// Sets the Python error for any exception, outside of a function that nanobind calls.
+void set_python_error(const std::exception_ptr& error) noexcept;
+
+}  // namespace tenon::python

@@ -1,0 +1,26 @@
+// The extension module `tenon._tenon`. The package `tenon` names its parts.
+#include "bindings/driver.h"
+#include "bindings/errors.h"
+#include "bindings/runtime.h"
+#include "bindings/te.h"
+#include "bindings/tir.h"
+
+namespace tenon::python {
+
+NB_MODULE(_tenon, m) {
+  m.doc() = "Tenon: tensor expressions, schedules, and a compiler for them.";
+  nb::module_ te = m.def_submodule("te", "Tensor expressions and schedules.");
+  nb::module_ tir = m.def_submodule("tir", "The loop IR.");
+  nb::module_ runtime = m.def_submodule("runtime", "Arrays and compiled functions.");
+  m.def("set_package_folder", &set_package_folder, "folder"_a);
+  bind_errors(m);
+  bind_types(m);
+  bind_expressions(m, tir);
+  bind_statements(m, tir);
+  bind_operations(m, te);
+  bind_schedules(te);
+  bind_runtime(m, runtime);
+  bind_driver(m);
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,157 @@
+// Compiled functions and modules.
+#include "bindings/runtime.h"
+
+#include "bindings/arrays.h"
+#include "bindings/errors.h"
+#include "tenon/runtime/bound_call.h"
+#include "tenon/runtime/module.h"
+#include "tenon/runtime/spec.h"
+#include "tenon/runtime/threads.h"
+
+namespace tenon::python {
+
+using runtime::Device;
+using runtime::Function;
+using runtime::Module;
+using runtime::TimeEvaluator;
+using runtime::Timing;
+
+namespace {
+
+void call(const Function& function, PyObject* const* items, std::size_t count) {
+  const SourceLocation where = here();
+  const CallArguments arguments(function, items, count, where);
+  const nb::gil_scoped_release release;
+  function.call(arguments.list(), where);
+}
+
+/// `function(*arguments)`, without nanobind's dispatch.
+PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
+  if (kwargs != nullptr && PyDict_GET_SIZE(kwargs) != 0) {
+    PyErr_SetString(PyExc_TypeError, "a compiled function takes no keyword arguments");
+    return nullptr;
+  }
+  try {
+    call(*nb::inst_ptr<Function>(nb::handle(self)), &PyTuple_GET_ITEM(args, 0),
+         static_cast<std::size_t>(PyTuple_GET_SIZE(args)));
+  } catch (...) {
+    set_python_error(std::current_exception());
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+PyType_Slot function_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_function)}, {0, nullptr}};
+
+/// A call that is measured.
+struct Evaluator {
+  Function function;
+  TimeEvaluator evaluator;
+};
+
+std::vector<PyObject*> pointers(const nb::args& args) {
+  std::vector<PyObject*> items;
+  for (nb::handle each : args) items.push_back(each.ptr());
+  return items;
+}
+
+}  // namespace
+
+void bind_runtime(nb::module_& m, nb::module_& runtime) {
+  bind_arrays(m, runtime);
+  nb::class_<Timing>(runtime, "Timing", "Timing results of a function, in seconds per call.")
+      .def_ro("mean", &Timing::mean)
+      .def_ro("median", &Timing::median)
+      .def_ro("min", &Timing::min)
+      .def_ro("max", &Timing::max)
+      .def_ro("stdev", &Timing::stdev)
+      .def_ro("results", &Timing::results)
+      .def("__repr__", [](const Timing& t) {
+        return "Timing(mean=" + std::to_string(t.mean * 1e3) +
+               " ms, repeat=" + std::to_string(t.results.size()) + ")";
+      });
+  nb::class_<Evaluator>(runtime, "TimeEvaluator",
+                        "Measures a function when called with its arguments.")
+      .def("__call__", [](const Evaluator& e, const nb::args& args) {
+        const SourceLocation where = here();
+        const std::vector<PyObject*> items = pointers(args);
+        const CallArguments arguments(e.function, items.data(), items.size(), where);
+        const nb::gil_scoped_release release;
+        return e.evaluator.evaluate(arguments.list(), where);
+      });
+  nb::class_<Function>(runtime, "Function", nb::type_slots(function_slots),
+                       "A compiled function. The arguments, arrays and scalars, are checked before "
+                       "each call.")
+      .def_prop_ro("name", &Function::name)
+      .def_prop_ro(
+          "params",
+          [](const Function& f) {
+            std::vector<std::pair<std::string, std::string>> params;
+            for (const runtime::ParamSpec& each : f.spec().params)
+              params.emplace_back(each.name, describe(each));
+            return params;
+          },
+          "The name and type of each parameter.")
+      .def(
+          "time_evaluator",
+          [](const Function& f, Device device, int number, int repeat, double min_repeat_ms) {
+            return Evaluator{
+                f, f.time_evaluator(
+                       device, {.number = number, .repeat = repeat, .min_repeat_ms = min_repeat_ms},
+                       here())};
+          },
+          "device"_a = cpu(0), "number"_a = 10, "repeat"_a = 1, "min_repeat_ms"_a = 0.0,
+          "Returns a callable that measures the function.")
+      .def("__repr__", [](const Function& f) {
+        std::string text = f.name() + "(";
+        const auto& params = f.spec().params;
+        for (std::size_t n = 0; n < params.size(); ++n)
+          text += (n ? ", " : "") + params[n].name + ": " + describe(params[n]);
+        return text + ")";
+      });
+  nb::class_<Module>(runtime, "Module", "Compiled functions.")
+      .def(
+          "__getitem__",
+          [](const Module& module, const std::string& name) {
+            return module[runtime::FunctionName(name, here())];
+          },
+          "name"_a)
+      .def(
+          "__call__",
+          [](const Module& module, const nb::args& args) {
+            const Function entry = module[runtime::FunctionName(module.entry_name(), here())];
+            const std::vector<PyObject*> items = pointers(args);
+            call(entry, items.data(), items.size());
+          },
+          "Calls the first function.")
+      .def_prop_ro("function_names", &Module::function_names)
+      .def_prop_ro("entry_name", &Module::entry_name)
+      .def(
+          "get_source",
+          [](const Module& module, const std::string& kind) {
+            return module.get_source(kind, here());
+          },
+          "kind"_a = "", "Returns the generated text: \"ll\", \"asm\", \"c\", \"cuda\", ...")
+      .def_prop_ro("imported_modules", &Module::imported_modules)
+      .def(
+          "save",
+          [](const Module& module, const std::string& path, bool standalone) {
+            module.save(path, {.standalone = standalone}, here());
+          },
+          "path"_a, nb::kw_only(), "standalone"_a = false,
+          "Writes the module in the format that the suffix selects.")
+      .def_static(
+          "load", [](const std::string& path) { return Module::load(path, here()); }, "path"_a,
+          "Loads a shared library written by save().")
+      .def("__repr__", [](const Module& module) {
+        std::string text = "Module(";
+        for (const std::string& name : module.function_names())
+          text += (text.size() > 7 ? ", " : "") + name;
+        return text + ")";
+      });
+  runtime.def(
+      "set_num_threads", [](int n) { runtime::set_num_threads(n, here()); }, "n"_a);
+  runtime.def("num_threads", &runtime::num_threads);
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,316 @@
+// Schedules and stages with their primitives.
+#include "bindings/te.h"
+#include "tenon/te/infer_bound.h"
+#include "tenon/te/schedule_ops.h"
+#include "tenon/tir/print.h"
+
+namespace tenon::python {
+
+using te::Operation;
+using te::Schedule;
+using te::Stage;
+using te::Tensor;
+using tir::Expr;
+using tir::IterVar;
+using tir::Operand;
+
+namespace {
+
+constexpr const char* kAxes = "expected axes, or one list of axes";
+
+/// A primitive on one axis that returns the stage.
+using AxisPrimitive = Stage (Stage::*)(const IterVar&, SourceLocation) const;
+/// A primitive without arguments.
+using StagePrimitive = Stage (Stage::*)(SourceLocation) const;
+
+void bind_loops(nb::class_<Stage>& stage) {
+  stage
+      .def(
+          "split",
+          [](const Stage& s, const IterVar& axis, const std::optional<Operand>& factor,
+             const std::optional<Operand>& nparts) {
+            if (factor.has_value() == nparts.has_value())
+              throw ScheduleError("split of axis `" + axis.name() + "` of stage `" + s.name() +
+                                      "`: give either factor or nparts",
+                                  here());
+            auto [outer, inner] =
+                factor ? s.split(axis, *factor, here()) : s.split_by_nparts(axis, *nparts, here());
+            return std::pair(outer, inner);
+          },
+          "axis"_a, "factor"_a = nb::none(), "nparts"_a = nb::none(),
+          "Splits a loop into an outer and an inner one: by `factor`, the iterations of the inner "
+          "loop, or by `nparts`, those of the outer one. Returns (outer, inner).")
+      .def(
+          "split_by_nparts",
+          [](const Stage& s, const IterVar& axis, const Operand& nparts) {
+            auto [outer, inner] = s.split_by_nparts(axis, nparts, here());
+            return std::pair(outer, inner);
+          },
+          "axis"_a, "nparts"_a, "Splits a loop into `nparts` iterations of an outer loop.")
+      .def(
+          "fuse",
+          [](const Stage& s, const nb::args& axes) {
+            return s.fuse(items_of<IterVar>(axes, kAxes), here());
+          },
+          "axes"_a, "Fuses adjacent loops, given outermost first.")
+      .def(
+          "tile",
+          [](const Stage& s, const IterVar& x, const IterVar& y, const Operand& x_factor,
+             const Operand& y_factor) {
+            auto [xo, yo, xi, yi] = s.tile(x, y, x_factor, y_factor, here());
+            return std::tuple(xo, yo, xi, yi);
+          },
+          "x"_a, "y"_a, "x_factor"_a, "y_factor"_a,
+          "Splits both loops and reorders them to (x_outer, y_outer, x_inner, y_inner).")
+      .def(
+          "reorder",
+          [](const Stage& s, const nb::args& order) {
+            return s.reorder(items_of<IterVar>(order, kAxes), here());
+          },
+          "order"_a, "Permutes the listed loops; the others keep their positions.")
+      .def(
+          "bind",
+          [](const Stage& s, const IterVar& axis, const IterVar& thread) {
+            return s.bind(axis, thread, here());
+          },
+          "axis"_a, "thread"_a, "Binds the loop to a thread axis.")
+      .def(
+          "pragma",
+          [](const Stage& s, const IterVar& axis, const std::string& key,
+             const std::variant<std::string, Operand>& value) {
+            if (const auto* text = std::get_if<std::string>(&value))
+              return s.pragma(axis, key, te::PragmaValue(*text), here());
+            return s.pragma(axis, key, te::PragmaValue(std::get<Operand>(value).alone()), here());
+          },
+          "axis"_a, "key"_a, "value"_a = 1, "Attaches a pragma to a loop.")
+      .def(
+          "prefetch",
+          [](const Stage& s, const Tensor& tensor, const IterVar& axis, const Operand& offset) {
+            return s.prefetch(tensor, axis, offset, here());
+          },
+          "tensor"_a, "axis"_a, "offset"_a,
+          "Prefetches what iteration `axis + offset` reads of `tensor`.")
+      .def(
+          "tensorize",
+          [](const Stage& s, const IterVar& axis, const te::TensorIntrin& intrin) {
+            return s.tensorize(axis, intrin, here());
+          },
+          "axis"_a, "intrin"_a, "Replaces the loop and those inside it by an intrinsic.");
+  auto on_axis = [&](const char* name, AxisPrimitive primitive, const char* doc) {
+    stage.def(
+        name, [=](const Stage& s, const IterVar& axis) { return (s.*primitive)(axis, here()); },
+        "axis"_a, doc);
+  };
+  on_axis("vectorize", &Stage::vectorize, "Runs the iterations as lanes of a vector.");
+  on_axis("unroll", &Stage::unroll, "Repeats the body for each iteration.");
+  on_axis("parallel", &Stage::parallel, "Runs the iterations in parallel.");
+  on_axis("round_up", &Stage::round_up,
+          "Lets a non-output compute overrun the axis to its consumers' tile size.");
+}
+
+void bind_storage(nb::class_<Stage>& stage) {
+  stage
+      .def(
+          "compute_at",
+          [](const Stage& s, const Stage& parent, const IterVar& axis) {
+            return s.compute_at(parent, axis, here());
+          },
+          "parent"_a, "axis"_a, "Attaches the stage to a loop of `parent`.")
+      .def(
+          "set_scope",
+          [](const Stage& s, const std::string& scope) { return s.set_scope(scope, here()); },
+          "scope"_a, "Sets the memory of the output, such as \"shared\".")
+      .def(
+          "set_store_predicate",
+          [](const Stage& s, const Operand& condition) {
+            return s.set_store_predicate(condition, here());
+          },
+          "condition"_a, "Restricts the stores to where the condition holds.")
+      .def(
+          "env_threads",
+          [](const Stage& s, const nb::args& threads) {
+            return s.env_threads(items_of<IterVar>(threads, kAxes), here());
+          },
+          "threads"_a, "Adds thread axes around a whole scan.")
+      .def(
+          "storage_align",
+          [](const Stage& s, const IterVar& axis, int factor, int offset) {
+            return s.storage_align(axis, factor, offset, here());
+          },
+          "axis"_a, "factor"_a, "offset"_a,
+          "Pads the stride of a dimension so that stride % factor == offset.")
+      .def(
+          "bound",
+          [](const Stage& s, const IterVar& axis, const RangeLike& range) {
+            return s.bound(axis, range, here());
+          },
+          "axis"_a, "range"_a, "Makes a non-output compute cover `range` of the axis.")
+      .def(
+          "transform_layout",
+          [](const Stage& s, const nb::callable& map, bool pad) {
+            const std::string what = "transform_layout of stage `" + s.name() + "`";
+            Parameters::of(map).check_count(s.op(here()).output(0, here()).shape().size(), what);
+            return s.transform_layout(
+                [&](std::span<const tir::Var> vars) {
+                  return body_result(call_with(map, vars), what).exprs;
+                },
+                te::LayoutOptions{.pad = pad}, here());
+          },
+          "map"_a, nb::kw_only(), "pad"_a = false,
+          "Changes the layout of the output by a bijective map of its indices. Returns the new "
+          "axes.");
+  auto without = [&](const char* name, StagePrimitive primitive, const char* doc) {
+    stage.def(
+        name, [=](const Stage& s) { return (s.*primitive)(here()); }, doc);
+  };
+  without("compute_inline", &Stage::compute_inline, "Computes the stage where it is read.");
+  without("compute_root", &Stage::compute_root, "Computes the stage before its consumers.");
+  without("double_buffer", &Stage::double_buffer, "Fills one copy while another one is read.");
+  without("rolling_buffer", &Stage::rolling_buffer, "Keeps what the next iteration reads again.");
+  without("autotune_loops", &Stage::autotune_loops,
+          "Lets the compiler interchange, jam and vectorize the stage's serial loops.");
+}
+
+/// The operation or tensor that a stage lookup names.
+Operation key_operation(const std::variant<Tensor, Operation>& key) {
+  if (const auto* tensor = std::get_if<Tensor>(&key)) return tensor->op();
+  return std::get<Operation>(key);
+}
+
+}  // namespace
+
+void bind_schedules(nb::module_& te) {
+  nb::class_<Stage> stage(te, "Stage", "How to compute one operation.");
+  nb::class_<Schedule> schedule(te, "Schedule", "How to compute a graph of operations.");
+
+  stage.def_prop_ro("op", [](const Stage& s) { return s.op(here()); })
+      .def_prop_ro("origin_op", [](const Stage& s) { return s.origin_op(here()); })
+      .def_prop_ro(
+          "axis", [](const Stage& s) { return Axes{s.op(here()).axis()}; },
+          "The data axes of the stage's current operation.")
+      .def_prop_ro(
+          "reduce_axis", [](const Stage& s) { return Axes{s.op(here()).reduce_axis()}; },
+          "The reduction axes of the stage's current operation.")
+      .def_prop_ro("scan_axis", [](const Stage& s) { return s.scan_axis(here()); })
+      .def_prop_ro("leaf_iter_vars", [](const Stage& s) { return s.leaf_iter_vars(here()); })
+      .def_prop_ro("all_iter_vars", [](const Stage& s) { return s.all_iter_vars(here()); })
+      .def_prop_ro("is_group", &Stage::is_group)
+      .def_prop_ro("group", &Stage::group)
+      .def_prop_ro("name", &Stage::name)
+      .def("same_as", &Stage::same_as, "other"_a)
+      .def(
+          "__eq__", [](const Stage& a, const Stage& b) { return a.same_as(b); }, nb::is_operator(),
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def("__hash__", [](const Stage& s) { return std::hash<std::string>()(s.name()); })
+      .def("__repr__", [](const Stage& s) { return "stage(" + s.name() + ")"; });
+  bind_loops(stage);
+  bind_storage(stage);
+
+  schedule
+      .def(
+          "__getitem__",
+          [](const Schedule& s, const std::variant<Tensor, Operation>& key) {
+            return s[te::StageKey(key_operation(key), here())];
+          },
+          "key"_a, "The stage of a tensor or an operation.")
+      .def(
+          "cache_read",
+          [](const Schedule& s, const Tensor& tensor, const std::string& scope,
+             const OneOrMore<std::variant<Tensor, Operation>>& readers) {
+            std::vector<Operation> operations;
+            for (const auto& each : readers.items) operations.push_back(key_operation(each));
+            return s.cache_read(tensor, scope, operations, here());
+          },
+          "tensor"_a, "scope"_a, "readers"_a,
+          "Makes `readers` read a copy of `tensor` in `scope`. Returns the copy.")
+      .def(
+          "cache_write",
+          [](const Schedule& s, const Tensor& tensor, const std::string& scope) {
+            return s.cache_write(tensor, scope, here());
+          },
+          "tensor"_a, "scope"_a,
+          "Computes the operation into `scope`; the old stage becomes a copy from there. Returns the "
+          "cache tensor, or one per tensor of a list.")
+      .def(
+          "cache_write",
+          [](const Schedule& s, const std::vector<Tensor>& tensors, const std::string& scope) {
+            return s.cache_write(tensors, scope, here());
+          },
+          "tensors"_a, "scope"_a)
+      .def(
+          "rfactor",
+          [](const Schedule& s, const Tensor& tensor, const IterVar& axis,
+             int factor_axis) -> nb::object {
+            if (tensor.op().num_outputs() == 1)
+              return nb::cast(s.rfactor(tensor, axis, factor_axis, here()));
+            std::vector<Tensor> outputs;
+            for (int n = 0; n < tensor.op().num_outputs(); ++n)
+              outputs.push_back(tensor.op().output(n, here()));
+            return nb::cast(s.rfactor(outputs, axis, factor_axis, here()));
+          },
+          "tensor"_a, "axis"_a, "factor_axis"_a = 0,
+          "Factors a reduction: makes one reduction loop a data axis of a new operation. Returns the "
+          "factored tensor, or a list for an operation of several outputs.")
+      .def(
+          "rfactor",
+          [](const Schedule& s, const std::vector<Tensor>& tensors, const IterVar& axis,
+             int factor_axis) { return s.rfactor(tensors, axis, factor_axis, here()); },
+          "tensors"_a, "axis"_a, "factor_axis"_a = 0)
+      .def(
+          "create_group",
+          [](const Schedule& s, const OneOrMore<Tensor>& outputs, const OneOrMore<Tensor>& inputs,
+             bool include_inputs) {
+            return s.create_group(outputs.items, inputs.items, include_inputs, here());
+          },
+          "outputs"_a, "inputs"_a, "include_inputs"_a = false,
+          "Makes a group of the stages between inputs and outputs, which can be attached as a whole.")
+      .def(
+          "normalize", [](const Schedule& s) { return s.normalize(here()); },
+          "Returns a copy in which inlining is done, root axes start at 0, and attach points are "
+          "loops.")
+      .def("copy", &Schedule::copy)
+      .def_prop_ro("stages", &Schedule::stages, "The stages, producers before consumers.")
+      .def_prop_ro("outputs", &Schedule::outputs)
+      .def_prop_ro("warnings", &Schedule::warnings)
+      .def(
+          "print_loops", [](const Schedule& s) { return s.print_loops(here()); },
+          "Returns an outline with one line per loop: its range and its marks.")
+      .def("__repr__", [](const Schedule& s) { return s.print_loops(here()); });
+
+  te.def(
+      "create_schedule",
+      [](const OneOrMore<std::variant<Tensor, Operation>>& outputs) {
+        std::vector<Operation> operations;
+        for (const auto& each : outputs.items) operations.push_back(key_operation(each));
+        return te::create_schedule(operations, here());
+      },
+      "outputs"_a, "Makes a schedule with a stage for every operation reached.");
+  te.def("axis_separator", &te::axis_separator,
+         "The marker of a boundary between physical dimensions in transform_layout.");
+
+  nb::class_<te::Bounds>(te, "Bounds", "The range of every axis of a schedule.")
+      .def(
+          "__getitem__", [](const te::Bounds& bounds, const IterVar& axis) { return bounds[axis]; },
+          "axis"_a)
+      .def(
+          "get",
+          [](const te::Bounds& bounds, const IterVar& axis) {
+            const tir::Range* range = bounds.find(axis);
+            return range ? std::optional(*range) : std::nullopt;
+          },
+          "axis"_a, "The range of the axis; None if it does not belong to the schedule.")
+      .def("__contains__", [](const te::Bounds& bounds,
+                              const IterVar& axis) { return bounds.find(axis) != nullptr; })
+      .def("__repr__", [](const te::Bounds& bounds) { return text_of(bounds); });
+  te.def(
+      "infer_bound", [](const Schedule& s) { return te::infer_bound(s, here()); }, "schedule"_a,
+      "Infers the range of every axis.");
+  te.def(
+      "schedule_ops",
+      [](const Schedule& s, const te::Bounds& bounds) {
+        return te::schedule_ops(s, bounds, here());
+      },
+      "schedule"_a, "bounds"_a, "Generates the loops of the schedule.");
+}
+
+}  // namespace tenon::python

@@ -1,0 +1,42 @@
+// The binding of tenon/te: operations, reductions, schedules.
+#pragma once
+
+#include "bindings/arguments.h"
+#include "tenon/te/operation.h"
+#include "tenon/te/schedule.h"
+
+namespace tenon::python {
+
+void bind_operations(nb::module_& m, nb::module_& te);
+void bind_schedules(nb::module_& te);
+
+/// Axes of an operation, indexed as a sequence or, as in C++, called with a number.
+struct Axes {
+  std::vector<tir::IterVar> items;
+};
+
+/// The parameters of a Python function, as far as a body takes them.
+struct Parameters {
+  /// Names of the positional parameters; nullopt if they cannot be read.
+  std::optional<std::vector<std::string>> names = std::nullopt;
+  /// The name of `*args`, which takes any number; "" if there is none.
+  std::string variadic = "";
+
+  static Parameters of(nb::handle function);
+  /// Returns one axis name per dimension, or none if there are no names.
+  std::vector<std::string> axis_names(std::size_t rank) const;
+  /// TypeError, with the user's line, if the function does not take `count` variables.
+  void check_count(std::size_t count, const std::string& what) const;
+};
+
+/// Calls a Python function with variables as its arguments.
+nb::object call_with(const nb::callable& function, std::span<const tir::Var> vars);
+
+/// Returns the expressions that a Python body returned: one, or a list or tuple of them.
+struct BodyResult {
+  std::vector<tir::Expr> exprs;
+  bool is_list = false;
+};
+BodyResult body_result(nb::handle result, const std::string& what);
+
+}  // namespace tenon::python

@@ -1,0 +1,3 @@
+"""Arrays and compiled functions."""
+
+from ._tenon.runtime import *

@@ -1,0 +1,3 @@
+"""Tensor expressions and schedules."""
+
+from ._tenon.te import *
