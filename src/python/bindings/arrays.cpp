@@ -59,6 +59,14 @@ const char* format_of_type(DataType type) {
   return type.is_float() ? kFloats[width] : nullptr;
 }
 
+/// The Python class of Array.
+PyTypeObject* array_class = nullptr;
+
+/// Returns the array of an NDArray object, or null for another one.
+const Array* as_array(PyObject* object) {
+  return PyObject_TypeCheck(object, array_class) ? nb::inst_ptr<Array>(nb::handle(object)) : nullptr;
+}
+
 std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 /// A DLPack tensor that holds a buffer of Python.
@@ -183,7 +191,7 @@ Array import_dlpack(nb::handle object) {
 }  // namespace
 
 Array import_array(nb::handle object) {
-  if (const Array * array; nb::try_cast(object, array, false) && array) return *array;
+  if (const Array* array = as_array(object.ptr())) return *array;
   if (PyCapsule_CheckExact(object.ptr())) return import_capsule(object.ptr());
   // NumPy exports no read-only array through DLPack before its version 2.1, and no other type
   // that its buffers lack but bfloat16.
@@ -197,8 +205,8 @@ Array import_array(nb::handle object) {
 // ---- calls --------------------------------------------------------------------------------------
 
 CallArguments::CallArguments(const runtime::Function& function, PyObject* const* items,
-                             std::size_t count, SourceLocation where)
-    : function_(function), where_(where) {
+                             std::size_t count)
+    : function_(function) {
   arguments_ = reinterpret_cast<runtime::Argument*>(inline_arguments_);
   view_of_ = reinterpret_cast<View*>(inline_views_);
   if (count > kInline) {
@@ -243,7 +251,7 @@ void CallArguments::check_writable(std::size_t position) {
     throw RuntimeError(name_of(position) +
                            ": expected memory that can be written, got a read-only "
                            "array",
-                       where_);
+                       here());
 }
 
 runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
@@ -257,7 +265,7 @@ runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
     throw RuntimeError(name_of(position) + ": no data type for the elements of a " +
                            type_name(object) + ", whose buffer format is \"" + view.buffer.format +
                            "\"",
-                       where_);
+                       here());
   std::int64_t* strides = view.strides;
   if (view.buffer.ndim > kInlineRank) {
     view.long_strides.resize(static_cast<std::size_t>(view.buffer.ndim));
@@ -265,7 +273,7 @@ runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
   }
   if (!describe_buffer(view.buffer, *type, strides, view.tensor))
     throw RuntimeError(
-        name_of(position) + ": the strides of the array are not multiples of its elements", where_);
+        name_of(position) + ": the strides of the array are not multiples of its elements", here());
   if (view.buffer.readonly != 0) check_writable(position);
   return runtime::Argument(&view.tensor);
 }
@@ -280,17 +288,17 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
     const unsigned long long above = overflow > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
     if (overflow < 0 || PyErr_Occurred()) {
       PyErr_Clear();
-      throw RuntimeError(name_of(position) + ": the integer does not fit 64 bits", where_);
+      throw RuntimeError(name_of(position) + ": the integer does not fit 64 bits", here());
     }
     return above;
   }
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
-  if (const Array * array; nb::try_cast(nb::handle(object), array, false) && array) {
+  if (const Array* array = as_array(object)) {
     if (array->is_readonly) check_writable(position);
     return runtime::Argument(*array);
   }
-  // A NumPy scalar has the buffer protocol too.
-  if (PyObject_CheckBuffer(object) && !PyIndex_Check(object))
+  // A NumPy scalar has the buffer protocol too, but is no sequence.
+  if (PyObject_CheckBuffer(object) && PySequence_Check(object))
     return convert_buffer(object, view, position);
   if (PyObject_HasAttrString(object, "__dlpack__")) {
     view.imported = import_dlpack(object);
@@ -450,6 +458,7 @@ void bind_arrays(nb::module_& m, nb::module_& runtime) {
   nb::class_<Array> array(runtime, "NDArray", nb::type_slots(array_slots),
                           "An array on a device, in DLPack's layout. NumPy and DLPack share its "
                           "memory.");
+  array_class = reinterpret_cast<PyTypeObject*>(array.ptr());
   array
       .def_static(
           "empty",

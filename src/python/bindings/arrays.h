@@ -28,8 +28,7 @@ class CallArguments {
  public:
   /// Converts the items of a tuple. Python TypeError, naming the argument, for objects of other
   /// types; RuntimeError for a read-only array that the function writes.
-  CallArguments(const runtime::Function& function, PyObject* const* items, std::size_t count,
-                SourceLocation where);
+  CallArguments(const runtime::Function& function, PyObject* const* items, std::size_t count);
   ~CallArguments();
   CallArguments(const CallArguments&) = delete;
   CallArguments& operator=(const CallArguments&) = delete;
@@ -54,7 +53,6 @@ class CallArguments {
   std::string name_of(std::size_t position) const;
 
   const runtime::Function& function_;
-  SourceLocation where_;
   std::size_t count_ = 0, views_ = 0;
   alignas(runtime::Argument) unsigned char inline_arguments_[kInline * sizeof(runtime::Argument)];
   alignas(View) unsigned char inline_views_[kInline * sizeof(View)];

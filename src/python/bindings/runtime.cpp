@@ -19,10 +19,14 @@ using runtime::Timing;
 namespace {
 
 void call(const Function& function, PyObject* const* items, std::size_t count) {
-  const SourceLocation where = here();
-  const CallArguments arguments(function, items, count, where);
-  const nb::gil_scoped_release release;
-  function.call(arguments.list(), where);
+  const CallArguments arguments(function, items, count);
+  try {
+    const nb::gil_scoped_release release;
+    function.call(arguments.list(), std::nullopt);
+  } catch (const RuntimeError& error) {
+    // The user's line takes time to find, and only errors need it.
+    throw RuntimeError(error.what(), here());
+  }
 }
 
 /// `function(*arguments)`, without nanobind's dispatch.
@@ -75,7 +79,7 @@ void bind_runtime(nb::module_& m, nb::module_& runtime) {
       .def("__call__", [](const Evaluator& e, const nb::args& args) {
         const SourceLocation where = here();
         const std::vector<PyObject*> items = pointers(args);
-        const CallArguments arguments(e.function, items.data(), items.size(), where);
+        const CallArguments arguments(e.function, items.data(), items.size());
         const nb::gil_scoped_release release;
         return e.evaluator.evaluate(arguments.list(), where);
       });
