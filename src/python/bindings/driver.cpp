@@ -62,6 +62,16 @@ BuildOptions build_options(const nb::kwargs& kwargs) {
       take(key, value, "an int", options.opt_level);
     } else if (key == "stage_comments") {
       take(key, value, "a bool", options.stage_comments);
+    } else if (key == "disable_cse") {
+      take(key, value, "a bool", options.passes.disable_cse);
+    } else if (key == "disable_storage_rewrite") {
+      take(key, value, "a bool", options.passes.disable_storage_rewrite);
+    } else if (key == "disable_vectorize") {
+      take(key, value, "a bool", options.passes.disable_vectorize);
+    } else if (key == "partition_constant_loops") {
+      take(key, value, "a bool", options.passes.partition.constant_loops);
+    } else if (key == "legacy_prefetch_index") {
+      take(key, value, "a bool", options.passes.legacy_prefetch_index);
     } else if (key == "profile") {
       take(key, value, "a bool", options.profile);
     } else {

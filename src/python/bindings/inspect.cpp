@@ -1,11 +1,12 @@
-// Programs as nodes: the kind of each node and its fields, with the names of TVM 0.9. For tools that
-// read programs, and for tenon.compat.tvm.
+// Programs as nodes: the kind of each node and its fields, with the names of TVM 0.9. For tools
+// that read programs, and for tenon.compat.tvm.
 //
 //   inspect.kind(i + 1)          # "Add"
 //   inspect.fields(i + 1)        # {"a": i, "b": 1}
 #include "bindings/arguments.h"
 #include "bindings/script.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/driver/lower.h"
 #include "tenon/support/match.h"
 #include "tenon/te/analysis.h"
 #include "tenon/te/auto_inline.h"
@@ -44,24 +45,41 @@ std::pair<const char*, T> field(const char* name, T value) {
 
 const char* kind_of(BinaryOp op, bool is_float) {
   switch (op) {
-    case BinaryOp::Add: return "Add";
-    case BinaryOp::Sub: return "Sub";
-    case BinaryOp::Mul: return "Mul";
+    case BinaryOp::Add:
+      return "Add";
+    case BinaryOp::Sub:
+      return "Sub";
+    case BinaryOp::Mul:
+      return "Mul";
     case BinaryOp::Div:
-    case BinaryOp::TruncDiv: return "Div";
-    case BinaryOp::TruncMod: return "Mod";
-    case BinaryOp::FloorDiv: return "FloorDiv";
-    case BinaryOp::FloorMod: return "FloorMod";
-    case BinaryOp::Min: return "Min";
-    case BinaryOp::Max: return "Max";
-    case BinaryOp::Eq: return "EQ";
-    case BinaryOp::Ne: return "NE";
-    case BinaryOp::Lt: return "LT";
-    case BinaryOp::Le: return "LE";
-    case BinaryOp::Gt: return "GT";
-    case BinaryOp::Ge: return "GE";
-    case BinaryOp::And: return "And";
-    case BinaryOp::Or: return "Or";
+    case BinaryOp::TruncDiv:
+      return "Div";
+    case BinaryOp::TruncMod:
+      return "Mod";
+    case BinaryOp::FloorDiv:
+      return "FloorDiv";
+    case BinaryOp::FloorMod:
+      return "FloorMod";
+    case BinaryOp::Min:
+      return "Min";
+    case BinaryOp::Max:
+      return "Max";
+    case BinaryOp::Eq:
+      return "EQ";
+    case BinaryOp::Ne:
+      return "NE";
+    case BinaryOp::Lt:
+      return "LT";
+    case BinaryOp::Le:
+      return "LE";
+    case BinaryOp::Gt:
+      return "GT";
+    case BinaryOp::Ge:
+      return "GE";
+    case BinaryOp::And:
+      return "And";
+    case BinaryOp::Or:
+      return "Or";
   }
   static_cast<void>(is_float);
   return "";
@@ -81,8 +99,7 @@ Node call_node(const tir::Call& call) {
 
 Node inspect(const Expr& e) {
   return match(
-      e.node().value,
-      [](const tir::IntImm& n) { return node("IntImm", field("value", n.value)); },
+      e.node().value, [](const tir::IntImm& n) { return node("IntImm", field("value", n.value)); },
       [](const tir::FloatImm& n) { return node("FloatImm", field("value", n.value)); },
       [](const tir::StringImm& n) { return node("StringImm", field("value", n.value)); },
       [](const tir::VarNode& n) {
@@ -216,8 +233,8 @@ Node inspect(const Stmt& s) {
         return node("Prefetch", field("buffer", n.buffer), field("bounds", n.region));
       },
       [](const tir::BlockRealize& n) {
-        return node("BlockRealize", field("iter_values", n.values),
-                    field("predicate", n.predicate), field("block", BlockView{n.block}));
+        return node("BlockRealize", field("iter_values", n.values), field("predicate", n.predicate),
+                    field("block", BlockView{n.block}));
       });
 }
 
@@ -234,9 +251,9 @@ Node inspect(const BlockView& view) {
   for (const tir::MatchBuffer& each : b.match_buffers)
     matches.append(nb::make_tuple(each.buffer, each.source.buffer, each.source.region));
   return node("Block", field("iter_vars", b.iters), field("reads", regions(b.reads)),
-              field("writes", regions(b.writes)), field("name_hint", b.name),
-              field("init", b.init), field("body", b.body),
-              field("alloc_buffers", b.alloc_buffers), field("match_buffers", matches),
+              field("writes", regions(b.writes)), field("name_hint", b.name), field("init", b.init),
+              field("body", b.body), field("alloc_buffers", b.alloc_buffers),
+              field("match_buffers", matches),
               field("annotations", annotations_dict(b.annotations)));
 }
 
@@ -271,8 +288,7 @@ nb::list relations_of(const te::StageData& data) {
         [](const te::Rebase&) { return "Rebase"; },
         [](const te::Singleton&) { return "Singleton"; },
         [](const te::Transform&) { return "Transform"; });
-    result.append(
-        nb::make_tuple(kind, te::parents_of(relation), te::children_of(relation)));
+    result.append(nb::make_tuple(kind, te::parents_of(relation), te::children_of(relation)));
   }
   return result;
 }
@@ -343,10 +359,133 @@ tir::VarMap var_map(const std::vector<std::pair<tir::Var, tir::Operand>>& pairs)
   return map;
 }
 
+/// Constructors of nodes, for builders.
+void bind_constructors(nb::module_& m) {
+  using tir::Buffer;
+  using tir::IterVar;
+  using tir::Operand;
+  using tir::Var;
+  m.def("make_load", [](const Buffer& b, const Operands& indices) {
+    return tir::make_load(b, to_exprs(indices));
+  });
+  m.def("make_store", [](const Buffer& b, const Operand& value, const Operands& indices) {
+    return tir::make_store(b, value.beside(b.dtype()), to_exprs(indices));
+  });
+  m.def("make_seq", [](const std::vector<Stmt>& stmts) { return tir::make_seq(stmts); });
+  m.def("make_evaluate", [](const Expr& value) { return tir::make_evaluate(value); });
+  m.def("make_for",
+        [](const Var& var, const Operand& min, const Operand& extent, int kind, const Stmt& body) {
+          const DataType type = var.dtype();
+          return tir::make_stmt(tir::For{var, min.beside(type), extent.beside(type),
+                                         static_cast<tir::ForKind>(kind), body});
+        });
+  m.def("make_while", [](const Operand& condition, const Stmt& body) {
+    return tir::make_stmt(tir::While{condition.alone(), body});
+  });
+  m.def(
+      "make_if",
+      [](const Operand& condition, const Stmt& then_case, const std::optional<Stmt>& else_case) {
+        return tir::make_stmt(tir::If{condition.alone(), then_case, else_case});
+      },
+      "condition"_a, "then_case"_a, "else_case"_a.none());
+  m.def("make_let", [](const Var& var, const Expr& value, const Stmt& body) {
+    return tir::make_stmt(tir::Let{var, value, body});
+  });
+  m.def("make_allocate", [](const Buffer& b, const Stmt& body) {
+    return tir::make_stmt(tir::Allocate{b->data, b.dtype(), b.shape(), tir::make_true(), body});
+  });
+  m.def("make_thread_extent",
+        [](const IterVar& axis, const std::string& key, const Expr& value, const Stmt& body) {
+          const auto kind =
+              key == "virtual_thread" ? tir::AttrKind::VirtualThread : tir::AttrKind::ThreadExtent;
+          return tir::make_stmt(tir::Attr{kind, axis, "", value, body});
+        });
+  m.def("make_pragma", [](const std::string& key, const Expr& value, const Stmt& body) {
+    return tir::make_stmt(tir::Attr{tir::AttrKind::Pragma, Expr(0), key, value, body});
+  });
+  m.def("is_zero", [](const Expr& e) { return tir::is_zero(e); });
+}
+
+tir::Annotation annotation_of(nb::handle value) {
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+    std::vector<tir::Annotation> items;
+    for (nb::handle each : value) items.push_back(annotation_of(each));
+    return {std::move(items)};
+  }
+  if (PyUnicode_Check(value.ptr())) return {tir::make_string(nb::cast<std::string>(value))};
+  const std::optional<tir::Operand> operand = to_operand(value);
+  if (!operand)
+    throw TypeError(
+        std::string("the value of an attribute must be a number, a text or a list, got ") +
+            nb::inst_name(value).c_str(),
+        here());
+  return {operand->alone()};
+}
+
+nb::dict function_attributes(const tir::PrimFunc& func) {
+  nb::dict result = func.attrs.others ? annotations_dict(*func.attrs.others) : nb::dict();
+  if (!func.attrs.global_symbol.empty()) result["global_symbol"] = func.attrs.global_symbol;
+  if (func.attrs.noalias) result["tir.noalias"] = true;
+  if (func.attrs.from_legacy_te_schedule) result["from_legacy_te_schedule"] = true;
+  return result;
+}
+
+/// Returns the function with one attribute set, or removed for None.
+tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::handle value) {
+  const bool is_set = !value.is_none();
+  if (key == "global_symbol") {
+    func.attrs.global_symbol = is_set ? nb::cast<std::string>(nb::str(value)) : "";
+  } else if (key == "tir.noalias") {
+    func.attrs.noalias = is_set && PyObject_IsTrue(value.ptr()) == 1;
+  } else if (key == "from_legacy_te_schedule") {
+    func.attrs.from_legacy_te_schedule = is_set && PyObject_IsTrue(value.ptr()) == 1;
+  } else {
+    tir::Annotations others = func.attrs.others ? *func.attrs.others : tir::Annotations();
+    others.erase(key);
+    if (is_set) others.emplace(key, annotation_of(value));
+    func.attrs.others = std::make_shared<const tir::Annotations>(std::move(others));
+  }
+  return func;
+}
+
+/// Ranges of variables, each a Range or a value.
+using VarBounds = std::vector<std::pair<tir::Var, std::variant<tir::Range, tir::Operand>>>;
+
+arith::Facts facts_of(const VarBounds& bounds) {
+  arith::Facts facts;
+  for (const auto& [var, bound] : bounds) {
+    if (const auto* range = std::get_if<tir::Range>(&bound)) {
+      facts.bind(var, *range, true);
+    } else {
+      facts.bind(var, std::get<tir::Operand>(bound).beside(var.dtype()), true);
+    }
+  }
+  return facts;
+}
+
+void bind_proofs(nb::module_& m) {
+  m.def(
+      "simplify",
+      [](const Expr& e, const VarBounds& bounds) { return arith::simplify(e, facts_of(bounds)); },
+      "expr"_a, "bounds"_a);
+  m.def(
+      "can_prove",
+      [](const Expr& e, const VarBounds& bounds) { return arith::can_prove(e, facts_of(bounds)); },
+      "condition"_a, "bounds"_a);
+  m.def(
+      "can_prove_equal",
+      [](const Expr& a, const Expr& b, const VarBounds& bounds) {
+        return arith::can_prove_equal(a, b, facts_of(bounds));
+      },
+      "a"_a, "b"_a, "bounds"_a);
+}
+
 template <class T>
 void bind_node(nb::module_& m) {
-  m.def("kind", [](const T& x) { return inspect(x).kind; }, "node"_a);
-  m.def("fields", [](const T& x) { return inspect(x).fields; }, "node"_a);
+  m.def(
+      "kind", [](const T& x) { return inspect(x).kind; }, "node"_a);
+  m.def(
+      "fields", [](const T& x) { return inspect(x).fields; }, "node"_a);
 }
 
 }  // namespace
@@ -359,24 +498,31 @@ void bind_inspect(nb::module_& parent) {
   bind_node<BlockView>(m);
   bind_node<te::Operation>(m);
   m.def("stage_fields", &stage_fields, "stage"_a);
-  m.def("post_order_visit", [](const Stmt& s, const nb::callable& f) { visit(s, f); }, "node"_a,
-        "f"_a);
-  m.def("post_order_visit", [](const Expr& e, const nb::callable& f) { visit(e, f); }, "node"_a,
-        "f"_a);
+  m.def(
+      "post_order_visit", [](const Stmt& s, const nb::callable& f) { visit(s, f); }, "node"_a,
+      "f"_a);
+  m.def(
+      "post_order_visit", [](const Expr& e, const nb::callable& f) { visit(e, f); }, "node"_a,
+      "f"_a);
   using Pairs = std::vector<std::pair<tir::Var, tir::Operand>>;
   m.def(
       "substitute",
       [](const Expr& e, const Pairs& map) { return tir::substitute_folding(e, var_map(map)); },
       "node"_a, "map"_a);
-  m.def("substitute", [](const Stmt& s, const Pairs& map) { return tir::substitute(s, var_map(map)); },
-        "node"_a, "map"_a);
-  m.def("structural_equal", [](const Expr& a, const Expr& b) { return tir::structural_equal(a, b); },
-        "a"_a, "b"_a);
-  m.def("structural_equal", [](const Stmt& a, const Stmt& b) { return tir::structural_equal(a, b); },
-        "a"_a, "b"_a);
-  m.def("structural_equal",
-        [](const tir::PrimFunc& a, const tir::PrimFunc& b) { return tir::structural_equal(a, b); },
-        "a"_a, "b"_a);
+  m.def(
+      "substitute",
+      [](const Stmt& s, const Pairs& map) { return tir::substitute(s, var_map(map)); }, "node"_a,
+      "map"_a);
+  m.def(
+      "structural_equal", [](const Expr& a, const Expr& b) { return tir::structural_equal(a, b); },
+      "a"_a, "b"_a);
+  m.def(
+      "structural_equal", [](const Stmt& a, const Stmt& b) { return tir::structural_equal(a, b); },
+      "a"_a, "b"_a);
+  m.def(
+      "structural_equal",
+      [](const tir::PrimFunc& a, const tir::PrimFunc& b) { return tir::structural_equal(a, b); },
+      "a"_a, "b"_a);
   m.def(
       "first_difference",
       [](const tir::PrimFunc& a, const tir::PrimFunc& b) -> std::string {
@@ -385,22 +531,49 @@ void bind_inspect(nb::module_& parent) {
                           : std::string();
       },
       "a"_a, "b"_a);
-  m.def("make_producer_load",
-        [](const te::Tensor& tensor, const std::vector<tir::Operand>& indices) {
-          return tir::make_producer_load(tensor.producer(), to_exprs(indices));
-        },
-        "tensor"_a, "indices"_a);
-  m.def("post_dfs_order", [](const std::vector<te::Operation>& ops) { return te::post_dfs_order(ops); },
-        "outputs"_a);
-  m.def("scan_body", [](const te::Operation& op) { return te::scan_body(op, here()); }, "scan"_a);
-  m.def("scan_fixed_axes", [](const te::Operation& op) { return te::scan_fixed_axes(op, here()); },
-        "scan"_a);
-  m.def("auto_inline_elementwise",
-        [](const te::Schedule& s) { return te::auto_inline_elementwise(s, here()); }, "schedule"_a);
-  m.def("auto_inline_broadcast",
-        [](const te::Schedule& s) { return te::auto_inline_broadcast(s, here()); }, "schedule"_a);
-  m.def("auto_inline_injective",
-        [](const te::Schedule& s) { return te::auto_inline_injective(s, here()); }, "schedule"_a);
+  bind_constructors(m);
+  bind_proofs(m);
+  m.def(
+      "lower_to_loops",
+      [](const te::Schedule& s, const std::vector<LowerArgument>& args, const std::string& name) {
+        return lower_to_loops(s, args, {.name = Name(name)}, here());
+      },
+      "schedule"_a, "args"_a, "name"_a = "main");
+  m.def("function_attributes", &function_attributes, "func"_a);
+  m.def("with_attribute", &with_attribute, "func"_a, "key"_a, "value"_a.none());
+  m.def(
+      "buffers_of",
+      [](const tir::PrimFunc& func) {
+        nb::list result;
+        for (const tir::BufferParam& each : func.buffers)
+          result.append(nb::make_tuple(each.param, each.declared, each.buffer));
+        return result;
+      },
+      "func"_a,
+      "The array parameters: variable, declared buffer, and the buffer that is accessed.");
+  m.def(
+      "make_producer_load",
+      [](const te::Tensor& tensor, const std::vector<tir::Operand>& indices) {
+        return tir::make_producer_load(tensor.producer(), to_exprs(indices));
+      },
+      "tensor"_a, "indices"_a);
+  m.def(
+      "post_dfs_order",
+      [](const std::vector<te::Operation>& ops) { return te::post_dfs_order(ops); }, "outputs"_a);
+  m.def(
+      "scan_body", [](const te::Operation& op) { return te::scan_body(op, here()); }, "scan"_a);
+  m.def(
+      "scan_fixed_axes", [](const te::Operation& op) { return te::scan_fixed_axes(op, here()); },
+      "scan"_a);
+  m.def(
+      "auto_inline_elementwise",
+      [](const te::Schedule& s) { return te::auto_inline_elementwise(s, here()); }, "schedule"_a);
+  m.def(
+      "auto_inline_broadcast",
+      [](const te::Schedule& s) { return te::auto_inline_broadcast(s, here()); }, "schedule"_a);
+  m.def(
+      "auto_inline_injective",
+      [](const te::Schedule& s) { return te::auto_inline_injective(s, here()); }, "schedule"_a);
 }
 
 }  // namespace tenon::python

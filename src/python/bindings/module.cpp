@@ -2,6 +2,8 @@
 #include "bindings/driver.h"
 #include "bindings/errors.h"
 #include "bindings/runtime.h"
+#include "bindings/s_tir.h"
+#include "bindings/script.h"
 #include "bindings/te.h"
 #include "bindings/tir.h"
 
@@ -21,6 +23,9 @@ NB_MODULE(_tenon, m) {
   bind_schedules(te);
   bind_runtime(m, runtime);
   bind_driver(m);
+  bind_s_tir(m);
+  bind_script(m);
+  bind_inspect(m);
 }
 
 }  // namespace tenon::python

@@ -1,6 +1,6 @@
 // Scripts of block programs: parsing and printing.
-#include "bindings/arguments.h"
 #include "bindings/script.h"
+#include "bindings/arguments.h"
 #include "tenon/s_tir/script.h"
 #include "tenon/tir/walk.h"
 
@@ -37,14 +37,17 @@ void bind_print(nb::module_& m) {
 }  // namespace
 
 void bind_script(nb::module_& m) {
-  m.def("parse_script", [](const std::string& text) { return s_tir::parse_script(text); }, "text"_a,
-        "Parses the text of a module or function.");
+  m.def(
+      "parse_script", [](const std::string& text) { return s_tir::parse_script(text); }, "text"_a,
+      "Parses the text of a module or function.");
   bind_print<tir::IRModule>(m);
   bind_print<tir::PrimFunc>(m);
-  m.def("print_script", [](const tir::Stmt& stmt, bool) { return s_tir::print_script(stmt); },
-        "program"_a, "modern"_a = false);
-  m.def("print_script", [](const Expr& e, bool) { return s_tir::print_script(e); }, "program"_a,
-        "modern"_a = false);
+  m.def(
+      "print_script", [](const tir::Stmt& stmt, bool) { return s_tir::print_script(stmt); },
+      "program"_a, "modern"_a = false);
+  m.def(
+      "print_script", [](const Expr& e, bool) { return s_tir::print_script(e); }, "program"_a,
+      "modern"_a = false);
   m.def("script_text_of_expr", &text_of_expression, "expr"_a,
         "Returns the text of an expression and a list of its variables: the variable, its name in "
         "the text, its own name and its type.");

@@ -40,6 +40,10 @@ __all__ = [
 ]
 
 
+# The text of the function that was read last.
+last_text = None
+
+
 def text_of_expr(value):
     """Returns the text of an expression and its variables; None for another value."""
     if isinstance(value, _tenon.DataType):
@@ -68,6 +72,8 @@ def parse_function(source, names, values):
         listing = expand(source, names, values, text_of_expr)
     except ScriptError as error:
         raise _tenon.TypeError(str(error)) from None
+    global last_text
+    last_text = listing.text()
     module = read(listing)
     return module.functions[source.tree.name]
 
@@ -169,7 +175,7 @@ class ModuleTemplate:
         return self.made(self.cls(*args, **kwargs), {})
 
 
-def ir_module(cls):
+def ir_module(cls, depth=1):
     """Decorates a class: returns the tir.IRModule of its functions, or a template of one."""
     if not inspect.isclass(cls):
         raise TypeError(f"expected a class to decorate, got a {type(cls).__name__}")
@@ -178,7 +184,7 @@ def ir_module(cls):
         if isinstance(value, (_tenon.PrimFunc, Template)):
             functions[name] = value
         elif inspect.isfunction(value) and not name.startswith("__"):
-            functions[name] = template_of(value, sys._getframe(1))
+            functions[name] = template_of(value, sys._getframe(depth))
     if any(isinstance(function, Template) for function in functions.values()):
         return ModuleTemplate(cls, functions)
     return _tenon.make_module(functions)

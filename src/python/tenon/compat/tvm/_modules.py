@@ -78,11 +78,11 @@ def refuse_others(module_name):
     name = "tvm" + module_name[len(REAL) :]
 
     def getattr_of_module(attribute):
-        # Dunder names are asked for by Python's own tools, which expect AttributeError.
-        if attribute.startswith("__"):
+        # Python's tools and pytest ask modules for these names and expect AttributeError.
+        if attribute.startswith(("_", "pytest")):
             raise AttributeError(attribute)
         full = f"{module_name}.{attribute}"
-        if importlib.util.find_spec(full) is not None if is_package(module_name) else False:
+        if is_package(module_name) and importlib.util.find_spec(full) is not None:
             return importlib.import_module(full)
         raise NotImplementedError(missing(f"{name}.{attribute}"))
 

@@ -53,7 +53,7 @@ def decl_buffer(
     )
 
 
-ACCESS_PTR = _tenon.Buffer.access_ptr
+ACCESS_PTR = getattr(_tenon.Buffer, 'access_ptr', None)
 
 
 def access_ptr(

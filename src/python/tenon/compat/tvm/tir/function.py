@@ -56,5 +56,5 @@ class IndexMap:
     def map_indices(self, indices):
         pairs = list(zip(self.initial_indices, indices))
         return [
-            _tenon.arith.simplify(_tenon.inspect.substitute(e, pairs)) for e in self.final_indices
+            _tenon.inspect.simplify(_tenon.inspect.substitute(e, pairs), []) for e in self.final_indices
         ]

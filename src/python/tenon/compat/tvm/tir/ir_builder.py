@@ -107,7 +107,7 @@ class IRBuilder:
     def for_range(self, begin, end, name="i", dtype=None, kind="serial"):
         """Opens a loop over [begin, end)."""
         begin, end = value(begin), value(end)
-        extent = end if inspect.is_zero(begin) else _tenon.arith.simplify(end - begin)
+        extent = end if inspect.is_zero(begin) else _tenon.inspect.simplify(end - begin, [])
         var = _tenon.Var(name, dtype or str(extent.dtype))
         self._stack.append([])
 

@@ -1,0 +1,92 @@
+"""lower and build."""
+
+from .... import _tenon
+from ..target import Target
+from ..tir.expr import value  # noqa: F401
+from ..transform import PassContext
+
+
+def options_of(name=None, binds=None):
+    """Returns the options of Tenon for a call."""
+    options = dict(PassContext.current().options())
+    if name is not None:
+        options["name"] = name
+    if binds:
+        options["binds"] = dict(binds)
+    return options
+
+
+def arguments(args):
+    result = []
+    for arg in args or []:
+        result.append(arg.var if isinstance(arg, _tenon.IterVar) else arg)
+    return result
+
+
+def lower(inp, args=None, name="main", binds=None, simple_mode=False):
+    """Lowers a schedule, a function or a module to loops over flat memory."""
+    # The text of TVM 0.9 exchanges rows and columns in the addresses of prefetches.
+    options = {**options_of(binds=binds), "simple_mode": simple_mode, "legacy_prefetch_index": True}
+    if isinstance(inp, _tenon.te.Schedule):
+        return _tenon.lower(inp, arguments(args), name=name, **options)
+    if isinstance(inp, _tenon.PrimFunc):
+        return _tenon.lower(inp, name=name, **options)
+    if isinstance(inp, _tenon.IRModule):
+        lowered = {}
+        for each, function in inp.functions.items():
+            named = function
+            if not _tenon.inspect.function_attributes(function).get("global_symbol"):
+                named = _tenon.inspect.with_attribute(function, "global_symbol", each)
+            lowered[each] = next(iter(_tenon.lower(named, **options).functions.values()))
+        return _tenon.make_module(lowered)
+    raise ValueError(
+        f"Expected input to be IRModule, PrimFunc or te.Schedule, but got {type(inp)}"
+    )
+
+
+def schedule_to_module(sch, args=None, name="main", binds=None):
+    """Returns the module of a schedule before it is lowered."""
+    function = _tenon.inspect.lower_to_loops(sch, arguments(args), name)
+    return _tenon.make_module({name: function})
+
+
+def build(
+    inputs, args=None, target=None, target_host=None, runtime=None, name="default_function", binds=None
+):
+    """Compiles a schedule, a function, a module, or modules by target."""
+    target = target or Target.current(allow_none=True) or "llvm"
+    if isinstance(inputs, dict):
+        if len(inputs) != 1:
+            raise NotImplementedError(
+                "`tvm.build` of modules for several targets is not in tenon.compat.tvm; use "
+                "tenon.build for each"
+            )
+        target, inputs = next(iter(inputs.items()))
+    text = text_of(target)
+    options = options_of(binds=binds)
+    if isinstance(inputs, _tenon.te.Schedule):
+        return _tenon.build(inputs, arguments(args), text, name=name, **options)
+    if isinstance(inputs, _tenon.PrimFunc):
+        symbol = _tenon.inspect.function_attributes(inputs).get("global_symbol") or name
+        named = _tenon.inspect.with_attribute(inputs, "global_symbol", str(symbol))
+        inputs = _tenon.make_module({str(symbol): named})
+    if isinstance(inputs, (list, tuple)):
+        functions = {}
+        for module in inputs:
+            functions.update(module.functions)
+        inputs = _tenon.make_module(functions)
+    if not isinstance(inputs, _tenon.IRModule):
+        raise ValueError(
+            f"Inputs must be te.Schedule, IRModule, PrimFunc, or dict of target to IRModule, "
+            f"but got {type(inputs)}."
+        )
+    functions = {}
+    for each, function in inputs.functions.items():
+        symbol = _tenon.inspect.function_attributes(function).get("global_symbol") or each
+        functions[each] = _tenon.inspect.with_attribute(function, "global_symbol", str(symbol))
+    return _tenon.build(_tenon.make_module(functions), text, **options)
+
+
+def text_of(target):
+    """Returns Tenon's text of a target."""
+    return Target(target).tenon_text()
