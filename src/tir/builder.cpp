@@ -16,6 +16,10 @@ struct IRBuilderState {
     std::vector<Entry> entries;
     /// The variables that the scope defines: a loop's variable and lets.
     std::vector<Var> vars = {};
+    /// Makes the scope's statement from its body. Empty for the outermost scope and for nested().
+    std::function<Stmt(Stmt)> make = {};
+    /// Whether the statement replaces the one before the scope: an if that gets its else.
+    bool replaces_previous = false;
   };
   std::vector<Scope> scopes;
   int num_scopes = 0;
@@ -23,7 +27,9 @@ struct IRBuilderState {
   std::unordered_map<const ExprNode*, Var> ended;
 
   IRBuilderState() { open(); }
-  void open(std::vector<Var> vars = {}) { scopes.push_back({num_scopes++, {}, std::move(vars)}); }
+  void open(std::vector<Var> vars = {}, std::function<Stmt(Stmt)> make = {}) {
+    scopes.push_back({num_scopes++, {}, std::move(vars), std::move(make)});
+  }
   bool is_open(int id) const {
     for (const Scope& scope : scopes)
       if (scope.id == id) return true;
@@ -31,7 +37,10 @@ struct IRBuilderState {
   }
   void emit(Entry entry) { scopes.back().entries.push_back(std::move(entry)); }
   Stmt close();
-  Stmt in_new_scope(const std::function<void()>& body, std::vector<Var> vars = {});
+  /// Closes a scope and emits the statement that it makes.
+  void close_and_emit();
+  /// Calls `body` in the innermost scope, which is dropped if the body throws.
+  void run(const std::function<void()>& body);
   /// Throws TypeError or LowerError for an expression that cannot occur in a loop program.
   void check(const Expr& e, const SourceLocation& where) const;
 };
@@ -52,8 +61,18 @@ Stmt IRBuilderState::close() {
   return make_seq(std::move(following));
 }
 
-Stmt IRBuilderState::in_new_scope(const std::function<void()>& body, std::vector<Var> vars) {
-  open(std::move(vars));
+void IRBuilderState::close_and_emit() {
+  const std::function<Stmt(Stmt)> make = std::move(scopes.back().make);
+  const bool replaces_previous = scopes.back().replaces_previous;
+  Stmt made = make(close());
+  if (replaces_previous) {
+    scopes.back().entries.back() = std::move(made);
+  } else {
+    emit(std::move(made));
+  }
+}
+
+void IRBuilderState::run(const std::function<void()>& body) {
   const std::size_t depth = scopes.size();
   try {
     body();
@@ -61,7 +80,6 @@ Stmt IRBuilderState::in_new_scope(const std::function<void()>& body, std::vector
     scopes.resize(depth - 1);
     throw;
   }
-  return close();
 }
 
 void IRBuilderState::check(const Expr& e, const SourceLocation& where) const {
@@ -220,7 +238,9 @@ ElementRef BufferRef::operator[](std::initializer_list<Operand> indices) const {
 IRBuilder::IRBuilder() : state_(std::make_shared<IRBuilderState>()) {}
 
 Stmt IRBuilder::nested(const std::function<void()>& body, const std::vector<Var>& vars) {
-  return state_->in_new_scope(body, vars);
+  state_->open(vars);
+  state_->run(body);
+  return state_->close();
 }
 
 void IRBuilder::emit(const Stmt& stmt) { state_->emit(stmt); }
@@ -270,41 +290,75 @@ void check_kind(ForKind kind, const std::string& name, const SourceLocation& whe
 
 }  // namespace
 
-void IRBuilder::for_range(const Operand& begin, const Operand& end, Name name,
-                          const std::function<void(Var)>& body, ForOptions options) {
-  check_body("for_range `" + name + "`", body, begin.where());
+Var IRBuilder::open_for(const Operand& begin, const Operand& end, Name name, ForOptions options) {
   check_kind(options.kind, name, begin.where());
   const Range range = loop_range(*state_, begin, end, name, options.dtype);
   const Var var(std::move(name), range.extent.dtype());
-  const Stmt inner = state_->in_new_scope([&] { body(var); }, {var});
-  emit(make_stmt(For{var, range.min, range.extent, options.kind, inner}));
+  state_->open({var}, [=](Stmt body) {
+    return make_stmt(For{var, range.min, range.extent, options.kind, std::move(body)});
+  });
+  return var;
+}
+
+void IRBuilder::open_while(const Operand& condition) {
+  const Expr holds = checked_condition(*state_, "while_loop", condition);
+  state_->open({}, [=](Stmt body) { return make_stmt(While{holds, std::move(body)}); });
+}
+
+void IRBuilder::open_if(const Operand& condition) {
+  const Expr holds = checked_condition(*state_, "if_scope", condition);
+  state_->open({}, [=](Stmt body) { return make_stmt(If{holds, std::move(body), std::nullopt}); });
+}
+
+void IRBuilder::open_else(SourceLocation where) {
+  const std::vector<IRBuilderState::Entry>& entries = state_->scopes.back().entries;
+  const Stmt* last = entries.empty() ? nullptr : std::get_if<Stmt>(&entries.back());
+  const If* branch = last ? last->as<If>() : nullptr;
+  if (!branch || branch->else_case)
+    throw LowerError("IRBuilder: else_scope must follow an if_scope", where);
+  state_->open({}, [previous = *branch](Stmt otherwise) {
+    return make_stmt(If{previous.condition, previous.then_case, std::move(otherwise)});
+  });
+  state_->scopes.back().replaces_previous = true;
+}
+
+void IRBuilder::close_scope(SourceLocation where) {
+  if (!state_->scopes.back().make)
+    throw LowerError("IRBuilder: close_scope without an open scope", where);
+  state_->close_and_emit();
+}
+
+void IRBuilder::abandon_scope() {
+  if (state_->scopes.back().make) state_->scopes.pop_back();
+}
+
+void IRBuilder::for_range(const Operand& begin, const Operand& end, Name name,
+                          const std::function<void(Var)>& body, ForOptions options) {
+  check_body("for_range `" + name + "`", body, begin.where());
+  const Var var = open_for(begin, end, std::move(name), options);
+  state_->run([&] { body(var); });
+  state_->close_and_emit();
 }
 
 void IRBuilder::while_loop(const Operand& condition, const std::function<void()>& body) {
-  const Expr holds = checked_condition(*state_, "while_loop", condition);
   check_body("while_loop", body, condition.where());
-  emit(make_stmt(While{holds, state_->in_new_scope(body)}));
+  open_while(condition);
+  state_->run(body);
+  state_->close_and_emit();
 }
 
 void IRBuilder::if_scope(const Operand& condition, const std::function<void()>& body) {
-  const Expr holds = checked_condition(*state_, "if_scope", condition);
   check_body("if_scope", body, condition.where());
-  emit(make_stmt(If{holds, state_->in_new_scope(body), std::nullopt}));
+  open_if(condition);
+  state_->run(body);
+  state_->close_and_emit();
 }
 
 void IRBuilder::else_scope(const std::function<void()>& body, SourceLocation where) {
   check_body("else_scope", body, where);
-  const auto last_branch = [&]() -> const If* {
-    const std::vector<IRBuilderState::Entry>& entries = state_->scopes.back().entries;
-    const Stmt* last = entries.empty() ? nullptr : std::get_if<Stmt>(&entries.back());
-    const If* branch = last ? last->as<If>() : nullptr;
-    return branch && !branch->else_case ? branch : nullptr;
-  };
-  if (!last_branch()) throw LowerError("IRBuilder: else_scope must follow an if_scope", where);
-  const Stmt otherwise = state_->in_new_scope(body);
-  const If* branch = last_branch();
-  state_->scopes.back().entries.back() =
-      make_stmt(If{branch->condition, branch->then_case, otherwise});
+  open_else(where);
+  state_->run(body);
+  state_->close_and_emit();
 }
 
 Var IRBuilder::let(Name name, const Operand& value) {

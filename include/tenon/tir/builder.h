@@ -86,6 +86,19 @@ class IRBuilder {
   /// Emits the else branch of the preceding statement, which must be an if_scope (LowerError).
   void else_scope(const std::function<void()>& body,
                   SourceLocation where = SourceLocation::current());
+
+  // The same scopes for callers without lambdas, such as other languages. Statements emitted after
+  // open_* are the body until close_scope, or until abandon_scope, which drops the scope.
+
+  /// Opens a loop and returns its variable.
+  Var open_for(const Operand& begin, const Operand& end, Name name, ForOptions options = {});
+  void open_while(const Operand& condition);
+  void open_if(const Operand& condition);
+  void open_else(SourceLocation where = SourceLocation::current());
+  /// Ends the innermost scope and emits its statement. LowerError if no scope is open.
+  void close_scope(SourceLocation where = SourceLocation::current());
+  void abandon_scope();
+
   Var let(Name name, const Operand& value);
   BufferRef allocate(DataType dtype, std::vector<Expr> shape, Name name = "buf",
                      Name scope = "global", SourceLocation where = SourceLocation::current());

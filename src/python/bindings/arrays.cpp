@@ -64,7 +64,8 @@ PyTypeObject* array_class = nullptr;
 
 /// Returns the array of an NDArray object, or null for another one.
 const Array* as_array(PyObject* object) {
-  return PyObject_TypeCheck(object, array_class) ? nb::inst_ptr<Array>(nb::handle(object)) : nullptr;
+  return PyObject_TypeCheck(object, array_class) ? nb::inst_ptr<Array>(nb::handle(object))
+                                                 : nullptr;
 }
 
 std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }

@@ -371,6 +371,9 @@ void bind_expressions(nb::module_& m, nb::module_& tir) {
           "__init__", [](Expr* self, const Operand& value) { new (self) Expr(value.alone()); },
           "value"_a)
       .def_prop_ro("dtype", &Expr::dtype)
+      .def_prop_ro(
+          "node", [](const Expr& e) { return node_of(e); },
+          "The node as an object of its kind: IntImm, Binary, Call, Load, ...")
       .def(
           "same_as", [](const Expr& a, const Operand& b) { return a.same_as(b.alone()); },
           "other"_a, "Whether both are the same expression, by identity.")

@@ -1,4 +1,5 @@
 // The extension module `tenon._tenon`. The package `tenon` names its parts.
+#include "bindings/arith.h"
 #include "bindings/driver.h"
 #include "bindings/errors.h"
 #include "bindings/runtime.h"
@@ -13,6 +14,7 @@ NB_MODULE(_tenon, m) {
   m.doc() = "Tenon: tensor expressions, schedules, and a compiler for them.";
   nb::module_ te = m.def_submodule("te", "Tensor expressions and schedules.");
   nb::module_ tir = m.def_submodule("tir", "The loop IR.");
+  nb::module_ arith = m.def_submodule("arith", "Simplification, proofs, intervals.");
   nb::module_ runtime = m.def_submodule("runtime", "Arrays and compiled functions.");
   m.def("set_package_folder", &set_package_folder, "folder"_a);
   bind_errors(m);
@@ -20,7 +22,9 @@ NB_MODULE(_tenon, m) {
   bind_expressions(m, tir);
   bind_statements(m, tir);
   bind_operations(m, te);
+  bind_externs(te);
   bind_schedules(te);
+  bind_arith(arith);
   bind_runtime(m, runtime);
   bind_driver(m);
   bind_s_tir(m);

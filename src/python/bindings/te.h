@@ -8,6 +8,7 @@
 namespace tenon::python {
 
 void bind_operations(nb::module_& m, nb::module_& te);
+void bind_externs(nb::module_& te);
 void bind_schedules(nb::module_& te);
 
 /// Axes of an operation, indexed as a sequence or, as in C++, called with a number.

@@ -1,12 +1,33 @@
 // The binding of tenon/tir: types, expressions, buffers, statements, functions.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "bindings/arguments.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::python {
 
-void bind_types(nanobind::module_& m);
-void bind_expressions(nanobind::module_& m, nanobind::module_& tir);
-void bind_statements(nanobind::module_& m, nanobind::module_& tir);
+void bind_types(nb::module_& m);
+void bind_expressions(nb::module_& m, nb::module_& tir);
+void bind_nodes(nb::module_& tir);
+void bind_statements(nb::module_& m, nb::module_& tir);
+
+/// Returns the node of an expression or statement as an object of its kind.
+nb::object node_of(const tir::Expr& e);
+nb::object node_of(const tir::Stmt& s);
+/// Returns the statement of a node object. Python TypeError for other objects.
+tir::Stmt to_stmt(nb::handle object);
+/// Returns the kind of loop with this name, "parallel". TypeError, listing the names, for others.
+tir::ForKind to_for_kind(const std::string& text, const char* what);
+
+/// Returns the items of a dict, or a list of pairs, as pairs. Python TypeError names `what`.
+template <class Key, class Value>
+std::vector<std::pair<Key, Value>> pairs_from(nb::handle object, const char* what) {
+  if (object.is_none()) return {};
+  nb::object items =
+      PyDict_Check(object.ptr()) ? nb::steal(PyMapping_Items(object.ptr())) : nb::borrow(object);
+  std::vector<std::pair<Key, Value>> pairs;
+  if (!nb::try_cast(items, pairs)) throw nb::type_error(what);
+  return pairs;
+}
 
 }  // namespace tenon::python

@@ -17,4 +17,4 @@ from . import _tenon
 _tenon.set_package_folder(_os.path.dirname(__file__))
 
 from ._tenon import *
-from . import runtime, te, tir
+from . import arith, runtime, te, tir

@@ -1,0 +1,3 @@
+"""Simplification, proofs and intervals of index expressions."""
+
+from ._tenon.arith import *
