@@ -51,12 +51,6 @@ void bind_script(nb::module_& m) {
   m.def("script_text_of_expr", &text_of_expression, "expr"_a,
         "Returns the text of an expression and a list of its variables: the variable, its name in "
         "the text, its own name and its type.");
-  m.def(
-      "make_module",
-      [](const std::map<std::string, tir::PrimFunc>& functions) {
-        return tir::IRModule{functions};
-      },
-      "functions"_a, "Makes a module of functions by name.");
 }
 
 }  // namespace tenon::python

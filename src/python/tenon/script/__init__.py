@@ -161,7 +161,7 @@ class ModuleTemplate:
             name: f.of(instance, values) if isinstance(f, Template) else f
             for name, f in self.functions.items()
         }
-        return _tenon.make_module(functions)
+        return _tenon.IRModule(functions)
 
     def specialize(self, **values):
         """Returns the tir.IRModule for these values of the functions' parameters."""
@@ -187,7 +187,7 @@ def ir_module(cls, depth=1):
             functions[name] = template_of(value, sys._getframe(depth))
     if any(isinstance(function, Template) for function in functions.values()):
         return ModuleTemplate(cls, functions)
-    return _tenon.make_module(functions)
+    return _tenon.IRModule(functions)
 
 
 def macro(function=None, *, hygienic=True):

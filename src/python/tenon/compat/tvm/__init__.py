@@ -9,7 +9,6 @@ what to use instead."""
 
 from ... import _tenon
 from . import _modules
-if not hasattr(_tenon, "Buffer"): _tenon.Buffer = type("Buffer", (), {})  # TEMP
 
 _modules.install()
 

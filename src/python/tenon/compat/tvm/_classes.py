@@ -30,7 +30,7 @@ def without_attr(self, attr_key):
 
 
 def buffer_map(self):
-    return {param: declared for param, declared, _ in inspect.buffers_of(self)}
+    return dict(self.buffers)
 
 
 add(
@@ -42,7 +42,7 @@ add(
     buffer_map=property(buffer_map),
     attrs=property(inspect.function_attributes),
     ret_type=None,
-    same_as=lambda self, other: inspect.structural_equal(self, other),
+    same_as=lambda self, other: _tenon.tir.structural_equal(self, other),
 )
 
 

@@ -9,22 +9,25 @@ class Analyzer:
     """Simplifies and proves, with ranges of variables."""
 
     def __init__(self):
-        self.bounds = []
+        self.made = _tenon.arith.Analyzer()
 
     def simplify(self, expr, steps=2):
-        return _tenon.inspect.simplify(value(expr), self.bounds)
+        return self.made.simplify(value(expr))
 
-    rewrite_simplify = simplify
-    canonical_simplify = simplify
+    def rewrite_simplify(self, expr):
+        return self.made.rewrite_simplify(value(expr))
+
+    def canonical_simplify(self, expr):
+        return self.made.canonical_simplify(value(expr))
 
     def bind(self, var, expr):
-        self.bounds.append((var, expr))
+        self.made.bind(var, expr)
 
     def can_prove_equal(self, lhs, rhs):
-        return _tenon.inspect.can_prove_equal(value(lhs), value(rhs), self.bounds)
+        return self.made.can_prove_equal(value(lhs), value(rhs))
 
     def can_prove(self, condition):
-        return _tenon.inspect.can_prove(condition, self.bounds)
+        return self.made.can_prove(condition)
 
 
 __getattr__ = refuse_others(__name__)

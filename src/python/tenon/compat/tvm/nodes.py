@@ -3,10 +3,13 @@
 Tenon's expressions and statements are two classes, and TVM's are one class per kind. A class here
 stands for a kind: `isinstance(e, tvm.tir.Add)` asks for the kind of `e`, and `tvm.tir.Add(a, b)` builds
 an expression. The attributes that TVM's nodes have, such as `e.a` and `loop.body`, are added to
-Tenon's classes when this module is imported. None that exists is changed."""
+Tenon's classes when this module is imported. An attribute that exists keeps its meaning."""
 
 from ... import _tenon
 from ..._tenon import inspect
+
+
+NODES = (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block, _tenon.te.Operation)
 
 
 class Kind(type):
@@ -23,9 +26,9 @@ class Kind(type):
     def __instancecheck__(cls, value):
         if cls.instance is not None:
             return bool(cls.instance(value))
-        if not isinstance(value, (_tenon.Expr, _tenon.Stmt, inspect.Block, _tenon.te.Operation)):
+        if not isinstance(value, NODES):
             return False
-        return inspect.kind(value) in cls.kinds
+        return kind_of(value) in cls.kinds
 
     def __subclasscheck__(cls, other):
         return cls in getattr(other, "__mro__", ()) or set(getattr(other, "kinds", "?")) <= set(
@@ -40,6 +43,85 @@ class Kind(type):
                 "tvm.tir, or tvm.script"
             )
         return make.__func__(*args, **kwargs)
+
+
+# ---- kinds and fields with TVM's names ------------------------------------------------------------
+
+COMPARISONS = {"Eq": "EQ", "Ne": "NE", "Lt": "LT", "Le": "LE", "Gt": "GT", "Ge": "GE"}
+DIVISIONS = {"TruncDiv": "Div", "TruncMod": "Mod"}
+KINDS = {
+    "Assert": "AssertStmt",
+    "Attr": "AttrStmt",
+    "If": "IfThenElse",
+    "Let": "LetStmt",
+    "LetExpr": "Let",
+    "Load": "BufferLoad",
+    "Realize": "BufferRealize",
+    "Seq": "SeqStmt",
+    "Store": "BufferStore",
+}
+FIELDS = {
+    "data": "buffer_var",
+    "if_false": "false_value",
+    "if_true": "true_value",
+    "iters": "iter_vars",
+    "key": "attr_key",
+    "name": "name_hint",
+    "region": "bounds",
+    "stmts": "seq",
+    "subject": "node",
+    "tensor": "producer",
+    "values": "iter_values",
+    "var": "loop_var",
+}
+# The fields of these kinds have Tenon's names in TVM too.
+SAME = {"VarNode", "LetExpr", "Let", "BufferRegion"}
+FOR_KINDS = ("serial", "parallel", "vectorized", "unrolled", "thread_binding")
+
+
+def kind_of(x):
+    """Returns TVM's name of the kind of an expression, statement, block or operation."""
+    if isinstance(x, _tenon.te.Operation):
+        return inspect.kind(x)
+    if isinstance(x, _tenon.tir.Block):
+        return "Block"
+    node = x.node
+    name = type(node).__name__
+    if name == "Binary":
+        return COMPARISONS.get(node.op) or DIVISIONS.get(node.op, node.op)
+    if name == "VarNode":
+        return "SizeVar" if node.is_size else "Var"
+    return KINDS.get(name, name)
+
+
+def field(x, name):
+    """Returns a field by TVM's name. AttributeError if the node has none of this name."""
+    node = x if isinstance(x, _tenon.tir.Block) else x.node
+    kind = type(node).__name__
+    if kind == "For" and name == "kind":
+        return FOR_KINDS.index(node.kind)
+    if kind == "For" and name == "thread_binding":
+        return node.thread
+    if name == "annotations":
+        if kind == "Block":
+            return inspect.block_annotations(x)
+        return inspect.annotations(x)
+    if kind == "Call":
+        if name == "op":
+            return Op(f"tir.call_{'pure_' * node.is_pure}extern" if node.is_extern else f"tir.{node.name}")
+        if name == "args" and node.is_extern:
+            return [_tenon.make_string(node.name), *node.args]
+    if kind == "Assert" and name == "message":
+        return _tenon.make_string(node.message)
+    if kind in ("Store", "Realize") and name == "producer":
+        return Producer(node.buffer)
+    if kind not in SAME:
+        for own, other in FIELDS.items():
+            if other == name and hasattr(type(node), own):
+                return getattr(node, own)
+    if hasattr(type(node), name):
+        return getattr(node, name)
+    raise AttributeError(f"a {kind_of(x)} of tvm.tir has no attribute `{name}`")
 
 
 # ---- attributes of Tenon's classes ----------------------------------------------------------------
@@ -68,35 +150,20 @@ class Op:
         return f"Op({self.name})"
 
 
-class CommReducer:
-    """The reducer of a reduction, by name."""
-
-
-def find_field(node, name):
+def node_attribute(self, name):
     if name.startswith("__"):
         raise AttributeError(name)
-    fields = inspect.fields(node)
-    if name in fields:
-        return fields[name]
-    raise AttributeError(f"a {inspect.kind(node)} of tvm.tir has no attribute `{name}`")
+    return None if name == "span" else field(self, name)
 
 
-def expr_attribute(self, name):
-    if name == "op" and inspect.kind(self) == "Call":
-        return Op(inspect.fields(self)["name"])
-    if name == "span":
-        return None
-    return find_field(self, name)
+EXPR_VALUE = _tenon.Expr.value
 
 
-def stmt_attribute(self, name):
-    if name == "span":
-        return None
-    if name == "thread_binding" and inspect.kind(self) == "For":
-        return inspect.fields(self)["thread_tag"]
-    if name == "producer" and inspect.kind(self) in ("BufferStore", "BufferRealize"):
-        return Producer(inspect.fields(self)["buffer"])
-    return find_field(self, name)
+def expr_value(self):
+    """The number or text of a constant; the operand of a cast or broadcast."""
+    if kind_of(self) in ("Cast", "Broadcast", "Let"):
+        return self.node.value
+    return EXPR_VALUE.__get__(self)
 
 
 class Producer:
@@ -125,11 +192,11 @@ class Producer:
 
 
 def sequence_item(self, index):
-    return inspect.fields(self)["seq"][index]
+    return field(self, "seq")[index]
 
 
 def sequence_length(self):
-    return len(inspect.fields(self)["seq"])
+    return len(field(self, "seq"))
 
 
 def axis_attribute(self, name):
@@ -156,7 +223,10 @@ ITER_TYPES = {
 def operation_attribute(self, name):
     if name == "input_tensors":
         return self.inputs
-    return find_field(self, name)
+    fields = inspect.fields(self)
+    if name in fields:
+        return fields[name]
+    raise AttributeError(f"a {inspect.kind(self)} of tvm.te has no attribute `{name}`")
 
 
 def tensor_attribute(self, name):
@@ -227,24 +297,6 @@ def stage_attribute(self, name):
     raise AttributeError(f"a stage of tvm.te has no attribute `{name}`")
 
 
-def block_attribute(self, name):
-    if name in ("reads", "writes"):
-        return [BufferRegion(buffer, region) for buffer, region in inspect.fields(self)[name]]
-    return find_field(self, name)
-
-
-class BufferRegion:
-    """A region of a buffer."""
-
-    def __init__(self, buffer, region):
-        self.buffer = buffer
-        self.region = region
-
-    def __repr__(self):
-        ranges = ", ".join(f"{r.min}:{r.min + r.extent}" for r in self.region)
-        return f"{self.buffer.name}[{ranges}]"
-
-
 def add(cls, **attributes):
     """Adds attributes to a class of Tenon, except those that it has."""
     for name, value in attributes.items():
@@ -252,8 +304,9 @@ def add(cls, **attributes):
             setattr(cls, name, value)
 
 
-add(_tenon.Expr, __getattr__=expr_attribute)
-add(_tenon.Stmt, __getattr__=stmt_attribute)
+for node_class in (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block):
+    add(node_class, __getattr__=node_attribute)
+_tenon.Expr.value = property(expr_value)
 _tenon.Stmt.__getitem__ = sequence_item
 _tenon.Stmt.__len__ = sequence_length
 _tenon.Stmt.__bool__ = lambda self: True
@@ -261,4 +314,5 @@ add(_tenon.IterVar, __getattr__=axis_attribute)
 add(_tenon.te.Operation, __getattr__=operation_attribute)
 add(_tenon.te.Tensor, __getattr__=tensor_attribute)
 add(_tenon.te.Stage, __getattr__=stage_attribute)
-add(inspect.Block, __getattr__=block_attribute)
+# TVM's errors are errors of the run time.
+_tenon.Error.__bases__ = (RuntimeError,)

@@ -31,6 +31,10 @@ class PassContext:
     def current():
         return PassContext._stack[-1] if PassContext._stack else PassContext()
 
+    def partitions_loops(self):
+        """Whether loops of constant extent are partitioned."""
+        return bool(self.config.get("tir.LoopPartition", {}).get("partition_const_loop"))
+
     def options(self):
         """Returns the options of Tenon."""
         options = {}

@@ -25,8 +25,11 @@ def arguments(args):
 
 def lower(inp, args=None, name="main", binds=None, simple_mode=False):
     """Lowers a schedule, a function or a module to loops over flat memory."""
-    # The text of TVM 0.9 exchanges rows and columns in the addresses of prefetches.
-    options = {**options_of(binds=binds), "simple_mode": simple_mode, "legacy_prefetch_index": True}
+    options = options_of(binds=binds)
+    # TVM 0.9 partitions loops of constant extent only on request, and has no other passes that Tenon's
+    # simple mode omits. Its addresses of prefetches exchange rows and columns.
+    options["simple_mode"] = simple_mode or not PassContext.current().partitions_loops()
+    options["legacy_prefetch_index"] = True
     if isinstance(inp, _tenon.te.Schedule):
         return _tenon.lower(inp, arguments(args), name=name, **options)
     if isinstance(inp, _tenon.PrimFunc):
@@ -38,7 +41,7 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
             if not _tenon.inspect.function_attributes(function).get("global_symbol"):
                 named = _tenon.inspect.with_attribute(function, "global_symbol", each)
             lowered[each] = next(iter(_tenon.lower(named, **options).functions.values()))
-        return _tenon.make_module(lowered)
+        return _tenon.IRModule(lowered)
     raise ValueError(
         f"Expected input to be IRModule, PrimFunc or te.Schedule, but got {type(inp)}"
     )
@@ -47,7 +50,7 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
 def schedule_to_module(sch, args=None, name="main", binds=None):
     """Returns the module of a schedule before it is lowered."""
     function = _tenon.inspect.lower_to_loops(sch, arguments(args), name)
-    return _tenon.make_module({name: function})
+    return _tenon.IRModule({name: function})
 
 
 def build(
@@ -69,12 +72,12 @@ def build(
     if isinstance(inputs, _tenon.PrimFunc):
         symbol = _tenon.inspect.function_attributes(inputs).get("global_symbol") or name
         named = _tenon.inspect.with_attribute(inputs, "global_symbol", str(symbol))
-        inputs = _tenon.make_module({str(symbol): named})
+        inputs = _tenon.IRModule({str(symbol): named})
     if isinstance(inputs, (list, tuple)):
         functions = {}
         for module in inputs:
             functions.update(module.functions)
-        inputs = _tenon.make_module(functions)
+        inputs = _tenon.IRModule(functions)
     if not isinstance(inputs, _tenon.IRModule):
         raise ValueError(
             f"Inputs must be te.Schedule, IRModule, PrimFunc, or dict of target to IRModule, "
@@ -84,7 +87,7 @@ def build(
     for each, function in inputs.functions.items():
         symbol = _tenon.inspect.function_attributes(function).get("global_symbol") or each
         functions[each] = _tenon.inspect.with_attribute(function, "global_symbol", str(symbol))
-    return _tenon.build(_tenon.make_module(functions), text, **options)
+    return _tenon.build(_tenon.IRModule(functions), text, **options)
 
 
 def text_of(target):

@@ -42,12 +42,12 @@ class IRModule(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.IRModule)
     @staticmethod
     def make(functions=None, type_definitions=None):
         named = {str(getattr(k, "name_hint", k)): v for k, v in (functions or {}).items()}
-        return _tenon.make_module(named)
+        return _tenon.IRModule(named)
 
     @staticmethod
     def from_expr(function):
         name = inspect.function_attributes(function).get("global_symbol") or "main"
-        return _tenon.make_module({str(name): function})
+        return _tenon.IRModule({str(name): function})
 
 
 def is_comparable(a):
@@ -64,9 +64,9 @@ def structural_equal(lhs, rhs, map_free_vars=False):
     if isinstance(lhs, (int, float)) or isinstance(rhs, (int, float)):
         lhs, rhs = _tenon.Expr(lhs), _tenon.Expr(rhs)
     if isinstance(lhs, _tenon.PrimFunc) and isinstance(rhs, _tenon.PrimFunc):
-        return inspect.structural_equal(lhs, rhs)
+        return _tenon.tir.structural_equal(lhs, rhs)
     if is_comparable(lhs) and is_comparable(rhs):
-        return inspect.structural_equal(lhs, rhs)
+        return _tenon.tir.structural_equal(lhs, rhs)
     return lhs == rhs
 
 

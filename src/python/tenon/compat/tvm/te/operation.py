@@ -130,10 +130,7 @@ def extern(
             raise ValueError("Cannot infer output type, please provide dtype argument")
         dtype = kinds.pop()
     options = {"tag": tag_or_current(tag)}
-    if isinstance(dtype, (list, tuple)):
-        options["dtypes"] = [str(each) for each in dtype]
-    else:
-        options["dtype"] = dtype
+    options["dtype"] = dtype
     if in_buffers is not None:
         buffers = in_buffers if isinstance(in_buffers, (list, tuple)) else [in_buffers]
         options["input_buffers"] = list(buffers)
@@ -150,10 +147,9 @@ def extern(
             )
         return made
 
-    if len(shapes) == 1 and single:
+    if len(shapes) == 1:
         return _tenon.te.extern_op(shapes[0], list(inputs), body, name, **options)
-    made = _tenon.te.extern_multi(shapes, list(inputs), body, name, **options)
-    return made[0] if len(shapes) == 1 else made
+    return _tenon.te.extern_op(shapes, list(inputs), body, name, **options)
 
 
 def extern_primfunc(input_tensors, primfunc, **kwargs):

@@ -1,7 +1,7 @@
 """Schedules."""
 
 from .... import _tenon
-from ..nodes import Kind, inspect
+from ..nodes import Kind
 from ..tir.buffer import Buffer  # noqa: F401
 from ..tir.expr import IterVar  # noqa: F401
 
@@ -37,7 +37,7 @@ def ScheduleOps(sch, bounds, debug_keep_trivial_loop=False):
 
 
 def ScanGetBody(scan):
-    return inspect.scan_body(scan)
+    return _tenon.te.scan_body(scan)
 
 
 class AxisNumbers:
@@ -52,7 +52,7 @@ class AxisNumbers:
 
 
 def ScanFixPointAnalysis(scan):
-    return AxisNumbers(inspect.scan_fixed_axes(scan))
+    return AxisNumbers(_tenon.te.scan_fixed_axes(scan))
 
 
 class ReadGraph:
@@ -66,20 +66,20 @@ class ReadGraph:
 
 
 def CreateReadGraph(ops):
-    return ReadGraph(inspect.post_dfs_order(list(ops)))
+    return ReadGraph(_tenon.te.post_dfs_order(list(ops)))
 
 
 def PostDFSOrder(ops, graph):
-    return inspect.post_dfs_order(list(ops))
+    return _tenon.te.post_dfs_order(list(ops))
 
 
 def AutoInlineElemWise(sch):
-    inspect.auto_inline_elementwise(sch)
+    _tenon.te.auto_inline_elementwise(sch)
 
 
 def AutoInlineBroadcast(sch):
-    inspect.auto_inline_broadcast(sch)
+    _tenon.te.auto_inline_broadcast(sch)
 
 
 def AutoInlineInjective(sch):
-    inspect.auto_inline_injective(sch)
+    _tenon.te.auto_inline_injective(sch)

@@ -1,12 +1,7 @@
 """Tensor intrinsics."""
 
 from .... import _tenon
-from ..nodes import inspect  # noqa: F401
 from ..tir.buffer import decl_buffer
-
-
-def statement(made):
-    return made
 
 
 class TensorIntrin:
@@ -38,7 +33,7 @@ class TensorIntrin:
             axes = []
         else:
             axes = list(reduce_axis) if isinstance(reduce_axis, (tuple, list)) else [reduce_axis]
-        return self.made(regions, reduce_axis=axes, scalars=scalars)
+        return self.made(*regions, reduce_axis=axes, scalars=scalars)
 
     def __eq__(self, other):
         other = other.made if isinstance(other, TensorIntrin) else other
@@ -49,11 +44,9 @@ class TensorIntrin:
 
 def as_region(arg):
     """Returns a read of one element as a region; None for another argument."""
-    if not isinstance(arg, _tenon.Expr) or inspect.kind(arg) != "ProducerLoad":
+    if not isinstance(arg, _tenon.Expr) or not isinstance(arg.node, _tenon.tir.ProducerLoad):
         return None
-    fields = inspect.fields(arg)
-    tensor, indices = fields["producer"], fields["indices"]
-    return tensor[tuple(slice(index, index + 1) for index in indices)]
+    return arg.node.tensor[tuple(slice(index, index + 1) for index in arg.node.indices)]
 
 
 def decl_tensor_intrin(
@@ -83,7 +76,7 @@ def decl_tensor_intrin(
             made = [made]
         for n, part in enumerate(made):
             if part is not None:
-                parts[n] = inspect.make_evaluate(part) if isinstance(part, _tenon.Expr) else part
+                parts[n] = _tenon.Stmt(_tenon.tir.Evaluate(part)) if isinstance(part, _tenon.Expr) else part
         return tuple(parts)
 
     options = {"scalar_params": scalars} if scalars else {}

@@ -1,10 +1,10 @@
 """Buffers."""
 
 from .... import _tenon
-from ..nodes import Kind, add
+from ..nodes import Kind
 
 
-class Buffer(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.Buffer)):
+class Buffer(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.tir.Buffer)):
     """A buffer. The masks are those of access_ptr."""
 
     READ = 1
@@ -53,7 +53,7 @@ def decl_buffer(
     )
 
 
-ACCESS_PTR = getattr(_tenon.Buffer, 'access_ptr', None)
+ACCESS_PTR = _tenon.tir.Buffer.access_ptr
 
 
 def access_ptr(
@@ -66,5 +66,4 @@ def access_ptr(
     return ACCESS_PTR(self, MODES.get(mask, mask), offset)
 
 
-_tenon.Buffer.access_ptr = access_ptr
-add(_tenon.Buffer, same_as=lambda self, other: self == other)
+_tenon.tir.Buffer.access_ptr = access_ptr

@@ -54,7 +54,8 @@ class IndexMap:
         return IndexMap(mapping_function, ndim or mapping_function.__code__.co_argcount)
 
     def map_indices(self, indices):
-        pairs = list(zip(self.initial_indices, indices))
+        values = dict(zip(self.initial_indices, indices))
         return [
-            _tenon.inspect.simplify(_tenon.inspect.substitute(e, pairs), []) for e in self.final_indices
+            _tenon.arith.Analyzer().simplify(_tenon.tir.substitute(e, values))
+            for e in self.final_indices
         ]

@@ -155,7 +155,7 @@ def array_of(buffer):
 
 
 def arguments(args):
-    return [array_of(arg) if isinstance(arg, _tenon.Buffer) else arg for arg in args]
+    return [array_of(arg) if isinstance(arg, _tenon.tir.Buffer) else arg for arg in args]
 
 
 def call_packed(*args, span=None):

@@ -1,7 +1,7 @@
 """The kinds of statements."""
 
 from .... import _tenon
-from ..nodes import BufferRegion, Kind  # noqa: F401
+from ..nodes import Kind
 
 
 class Stmt(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.Stmt)):
@@ -88,3 +88,9 @@ class BlockRealize(metaclass=Kind):
 
 class MatchBufferRegion(metaclass=Kind, kinds=()):
     pass
+
+
+class BufferRegion(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.tir.BufferRegion)):
+    @staticmethod
+    def make(buffer, region):
+        return _tenon.tir.BufferRegion(buffer, list(region))

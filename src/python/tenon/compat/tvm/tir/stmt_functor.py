@@ -1,18 +1,17 @@
 """Traversals and substitution."""
 
-from ...tvm.nodes import inspect
 from .... import _tenon
 
 
 def post_order_visit(node, fvisit):
     """Calls `fvisit` on every node, children first."""
-    inspect.post_order_visit(node, fvisit)
+    _tenon.tir.post_order_visit(node, fvisit)
 
 
 def substitute(node, vmap):
     """Returns the node with variables replaced."""
-    pairs = [(key.var if isinstance(key, _tenon.IterVar) else key, v) for key, v in vmap.items()]
-    return inspect.substitute(node if isinstance(node, _tenon.Stmt) else _tenon.Expr(node), pairs)
+    values = {key.var if isinstance(key, _tenon.IterVar) else key: v for key, v in vmap.items()}
+    return _tenon.tir.substitute(node, values)
 
 
 def pre_order_visit(node, fvisit):
