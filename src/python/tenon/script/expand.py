@@ -17,6 +17,7 @@ import copy
 import functools
 import math
 
+from .. import _tenon
 from .source import MISSING, Names, lambda_of, names_of, source_of, unwrapped
 from .words import Language, Word
 
@@ -492,6 +493,8 @@ class Scope:
             callee = value
         if isinstance(callee, Word):
             args, keywords = self.arguments(node)
+            if callee.path in ("min_value", "max_value") and isinstance(args[0], ast.Constant):
+                return self.tree_of(getattr(_tenon, callee.path)(args[0].value), node)
             return ast.Call(word(callee.path), args, keywords)
         if callee is MISSING:
             args, keywords = self.arguments(node)

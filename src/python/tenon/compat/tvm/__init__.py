@@ -15,7 +15,7 @@ _modules.install()
 from . import nodes  # noqa: E402,F401
 from . import _classes  # noqa: E402,F401
 from . import error, ir, nd, runtime, target, tir, te, transform  # noqa: E402,F401
-from . import arith, contrib, container, driver, script, testing  # noqa: E402,F401
+from . import arith, contrib, container, driver, script, testing, topi  # noqa: E402,F401
 from ._ffi import get_global_func, register_func, register_object  # noqa: E402,F401
 from .driver.build_module import build, lower  # noqa: E402,F401
 from .error import TVMError  # noqa: E402,F401

@@ -314,5 +314,15 @@ add(_tenon.IterVar, __getattr__=axis_attribute)
 add(_tenon.te.Operation, __getattr__=operation_attribute)
 add(_tenon.te.Tensor, __getattr__=tensor_attribute)
 add(_tenon.te.Stage, __getattr__=stage_attribute)
+
+
+def numpy_type(self):
+    """The type of NumPy, by which NumPy's functions take a data type."""
+    import numpy
+
+    return numpy.dtype(str(self))
+
+
+add(_tenon.DataType, dtype=property(numpy_type))
 # TVM's errors are errors of the run time.
 _tenon.Error.__bases__ = (RuntimeError,)

@@ -36,10 +36,10 @@ class TensorIntrin:
         return self.made(*regions, reduce_axis=axes, scalars=scalars)
 
     def __eq__(self, other):
-        other = other.made if isinstance(other, TensorIntrin) else other
-        return self.made.same_as(other)
+        return hasattr(other, "op") and self.op.same_as(other.op)
 
-    __hash__ = None
+    def __hash__(self):
+        return hash(self.op)
 
 
 def as_region(arg):
@@ -69,7 +69,7 @@ def decl_tensor_intrin(
     scalars = list(scalar_params or [])
     parts = [None, None, None]
 
-    def body(ins, outs):
+    def body(ins, outs, given_scalars=None):
         ins, outs = list(ins), list(outs)
         made = fcompute(ins, outs, scalars) if scalars else fcompute(ins, outs)
         if not isinstance(made, (list, tuple)):
