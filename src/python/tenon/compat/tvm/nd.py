@@ -36,7 +36,19 @@ def device(dev_type, dev_id=0):
         return cuda(dev_id)
     if name in ("opencl", "cl"):
         return opencl(dev_id)
-    raise NotImplementedError(f"`tvm.device` of `{name}` is not in tenon.compat.tvm; use cpu or cuda")
+    return MissingDevice(name, dev_id)
+
+
+class MissingDevice:
+    """A device of a kind that Tenon does not know."""
+
+    exist = False
+
+    def __init__(self, kind, device_id):
+        self.kind, self.device_id = kind, device_id
+
+    def __repr__(self):
+        return f"{self.kind}({self.device_id})"
 
 
 def array(arr, device=None, mem_scope=None):
@@ -46,8 +58,7 @@ def array(arr, device=None, mem_scope=None):
     if isinstance(arr, _tenon.runtime.NDArray):
         return arr.copy_to(device or cpu(0))
     made = empty(numpy.shape(arr), numpy.asarray(arr).dtype, device)
-    source = numpy.ascontiguousarray(arr)
-    made.copy_from(source)
+    made.copy_from(numpy.array(arr, order="C"))
     return made
 
 

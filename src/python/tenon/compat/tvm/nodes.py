@@ -229,6 +229,21 @@ def operation_attribute(self, name):
     raise AttributeError(f"a {inspect.kind(self)} of tvm.te has no attribute `{name}`")
 
 
+OPERATION_BODY = _tenon.te.Operation.body
+
+
+def operation_body(self):
+    """The expressions of a compute, or the statement of an extern operation."""
+    if inspect.kind(self) == "ExternOp":
+        return inspect.fields(self)["body"]
+    return OPERATION_BODY.__get__(self)
+
+
+def text_with_types(self):
+    """The text of TVM 0.9, which names the type of a variable where it first occurs."""
+    return str(_tenon.Stmt(_tenon.tir.Evaluate(self))).strip()
+
+
 def tensor_attribute(self, name):
     if name == "axis":
         return self.op.axis
@@ -307,6 +322,8 @@ def add(cls, **attributes):
 for node_class in (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block):
     add(node_class, __getattr__=node_attribute)
 _tenon.Expr.value = property(expr_value)
+_tenon.Expr.__str__ = _tenon.Expr.__repr__ = text_with_types
+_tenon.te.Operation.body = property(operation_body)
 _tenon.Stmt.__getitem__ = sequence_item
 _tenon.Stmt.__len__ = sequence_length
 _tenon.Stmt.__bool__ = lambda self: True

@@ -16,6 +16,8 @@ from .tensor import (  # noqa: F401
     ComputeOp, ExternOp, HybridOp, PlaceholderOp, ScanOp, Tensor, TensorComputeOp, TensorSlice)
 from .tensor_intrin import decl_tensor_intrin  # noqa: F401
 
+from . import hybrid  # noqa: E402,F401
+
 SpecializedCondition = None
 AXIS_SEPARATOR = "axis_separator"
 __getattr__ = refuse_others(__name__)

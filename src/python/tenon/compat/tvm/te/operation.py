@@ -62,27 +62,27 @@ def compute(shape, fcompute, name="compute", tag="", attrs=None, varargs_names=N
             f"shape has {len(shape)} dimensions"
         )
     tag = tag_or_current(tag)
-    variables = [_tenon.Var(n) for n in names]
-    if any(isinstance(e, _tenon.Expr) and str(e.dtype) == "int64" for e in shape):
-        variables = [
-            _tenon.Var(n, str(value(e).dtype)) for n, e in zip(names, shape)
-        ]
-    if len(names) < len(shape) or is_intrinsic_call(fcompute, variables):
+    if len(names) < len(shape):
         return tensor_compute(shape, names, fcompute, name, tag)
 
     def body(*axes):
         result = fcompute(*axes)
+        if isinstance(result, _tenon.te.TensorIntrinCall):
+            raise CallsIntrinsic
         if isinstance(result, (list, tuple)):
             return [plain(item) for item in result]
         return plain(result)
 
-    return _tenon.te.compute(
-        shape, body, name, tag=tag, attrs=text_of_attrs(attrs), axes=names
-    )
+    try:
+        return _tenon.te.compute(
+            shape, body, name, tag=tag, attrs=text_of_attrs(attrs), axes=names
+        )
+    except CallsIntrinsic:
+        return tensor_compute(shape, names, fcompute, name, tag)
 
 
-def is_intrinsic_call(fcompute, variables):
-    return False
+class CallsIntrinsic(Exception):
+    """The body of a compute is a call of a tensor intrinsic."""
 
 
 def plain(x):
