@@ -4,12 +4,12 @@
 
 namespace tenon::python {
 
-namespace {
-
-Target to_target(const std::variant<Target, std::string>& target) {
+Target to_target(const TargetLike& target) {
   if (const auto* made = std::get_if<Target>(&target)) return *made;
   return Target(std::get<std::string>(target), here());
 }
+
+namespace {
 
 /// Reports a warning of the schedule as a Python warning of the user's line.
 void warn(const std::string& message) {
@@ -84,7 +84,6 @@ BuildOptions build_options(const nb::kwargs& kwargs) {
 }  // namespace
 
 void bind_driver(nb::module_& m) {
-  using Text = std::variant<Target, std::string>;
   nb::class_<Target>(m, "Target", "What to compile for: a kind and options.")
       .def(
           "__init__",
@@ -107,7 +106,7 @@ void bind_driver(nb::module_& m) {
       "func"_a, "options"_a);
   m.def(
       "build",
-      [](const te::Schedule& s, const std::vector<LowerArgument>& args, const Text& target,
+      [](const te::Schedule& s, const std::vector<LowerArgument>& args, const TargetLike& target,
          const nb::kwargs& kwargs) {
         const BuildOptions options = build_options(kwargs);
         const SourceLocation where = here();
@@ -116,18 +115,18 @@ void bind_driver(nb::module_& m) {
         const nb::gil_scoped_release release;
         return build(copy, args, made, options, where);
       },
-      "schedule"_a, "args"_a, "target"_a = Text(std::string("llvm")), "options"_a,
+      "schedule"_a, "args"_a, "target"_a = "llvm", "options"_a,
       "Compiles a schedule to a module.");
   m.def(
       "build",
-      [](const tir::IRModule& module, const Text& target, const nb::kwargs& kwargs) {
+      [](const tir::IRModule& module, const TargetLike& target, const nb::kwargs& kwargs) {
         const BuildOptions options = build_options(kwargs);
         const SourceLocation where = here();
         const Target made = to_target(target);
         const nb::gil_scoped_release release;
         return build(module, made, options, where);
       },
-      "module"_a, "target"_a = Text(std::string("llvm")), "options"_a);
+      "module"_a, "target"_a = "llvm", "options"_a);
 }
 
 }  // namespace tenon::python

@@ -60,6 +60,8 @@ void translate(const std::exception_ptr& error, void*) {
 
 }  // namespace
 
+nb::handle schedule_error_class() { return classes[kSchedule]; }
+
 void set_python_error(const std::exception_ptr& error) noexcept {
   try {
     try {

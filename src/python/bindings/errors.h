@@ -10,6 +10,9 @@ namespace tenon::python {
 /// Adds `Error`, `TypeError`, `ScheduleError`, ... to the module and translates C++ errors to them.
 void bind_errors(nanobind::module_& m);
 
+/// Returns the class tenon.ScheduleError.
+nanobind::handle schedule_error_class();
+
 /// Sets the Python error for any exception, outside of a function that nanobind calls.
 void set_python_error(const std::exception_ptr& error) noexcept;
 

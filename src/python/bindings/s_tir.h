@@ -1,10 +1,12 @@
-// The binding of tenon/s_tir.
+// The binding of tenon/s_tir: block programs, their schedules and traces.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "bindings/te.h"
+#include "tenon/s_tir/schedule.h"
 
 namespace tenon::python {
 
-void bind_s_tir(nanobind::module_& m);
+/// Copies of a block schedule share their state until one changes; Python objects refer to one.
+void bind_s_tir(nb::module_& s_tir);
 
 }  // namespace tenon::python

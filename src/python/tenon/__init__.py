@@ -17,4 +17,12 @@ from . import _tenon
 _tenon.set_package_folder(_os.path.dirname(__file__))
 
 from ._tenon import *
-from . import arith, runtime, te, tir
+
+# The names of these modules are attributes of the extension too, which `from . import` would take.
+import tenon.arith as arith
+import tenon.runtime as runtime
+import tenon.s_tir as s_tir
+import tenon.te as te
+import tenon.tir as tir
+import tenon.topi as topi
+import tenon.tune as tune

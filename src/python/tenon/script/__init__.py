@@ -50,13 +50,19 @@ def text_of_expr(value):
         return repr(str(value)), []
     if not isinstance(value, _tenon.Expr):
         return None
-    return _tenon.script_text_of_expr(value)
+    # Every variable has a name of its own in the text.
+    variables, renamed = [], {}
+    for variable in _tenon.tir.free_vars(value):
+        name = f"v{len(variables)}"
+        renamed[variable] = _tenon.Var(name, variable.dtype)
+        variables.append((variable, name, variable.name, str(variable.dtype)))
+    return print_script(_tenon.tir.substitute(value, renamed)), variables
 
 
 def read(listing):
     """Parses a listing. Errors name the user's file and line."""
     try:
-        return _tenon.parse_script(listing.text())
+        return _tenon.s_tir.parse_script(listing.text())
     except _tenon.Error as error:
         found = re.search(r"script, line (\d+), column \d+: (.*)", str(error), re.DOTALL)
         if not found:
@@ -202,14 +208,16 @@ def macro(function=None, *, hygienic=True):
 
 def from_source(text):
     """Returns the tir.IRModule that a text describes, or the tir.PrimFunc if it is one function."""
-    module = _tenon.parse_script(text)
+    module = _tenon.s_tir.parse_script(text)
     is_class = re.search(r"^class\b", text, re.MULTILINE)
     return module if is_class else next(iter(module.functions.values()))
 
 
 def print_script(program, modern=False):
     """Returns the text of a module, function, statement or expression."""
-    return _tenon.print_script(program, modern)
+    if isinstance(program, (_tenon.IRModule, _tenon.PrimFunc)):
+        return _tenon.s_tir.print_script(program, "modern" if modern else "v09")
+    return _tenon.s_tir.print_script(program)
 
 
 def text_of(function, **values):

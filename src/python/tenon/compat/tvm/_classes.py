@@ -1,13 +1,14 @@
 """TVM's methods of Tenon's functions and modules."""
 
 from ... import _tenon
-from .nodes import add, inspect
+from ...script import print_script
+from .nodes import add, facts
 from .script import is_modern
 
 
 def script(self, tir_prefix="T", show_meta=False):
     """Returns the program as a script."""
-    return _tenon.print_script(self, is_modern())
+    return print_script(self, is_modern())
 
 
 def show(self, style=None, black_format=False):
@@ -21,12 +22,12 @@ def with_attr(self, attr_key_or_dict, attr_value=None):
         attr_key_or_dict = {attr_key_or_dict: attr_value}
     result = self
     for key, value in attr_key_or_dict.items():
-        result = inspect.with_attribute(result, key, value)
+        result = facts.with_attribute(result, key, value)
     return result
 
 
 def without_attr(self, attr_key):
-    return inspect.with_attribute(self, attr_key, None)
+    return facts.with_attribute(self, attr_key, None)
 
 
 def buffer_map(self):
@@ -40,7 +41,7 @@ add(
     with_attr=with_attr,
     without_attr=without_attr,
     buffer_map=property(buffer_map),
-    attrs=property(inspect.function_attributes),
+    attrs=property(facts.function_attributes),
     ret_type=None,
     same_as=lambda self, other: _tenon.tir.structural_equal(self, other),
 )

@@ -6,7 +6,7 @@ an expression. The attributes that TVM's nodes have, such as `e.a` and `loop.bod
 Tenon's classes when this module is imported. An attribute that exists keeps its meaning."""
 
 from ... import _tenon
-from ..._tenon import inspect
+from ..._tenon import compat as facts
 
 
 NODES = (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block, _tenon.te.Operation)
@@ -82,7 +82,7 @@ FOR_KINDS = ("serial", "parallel", "vectorized", "unrolled", "thread_binding")
 def kind_of(x):
     """Returns TVM's name of the kind of an expression, statement, block or operation."""
     if isinstance(x, _tenon.te.Operation):
-        return inspect.kind(x)
+        return facts.kind(x)
     if isinstance(x, _tenon.tir.Block):
         return "Block"
     node = x.node
@@ -104,8 +104,8 @@ def field(x, name):
         return node.thread
     if name == "annotations":
         if kind == "Block":
-            return inspect.block_annotations(x)
-        return inspect.annotations(x)
+            return facts.block_annotations(x)
+        return facts.annotations(x)
     if kind == "Call":
         if name == "op":
             return Op(f"tir.call_{'pure_' * node.is_pure}extern" if node.is_extern else f"tir.{node.name}")
@@ -223,10 +223,10 @@ ITER_TYPES = {
 def operation_attribute(self, name):
     if name == "input_tensors":
         return self.inputs
-    fields = inspect.fields(self)
+    fields = facts.fields(self)
     if name in fields:
         return fields[name]
-    raise AttributeError(f"a {inspect.kind(self)} of tvm.te has no attribute `{name}`")
+    raise AttributeError(f"a {facts.kind(self)} of tvm.te has no attribute `{name}`")
 
 
 OPERATION_BODY = _tenon.te.Operation.body
@@ -234,8 +234,8 @@ OPERATION_BODY = _tenon.te.Operation.body
 
 def operation_body(self):
     """The expressions of a compute, or the statement of an extern operation."""
-    if inspect.kind(self) == "ExternOp":
-        return inspect.fields(self)["body"]
+    if facts.kind(self) == "ExternOp":
+        return facts.fields(self)["body"]
     return OPERATION_BODY.__get__(self)
 
 
@@ -298,7 +298,7 @@ ATTACH_TYPES = {"root": 1, "inline": 2, "inlined": 3, "at": 4, "scan_update": 5}
 def stage_attribute(self, name):
     if name in ("__len__", "__iter__"):
         raise AttributeError(name)
-    fields = inspect.stage_fields(self)
+    fields = facts.stage_fields(self)
     if name == "attach_type":
         return ATTACH_TYPES[fields["attach"]]
     if name == "attach_stage":

@@ -38,8 +38,8 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
         lowered = {}
         for each, function in inp.functions.items():
             named = function
-            if not _tenon.inspect.function_attributes(function).get("global_symbol"):
-                named = _tenon.inspect.with_attribute(function, "global_symbol", each)
+            if not _tenon.compat.function_attributes(function).get("global_symbol"):
+                named = _tenon.compat.with_attribute(function, "global_symbol", each)
             lowered[each] = next(iter(_tenon.lower(named, **options).functions.values()))
         return _tenon.IRModule(lowered)
     raise ValueError(
@@ -49,7 +49,7 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
 
 def schedule_to_module(sch, args=None, name="main", binds=None):
     """Returns the module of a schedule before it is lowered."""
-    function = _tenon.inspect.lower_to_loops(sch, arguments(args), name)
+    function = _tenon.compat.lower_to_loops(sch, arguments(args), name)
     return _tenon.IRModule({name: function})
 
 
@@ -70,8 +70,8 @@ def build(
     if isinstance(inputs, _tenon.te.Schedule):
         return _tenon.build(inputs, arguments(args), text, name=name, **options)
     if isinstance(inputs, _tenon.PrimFunc):
-        symbol = _tenon.inspect.function_attributes(inputs).get("global_symbol") or name
-        named = _tenon.inspect.with_attribute(inputs, "global_symbol", str(symbol))
+        symbol = _tenon.compat.function_attributes(inputs).get("global_symbol") or name
+        named = _tenon.compat.with_attribute(inputs, "global_symbol", str(symbol))
         inputs = _tenon.IRModule({str(symbol): named})
     if isinstance(inputs, (list, tuple)):
         functions = {}
@@ -85,8 +85,8 @@ def build(
         )
     functions = {}
     for each, function in inputs.functions.items():
-        symbol = _tenon.inspect.function_attributes(function).get("global_symbol") or each
-        functions[each] = _tenon.inspect.with_attribute(function, "global_symbol", str(symbol))
+        symbol = _tenon.compat.function_attributes(function).get("global_symbol") or each
+        functions[each] = _tenon.compat.with_attribute(function, "global_symbol", str(symbol))
     return _tenon.build(_tenon.IRModule(functions), text, **options)
 
 

@@ -1,8 +1,9 @@
 """Modules, ranges and comparisons, as `tvm.ir`."""
 
 from .... import _tenon
+from ....script import print_script
 from .._modules import refuse_others
-from ..nodes import Kind, Op, inspect  # noqa: F401
+from ..nodes import Kind, Op, facts  # noqa: F401
 from ..tir.expr import PrimExpr  # noqa: F401
 
 
@@ -46,7 +47,7 @@ class IRModule(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.IRModule)
 
     @staticmethod
     def from_expr(function):
-        name = inspect.function_attributes(function).get("global_symbol") or "main"
+        name = facts.function_attributes(function).get("global_symbol") or "main"
         return _tenon.IRModule({str(name): function})
 
 
@@ -76,7 +77,7 @@ def assert_structural_equal(lhs, rhs, map_free_vars=False):
         return
     difference = ""
     if isinstance(lhs, _tenon.PrimFunc) and isinstance(rhs, _tenon.PrimFunc):
-        difference = inspect.first_difference(lhs, rhs)
+        difference = facts.first_difference(lhs, rhs)
     raise ValueError(
         f"StructuralEqual check failed: {difference}\nlhs:\n{text(lhs)}\nrhs:\n{text(rhs)}"
     )
@@ -89,7 +90,7 @@ def structural_hash(node, map_free_vars=False):
 
 def text(node):
     if isinstance(node, (_tenon.IRModule, _tenon.PrimFunc, _tenon.Stmt, _tenon.Expr)):
-        return _tenon.print_script(node)
+        return print_script(node)
     return str(node)
 
 

@@ -155,7 +155,7 @@ class BufferLoad(metaclass=Kind):
 class ProducerLoad(metaclass=Kind):
     @staticmethod
     def make(producer, indices, span=None):
-        return _tenon.inspect.make_producer_load(producer, list(indices))
+        return _tenon.compat.make_producer_load(producer, list(indices))
 
 
 class Load(metaclass=Kind, kinds=()):

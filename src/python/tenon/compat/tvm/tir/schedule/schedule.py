@@ -99,9 +99,7 @@ class Schedule:
         if isinstance(rand_var_or_sref, StmtSRef):
             return rand_var_or_sref.stmt
         made = self.made.get(rand_var_or_sref)
-        if isinstance(made, _tenon.Stmt) and isinstance(made.node, _tenon.tir.BlockRealize):
-            return made.node.block
-        return made
+        return _tenon.Stmt(made) if isinstance(made, _tenon.tir.For) else made
 
     def get_sref(self, rand_var_or_stmt):
         return StmtSRef(self.get(rand_var_or_stmt))
@@ -168,7 +166,10 @@ class Schedule:
     @primitive
     def split(self, loop, factors, preserve_unit_iters=True, disable_predication=False):
         return self.made.split(
-            loop, [constant(each) for each in factors], preserve_unit_iters, disable_predication
+            loop,
+            [constant(each) for each in factors],
+            preserve_unit_iters=preserve_unit_iters,
+            disable_predication=disable_predication,
         )
 
     @primitive

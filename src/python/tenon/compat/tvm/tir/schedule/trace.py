@@ -46,7 +46,7 @@ class Trace:
         print(str(self))
 
     def __str__(self):
-        return self.made.text(is_modern())
+        return self.made.text("v17" if is_modern() else "v09")
 
     __repr__ = __str__
 

@@ -4,7 +4,7 @@
 //   inspect.kind(i + 1)          # "Add"
 //   inspect.fields(i + 1)        # {"a": i, "b": 1}
 #include "bindings/arguments.h"
-#include "bindings/script.h"
+#include "bindings/compat.h"
 #include "tenon/driver/lower.h"
 #include "tenon/support/match.h"
 #include "tenon/te/operation_kind.h"
@@ -179,8 +179,8 @@ tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::han
 
 }  // namespace
 
-void bind_inspect(nb::module_& parent) {
-  nb::module_ m = parent.def_submodule("inspect", "Properties that only tools ask for.");
+void bind_compat(nb::module_& parent) {
+  nb::module_ m = parent.def_submodule("compat", "Properties that tenon.compat.tvm asks for.");
   m.def(
       "kind", [](const te::Operation& op) { return inspect(op).kind; }, "op"_a);
   m.def(

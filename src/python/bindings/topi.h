@@ -1,0 +1,10 @@
+// The binding of tenon/topi: the operator library and its schedules.
+#pragma once
+
+#include "bindings/te.h"
+
+namespace tenon::python {
+
+void bind_topi(nb::module_& topi, nb::class_<te::Tensor> tensor);
+
+}  // namespace tenon::python

@@ -1,0 +1,10 @@
+// The binding of tenon/tune: spaces, tuning, databases.
+#pragma once
+
+#include "bindings/s_tir.h"
+
+namespace tenon::python {
+
+void bind_tune(nb::module_& tune);
+
+}  // namespace tenon::python

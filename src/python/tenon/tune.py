@@ -1,0 +1,3 @@
+"""Schedules found by measuring."""
+
+from ._tenon.tune import *
