@@ -53,6 +53,12 @@ def primitive(function):
     return call
 
 
+def with_rank(function, rank):
+    """Returns a function of plain parameters, as many as a buffer has dimensions."""
+    names = ", ".join(f"i{n}" for n in range(rank))
+    return eval(f"lambda {names}: function({names})", {"function": function})
+
+
 class Schedule:
     """A block program and the trace of the steps that led to it."""
 
@@ -228,14 +234,17 @@ class Schedule:
         raise ScheduleError(f"the block has no buffer `{buffer}`")
 
     @primitive
-    def transform_layout(self, block, buffer, index_map):
+    def transform_layout(
+        self, block, buffer=None, index_map=None, *, buffer_index=0, buffer_index_type="read"
+    ):
         block = self._block(block)
+        if buffer is None:
+            buffer = (buffer_index_type, buffer_index)
         index, kind = self._buffer_position(block, buffer)
-        if hasattr(index_map, "initial_indices"):
-            index_map = _tenon.s_tir.IndexMap(
-                list(index_map.initial_indices), list(index_map.final_indices)
-            )
-        self.made.transform_layout(block, index, kind, index_map)
+        if not callable(index_map):
+            raise NotImplementedError("`transform_layout` by an IndexMap; use a function")
+        rank = len((self.get(block).writes if kind == "write" else self.get(block).reads)[index].region)
+        self.made.transform_layout(block, index, kind, with_rank(index_map, rank))
 
     # ---- places of computation ----
 

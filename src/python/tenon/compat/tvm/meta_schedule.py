@@ -1,5 +1,0 @@
-"""Tuning, as `tvm.meta_schedule`."""
-
-from ._modules import refuse_others
-
-__getattr__ = refuse_others(__name__)
