@@ -40,8 +40,8 @@ __all__ = [
 ]
 
 
-# The text of the function that was read last.
-last_text = None
+# The file and the text of the function that was read last.
+last_read = None
 
 
 def text_of_expr(value):
@@ -78,8 +78,8 @@ def parse_function(source, names, values):
         listing = expand(source, names, values, text_of_expr)
     except ScriptError as error:
         raise _tenon.TypeError(str(error)) from None
-    global last_text
-    last_text = listing.text()
+    global last_read
+    last_read = source.file, listing.text()
     module = read(listing)
     return module.functions[source.tree.name]
 

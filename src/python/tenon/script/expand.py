@@ -118,11 +118,12 @@ def bound_inside(node):
 
 
 class Buffer:
-    """The declared shape and type of a buffer of the script, as trees."""
+    """The declared shape, type and strides of a buffer of the script, as trees."""
 
-    def __init__(self, shape, dtype):
+    def __init__(self, shape, dtype, strides):
         self.shape = shape
         self.dtype = dtype
+        self.strides = strides
 
 
 class Program:
@@ -349,6 +350,8 @@ class Scope:
         buffer = self.program.buffers.get(owner.id) if isinstance(owner, ast.Name) else None
         if buffer and node.attr == "shape":
             return ast.Tuple(copy.deepcopy(buffer.shape), ast.Load())
+        if buffer and node.attr == "strides":
+            return ast.Tuple(copy.deepcopy(buffer.strides), ast.Load())
         if buffer and node.attr == "dtype":
             return copy.deepcopy(buffer.dtype)
         return ast.Attribute(owner, node.attr, ast.Load())
@@ -493,12 +496,20 @@ class Scope:
             callee = value
         if isinstance(callee, Word):
             args, keywords = self.arguments(node)
+            if callee.path in BUFFERS:
+                # The shape may be given by name.
+                shape = [k.value for k in keywords if k.arg == "shape"]
+                args += shape
+                keywords = [k for k in keywords if k.arg != "shape"]
             if callee.path in ("min_value", "max_value") and isinstance(args[0], ast.Constant):
                 return self.tree_of(getattr(_tenon, callee.path)(args[0].value), node)
             return ast.Call(word(callee.path), args, keywords)
         if callee is MISSING:
             args, keywords = self.arguments(node)
-            return ast.Call(self.expr(node.func), args, keywords)
+            func = self.expr(node.func)
+            if isinstance(func, ast.Attribute) and func.attr == "access_ptr":
+                return self.access_ptr(node, func.value, args, keywords)
+            return ast.Call(func, args, keywords)
         if callee in (min, max) and node.args:
             name = callee.__name__
             return functools.reduce(lambda a, b: call(name, a, b), self.exprs(node.args))
@@ -525,6 +536,26 @@ class Scope:
         result = scope.expr(statements[-1].value)
         self.leave()
         return result
+
+    def access_ptr(self, node, owner, args, keywords):
+        """Returns the intrinsic for `buffer.access_ptr(mode, offset=..., extent=...)`."""
+        buffer = self.program.buffers.get(owner.id) if isinstance(owner, ast.Name) else None
+        if buffer is None:
+            self.refuse(node, f"`{ast.unparse(owner)}` is not a buffer with a declared shape")
+        by_name = {keyword.arg: keyword.value for keyword in keywords}
+        mode = args[0] if args else by_name.get("access_mask", ast.Constant("rw"))
+        masks = {"r": 1, "w": 2, "rw": 3, "wr": 3}
+        extent = by_name.get("extent")
+        if extent is None:
+            extent = functools.reduce(
+                lambda a, b: ast.BinOp(a, ast.Mult(), b), copy.deepcopy(buffer.shape)
+            )
+        typed = ast.Call(word("type_annotation"), [], [ast.keyword("dtype", buffer.dtype)])
+        data = ast.Attribute(owner, "data", ast.Load())
+        offset = by_name.get("offset", ast.Constant(0))
+        mask = ast.Constant(masks.get(mode.value, mode.value))
+        handle = ast.keyword("dtype", ast.Constant("handle"))
+        return ast.Call(word("tvm_access_ptr"), [typed, data, offset, extent, mask], [handle])
 
     def prefix(self, body):
         """Evaluates assignments and conditions on Python values at the beginning of a body and
@@ -802,7 +833,9 @@ class Scope:
         dtype = args[1] if len(args) > 1 else by_name.get("dtype", ast.Constant("float32"))
         if shape is not None:
             items = shape.elts if isinstance(shape, (ast.Tuple, ast.List)) else [shape]
-            self.program.buffers[target.id] = Buffer(items, dtype)
+            strides = by_name.get("strides")
+            strides = strides.elts if isinstance(strides, (ast.Tuple, ast.List)) else []
+            self.program.buffers[target.id] = Buffer(items, dtype, strides)
 
     def declare_parameter(self, name, tree):
         """Records the shape and type of a parameter `name: T.Buffer(shape, dtype)`; returns the

@@ -321,6 +321,15 @@ def add(cls, **attributes):
 
 for node_class in (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block):
     add(node_class, __getattr__=node_attribute)
+def is_same_block(a, b):
+    """Whether two blocks are the same one, which the statements in them tell."""
+    return (
+        isinstance(b, _tenon.tir.Block) and a.name == b.name and a.body.same_as(b.body)
+    )
+
+
+_tenon.tir.Block.__eq__ = _tenon.tir.Block.same_as = is_same_block
+_tenon.tir.Block.__hash__ = lambda self: hash(self.name)
 _tenon.Expr.value = property(expr_value)
 _tenon.Expr.__str__ = _tenon.Expr.__repr__ = text_with_types
 _tenon.te.Operation.body = property(operation_body)

@@ -170,4 +170,6 @@ def assert_structural_equal(lhs, rhs):
     compare(lhs, rhs)
 
 
+from .tir import check_error  # noqa: E402,F401
+
 __getattr__ = refuse_others(__name__)

@@ -6,21 +6,27 @@ import random
 from ..... import _tenon
 from ...nodes import Kind
 from ..expr import value  # noqa: F401
-from .trace import Trace
+from .trace import Handle, Trace
 
 ScheduleError = _tenon.ScheduleError
 
 
 class BlockRV(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.s_tir.BlockRV)):
-    pass
+    @staticmethod
+    def make():
+        return Handle("b")
 
 
 class LoopRV(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.s_tir.LoopRV)):
-    pass
+    @staticmethod
+    def make():
+        return Handle("l")
 
 
 class ExprRV(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.s_tir.ExprRV)):
-    pass
+    @staticmethod
+    def make():
+        return Handle("v")
 
 
 class StmtSRef:
