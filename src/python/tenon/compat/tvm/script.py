@@ -40,15 +40,6 @@ class Unreadable:
     __call__ = __getattr__
 
 
-def is_modern():
-    return _state["modern"]
-
-
-def note_spelling(text):
-    if "T.Buffer(" in text:
-        _state["modern"] = True
-
-
 def prim_func(function=None, check_well_formed=True, **options):
     """Decorates a function: returns its tir.PrimFunc."""
     if function is None:
