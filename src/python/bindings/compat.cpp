@@ -3,9 +3,10 @@
 //
 //   inspect.kind(i + 1)          # "Add"
 //   inspect.fields(i + 1)        # {"a": i, "b": 1}
-#include "bindings/arguments.h"
 #include "bindings/compat.h"
+#include "bindings/arguments.h"
 #include "tenon/driver/lower.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/support/match.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/te/schedule.h"
@@ -179,6 +180,31 @@ tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::han
 
 }  // namespace
 
+namespace {
+
+/// An argument of the interpreter: an array as (address, type, shape), or a number.
+using InterpretedArgument =
+    std::variant<std::tuple<std::uintptr_t, DTypeLike, std::vector<std::int64_t>>, std::int64_t,
+                 double>;
+
+void interpret(const tir::PrimFunc& func, const std::vector<InterpretedArgument>& args) {
+  std::vector<tir::HostValue> values;
+  for (const InterpretedArgument& each : args) {
+    if (const auto* integer = std::get_if<std::int64_t>(&each)) {
+      values.emplace_back(*integer);
+    } else if (const auto* number = std::get_if<double>(&each)) {
+      values.emplace_back(*number);
+    } else {
+      const auto& [address, type, shape] = std::get<0>(each);
+      values.emplace_back(tir::HostArray{reinterpret_cast<void*>(address), type, shape});
+    }
+  }
+  const nb::gil_scoped_release release;
+  tir::evaluate(func, values);
+}
+
+}  // namespace
+
 void bind_compat(nb::module_& parent) {
   nb::module_ m = parent.def_submodule("compat", "Properties that tenon.compat.tvm asks for.");
   m.def(
@@ -212,6 +238,15 @@ void bind_compat(nb::module_& parent) {
                           : std::string();
       },
       "a"_a, "b"_a);
+  m.def("interpret", &interpret, "func"_a, "args"_a,
+        "Runs a function of any form on host memory, the threads of a device included.");
+  m.def(
+      "with_body",
+      [](tir::PrimFunc func, const Stmt& body) {
+        func.body = body;
+        return func;
+      },
+      "func"_a, "body"_a);
   m.def(
       "make_producer_load",
       [](const te::Tensor& tensor, const Operands& indices) {

@@ -50,8 +50,6 @@ def install():
 INSTEAD = {
     "tvm.auto_scheduler": "tenon.tune with the default rules",
     "tvm.autotvm": "tenon.tune with a space of schedules",
-    "tvm.contrib.cblas": "tenon.topi.cpu.schedule_matmul",
-    "tvm.contrib.tedd": "tenon's te.dataflow_dot and loop pages",
     "tvm.ir.load_json": "pickling of modules, or print_script and from_source",
     "tvm.ir.save_json": "print_script and from_source",
     "tvm.micro": "Target(\"c\") and Module.save",
@@ -59,7 +57,6 @@ INSTEAD = {
     "tvm.relay": "tenon.te and tenon.topi",
     "tvm.rpc": "tenon.tune's fleet of machines",
     "tvm.te.gradient": "derivatives written as te.compute",
-    "tvm.te.hybrid": "tenon.script.prim_func",
     "tvm.tir.transform": "the options of tenon.lower and tenon.build",
 }
 

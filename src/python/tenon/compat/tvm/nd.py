@@ -13,15 +13,41 @@ def cpu(dev_id=0):
     return _tenon.cpu(dev_id)
 
 
+def real_device(kind, dev_id=0):
+    """Returns a device of this kind; None if the machine has none."""
+    made = {"cuda": _tenon.cuda, "opencl": _tenon.opencl}[kind](dev_id)
+    return made if made.exists() else None
+
+
+class MissingDevice:
+    """A device that this machine does not have. Its arrays are in the memory of the host."""
+
+    exist = False
+    max_threads_per_block = 1024
+
+    def __init__(self, kind, device_id):
+        self.device_type = self.type = kind
+        self.device_id = self.id = device_id
+
+    def exists(self):
+        return False
+
+    def sync(self, stream=None):
+        pass
+
+    def __repr__(self):
+        return f"{self.type}({self.id})"
+
+
 def cuda(dev_id=0):
-    return _tenon.cuda(dev_id)
+    return real_device("cuda", dev_id) or MissingDevice("cuda", dev_id)
 
 
 gpu = cuda
 
 
 def opencl(dev_id=0):
-    return _tenon.opencl(dev_id)
+    return real_device("opencl", dev_id) or MissingDevice("opencl", dev_id)
 
 
 cl = opencl
@@ -39,16 +65,9 @@ def device(dev_type, dev_id=0):
     return MissingDevice(name, dev_id)
 
 
-class MissingDevice:
-    """A device of a kind that Tenon does not know."""
-
-    exist = False
-
-    def __init__(self, kind, device_id):
-        self.kind, self.device_id = kind, device_id
-
-    def __repr__(self):
-        return f"{self.kind}({self.device_id})"
+def place(dev):
+    """Returns the device of Tenon whose memory an array is in."""
+    return cpu(0) if dev is None or isinstance(dev, MissingDevice) else dev
 
 
 def array(arr, device=None, mem_scope=None):
@@ -56,7 +75,7 @@ def array(arr, device=None, mem_scope=None):
     import numpy
 
     if isinstance(arr, _tenon.runtime.NDArray):
-        return arr.copy_to(device or cpu(0))
+        return arr.copy_to(place(device))
     made = empty(numpy.shape(arr), numpy.asarray(arr).dtype, device)
     made.copy_from(numpy.array(arr, order="C"))
     return made
@@ -65,7 +84,7 @@ def array(arr, device=None, mem_scope=None):
 def empty(shape, dtype="float32", device=None, mem_scope=None):
     shape = shape if isinstance(shape, (tuple, list)) else (shape,)
     shape = tuple(int(extent) for extent in shape)
-    return _tenon.runtime.NDArray.empty(shape, dtype, device or cpu(0))
+    return _tenon.runtime.NDArray.empty(shape, dtype, place(device))
 
 
 def copyto(self, target):

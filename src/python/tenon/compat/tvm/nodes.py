@@ -107,9 +107,13 @@ def field(x, name):
             return facts.block_annotations(x)
         return facts.annotations(x)
     if kind == "Call":
+        # An operator of the user's own is an external function of its name.
+        is_function = node.is_extern and not node.name.startswith("tir.")
+        if name == "op" and is_function:
+            return Op(f"tir.call_{'pure_' * node.is_pure}extern")
         if name == "op":
-            return Op(f"tir.call_{'pure_' * node.is_pure}extern" if node.is_extern else f"tir.{node.name}")
-        if name == "args" and node.is_extern:
+            return Op(f"tir.{node.name.removeprefix('tir.')}")
+        if name == "args" and is_function:
             return [_tenon.make_string(node.name), *node.args]
     if kind == "Assert" and name == "message":
         return _tenon.make_string(node.message)

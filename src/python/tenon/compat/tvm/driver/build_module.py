@@ -2,8 +2,9 @@
 
 from .... import _tenon
 from ..target import Target
-from ..tir.expr import value  # noqa: F401
 from ..transform import PassContext
+from . import rules
+from .device_module import device_module
 
 
 def options_of(name=None, binds=None):
@@ -65,14 +66,39 @@ def build(
                 "tenon.build for each"
             )
         target, inputs = next(iter(inputs.items()))
-    text = text_of(target)
+    target = Target(target)
     options = options_of(binds=binds)
+    kind = target.kind.name
     if isinstance(inputs, _tenon.te.Schedule):
-        return _tenon.build(inputs, arguments(args), text, name=name, **options)
+        args = arguments(args)
+
+        def lower_it():
+            return _tenon.lower(inputs, args, name=name, **options)
+
+        def compile_it():
+            if rules.RULES:
+                return _tenon.build(rules.applied(lower_it(), kind), target.tenon_text())
+            return _tenon.build(inputs, args, target.tenon_text(), name=name, **options)
+
+    else:
+        module, name = named_module(inputs, name)
+
+        def lower_it():
+            return lower(module)
+
+        def compile_it():
+            return _tenon.build(module, target.tenon_text(), **options)
+
+    if kind in ("cuda", "opencl"):
+        return device_module(kind, compile_it, lower_it, name)
+    return compile_it()
+
+
+def named_module(inputs, name):
+    """Returns a module in which every function has a symbol, and the name of its entry."""
     if isinstance(inputs, _tenon.PrimFunc):
-        symbol = _tenon.compat.function_attributes(inputs).get("global_symbol") or name
-        named = _tenon.compat.with_attribute(inputs, "global_symbol", str(symbol))
-        inputs = _tenon.IRModule({str(symbol): named})
+        symbol = str(_tenon.compat.function_attributes(inputs).get("global_symbol") or name)
+        inputs = _tenon.IRModule({symbol: inputs})
     if isinstance(inputs, (list, tuple)):
         functions = {}
         for module in inputs:
@@ -87,9 +113,4 @@ def build(
     for each, function in inputs.functions.items():
         symbol = _tenon.compat.function_attributes(function).get("global_symbol") or each
         functions[each] = _tenon.compat.with_attribute(function, "global_symbol", str(symbol))
-    return _tenon.build(_tenon.IRModule(functions), text, **options)
-
-
-def text_of(target):
-    """Returns Tenon's text of a target."""
-    return Target(target).tenon_text()
+    return _tenon.IRModule(functions), next(iter(functions), name)

@@ -94,5 +94,7 @@ def text(node):
     return str(node)
 
 
+from ..driver.rules import register_intrin_lowering, register_op_attr  # noqa: E402,F401
+
 __getattr__ = refuse_others(__name__)
 from . import module  # noqa: E402,F401

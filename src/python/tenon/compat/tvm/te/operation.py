@@ -9,7 +9,9 @@ from .tag import tag_or_current
 
 
 def shape_of(shape):
-    return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    """Returns the extents; a float of Python, such as 1024 / 32, is an integer."""
+    extents = shape if isinstance(shape, (tuple, list)) else (shape,)
+    return tuple(int(extent) if isinstance(extent, float) else extent for extent in extents)
 
 
 def text_of_attrs(attrs):

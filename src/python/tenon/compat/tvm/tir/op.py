@@ -172,7 +172,14 @@ def call_pure_extern(dtype, name, *args, span=None):
 
 
 def call_intrin(dtype, name, *args, span=None):
-    return _tenon.call_intrin(dtype, name if isinstance(name, str) else name.name, *args)
+    name = name if isinstance(name, str) else name.name
+    try:
+        return _tenon.call_intrin(dtype, name, *args)
+    except _tenon.TypeError as error:
+        if "there is no intrinsic" not in str(error):
+            raise
+        # An operator of the user's own, for which a target may have a rule.
+        return _tenon.call_pure_extern(dtype, name, *args)
 
 
 def call_llvm_pure_intrin(dtype, name, *args, span=None):
@@ -180,9 +187,3 @@ def call_llvm_pure_intrin(dtype, name, *args, span=None):
 
 
 call_llvm_intrin = call_llvm_pure_intrin
-
-
-def register_intrin_lowering(op_name, target, *, f=None, level=10):
-    raise NotImplementedError(
-        "`tvm.ir.register_intrin_lowering` is not in tenon.compat.tvm; use call_pure_extern"
-    )

@@ -22,6 +22,7 @@ def schedule_reduce(outs):
     return create_schedule([x.op for x in outs])
 
 
-schedule_softmax = schedule_pool = schedule_dense = schedule_conv2d_nchw = schedule_reduce
+schedule_softmax = schedule_pool = schedule_dense = schedule_reduce
+schedule_conv2d_nchw = schedule_conv2d_hwcn = schedule_reduce
 
 __getattr__ = refuse_others(__name__)

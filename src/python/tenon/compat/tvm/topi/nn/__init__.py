@@ -54,27 +54,44 @@ def conv2d(data, filter, strides, padding, dilation, layout="NCHW", out_dtype=No
 
 
 def conv2d_nchw(data, filter, stride, padding, dilation, out_dtype=None):
-    out_dtype = out_dtype or data.dtype
+    return _tenon.topi.conv2d_nchw(
+        data,
+        filter,
+        stride=stride,
+        dilation=dilation,
+        padding=padding if isinstance(padding, int) else list(padding),
+        out_dtype=out_dtype,
+    )
+
+
+def conv2d_hwcn(data, filter, stride, padding, dilation, out_dtype=None):
+    """A convolution of data (height, width, channels, batch)."""
+    h, w, ci, n = data.shape
+    kh, kw, _, co = filter.shape
     (sh, sw), (dh, dw) = pair(stride), pair(dilation)
-    pads = pair(padding) if not isinstance(padding, (tuple, list)) else tuple(padding)
-    top, left, bottom, right = pads if len(pads) == 4 else (*pads, *pads)
-    n, ci, h, w = data.shape
-    co, _, kh, kw = filter.shape
-    out_h = simplify((h - (kh - 1) * dh - 1 + top + bottom) // sh + 1)
-    out_w = simplify((w - (kw - 1) * dw - 1 + left + right) // sw + 1)
-    padded = pad(data, (0, 0, top, left), (0, 0, bottom, right), name="pad_temp")
+    reach_h, reach_w = simplify((kh - 1) * dh), simplify((kw - 1) * dw)
+    if padding == "SAME":
+        top, left = reach_h // 2, reach_w // 2
+        bottom, right = reach_h - top, reach_w - left
+    elif padding == "VALID":
+        top = left = bottom = right = 0
+    else:
+        top = bottom = pair(padding)[0]
+        left = right = pair(padding)[1]
+    padded = pad(data, (top, left, 0, 0), (bottom, right, 0, 0), name="PadInput")
+    out_h = simplify((h + top + bottom - reach_h - 1) // sh + 1)
+    out_w = simplify((w + left + right - reach_w - 1) // sw + 1)
     rc = _tenon.te.reduce_axis((0, ci), "rc")
     ry = _tenon.te.reduce_axis((0, kh), "ry")
     rx = _tenon.te.reduce_axis((0, kw), "rx")
     return compute(
-        (n, co, out_h, out_w),
-        lambda nn, ff, yy, xx: _tenon.te.sum(
-            padded[nn, rc, yy * sh + ry * dh, xx * sw + rx * dw].astype(out_dtype)
-            * filter[ff, rc, ry, rx].astype(out_dtype),
-            [rc, ry, rx],
+        (out_h, out_w, co, n),
+        lambda yy, xx, ff, nn: _tenon.te.sum(
+            padded[yy * sh + ry * dh, xx * sw + rx * dw, rc, nn] * filter[ry, rx, rc, ff],
+            [ry, rx, rc],
         ),
-        name="conv2d_nchw",
-        tag="conv2d_nchw",
+        name="Conv2dOutput",
+        tag="conv2d_hwcn",
     )
 
 
@@ -91,31 +108,7 @@ def dense(data, weight, bias=None, out_dtype=None):
 
 
 def softmax(x, axis=-1):
-    axis = axis % x.ndim
-    k1 = _tenon.te.reduce_axis((0, x.shape[axis]), "k")
-    k2 = _tenon.te.reduce_axis((0, x.shape[axis]), "k")
-    rest = [e for n, e in enumerate(x.shape) if n != axis]
-
-    def at(indices, item):
-        return (*indices[:axis], item, *indices[axis:])
-
-    def without(indices):
-        return (*indices[:axis], *indices[axis + 1 :])
-
-    largest = compute(
-        rest, lambda *i: _tenon.te.max(x(*at(i, k1)), [k1]), name="T_softmax_maxelem"
-    )
-    e = compute(
-        x.shape, lambda *i: _tenon.exp(x(*i) - largest(*without(i))), name="T_softmax_exp"
-    )
-    total = compute(rest, lambda *i: _tenon.te.sum(e(*at(i, k2)), [k2]), name="T_softmax_expsum")
-    return compute(
-        x.shape,
-        lambda *i: e(*i) / total(*without(i)),
-        name="T_softmax_norm",
-        tag="softmax_output",
-        attrs={"axis": axis},
-    )
+    return _tenon.topi.softmax(x, axis)
 
 
 def log_softmax(x, axis=-1):
