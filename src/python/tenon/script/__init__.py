@@ -105,11 +105,15 @@ class Template:
                 raise TypeError(
                     f"`{self.__name__}`: expected `{name}`, a {kind.__name__}, got {value!r}"
                 )
+        return parse_function(self.source, self.names, self.complete(values))
+
+    def complete(self, values):
+        """Returns the values of all parameters. TypeError if one is missing."""
         values = {**self.defaults, **values}
         missing = [name for name in self.parameters if name not in values]
         if missing:
             raise TypeError(f"`{self.__name__}` needs a value for `{missing[0]}`")
-        return parse_function(self.source, self.names, values)
+        return values
 
     __call__ = specialize
 
@@ -117,7 +121,7 @@ class Template:
         """Returns the tir.PrimFunc of a method, for an instance of its class."""
         source = self.source
         values = {name: value for name, value in values.items() if name in self.parameters}
-        values = {**self.defaults, **values}
+        values = self.complete(values)
         if self.has_self:
             values[source.tree.args.args[0].arg] = instance
         return parse_function(source, self.names, values)

@@ -281,7 +281,10 @@ class Scope:
         if hasattr(value, "name") and type(value).__name__.endswith("DType"):
             return ast.Constant(value.name)
         if getattr(value, "shape", None) == ():
-            return call(str(value.dtype), self.tree_of_number(value.item()))
+            # The default types of NumPy are results of arithmetic, not a choice of the user.
+            number = self.tree_of_number(value.item())
+            is_default = value.dtype.kind in "iu" or value.dtype == "float64"
+            return number if is_default else call(str(value.dtype), number)
         if hasattr(value, "tolist"):
             return self.tree_of(value.tolist(), ast.Constant(None))
         return None
@@ -1103,11 +1106,12 @@ def expand(source, names, values, text_of_expr):
                 ast.parse(annotation.value, mode="eval").body, parameter
             )
         if annotation is not None:
-            known_sizes = len(program.sizes)
             tree = scope.expr(annotation)
+            sizes = {name for _, name, _ in program.sizes}
+            used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
             buffer = scope.declare_parameter(name, tree)
             text = f"{name}: {ast.unparse(tree)}"
-            if buffer and len(program.sizes) > known_sizes:
+            if buffer and sizes & used:
                 # The shape has variables, which the body defines.
                 handle = program.fresh(f"var_{name}")
                 text = f"{handle}: {LANGUAGE}.handle"

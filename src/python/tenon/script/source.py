@@ -83,21 +83,26 @@ class Names:
         return Names([scope, *self._scopes])
 
 
-def closure_of(function):
-    """Returns the free variables of a function that have a value."""
-    values = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+class Closure:
+    """The free variables of a function that have a value now, by name."""
+
+    def __init__(self, function):
+        self._cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+
+    def __contains__(self, name):
         try:
-            values[name] = cell.cell_contents
+            return name in self._cells and bool((self._cells[name].cell_contents,))
         except ValueError:  # assigned after the function is defined
-            continue
-    return values
+            return False
+
+    def __getitem__(self, name):
+        return self._cells[name].cell_contents
 
 
 def names_of(function, frame=None):
     """Returns the names that are visible where `function` is defined. `frame` is the frame that
     executes the definition; annotations refer to its variables, which are not in the closure."""
-    scopes = [closure_of(function)]
+    scopes = [Closure(function)]
     while frame is not None and frame.f_locals is not frame.f_globals:
         scopes.append(dict(frame.f_locals))
         if frame.f_code.co_flags & inspect.CO_OPTIMIZED:

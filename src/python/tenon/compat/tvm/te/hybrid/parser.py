@@ -6,7 +6,7 @@ import builtins
 import operator
 
 from ..... import _tenon
-from .....script.source import closure_of, source_of
+from .....script.source import Closure, source_of
 from ...tir import op as functions
 from ...tir.buffer import decl_buffer
 from ...tir.expr import value
@@ -79,7 +79,9 @@ def number(x):
 class Parser:
     def __init__(self, function, args, caller=None):
         self.source = source_of(function)
-        self.names = {**vars(builtins), **function.__globals__, **closure_of(function)}
+        closure = Closure(function)
+        own = {name: closure[name] for name in function.__code__.co_freevars if name in closure}
+        self.names = {**vars(builtins), **function.__globals__, **own}
         self.caller = caller
         self.builder = _tenon.tir.IRBuilder() if caller is None else caller.builder
         self.inputs = [] if caller is None else caller.inputs
