@@ -114,9 +114,9 @@ def field(x, name):
         if name == "op":
             return Op(f"tir.{node.name.removeprefix('tir.')}")
         if name == "args" and is_function:
-            return [_tenon.make_string(node.name), *node.args]
+            return [_tenon.compat.make_string(node.name), *node.args]
     if kind == "Assert" and name == "message":
-        return _tenon.make_string(node.message)
+        return _tenon.compat.make_string(node.message)
     if kind in ("Store", "Realize") and name == "producer":
         return Producer(node.buffer)
     if kind not in SAME:

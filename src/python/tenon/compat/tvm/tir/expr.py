@@ -61,7 +61,7 @@ class FloatImm(metaclass=Kind):
 class StringImm(metaclass=Kind):
     @staticmethod
     def make(text, span=None):
-        return _tenon.make_string(text)
+        return _tenon.compat.make_string(text)
 
 
 class ConstExpr(metaclass=Kind, kinds=("IntImm", "FloatImm", "StringImm")):

@@ -210,6 +210,11 @@ min_reduce = reduced("min", _tenon.te.min)
 # ---- operators of tensors ----
 
 
+def with_tensors(operator, function):
+    """Returns an operator of expressions that is `function` if the other operand is a tensor."""
+    return lambda a, b: function(a, b) if isinstance(b, Tensor) else operator(a, b)
+
+
 def add_operators():
     """Makes arithmetic on tensors an operation with broadcasting, as in TVM."""
     for name, function in {
@@ -222,6 +227,8 @@ def add_operators():
     }.items():
         setattr(Tensor, f"__{name}__", function)
         setattr(Tensor, f"__r{name}__", lambda a, b, f=function: f(b, a))
+        for cls in (_tenon.Expr, _tenon.IterVar):
+            setattr(cls, f"__{name}__", with_tensors(getattr(cls, f"__{name}__"), function))
     Tensor.__neg__ = negative
     Tensor.astype = cast
 

@@ -122,7 +122,30 @@ def log_softmax(x, axis=-1):
 
 
 def adaptive_pool(data, output_size, pool_type, layout="NCHW"):
-    raise NotImplementedError("`tvm.topi.nn.adaptive_pool` is not in tenon.compat.tvm; use tenon.topi")
+    """Pools two dimensions to a size, by windows that divide them."""
+    height, width = layout.index("H"), layout.index("W")
+    sizes = {height: output_size[0], width: output_size[1]}
+    steps = {n: simplify(data.shape[n] // size) for n, size in sizes.items()}
+    if any(not math.is_same(steps[n] * size, data.shape[n]) for n, size in sizes.items()):
+        raise NotImplementedError("`tvm.topi.nn.adaptive_pool` of windows that overlap")
+    shape = [sizes.get(n, extent) for n, extent in enumerate(data.shape)]
+    over = {n: _tenon.te.reduce_axis((0, step), f"rv{n}") for n, step in steps.items()}
+    reduce = _tenon.te.max if pool_type == "max" else _tenon.te.sum
+    pooled = compute(
+        shape,
+        lambda *i: reduce(
+            data(*[x * steps[n] + over[n] if n in over else x for n, x in enumerate(i)]),
+            list(over.values()),
+        ),
+        name="adaptive_pool_max" if pool_type == "max" else "adaptive_pool_sum",
+        tag="adaptive_pool_" + ("max" if pool_type == "max" else "sum"),
+    )
+    if pool_type == "max":
+        return pooled
+    count = _tenon.Expr(steps[height] * steps[width]).astype(data.dtype)
+    return compute(
+        shape, lambda *i: pooled(*i) / count, name="adaptive_pool_avg", tag=tag.ELEMWISE
+    )
 
 
 __getattr__ = refuse_others(__name__)
