@@ -38,6 +38,7 @@ ROOMS = {
     ),
     "tune": (("s_tir", "arith", "interp", "tir", "lower", "codegen", "driver", "runtime"), ("xgboost/", "boost/mpi")),
     "tooling": (("*",), ("boost/program_options",)),
+    "python": (("*",), ("nanobind/", "Python.h")),
 }
 # room: its sub-rooms, lowest first; what lies in no sub-room stands on top of all
 SUB_ROOMS = {

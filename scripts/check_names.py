@@ -17,6 +17,7 @@ FILE_NAME = re.compile(r"^[a-z0-9]+(_[a-z0-9]+)*$")
 DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)")
 
 
+PYTHON_NAMES = ("__init__.py", "__main__.py")  # the names that Python asks for
 FUNCTION = re.compile(r"^(?:inline |constexpr |static )*[A-Za-z_][\w:<>,&* ]*?[ &*](\w+)"
                       r"\(([^;{()]*)\)\s*(?:\{|;)", re.M)
 # Arguments of other types let the compiler find both functions, which is an error if they are equally good.
@@ -64,7 +65,7 @@ def check_folders():
 
 def check_file(path):
     problems = []
-    if not FILE_NAME.match(path.stem):
+    if not FILE_NAME.match(path.stem) and path.name not in PYTHON_NAMES:
         problems.append(f"{path}: name is not snake_case")
     if path.suffix not in (".h", ".cpp"):
         return problems

@@ -29,11 +29,23 @@ void bound_store_chains() {
 void initialize_targets() {
   static std::once_flag done;
   std::call_once(done, [] {
+#ifdef TENON_LLVM_STATIC  // libtenon.so contains the code generators of these targets only
+#define INITIALIZE(target)              \
+  LLVMInitialize##target##TargetInfo(); \
+  LLVMInitialize##target##Target();     \
+  LLVMInitialize##target##TargetMC();   \
+  LLVMInitialize##target##AsmParser();  \
+  LLVMInitialize##target##AsmPrinter()
+    INITIALIZE(X86);
+    INITIALIZE(AArch64);
+#undef INITIALIZE
+#else
     llvm::InitializeAllTargetInfos();
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmParsers();
     llvm::InitializeAllAsmPrinters();
+#endif
     bound_store_chains();
   });
 }

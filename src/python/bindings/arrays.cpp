@@ -301,15 +301,23 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
   // A NumPy scalar has the buffer protocol too, but is no sequence.
   if (PyObject_CheckBuffer(object) && PySequence_Check(object))
     return convert_buffer(object, view, position);
+  if (!PySequence_Check(object)) {
+    if (PyIndex_Check(object)) {
+      nb::object integer = nb::steal(PyNumber_Index(object));
+      if (!integer.is_valid()) throw nb::python_error();
+      return convert(integer.ptr(), view, position);
+    }
+    const PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
+    if (number != nullptr && number->nb_float != nullptr) {
+      const double value = PyFloat_AsDouble(object);
+      if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+      return value;
+    }
+  }
   if (PyObject_HasAttrString(object, "__dlpack__")) {
     view.imported = import_dlpack(object);
     if (view.imported->is_readonly) check_writable(position);
     return runtime::Argument(*view.imported);
-  }
-  if (PyIndex_Check(object)) {
-    nb::object integer = nb::steal(PyNumber_Index(object));
-    if (!integer.is_valid()) throw nb::python_error();
-    return convert(integer.ptr(), view, position);
   }
   if (PyObject_CheckBuffer(object)) return convert_buffer(object, view, position);
   throw nb::type_error(

@@ -238,6 +238,7 @@ void bind_compat(nb::module_& parent) {
                           : std::string();
       },
       "a"_a, "b"_a);
+  m.def("make_string", [](const std::string& text) { return tir::make_string(text); }, "text"_a);
   m.def("interpret", &interpret, "func"_a, "args"_a,
         "Runs a function of any form on host memory, the threads of a device included.");
   m.def(

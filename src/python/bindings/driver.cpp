@@ -1,5 +1,12 @@
 #include "bindings/driver.h"
 
+#include <nanobind/stl/filesystem.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "bindings/callback.h"
+#include "bindings/tir.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::python {
@@ -17,73 +24,156 @@ void warn(const std::string& message) {
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw nb::python_error();
 }
 
-/// Fills the options from keyword arguments.
-BuildOptions build_options(const nb::kwargs& kwargs) {
-  BuildOptions options;
-  options.on_warning = warn;
-  auto refuse = [](const std::string& key, const char* expected, nb::handle given) {
-    throw nb::type_error(
-        ("option `" + key + "` must be " + expected + ", got " + nb::inst_name(given).c_str())
-            .c_str());
-  };
-  auto take = [&]<class T>(const std::string& key, nb::handle value, const char* expected,
-                           T& into) {
-    if (!nb::try_cast(value, into)) refuse(key, expected, value);
-  };
-  for (auto [name, value] : kwargs) {
-    const auto key = nb::cast<std::string>(name);
-    if (key == "simple_mode") {
-      take(key, value, "a bool", options.simple_mode);
-    } else if (key == "name") {
-      std::string text;
-      take(key, value, "a str", text);
-      options.name = Name(text);
-    } else if (key == "binds") {
-      nb::object pairs =
-          PyDict_Check(value.ptr()) ? nb::steal(PyMapping_Items(value.ptr())) : nb::borrow(value);
-      std::vector<std::pair<te::Tensor, tir::Buffer>> binds;
-      if (!nb::try_cast(pairs, binds)) refuse(key, "a dict of tensors to buffers", value);
-      options.binds = std::move(binds);
-    } else if (key == "link") {
-      take(key, value, "a list of paths", options.link);
-    } else if (key == "fast_math") {
-      take(key, value, "a bool", options.fast_math);
-    } else if (key == "instrument_bounds") {
-      take(key, value, "a bool", options.instrument_bounds);
-    } else if (key == "check_intrinsics") {
-      take(key, value, "a bool", options.check_intrinsics);
-    } else if (key == "allow_parallel_reduction_race") {
-      take(key, value, "a bool", options.allow_parallel_reduction_race);
-    } else if (key == "argument_alignment") {
-      take(key, value, "an int", options.argument_alignment);
-    } else if (key == "autotune_loops") {
-      take(key, value, "a bool or None", options.autotune_loops);
-    } else if (key == "opt_level") {
-      take(key, value, "an int", options.opt_level);
-    } else if (key == "stage_comments") {
-      take(key, value, "a bool", options.stage_comments);
-    } else if (key == "disable_cse") {
-      take(key, value, "a bool", options.passes.disable_cse);
-    } else if (key == "disable_storage_rewrite") {
-      take(key, value, "a bool", options.passes.disable_storage_rewrite);
-    } else if (key == "disable_vectorize") {
-      take(key, value, "a bool", options.passes.disable_vectorize);
-    } else if (key == "partition_constant_loops") {
-      take(key, value, "a bool", options.passes.partition.constant_loops);
-    } else if (key == "legacy_prefetch_index") {
-      take(key, value, "a bool", options.passes.legacy_prefetch_index);
-    } else if (key == "profile") {
-      take(key, value, "a bool", options.profile);
-    } else {
-      throw nb::type_error(("unknown option `" + key + "`").c_str());
+/// Takes keyword arguments as the fields of an options aggregate. Each is taken once, by its name;
+/// what is left at the end is an error that lists the fields.
+class Keywords {
+ public:
+  Keywords(const nb::kwargs& kwargs, const char* what) : kwargs_(kwargs), what_(what) {}
+
+  /// Sets the field from the keyword of this name, if it is given.
+  template <class T>
+  void take(const char* name, const char* expected, T& field) {
+    if (nb::handle value = find(name); value.is_valid() && !nb::try_cast(value, field))
+      refuse(name, expected, value);
+  }
+  /// Returns the value of a keyword; an invalid handle if it is not given.
+  nb::handle find(const char* name) {
+    names_.emplace_back(name);
+    return PyDict_GetItemString(kwargs_.ptr(), name);
+  }
+  [[noreturn]] void refuse(const char* name, const char* expected, nb::handle value) const {
+    throw nb::type_error((std::string(what_) + ": `" + name + "` must be " + expected + ", got " +
+                          nb::inst_name(value).c_str())
+                             .c_str());
+  }
+  void finish() const {
+    for (auto [name, value] : kwargs_) {
+      const auto key = nb::cast<std::string>(name);
+      if (std::ranges::find(names_, key) != names_.end()) continue;
+      std::string known;
+      for (const std::string& each : names_) known += (known.empty() ? "" : ", ") + each;
+      throw nb::type_error(
+          (std::string(what_) + ": unknown option `" + key + "`; known: " + known).c_str());
     }
   }
+
+ private:
+  const nb::kwargs& kwargs_;
+  const char* what_;
+  std::vector<std::string> names_ = {};
+};
+
+lowering::PassOptions pass_options(nb::handle given) {
+  nb::kwargs kwargs;
+  if (given.is_valid()) {
+    if (!PyDict_Check(given.ptr()))
+      throw nb::type_error("option `passes` must be a dict of pass options");
+    for (auto [key, value] : nb::borrow<nb::dict>(given)) kwargs[key] = value;
+  }
+  Keywords keywords(kwargs, "passes");
+  lowering::PassOptions options;
+  keywords.take("disable_vectorize", "a bool", options.disable_vectorize);
+  keywords.take("disable_storage_rewrite", "a bool", options.disable_storage_rewrite);
+  keywords.take("disable_cse", "a bool", options.disable_cse);
+  keywords.take("noalias", "a bool", options.noalias);
+  keywords.take("legacy_prefetch_index", "a bool", options.legacy_prefetch_index);
+  keywords.take("double_buffer_split", "an int", options.double_buffer_split);
+  keywords.take("unroll_auto_max_step", "an int", options.unroll.auto_max_step);
+  keywords.take("unroll_auto_max_depth", "an int", options.unroll.auto_max_depth);
+  keywords.take("unroll_auto_max_extent", "an int", options.unroll.auto_max_extent);
+  keywords.take("unroll_explicit", "a bool", options.unroll.explicit_unroll);
+  keywords.take("unroll_max_statements", "an int", options.unroll.max_statements);
+  keywords.take("partition_constant_loops", "a bool", options.partition.constant_loops);
+  keywords.take("partition_max_growth", "an int", options.partition.max_growth);
+  keywords.take("verify", "a bool", options.verify);
+  keywords.take("verify_each_pass", "a bool", options.verify_each_pass);
+  if (nb::handle f = keywords.find("on_pass"); f.is_valid() && !f.is_none()) {
+    if (!PyCallable_Check(f.ptr())) keywords.refuse("on_pass", "a function", f);
+    options.on_pass = [call = Callback(nb::borrow<nb::callable>(f))](
+                          const lowering::PassOptions::PassReport& report) {
+      const nb::gil_scoped_acquire gil;
+      call(std::string(report.pass), report.before, report.after, report.seconds);
+    };
+  }
+  keywords.finish();
   return options;
 }
 
 }  // namespace
 
+BuildOptions build_options(const nb::kwargs& kwargs, const char* what) {
+  Keywords keywords(kwargs, what);
+  BuildOptions options;
+  options.on_warning = warn;
+  keywords.take("simple_mode", "a bool", options.simple_mode);
+  if (std::optional<std::string> name; keywords.take("name", "a str", name), name)
+    options.name = Name(*name);
+  if (nb::handle binds = keywords.find("binds"); binds.is_valid())
+    options.binds = pairs_from<te::Tensor, tir::Buffer>(
+        binds, "option `binds` must be a dict of tensors to buffers");
+  keywords.take("link", "a list of paths", options.link);
+  keywords.take("fast_math", "a bool", options.fast_math);
+  keywords.take("instrument_bounds", "a bool", options.instrument_bounds);
+  if (std::string bounds = "default"; keywords.take("bounds", "a str", bounds), true) {
+    if (bounds != "default" && bounds != "exact")
+      throw TypeError(
+          std::string(what) + ": bounds must be \"default\" or \"exact\", got \"" + bounds + "\"",
+          here());
+    options.bounds = bounds == "exact" ? Bounds::Exact : Bounds::Default;
+  }
+  keywords.take("check_intrinsics", "a bool", options.check_intrinsics);
+  keywords.take("allow_parallel_reduction_race", "a bool", options.allow_parallel_reduction_race);
+  keywords.take("argument_alignment", "an int", options.argument_alignment);
+  keywords.take("autotune_loops", "a bool or None", options.autotune_loops);
+  keywords.take("opt_level", "an int", options.opt_level);
+  keywords.take("stage_comments", "a bool", options.stage_comments);
+  keywords.take("profile", "a bool", options.profile);
+  options.passes = pass_options(keywords.find("passes"));
+  if (nb::handle f = keywords.find("on_step"); f.is_valid() && !f.is_none()) {
+    if (!PyCallable_Check(f.ptr())) keywords.refuse("on_step", "a function", f);
+    options.on_step = [call = Callback(nb::borrow<nb::callable>(f))](std::string_view step,
+                                                                     double seconds) {
+      const nb::gil_scoped_acquire gil;
+      call(std::string(step), seconds);
+    };
+  }
+  if (nb::handle f = keywords.find("on_warning"); f.is_valid() && !f.is_none()) {
+    if (!PyCallable_Check(f.ptr())) keywords.refuse("on_warning", "a function", f);
+    options.on_warning = [call =
+                              Callback(nb::borrow<nb::callable>(f))](const std::string& message) {
+      const nb::gil_scoped_acquire gil;
+      call(message);
+    };
+  }
+  keywords.finish();
+  return options;
+}
+
+namespace {
+
+constexpr const char* kOptions =
+    "\n\nOptions, as keywords: simple_mode, name, binds, link, fast_math, instrument_bounds, bounds "
+    "(\"default\" or \"exact\"), check_intrinsics, allow_parallel_reduction_race, "
+    "argument_alignment, autotune_loops, opt_level, stage_comments, profile, passes (a dict), "
+    "on_step, on_warning.";
+
+/// The functions of one build: a module, or several with or without their own targets.
+using Modules = std::variant<tir::IRModule, std::vector<tir::IRModule>,
+                             std::vector<std::pair<tir::IRModule, TargetLike>>>;
+
+std::vector<TargetedModule> targeted(
+    const std::vector<std::pair<tir::IRModule, TargetLike>>& modules) {
+  std::vector<TargetedModule> list;
+  for (const auto& [module, target] : modules) list.push_back({module, to_target(target)});
+  return list;
+}
+
+}  // namespace
+
 void bind_driver(nb::module_& m) {
+  using Arguments = const std::vector<LowerArgument>&;
+  const std::string lower_doc = std::string("Lowers a schedule to a loop program.") + kOptions;
+  const std::string build_doc = std::string("Compiles a schedule to a module.") + kOptions;
   nb::class_<Target>(m, "Target", "What to compile for: a kind and options.")
       .def(
           "__init__",
@@ -93,38 +183,125 @@ void bind_driver(nb::module_& m) {
       .def("__repr__", [](const Target& t) { return "Target(\"" + t.str() + "\")"; });
   m.def(
       "lower",
-      [](const te::Schedule& s, const std::vector<LowerArgument>& args, const nb::kwargs& kwargs) {
-        const BuildOptions options = build_options(kwargs);
-        return lower(s, args, options, here());
+      [](const te::Schedule& s, Arguments args, const nb::kwargs& kwargs) {
+        const BuildOptions options = build_options(kwargs, "lower");
+        const SourceLocation where = here();
+        // Other threads may change the schedule while this one lowers its copy.
+        const te::Schedule copy = s.copy();
+        const nb::gil_scoped_release release;
+        return lower(copy, args, options, where);
       },
-      "schedule"_a, "args"_a, "options"_a, "Lowers a schedule to a loop program.");
+      "schedule"_a, "args"_a, "options"_a, lower_doc.c_str());
   m.def(
       "lower",
       [](const tir::PrimFunc& func, const nb::kwargs& kwargs) {
-        return lower(func, build_options(kwargs), here());
+        const BuildOptions options = build_options(kwargs, "lower");
+        const SourceLocation where = here();
+        const nb::gil_scoped_release release;
+        return lower(func, options, where);
       },
       "func"_a, "options"_a);
   m.def(
+      "lower_to_loops",
+      [](const te::Schedule& s, Arguments args, const nb::kwargs& kwargs) {
+        return lower_to_loops(s, args, build_options(kwargs, "lower_to_loops"), here());
+      },
+      "schedule"_a, "args"_a, "options"_a,
+      "Returns the loop program before all passes: one For per loop, multi-dimensional buffers.");
+  auto with_modules = [](auto&& run, const Modules& modules, const TargetLike& target) {
+    const SourceLocation where = here();
+    if (const auto* list = std::get_if<2>(&modules)) {
+      const std::vector<TargetedModule> made = targeted(*list);
+      const nb::gil_scoped_release release;
+      return run(made, where);
+    }
+    const Target made = to_target(target);
+    const nb::gil_scoped_release release;
+    if (const auto* module = std::get_if<0>(&modules)) return run(*module, made, where);
+    return run(std::get<1>(modules), made, where);
+  };
+  m.def(
       "build",
-      [](const te::Schedule& s, const std::vector<LowerArgument>& args, const TargetLike& target,
+      [](const te::Schedule& s, Arguments args, const TargetLike& target,
          const nb::kwargs& kwargs) {
-        const BuildOptions options = build_options(kwargs);
+        const BuildOptions options = build_options(kwargs, "build");
         const SourceLocation where = here();
         const Target made = to_target(target);
         const te::Schedule copy = s.copy();
         const nb::gil_scoped_release release;
         return build(copy, args, made, options, where);
       },
-      "schedule"_a, "args"_a, "target"_a = "llvm", "options"_a,
-      "Compiles a schedule to a module.");
+      "schedule"_a, "args"_a, "target"_a = "llvm", "options"_a, build_doc.c_str());
   m.def(
       "build",
+      [=](const Modules& modules, const TargetLike& target, const nb::kwargs& kwargs) {
+        const BuildOptions options = build_options(kwargs, "build");
+        struct Run {
+          const BuildOptions& options;
+          runtime::Module operator()(const tir::IRModule& m, const Target& t,
+                                     const SourceLocation& w) const {
+            return build(m, t, options, w);
+          }
+          runtime::Module operator()(const std::vector<tir::IRModule>& m, const Target& t,
+                                     const SourceLocation& w) const {
+            return build(m, t, options, w);
+          }
+          runtime::Module operator()(const std::vector<TargetedModule>& m,
+                                     const SourceLocation& w) const {
+            return build(m, options, w);
+          }
+        };
+        return with_modules(Run{options}, modules, target);
+      },
+      "modules"_a, "target"_a = "llvm", "options"_a,
+      "Compiles a module, several modules, or a list of (module, target) to choose from.");
+  m.def(
+      "build",
+      [](const tir::PrimFunc& func, const TargetLike& target, const nb::kwargs& kwargs) {
+        const BuildOptions options = build_options(kwargs, "build");
+        const SourceLocation where = here();
+        const Target made = to_target(target);
+        const tir::IRModule module{{{func.attrs.global_symbol, func}}};
+        const nb::gil_scoped_release release;
+        return build(module, made, options, where);
+      },
+      "func"_a, "target"_a = "llvm", "options"_a);
+  nb::class_<codegen::Artifact>(m, "Artifact", "Compiled functions, to read, save or load.")
+      .def_prop_ro("source_kinds", &codegen::Artifact::source_kinds)
+      .def(
+          "source",
+          [](const codegen::Artifact& a, const std::string& kind) { return a.source(kind); },
+          "kind"_a, "Returns the source text of this kind, such as \"ll\" or \"asm\".")
+      .def(
+          "save",
+          [](const codegen::Artifact& a, const std::filesystem::path& path, bool standalone) {
+            a.save(path.string(), {.standalone = standalone});
+          },
+          "path"_a, nb::kw_only(), "standalone"_a = false)
+      .def(
+          "load", [](const codegen::Artifact& a) { return codegen::load(a); },
+          "Loads the functions for calling.");
+  m.def(
+      "compile",
+      [](const te::Schedule& s, Arguments args, const TargetLike& target,
+         const nb::kwargs& kwargs) {
+        const BuildOptions options = build_options(kwargs, "compile");
+        const SourceLocation where = here();
+        const Target made = to_target(target);
+        const te::Schedule copy = s.copy();
+        const nb::gil_scoped_release release;
+        return compile(copy, args, made, options, where);
+      },
+      "schedule"_a, "args"_a, "target"_a = "llvm", "options"_a,
+      "Compiles without loading: for reading or saving code, also for another processor.");
+  m.def(
+      "compile",
       [](const tir::IRModule& module, const TargetLike& target, const nb::kwargs& kwargs) {
-        const BuildOptions options = build_options(kwargs);
+        const BuildOptions options = build_options(kwargs, "compile");
         const SourceLocation where = here();
         const Target made = to_target(target);
         const nb::gil_scoped_release release;
-        return build(module, made, options, where);
+        return compile(module, made, options, where);
       },
       "module"_a, "target"_a = "llvm", "options"_a);
 }

@@ -11,6 +11,9 @@ using TargetLike = std::variant<Target, std::string>;
 /// Parses the text of a target. TargetError, with the user's line, for an unknown one.
 Target to_target(const TargetLike& target);
 
+/// Returns the options given as keywords. Python TypeError, with `what`, for unknown ones.
+BuildOptions build_options(const nb::kwargs& kwargs, const char* what);
+
 void bind_driver(nb::module_& m);
 
 }  // namespace tenon::python

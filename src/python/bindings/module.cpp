@@ -3,6 +3,7 @@
 #include "bindings/compat.h"
 #include "bindings/driver.h"
 #include "bindings/errors.h"
+#include "bindings/inspect.h"
 #include "bindings/runtime.h"
 #include "bindings/s_tir.h"
 #include "bindings/te.h"
@@ -35,6 +36,7 @@ NB_MODULE(_tenon, m) {
   bind_topi(topi, nb::borrow<nb::class_<te::Tensor>>(te.attr("Tensor")));
   bind_s_tir(s_tir);
   bind_tune(tune);
+  bind_inspect(m, te);
   bind_compat(m);
 }
 

@@ -25,7 +25,8 @@ s_tir::BlockOrLoop to_target(const BlockOrLoop& target) {
   return std::get<LoopRV>(target);
 }
 
-s_tir::Factors to_factors(const std::vector<std::optional<std::variant<ExprRV, std::int64_t>>>& list) {
+s_tir::Factors to_factors(
+    const std::vector<std::optional<std::variant<ExprRV, std::int64_t>>>& list) {
   std::vector<s_tir::Factor> factors;
   for (const auto& each : list) {
     if (!each) {
@@ -63,9 +64,10 @@ s_tir::AnnotationValue to_annotation(nb::handle value) {
   } else if (const ExprRV * sampled; nb::try_cast(value, sampled, false) && sampled) {
     return *sampled;
   }
-  throw nb::type_error(("annotate: expected an int, a sampled value, a bool, a float or a str, got " +
-                        std::string(nb::inst_name(value).c_str()))
-                           .c_str());
+  throw nb::type_error(
+      ("annotate: expected an int, a sampled value, a bool, a float or a str, got " +
+       std::string(nb::inst_name(value).c_str()))
+          .c_str());
 }
 
 s_tir::IndexMap to_index_map(const nb::callable& map, const std::string& what) {
@@ -82,8 +84,9 @@ s_tir::IndexMap to_index_map(const nb::callable& map, const std::string& what) {
 void bind_handles(nb::module_& s_tir) {
   auto handle = [&]<class RV>(nb::class_<RV> type, const char* letter) {
     type.def_prop_ro("number", &RV::number)
-        .def("__eq__", [](const RV& a, const RV& b) { return a.number() == b.number(); },
-             nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+        .def(
+            "__eq__", [](const RV& a, const RV& b) { return a.number() == b.number(); },
+            nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
         .def("__hash__", [](const RV& rv) { return rv.number(); })
         .def("__repr__", [=](const RV& rv) { return letter + std::to_string(rv.number()); });
   };
@@ -93,18 +96,19 @@ void bind_handles(nb::module_& s_tir) {
 }
 
 void bind_queries(nb::class_<Schedule>& sch) {
-  sch.def("__init__",
-          [](Schedule* self, const std::variant<tir::IRModule, tir::PrimFunc>& mod,
-             std::uint64_t seed) {
-            const auto* func = std::get_if<tir::PrimFunc>(&mod);
-            tir::IRModule module =
-                func ? tir::IRModule{{{func->attrs.global_symbol.empty() ? "main"
-                                                                         : func->attrs.global_symbol,
-                                       *func}}}
-                     : std::get<tir::IRModule>(mod);
-            new (self) Schedule(std::move(module), {.seed = seed}, here());
-          },
-          "mod"_a, "seed"_a = 0)
+  sch.def(
+         "__init__",
+         [](Schedule* self, const std::variant<tir::IRModule, tir::PrimFunc>& mod,
+            std::uint64_t seed) {
+           const auto* func = std::get_if<tir::PrimFunc>(&mod);
+           tir::IRModule module =
+               func ? tir::IRModule{{{func->attrs.global_symbol.empty() ? "main"
+                                                                        : func->attrs.global_symbol,
+                                      *func}}}
+                    : std::get<tir::IRModule>(mod);
+           new (self) Schedule(std::move(module), {.seed = seed}, here());
+         },
+         "mod"_a, "seed"_a = 0)
       .def_prop_ro("mod", [](const Schedule& s) { return s.mod(); })
       .def_prop_ro("trace", [](const Schedule& s) { return s.trace(); })
       .def("copy", &Schedule::copy)
@@ -114,22 +118,28 @@ void bind_queries(nb::class_<Schedule>& sch) {
             return s.get_block(name, func_name, here());
           },
           "name"_a, "func_name"_a = "main")
-      .def("get_loops", [](Schedule& s, BlockRV b) { return s.get_loops(b, here()); }, "block"_a,
-           "The loops around a block, outermost first.")
+      .def(
+          "get_loops", [](Schedule& s, BlockRV b) { return s.get_loops(b, here()); }, "block"_a,
+          "The loops around a block, outermost first.")
       .def(
           "get_child_blocks",
           [](Schedule& s, const BlockOrLoop& parent) {
             return s.get_child_blocks(to_target(parent), here());
           },
           "parent"_a)
-      .def("get_producers", [](Schedule& s, BlockRV b) { return s.get_producers(b, here()); },
-           "block"_a)
-      .def("get_consumers", [](Schedule& s, BlockRV b) { return s.get_consumers(b, here()); },
-           "block"_a)
-      .def("get", [](const Schedule& s, ExprRV v) { return s.get(v, here()); }, "rv"_a,
-           "The sampled number, loop or block that a handle refers to now.")
-      .def("get", [](const Schedule& s, LoopRV l) { return s.get(l, here()); }, "rv"_a)
-      .def("get", [](const Schedule& s, BlockRV b) { return *s.get(b, here()).block; }, "rv"_a)
+      .def(
+          "get_producers", [](Schedule& s, BlockRV b) { return s.get_producers(b, here()); },
+          "block"_a)
+      .def(
+          "get_consumers", [](Schedule& s, BlockRV b) { return s.get_consumers(b, here()); },
+          "block"_a)
+      .def(
+          "get", [](const Schedule& s, ExprRV v) { return s.get(v, here()); }, "rv"_a,
+          "The sampled number, loop or block that a handle refers to now.")
+      .def(
+          "get", [](const Schedule& s, LoopRV l) { return s.get(l, here()); }, "rv"_a)
+      .def(
+          "get", [](const Schedule& s, BlockRV b) { return *s.get(b, here()).block; }, "rv"_a)
       .def("__str__", [](const Schedule& s) { return s_tir::print_script(s.mod()); })
       .def("__repr__", [](const Schedule& s) { return s_tir::print_script(s.mod()); });
 }
@@ -139,11 +149,9 @@ void bind_sampling(nb::class_<Schedule>& sch) {
          "sample_perfect_tile",
          [](Schedule& s, LoopRV loop, int n, int max_innermost_factor,
             const std::optional<std::vector<std::int64_t>>& decision) {
-           return s.sample_perfect_tile(loop,
-                                        {.n = n,
-                                         .max_innermost_factor = max_innermost_factor,
-                                         .decision = decision},
-                                        here());
+           return s.sample_perfect_tile(
+               loop, {.n = n, .max_innermost_factor = max_innermost_factor, .decision = decision},
+               here());
          },
          "loop"_a, "n"_a = 2, "max_innermost_factor"_a = 16, "decision"_a = nb::none(),
          "Samples factors whose product is the loop's extent.")
@@ -190,9 +198,12 @@ void bind_block_loops(nb::class_<Schedule>& sch) {
             s.reorder(items_of<LoopRV>(loops, kLoops), here());
           },
           "loops"_a)
-      .def("parallel", [](Schedule& s, LoopRV l) { s.parallel(l, here()); }, "loop"_a)
-      .def("vectorize", [](Schedule& s, LoopRV l) { s.vectorize(l, here()); }, "loop"_a)
-      .def("unroll", [](Schedule& s, LoopRV l) { s.unroll(l, here()); }, "loop"_a)
+      .def(
+          "parallel", [](Schedule& s, LoopRV l) { s.parallel(l, here()); }, "loop"_a)
+      .def(
+          "vectorize", [](Schedule& s, LoopRV l) { s.vectorize(l, here()); }, "loop"_a)
+      .def(
+          "unroll", [](Schedule& s, LoopRV l) { s.unroll(l, here()); }, "loop"_a)
       .def(
           "bind",
           [](Schedule& s, LoopRV loop, const std::string& thread_axis) {
@@ -223,12 +234,10 @@ void bind_block_memory(nb::class_<Schedule>& sch) {
       .def(
           "storage_align",
           [](Schedule& s, BlockRV block, int buffer_index, int axis, int factor, int offset) {
-            s.storage_align(block,
-                            {.buffer_index = buffer_index,
-                             .axis = axis,
-                             .factor = factor,
-                             .offset = offset},
-                            here());
+            s.storage_align(
+                block,
+                {.buffer_index = buffer_index, .axis = axis, .factor = factor, .offset = offset},
+                here());
           },
           "block"_a, "buffer_index"_a, "axis"_a, "factor"_a, "offset"_a)
       .def(
@@ -245,8 +254,8 @@ void bind_block_places(nb::class_<Schedule>& sch) {
   sch.def(
          "compute_at",
          [](Schedule& s, BlockRV block, LoopRV loop, bool preserve_unit_loops, int index) {
-           s.compute_at(block, loop,
-                        {.preserve_unit_loops = preserve_unit_loops, .index = index}, here());
+           s.compute_at(block, loop, {.preserve_unit_loops = preserve_unit_loops, .index = index},
+                        here());
          },
          "block"_a, "loop"_a, "preserve_unit_loops"_a = false, "index"_a = -1)
       .def(
@@ -256,16 +265,20 @@ void bind_block_places(nb::class_<Schedule>& sch) {
                 block, loop, {.preserve_unit_loops = preserve_unit_loops, .index = index}, here());
           },
           "block"_a, "loop"_a, "preserve_unit_loops"_a = false, "index"_a = -1)
-      .def("compute_inline", [](Schedule& s, BlockRV b) { s.compute_inline(b, here()); }, "block"_a)
-      .def("reverse_compute_inline",
-           [](Schedule& s, BlockRV b) { s.reverse_compute_inline(b, here()); }, "block"_a)
+      .def(
+          "compute_inline", [](Schedule& s, BlockRV b) { s.compute_inline(b, here()); }, "block"_a)
+      .def(
+          "reverse_compute_inline",
+          [](Schedule& s, BlockRV b) { s.reverse_compute_inline(b, here()); }, "block"_a)
       .def(
           "decompose_reduction",
           [](Schedule& s, BlockRV b, LoopRV l) { return s.decompose_reduction(b, l, here()); },
           "block"_a, "loop"_a)
       .def(
           "merge_reduction",
-          [](Schedule& s, BlockRV init, BlockRV update) { s.merge_reduction(init, update, here()); },
+          [](Schedule& s, BlockRV init, BlockRV update) {
+            s.merge_reduction(init, update, here());
+          },
           "init"_a, "update"_a)
       .def(
           "rfactor",
@@ -273,7 +286,8 @@ void bind_block_places(nb::class_<Schedule>& sch) {
             return s.rfactor(loop, factor_axis, here());
           },
           "loop"_a, "factor_axis"_a = 0)
-      .def("blockize", [](Schedule& s, LoopRV l) { return s.blockize(l, here()); }, "loop"_a)
+      .def(
+          "blockize", [](Schedule& s, LoopRV l) { return s.blockize(l, here()); }, "loop"_a)
       .def(
           "tensorize",
           [](Schedule& s, const BlockOrLoop& target, const std::string& tensor_intrin) {
@@ -318,8 +332,9 @@ void bind_s_tir(nb::module_& s_tir) {
           },
           "style"_a = "v09")
       .def("json", &s_tir::Trace::json)
-      .def("__eq__", [](const s_tir::Trace& a, const s_tir::Trace& b) { return a == b; },
-           nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
+      .def(
+          "__eq__", [](const s_tir::Trace& a, const s_tir::Trace& b) { return a == b; },
+          nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__str__", [](const s_tir::Trace& t) { return t.text(); })
       .def("__repr__", [](const s_tir::Trace& t) { return t.text(); });
   nb::class_<Schedule> schedule(
@@ -329,10 +344,12 @@ void bind_s_tir(nb::module_& s_tir) {
   bind_block_loops(schedule);
   bind_block_memory(schedule);
   bind_block_places(schedule);
-  s_tir.def("parse_trace", [](const std::string& text) { return s_tir::parse_trace(text); },
-            "text"_a, "Parses the text or the JSON of a trace.");
-  s_tir.def("parse_script", [](const std::string& text) { return s_tir::parse_script(text); },
-            "text"_a, "Parses TVMScript: a class of functions, or one function.");
+  s_tir.def(
+      "parse_trace", [](const std::string& text) { return s_tir::parse_trace(text); }, "text"_a,
+      "Parses the text or the JSON of a trace.");
+  s_tir.def(
+      "parse_script", [](const std::string& text) { return s_tir::parse_script(text); }, "text"_a,
+      "Parses TVMScript: a class of functions, or one function.");
   s_tir.def(
       "print_script",
       [](const tir::IRModule& module, const std::string& style) {
@@ -345,8 +362,10 @@ void bind_s_tir(nb::module_& s_tir) {
         return s_tir::print_script(func, to_style(style));
       },
       "value"_a, "style"_a = "v09");
-  s_tir.def("print_script", [](const tir::Stmt& s) { return s_tir::print_script(s); }, "value"_a);
-  s_tir.def("print_script", [](const Expr& e) { return s_tir::print_script(e); }, "value"_a);
+  s_tir.def(
+      "print_script", [](const tir::Stmt& s) { return s_tir::print_script(s); }, "value"_a);
+  s_tir.def(
+      "print_script", [](const Expr& e) { return s_tir::print_script(e); }, "value"_a);
   s_tir.def(
       "register_tensor_intrin",
       [](const std::string& name, const tir::PrimFunc& description,

@@ -175,8 +175,8 @@ void bind_elementwise(nb::module_& topi) {
 }
 
 void bind_reductions_and_scans(nb::module_& topi) {
-  using Reduction = Tensor (*)(const Tensor&, std::vector<int>, topi::ReductionOptions,
-                               SourceLocation);
+  using Reduction =
+      Tensor (*)(const Tensor&, std::vector<int>, topi::ReductionOptions, SourceLocation);
   auto bind = [&](const char* name, Reduction f) {
     topi.def(
         name,
@@ -200,9 +200,10 @@ void bind_reductions_and_scans(nb::module_& topi) {
         name,
         [=](const Tensor& x, int axis, bool exclusive, const std::optional<DTypeLike>& dtype,
             std::optional<int> block, const std::string& op_name) {
-          return f(x, axis,
-                   {.exclusive = exclusive, .dtype = to_type(dtype), .block = block, .name = op_name},
-                   here());
+          return f(
+              x, axis,
+              {.exclusive = exclusive, .dtype = to_type(dtype), .block = block, .name = op_name},
+              here());
         },
         "x"_a, "axis"_a = 0, "exclusive"_a = false, "dtype"_a = nb::none(), "block"_a = nb::none(),
         "name"_a = "");
@@ -275,7 +276,8 @@ void bind_shapes(nb::module_& topi) {
       "pad",
       [](const Tensor& x, const Operands& before, const std::optional<Operands>& after,
          const Operand& value, const std::string& name) {
-        return topi::pad(x, to_exprs(before), to_exprs(after ? *after : before), value, name, here());
+        return topi::pad(x, to_exprs(before), to_exprs(after ? *after : before), value, name,
+                         here());
       },
       "x"_a, "before"_a, "after"_a = nb::none(), "value"_a = 0, "name"_a = "T_pad");
 }
@@ -330,8 +332,8 @@ void bind_networks(nb::module_& topi) {
   };
   pool("max_pool2d", topi::max_pool2d);
   pool("avg_pool2d", topi::avg_pool2d);
-  using Convolution = Tensor (*)(const Tensor&, const Tensor&, topi::ConvolutionOptions,
-                                 SourceLocation);
+  using Convolution =
+      Tensor (*)(const Tensor&, const Tensor&, topi::ConvolutionOptions, SourceLocation);
   auto options_of = [](const OneOrMore<int>& stride, const OneOrMore<int>& dilation,
                        const OneOrMore<int>& padding, const std::optional<DTypeLike>& out_dtype,
                        const std::string& name) {
@@ -360,9 +362,8 @@ void bind_networks(nb::module_& topi) {
       [=](const Tensor& x, const Tensor& kernel, int groups, const OneOrMore<int>& stride,
           const OneOrMore<int>& dilation, const OneOrMore<int>& padding,
           const std::optional<DTypeLike>& out_dtype, const std::string& name) {
-        return topi::group_conv2d_nchw(x, kernel, groups,
-                                       options_of(stride, dilation, padding, out_dtype, name),
-                                       here());
+        return topi::group_conv2d_nchw(
+            x, kernel, groups, options_of(stride, dilation, padding, out_dtype, name), here());
       },
       "x"_a, "kernel"_a, "groups"_a, "stride"_a = 1, "dilation"_a = 1, "padding"_a = 0,
       "out_dtype"_a = nb::none(), "name"_a = "");
@@ -381,7 +382,9 @@ void bind_networks(nb::module_& topi) {
   topi.def(
       "layer_norm",
       [](const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon,
-         const std::string& name) { return topi::layer_norm(x, gamma, beta, epsilon, name, here()); },
+         const std::string& name) {
+        return topi::layer_norm(x, gamma, beta, epsilon, name, here());
+      },
       "x"_a, "gamma"_a, "beta"_a, "epsilon"_a = 1e-5, "name"_a = "T_layer_norm");
   topi.def(
       "rms_norm",
@@ -425,8 +428,8 @@ void bind_library_schedules(nb::module_& topi) {
   bind(gpu, "schedule_reduction", topi::gpu::schedule_reduction, "cuda");
   bind(gpu, "schedule_transpose", topi::gpu::schedule_transpose, "cuda");
   bind(gpu, "schedule_elementwise", topi::gpu::schedule_elementwise, "cuda");
-  using Intrin = te::TensorIntrin (*)(const std::string&, const topi::gpu::MatrixTile&,
-                                      SourceLocation);
+  using Intrin =
+      te::TensorIntrin (*)(const std::string&, const topi::gpu::MatrixTile&, SourceLocation);
   auto tile_of = [](int m, int n, int k, const DTypeLike& type, const DTypeLike& sum, bool ta,
                     bool tb) {
     return topi::gpu::MatrixTile{
@@ -470,14 +473,16 @@ void bind_library_schedules(nb::module_& topi) {
 void bind_tensor_operators(nb::class_<Tensor>& tensor) {
   using Broadcast = Tensor (*)(const topi::Term&, const topi::Term&, Name);
   auto op = [&](const std::string& name, Broadcast f, const std::string& op_name) {
-    tensor.def(
-        ("__" + name + "__").c_str(),
-        [=](const Tensor& a, const TermLike& b) { return f({a, here()}, to_term(b), op_name); },
-        nb::is_operator());
-    tensor.def(
-        ("__r" + name + "__").c_str(),
-        [=](const Tensor& b, const TermLike& a) { return f(to_term(a), {b, here()}, op_name); },
-        nb::is_operator());
+    tensor.def(("__" + name + "__").c_str(),
+               [=](const Tensor& a, const TermLike& b) {
+                 return f({a, here()}, to_term(b), op_name);
+               },
+               nb::is_operator());
+    tensor.def(("__r" + name + "__").c_str(),
+               [=](const Tensor& b, const TermLike& a) {
+                 return f(to_term(a), {b, here()}, op_name);
+               },
+               nb::is_operator());
   };
   op("add", topi::add, "T_add");
   op("sub", topi::subtract, "T_subtract");
@@ -487,11 +492,10 @@ void bind_tensor_operators(nb::class_<Tensor>& tensor) {
   op("mod", topi::floor_mod, "T_floor_mod");
   op("pow", topi::power, "T_power");
   tensor.def("__neg__", [](const Tensor& x) { return topi::negative(x, "T_negative", here()); });
-  tensor.def("astype",
-             [](const Tensor& x, const DTypeLike& type) {
-               return topi::cast(x, type, "T_cast", here());
-             },
-             "dtype"_a, "Converts every element.");
+  tensor.def(
+      "astype",
+      [](const Tensor& x, const DTypeLike& type) { return topi::cast(x, type, "T_cast", here()); },
+      "dtype"_a, "Converts every element.");
 }
 
 }  // namespace

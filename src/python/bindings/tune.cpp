@@ -3,6 +3,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include "bindings/callback.h"
 #include "bindings/driver.h"
 #include "bindings/errors.h"
 #include "tenon/tune/export.h"
@@ -24,25 +25,6 @@ using tune::Task;
 
 namespace {
 
-/// A Python function that C++ threads call and destroy.
-class Callback {
- public:
-  explicit Callback(const nb::callable& function)
-      : function_(new nb::object(function), [](nb::object* held) {
-          if (!Py_IsInitialized()) return;
-          const nb::gil_scoped_acquire gil;
-          delete held;
-        }) {}
-  /// Calls the function. Requires the GIL.
-  template <class... Args>
-  nb::object operator()(Args&&... args) const {
-    return (*function_)(std::forward<Args>(args)...);
-  }
-
- private:
-  std::shared_ptr<nb::object> function_;
-};
-
 /// Returns the schedules of a result: one, a list, or, for None, the schedule that was passed.
 std::vector<Schedule> schedules_of(nb::handle result, nb::handle passed, const char* what) {
   std::vector<Schedule> list;
@@ -51,7 +33,8 @@ std::vector<Schedule> schedules_of(nb::handle result, nb::handle passed, const c
   } else if (const Schedule * one; nb::try_cast(result, one, false) && one) {
     list.push_back(*one);
   } else if (!nb::try_cast(result, list) || list.empty()) {
-    throw nb::type_error((std::string(what) + " must return a Schedule, a list of them or None, got " +
+    throw nb::type_error((std::string(what) +
+                          " must return a Schedule, a list of them or None, got " +
                           nb::inst_name(result).c_str())
                              .c_str());
   }
@@ -130,15 +113,17 @@ tune::TuneOptions tune_options(const TargetLike& target, int max_trials_global,
 
 void bind_records(nb::module_& tune) {
   nb::class_<Measurement>(tune, "Measurement", "The result of measuring a candidate.")
-      .def_prop_ro("outcome", [](const Measurement& m) { return std::string(to_string(m.outcome)); })
+      .def_prop_ro("outcome",
+                   [](const Measurement& m) { return std::string(to_string(m.outcome)); })
       .def_ro("seconds", &Measurement::seconds)
       .def_ro("reason", &Measurement::reason)
       .def_prop_ro("is_valid", &Measurement::is_valid)
-      .def_prop_ro("median",
-                   [](const Measurement& m) {
-                     return m.is_valid() ? std::optional(m.median()) : std::nullopt;
-                   },
-                   "Seconds per call; None unless measured.");
+      .def_prop_ro(
+          "median",
+          [](const Measurement& m) {
+            return m.is_valid() ? std::optional(m.median()) : std::nullopt;
+          },
+          "Seconds per call; None unless measured.");
   nb::class_<Record>(tune, "Record", "A measured schedule.")
       .def_ro("trace", &Record::trace)
       .def_ro("measurement", &Record::measurement)
@@ -148,17 +133,17 @@ void bind_records(nb::module_& tune) {
       .def_prop_ro("target", [](const Record& r) { return r.conditions.target; })
       .def_prop_ro("processor", [](const Record& r) { return r.conditions.processor; })
       .def_prop_ro("threads", [](const Record& r) { return r.conditions.threads; });
-  nb::class_<Database>(tune, "Database",
-                       "Measurements, in memory or in a folder of JSON lines.")
-      .def("__init__",
-           [](Database* self, const std::optional<std::filesystem::path>& folder) {
-             if (folder) {
-               new (self) Database(*folder);
-             } else {
-               new (self) Database();
-             }
-           },
-           "folder"_a = nb::none())
+  nb::class_<Database>(tune, "Database", "Measurements, in memory or in a folder of JSON lines.")
+      .def(
+          "__init__",
+          [](Database* self, const std::optional<std::filesystem::path>& folder) {
+            if (folder) {
+              new (self) Database(*folder);
+            } else {
+              new (self) Database();
+            }
+          },
+          "folder"_a = nb::none())
       .def("add", &Database::add, "workload"_a, "record"_a)
       .def("flush", &Database::flush)
       .def_prop_ro("unwritten", &Database::unwritten)
@@ -190,81 +175,88 @@ void bind_options(nb::module_& tune) {
   using tune::SearchOptions;
   const MeasureOptions m;
   nb::class_<MeasureOptions>(tune, "MeasureOptions", "Compilation, comparison and timing.")
-      .def("__init__",
-           [](MeasureOptions* self, int build_workers, int number, int repeat, double min_repeat_ms,
-              double slow_factor, double run_timeout_s, std::int64_t memory_limit_bytes,
-              double relative_tolerance, double absolute_tolerance, std::uint64_t seed) {
-             new (self) MeasureOptions{.build_workers = build_workers,
-                                       .number = number,
-                                       .repeat = repeat,
-                                       .min_repeat_ms = min_repeat_ms,
-                                       .slow_factor = slow_factor,
-                                       .run_timeout_s = run_timeout_s,
-                                       .memory_limit_bytes = memory_limit_bytes,
-                                       .relative_tolerance = relative_tolerance,
-                                       .absolute_tolerance = absolute_tolerance,
-                                       .seed = seed};
-           },
-           nb::kw_only(), "build_workers"_a = m.build_workers, "number"_a = m.number,
-           "repeat"_a = m.repeat, "min_repeat_ms"_a = m.min_repeat_ms,
-           "slow_factor"_a = m.slow_factor, "run_timeout_s"_a = m.run_timeout_s,
-           "memory_limit_bytes"_a = m.memory_limit_bytes,
-           "relative_tolerance"_a = m.relative_tolerance,
-           "absolute_tolerance"_a = m.absolute_tolerance, "seed"_a = m.seed);
+      .def(
+          "__init__",
+          [](MeasureOptions* self, int build_workers, int number, int repeat, double min_repeat_ms,
+             double slow_factor, double run_timeout_s, std::int64_t memory_limit_bytes,
+             double relative_tolerance, double absolute_tolerance, std::uint64_t seed) {
+            new (self) MeasureOptions{.build_workers = build_workers,
+                                      .number = number,
+                                      .repeat = repeat,
+                                      .min_repeat_ms = min_repeat_ms,
+                                      .slow_factor = slow_factor,
+                                      .run_timeout_s = run_timeout_s,
+                                      .memory_limit_bytes = memory_limit_bytes,
+                                      .relative_tolerance = relative_tolerance,
+                                      .absolute_tolerance = absolute_tolerance,
+                                      .seed = seed};
+          },
+          nb::kw_only(), "build_workers"_a = m.build_workers, "number"_a = m.number,
+          "repeat"_a = m.repeat, "min_repeat_ms"_a = m.min_repeat_ms,
+          "slow_factor"_a = m.slow_factor, "run_timeout_s"_a = m.run_timeout_s,
+          "memory_limit_bytes"_a = m.memory_limit_bytes,
+          "relative_tolerance"_a = m.relative_tolerance,
+          "absolute_tolerance"_a = m.absolute_tolerance, "seed"_a = m.seed);
   const SearchOptions s;
   nb::class_<SearchOptions>(tune, "SearchOptions", "The search between measurements.")
-      .def("__init__",
-           [](SearchOptions* self, int population, int generations, double share_of_best,
-              double mutation_probability, double share_of_neighbours, double epsilon,
-              int empty_rounds_before_stop, int workers) {
-             new (self) SearchOptions{.population = population,
-                                      .generations = generations,
-                                      .share_of_best = share_of_best,
-                                      .mutation_probability = mutation_probability,
-                                      .share_of_neighbours = share_of_neighbours,
-                                      .epsilon = epsilon,
-                                      .empty_rounds_before_stop = empty_rounds_before_stop,
-                                      .workers = workers};
-           },
-           nb::kw_only(), "population"_a = s.population, "generations"_a = s.generations,
-           "share_of_best"_a = s.share_of_best, "mutation_probability"_a = s.mutation_probability,
-           "share_of_neighbours"_a = s.share_of_neighbours, "epsilon"_a = s.epsilon,
-           "empty_rounds_before_stop"_a = s.empty_rounds_before_stop, "workers"_a = s.workers);
+      .def(
+          "__init__",
+          [](SearchOptions* self, int population, int generations, double share_of_best,
+             double mutation_probability, double share_of_neighbours, double epsilon,
+             int empty_rounds_before_stop, int workers) {
+            new (self) SearchOptions{.population = population,
+                                     .generations = generations,
+                                     .share_of_best = share_of_best,
+                                     .mutation_probability = mutation_probability,
+                                     .share_of_neighbours = share_of_neighbours,
+                                     .epsilon = epsilon,
+                                     .empty_rounds_before_stop = empty_rounds_before_stop,
+                                     .workers = workers};
+          },
+          nb::kw_only(), "population"_a = s.population, "generations"_a = s.generations,
+          "share_of_best"_a = s.share_of_best, "mutation_probability"_a = s.mutation_probability,
+          "share_of_neighbours"_a = s.share_of_neighbours, "epsilon"_a = s.epsilon,
+          "empty_rounds_before_stop"_a = s.empty_rounds_before_stop, "workers"_a = s.workers);
   nb::class_<tune::CostModel>(tune, "CostModel", "Ranks candidates before they are measured.")
       .def_prop_ro("name", &tune::CostModel::name)
       .def("predict", &tune::CostModel::predict, "candidates"_a);
-  tune.def("random_model",
-           [](std::uint64_t seed) -> std::shared_ptr<tune::CostModel> {
-             return tune::random_model(seed);
-           },
-           "seed"_a = 0);
+  tune.def(
+      "random_model",
+      [](std::uint64_t seed) -> std::shared_ptr<tune::CostModel> {
+        return tune::random_model(seed);
+      },
+      "seed"_a = 0);
   tune.def("has_boosted_trees", &tune::has_boosted_trees);
-  tune.def("boosted_trees",
-           [](const TargetLike& target, std::uint64_t seed, int max_depth, double eta,
-              int rounds) -> std::shared_ptr<tune::CostModel> {
-             return tune::boosted_trees({.target = to_target(target),
-                                         .seed = seed,
-                                         .max_depth = max_depth,
-                                         .eta = eta,
-                                         .rounds = rounds});
-           },
-           "target"_a = "llvm", "seed"_a = 0, "max_depth"_a = 3, "eta"_a = 0.1, "rounds"_a = 100);
+  tune.def(
+      "boosted_trees",
+      [](const TargetLike& target, std::uint64_t seed, int max_depth, double eta,
+         int rounds) -> std::shared_ptr<tune::CostModel> {
+        return tune::boosted_trees({.target = to_target(target),
+                                    .seed = seed,
+                                    .max_depth = max_depth,
+                                    .eta = eta,
+                                    .rounds = rounds});
+      },
+      "target"_a = "llvm", "seed"_a = 0, "max_depth"_a = 3, "eta"_a = 0.1, "rounds"_a = 100);
 }
 
 void bind_spaces(nb::module_& tune) {
-  nb::class_<ScheduleRule>(tune, "ScheduleRule", "A transformation of a block that is worth trying.")
-      .def("__init__",
-           [](ScheduleRule* self, const std::string& name, const nb::callable& apply) {
-             new (self) ScheduleRule(rule_of_function(name, apply));
-           },
-           "name"_a, "apply"_a, "`apply(sch, block, target)` returns the designs.")
+  nb::class_<ScheduleRule>(tune, "ScheduleRule",
+                           "A transformation of a block that is worth trying.")
+      .def(
+          "__init__",
+          [](ScheduleRule* self, const std::string& name, const nb::callable& apply) {
+            new (self) ScheduleRule(rule_of_function(name, apply));
+          },
+          "name"_a, "apply"_a, "`apply(sch, block, target)` returns the designs.")
       .def_ro("name", &ScheduleRule::name);
   nb::class_<Postprocessor>(tune, "Postprocessor", "A transformation of every candidate.")
-      .def("__init__",
-           [](Postprocessor* self, const std::string& name, const nb::callable& apply) {
-             new (self) Postprocessor(postprocessor_of_function(name, apply));
-           },
-           "name"_a, "apply"_a, "`apply(sch, target)` changes the schedule.")
+      .def(
+          "__init__",
+          [](Postprocessor* self, const std::string& name, const nb::callable& apply) {
+            new (self) Postprocessor(postprocessor_of_function(name, apply));
+          },
+          "name"_a, "apply"_a, "`apply(sch, target)` changes the schedule.")
       .def_ro("name", &Postprocessor::name);
   nb::class_<Space>(tune, "Space", "A space of schedules, among which a tuner chooses.")
       .def(
@@ -274,64 +266,68 @@ void bind_spaces(nb::module_& tune) {
           "mod"_a, "target"_a = "llvm", "seed"_a = 0);
   tune.def("schedule_fn", &space_of_function, "function"_a,
            "Makes a space of one design from a function that schedules what it is given.");
-  tune.def("post_order_apply",
-           [](const std::vector<ScheduleRule>& rules) { return tune::post_order_apply(rules); },
-           "rules"_a = nb::tuple(), "Makes a space from rules; without rules, the default ones.");
-  tune.def("default_rules", [](const TargetLike& t) { return tune::default_rules(to_target(t)); },
-           "target"_a = "llvm");
-  tune.def("default_postprocessors",
-           [](const TargetLike& t) { return tune::default_postprocessors(to_target(t)); },
-           "target"_a = "llvm");
+  tune.def(
+      "post_order_apply",
+      [](const std::vector<ScheduleRule>& rules) { return tune::post_order_apply(rules); },
+      "rules"_a = nb::tuple(), "Makes a space from rules; without rules, the default ones.");
+  tune.def(
+      "default_rules", [](const TargetLike& t) { return tune::default_rules(to_target(t)); },
+      "target"_a = "llvm");
+  tune.def(
+      "default_postprocessors",
+      [](const TargetLike& t) { return tune::default_postprocessors(to_target(t)); },
+      "target"_a = "llvm");
   tune.def("inline_constants", &tune::inline_constants);
-  tune.def("auto_inline",
-           [](bool into_producer) { return tune::auto_inline({.into_producer = into_producer}); },
-           "into_producer"_a = false);
-  tune.def("add_rfactor",
-           [](int max_jobs_per_core, int max_innermost_factor) {
-             return tune::add_rfactor({.max_jobs_per_core = max_jobs_per_core,
-                                       .max_innermost_factor = max_innermost_factor});
-           },
-           "max_jobs_per_core"_a = 16, "max_innermost_factor"_a = 64);
-  tune.def("multi_level_tiling",
-           [](const std::string& structure, int max_innermost_factor,
-              const std::vector<int>& write_reuse_levels, std::optional<int> read_reuse_level) {
-             return tune::multi_level_tiling({.structure = structure,
-                                              .max_innermost_factor = max_innermost_factor,
-                                              .write_reuse_levels = write_reuse_levels,
-                                              .read_reuse_level = read_reuse_level});
-           },
-           "structure"_a = "SSRSRS", "max_innermost_factor"_a = 64,
-           "write_reuse_levels"_a = std::vector<int>{1, 2}, "read_reuse_level"_a = 3);
-  tune.def("tiling_with_intrinsic",
-           [](const std::string& intrinsic, const std::string& structure,
-              int max_innermost_factor) {
-             return tune::tiling_with_intrinsic(
-                 intrinsic,
-                 {.structure = structure, .max_innermost_factor = max_innermost_factor});
-           },
-           "intrinsic"_a, "structure"_a = "SSRSRS", "max_innermost_factor"_a = 64);
-  tune.def("parallelize_vectorize_unroll",
-           [](int max_jobs_per_core, int max_vectorize_extent,
-              const std::vector<std::int64_t>& unroll_max_steps) {
-             return tune::parallelize_vectorize_unroll(
-                 {.max_jobs_per_core = max_jobs_per_core,
-                  .max_vectorize_extent = max_vectorize_extent,
-                  .unroll_max_steps = unroll_max_steps});
-           },
-           "max_jobs_per_core"_a = 16, "max_vectorize_extent"_a = 64,
-           "unroll_max_steps"_a = std::vector<std::int64_t>{0, 16, 64, 512});
+  tune.def(
+      "auto_inline",
+      [](bool into_producer) { return tune::auto_inline({.into_producer = into_producer}); },
+      "into_producer"_a = false);
+  tune.def(
+      "add_rfactor",
+      [](int max_jobs_per_core, int max_innermost_factor) {
+        return tune::add_rfactor(
+            {.max_jobs_per_core = max_jobs_per_core, .max_innermost_factor = max_innermost_factor});
+      },
+      "max_jobs_per_core"_a = 16, "max_innermost_factor"_a = 64);
+  tune.def(
+      "multi_level_tiling",
+      [](const std::string& structure, int max_innermost_factor,
+         const std::vector<int>& write_reuse_levels, std::optional<int> read_reuse_level) {
+        return tune::multi_level_tiling({.structure = structure,
+                                         .max_innermost_factor = max_innermost_factor,
+                                         .write_reuse_levels = write_reuse_levels,
+                                         .read_reuse_level = read_reuse_level});
+      },
+      "structure"_a = "SSRSRS", "max_innermost_factor"_a = 64,
+      "write_reuse_levels"_a = std::vector<int>{1, 2}, "read_reuse_level"_a = 3);
+  tune.def(
+      "tiling_with_intrinsic",
+      [](const std::string& intrinsic, const std::string& structure, int max_innermost_factor) {
+        return tune::tiling_with_intrinsic(
+            intrinsic, {.structure = structure, .max_innermost_factor = max_innermost_factor});
+      },
+      "intrinsic"_a, "structure"_a = "SSRSRS", "max_innermost_factor"_a = 64);
+  tune.def(
+      "parallelize_vectorize_unroll",
+      [](int max_jobs_per_core, int max_vectorize_extent,
+         const std::vector<std::int64_t>& unroll_max_steps) {
+        return tune::parallelize_vectorize_unroll({.max_jobs_per_core = max_jobs_per_core,
+                                                   .max_vectorize_extent = max_vectorize_extent,
+                                                   .unroll_max_steps = unroll_max_steps});
+      },
+      "max_jobs_per_core"_a = 16, "max_vectorize_extent"_a = 64,
+      "unroll_max_steps"_a = std::vector<std::int64_t>{0, 16, 64, 512});
   tune.def("random_compute_location", &tune::random_compute_location);
 }
 
 /// Adds a function that takes the options of tuning after its own arguments.
 template <class Function, class... Extra>
 void def_tuning(nb::module_& tune, const char* name, Function function, const Extra&... extra) {
-  tune.def(name, function, extra..., "target"_a = "llvm", nb::kw_only(),
-           "max_trials_global"_a = 64, "num_trials_per_iter"_a = 64, "space"_a = nb::none(),
-           "work_dir"_a = nb::none(), "task_name"_a = "main", "seed"_a = 0,
-           "measure"_a = tune::MeasureOptions(), "search"_a = tune::SearchOptions(),
-           "postprocessors"_a = nb::none(), "cost_model"_a = nb::none(), "log"_a = nb::none(),
-           "stop_on_interrupt"_a = true);
+  tune.def(name, function, extra..., "target"_a = "llvm", nb::kw_only(), "max_trials_global"_a = 64,
+           "num_trials_per_iter"_a = 64, "space"_a = nb::none(), "work_dir"_a = nb::none(),
+           "task_name"_a = "main", "seed"_a = 0, "measure"_a = tune::MeasureOptions(),
+           "search"_a = tune::SearchOptions(), "postprocessors"_a = nb::none(),
+           "cost_model"_a = nb::none(), "log"_a = nb::none(), "stop_on_interrupt"_a = true);
 }
 
 }  // namespace
@@ -341,11 +337,12 @@ void bind_tune(nb::module_& tune) {
   bind_options(tune);
   bind_spaces(tune);
   nb::class_<Task>(tune, "Task", "A program that is part of a larger whole.")
-      .def("__init__",
-           [](Task* self, const std::string& name, const tir::IRModule& mod, int weight) {
-             new (self) Task{.name = name, .mod = mod, .weight = weight};
-           },
-           "name"_a, "mod"_a, "weight"_a = 1)
+      .def(
+          "__init__",
+          [](Task* self, const std::string& name, const tir::IRModule& mod, int weight) {
+            new (self) Task{.name = name, .mod = mod, .weight = weight};
+          },
+          "name"_a, "mod"_a, "weight"_a = 1)
       .def_ro("name", &Task::name)
       .def_ro("mod", &Task::mod)
       .def_ro("weight", &Task::weight);
@@ -360,9 +357,9 @@ void bind_tune(nb::module_& tune) {
          int num_trials_per_iter, SpaceLike space, Folder work_dir, const std::string& task_name,
          std::uint64_t seed, const tune::MeasureOptions& measure, const tune::SearchOptions& search,
          Posts postprocessors, Model cost_model, Log log, bool stop_on_interrupt) {
-        tune::TuneOptions options = tune_options(
-            target, max_trials_global, num_trials_per_iter, space, work_dir, task_name, seed,
-            measure, search, postprocessors, cost_model, log, stop_on_interrupt);
+        tune::TuneOptions options =
+            tune_options(target, max_trials_global, num_trials_per_iter, space, work_dir, task_name,
+                         seed, measure, search, postprocessors, cost_model, log, stop_on_interrupt);
         options.mod = mod;
         const nb::gil_scoped_release release;
         return tune::tune_tir(options);
@@ -374,9 +371,9 @@ void bind_tune(nb::module_& tune) {
          int num_trials_per_iter, SpaceLike space, Folder work_dir, const std::string& task_name,
          std::uint64_t seed, const tune::MeasureOptions& measure, const tune::SearchOptions& search,
          Posts postprocessors, Model cost_model, Log log, bool stop_on_interrupt) {
-        const tune::TuneOptions options = tune_options(
-            target, max_trials_global, num_trials_per_iter, space, work_dir, task_name, seed,
-            measure, search, postprocessors, cost_model, log, stop_on_interrupt);
+        const tune::TuneOptions options =
+            tune_options(target, max_trials_global, num_trials_per_iter, space, work_dir, task_name,
+                         seed, measure, search, postprocessors, cost_model, log, stop_on_interrupt);
         const nb::gil_scoped_release release;
         return tune::tune_tasks(tasks, options);
       },

@@ -37,15 +37,16 @@ class PassContext:
 
     def options(self):
         """Returns the options of Tenon."""
-        options = {}
+        passes = {}
         if "tir.CommonSubexprElimTIR" in self.disabled_pass or self.config.get(
             "tir.disable_cse_tir"
         ):
-            options["disable_cse"] = True
+            passes["disable_cse"] = True
         if "tir.StorageRewrite" in self.disabled_pass:
-            options["disable_storage_rewrite"] = True
+            passes["disable_storage_rewrite"] = True
         if self.config.get("tir.disable_vectorize"):
-            options["disable_vectorize"] = True
+            passes["disable_vectorize"] = True
+        options = {"passes": passes}
         if self.config.get("tir.instrument_bound_checkers"):
             options["instrument_bounds"] = True
         return options

@@ -30,7 +30,7 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
     # TVM 0.9 partitions loops of constant extent only on request, and has no other passes that Tenon's
     # simple mode omits. Its addresses of prefetches exchange rows and columns.
     options["simple_mode"] = simple_mode or not PassContext.current().partitions_loops()
-    options["legacy_prefetch_index"] = True
+    options["passes"]["legacy_prefetch_index"] = True
     if isinstance(inp, _tenon.te.Schedule):
         return _tenon.lower(inp, arguments(args), name=name, **options)
     if isinstance(inp, _tenon.PrimFunc):

@@ -1,0 +1,174 @@
+"""Errors: their classes, the user's line, and exceptions of callbacks."""
+
+import inspect
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import tenon
+from tenon import te, tir
+
+
+def line():
+    return inspect.currentframe().f_back.f_lineno
+
+
+def vector():
+    A = te.placeholder((8,), "A")
+    B = te.compute((8,), lambda i: A[i] + 1, name="B")
+    return A, B, te.create_schedule(B)
+
+
+def test_an_error_has_the_users_file_and_line():
+    A, B, s = vector()
+    with pytest.raises(tenon.ScheduleError) as caught:
+        called = line(); s[B].split(B.op.axis[0], factor=0)
+    error = caught.value
+    assert error.file == __file__ and error.line == called
+    assert str(error) == f"{error.sentence} (at test_errors.py:{called})"
+
+
+def test_an_error_of_lower_names_the_line_of_the_declaration():
+    A = te.placeholder((8,), "A")
+    B = te.compute((9,), lambda i: A[i], name="B"); declared = line()
+    with pytest.raises(tenon.BoundError, match=f"test_errors.py:{declared}"):
+        tenon.build(te.create_schedule(B), [A, B])
+
+
+def test_every_error_is_a_tenon_error():
+    for name in ["TypeError", "ScheduleError", "BoundError", "LowerError", "TargetError",
+                 "RuntimeError", "InternalError"]:
+        assert issubclass(getattr(tenon, name), tenon.Error)
+    assert issubclass(tenon.TypeError, TypeError)
+    assert issubclass(tenon.RuntimeError, RuntimeError)
+
+
+def test_an_unknown_target_is_a_target_error():
+    A, B, s = vector()
+    with pytest.raises(tenon.TargetError, match="quantum"):
+        tenon.build(s, [A, B], "quantum")
+
+
+def test_an_unknown_option_is_named():
+    A, B, s = vector()
+    with pytest.raises(TypeError, match="unknown option `fast_maths`.*fast_math"):
+        tenon.build(s, [A, B], fast_maths=True)
+
+
+def test_an_option_of_a_wrong_type_is_named():
+    A, B, s = vector()
+    with pytest.raises(TypeError, match="`opt_level` must be an int, got str"):
+        tenon.build(s, [A, B], opt_level="three")
+
+
+def test_a_wrong_argument_is_named():
+    A, B, s = vector()
+    with pytest.raises(TypeError, match="axis: .*IterVar"):
+        s[B].split("i", factor=2)
+
+
+def test_integer_division_names_the_alternatives():
+    i = te.var("i")
+    with pytest.raises(tenon.TypeError, match="floordiv"):
+        i / 2
+
+
+def test_an_expression_has_no_truth_value():
+    i = te.var("i")
+    with pytest.raises(tenon.TypeError, match="no truth value"):
+        if i < 3:
+            pass
+
+
+def test_a_large_integer_is_refused():
+    with pytest.raises(TypeError):
+        te.var("i") + 2**80
+
+
+@pytest.mark.parametrize("make", [
+    lambda f: te.compute((4,), lambda i: f()),
+    lambda f: te.comm_reducer(lambda x, y: f(), lambda t: 0)(te.var("x"), axis=te.reduce_axis((0, 4))),
+    lambda f: te.extern_op((4,), [te.placeholder((4,))], lambda ins, outs: f()),
+    lambda f: te.decl_tensor_intrin(copy_op(), lambda ins, outs: f()),
+    lambda f: tir.post_order_visit(te.var("i") + 1, lambda e: f()),
+])
+def test_an_exception_of_a_callback_arrives_unchanged(make):
+    class Mine(Exception):
+        pass
+
+    error = Mine("from the callback")
+
+    def fail():
+        raise error
+
+    with pytest.raises(Mine) as caught:
+        make(fail)
+    assert caught.value is error
+
+
+def copy_op():
+    A = te.placeholder((4,), "A")
+    return te.compute((4,), lambda i: A[i]).op
+
+
+def test_exceptions_of_listeners_arrive_unchanged():
+    A, B, s = vector()
+
+    def step(name, seconds):
+        raise LookupError(name)
+
+    with pytest.raises(LookupError):
+        tenon.build(s, [A, B], on_step=step)
+
+
+def test_a_failed_primitive_leaves_the_schedule_unchanged():
+    A, B, s = vector()
+    before = repr(s)
+    with pytest.raises(tenon.ScheduleError):
+        s[B].reorder(B.op.axis[0], B.op.axis[0])
+    assert repr(s) == before
+
+
+def run(program, **environment):
+    folder = os.path.dirname(os.path.dirname(tenon.__file__))
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(program)], text=True,
+                          capture_output=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": folder, **environment})
+
+
+def test_the_module_works_after_fork():
+    done = run("""
+        import os, numpy as np, tenon
+        from tenon import te
+        A = te.placeholder((64,), "A")
+        B = te.compute((64,), lambda i: A[i] + 1, name="B")
+        s = te.create_schedule(B)
+        s[B].parallel(B.op.axis[0])
+        def call():
+            b = np.zeros(64, "float32")
+            tenon.build(s, [A, B])["main"](np.ones(64, "float32"), b)
+            assert b[63] == 2
+        call()
+        child = os.fork()
+        if child == 0:
+            call()
+            os._exit(7)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """)
+    assert done.stdout.strip() == "7", done.stderr
+
+
+def test_the_interpreter_ends_while_objects_live():
+    done = run("""
+        import numpy as np, tenon
+        from tenon import te
+        A = te.placeholder((64,), "A")
+        keep = [tenon.runtime.from_dlpack(np.zeros(8, "float32")), A]
+        keep.append(keep)
+        tenon.leak = keep
+    """)
+    assert done.returncode == 0 and done.stderr == ""

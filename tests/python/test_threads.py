@@ -1,0 +1,104 @@
+"""Threads of Python that compile and call."""
+
+import threading
+import time
+
+import numpy as np
+
+import tenon
+from tenon import te
+
+
+def matmul(n):
+    A = te.placeholder((n, n), "A")
+    B = te.placeholder((n, n), "B")
+    k = te.reduce_axis((0, n), "k")
+    C = te.compute((n, n), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    return A, B, C
+
+
+def run_all(work, count=8):
+    failures = []
+
+    def guarded(n):
+        try:
+            work(n)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(n,)) for n in range(count)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(120)
+    assert not failures, failures
+
+
+def test_eight_threads_compile_and_call():
+    def work(n):
+        A, B, C = matmul(16 + n)
+        s = te.create_schedule(C)
+        s[C].parallel(C.op.axis[0])
+        f = tenon.build(s, [A, B, C])["main"]
+        a = np.random.rand(16 + n, 16 + n).astype("float32")
+        c = np.zeros_like(a)
+        for _ in range(20):
+            f(a, a, c)
+        np.testing.assert_allclose(c, a @ a, rtol=1e-4)
+
+    run_all(work)
+
+
+def test_threads_share_a_schedule_and_a_function():
+    A, B, C = matmul(24)
+    s = te.create_schedule(C)
+    a = np.random.rand(24, 24).astype("float32")
+
+    def work(n):
+        f = tenon.build(s, [A, B, C])["main"]
+        c = np.zeros_like(a)
+        f(a, a, c)
+        np.testing.assert_allclose(c, a @ a, rtol=1e-4)
+
+    run_all(work)
+
+
+def test_a_schedule_changes_while_another_thread_builds_it():
+    A, B, C = matmul(24)
+    s = te.create_schedule(C)
+    stop = threading.Event()
+
+    def change():
+        axis = s[C].leaf_iter_vars[0]
+        for _ in range(8):
+            axis, _ = s[C].split(axis, factor=2)
+            time.sleep(0.001)
+
+    changer = threading.Thread(target=change)
+    changer.start()
+    for _ in range(5):
+        tenon.build(s, [A, B, C])
+    changer.join()
+
+
+def test_the_gil_is_free_while_code_runs():
+    A, B, C = matmul(400)
+    f = tenon.build(te.create_schedule(C), [A, B, C], autotune_loops=False)["main"]
+    a = np.random.rand(400, 400).astype("float32")
+    c = np.zeros_like(a)
+    ticks = []
+    running = threading.Event()
+
+    def work():
+        running.set()
+        for _ in range(5):
+            f(a, a, c)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    running.wait()
+    while worker.is_alive():
+        ticks.append(None)
+        time.sleep(0.001)
+    worker.join()
+    assert len(ticks) > 3
