@@ -206,7 +206,7 @@ void interpret(const tir::PrimFunc& func, const std::vector<InterpretedArgument>
 }  // namespace
 
 void bind_compat(nb::module_& parent) {
-  nb::module_ m = parent.def_submodule("compat", "Properties that tenon.compat.tvm asks for.");
+  nb::module_ m = parent.def_submodule("_compat", "Properties that tenon.compat.tvm asks for.");
   m.def(
       "kind", [](const te::Operation& op) { return inspect(op).kind; }, "op"_a);
   m.def(
@@ -238,7 +238,8 @@ void bind_compat(nb::module_& parent) {
                           : std::string();
       },
       "a"_a, "b"_a);
-  m.def("make_string", [](const std::string& text) { return tir::make_string(text); }, "text"_a);
+  m.def(
+      "make_string", [](const std::string& text) { return tir::make_string(text); }, "text"_a);
   m.def("interpret", &interpret, "func"_a, "args"_a,
         "Runs a function of any form on host memory, the threads of a device included.");
   m.def(

@@ -8,15 +8,16 @@ or `python -m tenon.compat.tvm program.py`. What is missing raises NotImplemente
 what to use instead."""
 
 from ... import _tenon
-from . import _modules
+from . import modules
 
-_modules.install()
+modules.install()
 
 from . import nodes  # noqa: E402,F401
-from . import _classes  # noqa: E402,F401
+from . import classes  # noqa: E402,F401
 from . import error, ir, nd, runtime, target, tir, te, transform  # noqa: E402,F401
 from . import arith, contrib, container, driver, script, testing, topi  # noqa: E402,F401
-from ._ffi import get_global_func, register_func, register_object  # noqa: E402,F401
+from . import ffi as _ffi  # noqa: E402,F401
+from .ffi import get_global_func, register_func, register_object  # noqa: E402,F401
 from .driver.build_module import build, lower  # noqa: E402,F401
 from .error import TVMError  # noqa: E402,F401
 from .ir import IRModule  # noqa: E402,F401
@@ -26,9 +27,4 @@ from .tir.op import const, max_value, min_value  # noqa: E402,F401
 from .te.operation import max, min  # noqa: E402,F401
 
 __version__ = "0.9.0"
-IRModule = ir.IRModule
-_refuse = _modules.refuse_others(__name__)
-
-
-def __getattr__(name):
-    return _refuse(name)
+__getattr__ = modules.refuse_others(__name__)

@@ -4,7 +4,7 @@ import os
 import runpy
 import sys
 
-from . import _modules  # noqa: F401
+from . import modules  # noqa: F401
 
 
 def main():

@@ -1,7 +1,7 @@
 """Simplification, as `tvm.arith`."""
 
 from ... import _tenon
-from ._modules import refuse_others
+from .modules import refuse_others
 from .tir.expr import value
 
 

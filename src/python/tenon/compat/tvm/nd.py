@@ -1,7 +1,7 @@
 """Arrays, as `tvm.nd`."""
 
 from ... import _tenon
-from ._modules import refuse_others
+from .modules import refuse_others
 from .nodes import Kind, add
 
 

@@ -6,7 +6,7 @@ an expression. The attributes that TVM's nodes have, such as `e.a` and `loop.bod
 Tenon's classes when this module is imported. An attribute that exists keeps its meaning."""
 
 from ... import _tenon
-from ..._tenon import compat as facts
+from ..._tenon import _compat as facts
 
 
 NODES = (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block, _tenon.te.Operation)
@@ -114,9 +114,9 @@ def field(x, name):
         if name == "op":
             return Op(f"tir.{node.name.removeprefix('tir.')}")
         if name == "args" and is_function:
-            return [_tenon.compat.make_string(node.name), *node.args]
+            return [_tenon._compat.make_string(node.name), *node.args]
     if kind == "Assert" and name == "message":
-        return _tenon.compat.make_string(node.message)
+        return _tenon._compat.make_string(node.message)
     if kind in ("Store", "Realize") and name == "producer":
         return Producer(node.buffer)
     if kind not in SAME:

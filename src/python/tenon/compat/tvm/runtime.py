@@ -2,7 +2,7 @@
 
 from ... import _tenon
 from . import nd
-from ._modules import refuse_others
+from .modules import refuse_others
 from .nodes import Kind, add
 
 ndarray = nd

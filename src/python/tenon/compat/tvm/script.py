@@ -5,8 +5,7 @@ import sys
 
 from ... import _tenon, script as own
 from ...script import words
-from ...script.expand import Buffer  # noqa: F401
-from ._modules import refuse_others
+from .modules import refuse_others
 
 # Files that spell buffers as calls, T.Buffer((128, 128), "float32"). What they print has the form of the
 # versions of TVM that introduced this spelling.
@@ -86,8 +85,4 @@ sys.modules[__name__ + ".tir"] = tir
 ir = words.Language("tvm.script.ir", {"ir_module": ir_module, "prim_func": prim_func})
 sys.modules[__name__ + ".ir"] = ir
 
-_refuse = refuse_others(__name__)
-
-
-def __getattr__(name):
-    return _refuse(name)
+__getattr__ = refuse_others(__name__)

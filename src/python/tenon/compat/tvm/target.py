@@ -1,6 +1,6 @@
 """Targets, as `tvm.target`."""
 
-from ._modules import refuse_others
+from .modules import refuse_others
 
 KINDS = {"cpu": "llvm", "c": "c", "llvm": "llvm", "cuda": "cuda", "nvptx": "cuda"}
 # Options of TVM that select schedules of its operator library.

@@ -1,6 +1,6 @@
 """The options of lowering, as `tvm.transform`."""
 
-from ._modules import refuse_others
+from .modules import refuse_others
 
 
 class PassContext:

@@ -1,6 +1,6 @@
 """Tools, as `tvm.contrib`."""
 
-from .._modules import refuse_others
+from ..modules import refuse_others
 from . import cblas, cc, clang, tedd, utils  # noqa: F401
 
 __getattr__ = refuse_others(__name__)

@@ -1,7 +1,7 @@
 """Matrix products by an external library, as `tvm.contrib.cblas`. The library is NumPy's."""
 
 from .. import te
-from .._ffi import register_func
+from ..ffi import register_func
 from ..tir.op import call_packed
 
 

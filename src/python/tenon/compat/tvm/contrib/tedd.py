@@ -34,7 +34,7 @@ def viz_schedule_tree(sch, show_svg=False, dot_file_path="", output_dot_string=F
             loop = quoted(f"{stage.op.name}.{axis.name}")
             lines.append(f"  {previous} -> {loop};")
             previous = loop
-        fields = _tenon.compat.stage_fields(stage)
+        fields = _tenon._compat.stage_fields(stage)
         if "attach_ivar" in fields:
             lines.append(f"  {name} -> {quoted(fields['attach_ivar'].name)} [style=dashed];")
     return write("\n".join([*lines, "}\n"]), dot_file_path, output_dot_string)
@@ -46,7 +46,7 @@ def viz_itervar_relationship_graph(sch, show_svg=False, dot_file_path="", output
     for stage in sch.stages:
         for axis in stage.all_iter_vars:
             lines.append(f"  {quoted(stage.op.name + '.' + axis.name)};")
-        for kind, parents, children in _tenon.compat.stage_fields(stage)["relations"]:
+        for kind, parents, children in _tenon._compat.stage_fields(stage)["relations"]:
             for parent in parents:
                 for child in children:
                     ends = [quoted(f"{stage.op.name}.{axis.name}") for axis in (parent, child)]

@@ -1,6 +1,6 @@
 """Lowering and compilation, as `tvm.driver`."""
 
-from .._modules import refuse_others
+from ..modules import refuse_others
 from . import build_module  # noqa: F401
 from .build_module import build, lower  # noqa: F401
 

@@ -39,8 +39,8 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
         lowered = {}
         for each, function in inp.functions.items():
             named = function
-            if not _tenon.compat.function_attributes(function).get("global_symbol"):
-                named = _tenon.compat.with_attribute(function, "global_symbol", each)
+            if not _tenon._compat.function_attributes(function).get("global_symbol"):
+                named = _tenon._compat.with_attribute(function, "global_symbol", each)
             lowered[each] = next(iter(_tenon.lower(named, **options).functions.values()))
         return _tenon.IRModule(lowered)
     raise ValueError(
@@ -50,7 +50,7 @@ def lower(inp, args=None, name="main", binds=None, simple_mode=False):
 
 def schedule_to_module(sch, args=None, name="main", binds=None):
     """Returns the module of a schedule before it is lowered."""
-    function = _tenon.compat.lower_to_loops(sch, arguments(args), name)
+    function = _tenon._compat.lower_to_loops(sch, arguments(args), name)
     return _tenon.IRModule({name: function})
 
 
@@ -97,7 +97,7 @@ def build(
 def named_module(inputs, name):
     """Returns a module in which every function has a symbol, and the name of its entry."""
     if isinstance(inputs, _tenon.PrimFunc):
-        symbol = str(_tenon.compat.function_attributes(inputs).get("global_symbol") or name)
+        symbol = str(_tenon._compat.function_attributes(inputs).get("global_symbol") or name)
         inputs = _tenon.IRModule({symbol: inputs})
     if isinstance(inputs, (list, tuple)):
         functions = {}
@@ -111,6 +111,6 @@ def named_module(inputs, name):
         )
     functions = {}
     for each, function in inputs.functions.items():
-        symbol = _tenon.compat.function_attributes(function).get("global_symbol") or each
-        functions[each] = _tenon.compat.with_attribute(function, "global_symbol", str(symbol))
+        symbol = _tenon._compat.function_attributes(function).get("global_symbol") or each
+        functions[each] = _tenon._compat.with_attribute(function, "global_symbol", str(symbol))
     return _tenon.IRModule(functions), next(iter(functions), name)

@@ -64,7 +64,7 @@ class InterpretedFunction:
                 copies.append((arg, array))
             else:
                 given.append(float(arg) if isinstance(arg, float) else int(arg))
-        _tenon.compat.interpret(self.function, given)
+        _tenon._compat.interpret(self.function, given)
         for arg, array in copies:
             arg.copy_from(array)
 

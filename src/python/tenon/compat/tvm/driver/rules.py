@@ -41,7 +41,7 @@ def applied(module, kind):
 
     return _tenon.IRModule(
         {
-            name: _tenon.compat.with_body(f, _tenon.tir.rewrite(f.body, replace))
+            name: _tenon._compat.with_body(f, _tenon.tir.rewrite(f.body, replace))
             for name, f in module.functions.items()
         }
     )

@@ -2,7 +2,7 @@
 
 from .... import _tenon
 from ....script import print_script
-from .._modules import refuse_others
+from ..modules import refuse_others
 from ..nodes import Kind, Op, facts  # noqa: F401
 from ..tir.expr import PrimExpr  # noqa: F401
 

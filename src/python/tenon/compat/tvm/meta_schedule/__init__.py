@@ -1,7 +1,7 @@
 """Tuning, as `tvm.meta_schedule`."""
 
 from .... import _tenon
-from .._modules import refuse_others
+from ..modules import refuse_others
 from ..target import Target
 from ..tir.schedule import Schedule
 from . import space_generator, tir_integration  # noqa: F401

@@ -5,7 +5,7 @@ from ..tir.op import (  # noqa: F401
     exp10, exp2, floor, floordiv, floormod, fmod, if_then_else, indexdiv, indexmod, isfinite, isinf,
     isnan, log, log10, log1p, log2, max_value, min_value, nearbyint, popcount, power, round, rsqrt,
     sigmoid, sin, sinh, sqrt, tan, tanh, trunc, truncdiv, truncmod)
-from .._modules import refuse_others
+from ..modules import refuse_others
 from . import operation, schedule, tag, tensor, tensor_intrin  # noqa: F401
 from .operation import (  # noqa: F401
     comm_reducer, compute, create_prim_func, extern, extern_primfunc, max, min, placeholder,

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from .._modules import refuse_others
+from ..modules import refuse_others
 
 
 def assert_allclose(actual, desired, rtol=1e-7, atol=1e-7):

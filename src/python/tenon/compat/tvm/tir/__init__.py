@@ -1,6 +1,6 @@
 """Loop programs and block programs, as `tvm.tir`."""
 
-from .._modules import refuse_others
+from ..modules import refuse_others
 from . import buffer, expr, function, ir_builder, op, schedule, stmt, stmt_functor  # noqa: F401
 from .buffer import Buffer, decl_buffer  # noqa: F401
 from .expr import (  # noqa: F401

@@ -1,7 +1,7 @@
 """Analyses of programs, as `tvm.tir.analysis`."""
 
 from .... import _tenon
-from .._modules import refuse_others
+from ..modules import refuse_others
 
 
 def expr_deep_equal(lhs, rhs):

@@ -61,7 +61,7 @@ class FloatImm(metaclass=Kind):
 class StringImm(metaclass=Kind):
     @staticmethod
     def make(text, span=None):
-        return _tenon.compat.make_string(text)
+        return _tenon._compat.make_string(text)
 
 
 class ConstExpr(metaclass=Kind, kinds=("IntImm", "FloatImm", "StringImm")):
@@ -155,7 +155,7 @@ class BufferLoad(metaclass=Kind):
 class ProducerLoad(metaclass=Kind):
     @staticmethod
     def make(producer, indices, span=None):
-        return _tenon.compat.make_producer_load(producer, list(indices))
+        return _tenon._compat.make_producer_load(producer, list(indices))
 
 
 class Load(metaclass=Kind, kinds=()):

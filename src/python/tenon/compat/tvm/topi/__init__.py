@@ -1,6 +1,6 @@
 """The operator library, as `tvm.topi`."""
 
-from .._modules import refuse_others
+from ..modules import refuse_others
 from . import generic, math, nn, tag, transform, utils  # noqa: F401
 from .math import (  # noqa: F401
     abs, add, broadcast_add, broadcast_mul, broadcast_sub, broadcast_to, cast, ceil, clip, divide,

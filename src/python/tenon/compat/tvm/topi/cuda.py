@@ -1,7 +1,7 @@
 """Schedules for GPUs, as `tvm.topi.cuda`."""
 
 from .... import _tenon
-from .._modules import refuse_others
+from ..modules import refuse_others
 from ..te.schedule import create_schedule
 from . import nn
 

@@ -1,7 +1,7 @@
 """Schedules of operators, as `tvm.topi.generic`."""
 
 from ..te.schedule import create_schedule
-from .._modules import refuse_others
+from ..modules import refuse_others
 from .utils import traverse_inline
 
 

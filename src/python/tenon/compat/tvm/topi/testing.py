@@ -1,6 +1,6 @@
 """References and schedules of tests, as `tvm.topi.testing`."""
 
-from .._modules import refuse_others
+from ..modules import refuse_others
 from . import generic, nn
 
 

@@ -1,7 +1,7 @@
 """Shapes as Python numbers, as `tvm.topi.utils`."""
 
 from .... import _tenon
-from .._modules import refuse_others
+from ..modules import refuse_others
 
 
 def get_const_int(expr):

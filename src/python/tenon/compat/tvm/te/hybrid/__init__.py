@@ -5,7 +5,7 @@ import inspect
 import types
 
 from ..... import _tenon
-from ..._modules import refuse_others
+from ...modules import refuse_others
 from .. import operation
 from ..tensor import Tensor
 from .parser import Parser

@@ -1,6 +1,6 @@
 """Schedules of block programs, as `tvm.tir.schedule`."""
 
-from ..._modules import refuse_others
+from ...modules import refuse_others
 from . import schedule  # noqa: F401
 from .schedule import (  # noqa: F401
     BlockRV, ExprRV, LoopRV, Schedule, ScheduleError, StmtSRef)

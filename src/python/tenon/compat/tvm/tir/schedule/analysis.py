@@ -1,6 +1,6 @@
 """Analyses of block programs."""
 
-from ..._modules import refuse_others
+from ...modules import refuse_others
 
 
 def later(name):

@@ -1,7 +1,7 @@
 """Operators of neural networks, as `tvm.topi.nn`."""
 
 from ..... import _tenon
-from ..._modules import refuse_others
+from ...modules import refuse_others
 from ...te.operation import compute
 from .. import math, tag
 from ..utils import simplify

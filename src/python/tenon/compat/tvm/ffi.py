@@ -2,7 +2,7 @@
 
 from ... import _tenon
 from . import error as base  # noqa: F401
-from ._modules import refuse_others
+from .modules import refuse_others
 
 FUNCTIONS = {}
 

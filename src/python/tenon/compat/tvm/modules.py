@@ -8,6 +8,11 @@ import sys
 REAL = __name__.rpartition(".")[0]
 
 
+def real_name(name):
+    """Returns the name of the module that a module of TVM stands for."""
+    return REAL + name[3:].replace("._ffi", ".ffi")
+
+
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `tvm.x` as `tenon.compat.tvm.x`. Both names denote one module."""
 
@@ -17,7 +22,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path=None, target=None):
         if name != "tvm" and not name.startswith("tvm."):
             return None
-        real = REAL + name[3:]
+        real = real_name(name)
         if real not in sys.modules:
             try:
                 found = importlib.util.find_spec(real)
@@ -28,7 +33,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.util.spec_from_loader(name, self)
 
     def create_module(self, spec):
-        module = importlib.import_module(REAL + spec.name[3:])
+        module = importlib.import_module(real_name(spec.name))
         self.specs[spec.name] = module.__spec__
         return module
 
