@@ -581,3 +581,44 @@ def test_an_assertion_on_python_values_is_checked_while_reading():
         def wrong(A: T.Buffer((n,), "float32")):
             assert n % 3 == 0, "a multiple of 4"
             T.evaluate(0)
+
+
+def lane_of(i, j):
+    row = i % 8
+    return row * 4 + j % 8 // 2, j // 8 * 4 + j % 2
+
+
+def test_a_function_returns_several_expressions():
+    @T.prim_func
+    def spread(A: T.Buffer((8, 16), "float32"), B: T.Buffer((32, 8), "float32")):
+        for i, j in T.grid(8, 16):
+            lane, item = lane_of(i, j)
+            B[lane, item] = A[i, j]
+
+    @T.prim_func
+    def written(A: T.Buffer((8, 16), "float32"), B: T.Buffer((32, 8), "float32")):
+        for i, j in T.grid(8, 16):
+            B[i % 8 * 4 + j % 8 // 2, j // 8 * 4 + j % 2] = A[i, j]
+
+    assert_same(spread, written)
+
+
+@script.macro
+def swap(buffer, i, j):
+    first = buffer[i]
+    buffer[i] = buffer[j]
+    buffer[j] = first
+
+
+def test_a_variable_of_a_macro_of_statements_keeps_its_value():
+    @T.prim_func
+    def swapped(A: T.Buffer((2,), "float32")):
+        T.func_attr({"global_symbol": "main", "tir.noalias": True})
+        with T.block("swap"):
+            T.reads(A[0:2])
+            T.writes(A[0:2])
+            swap(A, 0, 1)
+
+    a = np.array([1, 2], np.float32)
+    tenon.build(tenon.IRModule({"main": swapped}))["main"](a)
+    np.testing.assert_array_equal(a, [2, 1])

@@ -527,7 +527,7 @@ class Scope:
             if isinstance(items, (ast.Tuple, ast.List)):
                 return items
         scope, body = self.enter(node, callee)
-        statements = scope.prefix(body)
+        statements = scope.prefix(body, of_expression=True)
         if not statements or not isinstance(statements[-1], ast.Return):
             self.refuse(node, f"`{ast.unparse(node.func)}` returns no expression")
         if len(statements) > 1:
@@ -560,19 +560,22 @@ class Scope:
         handle = ast.keyword("dtype", ast.Constant("handle"))
         return ast.Call(word("tvm_access_ptr"), [typed, data, offset, extent, mask], [handle])
 
-    def prefix(self, body):
+    def prefix(self, body, of_expression=False):
         """Evaluates assignments and conditions on Python values at the beginning of a body and
-        returns the other statements."""
+        returns the other statements. In a function that returns an expression, a name that is
+        given an expression stands for it."""
         for n, statement in enumerate(body):
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
             if isinstance(statement, ast.Assign) and self.assign_static(statement):
                 continue
+            if of_expression and isinstance(statement, ast.Assign) and self.assign_tree(statement):
+                continue
             if isinstance(statement, ast.If):
                 value = self.truth(statement.test)
                 if value is not MISSING:
                     chosen = statement.body if value else statement.orelse
-                    return self.prefix([*chosen, *body[n + 1 :]])
+                    return self.prefix([*chosen, *body[n + 1 :]], of_expression)
             if isinstance(statement, ast.Return):
                 return [statement]
             return body[n:]
@@ -776,6 +779,18 @@ class Scope:
                 return False
         for target in node.targets:
             self.assign_pattern(target, value)
+        return True
+
+    def assign_tree(self, node):
+        """Lets a name stand for an expression of the script; returns whether the assignment was one
+        of an expression to a name."""
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            return False
+        value = self.expr(node.value)
+        if self.is_declaration(value):
+            return False
+        self.static.pop(node.targets[0].id, None)
+        self.trees[node.targets[0].id] = value
         return True
 
     def is_name_pattern(self, target):

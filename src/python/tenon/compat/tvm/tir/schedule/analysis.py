@@ -11,6 +11,7 @@ def later(name):
 
 
 suggest_index_map = later("suggest_index_map")
+get_auto_tensorize_mapping_info = later("get_auto_tensorize_mapping_info")
 get_tensorize_loop_mapping = later("get_tensorize_loop_mapping")
 TensorizeInfo = None
 

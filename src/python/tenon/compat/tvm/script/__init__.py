@@ -3,14 +3,14 @@
 import os
 import sys
 
-from ... import _tenon, script as own
-from ...script import words
-from .modules import refuse_others
+from .... import _tenon, script as own
+from ....script import words
+from ..modules import refuse_others
 
 # Files that spell buffers as calls, T.Buffer((128, 128), "float32"). What they print has the form of the
 # versions of TVM that introduced this spelling.
 MODERN_FILES = set()
-PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
 _state = {"defers": False}
 
 
