@@ -139,7 +139,7 @@ def closure(room):
 
 def resolve(path, quoted, name):
     """The file of ours that the include names, relative to the root; None if it is none of ours."""
-    bases = ["include", "src", "."]
+    bases = ["include", "src", ".", "src/python"]
     if quoted:
         bases.insert(0, path.parent)
     for base in bases:

@@ -1,6 +1,7 @@
 #include "tenon/runtime/c_api.h"
 
 #include <array>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -68,6 +69,37 @@ const CSymbol& c_symbol(std::string_view name) {
   for (const CSymbol& symbol : c_symbols())
     if (symbol.name == name) return symbol;
   internal_error("the runtime has no function `" + std::string(name) + "` for generated code");
+}
+
+namespace {
+
+/// The functions of define_function.
+struct DefinedFunctions {
+  std::mutex mutex;
+  std::map<std::string, void*> addresses;
+};
+
+DefinedFunctions& functions_of_program() {
+  static DefinedFunctions functions;
+  return functions;
+}
+
+}  // namespace
+
+void define_function(const std::string& name, void* address) {
+  DefinedFunctions& functions = functions_of_program();
+  const std::scoped_lock lock(functions.mutex);
+  if (address != nullptr) {
+    functions.addresses[name] = address;
+  } else {
+    functions.addresses.erase(name);
+  }
+}
+
+std::map<std::string, void*> defined_functions() {
+  DefinedFunctions& functions = functions_of_program();
+  const std::scoped_lock lock(functions.mutex);
+  return functions.addresses;
 }
 
 }  // namespace tenon::runtime

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh BUILD FILE: runs pytest on FILE with the module in the folder BUILD. 77, which ctest reports as skipped,
-# where the module is not built.
+# run.sh BUILD FILE: runs pytest on FILE with the module in the folder BUILD. Where the module is not built it
+# ends with 77, which ctest reports as skipped.
 set -euo pipefail
 
 python=$1/python/venv/bin/python

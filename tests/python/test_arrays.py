@@ -193,6 +193,13 @@ def test_more_than_eight_arguments():
     assert b.tolist() == [45, 45]
 
 
+def test_a_wrong_argument_among_many_is_refused():
+    f = add_one()
+    for _ in range(10):
+        with pytest.raises(TypeError):
+            f(*[np.zeros(8, "float32")] * 9, "text")
+
+
 def test_a_module_is_saved_and_loaded(tmp_path):
     A = te.placeholder((4,), "A")
     B = te.compute((4,), lambda i: A[i] * 2, name="B")

@@ -4,9 +4,10 @@ import threading
 import time
 
 import numpy as np
+import pytest
 
 import tenon
-from tenon import te
+from tenon import te, tir
 
 
 def matmul(n):
@@ -102,3 +103,38 @@ def test_the_gil_is_free_while_code_runs():
         time.sleep(0.001)
     worker.join()
     assert len(ticks) > 3
+
+
+def calls_python(function, parallel):
+    """A function that calls `function(array, i)` in a loop of 64 iterations."""
+    tenon.runtime.register_packed_function("test_threads_callback", function)
+    A = te.placeholder((64,), "A")
+
+    def body(ins, outs):
+        ib = tir.IRBuilder()
+        with ib.for_range(0, 64, "i", kind="parallel" if parallel else "serial") as i:
+            ib.emit(tenon.call_intrin("int32", "tvm_call_packed", "test_threads_callback", i))
+        return ib.get()
+
+    B = te.extern_op((64,), [A], body, name="B")
+    return tenon.build(te.create_schedule(B), [A, B])["main"]
+
+
+def test_generated_code_calls_python():
+    seen = []
+    calls_python(lambda i: seen.append(i), False)(np.zeros(64, "float32"), np.zeros(64, "float32"))
+    assert seen == list(range(64))
+
+
+def test_a_callback_that_raises_in_a_parallel_loop_arrives_unchanged():
+    error = ArithmeticError("in a parallel loop")
+
+    def fail(i):
+        if i == 40:
+            raise error
+
+    f = calls_python(fail, True)
+    for _ in range(3):
+        with pytest.raises(ArithmeticError) as caught:
+            f(np.zeros(64, "float32"), np.zeros(64, "float32"))
+        assert caught.value is error

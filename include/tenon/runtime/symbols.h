@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tenon::runtime {
@@ -25,5 +27,11 @@ struct CSymbol {
 std::span<const CSymbol> c_symbols();
 /// Returns the function of this name. Precondition: it exists.
 const CSymbol& c_symbol(std::string_view name);
+
+/// Makes a function of the program callable by code that is loaded from now on, under a name that
+/// the dynamic linker does not know. Replaces an earlier one of the same name. Null removes it.
+void define_function(const std::string& name, void* address);
+/// Returns the functions that the program has defined, by name.
+std::map<std::string, void*> defined_functions();
 
 }  // namespace tenon::runtime

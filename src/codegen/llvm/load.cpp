@@ -19,6 +19,10 @@
 #include "tenon/runtime/symbols.h"
 #include "tenon/support/error.h"
 
+// Functions of libgcc, of which only the addresses are used.
+extern "C" void _Unwind_Resume();
+extern "C" void __gcc_personality_v0();
+
 namespace tenon::codegen {
 
 namespace {
@@ -148,6 +152,15 @@ class CompiledModule : public runtime::ModuleImpl {
     for (const runtime::CSymbol& symbol : runtime::c_symbols())
       symbols[jit_->mangleAndIntern(llvm::StringRef(symbol.name.data(), symbol.name.size()))] = {
           llvm::orc::ExecutorAddr::fromPtr(symbol.address), llvm::JITSymbolFlags::Exported};
+    for (const auto& [name, address] : runtime::defined_functions())
+      symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
+                                              llvm::JITSymbolFlags::Exported};
+    // Cleanups of code with exceptions call these. A process that opens libtenon.so itself, such as
+    // Python, does not show them to everybody.
+    symbols[jit_->mangleAndIntern("_Unwind_Resume")] = {
+        llvm::orc::ExecutorAddr::fromPtr(&_Unwind_Resume), llvm::JITSymbolFlags::Exported};
+    symbols[jit_->mangleAndIntern("__gcc_personality_v0")] = {
+        llvm::orc::ExecutorAddr::fromPtr(&__gcc_personality_v0), llvm::JITSymbolFlags::Exported};
     return jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)));
   }
 

@@ -224,12 +224,14 @@ CallArguments::CallArguments(const runtime::Function& function, PyObject* const*
       new (arguments_ + count_) runtime::Argument(convert(items[count_], view, count_));
     }
   } catch (...) {
-    this->~CallArguments();
+    release();
     throw;
   }
 }
 
-CallArguments::~CallArguments() {
+CallArguments::~CallArguments() { release(); }
+
+void CallArguments::release() {
   for (; views_ > 0; --views_) {
     View& view = view_of_[views_ - 1];
     if (view.buffer.obj != nullptr) PyBuffer_Release(&view.buffer);

@@ -50,6 +50,8 @@ class CallArguments {
   runtime::Argument convert(PyObject* object, View& view, std::size_t position);
   runtime::Argument convert_buffer(PyObject* object, View& view, std::size_t position);
   void check_writable(std::size_t position);
+  /// Releases the views that were made.
+  void release();
   std::string name_of(std::size_t position) const;
 
   const runtime::Function& function_;

@@ -22,6 +22,8 @@ NB_MODULE(_tenon, m) {
   nb::module_ topi = m.def_submodule("topi", "The operator library and its schedules.");
   nb::module_ tune = m.def_submodule("tune", "Schedules found by measuring.");
   nb::module_ runtime = m.def_submodule("runtime", "Arrays and compiled functions.");
+  // Registered functions and callbacks live as long as the process.
+  nb::set_leak_warnings(false);
   m.def("set_package_folder", &set_package_folder, "folder"_a);
   bind_errors(m);
   bind_types(m);

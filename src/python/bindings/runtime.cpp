@@ -3,6 +3,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
+#include "bindings/packed.h"
 #include "tenon/runtime/bound_call.h"
 #include "tenon/runtime/module.h"
 #include "tenon/runtime/spec.h"
@@ -24,6 +25,7 @@ void call(const Function& function, PyObject* const* items, std::size_t count) {
     const nb::gil_scoped_release release;
     function.call(arguments.list(), std::nullopt);
   } catch (const RuntimeError& error) {
+    rethrow_raised(error.what());
     // The user's line takes time to find, and only errors need it.
     throw RuntimeError(error.what(), here());
   }
@@ -63,6 +65,7 @@ std::vector<PyObject*> pointers(const nb::args& args) {
 
 void bind_runtime(nb::module_& m, nb::module_& runtime) {
   bind_arrays(m, runtime);
+  bind_packed(m, runtime);
   nb::class_<Timing>(runtime, "Timing", "Timing results of a function, in seconds per call.")
       .def_ro("mean", &Timing::mean)
       .def_ro("median", &Timing::median)

@@ -1,0 +1,151 @@
+// Python functions that generated code calls (tvm_call_packed, call_extern by their names).
+//
+// Generated code calls a C function without a closure, so that each registered function takes one
+// of a fixed number of entry points. An exception becomes a failed status, which stops parallel
+// loops; its number in the message finds it again when the call returns to Python.
+#include "bindings/packed.h"
+
+#include <array>
+#include <map>
+#include <mutex>
+
+#include "bindings/arrays.h"
+#include "bindings/callback.h"
+#include "tenon/runtime/c_api.h"
+#include "tenon/runtime/symbols.h"
+
+namespace tenon::python {
+
+namespace {
+
+constexpr std::size_t kMaxPackedFunctions = 256;
+constexpr const char* kMarker = "a Python function raised exception #";
+
+struct PackedFunctions {
+  std::mutex mutex;
+  std::vector<std::pair<std::string, Callback>> functions;
+  std::map<int, std::exception_ptr> raised;
+  int number = 0;
+};
+
+PackedFunctions& packed() {
+  static PackedFunctions& functions = *new PackedFunctions();  // outlives the interpreter
+  return functions;
+}
+
+/// Returns an array that refers to the elements of a tensor for the duration of a call.
+Array borrow(const DLTensor& tensor) {
+  struct Borrowed {
+    DLManagedTensor managed;
+    std::vector<std::int64_t> shape, strides;
+  };
+  auto borrowed = std::make_unique<Borrowed>();
+  borrowed->shape.assign(tensor.shape, tensor.shape + tensor.ndim);
+  borrowed->managed.dl_tensor = tensor;
+  borrowed->managed.dl_tensor.shape = borrowed->shape.data();
+  if (tensor.strides != nullptr) {
+    borrowed->strides.assign(tensor.strides, tensor.strides + tensor.ndim);
+    borrowed->managed.dl_tensor.strides = borrowed->strides.data();
+  }
+  borrowed->managed.manager_ctx = borrowed.get();
+  borrowed->managed.deleter = [](DLManagedTensor* self) {
+    delete static_cast<Borrowed*>(self->manager_ctx);
+  };
+  runtime::NDArray array = runtime::NDArray::from_dlpack(&borrowed->managed);
+  static_cast<void>(borrowed.release());
+  return {std::move(array)};
+}
+
+nb::object to_object(const TenonValue& value, std::int32_t code) {
+  switch (code) {
+    case kTenonInt:
+      return nb::int_(value.i);
+    case kTenonUInt:
+      return nb::int_(static_cast<std::uint64_t>(value.i));
+    case kTenonFloat:
+      return nb::float_(value.f);
+    case kTenonTensor:
+      return nb::cast(borrow(*static_cast<const DLTensor*>(value.p)));
+    case kTenonNull:
+      return nb::none();
+    default:
+      return nb::int_(reinterpret_cast<std::uintptr_t>(value.p));
+  }
+}
+
+std::int32_t call_packed(std::size_t entry, const TenonValue* args, const std::int32_t* codes,
+                         std::int32_t count) noexcept {
+  const nb::gil_scoped_acquire gil;
+  try {
+    std::optional<Callback> function;
+    {
+      const std::scoped_lock lock(packed().mutex);
+      function = packed().functions.at(entry).second;
+    }
+    nb::list arguments;
+    for (std::int32_t n = 0; n < count; ++n) arguments.append(to_object(args[n], codes[n]));
+    (*function)(*arguments);
+    return kTenonOk;
+  } catch (...) {
+    const std::scoped_lock lock(packed().mutex);
+    const int number = ++packed().number;
+    packed().raised[number] = std::current_exception();
+    tenon_set_last_error((kMarker + std::to_string(number) + ";").c_str());
+    return kTenonError;
+  }
+}
+
+template <std::size_t Entry>
+std::int32_t entry_point(const TenonValue* args, const std::int32_t* codes, std::int32_t count) {
+  return call_packed(Entry, args, codes, count);
+}
+
+constexpr auto kEntryPoints = []<std::size_t... N>(std::index_sequence<N...>) {
+  return std::array<TenonPackedFunction, sizeof...(N)>{entry_point<N>...};
+}
+(std::make_index_sequence<kMaxPackedFunctions>());
+
+void register_packed_function(const std::string& name, const nb::callable& function) {
+  PackedFunctions& all = packed();
+  std::optional<Callback> replaced;  // is destroyed without the lock
+  const std::scoped_lock lock(all.mutex);
+  for (std::size_t n = 0; n < all.functions.size(); ++n) {
+    if (all.functions[n].first != name) continue;
+    replaced = all.functions[n].second;
+    all.functions[n].second = Callback(function);
+    return;
+  }
+  if (all.functions.size() == kMaxPackedFunctions)
+    throw RuntimeError("register_packed_function: there are already " +
+                           std::to_string(kMaxPackedFunctions) + " functions",
+                       here());
+  all.functions.emplace_back(name, function);
+  runtime::define_function(name, reinterpret_cast<void*>(kEntryPoints[all.functions.size() - 1]));
+}
+
+}  // namespace
+
+void rethrow_raised(const std::string& message) {
+  const std::size_t place = message.find(kMarker);
+  if (place == std::string::npos) return;
+  const int number = std::atoi(message.c_str() + place + std::string_view(kMarker).size());
+  std::exception_ptr error;
+  {
+    const std::scoped_lock lock(packed().mutex);
+    const auto found = packed().raised.find(number);
+    if (found == packed().raised.end()) return;
+    error = found->second;
+    packed().raised.erase(found);
+  }
+  std::rethrow_exception(error);
+}
+
+void bind_packed(nb::module_& m, nb::module_& runtime) {
+  runtime.def(
+      "register_packed_function", &register_packed_function, "name"_a, "function"_a,
+      "Lets code that is built from now on call a Python function by this name, with arrays "
+      "and numbers. The arrays are valid until the function returns.");
+  m.attr("register_packed_function") = runtime.attr("register_packed_function");
+}
+
+}  // namespace tenon::python
