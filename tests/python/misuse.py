@@ -70,14 +70,15 @@ def good_values():
         buffer, tir.IRBuilder(), tenon.Range(0, 8), tenon.Target("llvm"), tenon.cpu(), tenon.Float(32),
         te.thread_axis("threadIdx.x"), runtime.NDArray.zeros((8, 8)), np.zeros((8, 8), "float32"),
         arith.Analyzer(), arith.Interval(0, 7), tir.Evaluate(0), tir.make_nop(), te.infer_bound(s),
-        A[0, 0:4], func.body.node, lambda *args: args[0] if args else 0, [A, B, D], (0, 8), [k], [A], {A: buffer},
+        A[0, 0:4], func.body.node, lambda *args: args[0] if args else 0, [A, B, D], (0, 8), [k], [A],
+        {A: buffer},
     ]
 
 
 BAD_VALUES = [
-    None, True, 0, 1, -1, 3, 8, 2**31, 2**63, 2**64, -2**63, 2**200, 0.5, float("nan"), float("inf"), "", "A",
-    "float32", "llvm", "no such thing", "\0", "\ud800", "x" * 10000, b"bytes", [], (), {}, [None], [[]], (1, 2, 3),
-    {"a": 1}, object(), FailingIndex(), FailingDlpack(), LyingDlpack(), FailingLength(), fail, len, int, type, 1j,
+    None, True, 0, 1, -1, 3, 8, 2**31, 2**63, 2**64, -2**63, 2**200, 0.5, float("nan"), float("inf"), "",
+    "A", "float32", "llvm", "no such thing", "\0", "\ud800", "x" * 10000, b"bytes", [], (), {}, [None], [[]],
+    (1, 2, 3), {"a": 1}, object(), FailingIndex(), FailingDlpack(), LyingDlpack(), FailingLength(), fail, len, int, type, 1j,
     np.int64(3), np.float32(2), np.bool_(True), np.zeros(0), np.zeros((2, 2), "complex64"), np.array("text"),
     np.zeros(3, [("x", "f4")]), np.zeros((8, 8), "float32")[::2], range(3), iter([]), slice(None), Ellipsis,
     NotImplemented, set(), memoryview(b"abc"),
