@@ -127,6 +127,7 @@ nb::object number_of(const Expr& e, const char* what) {
     return nb::int_(integer->value);
   }
   if (const auto* constant = e.as<tir::FloatImm>()) return nb::float_(constant->value);
+  if (const auto* text = e.as<tir::StringImm>()) return nb::str(text->value.c_str());
   throw TypeError("`" + tir::print_expr(e) + "` is not a constant and has no " + what, here());
 }
 

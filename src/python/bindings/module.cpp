@@ -1,5 +1,6 @@
 // The extension module `tenon._tenon`. The package `tenon` names its parts.
 #include "bindings/arith.h"
+#include "bindings/compat.h"
 #include "bindings/driver.h"
 #include "bindings/errors.h"
 #include "bindings/inspect.h"
@@ -38,6 +39,7 @@ NB_MODULE(_tenon, m) {
   bind_s_tir(s_tir);
   bind_tune(tune);
   bind_inspect(m, te);
+  bind_compat(m);
 }
 
 }  // namespace tenon::python

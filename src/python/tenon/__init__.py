@@ -26,3 +26,12 @@ import tenon.te as te
 import tenon.tir as tir
 import tenon.topi as topi
 import tenon.tune as tune
+
+
+def __getattr__(name):
+    """Imports `tenon.script` when it is first used; few programs need Python's parser."""
+    if name != "script":
+        raise AttributeError(f"module `tenon` has no attribute `{name}`")
+    import importlib
+
+    return importlib.import_module("tenon.script")

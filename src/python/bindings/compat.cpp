@@ -1,0 +1,266 @@
+// Programs as nodes: the kind of each node and its fields, with the names of TVM 0.9. For tools
+// that read programs, and for tenon.compat.tvm.
+//
+//   inspect.kind(i + 1)          # "Add"
+//   inspect.fields(i + 1)        # {"a": i, "b": 1}
+#include "bindings/compat.h"
+#include "bindings/arguments.h"
+#include "tenon/driver/lower.h"
+#include "tenon/interp/evaluate.h"
+#include "tenon/support/match.h"
+#include "tenon/te/operation_kind.h"
+#include "tenon/te/schedule.h"
+#include "tenon/te/stage_data.h"
+#include "tenon/tir/block.h"
+#include "tenon/tir/compare.h"
+
+namespace tenon::python {
+
+using tir::Expr;
+using tir::Stmt;
+
+namespace {
+
+struct Node {
+  const char* kind;
+  nb::dict fields;
+};
+
+template <class... Pairs>
+Node node(const char* kind, Pairs&&... pairs) {
+  Node result{kind, nb::dict()};
+  (..., (result.fields[pairs.first] = nb::cast(std::forward<Pairs>(pairs).second)));
+  return result;
+}
+template <class T>
+std::pair<const char*, T> field(const char* name, T value) {
+  return {name, std::move(value)};
+}
+
+nb::object annotation_value(const tir::Annotation& annotation) {
+  if (const auto* e = std::get_if<Expr>(&annotation.value)) return nb::cast(*e);
+  nb::list items;
+  for (const tir::Annotation& each : std::get<std::vector<tir::Annotation>>(annotation.value))
+    items.append(annotation_value(each));
+  return items;
+}
+
+nb::dict annotations_dict(const tir::Annotations& annotations) {
+  nb::dict result;
+  for (const auto& [key, value] : annotations) result[key.c_str()] = annotation_value(value);
+  return result;
+}
+
+// ---- operations and schedules -------------------------------------------------------------------
+
+Node inspect(const te::Operation& op) {
+  return match(
+      op.kind(),
+      [](const te::Placeholder& n) {
+        return node("PlaceholderOp", field("shape", n.shape), field("dtype", n.dtype));
+      },
+      [](const te::Compute&) { return node("ComputeOp"); },
+      [](const te::Scan& n) {
+        return node("ScanOp", field("scan_axis", n.scan_axis), field("init", n.init),
+                    field("update", n.update), field("state_placeholder", n.state),
+                    field("spatial_axis_", n.spatial_axis));
+      },
+      [](const te::Extern& n) {
+        return node("ExternOp", field("input_placeholders", n.input_buffers),
+                    field("output_placeholders", n.output_buffers), field("body", n.body));
+      },
+      [](const te::TensorCompute& n) {
+        return node("TensorComputeOp", field("schedulable_ndim", n.schedulable_ndim));
+      });
+}
+
+nb::list relations_of(const te::StageData& data) {
+  nb::list result;
+  for (const te::Relation& relation : data.relations) {
+    const char* kind = match(
+        relation, [](const te::Split&) { return "Split"; }, [](const te::Fuse&) { return "Fuse"; },
+        [](const te::Rebase&) { return "Rebase"; },
+        [](const te::Singleton&) { return "Singleton"; },
+        [](const te::Transform&) { return "Transform"; });
+    result.append(nb::make_tuple(kind, te::parents_of(relation), te::children_of(relation)));
+  }
+  return result;
+}
+
+nb::list attributes_of(const te::StageData& data) {
+  nb::list result;
+  for (const auto& [axis, marks] : data.attributes) {
+    nb::dict fields;
+    std::string kind;
+    if (marks.tensorize) {
+      kind = "Tensorized";
+      fields["tensor_intrin"] = nb::cast(marks.tensorize->intrin);
+    } else if (marks.run) {
+      kind = std::string(to_string(marks.run->mark));
+    }
+    fields["kind"] = kind;
+    if (marks.thread) fields["bind_thread"] = nb::cast(marks.thread->axis);
+    nb::list keys, values;
+    for (const te::Pragma& pragma : marks.pragmas) {
+      keys.append(nb::cast(tir::make_string(pragma.key)));
+      values.append(nb::cast(pragma.value));
+    }
+    fields["pragma_keys"] = keys;
+    fields["pragma_values"] = values;
+    result.append(nb::make_tuple(axis, fields));
+  }
+  return result;
+}
+
+nb::dict stage_fields(const te::Stage& stage) {
+  const te::StageData& data = stage.data(here());
+  nb::dict fields;
+  fields["relations"] = relations_of(data);
+  fields["iter_var_attrs"] = attributes_of(data);
+  fields["is_output"] = data.is_output;
+  fields["double_buffer"] = data.double_buffer;
+  fields["scope"] = data.scope ? std::string(to_string(*data.scope)) : std::string();
+  match(
+      data.attach, [&](const te::AttachRoot&) { fields["attach"] = "root"; },
+      [&](const te::AttachInline&) { fields["attach"] = "inline"; },
+      [&](const te::AttachAt& at) {
+        fields["attach"] = "at";
+        fields["attach_ivar"] = nb::cast(at.axis);
+        fields["attach_number"] = at.stage.index();
+      },
+      [&](const te::AttachScanUpdate& at) {
+        fields["attach"] = "scan_update";
+        fields["attach_ivar"] = nb::cast(at.axis);
+        fields["attach_number"] = at.scan.index();
+      });
+  return fields;
+}
+
+tir::Annotation annotation_of(nb::handle value) {
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+    std::vector<tir::Annotation> items;
+    for (nb::handle each : value) items.push_back(annotation_of(each));
+    return {std::move(items)};
+  }
+  if (PyUnicode_Check(value.ptr())) return {tir::make_string(nb::cast<std::string>(value))};
+  const std::optional<tir::Operand> operand = to_operand(value);
+  if (!operand)
+    throw TypeError(
+        std::string("the value of an attribute must be a number, a text or a list, got ") +
+            nb::inst_name(value).c_str(),
+        here());
+  return {operand->alone()};
+}
+
+nb::dict function_attributes(const tir::PrimFunc& func) {
+  nb::dict result = func.attrs.others ? annotations_dict(*func.attrs.others) : nb::dict();
+  if (!func.attrs.global_symbol.empty()) result["global_symbol"] = func.attrs.global_symbol;
+  if (func.attrs.noalias) result["tir.noalias"] = true;
+  if (func.attrs.from_legacy_te_schedule) result["from_legacy_te_schedule"] = true;
+  return result;
+}
+
+/// Returns the function with one attribute set, or removed for None.
+tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::handle value) {
+  const bool is_set = !value.is_none();
+  if (key == "global_symbol") {
+    func.attrs.global_symbol = is_set ? nb::cast<std::string>(nb::str(value)) : "";
+  } else if (key == "tir.noalias") {
+    func.attrs.noalias = is_set && PyObject_IsTrue(value.ptr()) == 1;
+  } else if (key == "from_legacy_te_schedule") {
+    func.attrs.from_legacy_te_schedule = is_set && PyObject_IsTrue(value.ptr()) == 1;
+  } else {
+    tir::Annotations others = func.attrs.others ? *func.attrs.others : tir::Annotations();
+    others.erase(key);
+    if (is_set) others.emplace(key, annotation_of(value));
+    func.attrs.others = std::make_shared<const tir::Annotations>(std::move(others));
+  }
+  return func;
+}
+
+}  // namespace
+
+namespace {
+
+/// An argument of the interpreter: an array as (address, type, shape), or a number.
+using InterpretedArgument =
+    std::variant<std::tuple<std::uintptr_t, DTypeLike, std::vector<std::int64_t>>, std::int64_t,
+                 double>;
+
+void interpret(const tir::PrimFunc& func, const std::vector<InterpretedArgument>& args) {
+  std::vector<tir::HostValue> values;
+  for (const InterpretedArgument& each : args) {
+    if (const auto* integer = std::get_if<std::int64_t>(&each)) {
+      values.emplace_back(*integer);
+    } else if (const auto* number = std::get_if<double>(&each)) {
+      values.emplace_back(*number);
+    } else {
+      const auto& [address, type, shape] = std::get<0>(each);
+      values.emplace_back(tir::HostArray{reinterpret_cast<void*>(address), type, shape});
+    }
+  }
+  const nb::gil_scoped_release release;
+  tir::evaluate(func, values);
+}
+
+}  // namespace
+
+void bind_compat(nb::module_& parent) {
+  nb::module_ m = parent.def_submodule("_compat", "Properties that tenon.compat.tvm asks for.");
+  m.def(
+      "kind", [](const te::Operation& op) { return inspect(op).kind; }, "op"_a);
+  m.def(
+      "fields", [](const te::Operation& op) { return inspect(op).fields; }, "op"_a,
+      "The kind of an operation, with TVM's name, and what only this kind has.");
+  m.def("stage_fields", &stage_fields, "stage"_a,
+        "The attachment, relations and marks of a stage.");
+  m.def(
+      "annotations",
+      [](const Stmt& s) {
+        if (const auto* loop = s.as<tir::For>())
+          return annotations_dict(tir::traits_of(*loop).annotations);
+        if (const auto* realize = s.as<tir::BlockRealize>())
+          return annotations_dict(realize->block->annotations);
+        return nb::dict();
+      },
+      "node"_a, "The annotations of a loop, or of a realization's block.");
+  m.def(
+      "block_annotations", [](const tir::Block& b) { return annotations_dict(b.annotations); },
+      "block"_a);
+  m.def("function_attributes", &function_attributes, "func"_a);
+  m.def("with_attribute", &with_attribute, "func"_a, "key"_a, "value"_a.none(),
+        "Returns the function with one attribute set, or removed for None.");
+  m.def(
+      "first_difference",
+      [](const tir::PrimFunc& a, const tir::PrimFunc& b) -> std::string {
+        const auto difference = tir::first_difference(a.body, b.body);
+        return difference ? difference->what + ": " + difference->left + " / " + difference->right
+                          : std::string();
+      },
+      "a"_a, "b"_a);
+  m.def(
+      "make_string", [](const std::string& text) { return tir::make_string(text); }, "text"_a);
+  m.def("interpret", &interpret, "func"_a, "args"_a,
+        "Runs a function of any form on host memory, the threads of a device included.");
+  m.def(
+      "with_body",
+      [](tir::PrimFunc func, const Stmt& body) {
+        func.body = body;
+        return func;
+      },
+      "func"_a, "body"_a);
+  m.def(
+      "make_producer_load",
+      [](const te::Tensor& tensor, const Operands& indices) {
+        return tir::make_producer_load(tensor.producer(), to_exprs(indices));
+      },
+      "tensor"_a, "indices"_a);
+  m.def(
+      "lower_to_loops",
+      [](const te::Schedule& s, const std::vector<LowerArgument>& args, const std::string& name) {
+        return lower_to_loops(s, args, {.name = Name(name)}, here());
+      },
+      "schedule"_a, "args"_a, "name"_a = "main");
+}
+
+}  // namespace tenon::python

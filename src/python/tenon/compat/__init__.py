@@ -1,0 +1,1 @@
+"""Layers under which programs written for other compilers run."""

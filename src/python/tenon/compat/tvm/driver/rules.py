@@ -1,0 +1,47 @@
+"""Rules that replace the intrinsics of a target: tvm.ir.register_intrin_lowering."""
+
+from .... import _tenon
+
+RULES = {}
+
+
+def register_op_attr(op_name, attr_key, value=None, level=10):
+    """Makes the name of an operator known."""
+    return value
+
+
+def register_intrin_lowering(op_name, target, *, f=None, level=10):
+    """Registers a function from a call of an intrinsic to what a target calls instead."""
+
+    def register(function):
+        known = RULES.get((op_name, target))
+        if known is None or known[0] <= level:
+            RULES[op_name, target] = (level, function)
+        return function
+
+    return register(f) if f is not None else register
+
+
+def applied(module, kind):
+    """Returns a lowered module with the calls replaced that rules are about."""
+    rules = {name: rule for (name, target), (_, rule) in RULES.items() if target in (kind, "default")}
+    if not rules:
+        return module
+
+    def replace(x):
+        if not isinstance(x, _tenon.Expr) or not isinstance(x.node, _tenon.tir.Call):
+            return None
+        node = x.node
+        # An operator of the user's own is a call of an external function of its name.
+        name = node.name if node.is_extern else f"tir.{node.name}"
+        if name not in rules:
+            return None
+        result = rules[name](x)
+        return None if result is x else result
+
+    return _tenon.IRModule(
+        {
+            name: _tenon._compat.with_body(f, _tenon.tir.rewrite(f.body, replace))
+            for name, f in module.functions.items()
+        }
+    )

@@ -1,0 +1,3 @@
+"""Modules, as `tvm.ir.module`."""
+
+from . import IRModule  # noqa: F401

@@ -1,0 +1,5 @@
+"""Workloads of tests."""
+
+from ...modules import refuse_others
+
+__getattr__ = refuse_others(__name__)

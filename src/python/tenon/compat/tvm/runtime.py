@@ -1,0 +1,91 @@
+"""Arrays, modules and conversions, as `tvm.runtime`."""
+
+from ... import _tenon
+from . import nd
+from .modules import refuse_others
+from .nodes import Kind, add
+
+ndarray = nd
+NDArray = nd.NDArray
+
+
+class Module(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.runtime.Module)):
+    pass
+
+
+class PackedFunc(metaclass=Kind, instance=callable):
+    pass
+
+
+class Object(
+    metaclass=Kind,
+    instance=lambda x: type(x).__module__.startswith("tenon."),
+):
+    pass
+
+
+ObjectGeneric = Object
+
+
+class String(str):
+    pass
+
+
+DataType = _tenon.DataType
+
+
+class DataTypeCode:
+    INT, UINT, FLOAT, HANDLE, BFLOAT = range(5)
+
+
+def convert(value, span=None):
+    """Returns constants for numbers, in lists and dictionaries too."""
+    if isinstance(value, (bool, int, float)):
+        return _tenon.Expr(value)
+    if isinstance(value, (list, tuple)):
+        return [convert(item) for item in value]
+    return value
+
+
+convert_to_object = convert
+
+
+def load_module(path, fmt=""):
+    return _tenon.runtime.Module.load(str(path))
+
+
+class TimeEvaluator:
+    def __init__(self, evaluator):
+        self.evaluator = evaluator
+
+    def __call__(self, *args):
+        return self.evaluator(*args)
+
+
+def time_evaluator(
+    self, func_name, dev=None, number=10, repeat=1, min_repeat_ms=0, f_preproc="", **others
+):
+    """Returns a callable that measures a function of the module."""
+    return self[func_name].time_evaluator(
+        dev or nd.cpu(0), number=number, repeat=repeat, min_repeat_ms=min_repeat_ms
+    )
+
+
+def export_library(self, file_name, fcompile=None, addons=None, **kwargs):
+    """Writes a shared library."""
+    self.save(str(file_name))
+
+
+add(
+    _tenon.runtime.Module,
+    time_evaluator=time_evaluator,
+    export_library=export_library,
+    entry_func=property(lambda self: self[self.entry_name]),
+    get_function=lambda self, name, query_imports=False: self[name],
+    import_module=lambda self, module: None,
+    type_key="llvm",
+)
+save, load = _tenon.runtime.Module.save, _tenon.runtime.Module.load
+BENCHMARK = "benchmark"
+
+__getattr__ = refuse_others(__name__)

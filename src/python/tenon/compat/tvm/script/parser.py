@@ -1,0 +1,3 @@
+"""The parser of scripts, as `tvm.script.parser`."""
+
+from . import from_source  # noqa: F401

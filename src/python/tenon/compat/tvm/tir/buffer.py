@@ -1,0 +1,69 @@
+"""Buffers."""
+
+from .... import _tenon
+from ..nodes import Kind
+
+
+class Buffer(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.tir.Buffer)):
+    """A buffer. The masks are those of access_ptr."""
+
+    READ = 1
+    WRITE = 2
+
+
+MODES = {"r": "r", "w": "w", "rw": "rw", "wr": "rw", 1: "r", 2: "w", 3: "rw"}
+
+
+def decl_buffer(
+    shape,
+    dtype=None,
+    name="buffer",
+    data=None,
+    strides=None,
+    elem_offset=None,
+    scope="",
+    data_alignment=-1,
+    offset_factor=0,
+    buffer_type="",
+    axis_separators=None,
+    span=None,
+):
+    """Declares a buffer."""
+    options = {}
+    if data is not None:
+        options["data"] = data
+    if strides is not None:
+        options["strides"] = list(strides)
+    if elem_offset is not None:
+        options["elem_offset"] = elem_offset
+    if data_alignment > 0:
+        options["data_alignment"] = data_alignment
+    if axis_separators:
+        options["axis_separators"] = list(axis_separators)
+    if buffer_type:
+        options["kind"] = "auto_broadcast"
+    shape = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    return _tenon.tir.decl_buffer(
+        shape,
+        dtype or "float32",
+        name=name,
+        scope=scope,
+        offset_factor=offset_factor,
+        **options,
+    )
+
+
+ACCESS_PTR = _tenon.tir.Buffer.access_ptr
+
+
+def access_ptr(
+    self, access_mask=None, ptr_type="handle", content_lanes=1, offset=0, extent=None, *, mode=None
+):
+    """Returns the address of an element, as an argument of a call. Takes Tenon's arguments too."""
+    mask = mode if access_mask is None else access_mask
+    if not isinstance(ptr_type, str):
+        offset = ptr_type
+    return ACCESS_PTR(self, MODES.get(mask, mask), offset)
+
+
+_tenon.tir.Buffer.access_ptr = access_ptr

@@ -1,0 +1,309 @@
+"""Schedules of block programs."""
+
+import functools
+import random
+
+from ..... import _tenon
+from ...nodes import Kind
+from ..expr import value  # noqa: F401
+from .trace import Handle, Trace
+
+ScheduleError = _tenon.ScheduleError
+
+
+class BlockRV(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.s_tir.BlockRV)):
+    @staticmethod
+    def make():
+        return Handle("b")
+
+
+class LoopRV(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.s_tir.LoopRV)):
+    @staticmethod
+    def make():
+        return Handle("l")
+
+
+class ExprRV(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.s_tir.ExprRV)):
+    @staticmethod
+    def make():
+        return Handle("v")
+
+
+class StmtSRef:
+    """A block or loop of a schedule."""
+
+    def __init__(self, stmt):
+        self.stmt = stmt
+
+
+def constant(x):
+    """Returns a number for a constant of TVM."""
+    if isinstance(x, _tenon.Expr):
+        number = x.value
+        return bool(number) if str(x.dtype) == "bool" else number
+    return x
+
+
+def primitive(function):
+    """Makes every error of a primitive a ScheduleError."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except ScheduleError:
+            raise
+        except _tenon.Error as error:
+            raise ScheduleError(str(error)) from None
+
+    return call
+
+
+def with_rank(function, rank):
+    """Returns a function of plain parameters, as many as a buffer has dimensions."""
+    names = ", ".join(f"i{n}" for n in range(rank))
+    return eval(f"lambda {names}: function({names})", {"function": function})
+
+
+class Schedule:
+    """A block program and the trace of the steps that led to it."""
+
+    def __init__(
+        self, mod, *, seed=None, debug_mask="none", error_render_level="detail", made=None
+    ):
+        if made is None:
+            if isinstance(mod, _tenon.PrimFunc):
+                mod = _tenon.IRModule({"main": mod})
+            if seed is None or seed == -1:
+                seed = random.getrandbits(31)
+            made = _tenon.s_tir.Schedule(mod, seed)
+        self.made = made
+        self.error_render_level = error_render_level
+
+    @property
+    def mod(self):
+        return self.made.mod
+
+    @property
+    def trace(self):
+        return Trace(made=self.made.trace)
+
+    @property
+    def state(self):
+        raise NotImplementedError("`tvm.tir.Schedule.state`; use mod, get and get_loops")
+
+    def copy(self):
+        return Schedule(None, made=self.made.copy(), error_render_level=self.error_render_level)
+
+    def show(self, rand_var=None):
+        print(self.mod.script() if rand_var is None else str(self.get(rand_var)))
+
+    def fork_seed(self):
+        return random.getrandbits(31)
+
+    def seed(self, seed):
+        raise NotImplementedError("`tvm.tir.Schedule.seed`; give the seed to the constructor")
+
+    # ---- what is there ----
+
+    def get(self, rand_var_or_sref):
+        """Returns the block, the loop, or the sampled number."""
+        if isinstance(rand_var_or_sref, StmtSRef):
+            return rand_var_or_sref.stmt
+        made = self.made.get(rand_var_or_sref)
+        return _tenon.Stmt(made) if isinstance(made, _tenon.tir.For) else made
+
+    def get_sref(self, rand_var_or_stmt):
+        return StmtSRef(self.get(rand_var_or_stmt))
+
+    def _block(self, block):
+        return self.get_block(block) if isinstance(block, str) else block
+
+    @primitive
+    def get_block(self, name, func_name="main"):
+        if "main" not in self.mod.functions and func_name == "main":
+            (func_name, *others) = self.mod.functions
+            if others:
+                func_name = "main"
+        try:
+            return self.made.get_block(name, func_name)
+        except _tenon.Error as error:
+            texts = {
+                "detail": f"Cannot find a block with the name: {name}. {error}",
+                "fast": "Cannot find a block with the specified name",
+                "none": "(not rendered)",
+            }
+            raise ScheduleError(texts[self.error_render_level]) from None
+
+    @primitive
+    def get_loops(self, block):
+        return self.made.get_loops(self._block(block))
+
+    @primitive
+    def get_child_blocks(self, block_or_loop):
+        return self.made.get_child_blocks(self._block(block_or_loop))
+
+    @primitive
+    def get_producers(self, block):
+        return self.made.get_producers(self._block(block))
+
+    @primitive
+    def get_consumers(self, block):
+        return self.made.get_consumers(self._block(block))
+
+    # ---- sampling ----
+
+    @primitive
+    def sample_perfect_tile(self, loop, n, max_innermost_factor=16, decision=None):
+        if decision is not None:
+            decision = [constant(each) for each in decision]
+        return self.made.sample_perfect_tile(loop, n, max_innermost_factor, decision)
+
+    @primitive
+    def sample_categorical(self, candidates, probs, decision=None):
+        return self.made.sample_categorical(
+            [constant(each) for each in candidates],
+            [float(constant(each)) for each in probs],
+            None if decision is None else constant(decision),
+        )
+
+    @primitive
+    def sample_compute_location(self, block, decision=None):
+        return self.made.sample_compute_location(
+            self._block(block), None if decision is None else constant(decision)
+        )
+
+    # ---- loops ----
+
+    @primitive
+    def split(self, loop, factors, preserve_unit_iters=True, disable_predication=False):
+        return self.made.split(
+            loop,
+            [constant(each) for each in factors],
+            preserve_unit_iters=preserve_unit_iters,
+            disable_predication=disable_predication,
+        )
+
+    @primitive
+    def fuse(self, *loops, preserve_unit_iters=True):
+        return self.made.fuse(*loops, preserve_unit_iters=preserve_unit_iters)
+
+    @primitive
+    def reorder(self, *ordered_loops):
+        self.made.reorder(*ordered_loops)
+
+    @primitive
+    def parallel(self, loop):
+        self.made.parallel(loop)
+
+    @primitive
+    def vectorize(self, loop):
+        self.made.vectorize(loop)
+
+    @primitive
+    def unroll(self, loop):
+        self.made.unroll(loop)
+
+    @primitive
+    def bind(self, loop, thread_axis):
+        self.made.bind(loop, str(thread_axis))
+
+    # ---- memory ----
+
+    @primitive
+    def cache_read(self, block, read_buffer_index, storage_scope):
+        return self.made.cache_read(self._block(block), read_buffer_index, storage_scope)
+
+    @primitive
+    def cache_write(self, block, write_buffer_index, storage_scope):
+        return self.made.cache_write(self._block(block), write_buffer_index, storage_scope)
+
+    @primitive
+    def set_scope(self, block, buffer_index, storage_scope):
+        self.made.set_scope(self._block(block), buffer_index, storage_scope)
+
+    @primitive
+    def storage_align(self, block, buffer_index, axis, factor, offset):
+        self.made.storage_align(self._block(block), buffer_index, axis, factor, offset)
+
+    def _buffer_position(self, block, buffer):
+        """Returns the index of a buffer of a block, and the list that it refers to."""
+        node = self.get(block)
+        if isinstance(buffer, tuple):
+            kind, index = buffer
+            return index, kind
+        for kind, regions in (("write", node.writes), ("read", node.reads)):
+            for index, region in enumerate(regions):
+                name = region.buffer.name
+                if name == buffer if isinstance(buffer, str) else region.buffer == buffer:
+                    return index, kind
+        raise ScheduleError(f"the block has no buffer `{buffer}`")
+
+    @primitive
+    def transform_layout(
+        self, block, buffer=None, index_map=None, *, buffer_index=0, buffer_index_type="read"
+    ):
+        block = self._block(block)
+        if buffer is None:
+            buffer = (buffer_index_type, buffer_index)
+        index, kind = self._buffer_position(block, buffer)
+        if not callable(index_map):
+            raise NotImplementedError("`transform_layout` by an IndexMap; use a function")
+        rank = len((self.get(block).writes if kind == "write" else self.get(block).reads)[index].region)
+        self.made.transform_layout(block, index, kind, with_rank(index_map, rank))
+
+    # ---- places of computation ----
+
+    @primitive
+    def compute_at(self, block, loop, preserve_unit_loops=False, index=-1):
+        self.made.compute_at(self._block(block), loop, preserve_unit_loops, index)
+
+    @primitive
+    def reverse_compute_at(self, block, loop, preserve_unit_loops=False, index=-1):
+        self.made.reverse_compute_at(self._block(block), loop, preserve_unit_loops, index)
+
+    @primitive
+    def compute_inline(self, block):
+        self.made.compute_inline(self._block(block))
+
+    @primitive
+    def reverse_compute_inline(self, block):
+        self.made.reverse_compute_inline(self._block(block))
+
+    # ---- reductions, blocks, notes ----
+
+    @primitive
+    def decompose_reduction(self, block, loop):
+        return self.made.decompose_reduction(self._block(block), loop)
+
+    @primitive
+    def merge_reduction(self, init, update):
+        self.made.merge_reduction(self._block(init), self._block(update))
+
+    @primitive
+    def rfactor(self, loop, factor_axis):
+        return self.made.rfactor(loop, factor_axis)
+
+    @primitive
+    def blockize(self, loop):
+        return self.made.blockize(loop)
+
+    @primitive
+    def tensorize(self, block_or_loop, tensor_intrin):
+        self.made.tensorize(self._block(block_or_loop), tensor_intrin)
+
+    @primitive
+    def annotate(self, block_or_loop, ann_key, ann_val):
+        self.made.annotate(self._block(block_or_loop), ann_key, constant(ann_val))
+
+    @primitive
+    def unannotate(self, block_or_loop, ann_key):
+        self.made.unannotate(self._block(block_or_loop), ann_key)
+
+    def enter_postproc(self):
+        self.made.enter_postproc()
+
+    def __getattr__(self, name):
+        if name in ("add_unit_loop", "reindex", "set_axis_separator", "transform_block_layout"):
+            raise NotImplementedError(f"`tvm.tir.Schedule.{name}` is not in tenon.compat.tvm")
+        raise AttributeError(name)

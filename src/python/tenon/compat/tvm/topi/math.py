@@ -1,0 +1,236 @@
+"""Elementwise, broadcasting and reducing operators."""
+
+from .... import _tenon
+from ..te import operation, tag as te_tag  # noqa: F401
+from ..tir import op as functions
+from ..tir.expr import value
+from . import tag
+
+Tensor = _tenon.te.Tensor
+compute = operation.compute
+
+
+# ---- elementwise ----
+
+
+def elementwise(f):
+    """Returns the operator that applies a function to every element."""
+
+    def apply(x):
+        return compute(x.shape, lambda *i: f(x(*i)), name="T_" + f.__name__, tag=tag.ELEMWISE)
+
+    return apply
+
+
+def named(name):
+    function = getattr(functions, name)
+
+    def apply(x):
+        if not isinstance(x, Tensor):
+            return function(x)
+        return compute(x.shape, lambda *i: function(x(*i)), name="T_" + name, tag=tag.ELEMWISE)
+
+    return apply
+
+
+exp, log, sqrt, rsqrt, tanh = (named(n) for n in ("exp", "log", "sqrt", "rsqrt", "tanh"))
+sigmoid, erf, abs, floor, ceil = (named(n) for n in ("sigmoid", "erf", "abs", "floor", "ceil"))
+trunc, round, sin, cos, tan = (named(n) for n in ("trunc", "round", "sin", "cos", "tan"))
+
+
+def identity(x):
+    return compute(x.shape, lambda *i: x(*i), name="T_identity", tag=tag.ELEMWISE)
+
+
+def negative(x):
+    return compute(x.shape, lambda *i: -x(*i), name="T_negative", tag=tag.ELEMWISE)
+
+
+def cast(x, dtype, span=None):
+    if not isinstance(x, Tensor):
+        return value(x).astype(dtype)
+    return compute(x.shape, lambda *i: x(*i).astype(dtype), name="T_cast", tag=tag.ELEMWISE)
+
+
+def full(shape, dtype, fill_value):
+    return compute(
+        shape, lambda *i: functions.const(fill_value, dtype), name="T_full", tag=tag.ELEMWISE
+    )
+
+
+def full_like(x, fill_value):
+    return full(x.shape, x.dtype, fill_value)
+
+
+def clip(x, a_min, a_max):
+    low, high = functions.const(a_min, x.dtype), functions.const(a_max, x.dtype)
+    return compute(
+        x.shape,
+        lambda *i: _tenon.te.max(_tenon.te.min(x(*i), high), low),
+        name="T_clip",
+        tag=tag.ELEMWISE,
+    )
+
+
+def elemwise_sum(xs):
+    def total(*i):
+        result = xs[0](*i)
+        for x in xs[1:]:
+            result = result + x(*i)
+        return result
+
+    return compute(xs[0].shape, total, name="T_elemwise_sum", tag=tag.ELEMWISE)
+
+
+# ---- broadcasting ----
+
+
+def is_one(extent):
+    extent = value(extent)
+    return isinstance(extent.node, _tenon.tir.IntImm) and extent.node.value == 1
+
+
+def is_same(a, b):
+    return _tenon.arith.Analyzer().can_prove_equal(value(a), value(b))
+
+
+def common_shape(a, b):
+    """Returns the shape that two shapes are broadcast to."""
+    rank = max(len(a), len(b))
+    a = [1] * (rank - len(a)) + list(a)
+    b = [1] * (rank - len(b)) + list(b)
+    shape = []
+    for x, y in zip(a, b):
+        if is_one(x):
+            shape.append(y)
+        elif is_one(y) or is_same(x, y):
+            shape.append(x)
+        else:
+            raise ValueError(f"Incompatible broadcast dims: {x} and {y}")
+    return shape
+
+
+def element(x, indices):
+    """Returns the element of a tensor that is broadcast to the rank of the indices."""
+    own = indices[len(indices) - x.ndim :]
+    return x(*[0 if is_one(extent) else i for extent, i in zip(x.shape, own)])
+
+
+def binary(name, f):
+    """Returns the operator that applies a function of two operands, with broadcasting."""
+
+    def apply(lhs, rhs):
+        left, right = isinstance(lhs, Tensor), isinstance(rhs, Tensor)
+        if left and right:
+            shape = common_shape(lhs.shape, rhs.shape)
+            return compute(
+                shape,
+                lambda *i: f(element(lhs, i), element(rhs, i)),
+                name="T_" + name,
+                tag=tag.BROADCAST,
+            )
+        if left:
+            return compute(
+                lhs.shape, lambda *i: f(lhs(*i), rhs), name="T_" + name, tag=tag.ELEMWISE
+            )
+        if right:
+            return compute(
+                rhs.shape, lambda *i: f(value(lhs), rhs(*i)), name="T_" + name, tag=tag.ELEMWISE
+            )
+        return f(value(lhs), rhs)
+
+    return apply
+
+
+def quotient(a, b):
+    a, b = value(a), b
+    kinds = [a.dtype, value(b).dtype]
+    if not any(kind.is_floating for kind in kinds):
+        raise RuntimeError(
+            "TVM supports multiple types of integer divisions, please call div, "
+            "indexdiv/indexmod, floordiv/floormod  or truncdiv/truncmod directly to avoid "
+            "ambiguity in the code."
+        )
+    return a / b
+
+
+add = binary("add", lambda a, b: a + b)
+subtract = binary("subtract", lambda a, b: a - b)
+multiply = binary("multiply", lambda a, b: a * b)
+divide = binary("divide", quotient)
+floor_divide = binary("floor_divide", lambda a, b: a // b)
+floor_mod = binary("floor_mod", lambda a, b: a % b)
+maximum = binary("maximum", lambda a, b: _tenon.te.max(a, b))
+minimum = binary("minimum", lambda a, b: _tenon.te.min(a, b))
+power = binary("power", lambda a, b: _tenon.pow(a, b))
+broadcast_add, broadcast_mul, broadcast_sub = add, multiply, subtract
+
+
+def broadcast_to(data, shape):
+    shape = shape if isinstance(shape, (tuple, list)) else [shape]
+    return compute(
+        shape, lambda *i: element(data, i), name="T_broadcast_to", tag=tag.BROADCAST
+    )
+
+
+# ---- reductions ----
+
+
+def reduced(name, reduce):
+    """Returns the operator that reduces axes."""
+
+    def apply(data, axis=None, keepdims=False):
+        axes = range(data.ndim) if axis is None else axis
+        axes = [axes] if isinstance(axes, int) else list(axes)
+        axes = [n % data.ndim for n in axes]
+        over = {n: _tenon.te.reduce_axis((0, data.shape[n]), f"k{n}") for n in axes}
+        if keepdims:
+            shape = [1 if n in over else data.shape[n] for n in range(data.ndim)]
+        else:
+            shape = [data.shape[n] for n in range(data.ndim) if n not in over]
+
+        def body(*i):
+            rest = [x for n, x in enumerate(i) if n not in over] if keepdims else list(i)
+            rest = iter(rest)
+            indices = [over[n] if n in over else next(rest) for n in range(data.ndim)]
+            return reduce(data(*indices), [over[n] for n in sorted(over)])
+
+        return compute(shape, body, name=data.op.name + "_red", tag=tag.COMM_REDUCE)
+
+    apply.__name__ = name
+    return apply
+
+
+sum = reduced("sum", _tenon.te.sum)
+prod = reduced("prod", _tenon.te.prod)
+max_reduce = reduced("max", _tenon.te.max)
+min_reduce = reduced("min", _tenon.te.min)
+
+
+# ---- operators of tensors ----
+
+
+def with_tensors(operator, function):
+    """Returns an operator of expressions that is `function` if the other operand is a tensor."""
+    return lambda a, b: function(a, b) if isinstance(b, Tensor) else operator(a, b)
+
+
+def add_operators():
+    """Makes arithmetic on tensors an operation with broadcasting, as in TVM."""
+    for name, function in {
+        "add": add,
+        "sub": subtract,
+        "mul": multiply,
+        "truediv": divide,
+        "floordiv": floor_divide,
+        "mod": floor_mod,
+    }.items():
+        setattr(Tensor, f"__{name}__", function)
+        setattr(Tensor, f"__r{name}__", lambda a, b, f=function: f(b, a))
+        for cls in (_tenon.Expr, _tenon.IterVar):
+            setattr(cls, f"__{name}__", with_tensors(getattr(cls, f"__{name}__"), function))
+    Tensor.__neg__ = negative
+    Tensor.astype = cast
+
+
+add_operators()

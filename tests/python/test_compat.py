@@ -1,0 +1,219 @@
+"""The layer `tenon.compat.tvm`: what it installs, what it says of missing names, how it maps programs."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tenon
+import tenon.compat.tvm
+import tvm
+from tvm import te, topi
+from tvm.script import tir as T
+
+
+def matmul(n=16):
+    A = te.placeholder((n, n), name="A")
+    B = te.placeholder((n, n), name="B")
+    k = te.reduce_axis((0, n), name="k")
+    return A, B, te.compute((n, n), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+
+
+def test_both_names_of_a_module_are_one_module():
+    import tvm.te.schedule
+
+    assert tvm is tenon.compat.tvm
+    assert sys.modules["tvm.te.schedule"] is tenon.compat.tvm.te.schedule
+
+
+def test_a_program_runs_as_an_argument_of_the_module(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import sys, tvm\nprint(tvm.__version__, sys.argv[1:])\n")
+    command = [sys.executable, "-m", "tenon.compat.tvm", str(program), "--x"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout == "0.9.0 ['--x']\n"
+
+
+@pytest.mark.parametrize(
+    "name, instead",
+    [("relay", "tenon.te and tenon.topi"), ("rpc", "fleet"), ("micro", "Module.save")],
+)
+def test_a_missing_module_names_what_to_use_instead(name, instead):
+    with pytest.raises(NotImplementedError, match=f"`tvm.{name}` is not in tenon.compat.tvm.*{instead}"):
+        getattr(tvm, name)
+
+
+def test_a_missing_function_names_what_to_use_instead():
+    with pytest.raises(NotImplementedError, match="`tvm.te.gradient`.*; use derivatives"):
+        te.gradient(None, [])
+
+
+def test_importing_a_missing_module_names_it():
+    with pytest.raises(NotImplementedError, match="`tvm.relay`"):
+        import tvm.relay  # noqa: F401
+
+
+def test_a_schedule_prints_computes_and_is_timed():
+    A, B, C = matmul()
+    s = te.create_schedule(C.op)
+    xo, yo, xi, yi = s[C].tile(C.op.axis[0], C.op.axis[1], 4, 4)
+    s[C].vectorize(yi)
+    assert str(tvm.lower(s, [A, B, C], simple_mode=True)).startswith("@main = primfn(A_1: handle")
+    func = tvm.build(s, [A, B, C], target="llvm", name="mm")
+    a, b = (np.random.rand(16, 16).astype("float32") for _ in range(2))
+    c = tvm.nd.empty((16, 16))
+    func(tvm.nd.array(a), tvm.nd.array(b), c)
+    np.testing.assert_allclose(c.numpy(), a @ b, rtol=1e-5)
+    timing = func.time_evaluator(func.entry_name, tvm.cpu(0), number=1)(
+        tvm.nd.array(a), tvm.nd.array(b), c
+    )
+    assert timing.mean > 0
+
+
+def test_kinds_of_nodes_are_classes():
+    i, j = te.var("i"), te.var("j")
+    assert isinstance(i + j, tvm.tir.Add) and not isinstance(i + j, tvm.tir.Mul)
+    assert isinstance(tvm.tir.Mul(i, j), tvm.tir.PrimExpr)
+    assert (i * j).a.same_as(i)
+    assert tvm.tir.const(3, "int8").value == 3
+    _, _, C = matmul()
+    assert isinstance(C.op, te.ComputeOp) and isinstance(C.op.body[0], tvm.tir.Reduce)
+
+
+def test_an_expression_prints_its_types_once():
+    i = te.var("i")
+    assert str(i * i + 1) == "((i: int32*i) + 1)"
+
+
+def test_the_statements_of_a_function_can_be_inspected():
+    A, B, C = matmul()
+    body = tvm.lower(te.create_schedule(C.op), [A, B, C])["main"].body
+    assert isinstance(body, tvm.tir.For) and body.loop_var.name == "i"
+    assert body.kind == tvm.tir.ForKind.SERIAL and body.extent.value == 16
+    stores = []
+    tvm.tir.stmt_functor.post_order_visit(
+        body, lambda x: stores.append(x) if isinstance(x, tvm.tir.BufferStore) else None
+    )
+    assert [store.buffer.name for store in stores] == ["C", "C"]
+
+
+def test_a_tag_scope_tags_operations_and_does_not_nest():
+    with te.tag_scope("gemm"):
+        _, _, C = matmul()
+        with pytest.raises(ValueError, match="nested"):
+            with te.tag_scope("other"):
+                pass
+    assert C.op.tag == "gemm"
+
+
+def test_tensors_are_operands_with_broadcasting():
+    A = te.placeholder((2, 1, 3), name="A")
+    B = te.placeholder((4, 1), name="B")
+    C = A * B + 1
+    assert [int(extent) for extent in C.shape] == [2, 4, 3]
+    assert C.op.tag == topi.tag.ELEMWISE
+    func = tvm.build(te.create_schedule(C.op), [A, B, C])
+    a, b = np.random.rand(2, 1, 3).astype("float32"), np.random.rand(4, 1).astype("float32")
+    c = tvm.nd.empty((2, 4, 3))
+    func(tvm.nd.array(a), tvm.nd.array(b), c)
+    np.testing.assert_allclose(c.numpy(), a * b + 1, rtol=1e-6)
+
+
+def test_errors_are_those_of_tvm():
+    A, B, C = matmul()
+    s = te.create_schedule(C.op)
+    with pytest.raises(tvm.TVMError):
+        s[C].reorder(C.op.axis[0], C.op.axis[0])
+    with pytest.raises(RuntimeError):
+        s[C].vectorize(C.op.reduce_axis[0])
+
+
+def test_a_pass_context_sets_options():
+    A, B, C = matmul()
+    text = str(tvm.lower(te.create_schedule(C.op), [A, B, C]))
+    assert "cse_var" in text
+    with tvm.transform.PassContext(opt_level=3, disabled_pass=["tir.CommonSubexprElimTIR"]):
+        text = str(tvm.lower(te.create_schedule(C.op), [A, B, C]))
+    assert "cse_var" not in text
+
+
+def test_a_device_that_is_absent_is_interpreted():
+    if tvm.cuda(0).exist:
+        pytest.skip("there is a CUDA device")
+    n = te.var("n")
+    A = te.placeholder((n,), name="A")
+    B = te.compute((n,), lambda i: A[i] + 1, name="B")
+    s = te.create_schedule(B.op)
+    bx, tx = s[B].split(B.op.axis[0], factor=8)
+    s[B].bind(bx, te.thread_axis("blockIdx.x"))
+    s[B].bind(tx, te.thread_axis("threadIdx.x"))
+    func = tvm.build(s, [A, B], "cuda")
+    assert "__global__" in func.imported_modules[0].get_source()
+    a = tvm.nd.array(np.arange(20, dtype="float32"), tvm.cuda(0))
+    b = tvm.nd.empty((20,), device=tvm.cuda(0))
+    func(a, b)
+    np.testing.assert_array_equal(b.numpy(), np.arange(20) + 1)
+
+
+def test_a_hybrid_function_runs_on_arrays_and_declares_an_operation():
+    @te.hybrid.script
+    def running_sum(a):
+        b = output_tensor(a.shape, a.dtype)  # noqa: F821
+        total = 0.0
+        for i in range(a.shape[0]):
+            total += a[i]
+            b[i] = total
+        return b
+
+    A = te.placeholder((8,), name="A")
+    B = running_sum(A)
+    func = tvm.build(te.create_schedule(B.op), [A, B])
+    a, b = np.random.rand(8).astype("float32"), tvm.nd.empty((8,))
+    func(tvm.nd.array(a), b)
+    np.testing.assert_allclose(b.numpy(), np.cumsum(a), rtol=1e-6)
+    np.testing.assert_allclose(running_sum(a), np.cumsum(a), rtol=1e-6)
+
+
+@T.prim_func
+def add_one(A: T.Buffer[(8,), "float32"], B: T.Buffer[(8,), "float32"]):
+    T.func_attr({"global_symbol": "main", "tir.noalias": True})
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] + T.float32(1)
+
+
+def test_a_block_schedule_records_replays_and_runs():
+    sch = tvm.tir.Schedule(add_one)
+    (i,) = sch.get_loops("B")
+    outer, inner = sch.split(i, factors=[None, 4])
+    sch.vectorize(inner)
+    tvm.tir.schedule.testing.verify_trace_roundtrip(sch, add_one)
+    assert str(sch.trace).split("\n")[-1] == "sch.vectorize(loop=l3)"
+    assert sch.get(outer).extent.value == 2
+    with pytest.raises(tvm.tir.ScheduleError, match="Cannot find a block with the name: C"):
+        sch.get_block("C")
+    func = tvm.build(sch.mod, target="llvm")
+    b = tvm.nd.empty((8,))
+    func(tvm.nd.array(np.arange(8, dtype="float32")), b)
+    np.testing.assert_array_equal(b.numpy(), np.arange(8) + 1)
+
+
+def test_a_script_prints_and_parses_again():
+    text = add_one.script()
+    assert "T.Buffer[8," in text
+    tvm.ir.assert_structural_equal(tvm.script.from_source(text), add_one)
+
+
+def test_rules_replace_intrinsics_of_a_target():
+    tvm.ir.register_intrin_lowering(
+        "tir.tan", target="cuda", level=99,
+        f=lambda op: tvm.tir.call_pure_extern("float32", "__tanf", op.args[0]),
+    )
+    A = te.placeholder((8,), name="A")
+    B = te.compute((8,), lambda i: te.tan(A[i]), name="B")
+    s = te.create_schedule(B.op)
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    source = tvm.build(s, [A, B], "cuda").imported_modules[0].get_source()
+    assert "__tanf(" in source
