@@ -282,7 +282,8 @@ class CallCheck {
     return runtime::describe(as_shape).substr(Int(8).str().size());
   }
 
-  /// `span` is the range that its elements occupy; nullopt if it exceeds 64 bits.
+  /// Checks the memory of an array. `span` is the range of its elements; nullopt if it exceeds 64
+  /// bits.
   void check_memory(const ArraySpec& spec, const DLTensor& tensor, std::uint64_t byte_offset,
                     const std::optional<Span>& span) {
     const auto strides = strides_of(tensor);

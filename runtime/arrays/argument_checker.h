@@ -42,7 +42,8 @@ class ArgumentChecker {
 
   FunctionSpec spec_;
   std::vector<Param> params_;
-  /// In order of first appearance, with the minimum of the widths with which they appear.
+  /// The symbols in order of first appearance. A symbol has the minimum of the widths with which it
+  /// appears.
   std::vector<Symbol> symbols_;
   /// Total number of dimensions of all arrays.
   std::size_t dimensions_ = 0;

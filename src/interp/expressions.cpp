@@ -46,8 +46,9 @@ std::vector<bool> Machine::lanes_where(const Value& condition, bool wanted) cons
   return result;
 }
 
-/// Returns the lanes of one operand of a shuffle that the evaluated lanes of the result select.
-/// `begin` is the position in `picks` of the operand's first lane. An empty result means all lanes.
+/// Returns which lanes of one operand of a shuffle the evaluated lanes of the result select.
+/// `picks` counts the lanes of all operands together, and those of this operand start at `begin`.
+/// An empty result means all lanes.
 std::vector<bool> Machine::lanes_picked(const std::vector<std::int64_t>& picks, std::size_t begin,
                                         int lanes) const {
   if (lanes_.empty()) return {};

@@ -104,7 +104,7 @@ struct RunEvent {
 
 struct Profile {
   std::vector<FunctionProfile> functions;
-  /// In order of execution.
+  /// The stages in order of execution.
   std::vector<StageProfile> stages;
   /// Maximum number of bytes of temporaries in use at once by all threads, excluding the stack.
   std::uint64_t peak_workspace = 0;

@@ -85,7 +85,7 @@ struct LoopView {
   /// The schedule, one line per loop (inspect/draw.h).
   std::string outline;
   std::vector<std::string> lines;
-  /// In textual order.
+  /// The statements in textual order.
   std::vector<Stmt> stmts;
   std::vector<Stage> stages;
   std::vector<Buffer> buffers;

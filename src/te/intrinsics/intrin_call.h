@@ -31,7 +31,7 @@ struct IntrinCall {
   /// "tensorize of axis `j` of stage `C` with intrinsic `vadd`", for messages.
   std::string what;
   SourceLocation where;
-  /// In the order of the intrinsic's inputs and outputs.
+  /// The views, in the order of the intrinsic's inputs and outputs.
   std::vector<IntrinView> inputs = {}, outputs = {};
   /// The intrinsic's code, on the buffers of the views.
   TensorIntrinBody code = intrin.body;

@@ -26,7 +26,8 @@ struct MatchedInput {
 };
 
 struct IntrinMatch {
-  /// For each input of the intrinsic. One tensor may be several of them, with different regions.
+  /// One operand for each input of the intrinsic. One tensor may be the operand of several inputs,
+  /// with different regions.
   std::vector<MatchedInput> inputs;
   DimPairs output_dims;
   /// Values of variables that are extents of the intrinsic.

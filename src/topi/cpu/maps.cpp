@@ -119,8 +119,8 @@ bool reduces_rows(const Operation& op) {
   return found;
 }
 
-/// Adds rows, several at a time, for one segment of the columns after another. A segment stays in
-/// the L1 cache.
+/// Adds several rows at a time, one segment of columns after the other. A segment of the sums stays
+/// in the L1 cache.
 void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int piece,
                      bool has_threads) {
   constexpr int kRowsAtOnce = 8;

@@ -22,7 +22,8 @@ std::optional<tir::ThreadTag> thread_of(const Schedule& sch, LoopRV loop) {
   return tir::traits_of(sch.get(loop)).thread;
 }
 
-/// Returns the extent of the enclosing loop that is bound to threadIdx.x; 1 if absent.
+/// Returns the extent of the enclosing loop that is bound to threadIdx.x; 1 if there is no such
+/// loop.
 std::int64_t threads_around(const Schedule& sch, const std::vector<LoopRV>& loops) {
   for (const LoopRV loop : loops)
     if (const auto thread = thread_of(sch, loop); thread && thread->str() == "threadIdx.x")
