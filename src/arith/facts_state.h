@@ -102,7 +102,7 @@ struct Facts::State {
   /// Whether the current expression is inside data arithmetic, where indices are data too (InData).
   mutable bool in_data = false;
 
-  /// Returns the memo table for these facts; null if there is none.
+  /// Returns the memo table for these facts; null if no table exists.
   RewriteMemory* memory() const;
   /// Returns a fingerprint of the facts about the variables of `e`. Equal fingerprints imply equal
   /// facts about `e`, except with a probability of 2^-64.

@@ -29,7 +29,7 @@ struct RewriteContext {
   /// The current and the maximum number of nested visits requested by rules. `deepest` is one above
   /// the limit if the limit prevented a visit.
   int depth = 0, deepest = 0;
-  /// The memo table; null if there is none.
+  /// The memo table; null if no table exists.
   RewriteMemory* memory;
 
   RewriteContext(const Facts& facts, std::function<Expr(const Expr&)> visit)

@@ -164,8 +164,7 @@ void Machine::evaluate_statement(const Expr& e, const Active& active) {
 void Machine::barrier(const Active& active) {
   if (options_.check_races && active.size() != threads_.size())
     throw RuntimeError("a barrier that only " + std::to_string(active.size()) + " of " +
-                       std::to_string(threads_.size()) +
-                       " threads come to: they would wait for ever");
+                       std::to_string(threads_.size()) + " threads reach: they would wait forever");
   ++barriers_;
 }
 

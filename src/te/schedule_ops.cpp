@@ -347,7 +347,7 @@ Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds) {
 Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds, SourceLocation where) {
   if (bounds.graph() == nullptr)
     throw ScheduleError(
-        "schedule_ops: the bounds are those of a frozen graph; give that graph in place of the "
+        "schedule_ops: the bounds are those of a frozen graph; pass that graph instead of the "
         "schedule, or infer_bound(schedule)",
         where);
   const Stmt result = schedule_ops(*bounds.graph(), bounds);

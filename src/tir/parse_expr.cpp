@@ -182,7 +182,7 @@ Expr TextParser::function_form(const Token& name) {
   auto lanes = [&](const Expr& e) {
     const int count = int_of(name, e);
     if (count < 2 || !args[0].dtype().is_scalar())
-      syntax_error(name, "`" + name.text + "` is of a scalar and 2 or more lanes");
+      syntax_error(name, "`" + name.text + "` takes a scalar and 2 or more lanes");
     return count;
   };
   if (auto found = kBinary.find(name.text); found != kBinary.end())

@@ -36,9 +36,9 @@ void check_function(const tir::PrimFunc& func, const std::string& name) {
   const std::vector<tir::Violation> violations = tir::verify(func, func.form);
   if (violations.empty()) return;
   throw LowerError(what + violations.front().what + " (" + violations.front().where + ")" +
-                   (violations.size() == 1 ? ""
-                                           : "; and " + std::to_string(violations.size() - 1) +
-                                                 " more faults like this"));
+                   (violations.size() == 1
+                        ? ""
+                        : "; and " + std::to_string(violations.size() - 1) + " more violations"));
 }
 
 }  // namespace tenon

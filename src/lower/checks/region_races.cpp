@@ -65,9 +65,9 @@ class RegionChecker {
     for (arith::Access& use : uses.accesses) {
       const std::string& name = use.buffer->name;
       if (use.is_write() && is_private(use.buffer->data))
-        refuse("each task has memory of its own for `" + name + "`, and of the loop over `" +
-               n.var.name() + "` would fill a part of it only; compute `" + name +
-               "` outside of the region");
+        refuse("each task has memory of its own for `" + name +
+               "`, and its share of the loop over `" + n.var.name() +
+               "` would fill only a part of it; compute `" + name + "` outside of the region");
       check_order(use, &n);
       since_barrier_.push_back({std::move(use), &n, around_});
     }

@@ -79,7 +79,7 @@ Value ExprParser::combine(const Token& token, const Value& a, const Value& b) {
   return at_token(token, [&]() -> Value {
     const auto [x, y] = alike(a, b, token);
     if (x.as<StringImm>() || y.as<StringImm>())
-      syntax_error(token, "`" + token.text + "` is of numbers, got a text");
+      syntax_error(token, "`" + token.text + "` takes numbers, got a string");
     if (op == BinaryOp::Div && !x.dtype().is_floating())
       syntax_error(token, "`/` is for floats; integers are divided by `//`, or by T.truncdiv");
     return {make_binary(*op, x, y)};
@@ -133,7 +133,7 @@ Value ExprParser::unary() {
   return {at_token(token, [&]() -> Expr {
     const DataType type = operand.e.dtype();
     if (!type.is_floating() && !type.is_integral())
-      syntax_error(token, "`-` is of numbers, got " + type.str());
+      syntax_error(token, "`-` takes numbers, got " + type.str());
     if (type.is_floating()) return make_binary(BinaryOp::Mul, operand.e, make_float(type, -1));
     return make_binary(BinaryOp::Sub, make_int(type, 0), operand.e);
   })};
@@ -154,7 +154,7 @@ Value ExprParser::number(const Token& token) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
-    syntax_error(token, "`" + text + "` is more than 64 bits hold");
+    syntax_error(token, "`" + text + "` exceeds 64 bits");
   const auto bits = static_cast<std::int64_t>(value);
   const DataType type = bits < 0 ? UInt(64) : fits(bits, Int(32)) ? Int(32) : Int(64);
   return {make_int(type, bits), true};
@@ -269,7 +269,7 @@ Value ExprParser::conversion(const Token& token, DataType type) {
     if (const StringImm* text = operand.e.as<StringImm>()) {
       const bool is_nan = text->value == "nan";
       if (!is_nan && text->value != "inf" && text->value != "-inf")
-        syntax_error(token, "\"" + text->value + "\" is no number");
+        syntax_error(token, "\"" + text->value + "\" is not a number");
       const double inf = std::numeric_limits<double>::infinity();
       return {make_float(type, is_nan ? std::nan("") : text->value == "inf" ? inf : -inf)};
     }
@@ -313,7 +313,8 @@ Value ExprParser::extern_call(const Token& token, const std::string& name) {
 
 Value ExprParser::function(const Token& token) {
   if (!token.text.starts_with("T."))
-    syntax_error(token, "`" + token.text + "` is no function; those of scripts begin with `T.`");
+    syntax_error(token,
+                 "`" + token.text + "` is not a function; functions of scripts begin with `T.`");
   in_.expect("(");
   const std::string name = token.text.substr(2);
   if (name == "call_extern" || name == "call_pure_extern") return extern_call(token, name);
@@ -388,7 +389,7 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
   }
   const auto want_scalar = [&] {
     if (!args[0].e.dtype().is_scalar())
-      syntax_error(token, "`" + token.text + "` is of a scalar, got " + args[0].e.dtype().str());
+      syntax_error(token, "`" + token.text + "` takes a scalar, got " + args[0].e.dtype().str());
   };
   if (name == "ramp" || name == "Ramp") {
     want(3), want_scalar();

@@ -134,7 +134,7 @@ Stmt Parser::stmt() {
     return make_nop();
   }
   if (!in_.is(Token::Kind::Name)) in_.unexpected("a statement");
-  if (is_axis()) syntax_error(in_.peek(), "an iterator is defined directly in its block");
+  if (is_axis()) syntax_error(in_.peek(), "an iterator must be defined directly in its block");
   for (const char* line : {"T.where", "T.reads", "T.writes", "T.block_attr"})
     if (in_.is_name(line))
       syntax_error(in_.peek(), std::string(line) + " stands directly in a block");

@@ -91,8 +91,7 @@ class Lexer {
       add(Token::Kind::Dedent);
     }
     if (depth != depths_.back())
-      syntax_error(add(Token::Kind::Name),
-                   "this line is as deep as none of the lines around it are");
+      syntax_error(add(Token::Kind::Name), "the indentation matches no enclosing line");
   }
 
   void token() {

@@ -115,13 +115,14 @@ void check_shared_memory(const StageGraph& graph, StageId id, const AxisRanges& 
   const FrozenStage& stage = graph.stage(id);
   if (stage.is_output || stage.scope != StorageScope::Global || !lives_in_launch(graph, id)) return;
   auto refuse = [&](const std::string& what, const IterVar& block, const SourceLocation& where) {
-    throw ScheduleError(what +
-                            ": where the stage is computed its result is kept in global memory, "
-                            "which the blocks of `" +
-                            block.name() +
-                            "` share, but inside of their launch none of them can wait for what "
-                            "another one computes; set_scope(\"shared\"), or compute_root",
-                        where);
+    throw ScheduleError(
+        what +
+            ": at its attach point, the stage is stored in global memory, "
+            "which the blocks of `" +
+            block.name() +
+            "` share, but within a launch no block can wait for what another one computes; "
+            "set_scope(\"shared\"), or compute_root",
+        where);
   };
   for (const auto& [axis, attributes] : stage.attributes) {
     if (!attributes.thread || !stage.has_leaf(axis)) continue;

@@ -223,7 +223,7 @@ void check_is_box(const IntrinCall& call, const FrozenStage& stage, const AxisRa
     return value ? std::to_string(*value) : print_expr(e);
   };
   call.refuse("the loops that it replaces have " + plain(loops) +
-              " iterations, which lie apart in a box of " + plain(box) +
+              " iterations, which are not contiguous in a box of " + plain(box) +
               "; move all loops of neighbouring iterations inside");
 }
 
@@ -235,7 +235,8 @@ void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
     if (leaf.kind() == IterKind::Reduce && bound)
       call.refuse(
           "axis `" + leaf.name() + "` of the reduction is bound to `" + bound->axis.name() +
-          "`, but what an intrinsic computes cannot be summed up across threads; rfactor the axis first");
+          "`, but what an intrinsic computes cannot be summed up across threads; rfactor the axis "
+          "first");
     if (n < call.depth) continue;
     if (bound)
       call.refuse("axis `" + leaf.name() + "` inside of it is bound to `" + bound->axis.name() +
@@ -260,7 +261,7 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
     if (std::ranges::none_of(stage.op.body(),
                              [&](const Expr& body) { return uses_var(body, scalar); }))
       call.refuse("it takes the scalar `" + scalar.name() +
-                  "`, which a call in a tensor_compute would give; " + describe(stage) +
+                  "`, which only a call in a tensor_compute provides; " + describe(stage) +
                   " has no such variable");
   const AxisRanges part = part_inside(stage, leaf, program);
   check_is_box(call, stage, part, program);

@@ -81,12 +81,12 @@ class LaunchChecker {
             ? "in " + describe(program_.graph.stage(stage.place->stage), stage.place->axis) +
                   ", outside of the launch"
             : "at root, outside of the launch";
-    throw ScheduleError(
-        describe(stage) + " is kept in " + std::string(to_string(stage.scope)) +
-            " memory, which each launch of threads has for itself, but is computed " + place +
-            " of `" + launch_->name() +
-            "` that uses it; compute_at a loop inside of that thread axis, or set_scope(\"global\")",
-        stage.place ? stage.attach_where : stage.scope_where);
+    throw ScheduleError(describe(stage) + " is kept in " + std::string(to_string(stage.scope)) +
+                            " memory, which is private to a launch of threads, but is computed " +
+                            place + " of `" + launch_->name() +
+                            "` that uses it; compute_at a loop inside of that thread axis, or "
+                            "set_scope(\"global\")",
+                        stage.place ? stage.attach_where : stage.scope_where);
   }
 
   const Program& program_;

@@ -38,11 +38,11 @@ class Expander {
   Expr operator()(const Expr& e) { return visit(e, own_); }
 
   [[noreturn]] void refuse() const {
-    fail(
-        "compute_inline into", reader_,
-        "written out, this would be more than " + std::to_string(kMaxInlinedNodes) +
-            " operations; compute some of the inlined stages as tensors (compute_root or compute_at)",
-        where_);
+    fail("compute_inline into", reader_,
+         "expanded, this would be more than " + std::to_string(kMaxInlinedNodes) +
+             " operations; compute some of the inlined stages as tensors (compute_root or "
+             "compute_at)",
+         where_);
   }
 
  private:

@@ -60,10 +60,9 @@ void check_store_predicate(const StageEdit& edit, const Expr& condition) {
   for (const Tensor& tensor : tensors_read(condition)) {
     const std::optional<StageOutput> output = edit.schedule().find(tensor);
     if (output && edit.schedule().stage(output->stage).op.as<Placeholder>()) continue;
-    edit.fail(
-        "the condition reads tensor `" + tensor.name() +
-        "`, which is no placeholder of this schedule and need not be there; say it in the body, with "
-        "if_then_else");
+    edit.fail("the condition reads tensor `" + tensor.name() +
+              "`, which is not a placeholder of this schedule and may not exist yet; express the "
+              "condition in the body, with if_then_else");
   }
 }
 
@@ -75,7 +74,7 @@ void check_predicate_stays(const StageEdit& edit, std::span<const IterVar> stayi
   std::erase_if(gone, [&](const IterVar& axis) { return contains(staying, axis); });
   const IterVar* used = find_axis_among(vars, gone);
   if (!used) return;
-  edit.fail("its store predicate is about axis `" + used->name() + "`, which would be gone; call " +
+  edit.fail("its store predicate uses axis `" + used->name() + "`, which would be removed; call " +
             edit.primitive() + " before set_store_predicate");
 }
 
@@ -93,7 +92,7 @@ void check_pragma_value(const StageEdit& edit, const IterVar& axis, const std::s
     refuse("a constant integer, 1 or more");
   if (known == PragmaKey::UnrollExplicit && !number) refuse("a constant integer or bool");
   const bool is_source = known == PragmaKey::ImportLlvm || known == PragmaKey::ImportC;
-  if (is_source && !value.as<tir::StringImm>()) refuse("a text: source, or the path of a file");
+  if (is_source && !value.as<tir::StringImm>()) refuse("a string: source, or the path of a file");
 }
 
 }  // namespace tenon::te

@@ -59,7 +59,7 @@ void check_attached_axes_stay(const StageEdit& edit, std::span<const IterVar> st
     const AttachAt* at = std::get_if<AttachAt>(&schedule.effective_attach(other).attach);
     if (!at || at->stage != edit.number() || contains(staying, at->axis)) continue;
     edit.fail(describe(schedule.stage(other)) + " is computed at its loop `" + at->axis.name() +
-              "`, which would be gone; call " + edit.primitive() + " before compute_at");
+              "`, which would be removed; call " + edit.primitive() + " before compute_at");
   }
 }
 

@@ -162,13 +162,13 @@ class Winograd {
     for (const std::size_t n : {0, 1}) {
       if (tir::constant_int(window.size[n]) != kKernel)
         throw TypeError(what_ + ": dimension " + std::to_string(2 + n) + " of `" + kernel_.name() +
-                            "` must have extent 3: only kernels of 3 x 3 are computed so",
+                            "` must have extent 3: only 3 x 3 kernels are supported",
                         where_);
       const std::optional<std::int64_t> extent =
           tir::constant_int(window_count(what_, window, x_, n, where_));
       if (!extent)
         throw TypeError(what_ + ": dimension " + std::to_string(2 + n) + " of `" + x_.name() +
-                            "` must be a constant, of which the tiles are counted",
+                            "` must be a constant, so that the tiles can be counted",
                         where_);
       extents[n] = *extent;
     }
@@ -193,8 +193,7 @@ class Winograd {
                           "` is " + kernel_.dtype().str() + "; cast one of them",
                       where_);
     if (type != Float(32) && type != Float(64))
-      throw TypeError(what_ + ": the transforms are of float32 or float64, got " + type.str(),
-                      where_);
+      throw TypeError(what_ + ": the type must be float32 or float64, got " + type.str(), where_);
   }
 
   // ---- sizes ------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class Server {
     try {
       const tir::IRModule candidate = s_tir::parse_script(order.script);
       if (structural_hash(candidate) != order.hash)
-        throw RuntimeError("the script of the candidate reads as another program");
+        throw RuntimeError("the script of the candidate parses to a different program");
       const Build build = measurers_.at(order.task)->build({candidate}).front();
       report.error = build.error;
       if (build.is_fine()) builds_[order.ticket] = {order.task, build};

@@ -74,7 +74,7 @@ void bind_nest(Schedule& sch, BlockRV block, std::int64_t most_threads) {
   if (spatial.empty()) {
     if (has_threads) return;
     throw ScheduleError("block `" + realize.block->name +
-                        "` has no loop of independent elements that a thread could have");
+                        "` has no loop of independent elements that could be bound to threads");
   }
   const LoopRV fused = sch.fuse(spatial);
   if (has_threads) return sch.bind(fused, "blockIdx.x");
