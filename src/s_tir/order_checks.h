@@ -13,14 +13,14 @@ namespace tenon::s_tir {
 /// The accesses of the moved block that are compared, and the other accesses that they are compared
 /// with.
 enum class Compared : unsigned char {
-  /// All reads and writes.
+  /// Compares all reads and writes of the block with all conflicting accesses of others.
   All,
-  /// The block's reads and writes with the writes of others. Reads of the block's values by others
-  /// are ignored, because they still read the same values.
+  /// Compares the block's reads and writes with the writes of others. Ignores reads of the block's
+  /// values by others, because they still read the same values.
   WithWrites,
-  /// The block's reads with the writes of others.
+  /// Compares the block's reads with the writes of others.
   ReadsWithWrites,
-  /// The block's writes with the reads of others.
+  /// Compares the block's writes with the reads of others.
   WritesWithReads,
 };
 

@@ -15,7 +15,7 @@ class Step {
        SourceLocation where)
       : state_(state), caller_{primitive, where}, instruction_{kind, {}, {}, {}} {}
 
-  // Add arguments in the order of the table.
+  // Append an argument. Arguments must be added in the order of the instruction table.
   Step& with(RV rv);
   Step& with(bool flag);
   Step& with(int number);

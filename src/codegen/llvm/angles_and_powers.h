@@ -83,7 +83,8 @@ class AnglesAndPowers : protected RangeReduction {
   virtual llvm::Value* sine_of(Precise rest) = 0;
   virtual llvm::Value* cosine_of(Precise rest) = 0;
 
-  /// Returns exactly 0 for 1. Special values follow logarithm_at_the_ends.
+  /// Returns the logarithm as a pair; exactly 0 for x = 1. Special values follow
+  /// logarithm_at_the_ends.
   virtual Precise log2(llvm::Value* magnitude) = 0;
   virtual Precise times(llvm::Value* a, Precise b) = 0;
   /// Accepts any number. Results beyond the range of the format become 0 or infinity when they are

@@ -27,8 +27,8 @@ struct ScalarLoop {
   int scattered = 0;
   /// Stores with a stride of two to four elements that fill each other's gaps.
   int interleaved = 0;
-  /// The narrowest element, in bits, that lanes may only access under a condition; nullopt if
-  /// absent.
+  /// The narrowest element, in bits, that lanes may only access under a condition; nullopt if there
+  /// are no such elements.
   std::optional<int> masked_bits;
   bool has_loops = false;
 };

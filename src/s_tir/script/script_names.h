@@ -19,7 +19,7 @@ class Names {
   /// Defines exactly this name: `A.data` is the data pointer of `A`.
   void define_as(const void* what, std::string name);
   void release(const void* what);
-  /// Returns the name; null if absent.
+  /// Returns the name; null if it has none.
   const std::string* find(const void* what) const;
   /// Reserves other names: functions, and names that scripts cannot use.
   void reserve(const std::string& name) { taken_.emplace(name, 0); }

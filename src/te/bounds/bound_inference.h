@@ -14,7 +14,7 @@
 
 namespace tenon::te {
 
-/// The range of a root axis and the required domain, in terms of the loops around the producer.
+/// The range of a root axis, and its required domain in terms of the loops around the producer.
 struct NeededAxis {
   IterVar axis;
   Range range;
@@ -66,8 +66,7 @@ class BoundInference {
   void infer_root_ranges(StageId id);
   static Range declared(const IterVar& axis);
   void set_root(const IterVar& axis, const Range& range);
-  /// Records extents that are constant although they are computed from values that vary with outer
-  /// loops.
+  /// Records extents that depend syntactically on outer loops but provably have one value.
   void find_constant_extents(const FrozenStage& stage);
   void add_values(const IterVar& axis, const Range& range) {
     all_values_.set(axis.var(),

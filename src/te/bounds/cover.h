@@ -25,7 +25,8 @@ Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declare
                   const arith::Facts& facts);
 
 /// Returns the range in the axis's own type. Readers may use wider indices, but their requirements
-/// are inside the axis. Where their loops exceed the type, the range ends with the axis.
+/// are inside the axis. If a reader's loops exceed the axis's type, the range ends at the end of
+/// the axis.
 Range in_type_of(const IterVar& axis, const Range& range, const arith::Facts& facts);
 
 }  // namespace tenon::te

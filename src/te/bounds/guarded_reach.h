@@ -17,7 +17,7 @@ struct Reach {
 };
 using Reaches = std::vector<Reach>;
 
-/// Adds nothing if an end or the extent is unknown.
+/// Adds a reach unless an end or the extent is unknown.
 void add_reach(const arith::Interval& indices, const Range& range, const arith::Facts& facts,
                Reaches& reaches);
 
@@ -52,9 +52,9 @@ const arith::Interval& shorter(const arith::Interval& a, const arith::Interval& 
 arith::Interval clamped(const arith::Interval& set, const arith::Interval& domain,
                         const arith::Facts& facts);
 
-/// Returns the index of every axis in terms of the leaves, simplified. An axis that was split and
-/// fused again is the fused one, without quotients and remainders. Axes with large indices
-/// (is_large) are omitted.
+/// Returns the index of every axis in terms of the leaves, simplified. If an axis was split and its
+/// parts were fused again, its index is the fused loop, without quotients and remainders. Omits
+/// axes with large indices (is_large).
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
                           AxisValues leaves, const arith::Facts& facts);
 

@@ -11,9 +11,10 @@ namespace tenon::te {
 
 enum class IntrinPart : std::uint8_t { Body, Reset, Update };
 
-/// `code`, a part of the call's code inside its views, with the check around it. `lowered` turns
-/// expressions into expressions of the program at this place. Floats may differ by as much as sums
-/// in another order do. `what` starts the report: "intrinsic `gemv` of stage `C`".
+/// Returns `code`, a part of the call's code inside its views, with the check around it. `lowered`
+/// translates the intrinsic's expressions to expressions of the program at this position. Floats
+/// may differ by as much as reordered sums do. `what` starts the report: "intrinsic `gemv` of stage
+/// `C`".
 Stmt with_check(const IntrinCall& call, IntrinPart part, const std::string& what, const Stmt& code,
                 const std::function<Expr(const Expr&)>& lowered, const Program& program);
 
