@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning] [--with-packages]
 #          [--with-aarch64] [--with-fuzzer]:
-# installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The
-# options add OpenCL's device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries
-# that benchmarks compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and
-# Graphviz, which also draws what --emit=dot prints; XGBoost, the learned cost model of the tuner, and
-# Boost.MPI on Open MPI, its way to other machines; what makes packages, and the roots to try them in; a C
-# compiler for AArch64 and its emulator, for the tests of code that is saved for it; clang with libFuzzer.
+# installs what Tenon needs and this Debian machine lacks. Quick and silent if nothing is missing. The options
+# add PoCL, an OpenCL device on the CPU, for the tests of kernels; Google Benchmark and the libraries that
+# benchmarks compare with; Chromium, for the tests of pages; Doxygen, for the reference, and Graphviz, which
+# also draws the output of --emit=dot; XGBoost, the tuner's learned cost model, and Boost.MPI with Open MPI,
+# for tuning on several machines; the tools that make packages, and the roots in which they are tested; a C
+# compiler for AArch64 and an emulator, for the tests of code saved for it; clang with libFuzzer.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
@@ -74,7 +74,7 @@ apt() {
 }
 
 echo "setup.sh: refreshing the package lists" >&2
-# A source that cannot be reached need not be one that matters here: the installation below will tell.
+# An unreachable source may be irrelevant here; if it is not, the installation below fails.
 apt update || echo "setup.sh: some package lists could not be refreshed; going on." >&2
 
 if [ -z "$llvm" ]; then
