@@ -33,7 +33,7 @@ class ArgumentChecker {
     DLDataType dtype = {};
     /// Set if all extents are constant.
     std::optional<std::int64_t> elements;
-    /// The symbol whose value an integer parameter is; -1 if absent.
+    /// The symbol whose value the integer parameter is; -1 for any other parameter.
     int symbol = -1;
   };
 

@@ -95,7 +95,7 @@ struct CompileStep {
 struct RunEvent {
   std::string name;
   int thread = 0;
-  /// Whether it is the thread's part of a parallel loop.
+  /// Whether the interval is the thread's part of a parallel loop.
   bool is_part = false;
   /// Seconds since the first event.
   double begin = 0;

@@ -45,7 +45,7 @@ class Profiler {
   /// An uninterrupted interval that a thread spent in a region.
   struct Event {
     std::int32_t region;
-    /// Whether it is a part of a parallel loop.
+    /// Whether the interval is a part of a parallel loop.
     bool is_part;
     Ticks begin, end;
   };

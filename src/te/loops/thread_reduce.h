@@ -24,7 +24,7 @@ ThreadReductionLeaves leaves_of_thread_reduction(const FrozenStage& stage);
 struct ThreadReduction {
   /// Buffers of one element: the totals, and each thread's partial results if it has several terms.
   std::vector<tir::Buffer> totals, parts;
-  /// Initialization of a thread's part, and one step of it; empty if absent.
+  /// Initialization of a thread's part, and one step of it; empty if a thread has a single term.
   std::vector<Stmt> start_parts;
   Stmt update;
   /// The reduction across threads, and the store of its result.

@@ -89,8 +89,9 @@ Expr sum_by_parity(const Row& row, const Part& part) {
   return sign < 0 ? *even - *odd : *even + *odd;
 }
 
-/// Sums by pairs of adjacent columns for points p and -p, which have the same or opposite factors.
-/// The sum and the difference of the two parts serve all rows.
+/// Sums pairs of adjacent columns, which belong to points p and -p: in each row, the factors of the
+/// two columns are equal or opposite. The sum and the difference of the two parts therefore serve
+/// all rows.
 Expr sum_by_pairs(const Row& row, const Part& part) {
   Sum sum;
   const std::size_t last = row.size() - 1;
