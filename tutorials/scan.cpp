@@ -3,7 +3,7 @@
 //   state[t, i] = init[t, i]                          for the first steps
 //   state[t, i] = update(state[t - 1, ...], ...)      for all others
 //
-// A placeholder stands for the state where the update reads it. The result is the whole history.
+// A placeholder represents the state where the update reads it. The result is the whole history.
 // The loop over time stays serial and whole, whatever the schedule. The stages inside a step are
 // scheduled like any others.
 //

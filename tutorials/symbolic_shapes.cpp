@@ -41,7 +41,7 @@ void sum(ScheduleProgram& program) {
 }
 
 /// The buffers promise contiguous rows, so the rows can be read as vectors. The buffers are the
-/// arguments, and `binds` says which tensor each of them holds.
+/// arguments, and `binds` maps tensors to buffers.
 void packed_rows(ScheduleProgram& program) {
   Var n = te::size_var("n"), m = te::size_var("m");
   te::Tensor A = te::placeholder({n, m}, "A");
