@@ -16,7 +16,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The target of TenonKernels::loaded.
+/// The object to which TenonKernels::loaded points.
 class KernelsOfModule {
  public:
   explicit KernelsOfModule(const TenonKernels& data)

@@ -95,7 +95,7 @@ void require_init_passes(const Caller& caller, const Program& program, int block
 void require_begun(const Caller& caller, const Program& program, int block);
 
 /// Returns a phrase about a conflict between instances that differ in a spatial iterator. Nullopt
-/// if there is provably none.
+/// if there is provably no conflict.
 std::optional<std::string> conflict_between_instances(const Program& program, int block);
 
 /// Throws unless the instances of the block may run in any order in which the init of a sum

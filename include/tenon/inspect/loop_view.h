@@ -20,7 +20,7 @@ namespace tenon {
 struct LoopView {
   /// A stage of the schedule that computes something.
   struct Stage {
-    /// The user's name for it.
+    /// The user's name for the stage.
     std::string name;
     /// Source location, "matmul.cpp:14".
     std::string line;

@@ -21,7 +21,7 @@ struct AttachAt {
   StageNumber stage;
   IterVar axis;
 };
-/// Attached to the time loop `axis` of a scan as its update, or part of it.
+/// Attached to the time loop `axis` of a scan, as the scan's update or as a part of it.
 struct AttachScanUpdate {
   StageNumber scan;
   IterVar axis;

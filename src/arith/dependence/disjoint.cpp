@@ -49,7 +49,7 @@ class Digits {
     for_each_child(e, [&](const Expr& child) { add(child); });
   }
 
-  /// Returns 1, followed by the positions of `cuts_` or the symbolic one, in ascending order.
+  /// Returns 1, followed by the other positions in ascending order.
   std::vector<Expr> positions() {
     const DataType type = var_.dtype();
     std::vector<Expr> result = {make_int(type, 1)};

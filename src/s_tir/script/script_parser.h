@@ -27,7 +27,7 @@ struct OpenBlock {
   bool has_reads = false, has_writes = false;
 };
 
-/// A function before its body.
+/// The parts of a function that precede its body: parameters, buffers and attributes.
 struct Head {
   tir::PrimFunc func{{}, {}, tir::make_nop()};
   std::map<std::string, tir::Var> handles;
