@@ -33,7 +33,7 @@ class BufferTable {
   const StageGraph& graph_;
   std::map<OutputId, tir::Buffer> buffers_;
   std::map<OutputId, tir::Buffer> arguments_;
-  /// Tensors without a stage, such as placeholders that were never read, and inlined tensors.
+  /// Tensors without a stage: placeholders that were never read, and inlined tensors.
   std::vector<std::pair<Tensor, tir::Buffer>> without_stage_;
 };
 
