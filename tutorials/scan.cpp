@@ -102,7 +102,7 @@ void two_states(ScheduleProgram& program) {
 int main(int argc, char** argv) {
   const ProgramSettings settings{
       .about = "scan: computations over time, of one state and of two.",
-      .size_means = "the number of times, and of columns where there are any",
+      .size_means = "the number of steps, and of columns if there are any",
       .greatest_size = 8192};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     one_state(program);

@@ -92,7 +92,7 @@ void scalar_argument(ScheduleProgram& program) {
 int main(int argc, char** argv) {
   const ProgramSettings settings{
       .about = "Symbolic shapes: one function for arrays of many sizes.",
-      .size_means = "the value of n where a schedule is run; no text depends on it"};
+      .size_means = "the value of n when a schedule runs; the printed texts do not depend on it"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     tiles(program);
     sum(program);
