@@ -97,7 +97,7 @@ struct Facts::State {
   /// For each bit of a Bloom filter of variables: the bits of the variables that occur in the
   /// values of the variables with this bit. Null if no variable has a value.
   std::unique_ptr<std::array<std::uint64_t, 64>> values;
-  /// The bits of variables that hold data.
+  /// A Bloom filter of the variables that hold data.
   std::uint64_t data = 0;
   /// Whether the current expression is inside data arithmetic, where indices are data too (InData).
   mutable bool in_data = false;

@@ -33,7 +33,8 @@ class Passing {
   /// `top`, within its ancestor that is a direct child of `top`.
   Passing(const Program& program, int block, int top, Side side);
 
-  /// Compares this statement instead of the block: its init, or a value that it reads.
+  /// Compares the accesses of the statement `own` instead of all accesses of the block, for example
+  /// only those of its init or only its reads of one buffer.
   Passing& as(tir::Stmt own);
   Passing& comparing(Compared compared);
   /// Excludes instances of `other` in earlier or later iterations of `loop`.
