@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# bench.sh [benchmark...] [--option...]: sets up, builds and runs the benchmark programs, all unless some are
-# named, and prints their tables. The first option and all that follows it go to the programs that compare
-# Tenon with libraries (--threads 2, --filter 512, --json after.json, --compare before.json; --help says
-# more), and only these are run then unless others are named.
-# bench.sh --device=cuda [option...]: prepares the device kit here and runs it here; the options are those of
-# tests/device_kit/run.sh. Ends with 3 where there is no device.
+# bench.sh [benchmark...] [--option...]: sets up, builds and runs the named benchmark programs (default: all)
+# and prints their tables. The first option and everything after it are passed to the programs that compare
+# Tenon with libraries (--threads 2, --filter 512, --json after.json, --compare before.json; see --help). If
+# there are options but no names, only those programs run.
+# bench.sh --device=cuda [option...]: prepares the device kit and runs it on this machine; the options are
+# those of tests/device_kit/run.sh. The exit status is 3 if there is no device.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

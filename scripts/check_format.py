@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that all C++ is formatted as .clang-format says, by the one version that setup.sh installs.
+"""Checks that all C++ is formatted according to .clang-format, by the version that setup.sh installs.
 
-Other versions break other lines. `check_format.py --fix` formats instead of checking.
+Other versions break lines differently. `check_format.py --fix` formats instead of checking.
 """
 
 import shutil

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Checks what the public headers cost.
+"""Checks the compile-time cost of the public headers.
 
-What a program pays for including one is not counted in seconds, which are noisy. It is counted in lines of
-ours after preprocessing, which may become fewer; in standard headers that cost more than all of ours; and in
-the memory that GCC says it takes, to which its time is in proportion, as a multiple of what it takes for the
-standard headers that programs have anyway.
+Times are noisy, so three other quantities are checked: the number of Tenon's lines after preprocessing, which
+may shrink; the expensive standard headers that a header must not include; and the memory that GCC reports,
+which is proportional to its time, relative to that of the standard headers that most programs include anyway.
 """
 
 import os
@@ -15,14 +14,14 @@ import sys
 
 import sources
 
-# header: lines of ours that it brings, standard headers that it must not bring
+# header: maximum number of Tenon's lines, and standard headers that it must not include
 COSTS = {
     "tenon/tenon.h": (3136, ("filesystem", "chrono", "ranges", "iostream", "regex", "thread", "format")),
     "tenon/runtime/module.h": (
         583, ("filesystem", "chrono", "ranges", "iostream", "functional", "unordered_map",
              "algorithm", "variant")),
 }
-# header: the multiple
+# header: maximum memory, relative to that of the headers in STANDARD
 MEMORY = {"tenon/tenon.h": 1.68, "tenon/runtime/module.h": 0.95}
 STANDARD = ("array", "cstdint", "functional", "map", "memory", "optional", "ostream", "source_location",
             "span", "string", "string_view", "variant", "vector")
@@ -30,7 +29,7 @@ MARKER = re.compile(r'# \d+ "([^"]*)"')
 
 
 def cost(compiler, header):
-    """The lines of ours, without blank ones, and the names of the standard headers."""
+    """The number of Tenon's non-blank lines, and the names of the standard headers."""
     text = subprocess.run(
         [compiler, "-std=c++20", "-E", "-I", "include", "-x", "c++", "-"], input=f'#include "{header}"\n',
         capture_output=True, text=True, check=True).stdout
@@ -47,7 +46,7 @@ def cost(compiler, header):
 
 
 def memory(compiler, headers):
-    """Megabytes that the compiler takes; None of one that does not say it as GCC does."""
+    """The megabytes that the compiler uses; None if it does not report them in GCC's form."""
     done = subprocess.run(
         [compiler, "-std=c++20", "-fsyntax-only", "-ftime-report", "-I", "include", "-x", "c++", "-"],
         input="".join(f"#include <{header}>\n" for header in headers), capture_output=True, text=True,

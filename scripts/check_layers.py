@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks every #include against the table of rooms in src/README.md, and who reads the environment.
+"""Checks every #include against the table of rooms in src/README.md, and which rooms read the environment.
 
-A room may include the public headers of the rooms that the table grants it, its own private headers, and the
-foreign libraries that are its own. Some rooms are divided into sub-rooms that stand in an order: a file
-there includes its own sub-room and those below it. A public header belongs to the sub-room that has the
-source of its name. Tests and tutorials see more: a room's tests see its private headers and
-whatever the room stands on, other tests and the tutorials see every public header.
+A room may include the public headers of the rooms that the table lists for it, its own private headers, and
+its foreign libraries. Some rooms have ordered sub-rooms: a file there includes only its own sub-room and
+those below it. A public header belongs to the sub-room that has the source of its name. A room's tests may
+also include its private headers and all rooms that the room depends on; other tests and the tutorials may
+include every public header.
 """
 
 import pathlib
@@ -13,7 +13,7 @@ import re
 
 import sources
 
-# room: (what it may use besides support, foreign headers that only it includes)
+# room: (rooms that it may use besides support, foreign headers that only this room includes)
 ROOMS = {
     "support": ((), ()),
     "tir": ((), ()),
@@ -41,14 +41,14 @@ ROOMS = {
     "tooling": (("*",), ("boost/program_options",)),
     "python": (("*",), ("nanobind/", "Python.h")),
 }
-# room: its sub-rooms, lowest first; what lies in no sub-room stands on top of all
+# room: its sub-rooms, lowest first; files outside any sub-room are above all of them
 SUB_ROOMS = {
     "te": ("operations", "relations", "schedule", "graph", "bounds", "loops", "intrinsics"),
 }
-# room: a header of a room above it that it may include: the semantics of scalars, which name the operators of
-# tir and use nothing else of it, so that its constant folder calls what the interpreter calls
+# room: a header of a higher room that it may include. The constant folder of tir calls the semantics of
+# scalars, so that folding and interpreting agree; that header uses only the names of tir's operators.
 HEADERS_FROM_ABOVE = {"tir": pathlib.PurePath("include/tenon/interp/scalar.h")}
-# public headers without a source of their name
+# public headers without a source of the same name
 SUB_ROOM_OF_HEADER = {
     "include/tenon/te/axis_map.h": "relations",
     "include/tenon/te/operation_kind.h": "operations",
@@ -72,10 +72,10 @@ FOREIGN_ELSEWHERE = {  # foreign headers of several rooms, or that code outside 
 }
 SYSTEM_FOLDERS = ("sys/", "linux/", "bits/")
 READS_ENVIRONMENT = ("driver", "tooling", "runtime")
-# to the programs that they start
+# files that pass the environment to the programs that they start
 HANDS_ENVIRONMENT_ON = (pathlib.PurePath("src/codegen/process.cpp"),
                         pathlib.PurePath("src/tune/measure/child_process.cpp"))
-# what a launcher of MPI programs tells them
+# files that read the variables that an MPI launcher sets
 READS_LAUNCHER = (pathlib.PurePath("src/tune/fleet/ranks.cpp"),)
 
 UMBRELLA = pathlib.PurePath("include/tenon/tenon.h")
@@ -84,7 +84,7 @@ ENVIRONMENT = re.compile(r"\b(secure_)?getenv\s*\(|\benviron\b")
 
 
 def room_of_folder(parts):
-    """The room whose folder the parts (below src/ or include/tenon/) lie in; None if there is none."""
+    """The room that contains the path (its parts below src/ or include/tenon/); None if there is none."""
     for length in (2, 1):
         name = "/".join(parts[:length])
         if len(parts) > length and name in ROOMS:
@@ -107,7 +107,7 @@ def place(path):
 
 
 def height(path, room):
-    """The place of the file's sub-room in the room's order, and that sub-room's name; the top comes last."""
+    """The position of the file's sub-room in the room's order, and the sub-room's name; the top comes last."""
     order = SUB_ROOMS[room]
     if path.parts[0] == "include":
         name = SUB_ROOM_OF_HEADER.get(path.as_posix())
@@ -128,7 +128,7 @@ def check_sub_rooms(path, target, room):
 
 
 def closure(room):
-    """The room and all that it stands on."""
+    """The room and all rooms that it depends on, directly or not."""
     seen, pending = set(), [room]
     while pending:
         current = pending.pop()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the width and the ends of lines, and that no text says that it is unfinished."""
+"""Checks the width and the ends of lines, and that no text is marked as unfinished."""
 
 import re
 

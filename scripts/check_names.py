@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the names of files, that each room introduces itself, and what the language would let pass.
+"""Checks the names of files, READMEs and opening comments, macros, and functions that would hide others.
 
-Files are named in snake_case; every room has a README.md; every public header opens with a comment; macros
-are defined nowhere but in the runtime's C interface. No function of a room hides one of the rooms that all
-others use: files of a room are compiled in groups, where the wrong one would be called without an error.
+Files are named in snake_case; every room has a README.md; every public header opens with a comment; only the
+runtime's C interface defines macros. No function of a room has the name and parameter types of a function of
+a room that all others use: files of a room are compiled in groups, where the wrong one would be called
+silently.
 """
 
 import re
@@ -20,13 +21,13 @@ DEFINE = re.compile(r"^\s*#\s*define\s+(\w+)")
 PYTHON_NAMES = ("__init__.py", "__main__.py")  # the names that Python asks for
 FUNCTION = re.compile(r"^(?:inline |constexpr |static )*[A-Za-z_][\w:<>,&* ]*?[ &*](\w+)"
                       r"\(([^;{()]*)\)\s*(?:\{|;)", re.M)
-# Arguments of other types let the compiler find both functions, which is an error if they are equally good.
+# Overloads with other argument types are allowed: the compiler considers both, and reports an ambiguity.
 FOREIGN_TYPE = re.compile(r"^(const )?(std::[\w:<>, ]+|bool|char|int|unsigned|float|double)( ?const)?"
                           r" ?[&*]*$")
 
 
 def functions(path):
-    """(name, types of the parameters) of the functions that take values of the standard library only."""
+    """(name, parameter types) of the functions whose parameters are all types of the standard library."""
     for name, parameters in FUNCTION.findall(re.sub(r"//.*", "", sources.text(path))):
         declared = [re.sub(r"\s*=.*$", "", one.strip()) for one in parameters.split(",") if one.strip()]
         types = tuple(re.sub(r"\s+\w+$|(?<=[&*])\w+$", "", one) for one in declared)
@@ -75,7 +76,7 @@ def check_file(path):
     c_interface = path.parts[:3] == ("include", "tenon", "runtime") and 'extern "C"' in text
     for number, line in enumerate(text.splitlines(), 1):
         match = DEFINE.match(line)
-        # A macro that is taken back in the same file is a way to write a table.
+        # A macro that the same file undefines again is a way to write a table.
         if match and not c_interface and f"#undef {match[1]}\n" not in text:
             problems.append(f"{path}:{number}: macro {match[1]}")
     return problems

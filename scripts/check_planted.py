@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the faults of tests/planted/faults.toml can still be planted: that the text which each of them changes
-stands in its file exactly once."""
+"""Checks that the faults of tests/planted/faults.toml can still be planted: that the text which each of them
+replaces occurs exactly once in its file."""
 
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks comments for phrases that readers have to read twice, and names of limits.
+"""Checks comments for phrases that have to be read twice, and names of limits.
 
     check_prose.py [FOLDER or FILE]...
 

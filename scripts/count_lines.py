@@ -31,7 +31,7 @@ TYPE = re.compile(
 
 
 def without_comments(text):
-    """The text without comments. A comment's line ends stay, so that lines keep their numbers."""
+    """The text without comments. The line breaks of comments stay, so that line numbers do not change."""
     def replacement(match):
         comment = match["comment"]
         return match[0] if comment is None else "\n" * comment.count("\n")

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Prints a header as Doxygen is to read it, which reads comments as our readers do not.
+"""Prints a header with its comments in Doxygen's form.
 
-- The comment that opens the file is its documentation; what is indented there is an example, and stands as it
-  was written. A name that it mentions has its contract there, if it has no comment of its own.
-- A comment above a declaration, or behind it on its line, is that declaration's, however it begins. It speaks
-  for all declarations up to the next blank line or comment. Behind the brace of a type it is the type's.
-- Where the opening comment says what each function of the file does ("Each ..."), and where a heading stands
-  above a section, that speaks for all functions there.
-- The comment on a type speaks for its plain members, for constructors, operators and names of types, and for
-  functions that only return a member, where these have none of their own.
-- What a compiler makes by itself (`= default`), and what cannot be called, needs no words.
+- The opening comment documents the file; its indented lines are an example, which is copied verbatim. It is
+  also the contract of the names that it mentions, unless they have comments of their own.
+- A comment above a declaration, or after it on its line, documents that declaration and all that follow up to
+  the next blank line or comment. After the opening brace of a type, it documents the type.
+- If the opening comment describes all functions of the file ("Each ..."), or a heading describes those of a
+  section, it documents every function there.
+- The comment of a type also documents its plain members, constructors, operators, type names and functions
+  that only return a member, unless they have comments of their own.
+- Defaulted (`= default`) and deleted functions need no comment.
 
-Where a comment stands for others, the reference says so, with a link; what has none is left without, and
-Doxygen complains of it.
+Where a comment documents other declarations too, the reference links to it. Doxygen reports every declaration
+that has no comment after this.
 """
 
 import pathlib
@@ -32,7 +32,7 @@ ONLY_NAMED = re.compile(r"^\s*(?:struct|class)\s+\w+;$")
 ALIAS = re.compile(r"^\s*using\s+(\w+)\s*=")
 FUNCTION = re.compile(r"(operator\s*[^\s\w(]+|~?\w+)\s*\(")
 VARIABLE = re.compile(r"(\w+)\s*(?:=.*|\{.*\})?;$")
-# A value, or a function that returns one on its line.
+# A value, or a function on one line that returns one.
 PLAIN_MEMBER = re.compile(
     r"^\s+(?!return\b|friend\b|using\b|enum\b|struct\b|class\b)[\w:<>,*& ()\[\]]+( = .*|\{.*\})?;$|"
     r"^\s+.*\{ return .*; \}$|^\s*\} \w+ = \{\};$")
@@ -43,7 +43,7 @@ NO_DECLARATION = re.compile(
 
 
 def opening_as_documentation(lines):
-    """The opening comment as Doxygen's, and the lines that follow it."""
+    """The opening comment in Doxygen's form, and the lines that follow it."""
     result = ["/// @file"]
     in_example = False
     for number, line in enumerate(lines):
@@ -59,7 +59,7 @@ def opening_as_documentation(lines):
 
 
 def without_the_obvious(lines):
-    """Without declarations that need no words, and what belongs to them."""
+    """The lines without the declarations that need no comment, and without the lines that belong to these."""
     result = []
     for line in lines:
         if not NEEDS_NO_WORDS.search(line):
@@ -86,7 +86,7 @@ def as_documentation(line):
 
 
 def with_one_on_each_line(lines):
-    """`int a, b;` is two members."""
+    """Divides `int a, b;` into two members."""
     result = []
     for line in lines:
         several = SEVERAL.match(line)
@@ -99,7 +99,7 @@ def with_one_on_each_line(lines):
 
 
 def with_plain_text(line):
-    """Our comments have none of Doxygen's commands, nor HTML."""
+    """Escapes Doxygen's commands and HTML, which the comments do not use."""
     if line.lstrip().startswith(("* ", "/** ")):
         return re.sub(r"([<>])", r"\\\1", line)
     if not line.lstrip().startswith("///") and "///<" not in line or line.lstrip().startswith("///@"):
@@ -130,7 +130,7 @@ def code_of(line):
 
 
 def group_after(lines, begin):
-    """The end of what a comment that ends before `begin` speaks for, and whether that is several declarations."""
+    """The end of the declarations that the comment before `begin` documents, and whether they are several."""
     depth = 0
     statements = 0
     for end in range(begin, len(lines)):
@@ -156,7 +156,7 @@ def with_groups(lines):
             continue
         end, is_group = group_after(lines, number)
         if is_group:
-            # A type that is only named is nothing that the comment could be shown at.
+            # A forward declaration of a type has no place to show the comment.
             group = [line for line in lines[number:end] if not ONLY_NAMED.match(line)]
             result += ["///@{", *(group or lines[number:end]), "///@}"]
             number = end
@@ -173,7 +173,7 @@ def declared_name(code):
 
 
 def whole_head(lines, begin):
-    """A declaration up to its parameters, without what makes it a template."""
+    """A declaration up to its parameters, without its template header."""
     head = code_of(lines[begin])
     if not head.lstrip().startswith("template") or TYPE.match(head):
         return head
@@ -187,7 +187,7 @@ def whole_head(lines, begin):
 
 
 class References:
-    """Adds the comments that refer to others."""
+    """Adds comments that refer to the comments which document several declarations."""
 
     def __init__(self, opening, file_name):
         self.mentioned = set(re.findall(r"\w+", " ".join(opening)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docs.sh: makes the reference of the public headers with Doxygen, as pages in build/docs/html. Fails if a
-# public name has no contract, or if Doxygen has anything else to say.
+# docs.sh: makes HTML pages of the public headers with Doxygen, in build/docs/html. Fails if a public name has
+# no contract, or if Doxygen reports anything else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ FILE_PATTERNS        = *.h
 FILTER_PATTERNS      = "*.h=python3 scripts/doc_comments.py"
 STRIP_FROM_PATH      = include
 STRIP_FROM_INC_PATH  = include
-# DLPack's own; what no user names; a table of members with a row for each kind of node.
+# Excluded: DLPack's own header; names that users do not need; the table of members of each kind of node.
 EXCLUDE              = include/tenon/runtime/dlpack.h
 EXCLUDE_SYMBOLS      = *detail* tenon::tir::Fields* std::hash*
 JAVADOC_AUTOBRIEF    = YES

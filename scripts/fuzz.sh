@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh [--tsan | --inputs] [--seconds N] [--seed S] [--count N] [--compile] [--kind K] ...: sets up, builds
-# and runs random programs, each case in a process with limits of time and memory. A failing case is
-# printed as small as it could be made, with its seed; `fuzz.sh --help` lists all options.
+# and runs random programs, each case in a process with limits of time and memory. A failing case is reduced
+# as far as possible and printed with its seed; `fuzz.sh --help` lists all options.
 #
 #   scripts/fuzz.sh --compile --seconds 600               # findings, then a summary
 #   scripts/fuzz.sh --compile --seed 4711 --count 1       # one case again
@@ -25,7 +25,7 @@ if [[ ${1:-} == --tsan ]]; then
   shift
   preset=tsan
   program=build-tsan/fuzz/fuzz
-  # A sanitizer reserves more address space than a limit of memory allows.
+  # Sanitizers reserve more address space than the memory limit allows.
   options=(--kind builder --compile --target c --memory 0)
 fi
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """fuzz_coverage.py [--seconds N] [--seed S] [--show FILE] [--no-run] [FUZZ OPTION ...]
 
-The share of the compiler's lines that random programs alone reach: builds the fuzzer so that every line
-counts how often it runs (preset `coverage`, build-coverage/), runs it, and prints a row for each folder of
-src/te, src/arith, src/lower and src/codegen, and the files of which most is not reached.
+Measures the share of the compiler's lines that random programs alone reach: builds the fuzzer with counters
+for every line (preset `coverage`, build-coverage/), runs it, and prints a row for each folder of src/te,
+src/arith, src/lower and src/codegen, and the files that are reached least.
 
 --seconds N   how long to run (300)
 --seed S      the first seed (1)
---show FILE   prints the lines of a file that were not reached, src/te/relations/split.cpp
---no-run      of the last run
-Further options go to the fuzzer, for instance --blocks; --compile is always on.
+--show FILE   print the unreached lines of a file, such as src/te/relations/split.cpp
+--no-run      use the counters of the last run
+Further options are passed to the fuzzer, for instance --blocks; --compile is always on.
 """
 
 import argparse
@@ -31,13 +31,13 @@ def run_fuzzer(options, further):
                    stdout=subprocess.DEVNULL)
     for counts in BUILD.rglob("*.gcda"):
         counts.unlink()
-    # Counting takes time and memory of its own.
+    # The counters take additional time and memory.
     subprocess.run([BUILD / "fuzz/fuzz", "--compile", "--seconds", str(options.seconds), "--seed",
                     str(options.seed), "--limit", "120", "--shrink-seconds", "0", *further], cwd=ROOT)
 
 
 def counted_lines():
-    """{file: {line: how often it ran}}; a line of a template or in a header counts in whatever uses it."""
+    """{file: {line: number of executions}}; lines of templates and headers count in every user."""
     lines = collections.defaultdict(lambda: collections.defaultdict(int))
     files = [str(path) for path in BUILD.rglob("*.gcda") if "CMakeFiles/tenon_" in str(path)]
     for first in range(0, len(files), 40):

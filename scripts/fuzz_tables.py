@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""fuzz_tables.py FILE ...: the tables of `fuzz --coverage-json`, of several runs added up, as text for a page.
+"""fuzz_tables.py FILE ...: adds up the tables of several runs of `fuzz --coverage-json` and prints them as text.
 
-A cell is how often it was met, and how often accepted where that is less; "." was not met. Behind each table
-stand the rows that no run met, and the rows of which nothing was accepted.
+A cell has the number of times that it was met and, if that is less, the number of times that it was accepted;
+"." was not met. Each table is followed by the rows that no run met, and the rows that were never accepted.
 """
 
 import collections

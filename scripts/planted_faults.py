@@ -3,34 +3,31 @@
                   [--seed S] [--jobs J] [--resume] [--results FILE] [--table] [--worktree DIR]
                   [--ninja COMMAND]
 
-Plants the faults of tests/planted/faults.toml in the compiler, one at a time, and tells for each which test
-sees it and whether fuzzing finds it. The exit status is 1 if a fault escapes both. What is built and run is
-the last commit, in a worktree of its own (by default beside this one) that is kept, so that a further run
-builds little.
+Plants the faults of tests/planted/faults.toml in the compiler, one at a time, and reports for each which test
+fails and whether fuzzing finds it. The exit status is 1 if a fault escapes both. The last commit is built and
+run in a separate worktree (by default next to this one), which is kept so that further runs build little.
 
-Of the programs that a fault names under `tests`, each is built and run only if those before it saw nothing,
-then those that test the whole (golden, fuzz, ...); the first test that fails ends it. Fuzzing ends with its
-first finding. What is found goes at once into a file of JSON lines, one for each fault and way to look, so
-that a run can be interrupted.
+The programs that a fault lists under `tests` are built and run in order, followed by those that test several
+rooms (golden, fuzz, ...), until a test fails. Fuzzing ends with its first finding. Each result is appended at
+once to a file of JSON lines, one per fault and method, so that a run can be interrupted.
 
-Each program is run without a fault first, once for a commit: tests that fail by themselves see nothing, and
-are left out. Likewise fuzzing: where it finds something without a fault, it begins behind that seed. These
-lines of the file have no fault.
+Each program first runs without a fault, once per commit. Tests that fail in this run are ignored. Likewise,
+if fuzzing finds something without a fault, it starts after that seed. The lines of these runs name no fault.
 
 --only TEXT       only faults with TEXT in their name; given more than once, with one of the texts
 --from N          only from the N-th of the list on
 --no-tests        only fuzzing
---quick           of what tests the whole, only the known texts (golden)
---all-tests       every test of the programs that a fault names, to the end: how many see it
+--quick           of the programs that test several rooms, only golden
+--all-tests       run every test of the programs that a fault lists, and count how many fail
 --no-fuzz         only tests
 --seconds N       how long to fuzz for each of them (300)
 --seed S          the first seed (1)
 --jobs J          processes that build and fuzz (2)
---resume          leaves out what the results have; of fuzzing, what was found or fuzzed for as long
+--resume          skips faults that the results contain (for fuzzing: found, or fuzzed as long as requested)
 --results FILE    where results are appended (build/planted.jsonl)
 --table           plants nothing: prints the results as a table
---worktree DIR    where to plant
---ninja COMMAND   how to build ("ninja"), for instance "nice ninja"
+--worktree DIR    the worktree to plant in
+--ninja COMMAND   the build command ("ninja"), for instance "nice ninja"
 """
 
 import argparse
@@ -49,14 +46,14 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAULTS = ROOT / "tests" / "planted" / "faults.toml"
-# What tests the whole, in the order of how long it takes; those of a fault's programs that are among
-# them wait for their turn.
+# The programs that test several rooms, fastest first. If a fault lists one of them, it runs in this order
+# too.
 WHOLE = ["golden", "errors", "fuzz", "topi", "end_to_end"]
-# A test program that takes longer hangs, and one that takes more memory will not end well.
+# A test program that takes longer is assumed to hang; one that takes more memory is stopped.
 TEST_SECONDS = 900
 TEST_BYTES = 12 << 30
 FUZZ_LIMITS = ["--compile", "--stop-at-first"]
-# Instead of a test's name, where a program ends before it begins one.
+# Recorded in place of a test's name if a program ends before its first test.
 BEFORE_TESTS = "the program"
 
 
@@ -66,7 +63,7 @@ def faults():
 
 
 def check(listed):
-    """The faults whose text does not stand in its file exactly once, as sentences."""
+    """The faults whose text does not occur exactly once in its file, as sentences."""
     problems = []
     for fault in listed:
         path = ROOT / fault["file"]
@@ -82,7 +79,7 @@ def check(listed):
 
 
 class Results:
-    """The lines of a file: the last one of each fault and way to look, and of each run without a fault."""
+    """The lines of a file: the last one of each fault and method, and of each run without a fault."""
 
     def __init__(self, path):
         self.path = path
@@ -112,7 +109,7 @@ class Results:
 
 
 def in_words(tests, fuzzing):
-    """What the two ways to look gave, each None if nobody looked."""
+    """The results of both methods; None for a method that was not applied."""
     if tests is None:
         seen = "not asked"
     elif not tests["seen_by"]:
@@ -151,7 +148,7 @@ def summary(listed, results):
 
 
 def escaped(listed, results):
-    """Those that were looked for in both ways, in vain."""
+    """The faults that neither method found."""
     both = [(results.find(fault, "tests"), results.find(fault, "fuzz"), fault["name"]) for fault in listed]
     return [name for tests, fuzzing, name in both
             if tests and fuzzing and not tests["seen_by"] and not fuzzing["finding"]]
@@ -165,14 +162,14 @@ def limit_memory():
 
 
 def run(command, where, seconds=None, limits=None):
-    """(exit status, output of both kinds); a status of None is no end within the time."""
+    """(exit status, combined output); the status is None if the time limit was reached."""
     with subprocess.Popen(command, cwd=where, text=True, errors="replace", stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limits) as process:
         try:
             output, _ = process.communicate(timeout=seconds)
             return process.returncode, output
         except BaseException as reason:
-            # What it has started goes with it.
+            # Also ends the processes that it has started.
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
             if isinstance(reason, subprocess.TimeoutExpired):
@@ -213,7 +210,7 @@ def planted(fault, where):
 
 
 def failed_tests(status, output):
-    """Names of tests that fail; the last one that was begun if it never ended."""
+    """Names of the tests that fail; if the program crashed, the last test that began."""
     failed = sorted(set(re.findall(r"^\[  FAILED  \] ([\w./]+)(?: \(|,|$)", output, re.MULTILINE)))
     if failed or status == 0:
         return failed
@@ -223,7 +220,7 @@ def failed_tests(status, output):
 
 
 class Search:
-    """The two ways to look for a fault in a worktree at a commit."""
+    """Both methods of finding a fault, in a worktree at a commit."""
 
     def __init__(self, where, commit, options, results):
         self.where, self.commit, self.options, self.results = where, commit, options, results
@@ -255,7 +252,7 @@ class Search:
             return known["fails"]
         start = time.monotonic()
         fails = []
-        # What crashes hides the tests behind it: they are run again without it.
+        # A crash hides the tests after it, so they run again without the test that crashes.
         while failed := self._run_program(name, fails, []):
             print(f"without a fault, test_{name} fails: {', '.join(failed)}", flush=True)
             if failed[0].startswith(BEFORE_TESTS):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh [program] [options]: sets up, builds and runs a program of tutorials/ or tests/seed_programs/,
-# matmul_ladder unless another is named. The options are the program's own; --help lists them. Only the
-# program writes to the standard output.
+# run.sh [program] [options]: sets up, builds and runs a program of tutorials/ or tests/seed_programs/
+# (default: matmul_ladder). The options are those of the program; --help lists them. Only the program writes
+# to standard output.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -91,7 +91,7 @@ apt() {
 }
 
 echo "setup.sh: refreshing the package lists" >&2
-# A source that cannot be reached need not be one that matters here: the installation below will tell.
+# An unreachable source may be irrelevant here; if it is not, the installation below fails.
 apt update || echo "setup.sh: some package lists could not be refreshed; going on." >&2
 
 if [ -z "$llvm" ]; then

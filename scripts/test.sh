@@ -17,11 +17,11 @@ for argument in "$@"; do
 done
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# Without PoCL, the tests that need a device say so and are left out.
+# Without PoCL, the tests that need a device report that they are skipped.
 scripts/setup.sh --with-opencl || scripts/setup.sh
 scripts/build.sh "$preset"
 
-# The libraries that come compiled are not instrumented: what happens inside them is not for us to report.
+# Precompiled libraries are not instrumented, so reports from inside them are suppressed.
 export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp history_size=7 ${TSAN_OPTIONS:-}"
 export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp print_suppressions=0 ${LSAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# test_package.sh [--keep]: makes the .deb packages and uses them as strangers do, each time in new roots that
-# debootstrap makes in build-packages/roots. In one with a compiler and all packages but MPI's the project
-# tests/consumer/installed is built, and its tests run. In another the programs that were built there run
-# again: those whose kernels have all that they need in themselves without any package, the others with the
-# runtime's, without compiler and LLVM. Packages come from where apt takes them on this machine. Needs root,
-# or sudo. The roots are removed at the end unless --keep is given.
+# test_package.sh [--keep]: builds the .deb packages and tests them in new roots, which debootstrap makes in
+# build-packages/roots. In a root with a compiler and all packages except MPI's, the project
+# tests/consumer/installed is built and its tests run. In roots without compiler and LLVM, the programs built
+# there run again: those with standalone kernels without any package, the others with the runtime's package.
+# Packages are downloaded from this machine's apt sources. Needs root or sudo. The roots are removed at the
+# end unless --keep is given.
 set -euo pipefail
 
 keep=
@@ -43,7 +43,7 @@ remove_roots
 mkdir -p "$roots"
 [ -n "$keep" ] || trap remove_roots EXIT
 
-# in_root ROOT COMMAND...: with a /proc of its own, which goes with the command.
+# in_root ROOT COMMAND...: runs the command with its own /proc, which is unmounted afterwards.
 in_root() {
   local root=$1
   shift
@@ -52,7 +52,7 @@ in_root() {
     DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# Where apt takes packages on this machine: address, suite and component, one source on each line.
+# This machine's apt sources: address, suite and component, one source per line.
 sources=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
   sort -u)
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
@@ -69,7 +69,7 @@ eval "$proxy"
   debootstrap --variant=minbase "$suite" "$with_runtime" "$mirror" >"$roots/debootstrap.log" ||
   { tail -n 20 "$roots/debootstrap.log" >&2; exit 1; }
 echo "$sources" | sed 's/^/deb /' | "${as_root[@]}" tee "$with_runtime/etc/apt/sources.list" >/dev/null
-# How they are reached: proxies, and whether their dates are believed.
+# Settings of apt for these sources: proxies, and whether expired dates are accepted.
 apt-config dump | grep -E '^Acquire::(http|https|Check-)' |
   "${as_root[@]}" tee "$with_runtime/etc/apt/apt.conf.d/99host" >/dev/null || true
 "${as_root[@]}" cp /etc/hosts /etc/resolv.conf "$with_runtime/etc/"

@@ -32,12 +32,13 @@ cmake -S "$root" --preset release >/dev/null
 cmake --build "$root/build" >/dev/null
 [[ -x $program ]] || program=$root/build/tutorials/$program
 
-# More processes than cores are no mistake here: compiling waits for nothing, and running is one at a time.
+# More processes than cores are intended: all of them compile, but candidates run one at a time.
 options=(--oversubscribe --enable-recovery -n $((ranks + 1)))
 [[ $(id -u) == 0 ]] && options+=(--allow-run-as-root)
 
-# The first process is the program, the others only measure for it: its status is the script's. Open MPI's
-# mpirun waits for ever for a machine that went away, so it is ended some time after the first process.
+# The first process is the program; the others only measure for it. Its exit status is the script's. Open
+# MPI's mpirun waits forever for a machine that has disappeared, so mpirun is ended some time after the first
+# process.
 ended=$(mktemp)
 (
   until [[ -s $ended ]]; do sleep 1; done

@@ -1,7 +1,7 @@
 // argmax: operations with several outputs, and reductions of tuples.
 //
 // The position of the largest element of a row cannot be found without the element itself, so the
-// two are reduced as a pair. A reducer says how two pairs combine, and with which pair to start.
+// two are reduced as a pair. A reducer defines how two pairs combine, and the initial pair.
 // te::compute_multi returns a tensor for each component. Both new values are computed from the old
 // pair before either is stored.
 #include <tenon/tenon.h>

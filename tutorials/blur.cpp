@@ -22,7 +22,7 @@
 // depend on each other, so they cannot be parallel. The last schedule is a compromise: strips of 32
 // rows are parallel, and two of the 34 rows that a strip needs are also computed by its neighbour.
 //
-// `--time` prints how long each takes, and `--profile` has a column that says what is recomputed.
+// `--time` prints how long each takes, and `--profile` has a column that shows recomputation.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -6,7 +6,7 @@
 //       T[i, j] = A[j, i]                       wait for all threads of the block
 //                                               a tile of T = the shared tile, written along rows
 //
-// bind says that the iterations of a loop are the blocks, or the threads of a block, of a kernel.
+// bind turns the iterations of a loop into the blocks, or the threads of a block, of a kernel.
 // The target determines the language:
 //
 //   $ device_kernel --target=opencl --emit=source                 the kernel in OpenCL C

@@ -127,7 +127,7 @@ void function_of_elements(ScheduleProgram& program) {
 
 int main(int argc, char** argv) {
   const ProgramSettings settings{
-      .about = "Statements of your own, and functions of C, as parts of a program."};
+      .about = "User-defined statements and C functions as parts of a program."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     statements(program);
     routine(program);

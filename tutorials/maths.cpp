@@ -87,7 +87,7 @@ void rounding_and_bits(ScheduleProgram& program) {
 
 int main(int argc, char** argv) {
   const ProgramSettings settings{
-      .about = "Functions of mathematics: activations, types, rounding and bits.",
+      .about = "Mathematical functions: activations, types, rounding and bits.",
       .size_means = "the number of elements"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     activations(program);

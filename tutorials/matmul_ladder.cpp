@@ -7,7 +7,7 @@
 // reduction; the target's number of registers determines the tile's size. Step 9 is topi's
 // schedule, which makes these choices by itself.
 //
-// These steps run exactly the loops that their schedules say (BuildOptions::autotune_loops is
+// These steps run exactly the loops of their schedules (BuildOptions::autotune_loops is
 // false). The last line of the table is the program without a schedule, whose loops the compiler
 // rearranges.
 #include <algorithm>

@@ -10,7 +10,7 @@
 // each thread or lane has its own element there. A second, small reduction combines them.
 //
 // This adds the numbers in another order, which changes the rounding of floats. Therefore the
-// schedule has to ask for it, and the compiler never does it by itself.
+// schedule must request it; the compiler never does it unasked.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

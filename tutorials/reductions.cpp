@@ -106,7 +106,7 @@ void products_and_tests(ScheduleProgram& program) {
                {A, Growth, Large, Small});
 }
 
-/// A reducer of your own says how two values combine, and what the identity element is. It must be
+/// A user-defined reducer states how two values combine, and the identity element. It must be
 /// associative and commutative, because a schedule may combine in any order. This one is the parity
 /// of each bit.
 void bit_parities(ScheduleProgram& program) {

@@ -8,7 +8,7 @@
 // programs before and after.
 //
 // With --check, both programs run, and the comparison of their results goes to the standard error.
-// If a step is refused, nothing is printed to the standard output, the reason goes to the
+// If a step is refused, nothing is printed to the standard output, the reason is written to
 // standard error, and the exit status is 1.
 #include <tenon/inspect/loop_page.h>
 #include <tenon/tenon.h>

@@ -3,7 +3,7 @@
 //   state[t, i] = init[t, i]                          for the first steps
 //   state[t, i] = update(state[t - 1, ...], ...)      for all others
 //
-// A placeholder stands for the state where the update reads it. The result is the whole history.
+// A placeholder represents the state where the update reads it. The result is the whole history.
 // The loop over time stays serial and whole, whatever the schedule. The stages inside a step are
 // scheduled like any others.
 //
@@ -102,7 +102,7 @@ void two_states(ScheduleProgram& program) {
 int main(int argc, char** argv) {
   const ProgramSettings settings{
       .about = "scan: computations over time, of one state and of two.",
-      .size_means = "the number of times, and of columns where there are any",
+      .size_means = "the number of steps, and of columns if there are any",
       .greatest_size = 8192};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     one_state(program);

@@ -41,7 +41,7 @@ void sum(ScheduleProgram& program) {
 }
 
 /// The buffers promise contiguous rows, so the rows can be read as vectors. The buffers are the
-/// arguments, and `binds` says which tensor each of them holds.
+/// arguments, and `binds` maps tensors to buffers.
 void packed_rows(ScheduleProgram& program) {
   Var n = te::size_var("n"), m = te::size_var("m");
   te::Tensor A = te::placeholder({n, m}, "A");
@@ -92,7 +92,7 @@ void scalar_argument(ScheduleProgram& program) {
 int main(int argc, char** argv) {
   const ProgramSettings settings{
       .about = "Symbolic shapes: one function for arrays of many sizes.",
-      .size_means = "the value of n where a schedule is run; no text depends on it"};
+      .size_means = "the value of n when a schedule runs; the printed texts do not depend on it"};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     tiles(program);
     sum(program);

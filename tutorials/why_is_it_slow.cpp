@@ -1,4 +1,4 @@
-// Lesson 17. A slow program, and the tools that say why. why_is_it_slow.md has the whole story.
+// Lesson 17. A slow program, and the tools that explain it. why_is_it_slow.md has the whole story.
 //
 //   blocked                             in registers
 //   for i.outer, j.outer                for i.outer, j.outer
@@ -17,7 +17,7 @@
 using namespace tenon;
 
 int main(int argc, char** argv) {
-  const ProgramSettings settings{.about = "A slow matrix product, mended step by step."};
+  const ProgramSettings settings{.about = "A slow matrix product, fixed step by step."};
   return run_schedule_program(argc, argv, settings, [](ScheduleProgram& program) {
     const int n = program.size();
     te::Tensor A = te::placeholder({n, n}, "A");

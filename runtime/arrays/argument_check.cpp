@@ -282,17 +282,19 @@ class CallCheck {
     return runtime::describe(as_shape).substr(Int(8).str().size());
   }
 
-  /// `span` is the range that its elements occupy; nullopt if it exceeds 64 bits.
+  /// Checks the memory of an array. `span` is the range of its elements; nullopt if it exceeds 64
+  /// bits.
   void check_memory(const ArraySpec& spec, const DLTensor& tensor, std::uint64_t byte_offset,
                     const std::optional<Span>& span) {
     const auto strides = strides_of(tensor);
     if (tensor.data == nullptr)
       refuse_as_given(expected_type() + " with data; its data pointer is null");
-    if (!span) refuse("its strides " + to_text(strides) + " reach further than 64 bits hold");
+    if (!span) refuse("its strides " + to_text(strides) + " span more than 64 bits can represent");
     if (spec.index_bits == 32 &&
         std::max(-span->first, span->last) > std::numeric_limits<std::int32_t>::max())
       refuse(
-          "expected an array whose positions fit 32 bits, for which the function was compiled, got " +
+          "expected an array whose positions fit 32 bits, for which the function was compiled, "
+          "got " +
           describe_given(args_[param_]) + " with strides " + to_text(strides));
     const std::uint64_t address = spec.device == DeviceType::OpenCL
                                       ? byte_offset
@@ -317,7 +319,8 @@ class CallCheck {
 
   static std::string why_aligned(const ArraySpec& spec) {
     if (spec.alignment <= spec.dtype.element().bytes()) return "";
-    return " (demanded by the build option `argument_alignment`, or by `data_alignment` of a buffer)";
+    return " (demanded by the build option `argument_alignment`, or by `data_alignment` of a "
+           "buffer)";
   }
 
   static ArgumentBytes memory_of(const ArraySpec& spec, const DLTensor& tensor, const Span& span) {

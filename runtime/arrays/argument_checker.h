@@ -33,7 +33,7 @@ class ArgumentChecker {
     DLDataType dtype = {};
     /// Set if all extents are constant.
     std::optional<std::int64_t> elements;
-    /// The symbol whose value an integer parameter is; -1 if absent.
+    /// The symbol whose value the integer parameter is; -1 for any other parameter.
     int symbol = -1;
   };
 
@@ -42,7 +42,8 @@ class ArgumentChecker {
 
   FunctionSpec spec_;
   std::vector<Param> params_;
-  /// In order of first appearance, with the minimum of the widths with which they appear.
+  /// The symbols in order of first appearance. A symbol has the minimum of the widths with which it
+  /// appears.
   std::vector<Symbol> symbols_;
   /// Total number of dimensions of all arrays.
   std::size_t dimensions_ = 0;

@@ -25,7 +25,7 @@ std::optional<KnownArray> known_array(const ParamSpec& param) {
   const auto extents = constant_extents(array->shape);
   const auto alignment = static_cast<std::uintptr_t>(array->alignment);
   if (!extents || !std::has_single_bit(alignment)) return std::nullopt;
-  // Every kernel supports arrays whose elements 32 bits can count.
+  // Every kernel supports arrays of at most 2^31 - 1 elements.
   const std::int64_t elements = count_elements(*extents).value_or(0);
   if (elements <= 0 || elements > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
   return KnownArray{.dtype = to_dlpack(array->dtype),
@@ -67,7 +67,7 @@ bool fits(const KnownArray& expected, const Argument& arg) {
   return true;
 }
 
-/// Whether arrays are disjoint, for each pair of which one is written.
+/// Whether every two arrays of which at least one is written are disjoint.
 bool lie_apart(const std::vector<KnownArray>& expected, std::span<const Argument> args) {
   for (std::size_t n = 0; n < args.size(); ++n)
     for (std::size_t other = 0; other < n; ++other) {

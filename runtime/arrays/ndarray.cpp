@@ -195,7 +195,7 @@ void* NDArray::host_data(DataType expected, const SourceLocation& where) const {
         where);
   if (device().type != DeviceType::Cpu)
     throw RuntimeError(
-        "data<T>(): the array is on " + device().str() + "; copy_to(cpu(0)) gives one to read",
+        "data<T>(): the array is on " + device().str() + "; copy it with copy_to(cpu(0)) first",
         where);
   return static_cast<char*>(storage_->tensor.data) + storage_->tensor.byte_offset;
 }
@@ -240,9 +240,9 @@ NDArray NDArray::view(Shape shape, Shape strides, std::int64_t byte_offset,
   const std::string what = "view of shape " + to_text(shape) + ", strides " + to_text(strides) +
                            ", byte offset " + to_text(byte_offset);
   if (shape.size() != strides.size())
-    throw RuntimeError(what + ": as many strides as extents are needed", where);
+    throw RuntimeError(what + ": the numbers of strides and extents differ", where);
   if (byte_offset % bytes_of_lane(dtype()) != 0)
-    throw RuntimeError(what + ": the offset is no multiple of the " +
+    throw RuntimeError(what + ": the offset is not a multiple of the " +
                            std::to_string(bytes_of_lane(dtype())) + " bytes of an element of " +
                            dtype().element().str(),
                        where);

@@ -27,7 +27,7 @@ DLDataType to_dlpack(DataType dtype) {
     case DataType::Code::Handle:
       return make(kDLOpaqueHandle, 64);
   }
-  internal_error("a data type of no known code");
+  internal_error("a data type with an unknown code");
 }
 
 DataType from_dlpack(DLDataType dtype) {

@@ -34,12 +34,12 @@ KernelSpec parse_kernel(std::string_view line) {
       const auto end = digits.data() + digits.size();
       if (std::from_chars(digits.data(), end, kernel.subgroup_size).ptr != end ||
           kernel.subgroup_size <= 0)
-        throw RuntimeError("the manifest of kernels has no meaning in the line `" + whole + "`");
+        throw RuntimeError("the manifest of kernels has an invalid line: `" + whole + "`");
     } else {
       try {
         kernel.params.push_back(word == kPointer ? Handle() : DataType::parse(std::string(word)));
       } catch (const TypeError&) {
-        throw RuntimeError("the manifest of kernels has no meaning in the line `" + whole + "`");
+        throw RuntimeError("the manifest of kernels has an invalid line: `" + whole + "`");
       }
     }
   }

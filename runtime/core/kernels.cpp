@@ -16,7 +16,7 @@ namespace tenon::runtime {
 
 namespace {
 
-/// The target of TenonKernels::loaded.
+/// The object to which TenonKernels::loaded points.
 class KernelsOfModule {
  public:
   explicit KernelsOfModule(const TenonKernels& data)
@@ -61,7 +61,7 @@ KernelsOfModule& kernels_of(TenonKernels& kernels) {
     return *static_cast<KernelsOfModule*>(made);
   if (kernels.version != kTenonAbiVersion)
     throw RuntimeError("the kernels are of version " + std::to_string(kernels.version) +
-                       " of the interface, this runtime is of version " +
+                       " of the interface, but this runtime has version " +
                        std::to_string(kTenonAbiVersion) + "; build the module again");
   auto made = std::make_unique<KernelsOfModule>(kernels);
   void* nothing = nullptr;

@@ -123,11 +123,12 @@ LibraryFile::LibraryFile(const std::filesystem::path& path) {
   if (const std::string missing = missing_at_end(bytes); !missing.empty())
     cannot_load(path, missing);
   if (breaks_seal(bytes))
-    cannot_load(path,
-                "the file is damaged: its contents are not those that were saved (where another "
-                "program was to change it, `strip` takes the checksum off)");
+    cannot_load(
+        path,
+        "the file is damaged: its contents are not those that were saved (`strip` removes the "
+        "checksum of a file that another program is to modify)");
   descriptor_ = unnamed_file();
-  if (descriptor_ < 0) cannot_load(path, "there is no place for a copy of it: " + reason());
+  if (descriptor_ < 0) cannot_load(path, "no copy of it can be created: " + reason());
   if (!write_all(descriptor_, bytes)) {
     const std::string why = reason();
     ::close(descriptor_);

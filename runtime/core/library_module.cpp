@@ -56,11 +56,11 @@ class LibraryModule : public ModuleImpl {
   void save(const std::string& file, const SaveOptions& options) const override {
     if (options.standalone)
       throw RuntimeError("a module that was loaded is saved as the file that it was: `" + file +
-                         "` can be saved with the runtime in it where the module is built");
+                         "` as standalone where the module is built");
     const std::filesystem::path path = file;
     if (path.extension() != path_.extension())
       throw RuntimeError("a module that was loaded from " + path_.filename().string() +
-                         " can be saved as the same kind of file only, not as " +
+                         " can only be saved as the same kind of file, not as " +
                          path.filename().string());
     library_.file().save(path);
   }

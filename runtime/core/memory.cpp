@@ -13,8 +13,8 @@ namespace {
 /// effect.
 constexpr std::uint64_t kLargePage = std::uint64_t{2} << 20;
 
-/// Requests large pages for all whole ones. The tail stays on small pages, so that no memory is
-/// wasted.
+/// Requests large pages for the part of the block that fills whole large pages. The tail stays on
+/// small pages, so that no memory is wasted.
 void ask_for_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::uint64_t nbytes) {
 #ifdef MADV_HUGEPAGE
   madvise(memory, nbytes / kLargePage * kLargePage, MADV_HUGEPAGE);

@@ -23,7 +23,7 @@ std::string list_of(const std::vector<std::string>& names) {
 }  // namespace
 
 std::string ModuleImpl::source(std::string_view) const {
-  internal_error("a " + kind() + " module names a kind of source that it does not give");
+  internal_error("a " + kind() + " module lists a kind of source that it does not provide");
 }
 
 void ModuleImpl::save(const std::string& path, const SaveOptions&) const {

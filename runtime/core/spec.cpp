@@ -147,7 +147,7 @@ class LineReader {
     try {
       return DataType::parse(text);
     } catch (const TypeError& error) {
-      fail("has no data type where one belongs");
+      fail("lacks a data type");
     }
   }
 
@@ -161,8 +161,7 @@ class LineReader {
   T parse_number(std::string_view text) {
     T value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size())
-      fail("has no number where one belongs");
+    if (error != std::errc{} || end != text.data() + text.size()) fail("lacks a number");
     return value;
   }
 
@@ -272,7 +271,7 @@ std::vector<FunctionSpec> parse_manifest(std::string_view text) {
       } else {
         line.fail("begins with an unknown word");
       }
-      if (!line.at_end()) line.fail("goes on too long");
+      if (!line.at_end()) line.fail("has extra text at the end");
     }
     text.remove_prefix(std::min(length + 1, text.size()));
   }

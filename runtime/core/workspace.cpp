@@ -127,7 +127,7 @@ void give_back(Device device, void* data) {
   if (data == nullptr) return;
   if (device.type != DeviceType::Cpu) return device_api(device.type).release(device.id, data);
   if (header_of(data)->magic != kMagic)
-    throw RuntimeError("tenon_workspace_free of memory that is no workspace");
+    throw RuntimeError("tenon_workspace_free of memory that is not a workspace");
   pool_of_this_thread().give_back(data);
 }
 

@@ -166,8 +166,8 @@ class CudaKernels : public LoadedKernels {
         specs_(image.kernels.begin(), image.kernels.end()) {
     if (image.binary.empty() && image.portable.empty())
       throw RuntimeError(
-          "CUDA: these kernels are there as text only, because the compiler of CUDA C, NVRTC, was "
-          "not found, or did not know the architecture, where they were built");
+          "CUDA: these kernels exist only as text: where they were built, NVRTC (the compiler of "
+          "CUDA C) was not found or did not know the architecture");
     Result loaded = kNoBinaryForDevice;
     if (!image.binary.empty()) loaded = driver_.module_load_data(&module_, image.binary.data());
     if (loaded == kNoBinaryForDevice && !image.portable.empty())

@@ -58,7 +58,7 @@ std::string to_string(DeviceType type) {
 }
 
 std::unique_ptr<LoadedKernels> DeviceApi::load_kernels(int, const KernelImage&) {
-  throw RuntimeError("kernels run on GPUs and the like, not on this kind of device");
+  throw RuntimeError("this kind of device does not run kernels");
 }
 
 std::unique_ptr<DeviceStream> DeviceApi::make_stream(int) {

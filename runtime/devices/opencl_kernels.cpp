@@ -100,7 +100,7 @@ class OpenClKernels : public LoadedKernels {
                                      size.threads, sizeof(threads), &threads, nullptr);
     check(result, "asking for the size of sub-groups");
     if (threads != static_cast<std::size_t>(spec.subgroup_size))
-      throw RuntimeError("OpenCL: the kernel `" + spec.name + "` is made for sub-groups of " +
+      throw RuntimeError("OpenCL: the kernel `" + spec.name + "` requires sub-groups of " +
                          std::to_string(spec.subgroup_size) + " threads; those of `" +
                          text_of(driver_, device_, kDeviceName) + "` have " +
                          std::to_string(threads) + " (target key -subgroup-size)");

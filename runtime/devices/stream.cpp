@@ -49,7 +49,7 @@ void Stream::synchronize() const { state_->queue->synchronize(); }
 void Stream::wait_for(const Stream& other, SourceLocation where) const {
   if (device() != other.device())
     throw RuntimeError("a stream of " + device().str() + " cannot wait for one of " +
-                           other.device().str() + "; wait for that with synchronize()",
+                           other.device().str() + "; call synchronize() on that stream",
                        where);
   // A stream that waits for itself would wait forever. Its operations execute in order anyway.
   if (*this == other) return;
@@ -58,7 +58,8 @@ void Stream::wait_for(const Stream& other, SourceLocation where) const {
 
 void set_stream(Device device, std::optional<Stream> stream) {
   if (stream && stream->device() != device)
-    throw RuntimeError("a stream of " + stream->device().str() + " is none of " + device.str());
+    throw RuntimeError("a stream of " + stream->device().str() + " does not belong to " +
+                       device.str());
   std::vector<Stream>& set = streams_of_this_thread();
   std::erase_if(set, [&](const Stream& each) { return each.device() == device; });
   if (stream) set.push_back(*stream);

@@ -60,7 +60,7 @@ class Team {
  private:
   std::int32_t refuse() const {
     if (status_ != kTenonOk)
-      return fail(kTenonCancelled, "a barrier gave up because another task failed");
+      return fail(kTenonCancelled, "a barrier was abandoned because another task failed");
     return fail(kTenonError,
                 "a task left its parallel region while another waited for it in a barrier");
   }

@@ -18,7 +18,7 @@ namespace tenon::runtime {
 class Standby {
  public:
   /// `threads` is the number of threads of the arena, including the caller's. They spin for `stay`
-  /// after a loop; 0 if there is not a processor for each.
+  /// after a loop. `stay` is 0 if there are fewer processors than threads.
   Standby(tbb::task_arena& arena, int threads, std::chrono::microseconds stay);
   /// Waits until all threads have returned to TBB.
   ~Standby();

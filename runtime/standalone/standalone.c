@@ -126,7 +126,7 @@ void* tenon_workspace_alloc(int32_t device_type, int32_t device_id, uint64_t nby
   void* data = NULL;
   (void)device_id;
   if (device_type != kDLCPU) {
-    tenon_set_last_error("there are no devices in the standalone runtime");
+    tenon_set_last_error("the standalone runtime does not support devices");
     return NULL;
   }
   if (nbytes > SIZE_MAX - step ||
@@ -157,7 +157,7 @@ int32_t tenon_num_threads(int32_t* result) {
   if (n == 0 && given && *given) {
     char* end;
     n = strtol(given, &end, 10);
-    if (*end != 0 || n < 1) return fail(kTenonError, "TENON_NUM_THREADS is no positive number");
+    if (*end != 0 || n < 1) return fail(kTenonError, "TENON_NUM_THREADS is not a positive number");
   }
   if (n == 0) n = sysconf(_SC_NPROCESSORS_ONLN);
   *result = n < 1 ? 1 : n > kMaxThreads ? kMaxThreads : (int32_t)n;
@@ -335,5 +335,5 @@ int32_t tenon_parallel_barrier(void) { return kTenonOk; }
 int32_t tenon_launch_kernel(TenonKernels* kernels, int32_t kernel, int32_t device_id,
                             const TenonValue* args, int32_t num_args, const int64_t* launch) {
   (void)kernels, (void)kernel, (void)device_id, (void)args, (void)num_args, (void)launch;
-  return fail(kTenonError, "there are no devices in the standalone runtime");
+  return fail(kTenonError, "the standalone runtime does not support devices");
 }

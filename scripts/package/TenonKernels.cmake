@@ -1,9 +1,10 @@
 # tenon_add_kernels(NAME GENERATOR program TARGETS "llvm -mcpu=..." ... [SHARED] [STANDALONE])
 #
-# makes the library NAME of kernels that the program writes while the project is built (tenon/driver/kernel_library.h):
-# for each of the targets, of which the running processor's is chosen at the first call. Who links NAME includes
-# "NAME.h" (C) or "NAME.hpp" (C++ with types and extents). STANDALONE: the library has in itself what kernels call of
-# the runtime, so that a program links nothing else; otherwise tenon::runtime comes with it.
+# defines the library NAME of kernels, which the program GENERATOR writes during the build
+# (tenon/driver/kernel_library.h) for each of the targets. At the first call, the last target that the running
+# processor supports is chosen. Programs that link NAME include "NAME.h" (C) or "NAME.hpp" (C++ with types and
+# extents). With STANDALONE, the library contains the runtime functions that kernels call, so that a program links
+# nothing else; otherwise NAME links tenon::runtime.
 function(tenon_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;STANDALONE" "GENERATOR" "TARGETS")
   if(NOT TARGET "${arg_GENERATOR}")
@@ -38,7 +39,7 @@ function(tenon_add_kernels name)
     get_property(runtime GLOBAL PROPERTY TENON_STANDALONE_RUNTIME)
     get_property(include GLOBAL PROPERTY TENON_INCLUDE_DIR)
     target_sources(${name} PRIVATE ${runtime}/runtime/standalone/standalone.c)
-    # "NAME.hpp" is C++20; without STANDALONE tenon::runtime asks for it.
+    # "NAME.hpp" needs C++20. Without STANDALONE, tenon::runtime requires it.
     target_compile_features(${name} PRIVATE c_std_11 INTERFACE cxx_std_20)
     target_include_directories(${name} PRIVATE ${runtime} PUBLIC ${include})
     target_link_libraries(${name} PUBLIC Threads::Threads m)

@@ -1,11 +1,12 @@
-# cmake --install: the libraries, their headers, and what finds them (a CMake package, pkg-config files).
+# cmake --install: the libraries, their headers, a CMake package and pkg-config files.
 #
-#   component runtime    libtenon_runtime.so.<version>: all that a program needs that only runs exported code
+#   component runtime    libtenon_runtime.so.<version>: sufficient for programs that only run exported code
 #   component compiler   libtenon.so.<version>, and the program that runs a tuner's candidates
-#   component mpi        what tuning on many machines opens, where it was built with MPI
+#   component mpi        the library for tuning on several machines, if it was built with MPI
 #   component dev        headers, libtenon.so, libtenon_runtime.so, the compiler's archives, the CMake package, pkg-config
 #
-# A user's project: find_package(Tenon) and tenon::tenon, or tenon::runtime alone, or tenon::tenon_static.
+# A user's project calls find_package(Tenon) and links tenon::tenon, tenon::runtime alone, or
+# tenon::tenon_static.
 
 include(CMakePackageConfigHelpers)
 
@@ -16,7 +17,8 @@ set_target_properties(tenon_llvm PROPERTIES EXPORT_NAME llvm)
 set_target_properties(tenon_sanitizers PROPERTIES EXPORT_NAME sanitizers)
 
 set(tenon_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
-# Three export sets: the runtime's is usable where the compiler is not, and the compiler's where LLVM's headers are not.
+# Three export sets: the runtime's works without the compiler, and the compiler's works without LLVM's
+# headers.
 install(TARGETS tenon_runtime tenon_sanitizers EXPORT TenonRuntimeTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev)
 install(TARGETS tenon_shared EXPORT TenonTargets
@@ -33,7 +35,8 @@ if(TARGET tenon_mpi)
   install(TARGETS tenon_mpi DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/tenon COMPONENT mpi)
 endif()
 
-# Debian keeps each LLVM in a folder of its own: the one that Tenon was built with is found again.
+# Debian installs each version of LLVM in its own folder; the package looks in the one that Tenon was built
+# with.
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenonConfig.cmake.in
     ${PROJECT_BINARY_DIR}/package/TenonConfig.cmake INSTALL_DESTINATION ${tenon_package_dir}
     PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_DATADIR)
@@ -47,19 +50,19 @@ install(FILES ${PROJECT_BINARY_DIR}/package/TenonConfig.cmake
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
     PATTERN tooling EXCLUDE)
 
-# What tenon_add_kernels(... STANDALONE) compiles into a library of kernels.
+# The sources that tenon_add_kernels(... STANDALONE) compiles into a library of kernels.
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/processor_features.inc
     DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon/runtime COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/standalone/standalone.c
     DESTINATION ${CMAKE_INSTALL_DATADIR}/tenon/runtime/standalone COMPONENT dev)
 
-# The archives name each other in a cycle-free order: users before what they use.
+# The archives in link order: users precede their dependencies.
 set(tenon_archives ${tenon_libraries})
 list(REVERSE tenon_archives)
 list(TRANSFORM tenon_archives PREPEND -l)
 list(JOIN tenon_archives " " tenon_archives)
 get_target_property(tenon_llvm_file LLVM LOCATION)
-# From the folder of the .pc files to the prefix, wherever that is installed.
+# The relative path from the folder of the .pc files to the prefix, which makes the installation relocatable.
 file(RELATIVE_PATH tenon_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 foreach(name tenon tenon-static tenon-runtime)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
@@ -83,7 +86,8 @@ endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
-# Where dpkg-shlibdeps finds those of our libraries that others of ours need: packages name them themselves.
+# The folder where dpkg-shlibdeps finds Tenon's own libraries, on which packages declare their dependencies
+# explicitly.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libtenon-runtime)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
@@ -103,7 +107,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtenon-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libtenon (= ${PROJECT_VERSION}), libtenon-runtime (= ${PROJECT_VERSION})")
-# Who links the archives links what they stand on.
+# Programs that link the archives also link their dependencies.
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "llvm-${LLVM_VERSION_MAJOR}-dev")
 if(tenon_xgboost_file)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS ", libxgboost-dev")

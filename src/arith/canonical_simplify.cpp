@@ -41,7 +41,7 @@ std::optional<std::int64_t> plain_constant(const Canonical& value) {
   return number ? std::optional(number->value) : std::nullopt;
 }
 
-/// Whether it is a sum or a multiple.
+/// Whether the term is a sum or a constant multiple.
 bool is_scaled(const Canonical& value) {
   const Term* term = std::get_if<Term>(&value);
   return std::holds_alternative<Sum>(value) || (term && term->scale != 1);

@@ -121,7 +121,8 @@ class Deducer {
         if (on_left) {
           now_.limit = combine(BinaryOp::Add, now_.limit, other);
         } else {
-          // other - target ? limit  is  target ?reversed -(limit - other)
+          // With a comparison `?`: other - target ? limit holds if and only if target ?reversed
+          // -(limit - other) does.
           Expr difference = combine(BinaryOp::Sub, now_.limit, other);
           now_.limit = fold(BinaryOp::Sub, make_int(difference.dtype(), 0), difference);
           now_.kind = reversed(now_.kind);

@@ -60,7 +60,7 @@ struct Facts::State {
     std::optional<ModularSet> modular;
     std::optional<Expr> value;
     bool is_data = false;
-    /// The entry's contribution to `known`.
+    /// The number that this entry contributes to `known`.
     std::uint64_t mark = 0;
   };
   /// An expression and its bound.
@@ -94,15 +94,15 @@ struct Facts::State {
   /// Memo table for large expressions under these facts, if no longer-lived one exists.
   std::unique_ptr<RewriteMemory> rewrites;
 
-  /// The bits of the variables in a variable's value, for each bit of a variable; null if no
-  /// variable has a value.
+  /// For each bit of a Bloom filter of variables: the bits of the variables that occur in the
+  /// values of the variables with this bit. Null if no variable has a value.
   std::unique_ptr<std::array<std::uint64_t, 64>> values;
-  /// The bits of variables that hold data.
+  /// A Bloom filter of the variables that hold data.
   std::uint64_t data = 0;
   /// Whether the current expression is inside data arithmetic, where indices are data too (InData).
   mutable bool in_data = false;
 
-  /// Returns the memo table for these facts; null if absent.
+  /// Returns the memo table for these facts; null if no table exists.
   RewriteMemory* memory() const;
   /// Returns a fingerprint of the facts about the variables of `e`. Equal fingerprints imply equal
   /// facts about `e`, except with a probability of 2^-64.
@@ -132,13 +132,14 @@ struct Facts::State {
   void undo_to(std::size_t mark);
 
  private:
-  /// Add the mark of a fact to `known` for the bits of its variables, or remove it.
+  /// Add the mark of a fact to the entries of `known` for its variables, or remove it.
   void mark(OfVar& var);
   void mark(std::uint64_t variables, std::uint64_t by);
   void mark(const BoundFact& fact, int sign);
   void mark(const Literal& literal, int sign);
 
-  /// The sum of the marks of facts about the variables with each bit of ExprNode::variables.
+  /// For each bit of a Bloom filter of variables (ExprNode::variables): the sum of the marks of all
+  /// facts about variables with this bit.
   std::array<std::uint64_t, 64> known{};
 };
 

@@ -42,7 +42,7 @@ bool is_normal_sum(const Expr& e, const Facts::State& state) {
     if (factor == 0 || factor < last || (factor == last && factor > 1)) return false;
     if (!sum) return true;
     last = factor;
-    // Compares bit masks, whose bits different variables may share.
+    // A Bloom filter: distinct variables may have the same bit, and the sum is then rejected.
     if ((sum->a.node().contents.variables & sum->b.node().contents.variables) != 0) return false;
   }
 }

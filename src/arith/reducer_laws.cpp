@@ -268,7 +268,7 @@ class Trial {
       const auto left = all.first(cut), right = all.subspan(cut);
       const Tuple a = group(left), b = group(right);
       const std::string groups = "{" + text(left) + "} and {" + text(right) + "}";
-      // Checks combination by a later loop, and by threads in a tree.
+      // The groups are combined as by a later loop, and as by a tree of threads.
       check(combine(combine(start_, a), b), groups);
       check(combine(start_, combine(a, b)), groups);
     }

@@ -25,7 +25,7 @@ class RewriteMemory {
     int depth;
   };
 
-  /// Returns the table of the innermost SimplifierMemory on this thread; null if absent.
+  /// Returns the table of the innermost SimplifierMemory on this thread; null if no table exists.
   static RewriteMemory* of_thread();
 
   static constexpr std::size_t kFew = 1 << 9, kMany = 1 << 12;

@@ -22,14 +22,14 @@ struct RewriteContext {
   /// Simplifies a child, and also the result of a rule that requests it (up to the depth
   /// kMaxRewriteDepth).
   std::function<Expr(const Expr&)> visit;
-  /// Whether conditions that match a literal fact are replaced. The canonical pass leaves this to
-  /// the rewriter: the next `simplify` finds a condition that the canonical pass has just
-  /// canonicalized.
+  /// Whether to replace conditions that a literal fact decides. Only the rewriter does, so a
+  /// condition that only the canonical pass brings into the form of the fact is replaced by the
+  /// next `simplify`.
   bool uses_literals = false;
   /// The current and the maximum number of nested visits requested by rules. `deepest` is one above
   /// the limit if the limit prevented a visit.
   int depth = 0, deepest = 0;
-  /// The memo table; null if absent.
+  /// The memo table; null if no table exists.
   RewriteMemory* memory;
 
   RewriteContext(const Facts& facts, std::function<Expr(const Expr&)> visit)

@@ -30,7 +30,8 @@ struct Term {
 
   DataType dtype() const { return index.dtype(); }
   bool is_whole() const { return lower == 1 && upper == kNoUpper; }
-  /// Whether the term is also valid with that rounding. A whole index is not rounded at all.
+  /// Whether the term has the same value with the rounding `other`. A whole index is not rounded,
+  /// so both roundings agree.
   bool allows(Rounding other) const { return rounding == other || is_whole(); }
   bool same_index(const Term& other) const;
 

@@ -210,8 +210,9 @@ class Evaluator {
     return uses_var(e, [&](const Expr& var) { return relaxed_.find(var.node()) != nullptr; });
   }
 
-  /// Returns the interval of a variable. If it contains relaxed variables, they are relaxed too. A
-  /// chain of such steps that is longer than the map is cyclic.
+  /// Returns the interval of a variable. Relaxed variables in its ends are relaxed in turn. If this
+  /// takes more steps than there are relaxed variables, the intervals refer to each other in a
+  /// cycle.
   Interval variable(const Expr& e) {
     const Interval* own = relaxed_.find(e.node());
     if (!own) return Interval::point(e);
@@ -220,7 +221,8 @@ class Evaluator {
     ++depth_;
     Interval result = ends(*own);
     --depth_;
-    // Both ends evaluate a point to equal values, but possibly to different handles.
+    // The two ends of a point are evaluated separately, so they are equal but may have different
+    // handles.
     if (own->is_point() && result.is_bounded() && structural_equal(*result.min(), *result.max())) {
       return Interval::point(*result.min());
     }

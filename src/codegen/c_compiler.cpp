@@ -80,7 +80,7 @@ std::optional<std::string> CCompiler::try_run(const std::vector<std::string>& ar
   const auto done = run_process(joined(words_, arguments));
   if (!done)
     throw RuntimeError("the system's C compiler `" + name_ + "` is needed " + purpose +
-                       ", and there is none; install one (Debian: gcc), name one in the variable "
+                       ", but was not found; install one (Debian: gcc), name one in the variable "
                        "CC, or save to .o or .a");
   if (done->status == 0) return std::nullopt;
   return done->output;

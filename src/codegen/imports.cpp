@@ -48,7 +48,7 @@ void add_imported_sources(const tir::IRModule& module, ImportedSources& sources)
       if (!is_c && !is_pragma(attr, tir::PragmaKey::ImportLlvm)) return;
       const tir::StringImm* text = attr.value.as<tir::StringImm>();
       if (!text)
-        throw LowerError("pragma " + attr.key + " takes a text: source, or the path of a file");
+        throw LowerError("pragma " + attr.key + " takes a string: source, or the path of a file");
       add_once(is_c ? sources.c : sources.llvm, text->value);
     });
   }

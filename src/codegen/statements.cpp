@@ -49,7 +49,7 @@ void refuse_thread_axis(const Attr& attr) {
 
 void refuse_region_pragma(const Attr& attr) {
   throw LowerError("pragma `" + attr.key +
-                   "` says something of a parallel region, but no axis around it has the pragma "
+                   "` concerns a parallel region, but no axis around it has the pragma "
                    "`parallel_launch_point`");
 }
 

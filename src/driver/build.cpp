@@ -134,12 +134,13 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where,
                                   BuildWatcher* watcher) {
   if (options.opt_level < 0 || options.opt_level > 3)
-    throw TargetError("build: opt_level is 0 to 3, got " + std::to_string(options.opt_level),
+    throw TargetError("build: opt_level must be 0 to 3, got " + std::to_string(options.opt_level),
                       where);
   const int alignment = options.argument_alignment;
   if (alignment < 0 || (alignment & (alignment - 1)) != 0)
     throw LowerError(
-        "build: argument_alignment is a power of two, or 0 for that of the elements, got " +
+        "build: argument_alignment must be a power of two, or 0 for the alignment of the "
+        "elements, got " +
             std::to_string(alignment),
         where);
   const tir::TargetKind kind = modules.front().target.facts().kind;

@@ -25,15 +25,15 @@ void check(const KernelLibraryOptions& options) {
     throw LowerError("the name of a kernel library must be a C identifier, got `" + options.name +
                      "`");
   if (options.targets.empty())
-    throw TargetError("the kernel library `" + options.name + "` is for no target");
+    throw TargetError("the kernel library `" + options.name + "` has no target");
   for (const Target& target : options.targets) {
     if (target.facts().kind != tir::TargetKind::Llvm)
       throw TargetError("the kernel library `" + options.name + "` is compiled by LLVM, not for `" +
                         target.str() + "`");
     if (target.facts().system_library)
       throw TargetError("the functions of the kernel library `" + options.name +
-                        "` are called by their names: `" + target.str() +
-                        "` makes a system library of them");
+                        "` must be callable by name, but `" + target.str() +
+                        "` puts them into a system library");
   }
 }
 

@@ -269,23 +269,23 @@ tir::TargetFacts resolve_opencl(const Request& request, const SourceLocation& wh
   facts.subgroup_size = request.subgroup_size.value_or(0);
   for (const std::string& name : facts.extensions)
     if (name != kHalf && name != kShuffle && name != kIntelSubgroups)
-      throw TargetError("-extensions=`" + name + "`: kernels have a use for " + std::string(kHalf) +
+      throw TargetError("-extensions=`" + name + "`: kernels can only use " + std::string(kHalf) +
                             ", " + std::string(kShuffle) + " and " + std::string(kIntelSubgroups),
                         where);
   const bool exchanges = facts.has_extension(kShuffle) || facts.has_extension(kIntelSubgroups);
   if (exchanges && facts.subgroup_size == 0)
     throw TargetError(
-        "-extensions: sub-groups exchange values, but of how many threads they are is not said; add "
-        "-subgroup-size=32, or as many as the device's have",
+        "-extensions: sub-groups exchange values, but their size is not given; add "
+        "-subgroup-size=32, or the size that the device has",
         where);
   if (!exchanges && facts.subgroup_size != 0)
     throw TargetError(
-        "-subgroup-size: sub-groups are of use where their threads exchange values; add "
+        "-subgroup-size has no effect unless the threads of a sub-group can exchange values; add "
         "-extensions=cl_khr_subgroup_shuffle, or cl_intel_subgroups",
         where);
   const int size = facts.subgroup_size;
   if ((size & (size - 1)) != 0 || size > 64)
-    throw TargetError("-subgroup-size is a power of two up to 64, not " + std::to_string(size),
+    throw TargetError("-subgroup-size must be a power of two up to 64, not " + std::to_string(size),
                       where);
   return facts;
 }

@@ -43,7 +43,7 @@ constexpr std::string_view kStyle =
 
 std::string dot_string(const std::string& text) { return boost::escape_dot_string(text); }
 
-/// Returns the vertices and edges, with names of `prefix` and a number.
+/// Returns the vertices and edges. The name of a vertex is `prefix` followed by its number.
 std::string body_of(const Drawing& drawing, const std::string& prefix) {
   const auto name = [&](auto vertex) { return prefix + std::to_string(vertex); };
   std::string text;

@@ -46,8 +46,9 @@ std::vector<bool> Machine::lanes_where(const Value& condition, bool wanted) cons
   return result;
 }
 
-/// Returns the lanes of one operand of a shuffle that the evaluated lanes of the result select.
-/// `begin` is the position in `picks` of the operand's first lane. An empty result means all lanes.
+/// Returns which lanes of one operand of a shuffle the evaluated lanes of the result select.
+/// `picks` counts the lanes of all operands together, and those of this operand start at `begin`.
+/// An empty result means all lanes.
 std::vector<bool> Machine::lanes_picked(const std::vector<std::int64_t>& picks, std::size_t begin,
                                         int lanes) const {
   if (lanes_.empty()) return {};
@@ -87,7 +88,7 @@ Value Machine::eval(const Expr& e, Thread& t) {
       e.node().value, [&](const IntImm& n) { return Value(integer(n.value)); },
       [&](const FloatImm& n) { return Value(floating(n.value)); },
       [&](const StringImm&) -> Value {
-        throw RuntimeError("the interpreter has no texts as values");
+        throw RuntimeError("the interpreter does not support strings as values");
       },
       [&](const VarNode& n) {
         if (auto found = t.values.find(&e.node()); found != t.values.end()) return found->second;
@@ -226,7 +227,7 @@ Value Machine::call(const Expr& e, const Call& n, Thread& t) {
 Value Machine::extern_call(const Expr& e, const ExternCallee& callee, const std::vector<Expr>& args,
                            Thread& t) {
   if (!options_.call_extern)
-    throw RuntimeError("the interpreter was given no way to call the extern function `" +
+    throw RuntimeError("the interpreter has no implementation of the extern function `" +
                        callee.name + "`");
   std::vector<HostValue> values;
   for (const Expr& arg : args) {
@@ -444,7 +445,7 @@ Machine::Place Machine::locate(const Call& address, std::int64_t element, Thread
   internal_check(address.is(Intrin::tvm_access_ptr), "an address that is not a tvm_access_ptr");
   const std::string& name = Var::of(address.args[1]).name();
   const auto own = storages_.find(&address.args[1].node());
-  if (own == storages_.end()) throw RuntimeError("pointer `" + name + "` points to nothing here");
+  if (own == storages_.end()) throw RuntimeError("pointer `" + name + "` has no memory here");
   Storage& storage = *own->second;
   Memory& memory = *storage.of(t);
   const int bytes = address.args[0].dtype().element().bytes();
@@ -479,7 +480,7 @@ std::int64_t Machine::address_of_pointer(const Expr& data, Thread& t) {
     return reinterpret_cast<std::intptr_t>(found->second->of(t)->data());
   auto value = t.values.find(&data.node());
   if (value == t.values.end())
-    throw RuntimeError("pointer `" + Var::of(data).name() + "` points to nothing here");
+    throw RuntimeError("pointer `" + Var::of(data).name() + "` has no memory here");
   return value->second.integer();
 }
 

@@ -84,8 +84,8 @@ void Machine::matrix_operation(Intrin intrin, const Call& n, const Active& activ
       return coordinate.first.is_thread() && coordinate.first.dim == 0;
     });
     if (static_cast<std::int64_t>(ids.size()) != (has_lanes ? kWarpSize : 1))
-      throw RuntimeError(name + " is come to by " + std::to_string(ids.size()) +
-                         " threads of a warp: it takes all " + std::to_string(kWarpSize));
+      throw RuntimeError(name + " is reached by " + std::to_string(ids.size()) +
+                         " threads of a warp, but requires all " + std::to_string(kWarpSize));
     for (const Expr& e : n.args) {
       const Call* address = as_call(e, Intrin::tvm_access_ptr);
       const Expr& compared = address ? address->args[2] : e;
@@ -93,7 +93,7 @@ void Machine::matrix_operation(Intrin intrin, const Call& n, const Active& activ
       const std::int64_t value = eval_int(compared, first);
       for (std::size_t id : ids)
         if (eval_int(compared, threads_[id]) != value)
-          throw RuntimeError(name + ": threads of a warp find different values of " +
+          throw RuntimeError(name + ": the threads of a warp have different values of " +
                              print_expr(compared));
     }
     one_matrix_operation(intrin, n, first);

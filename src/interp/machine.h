@@ -224,7 +224,7 @@ class Machine {
   void set_coordinate(const Launch& n, Thread& t, std::int64_t at);
   void realize(const Realize& n, const Active& active);
   void view(const BufferView& n, const Active& active);
-  /// Allocates memory for a buffer over these bounds.
+  /// Allocates memory for a buffer that has these bounds.
   void make_region(const Buffer& buffer, const std::vector<Range>& bounds, bool scope_is_set,
                    const Active& active);
   void make_view(const Buffer& view, const Buffer& source, const std::vector<Range>& region,

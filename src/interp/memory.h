@@ -46,7 +46,7 @@ class Memory {
     std::int64_t phase = -1;
     std::vector<std::int64_t> writers;
     /// The user that read the byte before the first write of the phase, and the user that read it
-    /// afterwards: kNobody if absent, kSeveral if there is more than one.
+    /// afterwards: kNobody if no user did, kSeveral if more than one did.
     std::int64_t reader_before = kNobody, reader_after = kNobody;
   };
   Uses& uses_of(std::int64_t byte, const User& user);

@@ -116,8 +116,8 @@ void Machine::blocks(const Launch& n, const Active& active) {
 
 void Machine::threads(const Launch& n, const Active& active) {
   const std::int64_t extent = eval_int(n.extent, threads_[active.front()]);
-  // Virtual threads of one tag are different axes each time, whereas hardware threads are the same
-  // threads again.
+  // A nested launch over a hardware tag that is already bound refers to the same threads again.
+  // Nested virtual threads of one tag are different threads.
   if (!n.tag.is_virtual() && coordinate(threads_[active.front()], n.tag)) {
     Active running;
     for (std::size_t id : active) {
@@ -164,8 +164,7 @@ void Machine::evaluate_statement(const Expr& e, const Active& active) {
 void Machine::barrier(const Active& active) {
   if (options_.check_races && active.size() != threads_.size())
     throw RuntimeError("a barrier that only " + std::to_string(active.size()) + " of " +
-                       std::to_string(threads_.size()) +
-                       " threads come to: they would wait for ever");
+                       std::to_string(threads_.size()) + " threads reach: they would wait forever");
   ++barriers_;
 }
 

@@ -8,8 +8,8 @@
 
 namespace tenon::s_tir {
 
-/// A value of an iterator as outer * (number of inner values) + inner + base. A value that is
-/// entirely outer has no separate base.
+/// A value of an iterator as outer * (number of inner values) + inner + base. A value without an
+/// inner part has no separate base.
 struct Division {
   tir::Expr outer = 0, inner = 0, base = 0;
   /// The minimum of the inner values.

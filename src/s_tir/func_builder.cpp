@@ -130,7 +130,8 @@ void FuncBuilder::loop(const Expr& begin, const Expr& end, Name name, const Body
     traits.thread = ThreadTag::parse(options.thread, where);
     kind = ForKind::ThreadBinding;
   } else if (kind == ForKind::ThreadBinding) {
-    throw TypeError("FuncBuilder: loop `" + name + "` is bound to a thread, and names none", where);
+    throw TypeError(
+        "FuncBuilder: loop `" + name + "` is bound to a thread, but names no thread axis", where);
   }
   const Expr extent = is_zero(begin) ? end : end - begin;
   const Var var(name, extent.dtype());
@@ -159,7 +160,7 @@ std::vector<BlockAxis> FuncBuilder::remap(std::string_view kinds, const std::vec
                                           const std::vector<std::string>& names,
                                           SourceLocation where) const {
   if (kinds.size() != loops.size() || names.size() != loops.size())
-    throw TypeError("FuncBuilder: remap takes as many kinds, loops and names, got " +
+    throw TypeError("FuncBuilder: remap takes the same number of kinds, loops and names, got " +
                         std::to_string(kinds.size()) + ", " + std::to_string(loops.size()) +
                         " and " + std::to_string(names.size()),
                     where);
@@ -171,7 +172,7 @@ std::vector<BlockAxis> FuncBuilder::remap(std::string_view kinds, const std::vec
     const auto range = state_->loops.find(&loops[n].node());
     if (range == state_->loops.end())
       throw TypeError(
-          "FuncBuilder: remap takes variables of loops, and `" + loops[n].name() + "` is none",
+          "FuncBuilder: remap takes variables of loops, but `" + loops[n].name() + "` is not one",
           where);
     result.push_back({kinds[n] == 'S' ? IterKind::DataParallel : IterKind::Reduce, range->second,
                       loops[n], names[n]});

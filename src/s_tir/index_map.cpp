@@ -68,7 +68,8 @@ std::string IndexMap::text(bool is_script) const {
 
 IndexMap IndexMap::parse(std::string_view text) {
   const auto wrong = [&]() {
-    throw TypeError("`" + std::string(text) + "` is no index map, such as \"lambda i, j: (j, i)\"");
+    throw TypeError("`" + std::string(text) +
+                    "` is not an index map, such as \"lambda i, j: (j, i)\"");
   };
   const std::string_view keyword = "lambda ";
   const std::string_view whole = trimmed(text);

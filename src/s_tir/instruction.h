@@ -16,17 +16,17 @@ enum class Passed : unsigned char { Input, Attribute };
 struct Parameter {
   std::string_view name;
   Passed passed = Passed::Input;
-  /// Whether it is printed without its name: `sch.reorder(l1, l2)`. A list is then printed as
-  /// separate arguments.
+  /// Whether the argument is printed without its name: `sch.reorder(l1, l2)`. A list is then
+  /// printed as separate arguments.
   bool positional = false;
   /// Whether the 0.9.0 form omits the argument when it has its default.
   bool is_new = false;
   std::variant<std::monostate, bool, std::int64_t> absent = {};
-  /// Its name in the later form, if different.
+  /// The argument's name in the later form, if different.
   std::string_view later_name = {};
-  /// Whether it is a boolean, which JSON represents as 0 or 1.
+  /// Whether the argument is a boolean, which JSON represents as 0 or 1.
   bool is_bool = false;
-  /// Whether it is an index map, which Python writes without quotes.
+  /// Whether the argument is an index map, which Python writes without quotes.
   bool is_index_map = false;
 };
 

@@ -72,8 +72,8 @@ std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
                                      const tir::Expr& predicate,
                                      DigitForm form = DigitForm::Reduced);
 
-/// Returns, for each mark, the number of its values that its digits distinguish: the product of
-/// their extents over all numbers that the values consist of.
+/// Returns, for each mark, the product of the extents of its digits over all numbers that the
+/// values consist of: the number of the mark's values that the digits distinguish.
 std::vector<std::int64_t> told_apart(const IterMap& map);
 
 /// Returns a value as an expression of the loop variables, most significant digit first.

@@ -13,14 +13,14 @@ namespace tenon::s_tir {
 /// The accesses of the moved block that are compared, and the other accesses that they are compared
 /// with.
 enum class Compared : unsigned char {
-  /// All reads and writes.
+  /// Compares all reads and writes of the block with all conflicting accesses of others.
   All,
-  /// The block's reads and writes with the writes of others. Reads of the block's values by others
-  /// are ignored, because they still read the same values.
+  /// Compares the block's reads and writes with the writes of others. Ignores reads of the block's
+  /// values by others, because they still read the same values.
   WithWrites,
-  /// The block's reads with the writes of others.
+  /// Compares the block's reads with the writes of others.
   ReadsWithWrites,
-  /// The block's writes with the reads of others.
+  /// Compares the block's writes with the reads of others.
   WritesWithReads,
 };
 
@@ -33,7 +33,8 @@ class Passing {
   /// `top`, within its ancestor that is a direct child of `top`.
   Passing(const Program& program, int block, int top, Side side);
 
-  /// Compares this statement instead of the block: its init, or a value that it reads.
+  /// Compares the accesses of the statement `own` instead of all accesses of the block, for example
+  /// only those of its init or only its reads of one buffer.
   Passing& as(tir::Stmt own);
   Passing& comparing(Compared compared);
   /// Excludes instances of `other` in earlier or later iterations of `loop`.
@@ -95,7 +96,7 @@ void require_init_passes(const Caller& caller, const Program& program, int block
 void require_begun(const Caller& caller, const Program& program, int block);
 
 /// Returns a phrase about a conflict between instances that differ in a spatial iterator. Nullopt
-/// if there is provably none.
+/// if there is provably no conflict.
 std::optional<std::string> conflict_between_instances(const Program& program, int block);
 
 /// Throws unless the instances of the block may run in any order in which the init of a sum

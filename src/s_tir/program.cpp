@@ -10,7 +10,7 @@ using namespace tir;
 
 Program::Program(PrimFunc func) : func_(std::move(func)) {
   internal_check(func_.body.as<BlockRealize>() != nullptr,
-                 "a schedule is made of a function that is no block program");
+                 "a schedule is made of a function that is not a block program");
   add(func_.body, -1, -1, -1, false);
 }
 

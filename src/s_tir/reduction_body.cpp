@@ -290,10 +290,11 @@ Stmt ReductionBody::update(const std::vector<Store>& to, const std::vector<Expr>
 void register_reducer(const Name& name, int arity, CombineTuples combine, IdentityOfTypes identity,
                       SourceLocation where) {
   if (arity < 1 || !combine || !identity)
-    throw TypeError("register_reducer: `" + std::string(name) +
-                        "` needs at least one value, a function that combines and one that gives "
-                        "the identity",
-                    where);
+    throw TypeError(
+        "register_reducer: `" + std::string(name) +
+            "` needs at least one value, a combining function and a function that returns the "
+            "identity",
+        where);
   const std::scoped_lock lock(reducer_registry().mutex);
   reducer_registry().laws.clear();
   reducer_registry().reducers.insert_or_assign(

@@ -52,7 +52,7 @@ class Replayer {
   }
   LoopRV loop_of(const RV& rv) const {
     if (rv.kind != RV::Kind::Loop)
-      throw TypeError(std::string(info_->name) + ": an argument that is to be a loop is none");
+      throw TypeError(std::string(info_->name) + ": an argument is not a loop");
     return LoopRV(rv.number);
   }
   LoopRV loop(std::string_view name = "loop") const { return loop_of(handle(name)); }
@@ -65,8 +65,7 @@ class Replayer {
     std::vector<LoopRV> result;
     for (const TraceValue& item : value<TraceValue::List>(name)) {
       const RV* rv = std::get_if<RV>(&item.value);
-      if (!rv)
-        throw TypeError(std::string(info_->name) + ": an argument that is to be a loop is none");
+      if (!rv) throw TypeError(std::string(info_->name) + ": an argument is not a loop");
       result.push_back(loop_of(known(*rv)));
     }
     return result;
@@ -81,7 +80,7 @@ class Replayer {
       else if (std::holds_alternative<std::monostate>(item.value))
         result.emplace_back(std::nullopt);
       else
-        throw TypeError("split: a factor is no number");
+        throw TypeError("split: a factor is not a number");
     }
     return result;
   }
@@ -92,7 +91,7 @@ class Replayer {
     if (const auto* number = std::get_if<double>(&item.value)) return *number;
     if (const auto* text = std::get_if<std::string>(&item.value)) return *text;
     if (const auto* rv = std::get_if<RV>(&item.value)) return ExprRV(known(*rv).number);
-    throw TypeError("annotate: argument `ann_val` is no number and no text");
+    throw TypeError("annotate: argument `ann_val` is neither a number nor a string");
   }
   /// Returns the numbers of a list; `what` names it in messages.
   template <class T>
@@ -141,7 +140,8 @@ class Replayer {
   void give(const std::vector<T>& results) {
     if (results.size() != step_->outputs.size() && !step_->outputs.empty())
       throw ScheduleError(std::string(info_->name) + " gives " + std::to_string(results.size()) +
-                          " here, and the trace names " + std::to_string(step_->outputs.size()));
+                          " results here, but the trace names " +
+                          std::to_string(step_->outputs.size()));
     for (std::size_t n = 0; n < step_->outputs.size(); ++n)
       handles_.insert_or_assign(step_->outputs[n].number, RV(results[n]));
   }

@@ -169,7 +169,7 @@ void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buf
   const std::string& type = buffer_index_type;
   step.with(RV(block)).with(buffer_index).with(type).with(index_map.text());
   if (type != "read" && type != "write")
-    refuse(step.caller(), "the index is of \"read\" or \"write\" regions, not of \"" + type + "\"");
+    refuse(step.caller(), "the index type must be \"read\" or \"write\", not \"" + type + "\"");
   const Step::Place place = step.block(block);
   step.replace(place.function, s_tir::transform_layout(
                                    place.program, place.n, buffer_index,
@@ -194,7 +194,7 @@ void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& op
   }
   const Step::Place target = step.loop(loop);
   if (target.function != place.function)
-    refuse(step.caller(), "the block and the loop are of different functions");
+    refuse(step.caller(), "the block and the loop belong to different functions");
   step.replace(place.function, s_tir::compute_at(place.program, place.n, target.n, options, where));
   step.record();
 }
@@ -212,7 +212,7 @@ void Schedule::reverse_compute_at(BlockRV block, LoopRV loop, const ComputeAtOpt
   }
   const Step::Place target = step.loop(loop);
   if (target.function != place.function)
-    refuse(step.caller(), "the block and the loop are of different functions");
+    refuse(step.caller(), "the block and the loop belong to different functions");
   step.replace(place.function,
                s_tir::reverse_compute_at(place.program, place.n, target.n, options, where));
   step.record();
@@ -241,7 +241,7 @@ BlockRV Schedule::decompose_reduction(BlockRV block, LoopRV loop, Where where) {
   step.with(RV(block)).with(RV(loop));
   const Step::Place place = step.block(block), target = step.loop(loop);
   if (target.function != place.function)
-    refuse(step.caller(), "the block and the loop are of different functions");
+    refuse(step.caller(), "the block and the loop belong to different functions");
   const std::string function = place.function;
   NewBlock result = s_tir::decompose_reduction(place.program, place.n, target.n, where);
   step.replace(function, std::move(result.func), result.renamed);
@@ -255,7 +255,7 @@ void Schedule::merge_reduction(BlockRV init, BlockRV update, Where where) {
   step.with(RV(init)).with(RV(update));
   const Step::Place first = step.block(init), second = step.block(update);
   if (first.function != second.function)
-    refuse(step.caller(), "the blocks are of different functions");
+    refuse(step.caller(), "the blocks belong to different functions");
   step.replace(first.function, s_tir::merge_reduction(first.program, first.n, second.n, where));
   step.record();
 }

@@ -26,9 +26,10 @@ Schedule::Schedule(IRModule mod, const ScheduleOptions& options, Where where)
     : state_(std::make_shared<State>()) {
   for (const auto& [name, func] : mod.functions)
     if (func.form != Form::Blocks)
-      throw TypeError("Schedule: function `" + name +
-                          "` is no block program; te::create_prim_func and parse_script make such",
-                      where);
+      throw TypeError(
+          "Schedule: function `" + name +
+              "` is not a block program; te::create_prim_func and parse_script make block programs",
+          where);
   state_->mod = std::move(mod);
   state_->dice = Rng(options.seed);
 }

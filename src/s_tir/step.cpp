@@ -20,7 +20,7 @@ void Step::decide(TraceValue decision) { instruction_.decision = std::move(decis
 
 const Meaning& Step::meaning(RV rv) const {
   if (rv.number < 0 || rv.number >= static_cast<int>(state_.meanings.size()))
-    refuse(caller_, "`" + rv_name(rv) + "` is no handle of this schedule");
+    refuse(caller_, "`" + rv_name(rv) + "` is not a handle of this schedule");
   return state_.meanings[static_cast<std::size_t>(rv.number)];
 }
 
@@ -32,7 +32,7 @@ const Program& Step::program(const std::string& function) const {
 
 Step::Place Step::block(BlockRV rv) const {
   const auto* handle = std::get_if<BlockHandle>(&meaning(rv));
-  if (!handle) refuse(caller_, "`" + rv_name(rv) + "` is no block");
+  if (!handle) refuse(caller_, "`" + rv_name(rv) + "` is not a block");
   const Program& own = program(handle->function);
   const std::optional<int> n = own.find_block(handle->key);
   if (!n)
@@ -44,16 +44,17 @@ Step::Place Step::block(BlockRV rv) const {
 Step::Place Step::loop(LoopRV rv) const {
   const Meaning& own = meaning(rv);
   if (std::holds_alternative<NoLoop>(own))
-    refuse(caller_, "`" + rv_name(rv) + "` is the root and no loop");
+    refuse(caller_, "`" + rv_name(rv) + "` is the root block, not a loop");
   const auto* handle = std::get_if<LoopHandle>(&own);
-  if (!handle) refuse(caller_, "`" + rv_name(rv) + "` is no loop");
+  if (!handle) refuse(caller_, "`" + rv_name(rv) + "` is not a loop");
   const Program& of = program(handle->function);
   const std::optional<int> n = of.find_loop(handle->var);
   if (!n)
-    refuse(caller_, "loop `" + handle->var.name() + "` (" + rv_name(rv) +
-                        ") is no longer in function `" + handle->function +
-                        "`: an earlier step has split, fused or moved it; get_loops gives the "
-                        "loops as they are now");
+    refuse(
+        caller_,
+        "loop `" + handle->var.name() + "` (" + rv_name(rv) + ") is no longer in function `" +
+            handle->function +
+            "`: an earlier step has split, fused or moved it; get_loops returns the current loops");
   return {handle->function, of, *n};
 }
 
@@ -66,7 +67,7 @@ std::vector<int> Step::loops(const std::vector<LoopRV>& rvs, std::string& functi
   for (const LoopRV& rv : rvs) {
     const Place place = loop(rv);
     if (!function.empty() && place.function != function)
-      refuse(caller_, "the loops are of different functions");
+      refuse(caller_, "the loops belong to different functions");
     function = place.function;
     result.push_back(place.n);
   }

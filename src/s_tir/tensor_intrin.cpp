@@ -38,9 +38,9 @@ void register_tensor_intrin(const Name& name, PrimFunc description, PrimFunc imp
   };
   for (const PrimFunc* func : {&description, &implementation}) {
     const std::string role = func == &description ? "the description" : "the implementation";
-    if (func->form != Form::Blocks) wrong(role + " is no block program");
+    if (func->form != Form::Blocks) wrong(role + " is not a block program");
     if (func->params.size() != func->buffers.size())
-      wrong(role + " has a parameter that is no buffer");
+      wrong(role + " has a parameter that is not a buffer");
     for (const BufferParam& param : func->buffers)
       for (const Expr& size : param.buffer->shape)
         if (!constant_int(size))

@@ -146,7 +146,7 @@ class JsonReader {
     if (json.is_null()) return {};
     if (json.is_boolean()) return {json.get<bool>()};
     if (json.is_number_unsigned() && !std::in_range<std::int64_t>(json.get<std::uint64_t>()))
-      error(json.dump() + " is no integer of 64 bits");
+      error(json.dump() + " is not an integer of 64 bits");
     if (json.is_number_integer()) return {json.get<std::int64_t>()};
     if (json.is_number_float()) return {json.get<double>()};
     if (!json.is_string()) error("a value is expected, not " + plain(json));
@@ -168,7 +168,7 @@ class JsonReader {
 
   void decision(const Json& json) {
     if (!json.is_array() || json.size() != 2 || !json[0].is_number_integer())
-      error("a decision is the position of a step and what was drawn");
+      error("a decision must be the position of a step and the sampled value");
     const auto position = json[0].get<std::int64_t>();
     if (position < 0 || position >= static_cast<std::int64_t>(result_.steps.size()))
       error("there is no step " + std::to_string(position) + " to take a decision");

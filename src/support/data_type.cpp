@@ -63,7 +63,7 @@ DataType DataType::parse(const char* text, SourceLocation where) {
 DataType DataType::parse(std::string_view text, SourceLocation where) {
   std::string_view rest = text;
   auto fail = [&]() -> DataType {
-    throw TypeError("`" + std::string(text) + "` is no data type", where);
+    throw TypeError("`" + std::string(text) + "` is not a data type", where);
   };
   if (rest == "handle") return Handle();
   int lanes = 1;

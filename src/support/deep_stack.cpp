@@ -151,7 +151,7 @@ bool run_on_other_stack(const std::function<void()>& f) {
 void run_on_deep_stack(const std::function<void()>& f) {
   if (run_on_other_stack(f)) return;
   if (is_stack_low())
-    throw Error("an expression or a program is nested too deep for the available stack");
+    throw Error("an expression or a program is nested too deeply for the available stack");
   f();
 }
 

@@ -402,7 +402,7 @@ class Application {
            " and no array; an operation reads and writes arrays only");
     if (!array->declared.same_as(array->buffer))
       fail("parameter `" + array->declared->name +
-           "` is flat memory already; give the function as it was before it was lowered");
+           "` is flat memory already; pass the function before it is lowered");
     return *array;
   }
 
@@ -452,7 +452,7 @@ class Application {
   Expr size_of_input(std::size_t n, std::size_t d) const {
     const Expr& formal = params_[n]->shape[d];
     if (const std::optional<Var> open = open_variable(formal))
-      fail("the inputs' shapes do not say what `" + open->name() + "` is in dimension " +
+      fail("the shapes of the inputs do not determine `" + open->name() + "` in dimension " +
            std::to_string(d) + " of " + describe_param(n) + ", which is " + print_expr(formal) +
            "; it must be the size of a dimension by itself somewhere");
     return substitute_folding(formal, values_);
@@ -493,7 +493,7 @@ class Application {
       set(values_, var, var.fresh());
     }
     if (const std::optional<Var> open = open_variable(e))
-      fail("nothing says what `" + open->name() + "` is in the strides or the offset of " +
+      fail("nothing determines `" + open->name() + "` in the strides or the offset of " +
            describe_param(n));
     return substitute_folding(e, values_);
   }

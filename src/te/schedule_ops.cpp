@@ -607,7 +607,7 @@ Stmt schedule_ops(const StageGraph& graph, const Bounds& bounds) {
 Stmt schedule_ops(const Schedule& schedule, const Bounds& bounds, SourceLocation where) {
   if (bounds.graph() == nullptr)
     throw ScheduleError(
-        "schedule_ops: the bounds are those of a frozen graph; give that graph in place of the "
+        "schedule_ops: the bounds are those of a frozen graph; pass that graph instead of the "
         "schedule, or infer_bound(schedule)",
         where);
   if (!bounds.are_of(schedule))

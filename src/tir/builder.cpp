@@ -283,9 +283,10 @@ void check_kind(ForKind kind, const std::string& name, const SourceLocation& whe
     case ForKind::ThreadBinding:
       break;
   }
-  throw TypeError("IRBuilder: for_range `" + name + "`: " + std::to_string(static_cast<int>(kind)) +
-                      " is no kind of loop; use ForKind::Serial, Parallel, Vectorized or Unrolled",
-                  where);
+  throw TypeError(
+      "IRBuilder: for_range `" + name + "`: " + std::to_string(static_cast<int>(kind)) +
+          " is not a kind of loop; use ForKind::Serial, Parallel, Vectorized or Unrolled",
+      where);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ Expr float_call(Intrin intrin, std::initializer_list<Operand> args) {
         common = common ? common_type(*common, a.alone().dtype()) : a.alone().dtype();
     const DataType type = common.value_or(first.alone().dtype());
     if (!type.is_floating())
-      throw TypeError(std::string(to_string(intrin)) + " is on floats, got " + type.str() + ": " +
+      throw TypeError(std::string(to_string(intrin)) + " takes floats, got " + type.str() + ": " +
                       print_expr(first.alone()) + "; cast it first");
     std::vector<Expr> list;
     for (const Operand& a : args) list.push_back(to_type(type, a.beside(type)));
@@ -31,7 +31,7 @@ Expr float_test(Intrin intrin, const Operand& x, bool of_integers) {
     const DataType truth = Bool(e.dtype().lanes);
     if (e.dtype().is_integral()) return make_int(truth, of_integers);
     if (!e.dtype().is_floating())
-      throw TypeError(std::string(to_string(intrin)) + " is on numbers, got " + e.dtype().str());
+      throw TypeError(std::string(to_string(intrin)) + " takes numbers, got " + e.dtype().str());
     return make_call(truth, intrin, {e});
   });
 }
@@ -76,7 +76,7 @@ Expr copysign(const Operand& x, const Operand& y) { return float_call(Intrin::co
 Expr nextafter(const Operand& x, const Operand& y) {
   const Expr result = float_call(Intrin::nextafter, {x, y});
   if (result.dtype().bits < 32)
-    throw TypeError("nextafter is on float32 and float64, got " + result.dtype().str(), x.where());
+    throw TypeError("nextafter takes float32 or float64, got " + result.dtype().str(), x.where());
   return result;
 }
 
@@ -88,7 +88,7 @@ Expr fma(const Operand& x, const Operand& y, const Operand& z) {
 Expr ldexp(const Operand& x, const Operand& exponent) {
   Expr e = x.alone();
   if (!e.dtype().is_floating())
-    throw TypeError("ldexp is on floats, got " + e.dtype().str(), x.where());
+    throw TypeError("ldexp takes floats, got " + e.dtype().str(), x.where());
   const DataType count = exponent.alone().dtype();
   if (!count.is_integral())
     throw TypeError("the exponent of ldexp is an integer, got " + count.str() + ": " +
@@ -118,14 +118,14 @@ Expr isfinite(const Operand& x) { return float_test(Intrin::isfinite, x, true); 
 Expr popcount(const Operand& x) {
   Expr e = x.alone();
   if (!e.dtype().is_integral() || e.dtype().is_bool())
-    throw TypeError("popcount is on integers, got " + e.dtype().str(), x.where());
+    throw TypeError("popcount takes integers, got " + e.dtype().str(), x.where());
   return make_call(e.dtype(), Intrin::popcount, {e});
 }
 
 Expr clz(const Operand& x) {
   Expr e = x.alone();
   if (!e.dtype().is_integral() || e.dtype().is_bool())
-    throw TypeError("clz is on integers, got " + e.dtype().str(), x.where());
+    throw TypeError("clz takes integers, got " + e.dtype().str(), x.where());
   return make_call(Int(32, e.dtype().lanes), Intrin::clz, {e});
 }
 

@@ -19,7 +19,7 @@ std::string no_such_scope(std::string_view text) {
 
 std::string no_such_thread_tag(std::string_view text) {
   return "`" + std::string(text) +
-         "` is no thread tag; the tags are blockIdx.{x,y,z}, threadIdx.{x,y,z}, vthread, "
+         "` is not a thread tag; the tags are blockIdx.{x,y,z}, threadIdx.{x,y,z}, vthread, "
          "vthread.{x,y,z}, cthread" +
          did_you_mean(text,
                       {"blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y",

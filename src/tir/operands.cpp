@@ -130,14 +130,14 @@ Expr make_const(DataType type, const IntegerLiteral& value, SourceLocation where
 Expr min_value(DataType type, SourceLocation where) {
   if (type.is_floating()) return make_float(type, -greatest(type));
   if (type.is_integral()) return make_int(type, integer_min(type));
-  throw TypeError("there is no least value of " + type.str(), where);
+  throw TypeError("there is no minimum value of " + type.str(), where);
 }
 
 Expr max_value(DataType type, SourceLocation where) {
   if (type.is_floating()) return make_float(type, greatest(type));
   // The maximum of uint64 has the bit pattern of -1.
   if (type.is_integral()) return make_int(type, integer_max(type).value_or(-1));
-  throw TypeError("there is no greatest value of " + type.str(), where);
+  throw TypeError("there is no maximum value of " + type.str(), where);
 }
 
 Expr infinity(DataType type, SourceLocation where) {

@@ -39,7 +39,7 @@ Expr integer_binary(BinaryOp op, const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
     Promoted p = promote(a, b);
     if (!p.a.dtype().is_integral())
-      throw TypeError(std::string(to_string(op)) + " is on integers, got " + p.a.dtype().str() +
+      throw TypeError(std::string(to_string(op)) + " takes integers, got " + p.a.dtype().str() +
                       "; for floats use `/`, fmod");
     if (is_zero(p.b))
       throw TypeError(std::string(to_string(op)) + " by the constant zero: " + print_expr(p.a));
@@ -64,7 +64,7 @@ Expr bitwise(Intrin intrin, const Operand& a, const Operand& b) {
     Promoted p = promote(a, b);
     const DataType type = p.a.dtype();
     if (!type.is_integral())
-      throw TypeError(std::string(to_string(intrin)) + " is on integers, got " + type.str() + ": " +
+      throw TypeError(std::string(to_string(intrin)) + " takes integers, got " + type.str() + ": " +
                       print_expr(p.a));
     const bool is_shift = intrin == Intrin::shift_left || intrin == Intrin::shift_right;
     const auto amount = constant_int(p.b);
@@ -91,7 +91,7 @@ Expr operator/(const Operand& a, const Operand& b) {
   return at(a.where(), [&] {
     Promoted p = promote(a, b);
     if (!p.a.dtype().is_floating())
-      throw TypeError("`/` is on floats, got " + p.a.dtype().str() + ": " + print_expr(p.a) +
+      throw TypeError("`/` takes floats, got " + p.a.dtype().str() + ": " + print_expr(p.a) +
                       "; integers divide by floordiv or truncdiv (remainders: floormod, truncmod)");
     return fold(BinaryOp::Div, p.a, p.b);
   });
@@ -99,7 +99,8 @@ Expr operator/(const Operand& a, const Operand& b) {
 
 Expr operator%(const Operand& a, const Operand& b) {
   throw TypeError(
-      "`%` is not defined: say how it rounds, floormod or truncmod (quotients: floordiv, truncdiv): " +
+      "`%` is not defined: say how it rounds, floormod or truncmod (quotients: floordiv, "
+      "truncdiv): " +
           print_expr(a.alone()) + " by " + print_expr(b.alone()),
       a.where());
 }
@@ -136,7 +137,7 @@ Expr operator>>(const Operand& a, const Operand& b) { return bitwise(Intrin::shi
 Expr operator~(const Operand& a) {
   Expr e = a.alone();
   if (!e.dtype().is_integral())
-    throw TypeError("`~` is on integers, got " + e.dtype().str(), a.where());
+    throw TypeError("`~` takes integers, got " + e.dtype().str(), a.where());
   return make_call(e.dtype(), Intrin::bitwise_not, {e});
 }
 
@@ -157,7 +158,7 @@ Expr truncmod(const Operand& a, const Operand& b) {
 Expr ceildiv(const Operand& a, const Operand& b) {
   const Promoted p = at(a.where(), [&] { return promote(a, b); });
   if (!p.a.dtype().is_integral())
-    throw TypeError("ceildiv is on integers, got " + p.a.dtype().str(), a.where());
+    throw TypeError("ceildiv takes integers, got " + p.a.dtype().str(), a.where());
   if (is_zero(p.b)) throw TypeError("ceildiv by the constant zero: " + print_expr(p.a), a.where());
   const IntImm* x = p.a.as<IntImm>();
   const IntImm* y = p.b.as<IntImm>();
@@ -197,7 +198,7 @@ Expr likely(const Operand& condition) {
   Expr c = condition.alone();
   DataType type = c.dtype();
   if (!type.is_bool())
-    throw TypeError("likely is on bool, got " + type.str() + ": " + print_expr(c),
+    throw TypeError("likely takes bool, got " + type.str() + ": " + print_expr(c),
                     condition.where());
   if (is_constant(c)) return c;
   return make_call(type, Intrin::likely, {c});

@@ -53,35 +53,34 @@ struct OptionText {
 };
 
 constexpr std::array<OptionText, 12> kOptions = {{
-    {"help", Takes::Nothing, "", "print this and stop"},
+    {"help", Takes::Nothing, "", "print this help and exit"},
     {"emit", Takes::Value, "simple|loops|final|outline|dot|ll|asm|source|svg|html",
-     "print the loops, the loops before any pass, the loops that code is generated from, with what the "
-     "compiler decides by itself (see --autotune-loops), the schedule as an outline, as Graphviz's graphs "
-     "(what reads what, what is computed where, how axes come of each other) or as its drawings, LLVM's IR, assembler, "
-     "the target's source, or a page for browsers with loops, machine code and buffers side by side"},
-    {"target", Takes::Value, "TARGET",
-     "what to compile for: \"llvm -mcpu=native\" unless said, or \"c\""},
+     "print the loops as TVM 0.9 text, the loops before any pass, the final loops from which code "
+     "is generated, with all decisions of the compiler (see --autotune-loops), an outline of the "
+     "schedule, Graphviz graphs (data flow, attachments, axes) as text or drawn, LLVM IR, "
+     "assembly, the target's source, or an HTML page with loops, machine code and buffers side by "
+     "side"},
+    {"target", Takes::Value, "TARGET", "the target, such as \"c\"; default: \"llvm -mcpu=native\""},
     {"size", Takes::Value, "N", ""},
-    {"threads", Takes::Value, "N",
-     "threads of parallel loops; as many as there are processors unless said"},
-    {"check", Takes::Nothing, "", "run every schedule and compare its results with the truth"},
+    {"threads", Takes::Value, "N", "threads of parallel loops; default: the number of processors"},
+    {"check", Takes::Nothing, "", "run every schedule and compare its results with the reference"},
     {"time", Takes::Nothing, "", "run every schedule and print its time"},
     {"profile", Takes::ValueOrNothing, "table|json|trace",
-     "run every schedule and print where its time goes, stage by stage; as a table unless said, JSON, "
-     "or a trace for browsers. With --emit=html the page shows it"},
+     "run every schedule and print the time of each stage, as a table (default), as JSON, or as a "
+     "trace for browsers. With --emit=html, the page shows it"},
     {"save", Takes::Value, "FOLDER",
-     "write the code of every schedule there, as numbered libraries that Module::load takes"},
+     "write the code of every schedule to the folder, as numbered libraries for Module::load"},
     {"dump-after", Takes::Values, "PASS|all",
-     "print the function after a pass of lowering, on the standard error; may be repeated"},
+     "print the function after a lowering pass to standard error; may be repeated"},
     {"time-passes", Takes::Nothing, "",
-     "print what each step of the compiler took, passes and others, on the standard error"},
+     "print the time of each step of the compiler, passes included, to standard error"},
     {"autotune-loops", Takes::Value, "yes|no",
-     "whether the compiler jams and vectorizes serial loops beyond what schedules say; unless given, those of "
+     "whether the compiler jams and vectorizes all serial loops, or none; default: those of "
      "stages without a schedule"},
 }};
 
 po::options_description describe_options(const ProgramSettings& settings) {
-  std::string size = settings.size_means + "; " + std::to_string(settings.size) + " unless said";
+  std::string size = settings.size_means + "; " + std::to_string(settings.size) + " by default";
   if (settings.check_size != settings.size)
     size += " (with --check, " + std::to_string(settings.check_size) + ")";
   po::options_description options("Options", 100);
@@ -223,7 +222,8 @@ void print_help(const std::string& program, const ProgramSettings& settings) {
   std::cout << "usage: " << program << " [options]\n\n"
             << settings.about << "\n\n"
             << describe_options(settings);
-  print_passes("Passes in order, and why each has its place", lowering::lowering_passes());
+  print_passes("Passes in order, with the reasons for their positions",
+               lowering::lowering_passes());
   print_passes("Then, for CPUs", lowering::host_passes());
 }
 
@@ -301,7 +301,7 @@ codegen::Artifact PassReports::compile(const std::string& title, const te::Sched
   codegen::Artifact artifact = tenon::compile(schedule, args, target, options, where);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   if (options_.time_passes)
-    err_ << "compile " << title << ": " << time.count() << " ms, of them LLVM " << llvm << " ms\n";
+    err_ << "compile " << title << ": " << time.count() << " ms, of which LLVM " << llvm << " ms\n";
   return artifact;
 }
 
@@ -325,7 +325,7 @@ void PassReports::finish() {
   for (const std::string& pass : options_.dump_after)
     if (!ran_.contains(pass)) idle.push_back(pass);
   if (!idle.empty() && options_.dump_after.size() < pass_names().size())
-    err_ << "did not run, so there is nothing to dump after: " << joined(idle, ", ")
+    err_ << "these passes did not run, so nothing is dumped after them: " << joined(idle, ", ")
          << " (the passes before machine code run with --emit=ll or asm)\n";
 }
 

@@ -13,8 +13,8 @@ std::string drawn(const std::string& graphs) {
   const auto done = codegen::run_process({"dot", "-Tsvg", file});
   if (!done)
     throw RuntimeError(
-        "`dot`, the program of Graphviz that draws graphs, is not installed; --emit=dot prints what "
-        "it would be given");
+        "`dot`, the program of Graphviz that draws graphs, is not installed; --emit=dot prints "
+        "its input");
   if (done->status != 0) throw RuntimeError("`dot` cannot draw the graphs: " + done->output);
   return done->output;
 }

@@ -21,8 +21,8 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// Returns the function of the first library that exists; null if absent or it lacks the
-/// symbol.
+/// Returns the function of the first library that can be opened; null if none can, or if that
+/// library lacks the symbol.
 template <class F>
 F* find(std::initializer_list<const char*> files, const char* symbol) {
   if (!kIsAllowed) return nullptr;

@@ -32,7 +32,7 @@ ArgumentOptions argument_options(const ShowOptions& options) {
 }
 
 std::string way_of(const CheckReport& report, const Target& target) {
-  return report.interpreted ? "interpreted, because it binds threads of a GPU"
+  return report.interpreted ? "interpreted, because it binds GPU threads"
                             : "compiled for " + target.describe();
 }
 

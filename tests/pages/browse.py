@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Opens a page in headless Chromium, does what it is told there, and prints what came of it as JSON.
+"""Opens a page in headless Chromium, performs steps there, and prints their results as JSON.
 
     browse.py STEPS.json
 
-STEPS.json is a list of steps, done in order in one browser:
-    {"open": "page.html", "name": ...}     gives the milliseconds until the page was loaded
-    {"run": "return 1 + 1", "name": ...}   gives what the script returns
+STEPS.json is a list of steps, performed in order in one browser:
+    {"open": "page.html", "name": ...}     returns the milliseconds until the page was loaded
+    {"run": "return 1 + 1", "name": ...}   returns the result of the script
     {"press": "\ue015\ue007"}              presses keys one after the other (codes as in WebDriver)
-    {"scheme": "dark"}                     what the reader prefers from then on: dark or light
-    {"print": ...}                         the name; gives the bytes of the page as PDF
-    {"picture": "page.png"}                writes what is seen to a file
-Printed is {"results": {name: ...}, "console": [messages]}. The exit status is 77 without a browser.
+    {"scheme": "dark"}                     sets the reader's preferred colour scheme: dark or light
+    {"print": ...}                         the name; returns the number of bytes of the page as PDF
+    {"picture": "page.png"}                writes a screenshot
+Prints {"results": {name: ...}, "console": [messages]}. The exit status is 77 without a browser.
 """
 
 import base64
@@ -26,7 +26,7 @@ import urllib.error
 import urllib.request
 
 NO_BROWSER = 77
-# Nothing but the page is loaded, and nothing of the user's is touched.
+# Nothing but the page is loaded, and the user's profile is not used.
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--window-size=1400,900"]
@@ -39,7 +39,7 @@ def free_port():
 
 
 class Browser:
-    """A session of WebDriver, by plain requests."""
+    """A session of WebDriver over plain HTTP requests."""
 
     def __init__(self, driver, chromium, folder):
         port = free_port()

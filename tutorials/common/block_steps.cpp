@@ -14,12 +14,13 @@ namespace po = boost::program_options;
 BlockSteps::BlockSteps(int argc, char** argv, std::string title) : title_(std::move(title)) {
   std::string emit = "script", target = "llvm";
   po::options_description known("Options");
-  known.add_options()("help", "this text")  //
+  known.add_options()("help", "print this help")  //
       ("emit", po::value(&emit)->default_value(emit),
-       "script: the steps as scripts; html: a page with the loops and the code of each")(
-          "target", po::value(&target)->default_value(target), "whose code the page shows")(
+       "script: print the steps as scripts; html: a page with the loops and code of each step")(
+          "target", po::value(&target)->default_value(target), "target of the code on the page")(
           "profile", po::bool_switch(&is_profiled_),
-          "runs the steps on random arrays: where their time goes, on the page or as tables");
+          "run the steps on random arrays and print the time of each stage, on the page or as "
+          "tables");
   try {
     po::variables_map values;
     po::store(po::command_line_parser(argc, argv).options(known).run(), values);

@@ -33,16 +33,17 @@ TuningArguments parse_tuning_arguments(int argc, char** argv, TuningArguments de
   TuningArguments own = defaults;
   own.ranks = tune::join_ranks(argc, argv);
   po::options_description known("Options");
-  known.add_options()("help", "this text")  //
-      ("size", po::value(&own.size)->default_value(own.size), "of the matrices")(
+  known.add_options()("help", "print this help")  //
+      ("size", po::value(&own.size)->default_value(own.size), "size of the matrices")(
           "trials", po::value(&own.trials)->default_value(own.trials), "candidates to measure")(
-          "threads", po::value(&own.threads)->default_value(own.threads), "that run a candidate")(
-          "target", po::value(&own.device), "of a device: opencl, or cuda -arch=sm_80")(
-          "work-dir", po::value(&own.work_dir), "keep the database there, or go on from it")(
-          "seed", po::value(&own.seed)->default_value(own.seed), "of all that is drawn")(
-          "report", po::value(&own.report), "write a page of HTML about the database")(
+          "threads", po::value(&own.threads)->default_value(own.threads), "threads of a candidate")(
+          "target", po::value(&own.device), "device target: opencl, or cuda -arch=sm_80")(
+          "work-dir", po::value(&own.work_dir),
+          "folder of the database; an existing one is resumed")(
+          "seed", po::value(&own.seed)->default_value(own.seed), "seed of the random choices")(
+          "report", po::value(&own.report), "write an HTML page about the database")(
           "page", po::value(&own.page),
-          "write a page of HTML with the loops and the machine code, before and after")(
+          "write an HTML page with loops and machine code, before and after")(
           "save", po::value(&own.save), "write the best schedule as a C++ program");
   try {
     po::variables_map values;

@@ -26,8 +26,8 @@ BlockAccess find_block_access(const tir::Block& block, std::span<const tir::Buff
 /// Returns the block with the inferred regions.
 tir::Block with_found_access(tir::Block block, std::span<const tir::Buffer> visible = {});
 
-/// Returns the range with its extent recomputed as simplified end - begin, as the text `begin :
-/// end` expresses it.
+/// Returns the range [min, min + extent) with the extent replaced by the simplified `end - begin`.
+/// A range that is parsed from the text `begin : end` has this extent.
 tir::Range range_by_ends(const tir::Range& range);
 
 }  // namespace tenon::arith

@@ -85,7 +85,8 @@ class Reach {
   /// the smaller ones around each.
   bool misses_between_rows(std::int64_t low, std::int64_t high) const;
 
-  /// Maximum number of terms that are stored. Further terms only affect the ends and the divisor.
+  /// Maximum number of terms that are stored. Further terms still widen the ends and enter the
+  /// divisor.
   static constexpr std::size_t kTerms = 8;
 
   End low_, high_;

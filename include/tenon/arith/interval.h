@@ -64,8 +64,8 @@ Interval values_of(const Interval& s, const IntervalMap& relaxed, const Facts& f
 Interval hull(const std::vector<Interval>& sets, const Facts& facts = Facts());
 Interval intersect(const Interval& a, const Interval& b, const Facts& facts = Facts());
 
-/// Return a region, or an interval, all of which is provably covered. Nullopt if none can be
-/// derived.
+/// Return a box of a region, or an interval within a union, whose elements are provably all
+/// covered. Nullopt if none can be derived.
 std::optional<std::vector<Interval>> region_lower_bound(
     const std::vector<Range>& region, const std::vector<std::pair<Var, Range>>& domain,
     const Expr& predicate, const Facts& facts = Facts());

@@ -34,14 +34,14 @@ class CCompiler {
 
   /// Returns the command as the user wrote it: "cc".
   const std::string& name() const { return name_; }
-  /// Whether it is clang, which can emit LLVM IR and compile for every machine. False if the
-  /// program does not exist.
+  /// Whether the compiler is clang, which can emit LLVM IR and compile for every machine. False if
+  /// the program does not exist.
   bool is_clang() const;
   /// Returns candidate flags for the target, from the most exact to none at all. Compilers know
   /// different names; use the first candidate that the compiler accepts. Precondition: the target
   /// is not foreign, or the compiler is clang.
   std::vector<std::vector<std::string>> flags_for(const CTarget& target) const;
-  /// Whether it compiles an empty source with these flags.
+  /// Whether the compiler accepts these flags, tried on an empty source.
   bool accepts(const std::vector<std::string>& flags) const;
 
   /// Runs the compiler. Returns nullopt on success, else its output. RuntimeError, naming the

@@ -17,9 +17,10 @@ namespace tenon::codegen {
 
 struct KernelCode {
   runtime::DeviceType device;
-  /// In the order in which launches number them.
+  /// The kernels, in the order of the numbers by which launches refer to them.
   std::vector<runtime::KernelSpec> specs = {};
-  /// In the same order: the name used by launches, and the accesses to each parameter.
+  /// For each kernel, in the same order: the name used by launches, and the accesses to each
+  /// parameter.
   std::vector<runtime::FunctionSpec> functions = {};
   /// Source in the device's language. Its kind in get_source is the device's name.
   std::string text = {};

@@ -30,8 +30,8 @@ class Compilation {
   /// The lowered function. Throws BoundError for an access that is provably out of bounds.
   const tir::IRModule& module();
 
-  /// Reports the schedule's warnings that were not reported before: to `options.on_warning`, or to
-  /// standard error.
+  /// Reports the warnings of the schedule that have not been reported yet, to `options.on_warning`
+  /// or to standard error.
   void emit_warnings();
 
   const std::vector<LowerArgument>& args() const { return args_; }

@@ -30,12 +30,12 @@ namespace tenon {
 /// The measurements of one stage over all calls.
 struct StageProfile {
   std::string function;
-  /// The user's name for it.
+  /// The user's name for the stage.
   std::string name;
   /// Source location, "matmul.cpp:14"; empty for functions not made from a schedule.
   std::string line;
-  /// The stage or function whose time includes this stage's, if its loops are too short to be
-  /// timed. It then has no calls and times.
+  /// The stage or function whose time includes this stage's time, if this stage's loops are too
+  /// short to be timed. This stage then has no calls and times.
   std::optional<std::string> counted_in;
 
   /// Number of executions of its loop nest.
@@ -95,7 +95,7 @@ struct CompileStep {
 struct RunEvent {
   std::string name;
   int thread = 0;
-  /// Whether it is the thread's part of a parallel loop.
+  /// Whether the interval is the thread's part of a parallel loop.
   bool is_part = false;
   /// Seconds since the first event.
   double begin = 0;
@@ -104,7 +104,7 @@ struct RunEvent {
 
 struct Profile {
   std::vector<FunctionProfile> functions;
-  /// In order of execution.
+  /// The stages in order of execution.
   std::vector<StageProfile> stages;
   /// Maximum number of bytes of temporaries in use at once by all threads, excluding the stack.
   std::uint64_t peak_workspace = 0;

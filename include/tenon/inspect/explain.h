@@ -33,7 +33,7 @@ struct Explanation {
     /// The access as text: "reads A[I[i], j]".
     std::string text;
     Verdict verdict;
-    /// The unproved condition: "I[i] in [0, 20)"; empty if absent.
+    /// The unproved condition: "I[i] in [0, 20)"; empty if all conditions are proved.
     std::string open;
   };
 

@@ -20,7 +20,7 @@ namespace tenon {
 struct LoopView {
   /// A stage of the schedule that computes something.
   struct Stage {
-    /// The user's name for it.
+    /// The user's name for the stage.
     std::string name;
     /// Source location, "matmul.cpp:14".
     std::string line;
@@ -43,8 +43,8 @@ struct LoopView {
     int first, last;
     /// The enclosing statement; -1 at the outermost level.
     int parent;
-    /// The stage that it computes, as an index into `stages`; for a loop over several stages, the
-    /// last one; -1 if absent.
+    /// The stage that the statement computes, as an index into `stages`; for a loop over several
+    /// stages, the last one; -1 if it computes no stage.
     int stage;
   };
 
@@ -56,7 +56,8 @@ struct LoopView {
     Kind kind;
     /// The text, "vmovups (%rdi), %ymm0"; for functions and labels, the name.
     std::string text;
-    /// The statement that it belongs to, as an index into `stmts`; -1 if absent.
+    /// The statement that the line belongs to, as an index into `stmts`; -1 if it belongs to no
+    /// statement.
     int stmt;
     /// Whether `stmt` is a guess because LLVM gave no line for the instruction (it was moved, or
     /// serves several statements): the smallest statement that covers the whole machine loop around
@@ -85,7 +86,7 @@ struct LoopView {
   /// The schedule, one line per loop (inspect/draw.h).
   std::string outline;
   std::vector<std::string> lines;
-  /// In textual order.
+  /// The statements in textual order.
   std::vector<Stmt> stmts;
   std::vector<Stage> stages;
   std::vector<Buffer> buffers;

@@ -24,7 +24,7 @@ struct KernelSpec {
   /// The types of scalars, or Handle() for a pointer to device memory. Float16 and bfloat16 are
   /// passed as float32, bool as uint8.
   std::vector<DataType> params = {};
-  /// Whether it uses shared memory whose size is given at launch.
+  /// Whether the kernel uses shared memory whose size is given at launch.
   bool has_dynamic_shared = false;
   /// For OpenCL: the sub-group size that the kernel requires because threads exchange values; 0:
   /// none.

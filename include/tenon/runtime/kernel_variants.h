@@ -21,9 +21,9 @@ typedef struct {
   const char* const* features; /* required processor features, NULL-terminated */
 } TenonVariant;
 
-/* Returns the index of the last variant that this processor supports. If absent, returns -1
- * and stores the first feature that variant 0 lacks in this thread's last error. `chosen` caches
- * the result; it is initially 0, and any thread may write it. */
+/* Returns the index of the last variant that this processor supports. If it supports none, returns
+ * -1 and stores the first feature of variant 0 that it lacks in this thread's last error. `chosen`
+ * caches the result; it is initially 0, and any thread may write it. */
 static inline int32_t tenon_choose_variant(const char* library, const TenonVariant* variants,
                                            int32_t count, int32_t* chosen) {
   const char* const* feature;

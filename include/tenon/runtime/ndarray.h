@@ -53,8 +53,8 @@ DataType from_dlpack(DLDataType dtype);
 
 /// Options of random arrays.
 struct RandomOptions {
-  /// The same seed gives the same elements. Nullopt: each array of a run has its own seed, which is
-  /// the same in every run.
+  /// The same seed gives the same elements. Nullopt: each array that a process makes has another
+  /// seed, and every run of the program uses the same sequence of seeds.
   std::optional<std::uint64_t> seed = std::nullopt;
 };
 

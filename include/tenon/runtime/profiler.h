@@ -45,7 +45,7 @@ class Profiler {
   /// An uninterrupted interval that a thread spent in a region.
   struct Event {
     std::int32_t region;
-    /// Whether it is a part of a parallel loop.
+    /// Whether the interval is a part of a parallel loop.
     bool is_part;
     Ticks begin, end;
   };
@@ -59,7 +59,8 @@ class Profiler {
     Ticks begin;
     /// Time spent in nested frames since then.
     Ticks inside;
-    /// For a call: the end of its caller's stack, and the thread record that was in use before.
+    /// Calls only: the end of the caller's stack, and the thread record that was in use before the
+    /// call.
     const void* stack;
     Thread* outer;
   };
@@ -114,7 +115,8 @@ class Profiler {
 
 }  // namespace tenon::runtime
 
-// Entry points for profiled code. Functions named like those of c_api.h also do the same.
+// Entry points for profiled code. An entry point whose name ends like that of a function of c_api.h
+// also does what that function does.
 extern "C" {
 /// Starts a call. Returns the value to pass to tenon_profile_end_call.
 std::int64_t tenon_profile_begin_call(void* profiler, std::int32_t region);

@@ -30,8 +30,8 @@ inline bool is_stack_low() {
 }
 
 /// Runs f, which must not throw, on a separate stack of 512 MiB of address space, whose pages are
-/// committed on use. If it cannot be allocated, runs f on the current stack, or throws an Error if
-/// that is low.
+/// committed on use. If that stack cannot be allocated, runs f on the current stack, or throws an
+/// Error if the current stack is low.
 void run_on_deep_stack(const std::function<void()>& f);
 
 /// Returns the result of f, computed on a deep stack. Exceptions of f propagate.

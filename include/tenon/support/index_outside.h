@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-/// The packed function that generated code calls to report it and fail:
+/// The packed function that generated code calls to report such an index and fail:
 ///   tvm_call_packed("tenon_index_outside", what, dimension, index, min, extent)
 inline constexpr std::string_view kIndexOutside = "tenon_index_outside";
 

@@ -30,8 +30,7 @@ class Name : public std::string {
 
  private:
   static const char* checked(const char* text, const SourceLocation& where) {
-    if (text == nullptr)
-      throw TypeError("a null pointer is given where a name or a text is wanted", where);
+    if (text == nullptr) throw TypeError("a name or text is a null pointer", where);
     return text;
   }
 

@@ -23,7 +23,7 @@ struct ProgressOptions {
   std::string what = "steps";
   /// Total number of items; nullopt if unknown.
   std::optional<std::int64_t> total = std::nullopt;
-  /// Time limit after which the work ends; nullopt if absent.
+  /// Time limit after which the work ends; nullopt for no limit.
   std::optional<double> most_seconds = std::nullopt;
   /// The file descriptor to draw on; 2 is stderr.
   int file = 2;

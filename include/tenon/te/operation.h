@@ -185,7 +185,7 @@ class IndexFunction {
   std::function<Result(std::span<const Var>)> call_;
 };
 
-/// Bodies: the element of one output, or the elements of all outputs, at an index.
+/// Functions from an index to the element of one output, or to the elements of all outputs.
 using ComputeBody = IndexFunction<Expr>;
 using MultiBody = IndexFunction<std::vector<Expr>>;
 

@@ -47,7 +47,7 @@ class Reducer {
  public:
   using Combine = std::function<std::vector<Expr>(std::span<const Var> x, std::span<const Var> y)>;
   using Identity = std::function<std::vector<Expr>(std::span<const DataType> types)>;
-  /// See comm_reducer.
+  /// Makes a reducer, as comm_reducer does.
   Reducer(Combine combine, Identity identity, Name name,
           SourceLocation where = SourceLocation::current());
   // Moves are copies, so that a reducer is never empty.

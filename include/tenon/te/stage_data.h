@@ -21,7 +21,7 @@ struct AttachAt {
   StageNumber stage;
   IterVar axis;
 };
-/// Attached to the time loop `axis` of a scan as its update, or part of it.
+/// Attached to the time loop `axis` of a scan, as the scan's update or as a part of it.
 struct AttachScanUpdate {
   StageNumber scan;
   IterVar axis;
@@ -108,7 +108,7 @@ struct StageSpec {
   std::vector<IterVar> all_iter_vars;
   /// The loops, outermost first, including env_threads.
   std::vector<IterVar> leaf_iter_vars;
-  /// In creation order.
+  /// The relations in creation order.
   std::vector<Relation> relations = {};
   /// The marks of every axis that has any, in the order of their first mark.
   std::vector<std::pair<IterVar, AxisAttributes>> attributes = {};

@@ -53,8 +53,8 @@ class BufferRef {
             std::optional<int> scope, const SourceLocation& where);
   std::weak_ptr<IRBuilderState> builder_;
   Buffer buffer_;
-  /// The shape that a list of indices refers to. Allocated memory is flat; for it, this is the
-  /// shape given to allocate().
+  /// The shape that a list of indices refers to. Allocated memory is flat; its shape is the one
+  /// given to allocate().
   std::vector<Expr> shape_;
   /// The scope in which the buffer is allocated; nullopt for a buffer from outside the builder.
   std::optional<int> scope_;

@@ -32,8 +32,8 @@ struct ExprNode;
 std::uint64_t bit_of_variable(const ExprNode* var);
 
 struct Contents {
-  /// A Bloom filter of the variables that are used or defined. A call without variables counts as
-  /// one.
+  /// A Bloom filter of the variables that are used or defined. Never 0 for a tree that contains a
+  /// call: a call without variables sets bit 0.
   std::uint64_t variables = 0;
   /// One bit per Content.
   std::uint64_t kinds = 0;

@@ -38,8 +38,8 @@ struct PrimFunc {
     bool from_legacy_te_schedule = true;
     /// Print attributes in reverse order, as TVM 0.9 does after a layout transformation.
     bool reversed_in_text = false;
-    /// Other annotations by users or schedules; null if absent. Shared by copies. Script
-    /// text shows them; no pass depends on them.
+    /// Other annotations by users or schedules; null if there are no others. Shared by copies.
+    /// Script text shows them; no pass depends on them.
     Shared<const Annotations> others = {};
   };
   std::vector<Var> params;

@@ -9,7 +9,7 @@ namespace tenon::tir {
 /// Returns "`sharedd` is no storage scope; the scopes are global, shared, ...; did you mean
 /// `shared`?"
 std::string no_such_scope(std::string_view text);
-/// Returns "`threadIdx.w` is no thread tag; the tags are blockIdx.{x,y,z}, ..."
+/// Returns "`threadIdx.w` is not a thread tag; the tags are blockIdx.{x,y,z}, ..."
 std::string no_such_thread_tag(std::string_view text);
 
 }  // namespace tenon::tir

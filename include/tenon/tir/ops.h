@@ -48,7 +48,7 @@ class Operand {
       : expression_(e.operator Expr()), where_(where) {}
 
   const SourceLocation& where() const { return where_; }
-  /// Whether it is a C++ literal, which takes the type of the other operand.
+  /// Whether the operand is a C++ literal, which takes the type of the other operand.
   bool is_literal() const { return !expression_; }
   /// Returns the value without a peer. A literal becomes int32 (int64 if needed), Bool or float32.
   Expr alone() const;

@@ -30,7 +30,7 @@ struct StageLine {
 
 /// Replaces the noted lines.
 void note_stage_lines(PrimFunc::Attrs& attrs, const std::vector<StageLine>& lines);
-/// Returns the noted lines; empty if absent.
+/// Returns the noted lines; empty if the function has no notes.
 std::vector<StageLine> stage_lines(const PrimFunc::Attrs& attrs);
 
 }  // namespace tenon::tir

@@ -27,7 +27,7 @@ enum class StorageScope : std::uint8_t {
 
 /// Returns "global", "shared", "shared.dyn", "warp", "local", "wmma.matrix_a", ...
 std::string_view to_string(StorageScope scope);
-/// Returns the scope with this name; nullopt if absent.
+/// Returns the scope with this name; nullopt if it does not exist.
 std::optional<StorageScope> find_storage_scope(std::string_view text);
 /// Returns the scope with this name. ScheduleError, listing the scopes, if it does not exist.
 StorageScope parse_storage_scope(std::string_view text,

@@ -71,7 +71,7 @@ Tensor softmax(const Tensor& x, int axis = -1, Name name = "T_softmax_norm",
 
 /// Options of pooling.
 struct PoolOptions {
-  /// In height and width.
+  /// Values for the height and the width.
   std::array<int, 2> stride = {1, 1};
   /// Top, left, bottom, right. Smaller than the window.
   std::array<int, 4> padding = {0, 0, 0, 0};

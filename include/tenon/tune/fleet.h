@@ -74,8 +74,8 @@ class Fleet {
 
   /// The results of one batch of candidates.
   struct Lot {
-    /// In the order of the candidates. Nullopt if on_measured stopped the batch or no worker is
-    /// left.
+    /// The results in the order of the candidates. Nullopt if on_measured stopped the batch or no
+    /// worker is left.
     std::vector<std::optional<Measurement>> measurements;
     /// The workers that were lost, with the reasons.
     std::vector<std::string> notes;

@@ -13,15 +13,15 @@ namespace tenon::tune {
 /// A call of a task's function.
 struct TaskStep {
   std::size_t task;
-  /// In the order of the function's parameters. Parameters of the whole program keep their names;
-  /// the others are intermediate results.
+  /// The arguments in the order of the function's parameters. Parameters of the whole program keep
+  /// their names; the others are intermediate results.
   std::vector<tir::Buffer> arguments;
 };
 
 struct Division {
   /// Distinct tasks. A task's weight is the number of its steps.
   std::vector<Task> tasks;
-  /// In execution order.
+  /// The steps in execution order.
   std::vector<TaskStep> steps;
 };
 

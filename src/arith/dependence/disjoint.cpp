@@ -49,7 +49,7 @@ class Digits {
     for_each_child(e, [&](const Expr& child) { add(child); });
   }
 
-  /// Returns 1 and the cuts, in ascending order.
+  /// Returns 1, followed by the other positions in ascending order.
   std::vector<Expr> positions() {
     const DataType type = var_.dtype();
     std::vector<Expr> result = {make_int(type, 1)};
@@ -454,7 +454,7 @@ class Prover {
   std::vector<Expr> digits_of(const Relation::Loop& loop, const Access& first,
                               const Access& second) const {
     const Expr one = make_int(loop.loop.var.dtype(), 1);
-    // Digits are those of a loop that starts at 0.
+    // Only a loop that starts at 0 is split into digits.
     if (!loop.loop.range || !is_zero(loop.loop.range->min)) return {one};
     Digits digits(loop.loop.var);
     for (const Access* access : {&first, &second})
@@ -717,7 +717,8 @@ bool touches_distinct_elements(const Access& access, const std::vector<FreeVar>&
     if (!constant_int(extent))
       scopes.push_back(facts.assume(make_int(extent.dtype(), 1) <= extent));
   }
-  // Cases by the first loop in which the iterations differ; the loops inside it are unconstrained.
+  // One case for each loop that may be the first in which the iterations differ; the loops inside
+  // it are unconstrained.
   for (std::size_t first = 0; first < all.size(); ++first) {
     Relation relation = Relation().with(all[first].var, all[first].range, Step::Other);
     for (std::size_t n = first + 1; n < all.size(); ++n)

@@ -247,7 +247,8 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   for (const CompileUnit& unit : units)
     if (unit.target.cpu != code.target.cpu || unit.target.features != code.target.features)
       throw TargetError(
-          "C functions of one module are for one processor; build one module of each");
+          "C functions of one module must be for the same processor; build one module per "
+          "processor");
   for (const std::filesystem::path& path : options.link)
     if (path.extension() == ".ll" || path.extension() == ".bc")
       throw RuntimeError("C code cannot link LLVM IR, such as `" + path.string() +

@@ -43,7 +43,7 @@ struct Dialect {
   const DeviceDialect* device = nullptr;
 };
 
-/// Vector loads and stores.
+/// Memory accesses by vector types.
 struct VectorWords {
   /// The size of the largest vector.
   int most_bytes;
@@ -74,9 +74,9 @@ struct DeviceDialect {
   std::string_view block_barrier, warp_barrier;
   /// Whether shared memory whose size is set at launch is a parameter.
   bool dynamic_shared_is_parameter = false;
-  /// The function that returns the value of another thread of the warp; "" if absent. CUDA's
-  /// functions take a mask of threads and the width of groups; the others take the thread's index
-  /// in the warp.
+  /// The function that returns the value of another thread of the warp; "" if the language has
+  /// none. CUDA's functions take a mask of threads and the width of groups; the others take the
+  /// thread's index in the warp.
   std::string_view shuffle = {};
   bool has_cuda_shuffles = false;
   /// Whether the text may contain PTX instructions.

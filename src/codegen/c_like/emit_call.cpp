@@ -58,7 +58,7 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
     case Intrin::reinterpret:
       if (type.lanes != n.args[0].dtype().lanes)
         throw LowerError("C text has no reinterpret from " + n.args[0].dtype().str() + " to " +
-                         type.str() + ", whose lanes are others");
+                         type.str() + ", which has another number of lanes");
       return reinterpret(expr(n.args[0], lane), n.args[0].dtype().element(), type.element());
     case Intrin::address_of:
       return address_of(n.args[0]);

@@ -111,7 +111,7 @@ Text CFunctionEmitter::asynchronous_copy(Intrin intrin, const Call& n) {
   } else {
     for (const Expr* address : {&n.args[0], &n.args[1]}) {
       const Call* pointer = as_call(*address, Intrin::tvm_access_ptr);
-      if (!pointer) refuse_in_kernel("a copy whose address is no tvm_access_ptr");
+      if (!pointer) refuse_in_kernel("a copy whose address is not a tvm_access_ptr");
       align(pointer->args[1], 16);
     }
     const Text copy = call(module_.helpers().use(Helper::CopyAsync),
@@ -149,7 +149,7 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
     case Intrin::ptx_cp_async:
     case Intrin::ptx_commit_group:
     case Intrin::ptx_wait_group:
-      if (!device.has_ptx) refuse_in_kernel("a copy that goes on while threads compute");
+      if (!device.has_ptx) refuse_in_kernel("an asynchronous copy");
       return asynchronous_copy(intrin, n);
     case Intrin::tvm_load_matrix_sync:
     case Intrin::tvm_store_matrix_sync:

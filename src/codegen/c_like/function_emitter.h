@@ -40,12 +40,13 @@ struct CVariable {
   std::string name;
   /// The pointee type of a pointer, "const float"; empty for other variables.
   std::string pointee = {};
-  /// Whether it is a vector, stored in an array of its lanes.
+  /// Whether the variable is a vector, which is stored in an array of its lanes.
   bool is_lanes = false;
-  /// Whether it is a loop variable, a size, or computed from these. Sums of such variables are
-  /// assumed not to overflow.
+  /// Whether the variable is a loop variable, a size, or computed from these. Sums of such
+  /// variables are assumed not to overflow.
   bool is_index = false;
-  /// Whether it is memory that the computation allocates, which does not alias parameters.
+  /// Whether the variable is memory that the computation allocates, which does not alias
+  /// parameters.
   bool is_local = false;
   /// A known divisor of an index.
   std::int64_t factor = 1;

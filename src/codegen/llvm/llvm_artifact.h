@@ -15,7 +15,7 @@ struct LlvmCode {
   std::vector<KernelCode> kernels;
   /// The optimized module; its texts are generated on request.
   std::string bitcode;
-  /// The object that runs and that is saved.
+  /// The object code, as it is loaded and saved.
   std::string object;
   /// Compiled sources of other languages that the functions call.
   std::vector<std::string> imported_objects;

@@ -52,7 +52,7 @@ void initialize_targets() {
 
 void check_names(const tir::TargetFacts& facts) {
   if (!facts.cpu.empty() && !is_known_cpu(facts.cpu, facts.triple))
-    throw TargetError("LLVM knows no processor `" + facts.cpu + "` of " +
+    throw TargetError("LLVM does not know processor `" + facts.cpu + "` of " +
                       triple_of(facts.triple).getArchName().str());
   const std::vector<std::string> known = known_features(facts.triple);
   for (const std::string& feature : facts.features) {

@@ -212,7 +212,7 @@ class Drawing {
       table.append(make("tr", "", "", ...row.map((cell, n) => n < 3
         ? make("td", "", cell)
         : make("td", n > 4 ? "number" : "", "", make("code", "", n > 4 ? grouped(cell) : cell)))));
-    const details = make("details", "", "", make("summary", "", "Buffers: sizes needed and allocated"),
+    const details = make("details", "", "", make("summary", "", "Buffers: required and allocated sizes"),
                          make("div", "scroll", "", table));
     details.open = this.view.buffers.length <= 6;
     return details;
@@ -299,7 +299,7 @@ class Drawing {
       else row.textContent = content + ":";
       if (kind === 2 && stmt >= 0) {
         this.stageStyle(row, this.stmts[stmt].stage);
-        row.title = (isGuessed ? "of this, as far as is known: " : "") +
+        row.title = (isGuessed ? "probably part of: " : "") +
           this.view.lines[this.stmts[stmt].first - 1].trim();
       }
       return row;
@@ -511,7 +511,7 @@ function keys(hasCode, isSource) {
   help.innerHTML = "<kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>←</kbd> <kbd>→</kbd> or <kbd>space</kbd> fold" +
     (!hasCode ? "." : ", <kbd>Enter</kbd> or a click jumps between loops and code." +
       (isSource ? "" : " Instructions in <i>italics</i> were moved by LLVM, or serve several statements: " +
-       "they are shown with the smallest one that has all of them."));
+       "they are shown with the smallest statement that contains all of them."));
   return help;
 }
 

@@ -18,7 +18,7 @@ namespace tenon::lowering {
 /// can access. A task is an iteration of the innermost parallel loop.
 class StoredByTask {
  public:
-  /// A snapshot of the state; `leave` drops everything added after it.
+  /// A snapshot of the state. `leave` returns to it by dropping everything added since.
   struct Mark {
     std::size_t stores, memories, loops;
   };
@@ -28,7 +28,7 @@ class StoredByTask {
   /// Adds the elements that the statement stores unconditionally.
   void add_stores_of(const tir::Stmt& s);
   void add_memory(const tir::Var& data) { memories_.push_back(data); }
-  /// Records that the current place is inside `loop`.
+  /// Records that the walk is inside `loop`.
   void enter(const tir::For& loop);
   bool has(const tir::Buffer& buffer, const tir::Expr& index, const arith::Facts& facts) const;
 

@@ -20,8 +20,8 @@ struct PartedLoop {
 };
 
 /// Splits at the first comparison that guards a branch or a choice and changes its value at most
-/// once. Returns nullopt if there is no such one, or if the body exceeds a few hundred nodes.
-/// `facts` hold around the loop.
+/// once. Returns nullopt if no comparison does, or if the body exceeds a few hundred nodes. `facts`
+/// hold around the loop.
 std::optional<PartedLoop> part_at_condition(const tir::For& loop, const arith::Facts& facts);
 
 }  // namespace tenon::lowering

@@ -126,10 +126,10 @@ class HoistedAxes {
     constexpr std::int64_t kMaxThreads = 1 << 16;
     if (most && *most >= 0 && (axis.thread()->is_block() || *most <= kMaxThreads))
       return make_int(extent.dtype(), *most);
-    throw LowerError("the extent of `" + axis.name() + "` depends on `" +
-                     first_inner(value).name() +
-                     "`, which only the kernel knows: what is launched is decided before; bind "
-                     "an axis whose extent does not change inside of the kernel");
+    throw LowerError(
+        "the extent of `" + axis.name() + "` depends on `" + first_inner(value).name() +
+        "`, which is known only inside the kernel, but the launch needs the extent; bind an axis "
+        "whose extent does not change inside the kernel");
   }
 
   Var first_inner(const Expr& e) const {

@@ -75,9 +75,10 @@ class Limits {
                                              : "at least " + std::to_string(*bound.min)) +
                        unit + limit);
     if (uses_var(amount, [&](const Expr& var) { return threads_.contains(&var.node()); }))
-      throw LowerError(what + "`" + print_expr(amount) + "`" + unit +
-                       ", which differs from block to block, and all of them get the same; "
-                       "bind an axis whose part of the producer is always as large");
+      throw LowerError(
+          what + "`" + print_expr(amount) + "`" + unit +
+          ", which differs between blocks, but all blocks get the same amount; bind an axis for "
+          "which the producer's part always has the same size");
     checks_.push_back({amount <= make_int(amount.dtype(), most),
                        what + "`" + print_expr(amount) + "`" + unit + limit});
   }

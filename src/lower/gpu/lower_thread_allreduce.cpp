@@ -143,8 +143,7 @@ class KernelReductions {
       const std::optional<std::int64_t> extent = constant_int(axis.extent);
       if (!extent)
         throw LowerError(
-            "a reduction across threads needs a constant number of them, and the "
-            "extent of `" +
+            "a reduction across threads needs a constant number of threads, but the extent of `" +
             axis.var.name() +
             "` is known only when the function is called; split its axis by a "
             "constant factor and bind the inner part");

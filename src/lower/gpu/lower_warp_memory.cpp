@@ -28,7 +28,7 @@ bool is_of_a_warp(const Var& data) {
 
 std::int64_t constant(const Expr& e, const std::string& what) {
   if (const std::optional<std::int64_t> value = constant_int(e)) return *value;
-  throw LowerError("memory of a warp has a constant size, for a constant number of threads; " +
+  throw LowerError("memory of a warp needs a constant size and a constant number of threads; " +
                    what +
                    " is known only when the function is called; keep the stage in shared "
                    "memory");
@@ -100,8 +100,9 @@ class WarpMemory {
                             indices_of(store.buffer, store.indices));
         });
     if (uses_var(body, n.data))
-      throw LowerError("memory `" + n.data.name() +
-                       "` of a warp is passed on as an address; keep the stage in shared memory");
+      throw LowerError(
+          "memory `" + n.data.name() +
+          "` of a warp is passed to a call by its address; keep the stage in shared memory");
     return make_stmt(
         Allocate{shared, n.dtype, {make_int(Int(32), size * warps)}, n.condition, body});
   }

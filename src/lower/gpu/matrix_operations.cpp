@@ -71,7 +71,7 @@ class MatrixOperations {
           what + "only CUDA devices have them; use target cuda, or another scope (\"local\")");
     constexpr int kFirst = 70;
     if (compute_capability(target_) < kFirst)
-      throw LowerError(what + target_.arch + " has none; they came with sm_70 (-arch=)");
+      throw LowerError(what + target_.arch + " has none; they require sm_70 or later (-arch=)");
     for (const Attr* n = kernel_.body.as<Attr>(); n && n->kind == AttrKind::ThreadExtent;
          n = n->body.as<Attr>()) {
       const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
@@ -79,11 +79,12 @@ class MatrixOperations {
       const auto extent = constant_int(n->value);
       if (extent && *extent > 0 && *extent % kWarpSize == 0) return;
       throw LowerError(what + "`threadIdx.x` has " + print_expr(n->value) +
-                       " threads, but a warp lies along it: give it 32, or a multiple");
+                       " threads, but a warp extends along it; give it a multiple of 32 threads");
     }
-    throw LowerError(what +
-                     "no axis is bound to `threadIdx.x`, along which the 32 threads of a warp lie; "
-                     "bind one of extent 32, as of the stages that fetch what is multiplied");
+    throw LowerError(
+        what +
+        "no axis is bound to `threadIdx.x`, along which the 32 threads of a warp extend; bind an "
+        "axis of extent 32, such as one of the stages that fetch the factors");
   }
 
   // ---- statements ----
@@ -117,10 +118,11 @@ class MatrixOperations {
 
   static void refuse_element(const Buffer& buffer) {
     if (!is_fragment(buffer->scope())) return;
-    throw LowerError("`" + buffer->name + "` of scope " + std::string(to_string(buffer->scope())) +
-                     " is read or written by single elements, which the threads of a warp hold "
-                     "together in an order that only tensor cores know; tensorize the stage with "
-                     "an intrinsic that loads, multiplies, fills or stores whole tiles");
+    throw LowerError(
+        "`" + buffer->name + "` of scope " + std::string(to_string(buffer->scope())) +
+        " is read or written by single elements, but the threads of a warp hold them together in "
+        "an unspecified order; tensorize the stage with "
+        "an intrinsic that loads, multiplies, fills or stores whole tiles");
   }
 
   /// Whether the threads of a warp may compute different values.
@@ -144,9 +146,11 @@ class MatrixOperations {
       const Call* address = as_call(arg, Intrin::tvm_access_ptr);
       const Expr& value = address ? address->args[2] : arg;
       if (value.dtype().is_integral() && varies(value))
-        throw LowerError(what + "`" + print_expr(value) +
-                         "` differs from thread to thread of a warp, which works as one; bind the "
-                         "loop to another axis than `threadIdx.x`");
+        throw LowerError(
+            what + "`" + print_expr(value) +
+            "` differs between the threads of a warp, which execute the operation together; bind "
+            "the "
+            "loop to another axis than `threadIdx.x`");
     }
     if (call.is(Intrin::tvm_mma_sync)) return product(call, what);
     const FragmentKind kind = kind_of(call, what);
@@ -165,7 +169,7 @@ class MatrixOperations {
     const TileShape shape{m.value_or(0), n.value_or(0), k.value_or(0)};
     if (std::find(kShapes.begin(), kShapes.end(), shape) == kShapes.end())
       throw LowerError(what + "there are no products of " + text_of(shape) +
-                       "; there are those of 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16");
+                       "; the supported shapes are 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16");
     check_type(element_of(call.args[0]), memory_scope(call.args[0]), what);
     const bool has_layout = !call.is(Intrin::tvm_fill_fragment);
     const StringImm* layout = has_layout ? call.args[7].as<StringImm>() : nullptr;
@@ -177,7 +181,7 @@ class MatrixOperations {
   void check_type(DataType t, StorageScope scope, const std::string& what) const {
     if (scope == StorageScope::WmmaAccumulator) {
       if (t == Float(32) || t == Float(16) || t == Int(32)) return;
-      throw LowerError(what + "sums are of float32, float16 or int32, not of " + t.str());
+      throw LowerError(what + "sums must be float32, float16 or int32, not " + t.str());
     }
     struct Factor {
       DataType type;
@@ -188,9 +192,9 @@ class MatrixOperations {
       if (factor.type != t) continue;
       if (compute_capability(target_) >= factor.capability) return;
       throw LowerError(what + target_.arch + " multiplies no " + t.str() + "; sm_" +
-                       std::to_string(factor.capability) + " and later ones do");
+                       std::to_string(factor.capability) + " and later can");
     }
-    throw LowerError(what + "factors are of float16, bfloat16, int8 or uint8, not of " + t.str());
+    throw LowerError(what + "factors must be float16, bfloat16, int8 or uint8, not " + t.str());
   }
 
   /// Checks a product, whose arguments are (d, index, a, index, b, index, c, index).
@@ -208,7 +212,7 @@ class MatrixOperations {
                                              : sum == Int(32);
     if (element_of(b) != factor || element_of(c) != sum || !fits)
       throw LowerError(what + "there are no products of " + factor.str() + " and " +
-                       element_of(b).str() + " that are summed up in " + sum.str());
+                       element_of(b).str() + " accumulated in " + sum.str());
     for (const Expr* operand : {&a, &b, &c}) {
       const auto kind = kinds_.find(&operand->node());
       if (kind == kinds_.end())

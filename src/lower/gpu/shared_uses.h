@@ -153,7 +153,8 @@ class SharedUses {
   static bool are_of_one_thread(const Use& a, const Use& b);
   /// Returns the range of thread indices along the axis that reach the use.
   arith::ConstBound indices_at(const Use& use, int axis) const;
-  /// Whether such a pair exists in which one thread reaches each use.
+  /// Whether the pair exists: one of its threads reaches the earlier use, and the other reaches the
+  /// later use.
   bool can_be(Threads threads, const Use& earlier, const Use& later) const;
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads) const;
   bool are_apart_in_sum(const Use& earlier, const Use& later, Occasion when, Threads threads,

@@ -216,7 +216,8 @@ class Synchronizer {
   [[noreturn]] static void refuse_barrier() {
     throw LowerError(
         "memory is written and read by several threads of a block inside of a condition or a loop "
-        "in which not all of them take part, so that they cannot wait for each other there; compute "
+        "in which not all of them take part, so that they cannot wait for each other there; "
+        "compute "
         "the stage that is shared outside of it");
   }
 
@@ -264,11 +265,12 @@ class Kernels {
   void check_memory(const Stmt& kernel) const {
     auto check = [&](const Expr& data) {
       if (!shared_outside_.contains(&data.node())) return;
-      throw LowerError("shared memory `" + data.as<VarNode>()->name + "` exists outside of `" +
-                       std::get<IterVar>(kernel.as<Attr>()->subject).name() +
-                       "`, the outermost of the threads that use it, but each launch of threads "
-                       "has shared memory for itself; allocate it inside of that thread axis, or "
-                       "keep it in global memory");
+      throw LowerError(
+          "shared memory `" + data.as<VarNode>()->name + "` exists outside of `" +
+          std::get<IterVar>(kernel.as<Attr>()->subject).name() +
+          "`, the outermost of the threads that use it, but shared memory is private to a launch "
+          "of threads; allocate it inside of that thread axis, or "
+          "keep it in global memory");
     };
     walk(
         kernel, [&](const Load& n) { check(n.buffer->data); },

@@ -82,7 +82,7 @@ void check_kind(const Buffer& declared, const Buffer& piece) {
   if (pointer && pointer->scope && *pointer->scope != piece->scope())
     throw LowerError("buffer `" + declared->name + "` is declared in scope \"" +
                      std::string(to_string(*pointer->scope)) + "\", `" + piece->name +
-                     "` lives in \"" + std::string(to_string(piece->scope())) + "\"");
+                     "` is in \"" + std::string(to_string(piece->scope())) + "\"");
   if (declared->shape.size() > piece->shape.size())
     throw LowerError("buffer `" + declared->name + "` has " +
                      std::to_string(declared->shape.size()) + " dimensions, the region of `" +

@@ -44,7 +44,7 @@ class ComputationPool {
   /// Whether only the first child is evaluated unconditionally, as in a choice or a logical
   /// operation.
   bool is_lazy(ComputationId id) const;
-  /// The legacy text, which orders computations of equal size.
+  /// The expression's legacy text (print_legacy), which orders computations of equal size.
   const std::string& text(ComputationId id);
   /// The numbers of the free variables, ascending.
   std::span<const ComputationId> free_vars(ComputationId id);

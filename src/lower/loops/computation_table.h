@@ -13,7 +13,8 @@ namespace tenon::lowering {
 /// appearance.
 class ComputationTable {
  public:
-  /// `is_certain`: at least one of the occurrences is evaluated unconditionally.
+  /// The number of occurrences; `is_certain` states that at least one of them is evaluated
+  /// unconditionally.
   void add(ComputationId id, double count, bool is_certain) {
     counts_[id] += count;
     if (is_certain) certain_.try_emplace(id, true);

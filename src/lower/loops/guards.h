@@ -29,9 +29,9 @@ struct GuardKinds {
   bool clamps = false;
 };
 
-/// Returns the largest useful range found in which guards of the loop body hold; nullopt if
-/// absent. The ends use only variables from outside the loop. `facts` must know the enclosing
-/// loops; inner loops are added to it.
+/// Returns the largest useful range found in which guards of the loop body hold; nullopt if no
+/// useful range was found. The ends use only variables from outside the loop. `facts` must know the
+/// enclosing loops; inner loops are added to it.
 std::optional<GuardSpan> find_span(const tir::For& loop, GuardKinds kinds, arith::Facts& facts);
 
 /// Returns the statement with the settled nodes replaced.

@@ -17,7 +17,7 @@ std::optional<int> constant_extent(const For& loop, std::string_view primitive,
     return static_cast<int>(std::max<std::int64_t>(*extent, 0));
   if (enclosing.any_in(loop.extent)) return std::nullopt;
   throw LowerError(std::string(primitive) + " of loop `" + loop.var.name() +
-                   "`: it needs a constant number of iterations, " + "this one has " +
+                   "`: it needs a constant number of iterations, " + "but has " +
                    print_expr(loop.extent) + "; split it by a constant and " +
                    std::string(primitive) + " the inner part");
 }

@@ -102,7 +102,7 @@ class Builder {
       const Expr* value = std::get_if<Expr>(&note.value);
       if (!value)
         throw LowerError("loop `" + loop.var.name() + "`: the annotation \"" + key +
-                         "\" is a list; a pragma is a number or a text");
+                         "\" is a list; a pragma must be a number or a string");
       result = make_stmt(Attr{AttrKind::Pragma, Expr(loop.var), key.substr(kPragma.size()), *value,
                               std::move(result)});
     }

@@ -170,7 +170,7 @@ Stmt blockized_init(const Blockizing& b, const Block& inner, const std::vector<E
         if (uses_var(part, b.program.loop(n).var))
           refuse(b.caller, "the predicate " + tir_text(part) + " of " +
                                describe(b.program, b.block) +
-                               " is about loops of the reduction and of the elements at once");
+                               " uses loops of the reduction and data loops together");
   }
   const Block block = [&] {
     Block result = init;
@@ -284,7 +284,7 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
         arith::can_prove_equal(division.inner_min + division.base, iter.dom()->min);
     if (own.init && iter.kind() == IterKind::Reduce && !is_begun)
       refuse(caller, "iterator `" + iter.name() + "` of " + describe(program, b.block) +
-                         " does not take the least value of its domain, so that no init runs");
+                         " does not take the minimum value of its domain, so no init runs");
     const Var inside = iter.var().fresh();
     inner_iters.emplace_back(range, inside, iter.kind(), iter.thread());
     inner_values.push_back(number(division.inner));

@@ -26,7 +26,7 @@ void check(const Move& move) {
                             " are in the scopes of different blocks");
   if (program.is_in_init(move.block) != program.is_in_init(move.loop))
     refuse(move.caller, "of " + move.what() + " and " + describe(program, move.loop) +
-                            " one is in the init of " +
+                            ", one is in the init of " +
                             describe(program, *program.scope(move.block)) +
                             ", which runs when a sum begins, and the other in its body");
   if (program.is_below(move.block, move.loop))
@@ -82,31 +82,30 @@ Neighbours find_neighbours(const Move& move) {
     if (program.is_below(n, move.loop)) move.is_producer() ? add_producer(n) : add_consumer(n);
   if (first > last)
     refuse(move.caller, "below " + describe(program, move.loop) +
-                            " there is no place behind what " + move.what() +
-                            " reads and in front of what reads it");
+                            " there is no position that follows the producers of what " +
+                            move.what() + " reads and precedes its consumers");
   const int index = move.options.index;
   std::size_t position = move.is_producer() ? last : first;
   if (index == -2) position = first;
   if (index >= 0) {
     position = static_cast<std::size_t>(index);
     if (position < first || position > last)
-      refuse(move.caller, "index " + std::to_string(index) + " is none of the places " +
+      refuse(move.caller, "index " + std::to_string(index) + " is not one of the positions " +
                               std::to_string(first) + " to " + std::to_string(last) +
                               " that are possible below " + describe(program, move.loop));
   }
   return {all, position};
 }
 
-/// Adds to the predicate the conditions under which instances of the block run, in terms of the new
-/// values of the iterators.
+/// Adds to the predicate the conditions under which instances of the block run, in
+/// terms of the new values of the iterators.
 Expr with_instances(const Move& move, const std::vector<Expr>& values, Expr predicate,
                     arith::Facts& facts) {
   const int top = move.program.common(move.block, move.loop);
   const std::optional<InstanceSet> instances = instances_of(move.program, move.block, top);
   if (!instances)
-    refuse(move.caller, "which instances of " + move.what() +
-                            " run cannot be expressed in its iterators, so that not the same "
-                            "would run below " +
+    refuse(move.caller, "the set of executed instances of " + move.what() +
+                            " cannot be expressed in its iterators, so it might change below " +
                             describe(move.program, move.loop));
   VarMap of_iter;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -190,9 +189,10 @@ void require_order(const Move& move, const Program& after, int n) {
   const int top_after = *after.parent(first_loop);
   const auto refuse_on = [&](const std::optional<std::string>& conflict) {
     if (conflict)
-      refuse(move.caller, "below " + describe(program, move.loop) + ", " + move.what() +
-                              " would pass what it depends on or what depends on it: it " +
-                              *conflict);
+      refuse(move.caller,
+             "below " + describe(program, move.loop) + ", " + move.what() +
+                 " would move past a statement that it depends on or that depends on it: it " +
+                 *conflict);
   };
   using Side = Passing::Side;
   const bool runs_later = move.block < move.loop;

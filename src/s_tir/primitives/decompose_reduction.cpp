@@ -16,7 +16,7 @@ namespace {
 void check(const Caller& caller, const Program& program, int n, int loop) {
   const Classified classified = classify(program, n);
   if (classified.block_class != BlockClass::Reduction)
-    refuse(caller, describe(program, n) + " is no reduction: " +
+    refuse(caller, describe(program, n) + " is not a reduction: " +
                        (classified.reason.empty() ? "it has no init" : classified.reason));
   const std::vector<int> loops = program.loops_of(n);
   if (std::find(loops.begin(), loops.end(), loop) == loops.end())
@@ -76,7 +76,7 @@ Expr init_predicate(const Caller& caller, const Program& program, int n,
       result = both(result, part);
     } else if (uses(kept)) {
       refuse(caller, "the predicate " + tir_text(part) + " of " + describe(program, n) +
-                         " is about loops of the reduction and of the elements at once");
+                         " uses loops of the reduction and data loops together");
     }
   }
   return result;
@@ -167,7 +167,7 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   if (!at || !begins_same_sums(after, *at, program, n, *program.parent(loop)))
     refuse(caller, describe(program, loop) + ": outside of it, the init would not run for " +
                        "provably the same elements of " + describe(program, n) +
-                       ", whose domain is only partly run");
+                       ", which runs only a part of its domain");
   require_init_passes(caller, program, n, loop);
   return {std::move(func), key};
 }
@@ -181,7 +181,7 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   if (program.is_in_init(init) != program.is_in_init(update))
     refuse(caller, describe(program, init) + " is in the init of " +
                        describe(program, *program.scope(init)) +
-                       ", which begins more than the sums of " + describe(program, update));
+                       ", which initializes more than the sums of " + describe(program, update));
   const BlockRealize &first = program.realize(init), &second = program.realize(update);
   std::vector<const IterVar*> spatial;
   for (const IterVar& iter : second.block->iters)
@@ -208,13 +208,14 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
     }
   const int top = program.common(init, update);
   if (!begins_same_sums(program, init, program, update, top))
-    refuse(caller, "not provably the same elements are filled by " + describe(program, init) +
-                       " and added to by " + describe(program, update) + " in the same iteration");
+    refuse(caller, "it is not proved that the same elements are initialized by " +
+                       describe(program, init) + " and accumulated by " +
+                       describe(program, update) + " in the same iteration");
   if (const auto conflict = Passing(program, init, top, Passing::Side::After)
                                 .over(parts_between(program, top, init, update))
                                 .find_conflict())
-    refuse(caller, describe(program, init) + " would pass what is done with what it writes: it " +
-                       *conflict);
+    refuse(caller,
+           describe(program, init) + " would move past an access to its output: it " + *conflict);
   Block merged = *second.block;
   merged.init = fresh_copy(first.block->body, map);
   const std::string suffix = "_update";

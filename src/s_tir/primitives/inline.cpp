@@ -31,8 +31,7 @@ const Store& require_store(const Caller& caller, const Program& program, int n) 
   const Store* store = block.body.as<Store>();
   if (!store)
     refuse(caller, describe(program, n) +
-                       " is more than one store, so that it has no one value that could stand "
-                       "elsewhere");
+                       " has more than one store, so there is no single value to substitute");
   return *store;
 }
 
@@ -175,7 +174,7 @@ void require_same_value(const Inlining& i, int consumer) {
   if (outermost <= top && !is_covered) top = *program.parent(outermost);
   const auto refuse_on = [&](const std::optional<std::string>& conflict) {
     if (conflict)
-      refuse(i.caller, "the value of " + describe(program, i.producer) + " is another one where " +
+      refuse(i.caller, "the value of " + describe(program, i.producer) + " differs where " +
                            describe(program, consumer) + " reads it: it " + *conflict);
   };
   refuse_on(
@@ -207,17 +206,17 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   const Buffer buffer = store.buffer;
   require_inlinable(caller, program, n, buffer);
   if (is_reached_otherwise(program.func().body, buffer))
-    refuse(caller, "buffer `" + buffer->name + "` is matched with another or its address is used");
+    refuse(caller,
+           "buffer `" + buffer->name + "` is matched with another buffer, or its address is used");
   std::vector<Var> vars;
   for (const Expr& index : store.indices) {
     const auto* iter = index.as<VarNode>();
     const bool is_new = iter && std::none_of(vars.begin(), vars.end(),
                                              [&](const Var& var) { return var.same_as(index); });
     if (!is_new)
-      refuse(caller, describe(program, n) + " writes `" + buffer->name + "` at " +
-                         print_expr(index) +
-                         ": only where each index is an iterator of its own can its value be told "
-                         "from the indices");
+      refuse(caller,
+             describe(program, n) + " writes `" + buffer->name + "` at " + print_expr(index) +
+                 ": its value can be substituted only if each index is a distinct iterator");
     vars.push_back(Var::of(index));
   }
   for (const IterVar& iter : program.block(n).iters)
@@ -386,7 +385,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
     refuse(caller, describe(program, producer) +
                        " is not complete: its value is final only when all of it has run");
   const Store* source = program.block(producer).body.as<Store>();
-  if (!source) refuse(caller, describe(program, producer) + " is more than one store");
+  if (!source) refuse(caller, describe(program, producer) + " has more than one store");
   const Buffer buffer = source->buffer;
   require_inlinable(caller, program, producer, buffer);
   std::optional<std::vector<Expr>> read;
@@ -403,7 +402,8 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
     refuse(caller, describe(program, n) + " reads more than one element of `" + buffer->name +
                        "` in one instance");
   if (is_reached_otherwise(program.func().body, buffer))
-    refuse(caller, "buffer `" + buffer->name + "` is matched with another or its address is used");
+    refuse(caller,
+           "buffer `" + buffer->name + "` is matched with another buffer, or its address is used");
   if (!covers_reads(program, producer, n, buffer))
     refuse(caller, describe(program, n) + " may read elements of `" + buffer->name + "` that " +
                        describe(program, producer) + " does not write in the same iteration");

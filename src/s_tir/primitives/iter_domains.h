@@ -30,8 +30,8 @@ struct Move {
   std::string what() const { return describe(program, block); }
 };
 
-/// Returns the domain of each iterator in one iteration of the loop. `required`: the blocks there
-/// that are its consumers or producers.
+/// Returns the domain of each iterator in one iteration of the loop. `required` has the numbers of
+/// its consumers, or of its producers, in that loop.
 std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
                                      const arith::Facts& facts);
 

@@ -56,7 +56,7 @@ class DescriptionMatcher {
 
  private:
   [[noreturn]] void differ(const std::string& why) const {
-    refuse(caller_, "`" + first_line(at_.back().second) + "` is not what the description has, `" +
+    refuse(caller_, "`" + first_line(at_.back().second) + "` differs from the description, `" +
                         first_line(at_.back().first) + "`: " + why);
   }
 
@@ -191,7 +191,7 @@ std::vector<MatchedBuffer> match_description(const Caller& caller, const PrimFun
                                              const Stmt& computation, const arith::Facts& facts) {
   const Block& root = root_block(description.body);
   if (!root.alloc_buffers.empty() || !root.match_buffers.empty())
-    refuse(caller, "the description has buffers beside its parameters");
+    refuse(caller, "the description has buffers in addition to its parameters");
   DescriptionMatcher matcher(caller, description, facts);
   matcher.stmt(root.body, computation);
   return matcher.result();

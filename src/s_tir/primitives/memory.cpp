@@ -430,9 +430,10 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   // An update reads the previous value from the buffer and writes the new value to the cache.
   const bool is_update = !program.block(n).init && mentions(program.block(n).reads, buffer);
   if (is_update && !program.block(n).body.as<Store>())
-    refuse(caller, describe(program, n) + " updates `" + buffer->name +
-                       "`, which is begun elsewhere, in several steps, of which each needs the one "
-                       "before; cache it before its reduction is decomposed");
+    refuse(caller,
+           describe(program, n) + " updates `" + buffer->name +
+               "`, which is initialized elsewhere, in several steps, each of which needs the "
+               "previous one; cache it before its reduction is decomposed");
   const std::vector<arith::Access> accesses = accesses_of(program, n);
   if (!is_update)
     for (const arith::Access& read : accesses)
@@ -513,7 +514,7 @@ int require_allocated(const Caller& caller, const Program& program, int n, const
   if (!block)
     refuse(caller, "buffer `" + buffer->name + "`, which " + describe(program, n) +
                        " writes, is allocated by no block: it is a parameter of the function or a "
-                       "matched buffer; cache_write gives a buffer whose memory is free to choose");
+                       "matched buffer; cache_write makes a buffer whose memory can be chosen");
   return *block;
 }
 

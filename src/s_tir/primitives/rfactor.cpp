@@ -64,15 +64,15 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   const std::string what = describe(program, f.block);
   const Classified classified = classify(program, f.block);
   if (classified.block_class != BlockClass::Reduction)
-    refuse(caller, what + " is no reduction: " +
+    refuse(caller, what + " is not a reduction: " +
                        (classified.reason.empty() ? "it has no init" : classified.reason));
   if (program.loop(loop).kind != ForKind::Serial)
     refuse(caller, describe(program, loop) + " is not serial; factor before it is given a kind");
   if (f.is_used_by(IterKind::DataParallel, loop))
-    refuse(caller, describe(program, loop) + " counts a spatial iterator of " + what +
+    refuse(caller, describe(program, loop) + " determines a spatial iterator of " + what +
                        "; factor at a loop of the reduction");
   if (!f.is_used_by(IterKind::Reduce, loop))
-    refuse(caller, describe(program, loop) + " counts no iterator of " + what);
+    refuse(caller, describe(program, loop) + " determines no iterator of " + what);
   if (!has_affine_bindings(program, f.block))
     refuse(caller, "the values of the iterators of " + what +
                        " are not digits of its loops, so that its instances cannot be determined");
@@ -90,7 +90,7 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
     // The partial results are computed before all other statements below the loops.
     if (program.child_blocks(f.loops.front()).front() != f.block)
       refuse(caller, what + " is not the first block below " + describe(program, f.loops.front()) +
-                         ", in front of which its partial results would be computed");
+                         ", before which its partial results would be computed");
   }
   std::optional<ReductionBody> body = find_reduction_body(f.own());
   if (!body)
@@ -134,12 +134,13 @@ void check_predicate(const Factoring& f) {
     }
     if (is_reduced && is_spatial)
       refuse(f.caller, "the predicate " + tir_text(part) + " of " + describe(f.program, f.block) +
-                           " is about loops of the reduction and of the elements at once");
+                           " uses loops of the reduction and data loops together");
     if (is_reduced && !arith::can_prove(substitute_folding(part, first), facts))
-      refuse(f.caller, "with the predicate " + tir_text(part) + ", some iterations of " +
-                           describe(f.program, f.loop) +
-                           " have nothing to reduce, so that their partial result is never "
-                           "begun; split so that the factors divide");
+      refuse(f.caller,
+             "with the predicate " + tir_text(part) + ", some iterations of " +
+                 describe(f.program, f.loop) +
+                 " have nothing to reduce, so their partial result is never initialized; split so "
+                 "that the factors divide");
   }
 }
 
@@ -311,7 +312,7 @@ NewBlock rfactor(const Program& program, int loop, int factor_axis, SourceLocati
     const Buffer& whole = output.buffer;
     if (factor_axis < -(rank + 1) || factor_axis > rank || whole->rank() != rank)
       refuse(caller, "factor_axis is " + std::to_string(factor_axis) + "; buffer `" + whole->name +
-                         "` has " + std::to_string(whole->rank()) + " dimensions, so that it is " +
+                         "` has " + std::to_string(whole->rank()) + " dimensions, so it must be " +
                          std::to_string(-(whole->rank() + 1)) + " to " +
                          std::to_string(whole->rank()));
     std::vector<Expr> shape = whole->shape;

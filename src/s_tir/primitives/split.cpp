@@ -52,7 +52,7 @@ std::vector<Expr> complete_factors(const Caller& caller, const Program& program,
   if (factors.empty()) refuse(caller, describe(program, n) + ": no factors are given");
   if (absent > 1)
     refuse(caller, describe(program, n) + ": " + std::to_string(absent) +
-                       " factors are left open; at most one may be");
+                       " factors are unspecified; at most one may be");
   Expr rest = make_int(type, 1);
   if (const std::optional<std::int64_t> extent = constant_int(loop.extent); absent && extent) {
     const std::int64_t count = *extent / product + (*extent % product > 0 ? 1 : 0);
@@ -112,9 +112,10 @@ SplitLoop split(const Program& program, int n,
   const Expr guard = value < loop.extent;
   if (!arith::can_prove(guard, facts)) {
     if (options.disable_predication)
-      refuse(caller, describe(program, n) +
-                         ": the factors do not divide the extent, so that it cannot go without a "
-                         "guard (disable_predication)");
+      refuse(
+          caller,
+          describe(program, n) +
+              ": the factors do not divide the extent, so a guard is needed (disable_predication)");
     body = add_predicate(body, guard);
   }
   for (std::size_t i = extents.size(); i-- > 0;)
@@ -134,8 +135,7 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
     if (!outer.body.same_as(program.stmt(loops[i])))
       refuse(caller, describe(program, loops[i]) + " is not the only statement of " +
                          describe(program, loops[i - 1]) +
-                         "; loops are fused with the one directly below, which is all of their "
-                         "body");
+                         "; a loop can only be fused with a loop that is its whole body");
     for (std::size_t k = 0; k < i; ++k)
       if (const Var& var = program.loop(loops[k]).var; uses_var(inner.extent, var))
         refuse(caller, "the extent of " + describe(program, loops[i]) + " depends on loop `" +

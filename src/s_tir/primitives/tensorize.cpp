@@ -34,8 +34,7 @@ void require_inside(const Caller& caller, const BufferRegion& box, const arith::
     if (!is_inside)
       refuse(caller, "dimension " + std::to_string(n) + " of " + in_backticks(box.buffer->name) +
                          ": the intrinsic takes " + print_script(range.extent) + " elements from " +
-                         print_script(range.min) +
-                         " on, which cannot be shown to be inside of the buffer");
+                         print_script(range.min) + " on, which is not provably inside the buffer");
   }
 }
 

@@ -18,7 +18,7 @@ std::vector<std::int64_t> constant_shape(const Caller& caller, const Buffer& buf
     const auto number = constant_int(size);
     if (!number)
       refuse(caller, "the shape of " + in_backticks(buffer->name) +
-                         " is not constant, and so no map can be shown to be a bijection");
+                         " is not constant, so no map is provably a bijection");
     if (size.dtype() != Int(32))
       refuse(caller, "indices of " + in_backticks(buffer->name) + " are of type " +
                          size.dtype().str() + ", not int32");
@@ -49,7 +49,7 @@ std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const
     elements *= shape[n];
   }
   const auto digits = find_iter_map(map.to(), domains, make_true());
-  if (!digits) fail("its indices are no digits of those of the buffer, each used once");
+  if (!digits) fail("its indices are not digits of the buffer's indices, each used once");
   const std::vector<std::int64_t> told = told_apart(*digits);
   std::int64_t all_told = 1;
   for (std::size_t n = 0; n < told.size(); ++n)
@@ -173,7 +173,7 @@ class Relayout {
 void require_elements_only(const Caller& caller, const Program& program, const Buffer& buffer) {
   if (uses_var(program.func().body, buffer->data))
     refuse(caller, "the address of " + in_backticks(buffer->name) +
-                       " is taken: what is done with it does not follow the layout");
+                       " is taken, and accesses through it would not follow the layout");
   for (int n = 0; n < program.size(); ++n) {
     if (!program.is_block(n)) continue;
     const Block& block = program.block(n);

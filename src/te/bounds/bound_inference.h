@@ -151,8 +151,7 @@ class BoundInference {
   void infer_root_ranges(StageId id);
   static Range declared(const IterVar& axis);
   void set_root(const IterVar& axis, const Range& range);
-  /// Records extents that are constant although they are computed from values that vary with outer
-  /// loops.
+  /// Records extents that depend syntactically on outer loops but provably have one value.
   void find_constant_extents(const FrozenStage& stage);
   void add_values(const IterVar& axis, const Range& range) {
     all_values_.set(axis.var(),

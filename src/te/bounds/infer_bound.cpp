@@ -207,7 +207,8 @@ Expr BoundInference::number_of_threads(const FrozenStage& stage, const IterVar& 
   if (values.max()) return simplify(*values.max(), facts_);
   throw BoundError(
       "bind of axis `" + axis.name() + "` of stage `" + name_of(stage) +
-          "`: the number of threads varies with the loops around, and no upper bound of it is known",
+          "`: the number of threads varies with the loops around, and no upper bound of it is "
+          "known",
       thread.where);
 }
 
@@ -264,7 +265,7 @@ void BoundInference::check_runs_in_step(StageId id) const {
       throw BoundError("compute_at of stage `" + name_of(stage) + "`: threads `" + thread->name() +
                            "` share its memory, but loop `" + loop.axis.name() + "` of stage `" +
                            name_of(outer) +
-                           "` runs another number of times in each of them; keep it in local "
+                           "` has a different trip count in each of them; keep it in local "
                            "memory, or compute it outside of that loop",
                        stage.attach_where);
     }

@@ -51,8 +51,8 @@ class LiftedThreads {
   const StageGraph& graph_;
   const AxisRanges& ranges_;
   std::unordered_map<const tir::ExprNode*, IterVar> thread_of_var_;
-  /// All threads of loops and environments, by the stage whose loops are the outermost ones of the
-  /// launch.
+  /// All thread axes of a launch, from loops and environments. The key is the stage that contains
+  /// the launch's outermost loops.
   std::map<StageId, std::vector<IterVar>> threads_of_launch_;
 };
 

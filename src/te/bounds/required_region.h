@@ -15,9 +15,10 @@ using Needs = std::vector<std::vector<arith::Interval>>;
 
 /// Adds what `reader` requires of `tensor` for every point in `domains` (of the reader's root
 /// axes). Indices are assumed to be within the tensor's shape: an unknown index requires the whole
-/// dimension, and an index that provably covers the dimension requires no more. If an index is read
-/// from a fixed place of a tensor that satisfies `is_input`, that element is the requirement. Along
-/// a dimension that is rounded up, requirements are not clipped to the shape.
+/// dimension, and an index that provably covers the dimension requires no more. If an index is an
+/// element of a tensor that satisfies `is_input`, at a position that does not vary, the requirement
+/// is expressed in terms of that element. Along a dimension that is rounded up, requirements are
+/// not clipped to the shape.
 void add_needs(const Operation& reader, const std::vector<TensorReads>& reads, const Tensor& tensor,
                const arith::IntervalMap& domains, const arith::Facts& facts,
                FunctionRef<bool(const Tensor&)> is_input,

@@ -331,11 +331,12 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
   const bool is_in_launch = lives_in_launch(graph, id) || scope != stage.scope;
   throw ScheduleError(
       "bind of " + describe(stage, leaf) + " to `" + tag.str() +
-          "`: where the stage is computed its result is kept in " + std::string(to_string(scope)) +
-          " memory, one for each thread, " +
-          (reduces && is_seen ? "of which each wants another sum, but threads that reduce together "
-                                "make one for all of them"
-                              : "of which each would compute only a part") +
+          "`: at its attach point, the stage is stored in " + std::string(to_string(scope)) +
+          " memory, private to each thread, " +
+          (reduces && is_seen
+               ? "and each thread needs another sum, but threads that reduce together compute one "
+                 "sum for all of them"
+               : "and each thread would compute only a part") +
           "; set_scope(\"" + (is_in_launch && !tag.is_block() ? "shared" : "global") + "\")",
       bound.where);
 }
@@ -412,15 +413,14 @@ void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar*
   const FrozenStage& stage = graph.stage(producer);
   const bool placed = stage.place && !stage.is_scan_update;
   if (placed && runs_in(graph, producer, *thread->thread())) return;
-  throw BoundError(
-      "stage `" + stage.origin_op.name() + "` is kept in " + std::string(to_string(scope)) +
-          " memory, of which each iteration of `" + thread->name() + "` in stage `" +
-          graph.stage(reader).origin_op.name() +
-          "` has its own, but is computed outside of it; compute_at a loop inside of it, or set "
-          "a wider scope",
-      placed               ? stage.attach_where
-      : stage.scope_is_set ? stage.scope_where
-                           : stage.op.where());
+  throw BoundError("stage `" + stage.origin_op.name() + "` is kept in " +
+                       std::string(to_string(scope)) + " memory, private to each iteration of `" +
+                       thread->name() + "` in stage `" + graph.stage(reader).origin_op.name() +
+                       "`, but is computed outside of it; compute_at a loop inside of it, or set "
+                       "a wider scope",
+                   placed               ? stage.attach_where
+                   : stage.scope_is_set ? stage.scope_where
+                                        : stage.op.where());
 }
 
 }  // namespace tenon::te

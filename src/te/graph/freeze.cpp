@@ -327,7 +327,7 @@ class GraphBuilder {
       if (!owner) continue;
       fail("set_store_predicate", stage,
            "the condition uses axis `" + owner->axis.name() + "` of " +
-               describe(graph_.stage(owner->stage)) + ", which is no loop around these stores",
+               describe(graph_.stage(owner->stage)) + ", which is not a loop around these stores",
            stage.store_predicate_where);
     }
   }

@@ -17,10 +17,11 @@ int rank_of(tir::StorageScope scope);
 /// results.
 bool is_shared_along(tir::StorageScope scope, const tir::ThreadTag& tag);
 
-/// Returns the default scope of a stage that is computed under threads of this level; -1 for none.
+/// Returns the default scope of a stage that is computed under threads of this level; level -1
+/// means outside all threads.
 tir::StorageScope default_scope(int thread_rank);
 
-/// Returns the thread axis that the axis is, or is bound to; null for an ordinary loop.
+/// Returns the thread axis that `axis` is or is bound to; null for an ordinary loop.
 const IterVar* thread_of(const StageSpec& stage, const IterVar& axis);
 
 /// Whether the leaf is a reduction loop bound to threads that reduce together: each contributes its

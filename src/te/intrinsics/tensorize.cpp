@@ -654,7 +654,7 @@ class BodyMaker {
         return arith::simplify(make_binary(n->op, *left, *right), program_.facts);
     }
     call_.refuse("only iterations where " + print_expr(bare) +
-                 " exist, and for which calls that holds throughout cannot be deduced");
+                 " exist, and the calls in which all iterations exist cannot be deduced");
   }
 
   /// The values that the variables of the replaced loops take.
@@ -713,7 +713,8 @@ class BodyMaker {
     if (!is_empty) return std::nullopt;
     if (!stage_.op.as<Compute>())
       call_.refuse(
-          "its reduction may have no iterations, of which the first would compute the body; give the "
+          "its reduction may have no iterations, and then no iteration would compute the body; "
+          "give the "
           "intrinsic a reset");
     return make_stmt(If{*is_empty, guarded(init_->outside, loops_of_init()), std::nullopt});
   }
@@ -832,7 +833,8 @@ class BodyMaker {
   Stmt main_part(const Stmt& call, const std::function<Stmt()>& loops) const {
     if (main_.whole && is_false(*main_.whole))
       call_.refuse(
-          "it would be called nowhere: the loops that it replaces always run over the end of an axis");
+          "it would be called nowhere: the loops that it replaces always run over the end of an "
+          "axis");
     const Stmt all = main_.whole ? make_stmt(If{likely(*main_.whole), call, loops()}) : call;
     // A pragma of a replaced loop may import the function that the intrinsic calls.
     return guarded(main_.outside,

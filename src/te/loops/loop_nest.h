@@ -58,7 +58,7 @@ struct LoopNest {
 struct NestOptions {
   /// The loop order, as in LoopNest::order. Empty means the order of the leaves.
   std::vector<std::size_t> order = {};
-  /// Leaves before this one get no loops; `around` has their values.
+  /// Leaves before this one get no loops; `around` has the values of their axes.
   std::size_t begin = 0;
   const LoopNest* around = nullptr;
   /// Whether loops get variables of their own, named `<axis>.init`.

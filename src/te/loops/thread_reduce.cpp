@@ -216,11 +216,12 @@ class ThreadReductionMaker {
       const auto is_defined = [&](const Expr& var) { return defines(nest_.levels[n], var); };
       if (!uses_var(predicate, is_defined)) continue;
       const IterVar& leaf = stage_.leaf_iter_vars[n];
-      throw ScheduleError("set_store_predicate of " + describe(stage_) +
-                              ": the condition uses reduction loop `" + leaf.name() +
-                              "`, but what threads reduce together is stored once, behind that "
-                              "loop; ask for threads and data axes only",
-                          stage_.store_predicate_where);
+      throw ScheduleError(
+          "set_store_predicate of " + describe(stage_) + ": the condition uses reduction loop `" +
+              leaf.name() +
+              "`, but what threads reduce together is stored once, after that loop; use only "
+              "threads and data axes",
+          stage_.store_predicate_where);
     }
   }
 

@@ -22,7 +22,7 @@ std::pair<std::vector<std::size_t>, std::vector<std::size_t>> leaves_of_thread_r
 struct ThreadReduction {
   /// Buffers of one element: the totals, and each thread's partial results if it has several terms.
   std::vector<tir::Buffer> totals, parts;
-  /// Initialization of a thread's part, and one step of it; empty if absent.
+  /// Initialization of a thread's part, and one step of it; empty if a thread has a single term.
   std::vector<Stmt> start_parts;
   Stmt update;
   /// The reduction across threads, and the store of its result.

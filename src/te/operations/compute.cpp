@@ -28,7 +28,8 @@ void check_no_reduction_inside(const std::string& what, const Expr& body,
   if (nested)
     throw TypeError(
         what +
-            ": a reduction must be the whole body, here it is inside of an expression; compute it as a "
+            ": a reduction must be the whole body, here it is inside of an expression; compute it "
+            "as a "
             "tensor of its own and read that",
         where);
 }
@@ -56,10 +57,10 @@ void check_components(const std::string& what, const std::vector<Expr>& bodies,
   }
   if (in_order) return;
   throw TypeError(
-      what +
-          (bodies.size() == 1
-               ? ": a reduction of several components has several outputs: use compute_multi"
-               : ": the outputs must be all components of one tuple reduction, in order (see comm_reducer)"),
+      what + (bodies.size() == 1
+                  ? ": a reduction of several components has several outputs: use compute_multi"
+                  : ": the outputs must be all components of one tuple reduction, in order (see "
+                    "comm_reducer)"),
       where);
 }
 
@@ -160,15 +161,14 @@ Tensor placeholder(std::vector<Expr> shape, Name name, DataType dtype, SourceLoc
 Operation make_compute(std::string name, std::vector<IterVar> axis, std::vector<Expr> body,
                        ComputeOptions options, SourceLocation where) {
   const std::string what = "compute `" + name + "`";
-  if (body.empty()) throw TypeError(what + ": the body gives no output", where);
+  if (body.empty()) throw TypeError(what + ": the body returns no output", where);
   for (const Expr& e : body) {
     if (e.is_moved_from())
-      throw TypeError(what + ": the body gives an expression that has been moved from", where);
+      throw TypeError(what + ": the body returns an expression that has been moved from", where);
     check_element_type(e.dtype(), what, where);
     check_no_reduction_inside(what, e, where);
     if (tree_size(e, kMaxBodyNodes) >= kMaxBodyNodes)
-      throw TypeError(what + ": written out, the body has more than " +
-                          std::to_string(kMaxBodyNodes) +
+      throw TypeError(what + ": expanded, the body has more than " + std::to_string(kMaxBodyNodes) +
                           " operations; compute shared parts as tensors of their own",
                       where);
   }
@@ -208,7 +208,7 @@ IterVar reduce_axis(Range range, Name name, SourceLocation where) {
   const std::string what = "reduce_axis `" + name + "`";
   for (const Expr& end : {range.min, range.extent})
     if (!end.dtype().is_index())
-      throw TypeError(what + ": the range must be of integers, got `" + tir::print_expr(end) +
+      throw TypeError(what + ": the range must consist of integers, got `" + tir::print_expr(end) +
                           "` of type " + end.dtype().str(),
                       where);
   for (const Expr& end : {range.min, range.extent})

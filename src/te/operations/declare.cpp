@@ -154,7 +154,8 @@ void check_body(const Stmt& body, std::span<const tir::Buffer> ins,
       [&](const tir::Realize& realize) { pointers.insert(&realize.buffer->data.node()); },
       [&](const tir::BufferView& view) { pointers.insert(&view.view->data.node()); },
       [&](const tir::Let& let) { pointers.insert(&let.var.node()); });
-  if (!stranger.empty()) throw TypeError(what + ": the body cannot be or hold " + stranger, where);
+  if (!stranger.empty())
+    throw TypeError(what + ": the body cannot be or contain " + stranger, where);
   for (const tir::Buffer& buffer : accessed)
     if (!pointers.contains(&buffer->data.node()))
       throw TypeError(what + ": the body accesses buffer `" + buffer.name() +

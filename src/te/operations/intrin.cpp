@@ -90,7 +90,7 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
   const std::span<const tir::Buffer> all(buffers);
   TensorIntrinBody code = body(all.first(op.inputs().size()), all.subspan(op.inputs().size()));
   if (!code.body && !code.update)
-    throw TypeError(what + ": gives neither a body nor an update, so there is nothing to call",
+    throw TypeError(what + ": has neither a body nor an update, so there is nothing to call",
                     where);
   for (const std::optional<Stmt>& part : {code.body, code.reset, code.update})
     if (part)

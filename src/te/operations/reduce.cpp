@@ -48,7 +48,7 @@ void check_is_simple(const std::string& name, const Expr& e, const char* what,
   if (tir::contains<tir::Reduce>(e))
     throw TypeError(
         name + ": the " + what +
-            " is or holds itself a reduction, which must be the whole body of an operation; "
+            " is or contains a reduction, which must be the whole body of an operation; "
             "compute it as a tensor of its own and read that",
         where);
 }

@@ -40,7 +40,7 @@ void check_steps(const std::string& what, const Tensor& update, const std::vecto
     if (ahead && *ahead >= 0)
       throw TypeError(what + ": update `" + update.name() + "` reads state `" + tensor.name() +
                           "` at step " + tir::print_expr(read.indices.front()) +
-                          ", which is not there yet; steps up to " + tir::print_expr(time - 1) +
+                          ", which is not computed yet; steps up to " + tir::print_expr(time - 1) +
                           " are",
                       where);
   };

@@ -23,7 +23,8 @@ void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
   if (edit.runs_over_elements(axis))
     edit.fail(
         axis,
-        "it runs over elements of the output as well as over their reduction, and threads that reduce "
+        "it runs over elements of the output as well as over their reduction, and threads that "
+        "reduce "
         "together would mix the elements; bind the axes apart, or fuse reduction axes alone");
   for (const IterVar& other : edit.stage().leaf_iter_vars)
     if (other.kind() == IterKind::Reduce && !other.same_as(axis) && edit.runs_over_elements(other))
@@ -39,7 +40,7 @@ void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
 
 void warn_of_unknown_key(const StageEdit& edit, const IterVar& axis, const std::string& key) {
   if (tir::find_pragma_key(key)) return;
-  edit.warn(edit.subject(axis) + ": nothing knows the key `" + key +
+  edit.warn(edit.subject(axis) + ": unknown key `" + key +
             "`; it is printed and has no effect. The keys that have one are unroll, vectorize, " +
             tir::pragma_keys_text() + tir::similar_pragma_key(key));
 }
@@ -62,7 +63,8 @@ Stage Stage::vectorize(const IterVar& given, SourceLocation where) const {
   if (axis.kind() == IterKind::Reduce)
     edit.fail(
         axis,
-        "the axis carries a reduction, whose steps depend on each other; rfactor it first, or vectorize a "
+        "the axis carries a reduction, whose steps depend on each other; rfactor it first, or "
+        "vectorize a "
         "data axis");
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
     edit.fail(axis, "the axis is " + kind_of(axis) + "; only a data axis can be vectorized");
@@ -76,7 +78,7 @@ Stage Stage::unroll(const IterVar& given, SourceLocation where) const {
   const StageEdit edit(*this, "unroll", where);
   const IterVar axis = edit.leaf(given);
   if (axis.kind() == IterKind::ThreadIndex)
-    edit.fail(axis, "the axis is a thread of the whole scan, and no loop");
+    edit.fail(axis, "the axis is a thread of the whole scan, not a loop");
   check_not_bound(edit, axis);
   edit.check_not_tensorized(axis);
   set_run(edit, axis, LoopMark::Unrolled);
@@ -110,7 +112,8 @@ void check_can_bind(const StageEdit& edit, const IterVar& axis, const IterVar& t
   if (axis.kind() == IterKind::Reduce && thread.thread()->is_virtual())
     edit.fail(
         axis,
-        "the axis carries a reduction, and virtual threads, which run one after another, have no sum in "
+        "the axis carries a reduction, and virtual threads, which run one after another, have no "
+        "sum in "
         "common; "
         "leave the loop as it is, or rfactor it and bind the new data axis");
   if (axis.kind() == IterKind::Reduce) check_reduces_together(edit, axis);
@@ -154,7 +157,7 @@ Stage Stage::pragma(const IterVar& given, Name key, PragmaValue value, SourceLoc
   const StageEdit edit(*this, "pragma", where);
   const IterVar axis = edit.leaf(given);
   if (axis.kind() == IterKind::ThreadIndex)
-    edit.fail(axis, "the axis is a thread of the whole scan, and no loop");
+    edit.fail(axis, "the axis is a thread of the whole scan, not a loop");
   if (key.empty()) edit.fail(axis, "the key is empty");
   check_pragma_value(edit, axis, key, value.expr());
   warn_of_unknown_key(edit, axis, key);

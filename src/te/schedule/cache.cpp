@@ -240,7 +240,7 @@ void check_whole_operation(const StageEdit& edit, const std::vector<Tensor>& ten
   for (std::size_t n = 0; n < tensors.size(); ++n) {
     const StageOutput output = edit.schedule().require(tensors[n], edit.primitive(), edit.where());
     if (output.stage != edit.number())
-      edit.fail("tensor `" + tensors[n].name() + "` is of another operation");
+      edit.fail("tensor `" + tensors[n].name() + "` belongs to another operation");
     if (output.index != static_cast<int>(n))
       edit.fail("the outputs must be listed in order, each once");
   }

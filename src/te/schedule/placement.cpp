@@ -290,10 +290,10 @@ Stage Stage::round_up(const IterVar& axis, SourceLocation where) const {
   const StageEdit edit(*this, "round_up", where);
   check_makes_its_buffer(edit);
   const Compute* compute = edit.stage().op.as<Compute>();
-  if (!compute) edit.fail("only a compute has elements behind its end");
+  if (!compute) edit.fail("only a compute can overrun its axes");
   if (!contains(compute->axis, axis))
-    edit.fail(axis,
-              "it is no axis of the operation's elements, which are " + describe(compute->axis));
+    edit.fail(axis, "it is not an axis of the operation's elements, which are " +
+                        describe(compute->axis));
   edit.attributes(axis).rounds_up = true;
   return *this;
 }

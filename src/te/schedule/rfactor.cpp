@@ -41,7 +41,7 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
             "data axis `" + parent.name() +
                 "` has already been changed; call rfactor first, then schedule the data axes");
     if (std::holds_alternative<Singleton>(relation))
-      edit.fail(axis, "the stage has a loop of nothing fused; call rfactor first");
+      edit.fail(axis, "the stage has a loop made by fusing no loops; call rfactor first");
   }
   for (const auto& [data, attributes] : stage.attributes) {
     if (data.kind() != IterKind::DataParallel || !stage.has_leaf(data)) continue;
@@ -87,7 +87,7 @@ void check_ranges(const StageEdit& edit, const Factored& factored, const AxisMar
     for (const IterVar& reduced : factored.reduce_axes)
       if (!stays && uses(*reduced.dom(), root))
         edit.fail(axis, "the range of `" + reduced.name() + "` depends on reduction axis `" +
-                            root.name() + "`, which would be another one");
+                            root.name() + "`, which would change");
   }
 }
 
@@ -219,7 +219,7 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   const StageEdit edit(schedule, id, "rfactor", where);
   for (const Tensor& tensor : tensors)
     if (schedule.require(tensor, "rfactor", where).stage != id)
-      edit.fail("tensor `" + tensor.name() + "` is of another operation");
+      edit.fail("tensor `" + tensor.name() + "` belongs to another operation");
   const Operation op = edit.stage().op;
   const Compute* compute = op.as<Compute>();
   const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;

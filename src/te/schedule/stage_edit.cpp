@@ -78,8 +78,8 @@ void StageEdit::warn_dropped_marks() const {
     const AxisAttributes* attributes = stage().attributes_of(axis);
     const std::string lost = attributes ? text_of(*attributes) : "";
     if (!lost.empty())
-      warn(subject(axis) + ": what was said of it (" + lost +
-           ") has no effect, since an inlined stage has no loops; say it of its readers'");
+      warn(subject(axis) + ": its scheduling (" + lost +
+           ") has no effect, since an inlined stage has no loops; mark its readers' loops");
   }
 }
 
@@ -89,8 +89,8 @@ void StageEdit::warn_of_lost_marks(std::span<const IterVar> before) const {
     if (!attributes || stage().has_leaf(axis)) continue;
     const std::string lost = text_of(*attributes);
     if (lost.empty()) continue;
-    warn(subject(axis) + ": what was said of it (" + lost +
-         ") no longer holds; say it of a loop that came of it");
+    warn(subject(axis) + ": its scheduling (" + lost +
+         ") no longer holds; mark a loop that was made from it");
   }
 }
 
@@ -162,16 +162,16 @@ void StageEdit::check_not_tensorized() const {
 
 void StageEdit::check_has_memory() const {
   if (const StageData* scan = schedule_.scan_of_state(number_))
-    fail("it shares the memory of the state of " + describe(*scan) + ": say it of that stage");
+    fail("it shares the memory of the state of " + describe(*scan) +
+         ": apply the primitive to that stage");
 }
 
 void StageEdit::check_can_inline() const {
   const Compute* compute = stage().op.as<Compute>();
   if (!compute) fail("only a compute can be inlined");
-  if (stage().is_output)
-    fail("it is an output of the schedule, which has no readers to be put into");
+  if (stage().is_output) fail("it is an output of the schedule and has no readers");
   if (compute->reduction())
-    fail("it is a reduction, which cannot stand inside an expression; use compute_at");
+    fail("it is a reduction, which cannot be part of an expression; use compute_at");
   check_not_tensorized();
 }
 
@@ -191,8 +191,7 @@ void check_is_there(const ScheduleData& schedule, StageNumber number, std::strin
   if (!std::holds_alternative<AttachInline>(stage.attach)) return;
   if (std::find(schedule.order.begin(), schedule.order.end(), number) != schedule.order.end())
     return;
-  fail(primitive, stage,
-       "normalize has put it into its readers, so that it is not a stage of this schedule", where);
+  fail(primitive, stage, "normalize has inlined it, so it is not a stage of this schedule", where);
 }
 
 namespace {

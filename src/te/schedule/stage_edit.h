@@ -44,8 +44,8 @@ class StageEdit {
   /// Adds the text as a warning.
   void warn(const std::string& text) const;
 
-  /// Returns the loop of the axis: the axis itself, or its rebased axis. Otherwise throws, stating
-  /// what the axis has become.
+  /// Returns the loop of the axis: the axis itself, or its rebased axis. If neither is a loop any
+  /// more, throws and states what the axis has become.
   IterVar leaf(const IterVar& axis) const;
   AxisAttributes& attributes(const IterVar& axis) const;
 

@@ -32,7 +32,7 @@ int first_place(const StageEdit& edit) {
     places.push_back(*stage.leaf_position(edit.leaf(axis)));
   std::sort(places.begin(), places.end());
   if (!places.empty() && places.back() - places.front() + 1 != static_cast<int>(places.size()))
-    edit.fail("the loops over its dimensions do not stand next to each other; they are " +
+    edit.fail("the loops over its dimensions are not adjacent; the loops are " +
               describe(stage.leaf_iter_vars) + " (transform before reorder)");
   return places.empty() ? 0 : places.front();
 }
@@ -152,7 +152,7 @@ std::vector<IterVar> Stage::transform_layout(const IndexFunction<std::vector<Exp
   const bool pads = !bijection;
   if (pads) bijection = invert_padded(forward, shape);
   if (!bijection || (pads && !options.pad))
-    edit.fail("the map is not seen to be a bijection: " + why_no_bijection(forward, shape) +
+    edit.fail("the map is not provably a bijection: " + why_no_bijection(forward, shape) +
               (bijection ? "; with {.pad = true} the last of the parts need not be full" : ""));
 
   for (std::size_t n = 0; n < forward.results.size(); ++n)

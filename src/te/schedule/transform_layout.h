@@ -28,7 +28,7 @@ struct Undivided {
   std::size_t index;
   std::int64_t extent, by;
 };
-/// Returns the first such index; nullopt if absent.
+/// Returns the first such index; nullopt if every extent is a multiple.
 std::optional<Undivided> find_undivided(const Transform::Map& forward,
                                         const std::vector<Expr>& extents);
 

@@ -141,7 +141,7 @@ bool arrange_attention(const Schedule& s, const Tensor& out, const TargetFacts& 
 Schedule schedule_attention(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const Schedule s = te::create_schedule(out);
   if (!arrange_attention(s, out, target))
-    throw ScheduleError("schedule_attention of `" + out.name() + "`: it is no topi::attention",
+    throw ScheduleError("schedule_attention of `" + out.name() + "`: it is not a topi::attention",
                         where);
   leave_loops_to_compiler(s, {});
   return s;

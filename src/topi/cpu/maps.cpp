@@ -65,7 +65,8 @@ void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts
 }
 
 Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  if (!te::is_injective(out.op())) refuse("schedule_elementwise", out, "it is no map", where);
+  if (!te::is_injective(out.op()))
+    refuse("schedule_elementwise", out, "it is not an elementwise map", where);
   const Schedule s = te::create_schedule(out);
   arrange_elementwise(s, out, target);
   leave_loops_to_compiler(s, {});
@@ -96,7 +97,7 @@ bool arrange_transpose(const Schedule& s, const Tensor& out, const TargetFacts& 
 
 Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   if (!te::is_injective(out.op()) || out.op().inputs().size() != 1)
-    refuse("schedule_transpose", out, "it is no transposition of one tensor", where);
+    refuse("schedule_transpose", out, "it is not a transposition of one tensor", where);
   const Schedule s = te::create_schedule(out);
   // A transposition that keeps the last dimension is scheduled like any other map.
   if (!arrange_transpose(s, out, target)) arrange_elementwise(s, out, target);
@@ -119,8 +120,8 @@ bool reduces_rows(const Operation& op) {
   return found;
 }
 
-/// Adds rows, several at a time, for one segment of the columns after another. A segment stays in
-/// the L1 cache.
+/// Adds several rows at a time, one segment of columns after the other. A segment of the sums stays
+/// in the L1 cache.
 void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int piece,
                      bool has_threads) {
   constexpr int kRowsAtOnce = 8;

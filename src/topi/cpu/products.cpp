@@ -54,9 +54,9 @@ ProductTile product_tile(const ProductExtents& extents, DataType sum, const Targ
   return with_even_rows(tile, extents);
 }
 
-/// Like tile_of, for sums of products of adjacent elements, which have no tail of columns by
-/// vectors. The width divides the number of columns if the L1 cache holds a panel of that width,
-/// which is read faster from L1 than from L2.
+/// Like tile_of, for dot-product instructions, whose tiles must not have a tail of partial vectors.
+/// If possible, the width divides the number of columns and a panel of that width fits in the L1
+/// cache, from which it is read faster than from L2.
 ProductTile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
   constexpr int kSums = 24;
   const ProductExtents extents(product);
@@ -122,7 +122,7 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
   return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
 }
 
-/// Adds rows of the matrix, several at a time, for one segment of the result after another. The
+/// Adds several rows of the matrix at a time, one segment of the result after the other. The
 /// segment stays in the L1 cache, and the rows are read in long runs.
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;

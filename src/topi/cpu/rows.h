@@ -19,7 +19,7 @@ struct RowReduction {
   /// Splits the reduction. Precondition: its stage is unscheduled.
   RowReduction(const te::Schedule& s, const te::Tensor& reduction, const tir::TargetFacts& target);
   /// Arranges the loops of the stages. The partial results are computed at `place`, a loop of
-  /// `stage`; without a place, they remain separate stages.
+  /// `stage`; if `place` is not given, they remain separate stages.
   void arrange(const te::Schedule& s, const te::Stage& stage,
                const std::optional<te::IterVar>& place) const;
 

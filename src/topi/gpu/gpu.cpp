@@ -46,7 +46,8 @@ IterVar thread(const char* tag) { return te::thread_axis(tag); }
 // ---- maps ---------------------------------------------------------------------------------------
 
 Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  if (!te::is_injective(out.op())) refuse("schedule_elementwise", out, "it is no map", where);
+  if (!te::is_injective(out.op()))
+    refuse("schedule_elementwise", out, "it is not an elementwise map", where);
   Schedule s = te::create_schedule(out);
   inline_maps(s, "schedule_elementwise", out, {out.op()}, where);
   Stage stage = s[out];
@@ -66,7 +67,7 @@ Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, Sour
 Schedule schedule_transpose(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   const te::Operation op = out.op();
   if (!te::is_injective(op) || op.inputs().size() != 1 || out.ndim() < 2)
-    refuse("schedule_transpose", out, "it is no transposition of one tensor", where);
+    refuse("schedule_transpose", out, "it is not a transposition of one tensor", where);
   Schedule s = te::create_schedule(out);
   const Tensor tile = s.cache_read(op.inputs()[0], "shared", {op});
   inline_maps(s, "schedule_transpose", out, {op}, where);
@@ -157,7 +158,8 @@ Schedule schedule_reduction(const Tensor& out, const TargetFacts& target, Source
 }
 
 Schedule schedule_softmax(const Tensor& out, const TargetFacts& target, SourceLocation where) {
-  if (out.op().tag() != kSoftmaxOutput) refuse("schedule_softmax", out, "it is no softmax", where);
+  if (out.op().tag() != kSoftmaxOutput)
+    refuse("schedule_softmax", out, "it is not a softmax", where);
   const te::Operation power = out.op().inputs()[0].op(), sum = out.op().inputs()[1].op();
   te::Operation greatest = power;
   for (const Tensor& x : power.inputs())

@@ -44,13 +44,14 @@ void check_product(const Tensor& out, const SourceLocation& where) {
   const std::string what = "schedule_matmul of `" + out.name() + "`: ";
   if (!is_product(out))
     throw ScheduleError(
-        what + "it is no product of two matrices (topi::matmul, dense, batch_matmul)", where);
+        what + "it is not a product of two matrices (topi::matmul, dense, batch_matmul)", where);
   const std::vector<Tensor> factors = out.op().inputs();
   if (factors.size() != 2)
-    throw ScheduleError(what + "both factors are `" + factors.front().name() +
-                            "`, of which a block keeps two different tiles; read one of them by "
-                            "way of a map, te::compute of the same elements, which is inlined",
-                        where);
+    throw ScheduleError(
+        what + "both factors are `" + factors.front().name() +
+            "`, of which a block keeps two different tiles; read one of them through a map (a "
+            "te::compute of the same elements), which is inlined",
+        where);
 }
 
 /// Distributes the loads of a tile over the threads of a block, in vectors of `lanes`.
@@ -308,7 +309,8 @@ Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLoc
 Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
   if (out.op().tag() != kConv2dNchw)
     throw ScheduleError(
-        "schedule_conv2d of `" + out.name() + "`: it is no convolution (topi::conv2d_nchw)", where);
+        "schedule_conv2d of `" + out.name() + "`: it is not a convolution (topi::conv2d_nchw)",
+        where);
   Schedule s = te::create_schedule(out);
   const Tensor image = out.op().inputs().front(), weights = out.op().inputs().back();
   const Tensor sums = s.cache_write(out, "local");

@@ -105,7 +105,7 @@ Expr divide_elements(const Operand& a, const Operand& b) {
   const tir::Promoted operands = tir::promote(a, b);
   if (!operands.a.dtype().is_floating())
     throw TypeError(
-        "`/` is on floats, got " + operands.a.dtype().str() +
+        "`/` takes floats, got " + operands.a.dtype().str() +
         "; integers divide by floor_divide or trunc_divide, with the remainders floor_mod and "
         "trunc_mod (of elements: floordiv, truncdiv, floormod, truncmod)");
   return a / b;

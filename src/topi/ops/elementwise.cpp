@@ -21,7 +21,7 @@ Expr sign_of(const Operand& operand) {
   const Expr x = operand.alone();
   const DataType type = x.dtype();
   if (!type.is_floating() && !type.is_integral())
-    throw TypeError("the sign is of numbers, got " + type.str());
+    throw TypeError("sign takes numbers, got " + type.str());
   const Expr zero = tir::make_const(type, 0), one = tir::make_const(type, 1);
   // An unsigned type has no constant -1, and its values are never below zero.
   const Expr below = type.is_uint() ? zero : tir::select(x < zero, tir::make_const(type, -1), zero);

@@ -107,7 +107,7 @@ Tensor softmax(const Tensor& x, int axis, Name name, SourceLocation where) {
   const std::string what = describe("softmax", name, x);
   const std::size_t along = dimension_of(what, axis, x.shape().size(), where);
   if (!x.dtype().is_floating())
-    throw TypeError(what + ": exp is on floats, got " + x.dtype().str(), where);
+    throw TypeError(what + ": exp takes floats, got " + x.dtype().str(), where);
   std::vector<Expr> rest = x.shape();
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(along));
   const auto outside = [&](Indices indices) {
@@ -196,7 +196,7 @@ Tensor avg_pool2d(const Tensor& x, std::array<int, 2> size, PoolOptions options,
   const std::string what = describe("avg_pool2d", name, x);
   const Window window = pooling_window(what, x, size, options, where);
   if (!x.dtype().is_floating())
-    throw TypeError(what + ": a mean is of floats, got " + x.dtype().str(), where);
+    throw TypeError(what + ": the elements must be floats, got " + x.dtype().str(), where);
   const auto reduce = [](const Operand& term, const std::vector<te::IterVar>& axes) {
     return te::sum(term, axes);
   };

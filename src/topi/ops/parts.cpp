@@ -265,7 +265,7 @@ Tensor pad(const Tensor& x, std::vector<Expr> before, std::vector<Expr> after, c
       if (const std::optional<std::int64_t> known = tir::constant_int(count); known && *known < 0)
         throw TypeError(what + ": dimension " + std::to_string(n) + " cannot have " +
                             std::to_string(*known) +
-                            " elements more; for less there is strided_slice",
+                            " additional elements; use strided_slice to remove elements",
                         where);
     shape.push_back(sum_of(what, {before[n], extents[n], after[n]}, where));
   }

@@ -29,7 +29,7 @@ void check_tile(const char* function, const MatrixTile& tile, const SourceLocati
                     : tile.type == BFloat(16) ? tile.sum == Float(32)
                                               : is_small && tile.sum == Int(32);
   if (!fits)
-    throw TypeError(what + "there are no tiles of " + tile.type.str() + " that are summed up in " +
+    throw TypeError(what + "there are no tiles of " + tile.type.str() + " accumulated in " +
                         tile.sum.str() +
                         "; there are those of float16 in float32 or float16, of bfloat16 in "
                         "float32, of int8 and uint8 in int32",
@@ -153,7 +153,7 @@ TensorIntrin multiply_matrices(const MatrixTile& tile, SourceLocation where) {
 TensorIntrin dot_product_of_four(DataType a_type, DataType b_type, SourceLocation where) {
   for (const DataType t : {a_type, b_type})
     if (t != Int(8) && t != UInt(8))
-      throw TypeError("dot_product_of_four: it is of int8 and uint8, not of " + t.str(), where);
+      throw TypeError("dot_product_of_four: the type must be int8 or uint8, not " + t.str(), where);
   const Tensor a = te::placeholder({4}, "a", a_type), b = te::placeholder({4}, "b", b_type);
   const te::IterVar k = te::reduce_axis({0, 4}, "k");
   const Tensor c = te::compute(

@@ -151,7 +151,8 @@ Tensor squeeze(const Tensor& x, std::vector<int> axes, Name name, SourceLocation
     const bool is_one = tir::is_one(x.shape()[n]);
     if (is_listed && !is_one)
       throw TypeError(what + ": dimension " + std::to_string(n) + " has extent " +
-                          tir::print_expr(x.shape()[n]) + ", only one of extent 1 can be left out",
+                          tir::print_expr(x.shape()[n]) +
+                          "; only a dimension of extent 1 can be removed",
                       where);
     if (axes.empty() && is_one) removed.push_back(n);
   }

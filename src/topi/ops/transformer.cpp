@@ -124,7 +124,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
           what + ": `" + x->name() + "` must have 3 dimensions, has " + std::to_string(x->ndim()),
           where);
     check_floats(what, *x, where);
-    if (x->dtype() != q.dtype()) throw TypeError(what + ": they must be of one type", where);
+    if (x->dtype() != q.dtype())
+      throw TypeError(what + ": the tensors must have the same type", where);
   }
   check_same(what, q, 0, k, 0, where);
   check_same(what, q, 0, v, 0, where);
@@ -132,7 +133,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
   check_same(what, k, 1, v, 1, where);
   const std::optional<std::int64_t> width = tir::constant_int(q.shape()[2]);
   if (!options.scale && !width)
-    throw TypeError(what + ": of a width that only the call knows, .scale must be given", where);
+    throw TypeError(what + ": .scale must be given if the width is known only at run time", where);
   if (options.scale && !(*options.scale > 0))
     throw TypeError(what + ": .scale must be positive", where);
   const Expr scale = constant(

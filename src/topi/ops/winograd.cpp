@@ -89,8 +89,9 @@ Expr sum_by_parity(const Row& row, const Part& part) {
   return sign < 0 ? *even - *odd : *even + *odd;
 }
 
-/// Sums by pairs of adjacent columns for points p and -p, which have the same or opposite factors.
-/// The sum and the difference of the two parts serve all rows.
+/// Sums pairs of adjacent columns, which belong to points p and -p: in each row, the factors of the
+/// two columns are equal or opposite. The sum and the difference of the two parts therefore serve
+/// all rows.
 Expr sum_by_pairs(const Row& row, const Part& part) {
   Sum sum;
   const std::size_t last = row.size() - 1;
@@ -162,13 +163,13 @@ class Winograd {
     for (const std::size_t n : {0, 1}) {
       if (tir::constant_int(window.size[n]) != kKernel)
         throw TypeError(what_ + ": dimension " + std::to_string(2 + n) + " of `" + kernel_.name() +
-                            "` must have extent 3: only kernels of 3 x 3 are computed so",
+                            "` must have extent 3: only 3 x 3 kernels are supported",
                         where_);
       const std::optional<std::int64_t> extent =
           tir::constant_int(window_count(what_, window, x_, n, where_));
       if (!extent)
         throw TypeError(what_ + ": dimension " + std::to_string(2 + n) + " of `" + x_.name() +
-                            "` must be a constant, of which the tiles are counted",
+                            "` must be a constant, so that the tiles can be counted",
                         where_);
       extents[n] = *extent;
     }
@@ -193,8 +194,7 @@ class Winograd {
                           "` is " + kernel_.dtype().str() + "; cast one of them",
                       where_);
     if (type != Float(32) && type != Float(64))
-      throw TypeError(what_ + ": the transforms are of float32 or float64, got " + type.str(),
-                      where_);
+      throw TypeError(what_ + ": the type must be float32 or float64, got " + type.str(), where_);
   }
 
   // ---- sizes ------------------------------------------------------------------------------------

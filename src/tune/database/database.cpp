@@ -29,7 +29,7 @@ struct Database::State {
   mutable std::mutex mutex;
   /// The folder; empty if the database is only in memory.
   std::filesystem::path folder = {};
-  /// In insertion order. The hashes of different programs may be equal.
+  /// The programs in insertion order. The hashes of different programs may be equal.
   std::vector<Workload> workloads = {};
   std::deque<Pending> pending = {};
   std::string write_error = {};

@@ -21,9 +21,8 @@ T from_json_text(const std::string& text) {
   try {
     return nlohmann::json::parse(text).get<T>();
   } catch (const nlohmann::json::exception& error) {
-    throw RuntimeError(
-        std::string("a process of the tuner's and the tuner misunderstand each other: ") +
-        error.what());
+    throw RuntimeError(std::string("the tuner and one of its processes use different protocols: ") +
+                       error.what());
   }
 }
 

@@ -8,7 +8,7 @@
 namespace tenon::tune {
 
 struct Line {
-  /// Counted from 1.
+  /// The number of the line, counted from 1.
   std::size_t number;
   std::string text;
 };

@@ -67,7 +67,7 @@ std::string to_line(const tir::IRModule& workload, std::uint64_t hash) {
   try {
     return json{{"hash", hex(hash)}, {"script", s_tir::print_script(workload)}}.dump();
   } catch (const json::exception&) {
-    throw TypeError("a name or a text in the program is not UTF-8, in which databases keep it");
+    throw TypeError("a name or string in the program is not UTF-8, which the database requires");
   }
 }
 
@@ -106,7 +106,7 @@ RecordLine parse_record(const std::string& line) {
                   .arguments = fields.at("arguments").get<std::vector<std::string>>(),
                   .version = fields.at("version")};
     if (record.measurement.outcome == Outcome::Measured && !record.measurement.is_valid())
-      throw TypeError("a measured record has a time that is not positive, or none");
+      throw TypeError("a measured record has no times, or one that is not positive");
     if (fields.contains("predicted")) record.predicted = fields.at("predicted").get<double>();
     return RecordLine{parse_hex(fields.at("workload").get<std::string>()), std::move(record)};
   });

@@ -88,7 +88,7 @@ class Server {
     try {
       const tir::IRModule candidate = s_tir::parse_script(order.script);
       if (structural_hash(candidate) != order.hash)
-        throw RuntimeError("the script of the candidate reads as another program");
+        throw RuntimeError("the script of the candidate parses to a different program");
       const Build build = measurers_.at(order.task)->build({candidate}).front();
       report.error = build.error;
       if (build.is_fine()) builds_[order.ticket] = {order.task, build};
@@ -138,7 +138,8 @@ bool serve(Channel& channel) {
     if (order.kind == Order::Kind::End) return order.is_whole;
     const Report report = server.done(order);
     if (report.kind != Report::Kind::Alive) channel.send(0, to_text(report));
-    // The patience starts after the work, during which messages may have arrived unread.
+    // The time limit for a silent process 0 starts after the work, because messages that arrived
+    // during the work have not been read yet.
     last_word = Clock::now();
   }
   return false;

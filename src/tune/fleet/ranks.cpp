@@ -30,7 +30,7 @@ MakeMpiChannel* mpi_library() {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) throw RuntimeError("`" + path.string() + "` cannot be loaded: " + dlerror());
   void* function = dlsym(library, kMakeMpiChannel);
-  if (!function) throw RuntimeError("`" + path.string() + "` is of another version of Tenon");
+  if (!function) throw RuntimeError("`" + path.string() + "` belongs to another version of Tenon");
   return reinterpret_cast<MakeMpiChannel*>(function);
 }
 

@@ -11,9 +11,9 @@ namespace tenon::tune {
 struct EndedChild {
   /// The text that it has written to descriptor kAnswerDescriptor.
   std::string answer;
-  /// Whether it was killed at the time limit.
+  /// Whether the program was killed at the time limit.
   bool timed_out = false;
-  /// The signal that ended it, unless it was killed at the time limit.
+  /// The signal that ended the program, unless it was killed at the time limit.
   std::optional<int> signal = std::nullopt;
   /// The exit status, if no signal ended it.
   int status = 0;

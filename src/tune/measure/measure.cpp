@@ -50,14 +50,14 @@ std::vector<JobArgument> arguments_of(const tir::PrimFunc& func) {
     const tir::BufferParam* array = func.buffer_of(param);
     if (!array)
       throw TypeError("tuning: parameter `" + param.name() +
-                      "` is no array; bind it to a value before");
+                      "` is not an array; bind it to a value first");
     JobArgument argument = access_of(func, array->buffer);
     argument.dtype = array->declared->dtype.str();
     for (const tir::Expr& extent : array->declared->shape) {
       const std::optional<std::int64_t> size = tir::constant_int(extent);
       if (!size)
         throw TypeError("tuning: the shape of `" + array->declared->name +
-                        "` is not constant; times are of one size each");
+                        "` is not constant; a measurement needs fixed sizes");
       argument.shape.push_back(*size);
     }
     result.push_back(std::move(argument));

@@ -10,7 +10,8 @@ namespace tenon::tune {
 std::filesystem::path find_beside_runtime(const std::string& file) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(&runtime::num_threads), &info) == 0 || !info.dli_fname)
-    throw RuntimeError("the runtime's library cannot be found, beside which `" + file + "` lies");
+    throw RuntimeError("the runtime's library, next to which `" + file +
+                       "` is expected, cannot be found");
   const std::filesystem::path folder =
       std::filesystem::weakly_canonical(info.dli_fname).parent_path();
   // The last location is relative to Debian's library folder (lib/x86_64-linux-gnu).
@@ -22,7 +23,7 @@ std::filesystem::path find_beside_runtime(const std::string& file) {
     if (std::filesystem::exists(place)) return place;
     looked_at += (looked_at.empty() ? "`" : ", `") + place.string() + "`";
   }
-  throw RuntimeError("`" + file + "` is at none of " + looked_at);
+  throw RuntimeError("`" + file + "` is not at any of " + looked_at);
 }
 
 std::filesystem::path find_worker_program() {
@@ -30,7 +31,7 @@ std::filesystem::path find_worker_program() {
     return find_beside_runtime("tenon_measure");
   } catch (const RuntimeError& error) {
     throw RuntimeError(error.sentence() +
-                       "; it runs candidates, and MeasureOptions::worker says where it is");
+                       "; it runs candidates, and MeasureOptions::worker sets its path");
   }
 }
 

@@ -132,8 +132,8 @@ bool TaskState::measure_by_fleet(const std::vector<tir::IRModule>& mods, const S
   if (is_ended || left.empty()) return false;
   if (Conditions::of(target_).processor != conditions_.processor)
     throw RuntimeError(
-        "tuning: all processes that measured are gone, and this one has another "
-        "processor; what they measured is kept");
+        "tuning: all measuring processes are lost, and this process has another processor; their "
+        "measurements are kept");
   say(LogLevel::Warning, "all processes that measured are gone; this one goes on alone");
   measurer_ = std::make_unique<Measurer>(task_.mod, target_, measure_options_);
   return true;

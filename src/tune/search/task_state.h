@@ -21,7 +21,7 @@ class TaskState {
   const std::vector<std::string>& fleet_notes() const { return fleet_task_.notes; }
 
   /// Counts the database's records of this task under equal conditions as trials of this run.
-  /// Returns a line for the log, or "" if absent.
+  /// Returns a line for the log, or "" if there are no such records.
   std::string recall(const Database& database);
   std::optional<std::vector<Candidate>> next(std::size_t count, CostModel& model) {
     return search_->next(count, model);

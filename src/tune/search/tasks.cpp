@@ -181,7 +181,8 @@ class Divider {
 Division divided(const IRModule& whole) {
   if (whole.functions.size() != 1 || whole.functions.begin()->second.form != Form::Blocks)
     throw TypeError(
-        "divided: a block program of one function is wanted; te::create_prim_func makes one");
+        "divided: the program must be a block program of one function; te::create_prim_func makes "
+        "one");
   return Divider(whole.functions.begin()->second).run();
 }
 

@@ -70,7 +70,7 @@ class Tuner {
       round(*picked, static_cast<std::size_t>(std::max(count, 1)));
     }
     if (interrupt_.is_interrupted())
-      log_.warning("interrupted: what was measured is kept, and tuning can go on from there");
+      log_.warning("interrupted: the measurements are kept, and tuning can be resumed");
     for (std::size_t n = 0; n < tasks_.size(); ++n)
       if (!tasks_[n].row().is_done) finish(n);
     return database_;

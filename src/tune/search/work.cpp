@@ -165,7 +165,7 @@ class Counter {
     for_each_child(e, [&](const Expr& child) { value(child); });
   }
 
-  /// Whether it is the sum of a multiply-add, which is counted with the product.
+  /// Whether the sum belongs to a multiply-add, which is counted with the product.
   static bool is_fused(const Expr& e) {
     const auto is = [](const Expr& of, BinaryOp op) {
       const Binary* binary = of.as<Binary>();
@@ -175,7 +175,8 @@ class Counter {
            (is(e.as<Binary>()->a, BinaryOp::Mul) || is(e.as<Binary>()->b, BinaryOp::Mul));
   }
 
-  /// Whether it is a sum or a multiple, which changes by a constant per iteration of a loop.
+  /// Whether the expression is a sum or a multiple, which changes by a constant per iteration of a
+  /// loop.
   static bool is_step(const Expr& e) {
     const Binary* binary = e.as<Binary>();
     return binary && (binary->op == BinaryOp::Add || binary->op == BinaryOp::Sub ||

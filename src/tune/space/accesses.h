@@ -28,7 +28,7 @@ struct StoreInLoops {
   double unroll;
   /// Number of conditions around it.
   double guards;
-  /// For memory allocated inside loops: the number of loops around the allocation.
+  /// The number of loops around the allocation, for memory that is allocated inside loops.
   const std::unordered_map<const tir::BufferNode*, std::size_t>& loops_around_memory;
 
   /// Returns the number of iterations of the loops from `first` inwards.
@@ -68,7 +68,7 @@ double bytes_of(const Access& access, const Box& box);
 double lines_of(const Access& access, const Box& box);
 
 /// Returns the distance, in elements, between consecutive iterations of the innermost loop that the
-/// access depends on; 0 if absent.
+/// access depends on; 0 if it depends on no loop.
 double stride_of(const Access& access, const std::vector<Loop>& loops);
 
 }  // namespace tenon::tune

@@ -15,11 +15,11 @@ bool exists(const s_tir::Schedule& sch, s_tir::BlockRV block);
 bool is_root(const s_tir::Schedule& sch, s_tir::BlockRV block);
 
 enum class LoopClass : unsigned char {
-  /// It occurs only in the values of spatial iterators.
+  /// The loop variable occurs only in the values of spatial iterators.
   Spatial,
-  /// It occurs only in the values of reduction iterators.
+  /// The loop variable occurs only in the values of reduction iterators.
   Reduction,
-  /// It occurs in both, in those of other iterators, or in none.
+  /// The loop variable occurs in both, in the values of other iterators, or in no value.
   Other
 };
 LoopClass class_of(const tir::BlockRealize& realize, const tir::For& loop);

@@ -22,7 +22,8 @@ std::optional<tir::ThreadTag> thread_of(const Schedule& sch, LoopRV loop) {
   return tir::traits_of(sch.get(loop)).thread;
 }
 
-/// Returns the extent of the enclosing loop that is bound to threadIdx.x; 1 if absent.
+/// Returns the extent of the enclosing loop that is bound to threadIdx.x; 1 if there is no such
+/// loop.
 std::int64_t threads_around(const Schedule& sch, const std::vector<LoopRV>& loops) {
   for (const LoopRV loop : loops)
     if (const auto thread = thread_of(sch, loop); thread && thread->str() == "threadIdx.x")
@@ -73,7 +74,7 @@ void bind_nest(Schedule& sch, BlockRV block, std::int64_t most_threads) {
   if (spatial.empty()) {
     if (has_threads) return;
     throw ScheduleError("block `" + realize.block->name +
-                        "` has no loop of independent elements that a thread could have");
+                        "` has no loop of independent elements that could be bound to threads");
   }
   const LoopRV fused = sch.fuse(spatial);
   if (has_threads) return sch.bind(fused, "blockIdx.x");

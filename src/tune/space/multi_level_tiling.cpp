@@ -74,7 +74,7 @@ bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) 
                      [&](const tir::Range& range) { return uses(range, tir::IterKind::Reduce); });
 }
 
-/// Returns the design with large inputs packed below the level. Nullopt if absent.
+/// Returns the design with large inputs packed below the level. Nullopt if no input is packed.
 std::optional<Schedule> with_read_reuse(const Schedule& design, BlockRV block,
                                         const std::vector<LoopRV>& level,
                                         std::int64_t cache_bytes) {

@@ -213,7 +213,7 @@ Postprocessor rewrite_intrinsics() {
         }
         if (!is_called)
           throw ScheduleError("intrinsic `" + wanted.front().second +
-                              "` computes none of the blocks that it was to compute");
+                              "` matches none of the blocks annotated with it");
       }};
 }
 

@@ -14,9 +14,9 @@ namespace {
 /// Typical associativity (lines per set) of the caches of current processors.
 constexpr std::int64_t kWays = 8;
 
-/// Returns the distance in bytes between rows of the array. A row consists of the dimensions that
-/// follow the innermost one, other than the last, in which more than one index is accessed. 0 if
-/// everything is one row, as in memory that is no larger than its footprint.
+/// Returns the distance in bytes between the rows of the footprint; 0 if the footprint is one row
+/// or the memory is no larger. The innermost dimension, other than the last, in which more than one
+/// index is accessed counts the rows; a row consists of the dimensions after it.
 std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, std::size_t first) {
   if (access.loops_around_memory > 0) return 0;
   const std::vector<tir::Expr>& shape = access.buffer->shape;
@@ -29,9 +29,9 @@ std::int64_t row_distance(const Access& access, const std::vector<Loop>& loops, 
   return 0;
 }
 
-/// Whether the cache holds the footprint of the access in the loops from `first` inwards, given its
-/// sets: if the distance of rows and the size of a way have a large common divisor, rows start in
-/// few sets.
+/// Whether the footprint of the access in the loops from `first` inwards fits the sets of the
+/// cache. If the distance of rows and the size of a way have a large common divisor, all rows map
+/// to a few sets.
 bool has_sets_for(const Access& access, const std::vector<Loop>& loops, std::size_t first,
                   std::int64_t cache_bytes) {
   const std::int64_t distance = row_distance(access, loops, first);

@@ -36,7 +36,7 @@ FencedArray::Memory FencedArray::allocated(std::size_t bytes) {
   memory.data = end - rounded_up(std::max<std::size_t>(bytes, 1), kAlignment);
   std::memset(memory.begin + page(), kUntouched, inner);
   if (mprotect(memory.begin, page(), PROT_NONE) != 0 || mprotect(end, page(), PROT_NONE) != 0)
-    throw RuntimeError("an array cannot be fenced");
+    throw RuntimeError("an array cannot get guard pages");
   return memory;
 }
 
