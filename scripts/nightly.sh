@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# nightly.sh [--fuzz-seconds N] [STEP...]: runs the checks that take too long for scripts/test.sh, or those that
-# are named, and prints a table: a row for each step, with its result, its seconds and the last line that it
-# printed. Each step's output is in build/nightly/STEP.log. Exit status: 0 if all steps pass, else 1.
+# nightly.sh [--fuzz-seconds N] [STEP...]: runs the checks that take too long for scripts/test.sh, or only
+# those that are named, and prints a table: a row per step, with result, seconds and the last line printed.
+# Each step's output is in build/nightly/STEP.log. Exit status: 0 if all steps pass, else 1.
 #
 #   asan, ubsan, tsan   all tests in builds with the sanitizers
 #   tsan_fuzz           random loops of the IR builder, under the thread sanitizer
@@ -17,7 +17,8 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_steps=(multiply_adds aarch64 fuzz inputs libfuzzer device_kit tsan_fuzz asan ubsan tsan clang tidy mutation)
+all_steps=(multiply_adds aarch64 fuzz inputs libfuzzer device_kit tsan_fuzz asan ubsan tsan clang tidy
+           mutation)
 fuzz_seconds=3600
 steps=()
 while [ $# -gt 0 ]; do

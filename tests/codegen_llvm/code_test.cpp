@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "tests/common/assembly.h"
 #include "kernel.h"
 #include "tenon/tir/ops.h"
+#include "tests/common/assembly.h"
 
 namespace tenon::codegen {
 namespace {

@@ -4,10 +4,9 @@
 #include "tenon/te/analysis.h"
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/intrin.h"
+#include "tenon/te/operation.h"
 #include "tenon/te/operation_kind.h"
-#include "tenon/te/post_dfs_order.h"
 #include "tenon/te/prim_func.h"
-#include "tenon/te/tag_scope.h"
 #include "tenon/tir/builder.h"
 
 namespace tenon::python {

@@ -8,7 +8,6 @@
 #include "tenon/inspect/loop_page.h"
 #include "tenon/te/bounds_report.h"
 #include "tenon/te/operation_kind.h"
-#include "tenon/te/post_dfs_order.h"
 
 namespace tenon::python {
 
