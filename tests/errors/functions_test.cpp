@@ -92,7 +92,7 @@ TEST_F(FunctionTest, TheInputsSayAllSizes) {
   const te::Tensor ten = te::placeholder({10}, "ten");
   const Stmt body = store_first(tir::make_load(a, {Expr(0)}));
   EXPECT_TRUE(refuses<TypeError>([&] { te::extern_primfunc({ten}, by_hand(body)); },
-                                 {"what `n` is", "parameter 0, `a`", "(n*2)"}));
+                                 {"do not determine `n`", "parameter 0, `a`", "(n*2)"}));
   EXPECT_TRUE(refuses<TypeError>([&] { te::extern_primfunc({}, add_one); },
                                  {"leave open what `n` is", "output `A`"}));
 }
