@@ -210,30 +210,29 @@ TEST(SplitTest, ANestThatIsUnrolledIntoOneRowOfStoresIsBuiltInSeconds) {
 
 /// Rounds of split, reorder and fuse of one axis, of a stage that may have another one inside.
 struct Rounds {
-  te::Tensor A, B;
+  te::Tensor A, B, producer;
   te::Schedule s;
 
-  Rounds(int count, bool has_producer) : A(te::placeholder({100}, "A")), B(A), s(of(has_producer)) {
+  Rounds(int count, bool has_producer)
+      : A(te::placeholder({100}, "A")), B(A), producer(A), s(of(has_producer)) {
     te::IterVar axis = s[B].axis(0);
     for (int k = 0; k < count; ++k) {
       const auto [outer, inner] = s[B].split(axis, 2 + k % 5);
       s[B].reorder({inner, outer});
       axis = s[B].fuse(inner, outer);
     }
-    if (has_producer) s[producer_].compute_at(s[B], axis);
+    if (has_producer) s[producer].compute_at(s[B], axis);
   }
 
  private:
   te::Schedule of(bool has_producer) {
-    producer_ = te::compute(
+    producer = te::compute(
         {100}, {"i"}, [&](Var i) { return A(i) * 2.0F; }, "P");
-    const te::Tensor& read = has_producer ? producer_ : A;
+    const te::Tensor& read = has_producer ? producer : A;
     B = te::compute(
         {100}, {"i"}, [&](Var i) { return read(i) + 1.0F; }, "B");
     return te::create_schedule(B);
   }
-
-  te::Tensor producer_ = A;
 };
 
 TEST(SplitTest, RoundsOfSplitAndFuseDoNotDoubleWithEach) {

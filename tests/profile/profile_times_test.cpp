@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-constexpr int kAttempts = 12;
+constexpr int kAttempts = 40;
 
 const StageProfile& stage_of(const Profile& profile, const std::string& name) {
   for (const StageProfile& each : profile.stages)
