@@ -3,6 +3,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "tenon/runtime/c_api.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/walk.h"
 
@@ -32,6 +33,13 @@ std::vector<Var> used_variables(const Stmt& body) {
   };
   visit_stmt(body);
   return used;
+}
+
+int argument_code(const Expr& arg) {
+  if (as_call(arg, Intrin::tvm_stack_make_array)) return kTenonTensor;
+  return arg.dtype().is_handle()     ? kTenonHandle
+         : arg.dtype().is_floating() ? kTenonFloat
+                                     : kTenonInt;
 }
 
 bool is_likely(const Expr& condition) {

@@ -3,8 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
+#include "tenon/support/error.h"
+#include "tenon/tir/block.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
@@ -12,6 +16,25 @@ namespace tenon::codegen {
 /// Returns the variables that occur, including data pointers, in order of first appearance. When
 /// the body becomes a separate function, those that it does not define are its parameters.
 std::vector<tir::Var> used_variables(const tir::Stmt& body);
+
+/// Calls `emit` with the node of a statement. Lowered code has no multi-dimensional regions and no
+/// blocks.
+template <class Emit>
+void visit_lowered(const tir::Stmt& s, const Emit& emit) {
+  const auto visit = [&]<class Node>(const Node& n) {
+    constexpr bool is_lowered_away =
+        std::is_same_v<Node, tir::Realize> || std::is_same_v<Node, tir::BufferView> ||
+        std::is_same_v<Node, tir::Prefetch> || std::is_same_v<Node, tir::BlockRealize>;
+    if constexpr (is_lowered_away)
+      internal_error("lowering has left a statement on regions");
+    else
+      emit(n);
+  };
+  std::visit(visit, s.node().value);
+}
+
+/// Returns the type code (c_api.h) of an argument of a packed function.
+int argument_code(const tir::Expr& arg);
 
 /// Whether any part of the condition is marked `likely`.
 bool is_likely(const tir::Expr& condition);

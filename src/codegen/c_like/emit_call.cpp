@@ -10,36 +10,12 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-namespace {
-
-/// Whether the intrinsic has another meaning in kernels, or has no effect outside of them.
-bool is_for_devices(Intrin intrin) {
-  if (is_of_devices(intrin)) return true;
-  switch (intrin) {
-    case Intrin::dp4a:
-    case Intrin::launch_kernel:
-    case Intrin::tvm_storage_sync:
-    case Intrin::prefetch:
-    case Intrin::isnullptr:
-    case Intrin::tvm_stack_make_array:
-    case Intrin::tvm_stack_make_shape:
-    case Intrin::tvm_call_packed:
-    case Intrin::handle_add_byte_offset:
-    case Intrin::ret:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
 Text CFunctionEmitter::emit(const Call& n, DataType type, const Lane& lane) {
   return match(
       n.callee,
       [&](Intrin intrin) {
-        return is_kernel() && is_for_devices(intrin) ? device_intrin(intrin, n, lane)
-                                                     : call_intrin(intrin, n, type, lane);
+        return is_kernel() ? device_intrin(intrin, n, type, lane)
+                           : call_intrin(intrin, n, type, lane);
       },
       [&](const ExternCallee& callee) { return call_extern(callee, n, type); });
 }
@@ -215,17 +191,13 @@ Text CFunctionEmitter::call_packed(const Call& n) {
   for (std::size_t k = 1; k < n.args.size(); ++k) {
     const Expr& arg = n.args[k];
     const DataType t = arg.dtype();
-    const Call* call = arg.as<Call>();
-    const bool is_tensor = call && call->is(Intrin::tvm_stack_make_array);
+    const bool is_tensor = argument_code(arg) == kTenonTensor;
     const char* member = t.is_integral() ? "i" : t.is_floating() ? "f" : "p";
     const Text value = expr(arg);
     values +=
         (k > 1 ? ", " : "") + std::string("{.") + member + " = " +
         (t.is_handle() && !is_tensor ? cast_to("void*", value) : value).within(Level::Choice) + "}";
-    codes += (k > 1 ? ", " : "") + std::to_string(is_tensor         ? kTenonTensor
-                                                  : t.is_handle()   ? kTenonHandle
-                                                  : t.is_floating() ? kTenonFloat
-                                                                    : kTenonInt);
+    codes += (k > 1 ? ", " : "") + std::to_string(argument_code(arg));
   }
   const std::string arguments = names_.take("arguments"), kinds = names_.take("kinds");
   const bool is_empty = values.empty();

@@ -122,7 +122,8 @@ Text CFunctionEmitter::asynchronous_copy(Intrin intrin, const Call& n) {
 }
 
 /// Emits an intrinsic that exists on devices only.
-Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& lane) {
+Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type,
+                                     const Lane& lane) {
   const DeviceDialect& device = *module_.dialect().device;
   const Text none{"0"};
   const auto shuffle = [&](const char* function, Helper helper) {
@@ -171,8 +172,17 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, const Lane& l
       // A constant, because exchanges take no mask: the threads that execute one take part in it.
       if (!device.shuffle.empty()) return integer(0xffffffff, UInt(32));
       refuse_in_kernel("the mask of a warp's threads");
-    default:
+    case Intrin::tvm_thread_allreduce:
+    case Intrin::launch_kernel:
+    case Intrin::isnullptr:
+    case Intrin::tvm_stack_make_array:
+    case Intrin::tvm_stack_make_shape:
+    case Intrin::tvm_call_packed:
+    case Intrin::handle_add_byte_offset:
+    case Intrin::ret:
       refuse_in_kernel("a call of @tir." + std::string(to_string(intrin)));
+    default:
+      return call_intrin(intrin, n, type, lane);
   }
 }
 

@@ -15,6 +15,29 @@ std::string CFunctionEmitter::declaration(const std::string& type,
          (is_alone ? std::string(module_.dialect().restrict_word) + " " : "") + variable.name;
 }
 
+/// Defines the variables of this function that the body uses in `inner`. `add` gets the value and
+/// the inner variable of each that is not a constant, and the type of a scalar.
+void CFunctionEmitter::capture(
+    const Stmt& body, CFunctionEmitter& inner,
+    FunctionRef<void(const std::string&, const CVariable&, const std::string&)> add) {
+  std::unordered_map<std::string, std::string> taken;
+  for (const Var& var : used_variables(body)) {
+    const auto found = variables_.find(&var.node());
+    if (found == variables_.end()) continue;
+    CVariable variable = found->second;
+    const auto [own, is_new] = taken.emplace(variable.name, variable.name);
+    if (is_new && variable.name != "0") {
+      own->second = inner.names().take(variable.name);
+      CVariable param = variable;
+      param.name = own->second;
+      if (variable.is_lanes) param.pointee = "const " + type_of(var.dtype());
+      add(variable.name, param, type_of(var.dtype()));
+    }
+    variable.name = own->second;
+    inner.define(var, variable);
+  }
+}
+
 CFunctionEmitter::Outlined CFunctionEmitter::outline(
     const Stmt& body, const std::string& what, Params own_params,
     const std::function<void(CFunctionEmitter&, const Params&)>& content) {
@@ -31,29 +54,14 @@ CFunctionEmitter::Outlined CFunctionEmitter::outline(
     params += ", " + type + " " + name;
   }
   std::string fields, values, locals;
-  std::unordered_map<std::string, std::string> taken;
-  for (const Var& var : used_variables(body)) {
-    const auto found = variables_.find(&var.node());
-    if (found == variables_.end()) continue;
-    CVariable variable = found->second;
-    const bool is_literal = variable.name == "0";
-    const auto [own, is_new] = taken.emplace(variable.name, variable.name);
-    if (is_new && !is_literal) {
-      own->second = inner.names().take(variable.name);
-      CVariable field = variable;
-      field.name = own->second;
-      if (variable.is_lanes) field.pointee = "const " + type_of(var.dtype());
-      const std::string type = type_of(var.dtype());
-      const std::string plain =
-          field.pointee.empty() ? type + " " + field.name : field.pointee + "* " + field.name;
-      fields += "  " + plain + ";\n";
-      values += (values.empty() ? "" : ", ") + variable.name;
-      locals += (field.pointee.empty() ? "  const " : "  ") + declaration(type, field) + " = " +
-                outer + "->" + field.name + ";\n";
-    }
-    variable.name = own->second;
-    inner.define(var, variable);
-  }
+  capture(body, inner,
+          [&](const std::string& value, const CVariable& own, const std::string& type) {
+            const bool is_pointer = !own.pointee.empty();
+            fields += "  " + (is_pointer ? own.pointee + "*" : type) + " " + own.name + ";\n";
+            values += (values.empty() ? "" : ", ") + value;
+            locals += (is_pointer ? "  " : "  const ") + declaration(type, own) + " = " + outer +
+                      "->" + own.name + ";\n";
+          });
   content(inner, own_params);
   const std::string structure = "struct " + function + "_closure";
   std::string text;

@@ -48,23 +48,11 @@ void CFunctionEmitter::part(std::span<const Stmt> stmts) {
   inner.loop_depth_ = loop_depth_;
   std::string params;
   std::vector<Text> args;
-  std::unordered_map<std::string, std::string> taken;
-  for (const Var& var : used_variables(make_seq({stmts.begin(), stmts.end()}))) {
-    const auto found = variables_.find(&var.node());
-    if (found == variables_.end()) continue;
-    CVariable variable = found->second;
-    const auto [own, is_new] = taken.emplace(variable.name, variable.name);
-    if (is_new && variable.name != "0") {
-      own->second = inner.names().take(variable.name);
-      CVariable param = variable;
-      param.name = own->second;
-      if (variable.is_lanes) param.pointee = "const " + type_of(var.dtype());
-      params += (params.empty() ? "" : ", ") + declaration(type_of(var.dtype()), param);
-      args.push_back({variable.name});
-    }
-    variable.name = own->second;
-    inner.define(var, variable);
-  }
+  capture(make_seq({stmts.begin(), stmts.end()}), inner,
+          [&](const std::string& value, const CVariable& own, const std::string& type) {
+            params += (params.empty() ? "" : ", ") + declaration(type, own);
+            args.push_back({value});
+          });
   for (const Stmt& s : stmts) inner.stmt(s);
   if (inner.may_fail_) inner.out_.add("return 0;");
   const std::string type = inner.may_fail_ ? "int32_t " : "void ";

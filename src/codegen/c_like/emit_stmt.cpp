@@ -29,22 +29,10 @@ std::string CFunctionEmitter::function(const std::string& head) const {
 
 void CFunctionEmitter::stmt(const Stmt& s) {
   if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-  auto never = [](const char* what) {
-    internal_error(std::string(what) + " is left in lowered code");
-  };
   const bool is_of_several = comment(s);
   const int around = out_.mark();
   if (const int line = module_.line_of(s)) out_.set_mark(line);
-  match(
-      s.node().value, [&](const Store& n) { emit(n); },
-      [&](const Realize&) { never("a realized region"); },
-      [&](const BufferView&) { never("a view of a buffer"); }, [&](const Allocate& n) { emit(n); },
-      [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); },
-      [&](const If& n) { emit(n); }, [&](const Let& n) { emit(n); },
-      [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
-      [&](const Evaluate& n) { emit(n); }, [&](const Seq& n) { emit(n); },
-      [&](const Prefetch&) { never("a prefetch of a region"); },
-      [&](const BlockRealize&) { never("a block"); });
+  visit_lowered(s, [&](const auto& n) { emit(n); });
   out_.set_mark(around);
   if (is_of_several) commented_ = std::nullopt;
 }

@@ -49,26 +49,11 @@ struct VectorParts {
 
 /// Returns the template with its placeholders replaced.
 std::string filled(std::string_view words, const VectorParts& parts) {
-  std::string text;
-  for (std::size_t n = 0; n < words.size(); ++n) {
-    if (words[n] != '$') {
-      text += words[n];
-      continue;
-    }
-    switch (words[++n]) {
-      case 'T':
-        text += parts.type;
-        break;
-      case 'N':
-        text += std::to_string(parts.lanes);
-        break;
-      case 'P':
-        text += parts.address;
-        break;
-      default:
-        text += parts.value;
-    }
-  }
+  std::string text(words);
+  replace_all(text, "$T", parts.type);
+  replace_all(text, "$N", std::to_string(parts.lanes));
+  replace_all(text, "$P", parts.address);
+  replace_all(text, "$V", parts.value);
   return text;
 }
 

@@ -21,6 +21,7 @@
 #include "tenon/codegen/lowering/share_loop.h"
 #include "tenon/codegen/memory_plan.h"
 #include "tenon/codegen/stmt_sizes.h"
+#include "tenon/support/function_ref.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/stmt.h"
 
@@ -111,6 +112,8 @@ class CFunctionEmitter {
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
   /// A body that the runtime calls as a function, and its closure in this function.
+  void capture(const tir::Stmt& body, CFunctionEmitter& inner,
+               FunctionRef<void(const std::string&, const CVariable&, const std::string&)> add);
   struct Outlined {
     std::string function, closure;
   };
@@ -205,7 +208,7 @@ class CFunctionEmitter {
 
   // Calls.
   Text emit(const tir::Call& n, DataType type, const Lane& lane);
-  Text device_intrin(tir::Intrin intrin, const tir::Call& n, const Lane& lane);
+  Text device_intrin(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
   Text asynchronous_copy(tir::Intrin intrin, const tir::Call& n);
   Text call_intrin(tir::Intrin intrin, const tir::Call& n, DataType type, const Lane& lane);
   Text call_extern(const tir::ExternCallee& callee, const tir::Call& n, DataType type);

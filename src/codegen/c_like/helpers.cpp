@@ -5,16 +5,12 @@
 #include <cstdio>
 #include <unordered_set>
 
+#include "codegen/c_like/text.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
 
 namespace {
-
-void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
-    text.replace(at, what.size(), by), at += by.size();
-}
 
 /// Returns a power of two as a literal of type `float` or `double`.
 std::string power_of_two(int exponent, bool is_double) {

@@ -131,15 +131,11 @@ class KernelTextEmitter {
     for (std::int64_t extent : extents) is_known = is_known && extent > 0;
     is_known = is_known && has_bounds(extents[0] * extents[1] * extents[2], block_count);
     std::string text(is_known ? device.kernel_of_known_size : device.kernel);
-    const auto fill = [&](const char* place, const std::string& value) {
-      if (const std::size_t at = text.find(place); at != std::string::npos)
-        text.replace(at, 2, value);
-    };
-    fill("$X", std::to_string(extents[0]));
-    fill("$Y", std::to_string(extents[1]));
-    fill("$Z", std::to_string(extents[2]));
-    fill("$N", std::to_string(extents[0] * extents[1] * extents[2]));
-    fill("$B", blocks);
+    replace_all(text, "$X", std::to_string(extents[0]));
+    replace_all(text, "$Y", std::to_string(extents[1]));
+    replace_all(text, "$Z", std::to_string(extents[2]));
+    replace_all(text, "$N", std::to_string(extents[0] * extents[1] * extents[2]));
+    replace_all(text, "$B", blocks);
     return text;
   }
 

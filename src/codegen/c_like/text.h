@@ -2,12 +2,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tenon/codegen/source_listing.h"
 
 namespace tenon::codegen {
+
+/// Replaces a placeholder of a template.
+inline void replace_all(std::string& text, std::string_view what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
+    text.replace(at, what.size(), by), at += by.size();
+}
 
 /// The precedence levels of C, the tightest first.
 enum class Level : unsigned char {

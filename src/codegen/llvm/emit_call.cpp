@@ -5,6 +5,7 @@
 #include "codegen/llvm/types.h"
 #include "tenon/codegen/statements.h"
 #include "tenon/runtime/c_api.h"
+#include "tenon/runtime/ndarray.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
 #include "tenon/tir/print.h"
@@ -283,23 +284,26 @@ llvm::Value* FunctionEmitter::stack_array(const Call& n) {
       stride = builder_.CreateMul(stride, builder_.CreateLoad(builder_.getInt64Ty(), extent));
     }
   }
-  const int code = element.is_bool()     ? kDLBool
-                   : element.is_int()    ? kDLInt
-                   : element.is_uint()   ? kDLUInt
-                   : element.is_float()  ? kDLFloat
-                   : element.is_bfloat() ? kDLBfloat
-                                         : kDLOpaqueHandle;
+  const DLDataType type = runtime::to_dlpack(element);
   put(offsetof(DLTensor, data), address(expr(n.args[0]), element, index(n.args[5])));
   put(offsetof(DLTensor, device), int32(kDLCPU));
   put(offsetof(DLTensor, device) + 4, int32(0));
   put(offsetof(DLTensor, ndim), int32(*rank));
-  put(offsetof(DLTensor, dtype), builder_.getInt8(static_cast<std::uint8_t>(code)));
-  put(offsetof(DLTensor, dtype) + 1, builder_.getInt8(element.is_bool() ? 8 : element.bits));
-  put(offsetof(DLTensor, dtype) + 2, builder_.getInt16(element.lanes));
+  put(offsetof(DLTensor, dtype), builder_.getInt8(type.code));
+  put(offsetof(DLTensor, dtype) + 1, builder_.getInt8(type.bits));
+  put(offsetof(DLTensor, dtype) + 2, builder_.getInt16(type.lanes));
   put(offsetof(DLTensor, shape), shape);
   put(offsetof(DLTensor, strides), strides);
   put(offsetof(DLTensor, byte_offset), int64(0));
   return tensor;
+}
+
+/// Returns an argument as a TenonValue of c_api.h contains it.
+llvm::Value* FunctionEmitter::in_64_bits(const Expr& arg) {
+  const DataType t = arg.dtype();
+  llvm::Value* value = expr(arg);
+  if (t.is_handle()) return value;
+  return cast(value, t, t.is_floating() ? Float(64) : Int(64));
 }
 
 /// Emits the call of a TenonPackedFunction by name: (name, arguments...).
@@ -313,19 +317,10 @@ llvm::Value* FunctionEmitter::call_packed(const Call& n) {
       entry_alloca(builder_.getInt32Ty(), int64(std::max<std::int64_t>(1, count)), 4, "codes");
   for (std::size_t k = 1; k < n.args.size(); ++k) {
     const Expr& arg = n.args[k];
-    const DataType t = arg.dtype();
-    const Call* call = arg.as<Call>();
-    const bool is_tensor = call && call->is(Intrin::tvm_stack_make_array);
-    llvm::Value* value = expr(arg);
-    if (t.is_integral()) value = cast(value, t, Int(64));
-    if (t.is_floating()) value = cast(value, t, Float(64));
-    const int code = is_tensor         ? kTenonTensor
-                     : t.is_handle()   ? kTenonHandle
-                     : t.is_floating() ? kTenonFloat
-                                       : kTenonInt;
+    llvm::Value* value = in_64_bits(arg);
     builder_.CreateStore(value,
                          builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k - 1));
-    builder_.CreateStore(int32(code),
+    builder_.CreateStore(int32(argument_code(arg)),
                          builder_.CreateConstInBoundsGEP1_64(builder_.getInt32Ty(), codes, k - 1));
   }
   llvm::FunctionType* signature = llvm::FunctionType::get(

@@ -75,11 +75,7 @@ llvm::Value* FunctionEmitter::launch_kernel(const Call& n) {
   llvm::Value* values =
       entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, count)), 8, "values");
   for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-    const Expr& arg = n.args[kLaunchArguments + k];
-    const DataType t = arg.dtype();
-    llvm::Value* value = expr(arg);
-    if (t.is_integral()) value = cast(value, t, Int(64));
-    if (t.is_floating()) value = cast(value, t, Float(64));
+    llvm::Value* value = in_64_bits(n.args[kLaunchArguments + k]);
     builder_.CreateStore(value,
                          builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k));
   }

@@ -2,6 +2,8 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <algorithm>
+
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "tenon/codegen/lowering/expand_math.h"
@@ -18,28 +20,21 @@ namespace {
 /// Returns LLVM's intrinsic if it becomes an instruction or LLVM simplifies it algebraically;
 /// otherwise libm's function is called.
 llvm::Intrinsic::ID llvm_intrinsic(Intrin intrin) {
-  switch (intrin) {
-    case Intrin::sqrt:
-      return llvm::Intrinsic::sqrt;
-    case Intrin::floor:
-      return llvm::Intrinsic::floor;
-    case Intrin::ceil:
-      return llvm::Intrinsic::ceil;
-    // Rounds half to even, like the reference interpreter.
-    case Intrin::round:
-    case Intrin::nearbyint:
-      return llvm::Intrinsic::nearbyint;
-    case Intrin::trunc:
-      return llvm::Intrinsic::trunc;
-    case Intrin::fabs:
-      return llvm::Intrinsic::fabs;
-    case Intrin::fma:
-      return llvm::Intrinsic::fma;
-    case Intrin::copysign:
-      return llvm::Intrinsic::copysign;
-    default:
-      return llvm::Intrinsic::not_intrinsic;
-  }
+  // Rounds half to even, like the reference interpreter.
+  constexpr auto kNearest = llvm::Intrinsic::nearbyint;
+  constexpr std::pair<Intrin, llvm::Intrinsic::ID> kRows[] = {
+      {Intrin::sqrt, llvm::Intrinsic::sqrt},
+      {Intrin::floor, llvm::Intrinsic::floor},
+      {Intrin::ceil, llvm::Intrinsic::ceil},
+      {Intrin::round, kNearest},
+      {Intrin::nearbyint, kNearest},
+      {Intrin::trunc, llvm::Intrinsic::trunc},
+      {Intrin::fabs, llvm::Intrinsic::fabs},
+      {Intrin::fma, llvm::Intrinsic::fma},
+      {Intrin::copysign, llvm::Intrinsic::copysign}};
+  const auto* row =
+      std::ranges::find(kRows, intrin, &std::pair<Intrin, llvm::Intrinsic::ID>::first);
+  return row == std::end(kRows) ? llvm::Intrinsic::not_intrinsic : row->second;
 }
 
 unsigned lanes_in(llvm::Value* value) {

@@ -76,7 +76,8 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
       return reversed(load_lanes(at(last), element, lanes * element.lanes), element.lanes);
     }
     if (stride && element.is_scalar() && reads_well_with_gaps(*stride, lanes))
-      return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes);
+      return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes,
+                          nullptr);
   }
   const std::vector<llvm::Value*> positions = lane_positions(position);
   if (llvm::Value* picked = load_picked(n.buffer, positions)) return picked;
@@ -149,7 +150,7 @@ llvm::Value* FunctionEmitter::load_masked(const Buffer& buffer, const Expr& posi
                       element.lanes);
     }
     if (element.is_scalar() && element.bits >= 32 && reads_well_with_gaps(*stride, lanes))
-      return load_masked_strided(at(index(ramp->base)), element, static_cast<int>(*stride), mask);
+      return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes, mask);
   }
   llvm::Value* addresses = at(index(position));
   if (element.is_scalar()) return gather(addresses, element, mask);
@@ -181,54 +182,34 @@ llvm::Value* FunctionEmitter::gather(llvm::Value* addresses, DataType element, l
   return element.is_bool() ? builder_.CreateICmpNE(value, zero) : value;
 }
 
-/// Loads strided lanes in pieces, which read only the elements of the lanes that `mask` enables.
-llvm::Value* FunctionEmitter::load_masked_strided(llvm::Value* first, DataType element, int stride,
-                                                  llvm::Value* mask) {
-  const int lanes = lane_count(mask);
-  llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
-  llvm::Value* none = llvm::Constant::getNullValue(mask->getType());
-  llvm::Value* result = nullptr;
-  for (int piece = 0; piece < stride; ++piece) {
-    std::vector<int> read, picks;
-    for (int n = 0; n < lanes; ++n) {
-      const int at = piece * lanes + n;
-      read.push_back(at % stride == 0 ? at / stride : lanes);
-    }
-    for (int lane = 0; lane < lanes; ++lane) {
-      const int at = lane * stride;
-      const bool is_here = at / lanes == piece;
-      picks.push_back(is_here                        ? (result ? lanes : 0) + at - piece * lanes
-                      : result && at / lanes < piece ? lane
-                                                     : -1);
-    }
-    llvm::Value* part =
-        load_masked_lanes(builder_.CreateGEP(in_memory, first, int64(piece * lanes)), element,
-                          builder_.CreateShuffleVector(mask, none, read));
-    result = result ? builder_.CreateShuffleVector(result, part, picks)
-                    : builder_.CreateShuffleVector(part, picks);
-  }
-  return result;
-}
-
+/// Loads strided lanes in contiguous pieces that read nothing out of bounds: the last piece ends
+/// with the last required element or, if `mask` is not null, pieces read only the elements of the
+/// lanes that it enables.
 llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride,
-                                           int lanes) {
-  // Loads contiguous pieces, the last of which ends with the last required element, so that nothing
-  // out of bounds is read.
+                                           int lanes, llvm::Value* mask) {
   const int span = (lanes - 1) * stride + 1;
   llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
   llvm::Value* result = nullptr;
   for (int piece = 0; piece < stride; ++piece) {
-    const int begin = std::min(piece * lanes, span - lanes);
-    llvm::Value* part = load_lanes(
-        builder_.CreateConstInBoundsGEP1_64(in_memory, first, static_cast<std::uint64_t>(begin)),
-        element, lanes);
-    std::vector<int> picks;
+    const int begin = mask ? piece * lanes : std::min(piece * lanes, span - lanes);
+    std::vector<int> read, picks;
     for (int lane = 0; lane < lanes; ++lane) {
+      read.push_back((begin + lane) % stride == 0 ? (begin + lane) / stride : lanes);
       const int at = lane * stride;
       const bool is_here = at / lanes == piece;
       picks.push_back(is_here                        ? (result ? lanes : 0) + at - begin
                       : result && at / lanes < piece ? lane
                                                      : -1);
+    }
+    llvm::Value* part = nullptr;
+    if (mask) {
+      llvm::Value* none = llvm::Constant::getNullValue(mask->getType());
+      part = load_masked_lanes(builder_.CreateGEP(in_memory, first, int64(begin)), element,
+                               builder_.CreateShuffleVector(mask, none, read));
+    } else {
+      part = load_lanes(
+          builder_.CreateConstInBoundsGEP1_64(in_memory, first, static_cast<std::uint64_t>(begin)),
+          element, lanes);
     }
     result = result ? builder_.CreateShuffleVector(result, part, picks)
                     : builder_.CreateShuffleVector(part, picks);

@@ -57,13 +57,11 @@ class PackedEmitter {
 
  private:
   llvm::Function* make_computation() {
+    std::vector<Var> vars = func_.params;
+    for (const SizeBinding& size : signature_.sizes) vars.push_back(size.var);
+    vars.insert(vars.end(), signature_.zero_offsets.begin(), signature_.zero_offsets.end());
     std::vector<llvm::Type*> types;
-    for (const Var& param : func_.params)
-      types.push_back(register_type(module_.context(), param.dtype()));
-    for (const SizeBinding& size : signature_.sizes)
-      types.push_back(register_type(module_.context(), size.var.dtype()));
-    for (const Var& offset : signature_.zero_offsets)
-      types.push_back(register_type(module_.context(), offset.dtype()));
+    for (const Var& var : vars) types.push_back(register_type(module_.context(), var.dtype()));
     llvm::Type* status = llvm::Type::getInt32Ty(module_.context());
     if (module_.kernels()) types.push_back(status);
     llvm::Function* function = module_.make_function(llvm::FunctionType::get(status, types, false),
@@ -71,13 +69,13 @@ class PackedEmitter {
                                                      signature_.spec.name + "_compute");
     function->addFnAttr(llvm::Attribute::NoInline);
     FunctionEmitter emitter(module_, function, computation_);
-    unsigned n = 0;
-    for (const Var& param : func_.params) define_param(emitter, param, function->getArg(n++));
-    for (const SizeBinding& size : signature_.sizes)
-      emitter.define_size(size.var, function->getArg(n++));
-    for (const Var& offset : signature_.zero_offsets)
-      emitter.define_size(offset, function->getArg(n++));
-    if (module_.kernels()) emitter.run_on(function->getArg(n++));
+    for (unsigned n = 0; n < vars.size(); ++n) {
+      if (n < func_.params.size())
+        define_param(emitter, vars[n], function->getArg(n));
+      else
+        emitter.define_size(vars[n], function->getArg(n));
+    }
+    if (module_.kernels()) emitter.run_on(function->getArg(static_cast<unsigned>(vars.size())));
     emitter.body(func_.body);
     return function;
   }
@@ -131,12 +129,8 @@ class PackedEmitter {
     }
     tensors_.push_back(nullptr);
     const DataType t = param.dtype();
-    llvm::Value* value = nullptr;
-    if (t.is_handle()) value = builder.CreateLoad(builder.getPtrTy(), slot);
-    if (t.is_floating())
-      value = emitter.cast(builder.CreateLoad(builder.getDoubleTy(), slot), Float(64), t);
-    if (t.is_integral())
-      value = emitter.cast(builder.CreateLoad(builder.getInt64Ty(), slot), Int(64), t);
+    const DataType given = t.is_handle() ? t : t.is_floating() ? Float(64) : Int(64);
+    llvm::Value* value = emitter.cast(builder.CreateLoad(emitter.type(given), slot), given, t);
     emitter.define(param, value);
     return value;
   }

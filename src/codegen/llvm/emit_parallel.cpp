@@ -9,50 +9,33 @@ namespace tenon::codegen {
 
 using namespace tir;
 
-namespace {
-
-/// A body in the form that the runtime calls, with its captured variables in a struct.
-class RuntimeTask {
- public:
-  /// `own` are the types of the arguments that the runtime passes after the struct.
-  RuntimeTask(ModuleEmitter& module, const OutlinedBody& body, const std::vector<llvm::Type*>& own)
-      : values_(body.captured()) {
-    std::vector<llvm::Type*> fields;
-    for (llvm::Value* value : values_) fields.push_back(value->getType());
-    closure_ = llvm::StructType::get(module.context(), fields);
-    std::vector<llvm::Type*> types{llvm::PointerType::getUnqual(module.context())};
-    types.insert(types.end(), own.begin(), own.end());
-    entry_ = module.make_function(
-        llvm::FunctionType::get(llvm::Type::getInt32Ty(module.context()), types, false),
-        llvm::GlobalValue::InternalLinkage, body.function()->getName().str() + "_task");
-    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.context(), "entry", entry_));
-    std::vector<llvm::Value*> args;
-    for (unsigned n = 0; n < fields.size(); ++n)
-      args.push_back(
-          builder.CreateLoad(fields[n], builder.CreateStructGEP(closure_, entry_->getArg(0), n)));
-    for (unsigned n = 0; n < own.size(); ++n) args.push_back(entry_->getArg(n + 1));
-    builder.CreateRet(builder.CreateCall(body.function(), args));
+/// Calls `runtime` with the body in the form that the runtime calls: its captured variables are in
+/// a struct, which two arguments of type `own` follow.
+void FunctionEmitter::run_tasks(const OutlinedBody& body, llvm::Type* own, std::string_view runtime,
+                                std::vector<llvm::Value*> args) {
+  const std::vector<llvm::Value*>& values = body.captured();
+  std::vector<llvm::Type*> fields;
+  for (llvm::Value* value : values) fields.push_back(value->getType());
+  llvm::StructType* closure_type = llvm::StructType::get(module_.context(), fields);
+  llvm::Function* entry = module_.make_function(
+      llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getPtrTy(), own, own}, false),
+      llvm::GlobalValue::InternalLinkage, body.function()->getName().str() + "_task");
+  // Bodies of vector loops capture vectors.
+  const llvm::Align alignment = module_.module().getDataLayout().getABITypeAlign(closure_type);
+  llvm::Value* closure =
+      entry_alloca(closure_type, nullptr, static_cast<int>(alignment.value()), "closure");
+  llvm::IRBuilder<> inside(llvm::BasicBlock::Create(module_.context(), "entry", entry));
+  std::vector<llvm::Value*> unpacked;
+  for (unsigned n = 0; n < values.size(); ++n) {
+    builder_.CreateStore(values[n], builder_.CreateStructGEP(closure_type, closure, n));
+    unpacked.push_back(
+        inside.CreateLoad(fields[n], inside.CreateStructGEP(closure_type, entry->getArg(0), n)));
   }
-
-  llvm::Function* entry() const { return entry_; }
-  llvm::StructType* closure() const { return closure_; }
-  /// Returns the alignment of the widest captured value: bodies of vector loops capture vectors.
-  int alignment() const {
-    const llvm::DataLayout& layout = entry_->getParent()->getDataLayout();
-    return static_cast<int>(layout.getABITypeAlign(closure_).value());
-  }
-  void fill(llvm::IRBuilder<>& builder, llvm::Value* closure) const {
-    for (unsigned n = 0; n < values_.size(); ++n)
-      builder.CreateStore(values_[n], builder.CreateStructGEP(closure_, closure, n));
-  }
-
- private:
-  std::vector<llvm::Value*> values_;
-  llvm::StructType* closure_;
-  llvm::Function* entry_;
-};
-
-}  // namespace
+  unpacked.insert(unpacked.end(), {entry->getArg(1), entry->getArg(2)});
+  inside.CreateRet(inside.CreateCall(body.function(), unpacked));
+  args.insert(args.begin(), {entry, closure});
+  check_status(builder_.CreateCall(module_.runtime_function(runtime), args));
+}
 
 void FunctionEmitter::parallel_loop(const For& n) {
   llvm::Type* wide = builder_.getInt64Ty();
@@ -68,11 +51,7 @@ void FunctionEmitter::parallel_loop(const For& n) {
 
   llvm::Value* first = index(n.min);
   llvm::Value* last = builder_.CreateAdd(first, index(n.extent), "", false, true);
-  const RuntimeTask task(module_, outlined, {wide, wide});
-  llvm::Value* closure = entry_alloca(task.closure(), nullptr, task.alignment(), "closure");
-  task.fill(builder_, closure);
-  check_status(builder_.CreateCall(module_.runtime_function("tenon_parallel_for"),
-                                   {task.entry(), closure, first, last}));
+  run_tasks(outlined, wide, "tenon_parallel_for", {first, last});
 }
 
 void FunctionEmitter::parallel_region(const Stmt& body) {
@@ -84,11 +63,7 @@ void FunctionEmitter::parallel_region(const Stmt& body) {
   inner.define_size(inner.task_->id, outlined.own_argument(0));
   inner.define_size(inner.task_->count, outlined.own_argument(1));
   inner.body(body);
-  const RuntimeTask task(module_, outlined, {number, number});
-  llvm::Value* closure = entry_alloca(task.closure(), nullptr, task.alignment(), "closure");
-  task.fill(builder_, closure);
-  check_status(builder_.CreateCall(module_.runtime_function("tenon_parallel_launch"),
-                                   {task.entry(), closure, int32(0)}));
+  run_tasks(outlined, number, "tenon_parallel_launch", {int32(0)});
 }
 
 }  // namespace tenon::codegen

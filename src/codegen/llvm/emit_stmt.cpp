@@ -53,19 +53,7 @@ void FunctionEmitter::stmt(const Stmt& s) {
 }
 
 void FunctionEmitter::stmt_code(const Stmt& s) {
-  auto never = [](const char* what) {
-    internal_error(std::string(what) + " is left in lowered code");
-  };
-  match(
-      s.node().value, [&](const Store& n) { emit(n); },
-      [&](const Realize&) { never("a realized region"); },
-      [&](const BufferView&) { never("a view of a buffer"); }, [&](const Allocate& n) { emit(n); },
-      [&](const For& n) { emit(n); }, [&](const While& n) { emit(n); },
-      [&](const If& n) { emit(n); }, [&](const Let& n) { emit(n); },
-      [&](const Assert& n) { emit(n); }, [&](const Attr& n) { emit(n); },
-      [&](const Evaluate& n) { emit(n); }, [&](const Seq& n) { emit(n); },
-      [&](const Prefetch&) { never("a prefetch of a region"); },
-      [&](const BlockRealize&) { never("a block"); });
+  visit_lowered(s, [&](const auto& n) { emit(n); });
 }
 
 void FunctionEmitter::emit(const Store& n) {

@@ -21,6 +21,8 @@
 
 namespace tenon::codegen {
 
+class OutlinedBody;
+
 class FunctionEmitter {
  public:
   /// `function` has no body yet and returns a status; it is the computation, or a part of it.
@@ -70,6 +72,8 @@ class FunctionEmitter {
                    tir::ForKind kind);
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
+  void run_tasks(const OutlinedBody& body, llvm::Type* own, std::string_view runtime,
+                 std::vector<llvm::Value*> args);
   /// Continues if the status is kTenonOk, otherwise returns it from the function.
   void check_status(llvm::Value* status);
   void fail(const std::string& message);
@@ -142,8 +146,6 @@ class FunctionEmitter {
   /// Load only the lanes of the mask; the other lanes are 0.
   llvm::Value* load_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* mask);
   llvm::Value* load_masked_lanes(llvm::Value* address, DataType element, llvm::Value* mask);
-  llvm::Value* load_masked_strided(llvm::Value* first, DataType element, int stride,
-                                   llvm::Value* mask);
   llvm::Value* gather(llvm::Value* addresses, DataType element, llvm::Value* mask);
   void store_lanes(llvm::Value* address, DataType element, llvm::Value* value);
   /// Stores the lanes that take the enclosing branch.
@@ -159,7 +161,8 @@ class FunctionEmitter {
   /// Loads lanes at constant positions in stack memory by one load and a shuffle. Returns null if
   /// the positions are not constant or span too many elements.
   llvm::Value* load_picked(const tir::Buffer& buffer, const std::vector<llvm::Value*>& positions);
-  llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes);
+  llvm::Value* load_strided(llvm::Value* first, DataType element, int stride, int lanes,
+                            llvm::Value* mask);
   /// Returns the positions of the lanes of a vector index.
   std::vector<llvm::Value*> lane_positions(const tir::Expr& index);
   llvm::Value* concatenate(const std::vector<llvm::Value*>& parts);
@@ -184,6 +187,7 @@ class FunctionEmitter {
   llvm::CallBase* call_foreign(llvm::FunctionCallee function,
                                const std::vector<llvm::Value*>& args);
   llvm::Value* call_llvm(const tir::Call& n, DataType type);
+  llvm::Value* in_64_bits(const tir::Expr& arg);
   llvm::Value* call_packed(const tir::Call& n);
   llvm::Value* stack_array(const tir::Call& n);
   llvm::Value* stack_shape(const tir::Call& n);

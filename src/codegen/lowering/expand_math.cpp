@@ -663,46 +663,30 @@ class Float64InPairs final : public AnglesAndPowers<Pair> {
 
 std::optional<MathFunction> expand_math(Intrin function, DataType type,
                                         const MathInstructions& instructions) {
+  using Function = Expr (Functions::*)(const Expr&);
+  constexpr std::pair<Intrin, Function> kFunctions[] = {
+      {Intrin::exp, &Functions::exp},     {Intrin::exp2, &Functions::exp2},
+      {Intrin::exp10, &Functions::exp10}, {Intrin::log, &Functions::log},
+      {Intrin::log2, &Functions::log2},   {Intrin::log10, &Functions::log10},
+      {Intrin::tanh, &Functions::tanh},   {Intrin::erf, &Functions::erf}};
   const Var x("x", type), y("y", type);
-  const auto in_format = [&](auto value_of) {
+  for (const auto& [intrin, value_of] : kFunctions) {
+    if (intrin != function) continue;
     Functions functions(type, instructions);
-    return MathFunction{{x}, functions.with_definitions(value_of(functions))};
-  };
-  const auto in_more_digits = [&](std::vector<Var> params, auto value_of) {
-    const auto expand = [&](auto functions) {
-      return MathFunction{std::move(params), functions.with_definitions(value_of(functions))};
-    };
-    return type.bits == 32 ? expand(Float32InDouble(type, instructions))
-                           : expand(Float64InPairs(type, instructions));
-  };
-  switch (function) {
-    case Intrin::exp:
-      return in_format([&](auto& f) { return f.exp(x); });
-    case Intrin::exp2:
-      return in_format([&](auto& f) { return f.exp2(x); });
-    case Intrin::exp10:
-      return in_format([&](auto& f) { return f.exp10(x); });
-    case Intrin::log:
-      return in_format([&](auto& f) { return f.log(x); });
-    case Intrin::log2:
-      return in_format([&](auto& f) { return f.log2(x); });
-    case Intrin::log10:
-      return in_format([&](auto& f) { return f.log10(x); });
-    case Intrin::tanh:
-      return in_format([&](auto& f) { return f.tanh(x); });
-    case Intrin::erf:
-      return in_format([&](auto& f) { return f.erf(x); });
-    case Intrin::sin:
-      return in_more_digits({x}, [&](auto& f) { return f.sin(x); });
-    case Intrin::cos:
-      return in_more_digits({x}, [&](auto& f) { return f.cos(x); });
-    case Intrin::tan:
-      return in_more_digits({x}, [&](auto& f) { return f.tan(x); });
-    case Intrin::pow:
-      return in_more_digits({x, y}, [&](auto& f) { return f.pow(x, y); });
-    default:
-      return std::nullopt;
+    return MathFunction{{x}, functions.with_definitions((functions.*value_of)(x))};
   }
+  const auto in_more_digits = [&](auto functions) -> std::optional<MathFunction> {
+    const auto result = [&](std::vector<Var> params, const Expr& value) {
+      return MathFunction{std::move(params), functions.with_definitions(value)};
+    };
+    if (function == Intrin::sin) return result({x}, functions.sin(x));
+    if (function == Intrin::cos) return result({x}, functions.cos(x));
+    if (function == Intrin::tan) return result({x}, functions.tan(x));
+    if (function == Intrin::pow) return result({x, y}, functions.pow(x, y));
+    return std::nullopt;
+  };
+  return type.bits == 32 ? in_more_digits(Float32InDouble(type, instructions))
+                         : in_more_digits(Float64InPairs(type, instructions));
 }
 
 }  // namespace tenon::codegen
