@@ -84,7 +84,7 @@ ENVIRONMENT = re.compile(r"\b(secure_)?getenv\s*\(|\benviron\b")
 
 
 def room_of_folder(parts):
-    """The room that contains the path (its parts below src/ or include/tenon/); None if there is none."""
+    """The room that contains the path (its parts below src/ or include/tenon/); None if absent."""
     for length in (2, 1):
         name = "/".join(parts[:length])
         if len(parts) > length and name in ROOMS:
@@ -140,7 +140,7 @@ def closure(room):
 
 
 def resolve(path, quoted, name):
-    """The file of ours that the include names, relative to the root; None if it is none of ours."""
+    """The file of ours that the include names, relative to the root; None for a foreign header."""
     bases = ["include", "src", ".", "src/python"]
     if quoted:
         bases.insert(0, path.parent)
@@ -205,7 +205,7 @@ def main():
             continue
         folder = path.parts[2] if kind == "private" and len(path.parts) > 3 else None
         if room in SUB_ROOMS and folder and folder not in SUB_ROOMS[room]:
-            problems.append(f"{path}: {folder} is none of the sub-rooms of {room}")
+            problems.append(f"{path}: {folder} is not a sub-room of {room}")
         for number, line in enumerate(sources.text(path).splitlines(), 1):
             match = INCLUDE.match(line)
             if match:

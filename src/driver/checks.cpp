@@ -125,7 +125,7 @@ void refuse_unbound_outputs(const te::StageGraph& graph, const std::vector<Lower
     if (std::find(passed.begin(), passed.end(), output) != passed.end()) continue;
     throw LowerError(
         "build: `" + graph.stage(output).origin_op.name() +
-            "` is an output of the schedule and none of the arguments, so that its result would "
+            "` is an output of the schedule and not among the arguments, so that its result would "
             "be lost; pass it, or create the schedule of what is passed",
         where);
   }

@@ -125,7 +125,7 @@ class BlockMaker {
   void check_given(const Operation& op) const {
     if (find(op.output(0))) return;
     throw ScheduleError("create_prim_func `" + options_.name + "`: placeholder `" + op.name() +
-                            "` is read and is none of the arguments",
+                            "` is read and is not among the arguments",
                         where_);
   }
 
@@ -325,7 +325,7 @@ PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
   if (outputs.empty())
     throw TypeError(
         "create_prim_func `" + options.name +
-            "`: none of the arguments is computed; give the tensors to compute among them",
+            "`: no argument is computed; give the tensors to compute among them",
         where);
   return with_deep_stack([&] {
     if (options.blocks) return blocks_of(outputs, arguments, options, where);

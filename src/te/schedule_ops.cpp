@@ -387,7 +387,7 @@ class FunctionMaker {
     for (const auto& [tensor, buffer] : options_.binds) {
       if (!is_parameter(buffer))
         throw ScheduleError("binds: buffer `" + buffer.name() + "` for tensor `" + tensor.name() +
-                                "` is none of the arguments; pass the buffer or the tensor",
+                                "` is not among the arguments; pass the buffer or the tensor",
                             where_);
       buffers_.set_argument(tensor, buffer);
     }
@@ -504,7 +504,7 @@ class FunctionMaker {
       throw ScheduleError("placeholder `" + stage.op.name() + "`, declared at " +
                               to_string(stage.op.where()) + ", is read by stage `" +
                               graph_.stage(graph_.readers(id).front()).origin_op.name() +
-                              "` but is none of the arguments; add it to the arguments",
+                              "` but is not among the arguments; add it to the arguments",
                           where_);
     }
   }

@@ -32,13 +32,13 @@ struct FunctionTest : ::testing::Test {
 
 TEST_F(FunctionTest, NeedsSomethingToCompute) {
   EXPECT_TRUE(refuses<TypeError>([&] { te::create_prim_func({A}, {.name = "f"}); },
-                                 {"create_prim_func `f`", "none of the arguments is computed"}));
+                                 {"create_prim_func `f`", "no argument is computed"}));
   EXPECT_TRUE(refuses<TypeError>([&] { te::create_prim_func({}); }, {"create_prim_func `main`"}));
 }
 
 TEST_F(FunctionTest, NeedsEveryPlaceholder) {
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::create_prim_func({B}); },
-                                     {"placeholder `A`", "none of the arguments"}));
+                                     {"placeholder `A`", "not among the arguments"}));
   EXPECT_TRUE(refuses<ScheduleError>([&] { te::create_prim_func({A, A, B}); }, {"`A`", "twice"}));
 }
 

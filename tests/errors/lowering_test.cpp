@@ -170,8 +170,8 @@ TEST_F(AddTest, OneBufferPerTensorAndItIsAnArgument) {
   };
   refused([&] { lower_with({A, B}, {{A, b}, {A, c}}); }, {"`A`", "two buffers", "`b`", "`c`"});
   refused([&] { lower_with({A, B}, {{A, b}, {B, b}}); }, {"`b`", "twice"});
-  refused([&] { lower_with({B}, {{A, b}}); }, {"`b`", "`A`", "none of the arguments"});
-  refused([&] { lower_with({b, B}, {}); }, {"`A`", "none of the arguments"});
+  refused([&] { lower_with({B}, {{A, b}}); }, {"`b`", "`A`", "not among the arguments"});
+  refused([&] { lower_with({b, B}, {}); }, {"`A`", "not among the arguments"});
   EXPECT_NO_THROW(lower_with({b, B}, {{A, b}}));
 }
 
