@@ -4,7 +4,7 @@
     check_prose.py [FOLDER or FILE]...
 
 Prints `file:line: found: write instead` for each finding and exits with 1 if there is any. Without arguments
-it checks the folders that pass (`CLEAN`).
+it checks the product, its tests and the tutorials (`CLEAN`).
 """
 
 import re
@@ -13,7 +13,7 @@ import sys
 import comments
 import sources
 
-CLEAN = ("include", "runtime", "src")
+CLEAN = ("include", "runtime", "src", "tests", "tutorials")
 
 # The first word of a comment, and what to write instead. These openings leave out the noun that is described.
 NOUN_FIRST = "begin with a noun phrase or a third-person verb (\"The stage that ...\", \"Returns ...\")"

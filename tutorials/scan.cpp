@@ -38,7 +38,7 @@ struct RunningSums {
   }
 };
 
-/// As declared: all columns of step 0, then all columns of each later step.
+/// The declared order: all columns of step 0, then all columns of each later step.
 void one_state(ScheduleProgram& program) {
   const RunningSums p;
   program.print("=== one state: running sums ===\n");

@@ -1,4 +1,4 @@
-// Which regions are found in the bodies of blocks.
+// Checks which regions are found in the bodies of blocks.
 #include "tenon/arith/block_access.h"
 
 #include <gtest/gtest.h>

@@ -136,7 +136,7 @@ TEST(Bounds, ContainEveryQuotientAndRemainder) {
   }
 }
 
-/// Of a loop without iterations, and of an unsigned 0.
+/// Divisors without a value: the variable of a loop without iterations, and an unsigned 0.
 TEST(Bounds, OfAQuotientWithoutADivisorAreThoseOfItsType) {
   const Var a("a"), none("none"), w("w", UInt(8)), zero("zero", UInt(8));
   Facts facts;

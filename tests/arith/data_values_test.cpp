@@ -233,7 +233,7 @@ class Evaluation {
 bool is_same(const Value& a, const Value& b, DataType type) {
   if (!type.is_floating()) return a.i == b.i;
   if (std::isnan(a.f) || std::isnan(b.f)) return std::isnan(a.f) && std::isnan(b.f);
-  // Which zero a maximum gives is open.
+  // A maximum may give either zero.
   return a.f == b.f;
 }
 

@@ -1,5 +1,4 @@
-// What the engine claims about loops is compared with what an enumeration of their iterations
-// finds.
+// Compares what the engine claims about loops with what an enumeration of their iterations finds.
 #include "tenon/arith/dependence.h"
 
 #include <gtest/gtest.h>
@@ -320,7 +319,7 @@ Outcome compare(bool is_affine, bool has_guards, unsigned seed, int programs) {
 TEST(Dependence, NoConflictOfRandomAffineAccessesIsMissed) {
   const Outcome outcome = compare(true, false, 1, 600);
   EXPECT_EQ(outcome.wrong, 0);
-  // Of the disjoint pairs with constant bounds, the greatest part is proved.
+  // Most of the disjoint pairs with constant bounds are proved.
   EXPECT_GT(outcome.proved, outcome.disjoint * 9 / 10)
       << outcome.proved << " of " << outcome.disjoint;
   RecordProperty("proved", outcome.proved);

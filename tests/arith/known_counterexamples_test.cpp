@@ -41,7 +41,7 @@ TEST_F(KnownCounterexamples, OfQuotientsThatRoundTowardsZero) {
   keeps_its_value(truncdiv(x + 5, 3) - truncdiv(x, 3));                     // 1: 2, not 1
   keeps_its_value(truncmod(truncdiv(truncmod(x, 20), 2) * 2, 4), -45, 45);  // 3: 2, not 1
   keeps_its_value(truncmod(x + y * -10, 2));                                // 1, 1: -1, not 1
-  keeps_its_value(truncmod(x, 5) + floormod(x, 5) * 10);  // of both roundings at once
+  keeps_its_value(truncmod(x, 5) + floormod(x, 5) * 10);  // both roundings in one sum
 }
 
 TEST_F(KnownCounterexamples, OfMinimaAndMaxima) {
@@ -62,7 +62,7 @@ TEST_F(KnownCounterexamples, OfComparisons) {
 TEST_F(KnownCounterexamples, OfRemaindersAndShifts) {
   keeps_its_value(floormod(x * 32 + y, 64));  // 0, -1: 63, not -1
   keeps_its_value(floormod(floormod(x + 1, 2) + y * 2, 4));
-  keeps_its_value(1 << (x + 7));  // of 10: 1024, not 0
+  keeps_its_value(1 << (x + 7));  // 3: 1024, not 0
   keeps_its_value(floordiv(x * -4, 3) + floordiv(x * 4, -3));
 }
 

@@ -1,4 +1,4 @@
-// What rules' conditions cost, and that they are asked again when the facts change.
+// Checks the cost of rules' conditions, and that conditions are proved anew when the facts change.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -23,7 +23,7 @@ constexpr int kLanes = 4;
 constexpr int kMin = -9, kGreatest = 9;
 constexpr std::size_t kMaxPoints = 200'000;
 
-/// What the names of a rule stand for; vectors are looked at one lane at a time.
+/// The values of the names of a rule; vectors are evaluated one lane at a time.
 struct Point {
   std::array<std::int64_t, kExpressionSlots> expressions{};
   std::array<std::int64_t, kConditionSlots> conditions{};
@@ -291,7 +291,7 @@ Audit audit(const Rule& rule) {
     const auto from = value(rule.from);
     if (!from || (rule.condition != kNone && !value.holds(rule.condition))) return;
     const auto to = value(rule.to);
-    // Of exact integers everything is defined where the left side is.
+    // Exact integers are defined wherever the left side is.
     if (!to && !std::same_as<Domain, Exact>) return;
     ++result.applied;
     if (!to || !is_same(*to, *from)) result.counterexample = at;

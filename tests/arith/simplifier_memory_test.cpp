@@ -1,5 +1,5 @@
-// What is remembered must be what would be found again: the same simplifications with a memory and
-// without, under facts that come and go.
+// Memoized results must equal computed ones: runs the same simplifications with a memory and
+// without, under facts that begin and end.
 #include "tenon/arith/simplifier_memory.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(SimplifierMemory, FollowsTheValuesOfVariables) {
   facts.bind(i, k + 4);
   const Expr e = i < 8;
   EXPECT_EQ(text_of(e, facts), "True");
-  // Of i itself nothing else is known than before.
+  // Only the range of `k` changes; `i` is still bound to k + 4.
   facts.bind(k, Range(0, 8), true);
   EXPECT_EQ(text_of(e, facts), "(k < 4)");
 }

@@ -178,7 +178,7 @@ TEST(Simplify, RangesOfAReductionsAxesEndWithIt) {
   EXPECT_FALSE(can_prove(k >= 1, facts));
 }
 
-TEST(Simplify, BehindAReductionItsAxisRangesAsBefore) {
+TEST(Simplify, FactsAboutAReductionAxisEndWithTheReduction) {
   const Var k("k");
   Facts facts;
   facts.bind(k, Range(0, 16));

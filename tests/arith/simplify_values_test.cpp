@@ -187,7 +187,7 @@ TEST(SimplifyValues, BoundsAndModularSetsContainAllValues) {
   }
 }
 
-/// As a larger number, what wraps is what it has become.
+/// A wrapped value that is cast to a wider type keeps its wrapped value.
 TEST(SimplifyValues, OfTypesThatWrap) {
   for (const DataType type : {UInt(8), Int(8), UInt(16), UInt(32)}) {
     const std::vector<Var> vars = {Var("x", type), Var("y", type)};

@@ -32,7 +32,7 @@ TEST(Wraps, SumsOfPositionsDoNot) {
     EXPECT_FALSE(wraps(e)) << e;
 }
 
-TEST(Wraps, WhatElementsCallsAndCastsFromDataTakePartInDoes) {
+TEST(Wraps, ArithmeticOnDataWraps) {
   const Var f("f", Float(32)), u("u", UInt(8));
   for (const Expr& e : std::vector<Expr>{
            element() + 1, element() + i * 4, i < element(), cast(Int(64), element(Int(8))) * 2,

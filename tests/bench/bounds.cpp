@@ -1,9 +1,8 @@
 // bounds [COUNT [FIRST SEED]]: how much of the memory of stages is touched, and how often their
-// elements are computed, in random programs of affine indices: with the bounds that known texts
-// show, and with exact ones; and how much memory TVM's rules give
-// (tests/common/reference_bounds.h). Prints the first programs of which exact memory is still
-// larger than the greatest box that is read of it. (It is never smaller: the interpreter checks
-// every access.)
+// elements are computed, in random programs of affine indices: with the bounds of TVM 0.9 text, and
+// with exact ones; and how much memory TVM's rules give (tests/common/reference_bounds.h). Prints
+// the first programs whose exact memory is still larger than the greatest box that is read of it.
+// (It is never smaller: the interpreter checks every access.)
 #include <tenon/tenon.h>
 
 #include <algorithm>
@@ -21,7 +20,8 @@ using namespace tenon;
 
 namespace {
 
-/// Of a share of each stage: how many stages, how many of them at exactly 1.
+/// Statistics of one share over all stages: the number of stages, and how many of them have exactly
+/// 1.
 struct Column {
   int stages = 0, exact = 0;
   double sum = 0, worst = 1;

@@ -22,7 +22,7 @@ struct Program {
   std::vector<LowerArgument> args;
 };
 
-/// So many element-wise stages of 1024 elements, each at root.
+/// A chain of `length` element-wise stages of 1024 elements, each at root.
 Program chain(int length) {
   const te::Tensor first = te::placeholder({1024}, "A");
   te::Tensor last = first;
@@ -44,7 +44,7 @@ Program unrolled(int size) {
   return {s, {A, B}};
 }
 
-/// So many stages over [n, n], each at root.
+/// A chain of `length` stages over [n, n], each at root.
 Program symbolic(int length) {
   const Var n = te::size_var("n");
   const te::Tensor first = te::placeholder({n, n}, "A");
@@ -58,7 +58,7 @@ Program symbolic(int length) {
   return {te::create_schedule({last}), {first, last}};
 }
 
-/// Of this process: other programs do not count.
+/// Processor time of this process: other programs do not count.
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 void print_row(const std::string& name, int size, Progress& progress) {

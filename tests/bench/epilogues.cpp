@@ -1,6 +1,6 @@
-// What it costs to map the result of a product or a convolution on: a layer beside the same without
-// bias and activation, both by topi's schedule, in turns. The last column is the speed of the layer
-// as a part of the other's: 1 where what is mapped on is for nothing.
+// Measures the cost of an epilogue after a product or a convolution: times a layer alongside the
+// same operation without bias and activation, both under topi's schedule, in turns. The last column
+// is the speed of the layer relative to the other's: 1 means that the epilogue is free.
 //
 //   epilogues --filter dense --threads 2
 #include <tenon/tenon.h>

@@ -72,7 +72,7 @@ Program diamonds(int stages) {
   return {te::create_schedule({last}), {first, last}};
 }
 
-/// So many axes of 16 elements, each split four times.
+/// `axes` axes of 16 elements, each split four times.
 Program splits(int axes) {
   const std::vector<tir::Expr> shape(static_cast<std::size_t>(axes), 16);
   const te::Tensor A = te::placeholder(shape, "A");
@@ -102,7 +102,7 @@ Program unrolled(int statements) {
 
 // ---- times --------------------------------------------------------------------------------------
 
-/// Of this process: other programs do not count.
+/// Processor time of this process: other programs do not count.
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// The least of several, in so much time.
@@ -157,7 +157,7 @@ void print_row(const Row& row, int most, Progress& progress) {
   }
   progress.hide();
   std::cout << std::left << std::setw(12) << row.name << std::right << cells;
-  // What is the same for all sizes hides how short ones grow.
+  // Costs that are independent of the size hide the growth at small sizes.
   if (points.size() > 2)
     std::cout << std::fixed << std::setprecision(2) << std::setw(8)
               << exponent_of({points.end() - 3, points.end()});

@@ -1,5 +1,5 @@
-// What functions of mathematics cost on float32, in nanoseconds per element of an array that the
-// first cache holds: the C library's function in a loop of C++, and Tenon's under the default
+// Measures mathematical functions on float32, in nanoseconds per element of an array that fits in
+// the first cache: the C library's function in a loop of C++, and Tenon's under the default
 // schedule and with vectors as wide as the processor's.
 #include <tenon/tenon.h>
 

@@ -27,12 +27,12 @@ namespace {
 struct Shape {
   int m, n, k;
   bool transpose_a = false, transpose_b = false;
-  /// Of the factors.
+  /// Types of the factors.
   DataType of_a = Float(32), of_b = Float(32);
-  /// So many products of this shape; 0: one, of matrices without a dimension for it.
+  /// Number of products of this shape; 0: one, of matrices without a batch dimension.
   int batch = 0;
 
-  /// What products are added up in.
+  /// Type of the accumulator.
   DataType sum() const { return of_a.is_integral() ? Int(32) : Float(32); }
 };
 
@@ -61,7 +61,8 @@ const std::vector<Shape> kShapes = {{32, 32, 32},
                                     {.m = 128, .n = 128, .k = 64, .batch = 32},
                                     {.m = 16, .n = 16, .k = 16, .batch = 512}};
 
-/// By the names of --type: bytes are signed, or those of the first factor are not.
+/// Types of the factors by the names of --type: bytes of both factors are signed, or the first
+/// factor's are unsigned.
 const std::map<std::string, std::pair<DataType, DataType>> kTypes = {
     {"float32", {Float(32), Float(32)}},
     {"float16", {Float(16), Float(16)}},
@@ -110,7 +111,7 @@ std::vector<bench::Contest> peers_of(const Shape& shape, const Arrays& arrays, i
   std::vector<bench::Contest> contests;
   const auto [a, b, ours, theirs] = arrays;
   if (shape.batch > 0) {
-    // Of libraries that know no batches, one product after the other.
+    // Libraries without batched products compute one product after the other.
     std::map<std::string, std::vector<std::function<void()>>> products;
     for (std::int64_t n = 0; n < shape.batch; ++n)
       for (const LibraryProduct& peer : bench::peers_of(
@@ -149,7 +150,7 @@ bool are_equal(const Shape& shape, const Arrays& arrays) {
   if (shape.of_a.is_integral())
     return bench::first_difference<std::int32_t>(arrays.ours, arrays.theirs,
                                                  [](double) { return 0.0; }) < 0;
-  // By the rounding of sums in another order.
+  // Tolerance for the rounding of sums in another order.
   const double most = 1e-6 * shape.k * std::sqrt(shape.k) + 1e-4;
   return bench::first_difference<float>(arrays.ours, arrays.theirs, [&](double) { return most; }) <
          0;

@@ -29,7 +29,7 @@ namespace {
 
 using runtime::NDArray;
 
-/// What is computed from a matrix, with a factor and a term for each column.
+/// The arrays of an operation on a matrix, with a factor and a term for each column.
 struct Arrays {
   int rows, columns;
   NDArray x, gamma, beta, ours, theirs;
@@ -37,7 +37,7 @@ struct Arrays {
 
 struct Work {
   const char* name;
-  /// Of all arrays that are read and written, in elements of the matrix.
+  /// Size of all arrays that are read and written, in elements of the matrix.
   double traffic;
   std::vector<std::int64_t> (*result)(std::int64_t rows, std::int64_t columns);
   te::Schedule (*schedule)(const te::Tensor& out, const tir::TargetFacts& target);

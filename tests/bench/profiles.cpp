@@ -1,10 +1,12 @@
-// What profiles cost, and whether their shares are true. Ends with 1 where a bound is not kept.
+// Measures what profiles cost, and checks whether their shares are true. Ends with 1 if a bound is
+// not kept.
 //
 //   build/bench/profiles [rows]        # of the product of matrices; 1024
 //
-// Cost: a profiled program beside the same one without a profile, for stages of one microsecond and
-// longer. Shares: a product whose second factor is laid out in panels first, as the matmul ladder's
-// register tile does it, beside the times of its two stages as programs of their own.
+// Cost: a profiled program compared with the same one without a profile, for stages of one
+// microsecond and longer. Shares: a product whose second factor is first packed into panels, as in
+// the matmul ladder's register tile, compared with the times of its two stages as programs of their
+// own.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -138,7 +140,7 @@ bool shares_are_kept(int n, int threads) {
 
   const runtime::NDArray a = random({n, n}), b = random({n, n}), c = random({n, n}),
                          p = random({n / product.width, n, product.width});
-  // What is profiled is warm, as what is timed alone is.
+  // Warms up the profiled program, as the stages are that are timed alone.
   both["main"](a, b, c);
   std::vector<double> by_profile, by_times;
   for (int round = 0; round < kRounds; ++round) {

@@ -1,5 +1,5 @@
-// What tuning finds, and what the learned model is good for: a line for each thing that it is to
-// show, with the bound that it is held to.
+// Measures tuning and the learned model: prints a line for each claim, with the bound that it is
+// held to.
 //
 //   tuning                                   all of it
 //   tuning --show=hand,default,candidates    some: hand, default, candidates, product, conv2d, models
@@ -192,7 +192,7 @@ void show_contest(const char* what, const tir::IRModule& mod, const tune::Databa
     std::printf(" %s %.1f", contest.name.c_str(), flops / seconds.at(contest.name) / 1e9);
   std::printf("\n");
   const double tuned = seconds.at("tuned");
-  // Of products topi's schedule is asked for, of convolutions oneDNN.
+  // The peer is topi for products, and oneDNN for convolutions.
   const char* const peer = std::string(what).starts_with("conv2d") ? "oneDNN" : "topi";
   if (seconds.contains(peer))
     show((std::string("speed beside ") + peer).c_str(), seconds.at(peer) / tuned,
@@ -244,7 +244,7 @@ void show_convolution(const Options& options) {
   show_contest("conv2d 1x64x56x56 to 64, 3x3", mod, database, contests);
 }
 
-/// Of one round: what later rounds try depends on what was measured.
+/// Compares the candidates of one round only: later rounds depend on the measured times.
 void show_candidates(const Options& options) {
   const tir::IRModule mod = bench::product(64);
   std::set<std::vector<std::string>> seen;
@@ -266,11 +266,12 @@ void show_candidates(const Options& options) {
 struct Search {  // In the order measured.
   std::vector<double> seconds;
   std::vector<tir::IRModule> candidates;
-  /// Of what the model had not seen, with what was measured then: Kendall's tau.
+  /// Kendall's tau of predictions for candidates that the model had not seen and their measured
+  /// times.
   double correlation = 0;
 
   double least() const { return *std::min_element(seconds.begin(), seconds.end()); }
-  /// As many as there are and one more: it is not reached.
+  /// One more than the number of trials if the limit is not reached.
   int trials_to(double limit) const {
     const auto at =
         std::find_if(seconds.begin(), seconds.end(), [&](double own) { return own <= limit; });

@@ -1,5 +1,5 @@
-// What loops cost that no schedule has touched, or only a little: in microseconds a call, by this
-// build, by another one, and by plain C at -O3 for this processor.
+// Measures loops without a schedule, or with a small one: in microseconds a call, by this build, by
+// another one, and by plain C at -O3 for this processor.
 //
 //   unscheduled_loops                                          this build, and C
 //   unscheduled_loops --against=other/build/bench/unscheduled_loops   and another build's program
@@ -37,7 +37,7 @@ struct Row {
   std::function<Program()> make;
   /// The body of `void f(void** p)`; p has the arrays in the order of the arguments.
   std::string in_c;
-  /// Of symbolic extents.
+  /// The value of symbolic extents.
   std::int64_t size = 1000;
 };
 
@@ -388,7 +388,8 @@ double time_in_c(const Row& row, std::size_t number, void* library) {
   return least_time([&] { function(pointers.data()); });
 }
 
-/// What the program of another build prints with --times: a row's number and its time per line.
+/// Returns what the program of another build prints with --times: a row's number and its time per
+/// line.
 std::map<std::size_t, double> times_of(const std::string& program, const std::string& rows) {
   std::map<std::size_t, double> times;
   FILE* output = popen((program + " --times --rows='" + rows + "'").c_str(), "r");

@@ -41,7 +41,7 @@ constexpr const char* kRaces = "in the reference's loops threads race for the su
 constexpr const char* kNoProgram = "the reference lost what a name stands for";
 constexpr const char* kLostGuard = "the reference lost the guard of a split that does not divide";
 
-/// Where the text is not the reference's, and why.
+/// Programs whose text differs from the reference's, and why.
 const std::map<std::string, const char*> kDepartures = {{"0130", kCarried},
                                                         {"0165", kNoProgram},
                                                         {"0206", kLostGuard},
@@ -73,7 +73,7 @@ TEST_P(BlockLoops, AreThoseOfTheReference) {
   EXPECT_EQ(normalized(text.str()), normalized(file_text(path_of(number, ".loops.txt"))));
 }
 
-/// Of 0050, other statements are inside of the loop that the threads share.
+/// In 0050, other statements are inside of the loop that the threads share.
 TEST(BlockLoopsOfThreads, ThatRaceForASumReduceTogetherOrAreRefused) {
   const tir::PrimFunc after = lower(module_after("0150").functions.at("main")).functions.at("main");
   EXPECT_TRUE(check_functions(module_before("0150").functions.at("main"), after).fine());

@@ -54,7 +54,7 @@ TEST(NestedThreads, AThreadRunsAllIterationsOfALoopThatNeedsIt) {
   }
 }
 
-TEST(NestedThreads, SoDoBlocksOfThreads) {
+TEST(NestedThreads, NestedBlockAxesGiveSerialResults) {
   expect_right(
       function("    for i in T.thread_binding(8, thread=\"blockIdx.x\"):\n"
                "            for j in T.thread_binding(6, thread=\"blockIdx.x\"):\n" +
@@ -134,7 +134,7 @@ TEST(NestedThreads, LoopsBesideEachOtherKeepTheirThreads) {
   EXPECT_EQ(text.find("for (j_0"), std::string::npos) << text;
 }
 
-/// As two steps of a schedule.
+/// Binds in two steps of a schedule.
 TEST(NestedThreads, ASumUnderTwoBindingsOfOneIndex) {
   const tir::IRModule mod = parse_script(
       "@T.prim_func\ndef main(A: T.Buffer[(3, 6, 5), \"float32\"], S: T.Buffer[(3, 6), "

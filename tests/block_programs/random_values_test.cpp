@@ -71,8 +71,9 @@ std::vector<std::string> numbers() {
   return result;
 }
 
-/// What building refuses, with the memory of blocks as the trace left it, or all of it where one
-/// launch or several can have it; "" for what computes the right numbers, nullopt for wrong ones.
+/// Returns the error of building, "" if the kernels compute the right numbers, and nullopt for
+/// wrong ones. Tries the memory of blocks in the trace's scopes, then all of it in global and in
+/// shared memory.
 std::optional<std::string> refusal_on_device(const tir::IRModule& before, const Schedule& after) {
   std::string refusal;
   for (const char* scope : {"", "global", "shared"}) {
@@ -90,7 +91,7 @@ std::optional<std::string> refusal_on_device(const tir::IRModule& before, const 
   return refusal;
 }
 
-/// Those whose traces bind loops, with the rest of their loops bound as well.
+/// Runs the programs whose traces bind loops, with the rest of their loops bound as well.
 TEST(BoundBlockValues, AreThoseOfTheProgramOnADevice) {
   if (!opencl(0).exists()) GTEST_SKIP() << opencl(0).why_missing();
   int right = 0;

@@ -59,7 +59,7 @@ std::vector<Script> scripts() {
     for (const char* end : {"in", "out"}) {
       if (kNoPrograms.contains(number + "_" + end)) continue;
       std::string text = file_text(blocks_folder() / "random" / (number + "." + end + ".txt"));
-      text.pop_back();  // of the print that wrote the file
+      text.pop_back();  // the newline of the print that wrote the file
       result.push_back({number + "_" + end, std::move(text)});
     }
   return result;
@@ -91,7 +91,7 @@ TEST_P(BlockScript, ParsesToTheSameProgramInBothStyles) {
 INSTANTIATE_TEST_SUITE_P(All, BlockScript, testing::ValuesIn(scripts()),
                          [](const auto& info) { return info.param.name; });
 
-/// Of programs as they are written, before schedules change them.
+/// Checks programs as they are written, before schedules change them.
 TEST(BlockScripts, RegionsThatAreLeftOutAreFound) {
   int count = 0;
   for (const Script& script : scripts()) {

@@ -1,4 +1,4 @@
-// What is read of assembler.
+// Checks the reader of assembler listings.
 #include "tenon/codegen/assembler_listing.h"
 
 #include <gtest/gtest.h>

@@ -38,7 +38,7 @@ runtime::FunctionSpec function_of(const std::vector<std::string>& names) {
   return function;
 }
 
-/// What the compiler says of the header after those of the library; empty if it accepts it.
+/// Returns the compiler's errors for the header after those of the library; empty if it accepts it.
 std::string complaints(const std::vector<std::string>& compiler, const std::string& header,
                        const std::string& suffix) {
   const TemporaryFolder folder;

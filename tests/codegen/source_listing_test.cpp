@@ -1,4 +1,4 @@
-// What is read of source that says which statements its lines are of.
+// Checks the reader of source whose lines are attributed to statements.
 #include "tenon/codegen/source_listing.h"
 
 #include <gtest/gtest.h>

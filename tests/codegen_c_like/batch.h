@@ -79,8 +79,8 @@ class Batch {
     add(what + (lanes > 1 ? ", in vectors" : ""), kernel, ib.get(), std::move(args));
   }
 
-  /// By the C code and, where there is one, on OpenCL's device, as kernels of one thread. Where
-  /// NVRTC is found, it takes them as CUDA C.
+  /// Compares the C code with the interpreter and, where there is one, with OpenCL's device, as
+  /// kernels of one thread. NVRTC, where it is found, compiles the kernels as CUDA C.
   void expect_as_interpreted(const CompileOptions& options = {.opt_level = 1}) const {
     const runtime::Module code = load(compile_to_c({{module_, {}}}, options));
     std::vector<tir::PrimFunc> kernels;
@@ -137,7 +137,7 @@ class Batch {
     return magnitude > (t.is_bfloat() ? 0x7f80 : 0x7c00);
   }
 
-  /// The bytes count, but one NaN is like another. -1: there is none.
+  /// The first element whose bytes differ, or -1. All NaNs are equal.
   static std::int64_t first_difference(const runtime::NDArray& a, const runtime::NDArray& b) {
     const auto bytes = static_cast<std::size_t>(a.dtype().bytes());
     const auto* x = static_cast<const char*>(a.dl_tensor().data);

@@ -37,7 +37,7 @@ std::string text_of_copies(const std::set<std::string>& names, const std::string
   return code.source("c");
 }
 
-/// What a compiler says of a text; empty if it accepts it without a warning.
+/// Returns a compiler's output for a text; empty if it accepts it without a warning.
 std::string complaints(const std::vector<std::string>& compiler, const std::string& file_name,
                        const std::string& text) {
   const TemporaryFolder folder;
@@ -154,7 +154,7 @@ TEST(Names, OfTheHeadersThatTheTextIncludesAreReplaced) {
   EXPECT_EQ(complaints({"cc", "-std=gnu11"}, "functions.c", text_of_copies(words)), "");
 }
 
-TEST(Names, ThatANumberWouldReserveGetAnotherBeginning) {
+TEST(Names, NamesThatBecomeReservedWhenNumberedGetAPrefix) {
   Names names;
   EXPECT_EQ(names.take("M"), "M");
   EXPECT_EQ(names.take("M"), "v_M");

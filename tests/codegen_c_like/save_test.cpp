@@ -1,5 +1,5 @@
-// What is saved stands alone: C text compiles with nothing but libm and runs without the runtime, a
-// shared library runs without the compiler.
+// Saved code is self-contained: C text compiles with nothing but libm and runs without the runtime,
+// a shared library runs without the compiler.
 #include "batch.h"
 #include "tenon/codegen/files.h"
 #include "tenon/codegen/process.h"
@@ -32,7 +32,7 @@ Artifact exponentials() {
   return compile_to_c({{module, {}}});
 }
 
-/// What the program prints, compiled with every warning an error.
+/// The output of the program, compiled with every warning an error.
 std::string output_of(const TemporaryFolder& folder, const std::vector<std::string>& sources,
                       const std::vector<std::string>& flags = {}) {
   std::vector<std::string> command{

@@ -80,7 +80,7 @@ TEST(LlvmDotProducts, OfBfloatsAreExactWhereNothingIsRounded) {
     for (const int lanes : {1, 2, 4, 7, 8, 16, 19}) {
       SCOPED_TRACE(std::to_string(lanes) + " " + target.cpu);
       const auto random = [&] { return NDArray::random({2 * lanes}, BFloat(16)); };
-      // As lowering leaves them: bits.
+      // Lowering represents bfloat16 by its bits.
       const IRModule module = sums(UInt(16), UInt(16), Float(32), lanes);
       const auto as_bits = [&](const NDArray& x) {
         return NDArray::wrap(static_cast<std::uint16_t*>(x.dl_tensor().data), {2 * lanes});

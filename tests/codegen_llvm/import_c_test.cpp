@@ -44,7 +44,7 @@ const char* const kAsksForAvx2 =
 
 TEST(ImportC, is_compiled_for_the_processor_that_the_target_names) {
   TargetFacts host = host_target(), plain = plain_target();
-  // As the driver makes them: the triple is always there.
+  // The driver always sets the triple.
   host.triple = plain.triple = host_processor().triple;
   const bool has_avx2 = std::ranges::binary_search(enabled_features(host), std::string("avx2"));
   for (const std::string& cc : compilers()) {

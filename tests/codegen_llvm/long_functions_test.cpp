@@ -47,7 +47,7 @@ TEST(LongFunction, of_many_loops_is_divided_and_computes_the_same) {
     ASSERT_EQ(static_cast<std::uint32_t>(array.data<std::int32_t>()[i]), expected);
 }
 
-// Of 240 nodes each, and of 900, which are more than a part of several statements has.
+// Statements of 240 nodes each, and of 900: more than a part of several statements may have.
 TEST(LongFunction, of_statements_too_large_to_share_a_part_is_divided) {
   constexpr int kCount = 200;
   for (const int terms : {40, 150}) {

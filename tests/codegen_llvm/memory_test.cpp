@@ -260,7 +260,7 @@ TEST(Memory, an_offset_is_part_of_the_index) {
 }
 
 TEST(Memory, data_arithmetic_of_loop_variables_wraps) {
-  // As an index such a product is assumed not to overflow; as data it is not.
+  // An index product is assumed not to overflow; the same product as data is not.
   Kernel k;
   const Buffer c = k.array({1000}, Int(32));
   IRBuilder ib;

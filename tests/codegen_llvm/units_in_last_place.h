@@ -39,7 +39,7 @@ struct KnownFunction {
   Exact (*exact)(Exact);
   /// In units in the last place of the result; what the header says.
   double error;
-  /// Where most of the function happens.
+  /// The range of arguments in which the function varies most.
   double least = -INFINITY, greatest = INFINITY;
 };
 
@@ -58,7 +58,7 @@ void expect_near(const KnownFunction<Exact>& f, const runtime::NDArray& input,
   }
 }
 
-/// What a function gives for values one by one and for several at once.
+/// Checks that a function gives the same bits for values one by one and for several at once.
 template <class T>
 void expect_same_bits(const runtime::NDArray& one, const runtime::NDArray& many,
                       const runtime::NDArray& input, const char* name) {

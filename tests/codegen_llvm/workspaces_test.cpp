@@ -9,7 +9,7 @@
 
 namespace {
 
-/// What the compiled code has shown of its memory.
+/// Addresses of temporary memory that the compiled code reported.
 std::vector<void*>& noted() {
   static std::vector<void*> pointers;
   return pointers;
@@ -99,7 +99,7 @@ TEST(Workspaces, GoBackWhenAFunctionReturns) {
 }
 
 TEST(Workspaces, GoBackWhenAnExternFunctionThrows) {
-  // What is thrown arrives as it is.
+  // Exceptions pass through compiled code unchanged.
   EXPECT_EQ(message_of(function_with(call_extern(Int(32), "tenon_test_throw", 1))),
             "thrown in the middle");
   expect_returned();

@@ -137,7 +137,7 @@ std::string Arguments::Array::damage() const {
 
 namespace {
 
-/// Of two dimensions or more, the last of which is compact.
+/// Strides with gaps between rows, for two dimensions or more, the last of which is compact.
 std::vector<std::int64_t> strides_apart(const std::vector<std::int64_t>& shape) {
   constexpr std::int64_t kBetween = 3;
   std::vector<std::int64_t> strides(shape.size(), 1);

@@ -21,13 +21,13 @@ struct ArgumentOptions {
   std::int64_t symbol = 7;
   unsigned seed = 1;
   Data data = Data::Small;
-  /// As lower takes them. Where a buffer's strides are variables, there are a few elements between
-  /// the rows, which nothing may write.
+  /// Bindings as lower takes them. If a buffer's strides are variables, there are a few elements
+  /// between the rows, which nothing may write.
   std::vector<std::pair<te::Tensor, tir::Buffer>> binds = {};
 };
 
-/// What compiled code may take the elements to be aligned to; at least so many bytes before them,
-/// and fewer behind them, are guarded by what they hold.
+/// The alignment of the elements that compiled code may assume. At least this many bytes before the
+/// elements, and fewer after them, hold a guard pattern.
 inline constexpr std::size_t kGuard = 128;
 
 /// Memory of so many bytes that ends where a forbidden page begins, and begins where one ends, give
@@ -61,14 +61,14 @@ struct Arguments {
     GuardedBytes memory;
     bool is_output;
     std::int64_t elements() const;
-    /// Of memory, what lies between rows included.
+    /// Size of the memory, including the gaps between rows.
     std::int64_t bytes() const { return places() * dtype.element().bytes(); }
     std::byte* data() { return memory.data(); }
     const std::byte* data() const { return memory.data(); }
     /// Element n; a 64-bit integer that a double cannot hold differs by less than the tolerance of
     /// none.
     double value(std::int64_t n) const;
-    /// Where element n is, in elements from the start; so many places there are.
+    /// The position of element n, in elements from the start; it is below `places()`.
     std::int64_t place(std::int64_t n) const;
     std::int64_t places() const;
     /// Writes the guards: other bytes for inputs, so that copying too much shows.
@@ -86,8 +86,8 @@ Arguments make_arguments(const std::vector<LowerArgument>& args, ArgumentOptions
 void store_element(Arguments::Array& array, std::int64_t n, const Number& number);
 
 /// The first element in which two runs differ (integers exactly, floats by `tolerance`, relative
-/// and absolute; signs of zeros only if asked), or a guard that was written; empty if there is
-/// none.
+/// and absolute; signs of zeros only on request), or a guard that was written; empty if the runs
+/// agree.
 std::string first_difference(const Arguments& expected, const Arguments& actual,
                              double tolerance = 1e-4, Zeros zeros = Zeros::Alike);
 

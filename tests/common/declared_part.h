@@ -14,7 +14,7 @@
 
 namespace tenon::testing {
 
-/// Says yes once in so many times, by chance.
+/// Returns true with probability 1/n, for the argument n.
 using OneIn = std::function<bool(int)>;
 
 namespace detail {

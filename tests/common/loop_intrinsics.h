@@ -13,7 +13,7 @@
 namespace tenon::testing {
 
 struct LoopIntrinsicOptions {
-  /// Which pieces of code it has.
+  /// The pieces of code that it has.
   bool body = true, reset = true, update = true;
   /// Compact buffers; rows that may lie apart; any strides at all; those of compact memory, which
   /// other memory is refused for.
@@ -115,7 +115,7 @@ inline tir::Buffer loop_buffer(const te::Tensor& tensor, const LoopIntrinsicOpti
 
 }  // namespace detail
 
-/// Of a compute on placeholders; `output` is any of its outputs.
+/// An intrinsic for a compute on placeholders; `output` is any of its outputs.
 inline te::TensorIntrin loop_intrinsic(const te::Tensor& output,
                                        const LoopIntrinsicOptions& options = {}) {
   const te::Operation op = output.op();

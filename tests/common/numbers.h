@@ -1,4 +1,4 @@
-// What an operation computes of small random inputs, beside what it should, element by element.
+// Compares an operation's results on small random inputs with expected ones, element by element.
 //
 //   EXPECT_EQ(differs({A, B}, A + B, [](const Elements& in, std::span<const std::int64_t> i) {
 //     return in[0](i) + in[1](i);

@@ -1,4 +1,4 @@
-// What work costs the processor, for tests that say that it costs little.
+// Measures the processor time of work, for tests that bound it.
 //
 //   EXPECT_LT(least_seconds(0.05, [] {
 //     const double start = processor_seconds();
@@ -7,10 +7,10 @@
 //   }), 0.05);
 //
 // Machines differ, and other programs on them take caches, memory and clock. So each try is timed
-// beside a yardstick, a fixed piece of work of the kind that compilers do (nodes of maps that are
-// allocated, found and freed), and its time is told as that of a machine on which the yardstick
-// takes what it took where the limits were set. A sanitizer's checks count as nobody's work: with
-// one, limits are three times as far.
+// alongside a yardstick, a fixed piece of work of the kind that compilers do (nodes of maps that
+// are allocated, found and freed), and its time is scaled to that of a machine on which the
+// yardstick takes as long as where the limits were set. Under a sanitizer, limits are three times
+// as long.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace tenon::testing {
 
-/// Of this process since it began, whatever else the machine does.
+/// Processor time of this process since its start.
 inline double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Seconds of the processor for the yardstick, now.

@@ -25,7 +25,8 @@ std::optional<te::IterVar> innermost_part(const Stage& stage, te::IterVar axis) 
   return std::nullopt;
 }
 
-/// Of an axis of the operation, and of the loop that is cut: 1 where the number is not known.
+/// The maximum number of iterations of a loop over the operation's `axis` that is cut from `loop`,
+/// at most 5; 1 if the extent of `loop` is unknown.
 inline int most_iterations(const tir::Expr& axis, const tir::Expr& loop) {
   const auto length = tir::constant_int(loop), whole = tir::constant_int(axis);
   return length ? static_cast<int>(
@@ -72,7 +73,7 @@ std::string tensorize_by_chance(
   if (inside.empty()) return "";
   for (std::size_t n = inside.size(); n > 1; --n)
     std::swap(inside[n - 1], inside[static_cast<std::size_t>(between(0, static_cast<int>(n) - 1))]);
-  // What is inlined is in place there.
+  // The frozen stage has inlined operations substituted.
   const auto part =
       declared_part(frozen.stage(*id).op, extents, [&](int n) { return between(1, n) == 1; });
   if (!part) return "";

@@ -1,5 +1,5 @@
-// What misuse must get: a typed error whose sentence names what it is about, with the user's line;
-// and nothing changed by it.
+// Checks of misuse: it must throw a typed error whose sentence names the subject and the user's
+// line, and it must not change anything.
 //
 //   EXPECT_TRUE(refuses<ScheduleError>([&] { s[C].split(i, 0); }, {"split", "`i`", "`C`"}));
 //   EXPECT_TRUE(leaves_alone(s, {A, C}, [&] { EXPECT_TRUE(refuses<...>(...)); }));

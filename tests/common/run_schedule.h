@@ -53,7 +53,7 @@ inline std::vector<Array> run(const Schedule& schedule, const std::vector<Tensor
   return arrays;
 }
 
-/// Where the results of a run are not what the operations say; "" if nowhere.
+/// Describes where the results of a run differ from the operations' definitions; "" if nowhere.
 inline std::string against_definition(const std::vector<Tensor>& tensors,
                                       const std::vector<Array>& arrays) {
   std::vector<tenon::testing::TensorMemory> memory;
@@ -82,7 +82,7 @@ struct IndexBox {
   friend bool operator==(const IndexBox&, const IndexBox&) = default;
 };
 
-/// What was written of a stage, and what was then read of it, each time that it was computed.
+/// The elements of a stage that one computation wrote, and those that were read after it.
 struct Computation {
   IndexBox written, read;
 };

@@ -9,8 +9,8 @@ inline constexpr bool kIsSanitized = true;
 #else
 inline constexpr bool kIsSanitized = false;
 #endif
-/// By the one for threads: it follows 65,536 calls in each other and no more, allocates with the
-/// program, and starts no threads after a fork.
+/// Whether ThreadSanitizer watches: it supports at most 65,536 nested calls, allocates along with
+/// the program, and starts no threads after a fork.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kIsThreadSanitized = true;
 #else

@@ -115,7 +115,7 @@ void refuse_long(const tir::PrimFunc& func, const WaysToRun& ways, std::optional
       throw RuntimeError("gave up before the start: too much to do");
 }
 
-/// Loops that are written out: every pass of every way takes seconds, and so does each text.
+/// Refuses long unrolled loops: every pass of every way takes seconds, and so does each text.
 void refuse_long_text(const tir::PrimFunc& lowered, const WaysToRun& ways) {
   constexpr std::size_t kMaxNodes = 100'000;
   if (ways.most_work && tir::node_count(lowered.body) > kMaxNodes)

@@ -33,7 +33,7 @@ struct WaysToRun {
   /// The elements of the inputs, and whether the signs of zeros are compared.
   Data data = Data::Small;
   Zeros zeros = Zeros::Alike;
-  /// Of one run by the interpreter.
+  /// The limit of one run by the interpreter, in steps.
   std::int64_t step_limit = 50'000'000;
   /// RuntimeError, before anything is run, for a program that has more to do than that (work.h): by
   /// the interpreter, and compiled. None: any will do.
@@ -54,7 +54,7 @@ te::Schedule default_schedule(const std::vector<LowerArgument>& args);
 std::string compare_with_default(const te::Schedule& schedule,
                                  const std::vector<LowerArgument>& args,
                                  const WaysToRun& ways = {});
-/// Of another schedule, which computes the same.
+/// Compares with another schedule, which computes the same.
 std::string compare_with(const te::Schedule& expected, const te::Schedule& schedule,
                          const std::vector<LowerArgument>& args, const WaysToRun& ways = {});
 

@@ -10,8 +10,8 @@
 
 namespace tenon::testing {
 
-/// At most so many statements and expressions are evaluated where every symbolic size is `symbol`:
-/// all loops at their greatest extents, both sides of branches.
+/// An upper bound on the statements and expressions that are evaluated if every symbolic size is
+/// `symbol`: all loops have their greatest extents, and both sides of branches count.
 double work_of(const tir::PrimFunc& func, std::int64_t symbol);
 
 }  // namespace tenon::testing

@@ -60,8 +60,8 @@ std::uint32_t symbol_of(const std::string& file, const std::vector<Section>& sec
   throw RuntimeError("the cubin has no symbol " + name);
 }
 
-/// What .nv.info says of a kernel: records of a format, a kind, a size, and for these kinds a
-/// symbol and a number.
+/// Reads an attribute of a kernel from .nv.info, whose records are a format, a kind, a size, and
+/// for these kinds a symbol and a number.
 int attribute(const std::string& file, const Section& info, std::uint8_t kind,
               std::uint32_t symbol) {
   for (std::size_t at = info.offset; at + 12 <= info.offset + info.size;) {

@@ -1,13 +1,12 @@
-// What a kernel's machine code is made of, read from its cubin: no device and no disassembler is
-// needed.
+// Decodes a kernel's machine code from its cubin: no device and no disassembler is needed.
 //
 //   const MachineCode code = machine_code(cubin, "f_kernel0");
 //   const Loop loop = code.inner_loop();
 //   loop.count(Opcode::MultiplyAdd) / double(loop.size())
 //
 // Instructions of sm_70 and later are 16 bytes. The low 12 bits are the operation and the form of
-// its operands, bits 73 to 75 the width of what a memory access moves. That is written nowhere; the
-// tests compile kernels whose content is known and find it there.
+// its operands, bits 73 to 75 the width of a memory access. NVIDIA does not document this; the
+// tests compile kernels of known content and check that it is found there.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +38,11 @@ struct Instruction {
   int capability;
 
   Opcode opcode() const { return static_cast<Opcode>(low & 0x1ff); }
-  /// Of a memory access.
+  /// The width of a memory access.
   int bits() const;
   /// Its condition is the predicate that is false.
   bool never_runs() const;
-  /// Of a branch: where it goes, in bytes from the next instruction.
+  /// The target of a branch, in bytes from the next instruction.
   std::int64_t offset() const;
 };
 
@@ -61,7 +60,7 @@ struct MachineCode {
   int registers = 0;
   /// On sm_90 with the 1024 bytes that every block needs.
   int shared_bytes = 0;
-  /// Of a thread: what is spilled, and arrays that are not in registers.
+  /// Memory of a thread for spilled registers, and for arrays that are not in registers.
   int stack_bytes = 0;
 
   Loop whole() const { return {instructions}; }

@@ -45,7 +45,7 @@ std::optional<MachineCode> compiled(const std::string& text, const std::string& 
       kernel);
 }
 
-/// What a text of known content is made of is where the decoder looks for it.
+/// Checks the decoder on a text of known content.
 TEST(MachineCode, HasWhatTheTextSays) {
   for (const char* arch : kArchitectures) {
     const auto code = compiled(R"(
@@ -160,7 +160,7 @@ TEST(BestMatmul, MovesVectorsOf128Bits) {
       EXPECT_EQ(loop.widths(Opcode::LoadShared), wide) << arch;
       EXPECT_EQ(loop.widths(Opcode::CopyAsync), wide) << arch;
       EXPECT_EQ(whole.widths(Opcode::StoreGlobal), wide) << arch;
-      // What comes before the loop is copied by way of registers.
+      // Copies before the loop pass through registers.
       EXPECT_EQ(whole.widths(Opcode::LoadGlobal), wide) << arch;
       EXPECT_EQ(whole.widths(Opcode::StoreShared), wide) << arch;
       EXPECT_EQ(loop.count(Opcode::LoadGlobal), 0) << arch;

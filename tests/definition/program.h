@@ -45,7 +45,7 @@ class ProgramDefinition : private ExpressionEvaluator {
   void run(const tir::Stmt& stmt);
 
   /// The first element that one iteration of a parallel loop writes and another one accesses; "" if
-  /// there is none.
+  /// there is no such element.
   const std::string& race() const { return race_; }
 
  private:

@@ -224,7 +224,7 @@ struct Driver {
   /// synchronization between threads is not visible here.
   Clock host;
   std::map<std::string, std::size_t> calls;
-  /// The error of all further calls; 0 if there is none.
+  /// The error of all further calls; 0 while there has not been one.
   Result sticky = 0;
 
   Driver();
@@ -727,11 +727,11 @@ std::optional<int> device_attribute(const Driver& all, int attribute) {
     case 82:
       return kRegisters;
     case 13:
-      return 1980000;  // of processors, in kHz
+      return 1980000;  // processor clock, in kHz
     case 16:
       return 132;  // processors
     case 36:
-      return 2619000;  // of memory, in kHz
+      return 2619000;  // memory clock, in kHz
     case 37:
       return 5120;  // width of the memory's bus, in bits
     case 38:

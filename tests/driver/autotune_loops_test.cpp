@@ -1,4 +1,4 @@
-// Which serial loops the compiler rearranges for a processor.
+// Checks which serial loops the compiler rearranges for a processor.
 #include <gtest/gtest.h>
 
 #include "tenon/driver/build.h"

@@ -1,5 +1,5 @@
-// What is touched beside what is inferred: memory for a stage is never smaller than what its
-// readers read (the interpreter refuses such a read), and no larger where all indices are affine.
+// Compares touched memory with inferred memory: a stage's memory is never smaller than what its
+// readers read (the interpreter refuses such a read), and not larger if all indices are affine.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -17,7 +17,7 @@ struct Memory {
   std::set<std::int64_t> read;
 };
 
-/// Of each stage that has memory of its own.
+/// The memory of each stage that has its own.
 std::map<std::string, Memory> memory_of(const te::Schedule& s,
                                         const std::vector<LowerArgument>& args) {
   LowerOptions options{.simple_mode = true};

@@ -1,4 +1,4 @@
-// What intermediate tensors need, beside the memory that they get.
+// Compares the memory that intermediate tensors need with the memory that they get.
 #include "tenon/inspect/buffer_sizes.h"
 
 #include <gtest/gtest.h>

@@ -154,7 +154,7 @@ TEST(CpuMaps, ResultsLargerThanTheCachesPassByThem) {
   const std::string code = build(s, {A, B}, Target("llvm")).get_source("ll");
   EXPECT_NE(code.find("!nontemporal"), std::string::npos);
   EXPECT_EQ(testing::compare_with_default(s, {A, B}, {.compile_c = false}), "");
-  // What the caches hold stays there.
+  // Results that fit in the caches are stored without nontemporal hints.
   const te::Schedule near = cpu::schedule_elementwise(B, Target("llvm").facts());
   EXPECT_EQ(build(near, {A, B}, Target("llvm")).get_source("ll").find("!nontemporal"),
             std::string::npos);

@@ -18,7 +18,8 @@ namespace {
 
 using tir::TargetFacts;
 
-/// Of which schedules are made; what they compute is the same on any processor.
+/// Registers of the processors that schedules are made for; the results are the same on any
+/// processor.
 constexpr tir::VectorRegisters kRegisters[] = {{.bits = 128, .count = 16, .for_sums = 8},
                                                {.bits = 512, .count = 32, .for_sums = 16}};
 
@@ -107,7 +108,7 @@ TEST(CpuMatmul, TakesBatches) {
     const Tensor C = batch_matmul(A, B, {.transpose_b = transposed});
     EXPECT_EQ(checked(C, {A, B, C}), "") << transposed;
   }
-  // Of many rows and columns.
+  // Many rows and columns.
   const Tensor P = te::placeholder({2, 200, 9}, "P"), Q = te::placeholder({2, 9, 300}, "Q");
   const Tensor R = batch_matmul(P, Q);
   EXPECT_EQ(checked(R, {P, Q, R}), "");
@@ -226,7 +227,7 @@ TEST(CpuMatmul, AVectorByAMatrixHasAPieceForEachCore) {
   EXPECT_EQ(shared_loops(1, 4096, 512, 2), std::vector<std::int64_t>{2});
 }
 
-// Where the panels are wider: four rows are one tile, with nothing left over.
+// Wider panels: four rows are one tile, without a tail.
 TEST(CpuMatmul, TilesOfFewRowsAreEven) {
   EXPECT_TRUE(allocates(loops_of_product(4, 512, 8),
                         "C.local: Pointer(local float32x16), float32x16, [16]"));

@@ -176,7 +176,7 @@ using Choice = Expr (*)(const Expr& c, const Expr& x);
 const Choice kChoices[] = {
     [](const Expr& c, const Expr&) { return if_then_else(c, 7, 3); },
     [](const Expr& c, const Expr&) { return select(c, Expr(7), Expr(3)); },
-    // What the condition says holds in its branches.
+    // The condition's value is known in its branches.
     [](const Expr& c, const Expr& x) {
       return if_then_else(
           c, select(x < 1.0F, Expr(100), Expr(7)) - select(x < 1.0F, Expr(93), Expr(0)),

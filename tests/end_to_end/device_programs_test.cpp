@@ -237,7 +237,7 @@ TEST(DevicePrograms, WhatAThreadKeepsIsHeldToTheRegistersOfTheTarget) {
       << why;
 }
 
-/// As many numbers as no device has registers for are computed a part after the other.
+/// Vectors that exceed the registers of every device are computed part by part.
 TEST(DevicePrograms, WideVectorsOfKernelsAreSplit) {
   te::Tensor A = te::placeholder({8, 256}, "A");
   te::Tensor B = te::compute(

@@ -1,5 +1,5 @@
-// What the language has, on every type that it has: reductions, mathematics, extremes, beside the
-// interpreter.
+// Runs every feature of the language on every type that has it: reductions, mathematics, extremes.
+// Compares with the interpreter.
 #include <gtest/gtest.h>
 
 #include "tests/common/ways_to_run.h"

@@ -20,7 +20,7 @@ te::BoundsReport::Counts counts_of(const te::Schedule& s, const std::string& sta
   throw std::runtime_error("nothing is counted of " + stage + ": " + report.not_counted);
 }
 
-/// Where the scheduled loops of exact bounds part from the default schedule; "" if nowhere.
+/// The first difference of the loops of exact bounds and the default schedule; "" if they agree.
 std::string compare_exact(const te::Schedule& s, const std::vector<te::Tensor>& tensors,
                           bool has_threads = false) {
   const std::vector<LowerArgument> args(tensors.begin(), tensors.end());
@@ -85,7 +85,7 @@ TEST_F(GatherTest, LoopsBeyondTheEndReadNoIndexThere) {
   EXPECT_EQ(compare_exact(s, {A, index, C}), "");
 }
 
-/// Of several iterations, any rows.
+/// The iterations of a tile may read any rows.
 TEST_F(GatherTest, RowsOfATileAreAllOfThem) {
   te::Schedule s = te::create_schedule(C);
   const auto [outer, inner] = s[C].split(s[C].axis(0), 5);
@@ -145,7 +145,7 @@ TEST(OvershootTest, ProducersOfTilesAreNotLongerThanTheirTensor) {
   s[Q].compute_at(s[R], outer);
   EXPECT_EQ(counts_of(s, "P").allocated, Extents{20});
   EXPECT_EQ(counts_of(s, "P").used(), 1);
-  // As known texts have it.
+  // TVM 0.9 text allocates 21.
   EXPECT_EQ(counts_of(s, "P", {}).allocated, Extents{21});
   EXPECT_EQ(compare_exact(s, {A, R}), "");
 }
@@ -236,8 +236,8 @@ TEST(OvershootTest, IterationsAreIdleWhateverTheLoopsAroundDo) {
   EXPECT_EQ(compare_exact(s, {A, C}), "");
 }
 
-/// Of C one element is computed in each of fourteen iterations, of which the last four are beyond
-/// the end of D; there are no more than so many rows of it.
+/// Computes one element of C in each of fourteen iterations, of which the last four are beyond the
+/// end of D. C has `rows` rows. Expects that `read` elements of B are allocated.
 void expect_read_beside_rows(int rows, const std::function<std::pair<Expr, Expr>(Var)>& element,
                              std::int64_t read) {
   te::Tensor A = te::placeholder({60}, "A");
@@ -260,8 +260,8 @@ void expect_read_beside_rows(int rows, const std::function<std::pair<Expr, Expr>
   EXPECT_EQ(compare_exact(s, {A, D}), "");
 }
 
-/// The loops make 14 iterations; in the eleventh C still has a row, beyond it there is none.
-TEST(OvershootTest, WhatGoesAlongWithAnAxisEndsWhereThatDoes) {
+/// The loops make 14 iterations; C has a row in the first eleven only.
+TEST(OvershootTest, ARegionEndsWithTheGuardedAxisItFollows) {
   expect_read_beside_rows(
       11, [](Var i) { return std::pair(i + 0, i + 3); }, 11);
 }
@@ -284,8 +284,8 @@ TEST(OvershootTest, AnAxisThatGoesBackwardsBeginsWhereTheOtherEnds) {
       11, [](Var i) { return std::pair(i + 0, 20 - i); }, 11);
 }
 
-/// Of C all is computed that lies between two elements, of which neither goes before the other.
-TEST(OvershootTest, WhatLiesBetweenTwoElementsIsNoLongerThanBothReach) {
+/// C is computed for the hull of two elements, neither of which is always the first.
+TEST(OvershootTest, TheHullOfTwoReadsEndsWhereTheyEnd) {
   te::Tensor A = te::placeholder({40}, "A");
   te::Tensor B = te::compute(
       {40}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");

@@ -1,5 +1,5 @@
-// What explain says of programs: which accesses and loops are proved, which are not, and what a run
-// with instrument_bounds says of those.
+// Checks the explanations of programs: which accesses and loops are proved, which are not, and what
+// a run with instrument_bounds reports about those.
 #include "tenon/inspect/explain.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(ExplainTest, AnIndexUnderItsConditionIsProved) {
       << explanation;
 }
 
-/// What a condition says of memory holds only as long as nothing is written there.
+/// A condition on memory is a fact only until something is written there.
 TEST(ExplainTest, AConditionOnMemoryThatIsWrittenIsNoFact) {
   te::Tensor A = te::placeholder({20}, "A");
   te::Tensor B = te::extern_op(
@@ -131,7 +131,7 @@ TEST(ExplainTest, TilesOfEverySizeAreProved) {
 
 // ---- loops side by side -------------------------------------------------------------------------
 
-/// Of two fused axes of tiles, either the row of tiles differs or the column.
+/// Two iterations of the fused tile axes differ in the row of tiles or in the column.
 TEST(ExplainTest, FusedTilesAreProvedApart) {
   te::Tensor A = te::placeholder({32, 48}, "A");
   te::Tensor B = te::compute(
@@ -251,7 +251,7 @@ TEST(CheckedAccessesTest, AnIndexWithinAnIndexIsCheckedFirst) {
   }
 }
 
-/// Where the condition does not hold, nothing is read and nothing checked.
+/// If the condition does not hold, nothing is read and nothing is checked.
 TEST(CheckedAccessesTest, ABranchThatIsNotTakenIsNotChecked) {
   te::Tensor A = te::placeholder({20}, "A"), I = te::placeholder({4}, "I", Int(32)),
              J = te::placeholder({4}, "J", Int(32));

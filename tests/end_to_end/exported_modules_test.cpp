@@ -258,8 +258,8 @@ TEST_F(ExportedModuleTest, AreRefusedForEveryFeatureThatTheProcessorLacks) {
 }
 #endif
 
-/// As patchelf changes them: on purpose, which the checksum cannot know.
-TEST_F(ExportedModuleTest, ThatAnotherProgramChangedAreRefusedUntilStripped) {
+/// Modified on purpose, as patchelf does, which the checksum cannot know.
+TEST_F(ExportedModuleTest, ModifiedLibrariesAreRefusedUntilStripped) {
   const std::string library = file("changed.so");
   build(triples()).save(library);
   std::string bytes = codegen::read_file(library);
@@ -335,7 +335,7 @@ TEST_F(ExportedModuleTest, AreCalledByOtherModulesInEveryForm) {
     caller["caller"](a, b);
     EXPECT_EQ(b.to_vector<float>(), (std::vector<float>{3, 6, 9, 12, 15, 18})) << form;
     EXPECT_EQ(caller.function_names(), std::vector<std::string>{"caller"}) << form;
-    // What it says of itself when it is saved is its own, too.
+    // The saved caller lists its own functions only, too.
     caller.save(file("caller.so"));
     EXPECT_EQ(runtime::Module::load(file("caller.so")).function_names(),
               std::vector<std::string>{"caller"})

@@ -9,7 +9,8 @@
 namespace tenon::testing {
 namespace {
 
-/// Of processor time, at best, until less than `enough`: with checks, which make many blocks.
+/// Processor time of the fastest build, with checks, which make many blocks. Stops at a build that
+/// takes less than `enough`.
 double seconds_to_build(const te::Schedule& s, const std::vector<LowerArgument>& args,
                         double enough) {
   return least_seconds(enough, [&] {
@@ -61,7 +62,8 @@ TEST(GuardedReads, InLoopsThatLLVMUnrollsAreCompiledInSeconds) {
   EXPECT_LT(seconds_to_build(s, {A, T, B}, kLimit), kLimit);
 }
 
-/// Of every loop LLVM asked all conditions on the way to it: 20 seconds.
+/// LLVM can examine all conditions on the way to a loop for every loop, which takes 20 seconds
+/// here.
 TEST(GuardedReads, InHundredsOfLoopsOneBehindTheOtherAreCompiledInSeconds) {
   const te::Tensor A = te::placeholder({6, 4, 7}, "A", UInt(64));
   const te::IterVar k = te::reduce_axis({0, 33}, "k");
@@ -85,8 +87,8 @@ TEST(GuardedReads, InHundredsOfLoopsOneBehindTheOtherAreCompiledInSeconds) {
   EXPECT_LT(seconds_to_build(s, {A, sum.op().output(0)}, kLimit), kLimit);
 }
 
-/// Of a condition's thousands of uses LLVM compares every two: 15 seconds. One statement is not
-/// divided.
+/// LLVM can compare every two of a condition's thousands of uses, which takes 15 seconds here. A
+/// single statement is not divided.
 TEST(GuardedReads, OfMoreThanCanBeOptimisedAreCompiledInSeconds) {
   constexpr int kReads = 128 * 40;
   const te::Tensor A = te::placeholder({4, kReads}, "A", Int(32));
@@ -159,7 +161,7 @@ TEST(GuardedReads, ClampedIndicesOfSymbolicSizesReadTheSameInEverySchedule) {
     EXPECT_EQ(compare_with_default(each, {n, m, A, B}, {.symbols = {1, 2, 3, 4, 5, 21}}), "");
 }
 
-/// What is read where nothing was chosen would be uninitialized, or outside.
+/// A read where the condition does not hold would be uninitialized, or out of bounds.
 TEST(GuardedReads, ReductionsWithAConditionReadWhereItHolds) {
   const te::Tensor A = te::placeholder({40}, "A"), P = te::placeholder({40}, "P", Int(32));
   te::IterVar k = te::reduce_axis({0, 9}, "k");

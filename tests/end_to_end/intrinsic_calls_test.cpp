@@ -16,7 +16,7 @@ namespace {
 
 // ---- the check of intrinsics --------------------------------------------------------------------
 
-/// What the check says of a product whose kernel is wrong.
+/// Returns the check's report on a product with the tile's kernel, which may be wrong.
 std::string report(const Tile& tile) {
   Product p(8, 16, 12);
   p.tensorize(tile);
@@ -72,7 +72,7 @@ TEST(IntrinsicCheck, ComparesIntegersExactly) {
   EXPECT_NE(result(4).find("of stage `B` (body): element [0, 0] is "), std::string::npos);
 }
 
-/// What the check says of a schedule.
+/// Returns the check's report on a schedule.
 std::string report(const te::Schedule& s, const std::vector<LowerArgument>& args) {
   const Arguments arrays = make_arguments(args);
   const runtime::Module mod = build(s, args, Target("llvm"), {.check_intrinsics = true});

@@ -1,6 +1,5 @@
-// What an intrinsic is taken to stand for: operands, axes, inputs and dimensions that go together
-// by how they are used. The code of each is loops over what it declares, so that a wrong partner
-// shows in the numbers.
+// Checks how operands, axes, inputs and dimensions of an intrinsic are matched, by their uses. The
+// code of each intrinsic is loops over its declaration, so that a wrong match gives wrong numbers.
 #include <gtest/gtest.h>
 
 #include "tests/common/loop_intrinsics.h"
@@ -249,8 +248,8 @@ TEST(IntrinsicMatching, SumsOfFloatsKeepTheirOrder) {
 
 // ---- dimensions of one element ------------------------------------------------------------------
 
-/// A shape with 1 put in at the places whose bits are set: bit 0 in front of the first dimension,
-/// ...
+/// `shape` with a 1 inserted at the positions whose bits are set: bit 0 is before the first
+/// dimension, and so on.
 std::vector<Expr> with_ones(const std::vector<int>& shape, unsigned places) {
   std::vector<Expr> result;
   for (std::size_t d = 0; d <= shape.size(); ++d) {
@@ -269,7 +268,7 @@ std::vector<Expr> with_zeros(const std::vector<Expr>& index, unsigned places) {
   return result;
 }
 
-/// The indices among `vars` that are no ones of `with_ones`.
+/// The indices among `vars` without those of the dimensions that `with_ones` inserted.
 std::vector<Expr> without_ones(std::span<const Var> vars, unsigned places, std::size_t rank) {
   std::vector<Expr> result;
   std::size_t at = 0;

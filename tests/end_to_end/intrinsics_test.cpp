@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Intrinsics, TilesTest,
                          ::testing::Combine(::testing::ValuesIn(kWaysToReset),
                                             ::testing::ValuesIn(kSizes), ::testing::Bool()));
 
-/// Where a loop of the reduction is fused with one of data, the reduction begins anew in its midst.
+/// A fused loop of the reduction and of data starts new sums in its middle.
 TEST(Intrinsics, KnowWhereAFusedReductionBegins) {
   for (const Parts& parts : kWaysToReset)
     for (bool is_split : {false, true}) {

@@ -1,4 +1,5 @@
-// What a kernel library refuses; that it works is shown by the project in tests/consumer/installed.
+// Checks what a kernel library refuses; the project in tests/consumer/installed shows that it
+// works.
 #include <filesystem>
 
 #include <gtest/gtest.h>

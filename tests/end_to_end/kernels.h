@@ -42,7 +42,7 @@ struct Tile {
   Parts parts = {};
   /// Or "tenon_test_wrong_gemm", which forgets the last row.
   std::string function = "tenon_test_gemm";
-  /// What is said of b to the function; absent: as it is.
+  /// The stride of b that the function is given; nullopt: the true one.
   std::optional<int> stride_of_b = std::nullopt;
 };
 

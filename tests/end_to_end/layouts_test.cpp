@@ -1,4 +1,4 @@
-// What is kept in another layout, as it is computed and read.
+// Checks stages whose memory has another layout: how they are computed and read.
 #include <gtest/gtest.h>
 
 #include "tests/common/ways_to_run.h"
@@ -9,7 +9,7 @@ namespace {
 /// Readers ask for columns before the first, behind a condition. Of the one column that there is, a
 /// layout has one block, or moves it elsewhere: no iteration of another one sums it again. Where
 /// the loops count from what is asked for, it is the one that they reach.
-TEST(Layouts, OfOneColumnAreComputedOnce) {
+TEST(Layouts, ASingleColumnIsComputedOnceInEveryLayout) {
   const te::Var n = te::size_var("n");
   const te::Tensor A = te::placeholder({4, 6}, "A", Int(32));
   const te::IterVar k = te::reduce_axis({0, 6}, "k");

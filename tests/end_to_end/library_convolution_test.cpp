@@ -94,7 +94,7 @@ TEST(LibraryConvolution, OfGroups) {
   }
 }
 
-TEST(LibraryConvolution, OfChannelsSideBySide) {
+TEST(LibraryConvolution, NhwcConvolutionsComputeTheDefinition) {
   for (const Options& options : kOptions) {
     te::Tensor X = te::placeholder({2, 8, 9, 3}, "X"), K = te::placeholder({3, 2, 3, 4}, "K");
     const Image image{options, 8, 9};

@@ -52,7 +52,7 @@ class RandomLibraryGraph {
     return count;
   }
   void keep(te::Tensor x) {
-    // What grows with every step would soon be all that takes time.
+    // Tensors that grow with every step would soon take all of the time.
     if (elements(x) <= 600) tensors_.push_back(std::move(x));
   }
 

@@ -15,7 +15,7 @@ namespace {
 
 using Indices = std::span<const std::int64_t>;
 
-/// Of the elements up to each, or before it.
+/// The sum of the elements up to each, or before it.
 auto running_sum(std::size_t along, bool exclusive) {
   return [=](auto& in, Indices i) {
     double sum = 0;
@@ -59,8 +59,8 @@ TEST(LibraryScan, ScheduledByVectorsOfAStep) {
     topi::schedule(s, {B}, Target("llvm").facts());
     EXPECT_EQ(compare_with_default(s, {n, A, B}, {.symbols = {1, 2, 21}}), "") << axis;
   }
-  // As many elements as maps are shared out among threads for: steps follow one another all the
-  // same.
+  // Element-wise stages of this size are divided among threads; the steps of a scan still run in
+  // sequence.
   te::Tensor A = te::placeholder({300, 1000}, "A"), B = topi::cumsum(A, 0);
   const te::Schedule s = te::create_schedule(B);
   topi::schedule(s, {B}, Target("llvm").facts());

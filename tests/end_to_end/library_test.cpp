@@ -101,7 +101,7 @@ TEST_F(LibraryTest, PositionsInSeveralDimensionsCountRowByRow) {
 
 TEST_F(LibraryTest, PositionsPassByWhatIsNoNumber) {
   te::Tensor P = te::placeholder({4, 9}, "P");
-  // The logarithm of a negative number is none, that of zero less than any other.
+  // The logarithm of a negative number is NaN, that of zero is less than any other.
   te::Tensor logs = te::compute(
       {4, 9}, [&](Var i, Var j) { return log(P(i, j)); }, "logs");
   EXPECT_EQ(differs({P}, topi::argmax(logs, {1}),

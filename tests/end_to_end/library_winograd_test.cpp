@@ -140,7 +140,7 @@ TEST(CpuWinograd, TakesTilesOf2) {
 }
 
 TEST(CpuWinograd, TakesRowsOfWhichTheCacheHoldsParts) {
-  // Of 36 places by 8 channels and 8 filters: seven tiles, of eleven in a row.
+  // Each tile has 36 positions by 8 channels and 8 filters: seven tiles, of eleven in a row.
   EXPECT_EQ(check({1, 8, 6, 46}, 8, {.channel_multiple = 8}, 7 * 36 * 16 * 4), "");
 }
 
@@ -168,7 +168,7 @@ TEST(CpuWinograd, ComputesMapsOfTheConvolutionWithIt) {
   EXPECT_EQ(scheduled_results_differ(Z, {X, K, Bias, Z}), "");
 }
 
-/// What is stored whole.
+/// The names of the stages that are stored whole.
 std::string roots(const Tensor& out) {
   std::string names;
   const te::Schedule s = topi::cpu::schedule_conv2d_winograd(out, cpu_targets()[1]);

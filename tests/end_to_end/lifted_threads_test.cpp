@@ -107,7 +107,7 @@ TEST(LiftedThreads, StandInsideOfAnotherAxisOfTheTag) {
   EXPECT_EQ(compare_with_default(s, {A, C}, kInterpreted), "");
 }
 
-/// Of two elements that are needed at a time the reader's thread would compute one.
+/// Two elements are needed at a time, of which the reader's thread would compute one.
 TEST(LiftedThreads, OfALayoutMustReachTheElementsThatAreNeeded) {
   te::Tensor A = te::placeholder({6}, "A", Int(32));
   te::Tensor B = te::compute(

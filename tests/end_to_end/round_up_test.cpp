@@ -49,7 +49,7 @@ struct RoundUp : ::testing::Test {
 };
 
 TEST_F(RoundUp, ComputesWholeTilesOfAPackedCopy) {
-  EXPECT_EQ(conditions_in_tile(), 2);  // of rows, of columns
+  EXPECT_EQ(conditions_in_tile(), 2);  // rows and columns
   round_up_panel();
   round_up_tile();
   EXPECT_EQ(conditions_in_tile(), 1);  // A is read: it has no more rows
@@ -66,7 +66,7 @@ TEST_F(RoundUp, ComputesWholeTilesOfACopyOfAllPanels) {
 
 TEST_F(RoundUp, StaysWithinWhatExists) {
   round_up_tile();
-  EXPECT_EQ(conditions_in_tile(), 2);  // of columns that the panel does not have
+  EXPECT_EQ(conditions_in_tile(), 2);  // also columns that the panel does not have
   s[tile].round_up(tile.op().axis(0));
   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 }
@@ -110,7 +110,7 @@ TEST(RoundUpToTheLastIndex, ComputesTheTileWhereTheAxisHas64Bits) {
   EXPECT_EQ(compare_with_default(tiles.s, {tiles.A, tiles.C}), "");
 }
 
-/// Of a chain of many stages each looks at what it reads, and no further.
+/// Each stage of a long chain examines the stages that it reads, and no further ones.
 TEST(RoundUpOfChains, TakesNoLongerThanTheyAre) {
   te::Tensor last = te::placeholder({10, 10}, "A");
   std::vector<te::Tensor> parts;

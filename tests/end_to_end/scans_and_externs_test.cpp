@@ -178,8 +178,8 @@ TEST(ExternTest, ABufferByHandOverTheMemoryOfAnInput) {
   }
 }
 
-/// Of eleven states the readers need ten, for which there is memory. The loop over the step, which
-/// is one, runs four times, behind a guard.
+/// The readers need ten of eleven states, and there is memory for ten. The loop over the step,
+/// which is one, runs four times, under a guard.
 TEST_F(ScanTest, ACacheOfTheStateReadsNoStatesThatAreNotKept) {
   const te::Tensor X = te::placeholder({11, 11}, "X");
   const te::Tensor state = te::placeholder({11, 11}, "state");

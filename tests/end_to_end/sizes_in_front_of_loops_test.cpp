@@ -1,5 +1,4 @@
-// What is computed in front of the loops that it was inside of is also computed where these have no
-// iteration.
+// Values that are hoisted above loops are computed even if these have no iteration.
 #include <gtest/gtest.h>
 
 #include "tests/common/ways_to_run.h"

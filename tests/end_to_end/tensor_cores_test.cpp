@@ -69,7 +69,8 @@ TEST(TensorCores, TheLibrarysSchedulesAreTakenByNvrtc) {
     EXPECT_EQ(refused_by_nvrtc(program.schedule, program.args), "") << program.name;
 }
 
-/// As the reference prints what a schedule with its own tutorial's intrinsics becomes.
+/// Checks the text that the reference prints for a schedule with the intrinsics of its own
+/// tutorial.
 TEST(TensorCores, PrintAsCallsOnTheFragments) {
   const OneTile p;
   std::ostringstream out;
@@ -96,7 +97,7 @@ TEST(TensorCores, PrintAsCallsOnTheFragments) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
 }
 
-/// What the build for the target says, "" if it takes the schedule.
+/// Returns the error of compiling for the target; "" if it accepts the schedule.
 std::string refusal(const te::Schedule& s, const std::vector<LowerArgument>& args,
                     const std::string& target) {
   try {

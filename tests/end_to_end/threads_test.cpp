@@ -83,7 +83,7 @@ TEST(ThreadsTest, ReductionsOfBools) {
   }
 }
 
-// The text that readers know spells bfloat16 out as its bits, which threads then combine and write.
+// TVM 0.9 text represents bfloat16 by its bits, which threads then combine and write.
 TEST(ThreadsTest, ReductionsOfBfloat16) {
   te::Tensor A = te::placeholder({7, 12}, "A", BFloat(16));
   for (bool is_sum : {false, true}) {

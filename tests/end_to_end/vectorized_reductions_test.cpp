@@ -16,8 +16,8 @@ std::string at_every_level(const te::Schedule& s, const std::vector<LowerArgumen
   return "";
 }
 
-/// Of equal minima the first that comes; with ties broken the one of the least index, which no
-/// order of combination changes.
+/// The first of equal minima; with ties broken the one of the least index, which does not depend on
+/// the order of combination.
 te::Reducer argmin(bool is_tie_broken) {
   return te::comm_reducer(
       [=](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {

@@ -1,5 +1,6 @@
-// Arithmetic on whole tensors: numbers beside plain C++, the known text, errors of later steps that
-// name the user's line, and graphs that are inlined by what they are.
+// Checks arithmetic on whole tensors: numbers compared with plain C++, TVM 0.9 text, errors of
+// later steps that name the user's line, and graphs that are inlined by the kind of their
+// operations.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,8 +31,7 @@ TEST(WholeTensorsTest, PrintAsTheReferenceDoes) {
   te::Tensor C = A + B * 2.0f;
   std::ostringstream text;
   text << lower(te::create_schedule(C), {A, B, C}, {.simple_mode = true});
-  // By the rules of the reference: names, one loop nest for each operation, its own memory for the
-  // product.
+  // The reference's rules: names, one loop nest for each operation, its own memory for the product.
   EXPECT_EQ(without_blanks(text.str()),
             R"(@main = primfn(A_1: handle, B_1: handle, T_add_1: handle) -> ()
   attr = {"from_legacy_te_schedule": True, "global_symbol": "main", "tir.noalias": True}
@@ -178,7 +178,7 @@ TEST_F(WholeNumbersTest, EveryTypeHasItsArithmetic) {
 }
 
 TEST_F(WholeNumbersTest, NoNumberStaysNoneInClipAndInRelu) {
-  // The logarithm of a negative number is none.
+  // The logarithm of a negative number is NaN.
   auto logarithm = [](auto& in, Indices i) { return std::log(in[0](i)); };
   EXPECT_EQ(differs({A}, topi::clip(topi::log(A), -0.5f, 0.25f),
                     [&](auto& in, Indices i) {

@@ -262,7 +262,7 @@ TEST(WideExtentsTest, RowsThatArePastTheLimitAreNotMadeByLoopsInParts) {
   EXPECT_EQ(testing::compare_with(rows.expected, rows.s, {rows.A, rows.B}), "");
 }
 
-/// What a fused loop's iteration is, plus the least number, less it again.
+/// The iteration of a fused loop, plus the least number, minus that number.
 TEST(WideExtentsTest, AReductionFromTheLeastInt32IsFused) {
   const Expr least = tir::make_int(Int(32), -2147483648), first = tir::make_int(Int(64), 1LL << 33);
   te::IterVar k =
@@ -294,7 +294,7 @@ TEST(WideExtentsTest, RowsThatArePastTheLimitAreNotMadeByLoopsOfAnyLength) {
   EXPECT_EQ(testing::compare_with(expected, te::create_schedule(B), {A, B, n}), "");
 }
 
-TEST(WideExtentsTest, WhatLoopsAskForBehindARangeThatEndsWithTheTypeIsCutOff) {
+TEST(WideExtentsTest, RequirementsBeyondTheTypeAreClamped) {
   constexpr int kFirst = 2147483615, kEnd = 2147483647;
   const Tensor A = te::placeholder({33}, "A");
   const te::IterVar k = te::reduce_axis({kFirst, kEnd}, "k");

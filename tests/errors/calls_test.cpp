@@ -246,7 +246,7 @@ TEST_F(ArrayTest, TensorsOfOtherLibraries) {
     DLManagedTensor* tensor = a.to_dlpack();
     damage(tensor->dl_tensor);
     refused([&] { NDArray::from_dlpack(tensor, where); }, parts, where);
-    tensor->deleter(tensor);  // What is refused stays with the caller.
+    tensor->deleter(tensor);  // The caller keeps a refused tensor.
   };
   std::int64_t negative[] = {8, -6}, endless[] = {INT64_MAX, 4}, none[] = {0, 6},
                far[] = {INT64_MAX, 1};

@@ -52,7 +52,7 @@ TEST_F(ExpressionTest, FiniteConstantsDoNotBecomeInfinite) {
   refused([&] { b + 3.4e38; }, {"3.4e+38", "bfloat16"});
   refused([&] { x + 1e300; }, {"1e+300", "float32"});
   refused([&] { Expr(1e300); }, {"1e+300", "float32"});
-  // What rounds to the greatest value fits, and infinity is written as such.
+  // A value that rounds to the greatest one fits, and infinity may be given as such.
   for (DataType type : {Float(16), BFloat(16), Float(32), Float(64)}) {
     const double greatest = max_value(type).as<tir::FloatImm>()->value;
     EXPECT_NO_THROW(make_const(type, greatest)) << type.str();

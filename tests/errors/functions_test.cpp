@@ -199,7 +199,7 @@ TEST_F(BroughtFunctionTest, LoweringOnceIsEnough) {
   EXPECT_TRUE(refuses<LowerError>([&] { lower(lowered); }, {"`add_one`", "already"}));
 }
 
-TEST_F(BroughtFunctionTest, WhatIsHalfLoweredIsNeither) {
+TEST_F(BroughtFunctionTest, APartlyLoweredFunctionIsRefused) {
   tir::PrimFunc half = lower(add_one).functions.at("add_one");
   const Var i("i");
   const tir::Buffer flat = half.buffers[1].buffer;

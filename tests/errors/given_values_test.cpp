@@ -1,6 +1,6 @@
-// What primitives are given besides axes: factors, offsets, conditions, values of pragmas. What can
-// be told of them is told at the call; what only the caller of the function knows is checked when
-// it is called.
+// Checks arguments of primitives other than axes: factors, offsets, conditions, values of pragmas.
+// Errors that are known at the call are reported there; errors that depend on the arguments of the
+// function are reported when it is called.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -259,7 +259,7 @@ TEST_F(LoopCodeTest, GetInsideAnOpenScope) {
   tir::IRBuilder ib;
   out_of_place([&] { ib.for_range(0, 4, "i", [&](Var) { ib.get(); }); }, {"get()", "open scope"});
   out_of_place([&] { ib.if_scope(i < 3, [&] { ib.get(); }); }, {"get()", "open scope"});
-  // What was open is closed again.
+  // All open scopes are closed again.
   EXPECT_EQ(tir::print_stmt(ib.get()), tir::print_stmt(tir::make_nop()));
 }
 
@@ -279,7 +279,7 @@ TEST_F(LoopCodeTest, BuffersEndWithTheirScope) {
   out_of_place([&] { (*orphan)[0] = 1; }, {"`orphan`", "IRBuilder is gone"});
 }
 
-/// What lower makes of code over an output of n elements.
+/// Lowers code over an output of n elements.
 struct LoweredCodeTest : LoopCodeTest {
   using Buffers = std::span<const Buffer>;
   void lower_code(const std::function<void(tir::IRBuilder&, const tir::BufferRef&)>& write,

@@ -94,7 +94,7 @@ TEST(ReducerLaws, MeansOfFloatsAreNotRegrouped) {
 
 // ---- primitives that ask ------------------------------------------------------------------------
 
-/// Of equal values the first wins.
+/// An argmax in which the first of equal values wins.
 struct FirstLargest : ::testing::Test {
   Tensor A = placeholder({4, 24}, "A", Int(32));
   IterVar k = reduce_axis({0, 24}, "k");

@@ -64,7 +64,7 @@ TEST(SymbolicReadTest, OutsideForAllSizesIsRefused) {
           {"index 1", "from 1 to 4", "has 4 elements"});
 }
 
-TEST(SymbolicReadTest, WhatSomeSizesAllowIsNot) {
+TEST(SymbolicReadTest, ReadsInBoundsForSomeSizesAreAccepted) {
   const Var n = te::size_var("n"), m = te::size_var("m");
   const te::Tensor A = te::placeholder({n}, "A"), M = te::placeholder({m}, "M");
   const auto builds = [&](const te::Tensor& B) {

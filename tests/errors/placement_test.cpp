@@ -1,4 +1,4 @@
-// Where stages are computed, and how much of them.
+// Checks attach points of stages, and how much of the stages is computed there.
 #include <gtest/gtest.h>
 
 #include "tenon/te/bounds_report.h"

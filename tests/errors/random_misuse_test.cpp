@@ -59,7 +59,7 @@ class Misuser {
     }
   }
 
-  /// The program, or the Error that there is none.
+  /// The text of the program, or of the Error if it is refused.
   std::string lowered() const {
     try {
       std::ostringstream out;
@@ -72,8 +72,8 @@ class Misuser {
     }
   }
 
-  /// What the schedule computes otherwise than the default one; "" if nothing, or if there is no
-  /// program.
+  /// The difference of the schedule's results from those of the default one; "" if there is no
+  /// difference or no program.
   std::string difference() const {
     try {
       lower(*schedule_, args_, {.simple_mode = true});
@@ -114,7 +114,7 @@ class Misuser {
     return te::extern_op({6}, {x}, body, "E");
   }
 
-  /// What is lowered and printed, but of which build says that it is wrong; and what callers see.
+  /// Whether build refuses a schedule that lowers and prints, or its arguments have another layout.
   bool is_refused_by_build() const {
     const std::vector<std::string>& warnings = schedule_->warnings();
     const bool is_diagonal = std::any_of(

@@ -101,7 +101,7 @@ TEST(ThreadMemory, OfOneElementIsNotSeenByThreadsInsideOfItsLoop) {
   EXPECT_EQ(compare_with_default(s, {A, C}, {.compile = false}), "");
 }
 
-/// Which of two producers at one loop is asked of first decides nothing.
+/// The result does not depend on which of two producers at one loop is visited first.
 TEST(ThreadMemory, OfOneOfTwoProducersThatRunInOtherThreadsIsNotSeen) {
   for (const bool bound_first : {true, false}) {
     const te::Tensor A = te::placeholder({8, 16}, "A");

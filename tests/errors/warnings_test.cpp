@@ -1,5 +1,5 @@
-// What schedules accept and yet say a word about: kept in Schedule::warnings(), with the line of
-// the call.
+// Checks warnings about accepted schedules: kept in Schedule::warnings(), with the line of the
+// call.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -112,7 +112,7 @@ TEST_F(WarningTest, WhatIsSaidOfAStageThatIsInlined) {
   expect_warning({"compute_inline of axis `j` of stage `B`", "Vectorized", "its readers'"});
 }
 
-/// What lower writes to the standard error.
+/// Returns what lower writes to the standard error.
 std::string told_by(const std::function<void()>& lowers) {
   ::testing::internal::CaptureStderr();
   lowers();

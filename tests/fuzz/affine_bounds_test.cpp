@@ -1,5 +1,5 @@
-// Of programs of affine indices, the memory of every stage is exactly the greatest box that is read
-// of it; that it is no smaller, the interpreter checks at every access. `build/bench/bounds` shows
+// In programs of affine indices, the memory of every stage is exactly the greatest box that is read
+// of it; the interpreter checks at every access that it is not smaller. `build/bench/bounds` shows
 // more of them.
 #include <gtest/gtest.h>
 

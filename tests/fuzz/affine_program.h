@@ -16,7 +16,7 @@ struct AffineProgram {
   te::Schedule schedule;
   /// Inputs and the output.
   std::vector<te::Tensor> arguments;
-  /// What was done to the schedule, one primitive a line.
+  /// The primitives that were applied to the schedule, one a line.
   std::string text;
 };
 

@@ -34,9 +34,9 @@ BlockCase make_block_case(unsigned seed, const std::vector<bool>& keep = {},
                           bool for_device = false, BlockPrograms programs = BlockPrograms::Graphs,
                           const std::function<void(const std::string&)>& on_text = {});
 
-/// The first fault of it, against the program's definition where it has one; "" if there is none.
-/// With `compile`, the compiled function is asked as well as the interpreter; with a device's
-/// target, the kernels on that device. LowerError: it is no program for the device.
+/// The first fault of a case, compared with the program's definition if it has one; "" if there is
+/// no fault. With `compile`, checks the compiled function as well as the interpreter; with a
+/// device's target, the kernels on that device. LowerError: the program cannot run on the device.
 std::string check_block_case(const BlockCase& c, bool compile,
                              const std::optional<Target>& target = std::nullopt);
 

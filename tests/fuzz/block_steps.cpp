@@ -32,7 +32,7 @@ void register_block_intrinsics() {
 }
 
 void BlockSteps::try_one(bool is_kept) {
-  // What is drawn must not depend on what is kept.
+  // Drawn steps must not depend on which steps are kept.
   const unsigned seed = static_cast<unsigned>(random_.between(0, 1 << 30));
   if (!is_kept) return;
   const Schedule before = sch_;
@@ -93,7 +93,7 @@ std::string BlockSteps::place(Random& random, BlockRV block, const std::vector<s
 
 std::string BlockSteps::memory(Random& random, BlockRV block, int kind) {
   const char* const scopes[] = {"global", "local", "shared"};
-  // What threads share is for their own tests: here, all of them share everything.
+  // Memory that only some threads share has tests of its own: here, all threads share everything.
   const char* const scope = scopes[has_threads_ ? 0 : random.between(0, 2)];
   switch (kind) {
     case 0:
@@ -311,7 +311,7 @@ std::string BlockSteps::layout(Random& random, BlockRV block, const std::vector<
   }
 }
 
-/// Of a buffer that the function allocates: callers know nothing of its layout.
+/// Transforms a buffer that the function allocates: callers do not depend on its layout.
 std::string BlockSteps::transform_layout(Random& random, BlockRV block) {
   const bool is_read = random.one_in(2);
   const tir::BlockRealize realize = sch_.get(block);

@@ -42,7 +42,7 @@ class BlockSteps {
   s_tir::Schedule& sch_;
   std::vector<Attempt>& attempts_;
   Random& random_;
-  /// Of the block at hand.
+  /// The kind of the current block.
   StageKind kind_ = StageKind::Elementwise;
   /// Loops may be bound to threads. Everything is then in memory that all threads share.
   bool has_threads_;

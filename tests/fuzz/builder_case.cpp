@@ -73,7 +73,7 @@ class BodyWriter {
   void noted(const char* what) { notes_.feature("builder", what); }
 
   void statement() {
-    // What is drawn does not depend on what is kept.
+    // Drawn statements do not depend on which statements are kept.
     Random own(static_cast<unsigned>(random_.between(0, 1 << 30)));
     std::swap(own, random_);
     if (kept_.next()) kept_statement();

@@ -29,7 +29,7 @@ BuilderCase make_builder_case(unsigned seed, const std::vector<bool>& keep = {})
 /// Whether two iterations of a parallel loop conflict.
 bool is_racing(const BuilderCase& c);
 
-/// What lower or build refuses with reason is `refused`.
+/// Checks the case; a justified refusal by lower or build is `refused`.
 Verdict check(const BuilderCase& c, const CheckOptions& options);
 
 }  // namespace tenon::fuzz

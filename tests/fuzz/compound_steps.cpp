@@ -73,8 +73,8 @@ std::string ScheduleStep::share_work(const NotedStage& stage) {
   return "by " + number_of(count) + " threads";
 }
 
-/// What a thread needs of one input, and what all of them need of another, at the same loop. Inside
-/// of the threads, where these are not the same.
+/// Caches one input in a thread's own memory and another in shared memory, at the same loop. The
+/// loop may be inside of the threads', where the regions of these differ.
 std::string ScheduleStep::caches_of_two_scopes(const NotedStage& stage) {
   std::vector<te::Tensor> inputs = stage.op().inputs();
   if (inputs.size() < 2) return "";
@@ -94,8 +94,8 @@ std::string ScheduleStep::caches_of_two_scopes(const NotedStage& stage) {
          ", " + shared + ", " + share_work(schedule_[all]) + ") at " + at->name();
 }
 
-/// What a block needs of a stage, or of one that the stage is then copied from, and before that of
-/// what is read for it.
+/// Computes a stage, or one that the stage is then copied from, in a block's shared memory, from a
+/// shared copy of one of its inputs.
 std::string ScheduleStep::shared_from_shared(const NotedStage& chosen) {
   std::vector<NotedStage> near = readers(chosen);
   NotedStage stage = chosen;

@@ -1,7 +1,7 @@
-// What random cases meet: every primitive and its options on every kind of operation, every kind of
-// operation with every type, and what else programs and builds are made of. The generator notes
-// what it does where it does it (noted_schedule.h does so for primitives); a row of these tables
-// that a run leaves empty is a blind spot.
+// Counts what random cases cover: every primitive and its options on every kind of operation, every
+// kind of operation with every type, and further features of programs and builds. The generator
+// notes what it does where it does it (noted_schedule.h does so for primitives); a row of these
+// tables that a run leaves empty is a blind spot.
 //
 //   Notes notes;
 //   notes.primitive("split", "by a constant", StageKind::Reduction);
@@ -54,7 +54,7 @@ struct Note {
   friend bool operator==(const Note&, const Note&) = default;
 };
 
-/// What one case has met. What the tables do not have throws std::logic_error.
+/// The features that one case covers. A name that the tables do not have throws std::logic_error.
 class Notes {
  public:
   void primitive(std::string_view name, std::string_view option, StageKind kind);
@@ -85,7 +85,7 @@ class Coverage {
     int met = 0, accepted = 0;
   };
   Count row_sum(std::size_t table, std::size_t row) const;
-  /// As the tables are: by table, row and column.
+  /// Counts by table, row and column.
   std::vector<std::vector<std::vector<Count>>> counts_;
 };
 

@@ -48,7 +48,7 @@ TEST(CoverageTest, EveryPrimitiveOfStagesAndSchedulesHasARow) {
   EXPECT_EQ(of_schedules.count("rfactor"), 1u);
   std::set<std::string> declared = of_stages;
   declared.insert(of_schedules.begin(), of_schedules.end());
-  declared.erase("bound");  // Which range holds is known only once bounds are inferred.
+  declared.erase("bound");  // Bound inference alone shows which range holds.
   EXPECT_EQ(primitives_of_table(), declared);
 }
 

@@ -24,12 +24,12 @@ struct ExactValue {
   Magnitude magnitude;
 };
 
-/// Of inputs that testing::make_arguments makes of data that is small, or unordered.
+/// The magnitude of inputs that testing::make_arguments makes of small or unordered data.
 Magnitude magnitude_of_inputs(DataType type);
 Magnitude magnitude_of(int constant);
 /// The computed magnitude of a float; an integer of the type may have any value.
 Magnitude in_type(DataType type, Magnitude computed);
-/// Of values about which nothing is known.
+/// The magnitude of values about which nothing is known.
 Magnitude magnitude_of_any(DataType type);
 /// Holds for values of either.
 Magnitude joined(Magnitude a, Magnitude b);
@@ -62,7 +62,8 @@ ExactValue combine(ExactOperation operation, const ExactValue& a, const ExactVal
 
 enum class Function { Exp, Tanh, Sigmoid, Log, Sqrt, Rsqrt, Erf, Divide };
 inline constexpr int kFunctions = 8;
-/// Of a floating value, which is moved to where the function is tame; Divide takes both.
+/// Applies the function to a floating value, which is first moved to where the function is
+/// well-conditioned; Divide takes both.
 ExactValue apply(Function function, const ExactValue& a, const ExactValue& b);
 
 }  // namespace tenon::fuzz

@@ -120,7 +120,7 @@ class Fitter {
     return loops;
   }
 
-  /// Where a stage is computed at one of the loops, it goes along or is bound itself.
+  /// Binds one loop. A stage that is computed at one of the loops runs with it or is bound itself.
   std::string bind_one(const NotedStage& stage) {
     const std::vector<te::IterVar> loops = plain_loops(stage);
     if (loops.empty()) return "";
@@ -162,7 +162,7 @@ class Fitter {
     return text;
   }
 
-  /// Where there is nothing but a reduction.
+  /// Binds a loop of a reduction, for a stage without other loops.
   std::string bind_reduction(const NotedStage& stage) {
     std::vector<te::IterVar> loops;
     for (const te::IterVar& leaf : stage.leaf_iter_vars()) {
@@ -201,7 +201,7 @@ class Fitter {
 
   // ---- memory
 
-  /// Of a launch's own inside of it, of the device's outside.
+  /// Moves memory inside of a launch to the launch's own, and memory outside to the device's.
   void place_memory(const NotedStage& stage, bool in_launch) {
     const std::optional<tir::StorageScope> scope = stage.data().scope;
     if (!scope || stage.data().is_output || in_launch == (scope != tir::StorageScope::Global))

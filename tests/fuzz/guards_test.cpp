@@ -1,4 +1,4 @@
-// What is written outside of an array shows: in the bytes around it, and at the page behind it.
+// Writes outside of an array are detected: in the bytes around it, and at the page after it.
 #include <gtest/gtest.h>
 
 #include "tests/common/arguments.h"

@@ -21,7 +21,6 @@ namespace {
 using namespace tenon;
 using namespace tenon::fuzz;
 
-/// What a case is made of.
 enum class Kind : std::uint8_t { Small, Overflowing, Special, Blocks, Nests, Builder };
 constexpr std::array<const char*, 6> kKinds = {"small",  "overflowing", "special",
                                                "blocks", "nests",       "builder"};
@@ -32,8 +31,8 @@ std::optional<Kind> kind_of(std::string_view name) {
   return static_cast<Kind>(found - kKinds.begin());
 }
 
-/// Of ten seeds, three have small data, one data that overflows and three special data; three are
-/// block programs and loops of the IR builder.
+/// The kind of a case. Three of ten seeds have small data, one data that overflows and three
+/// special data; three are block programs and loops of the IR builder.
 Kind kind_of_seed(unsigned seed) {
   static constexpr std::array kOfDigit = {
       Kind::Small,   Kind::Small,   Kind::Small,  Kind::Overflowing, Kind::Special,
@@ -59,11 +58,11 @@ struct Options {
   bool stop_at_first = false;
   /// Instead of the case's own.
   std::optional<Target> target;
-  /// Of every case, instead of each seed's own.
+  /// The kind of every case, instead of each seed's own.
   std::optional<Kind> kind;
   /// Only cases whose description has this text are run.
   std::string only;
-  /// Where the tables of coverage are written; none: nowhere.
+  /// The file for the tables of coverage; empty: they are not written.
   std::string coverage_json;
 };
 
@@ -351,7 +350,7 @@ int run_thread_reductions(const Options& options) {
   return wrong == 0 ? 0 : 1;
 }
 
-/// What is proved of the programs of so many seeds.
+/// Counts what is proved of the programs of `options.count` seeds.
 int run_proofs(const Options& options) {
   struct Counts {
     int accesses = 0, proved = 0, wrong = 0, loops = 0, apart = 0;

@@ -6,8 +6,8 @@ namespace tenon::fuzz {
 
 namespace {
 
-/// Of padded memory, in elements: the interpreter notes of each who has written it, for which a
-/// case must not take a machine's whole memory.
+/// Limit of padded memory, in elements: the interpreter records the writers of each, and a case
+/// must not take a machine's whole memory.
 constexpr std::int64_t kMaxAligned = 1 << 22;
 /// Sizes that only the call knows are about as long.
 constexpr std::int64_t kLikelySize = 64;
@@ -74,7 +74,7 @@ std::string ScheduleStep::cache_write(const NotedStage& stage) {
 }
 
 std::string ScheduleStep::rfactor(const NotedStage& stage) {
-  // Most axes are none that can be factored.
+  // Most axes cannot be factored.
   const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::Reduce);
   const te::IterVar axis = axes.empty() ? leaf(stage) : random_.pick(axes);
   const int place = random_.between(-2, 2);
@@ -87,7 +87,7 @@ std::string ScheduleStep::strands(const NotedStage& stage) {
   const std::vector<te::IterVar> axes = leaves(stage, tir::IterKind::Reduce);
   if (axes.empty()) return "";
   const te::IterVar axis = random_.pick(axes);
-  // Of every strand a part is kept: not of 2^31 of them.
+  // One part is kept for every strand, so there must not be 2^31 of them.
   const int by = random_.one_in(3) ? std::min(factor(), 64) : 1 << random_.between(1, 4);
   const bool take_inner = !random_.one_in(3);
   const auto [outer, inner] = stage.split(axis, by);
@@ -142,7 +142,7 @@ std::string ScheduleStep::register_tile(const NotedStage& stage) {
   return text + ", the cache's reductions outside and its last axis vectorized";
 }
 
-/// Where a reader needs it, kept in one of the ways there are.
+/// Computes the stage at a reader, in one of several kinds of memory or vectorized.
 std::string ScheduleStep::producer_at_reader(const NotedStage& stage) {
   const std::vector<NotedStage> near = readers(stage);
   if (near.empty()) return "";
@@ -250,7 +250,7 @@ std::string ScheduleStep::set_scope(const NotedStage& stage) {
   return "set_scope(" + scope + ")";
 }
 
-/// Those of a device among them: a processor has memory of one kind.
+/// A random scope, including those of a device: a processor has memory of one kind.
 std::string ScheduleStep::random_scope() {
   static const std::vector<const char*> kScopes = {"local",      "local",  "local",  "local",
                                                    "global",     "global", "shared", "shared",
@@ -284,7 +284,7 @@ std::string ScheduleStep::autotune_loops(const NotedStage& stage) {
   return "autotune_loops()";
 }
 
-/// The stage and all that it reads along all axes, where that is no output.
+/// Rounds up the stage and all that it reads along all axes, except for outputs.
 std::string ScheduleStep::round_up_with_inputs(const NotedStage& stage) {
   std::string text;
   const auto round = [&](const NotedStage& each) {
@@ -308,7 +308,7 @@ std::string ScheduleStep::set_store_predicate(const NotedStage& stage) {
   if (type.is_bool()) return "";
   std::vector<Expr> at(static_cast<std::size_t>(input.ndim()), Expr(0));
   const te::IterVar axis = leaf(stage);
-  // Of a size that may be 0 there is no first element.
+  // An input of a size that may be 0 has no first element.
   const std::vector<Expr> shape = input.shape();
   if (!std::ranges::all_of(shape, [](const Expr& n) { return constant_int(n).value_or(0) > 0; }))
     return "";

@@ -90,13 +90,13 @@ class NotedSchedule {
                                   int factor_axis = 0) const;
   NotedStage create_group(const std::vector<te::Tensor>& outputs,
                           const std::vector<te::Tensor>& inputs, bool include_inputs) const;
-  /// Of several primitives that are used together.
+  /// Notes that several primitives are used together.
   void note_together(std::string_view what) const { notes_->feature("together", what); }
   NotedSchedule normalize() const;
   NotedSchedule copy() const;
 
  private:
-  /// Of the schedule as a whole: for every kind of operation that it has.
+  /// Notes a primitive of the whole schedule, for every kind of operation in it.
   void note_all(std::string_view primitive) const;
 
   te::Schedule schedule_;

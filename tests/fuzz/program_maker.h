@@ -1,8 +1,8 @@
-// What makes a random program, one operation after the other: sizes and indices and values
+// Makes a random program, one operation after the other: sizes and indices and values
 // (random_values.cpp), reads behind conditions (random_guards.cpp), reductions
-// (random_reductions.cpp), graphs that are known by name (random_graphs.cpp), operations that are
-// no computes and tensors without elements (random_others.cpp), and the choice among them
-// (random_program.cpp). What is chosen is noted.
+// (random_reductions.cpp), graphs that have names (random_graphs.cpp), operations that are not
+// computes and tensors without elements (random_others.cpp), and the choice among them
+// (random_program.cpp). Notes each choice.
 #pragma once
 
 #include "tests/fuzz/exact_value.h"
@@ -108,7 +108,7 @@ class ProgramMaker {
   // ---- random_graphs.cpp
   bool add_graph(const std::string& name);
   bool noted(const char* graph, bool is_made);
-  /// So many rows, of which the first are given.
+  /// Notes a scan over `rows`, of which the first `first` are given.
   void note_scan(const char* kind, DataType type, const Size& rows, int first);
   bool add_scan(const std::string& name);
   bool add_scan_of_two(const std::string& name);
@@ -127,7 +127,7 @@ class ProgramMaker {
   bool add_region(const std::string& name);
   bool add_nothing(const std::string& name);
   void add_rows_of_any_number();
-  /// Of rank 2, of a floating type if asked; nullptr where there is none.
+  /// A tensor of rank 2, of a floating type if `floating`; nullptr if no tensor is one.
   const KnownTensor* random_matrix(bool floating);
 
   // ---- random_program.cpp
@@ -148,7 +148,8 @@ class ProgramMaker {
   DataType type_;
   /// Extents that are constants are of int64, and axes with them.
   bool counts_in_64_bits_ = false;
-  /// Of a tensor: above vector widths, and dividing by nothing; few where there are many stages.
+  /// Maximum number of elements of a tensor: enough for extents above vector widths. Less if there
+  /// are many stages.
   int most_elements_ = 1200;
   RandomProgram program_;
   std::vector<KnownTensor> tensors_;

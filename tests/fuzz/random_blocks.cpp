@@ -132,7 +132,7 @@ class ProgramWriter {
 
   struct Nest {
     std::string loops, axes, init, value;
-    /// Of a second array of the same shape that the block writes.
+    /// Init and value of a second array of the same shape that the block writes.
     std::string second_init = {}, second_value = {};
   };
   void write_block(const Array& to, const Nest& nest) {
@@ -283,8 +283,8 @@ class ProgramWriter {
 
   Random& random_;
   bool is_integer_, is_symbolic_, is_in_tiles_;
-  /// What the function is given, what it computes, of that what it returns beside the last, and
-  /// all.
+  /// The parameters of the function, the arrays that it computes, those of them that it returns in
+  /// addition to the last, and all arrays.
   std::vector<Array> inputs_, computed_, outputs_, arrays_;
   std::string body_;
 };

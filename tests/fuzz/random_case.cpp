@@ -29,7 +29,7 @@ std::vector<te::Tensor> outputs_of(const RandomProgram& program) {
   return outputs;
 }
 
-/// Of a schedule that is refused as a whole, too.
+/// Whether threads are bound; true also for a schedule that is refused as a whole.
 bool has_threads(const te::Schedule& schedule) {
   try {
     return binds_threads(schedule);

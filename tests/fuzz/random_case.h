@@ -38,7 +38,7 @@ struct Case {
   int least_size;
   /// Every output of every computed operation.
   std::vector<te::Tensor> stages;
-  /// Of the program and of how it is compiled.
+  /// Notes on the program and on how it is compiled.
   std::vector<Note> notes;
 
   std::string describe() const;
@@ -59,15 +59,15 @@ struct CheckOptions {
   /// Also have the interpreter run the loops before and after the passes. Always done for what is
   /// not compiled.
   bool interpret = true;
-  /// What it is compiled for, instead of the case's own target. For a device's, the case is one
-  /// that was made for it.
+  /// The target to compile for, instead of the case's own. A device's target needs a case that was
+  /// made for one.
   std::optional<Target> target = std::nullopt;
   std::function<void(const char* phase)> on_phase = {};
 };
 
 struct Verdict {
-  /// What went wrong, be it a number, a fault that the compiler finds in itself, or an error that
-  /// says nothing of the user's schedule.
+  /// The fault: a wrong number, an internal error of the compiler, or an error that does not
+  /// concern the user's schedule.
   std::string wrong = {};
   /// Why lower or build refused the schedule, with reason.
   std::string refused = {};

@@ -133,7 +133,8 @@ Expr ExpressionMaker::divided(const Expr& a, const Expr& b) {
   }
 }
 
-/// By a constant, by data that cannot be 0, or by data where a condition protects the division.
+/// Divides by a constant, by data that cannot be 0, or by data if a condition protects the
+/// division.
 Expr ExpressionMaker::quotient(DataType type, int depth) {
   const Expr a = value(type, depth), one = make_const(type, 1), zero = make_const(type, 0);
   if (random_->one_in(2)) return divided(a, not_zero_constant(constant(type)));

@@ -25,13 +25,13 @@ struct ExpressionRules {
 
 class ExpressionMaker {
  public:
-  /// An element of data of the type, or nullopt where there is none.
+  /// An element of data of the type, or nullopt if the data has no such element.
   using Leaf = std::function<std::optional<Expr>(DataType type)>;
 
   ExpressionMaker(Random& random, Notes& notes, ExpressionRules rules, Kept& kept, Leaf leaf)
       : random_(&random), notes_(notes), rules_(rules), kept_(kept), leaf_(std::move(leaf)) {}
 
-  /// Of at most `depth` nested operators; it may contain values that were made before.
+  /// A value of at most `depth` nested operators; it may contain values that were made before.
   Expr value(DataType type, int depth);
   Expr condition(int depth) { return value(Bool(), depth); }
   /// A special number of the type.

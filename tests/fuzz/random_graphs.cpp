@@ -113,7 +113,7 @@ bool ProgramMaker::add_scan_of_two(const std::string& name) {
       1, wide, [&](Var, Var i) { return X(0, i); }, ".a0");
   const te::Tensor b0 = step(
       1, narrow, [&](Var, Var i) { return X(1, i); }, ".b0");
-  // Of floats, what grows by one element a step, so that it stays exact.
+  // Floats grow by one element a step, so that they stay exact.
   const bool is_whole = !type.is_floating();
   if (is_whole) magnitude = magnitude_of_any(type);
   const te::Tensor a1 = step(
@@ -304,7 +304,7 @@ bool ProgramMaker::add_distant_part(const std::string& name) {
   return true;
 }
 
-/// Of a matrix with another, or with itself turned.
+/// Multiplies a matrix by another, or by itself transposed.
 bool ProgramMaker::add_product(const std::string& name) {
   const KnownTensor *left = random_matrix(false), *right = random_matrix(false);
   if (!left || left->tensor.dtype() != right->tensor.dtype()) return false;

@@ -41,8 +41,8 @@ ProgramMaker::Guarded ProgramMaker::padded_index(const Size& extent, const Axis&
            random_.one_in(2) ? multiple < end + padding : multiple - padding < end}};
 }
 
-/// What stands there, or something else where nothing does: the conditions as one, or one inside of
-/// the other.
+/// `inside` if the conditions hold, and another value otherwise: the conditions are conjoined or
+/// nested.
 ExactValue ProgramMaker::guarded(const std::vector<Expr>& conditions, const ExactValue& inside) {
   const DataType type = inside.value.dtype();
   const int other = type.is_bool() || random_.one_in(2) ? 0 : 1;
@@ -66,7 +66,8 @@ ExactValue ProgramMaker::load(const KnownTensor& from, const std::vector<Expr>& 
   return exact_cast(type, e);
 }
 
-/// Of any tensor, with one dimension that only conditions keep inside; the others as elsewhere.
+/// Reads any tensor with one index that only conditions keep in bounds; the others are as
+/// elsewhere.
 std::optional<ExactValue> ProgramMaker::padded_read(const Axes& axes, DataType type) {
   const KnownTensor& from = random_tensor(type);
   if (axes.empty() || from.shape.empty()) return std::nullopt;

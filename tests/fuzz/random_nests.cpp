@@ -324,7 +324,7 @@ class NestWriter {
       line(depth, element(random_.pick(arrays_), spatial) + " = " + value(iters));
   }
 
-  /// Of what a reduction writes, its own value reads nothing else.
+  /// A value that rarely reads `array`, which the reduction writes.
   std::string value_without(const Array& array, const std::vector<Bounded>& iters) {
     if (random_.one_in(6)) return value(iters);
     for (int n = 0; n < 8; ++n) {

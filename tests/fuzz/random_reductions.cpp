@@ -150,7 +150,7 @@ Expr ProgramMaker::simple_reduction(const ExactValue& e, const Reduction& over,
     program_.notes.operation("prod", type);
     return te::prod(e.value, over.axes, options);
   }
-  // Of nothing, the maximum is the least value of the type, with which no sum is exact.
+  // An empty maximum is the least value of the type, with which no sum is exact.
   magnitude = options.where || over.points == 0 ? magnitude_of_any(type)
                                                 : joined(e.magnitude, magnitude_of(5));
   magnitude.exact = e.magnitude.exact;
@@ -164,7 +164,7 @@ void ProgramMaker::add_reduction(const std::string& name, DataType type) {
   add_compute(name, shape, [&](const Axes& own) {
     const ExactValue e = element(inside(own, over.indices), type);
     te::ReduceOptions options = random_condition(own, over);
-    // Of nothing, the maximum would be beyond all tolerance.
+    // An empty maximum would be beyond every tolerance.
     if (!e.magnitude.exact) options.where = std::nullopt;
     if (random_.one_in(6) && !type.is_bool()) {
       options.init = {make_const(type, 5)};
@@ -240,7 +240,7 @@ void ProgramMaker::add_extreme_place(const std::string& name, DataType type) {
   add_output(outputs[1], shape, place == 1 ? magnitude_of_any(Int(32)) : magnitude);
 }
 
-/// The reducer of many programs, in which of equal keys that on the left wins: there are none.
+/// Adds the reducer of many programs, in which the left one of equal keys wins, on unique keys.
 void ProgramMaker::add_extreme_of_unique_keys(const std::string& name, DataType type) {
   const Shape shape = random_shape();
   const Reduction over = random_reduction(shape);
@@ -312,7 +312,7 @@ void ProgramMaker::add_moments(const std::string& name, DataType type) {
 void ProgramMaker::add_complex_product(const std::string& name, DataType type) {
   const Shape shape = random_shape();
   const Reduction over = random_reduction(shape);
-  // Of numbers in the unit square, every two of which double the greatest product.
+  // Factors in the unit square, every two of which double the greatest product.
   const Magnitude product = {over.points / 2 + 2, 0};
   const DataType held = is_held(type, product) ? type : Int(32);
   const te::Reducer multiply = te::comm_reducer(

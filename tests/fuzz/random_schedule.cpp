@@ -45,7 +45,7 @@ void RandomSchedule::attempt(const std::function<void(ScheduleStep&, Attempt&)>&
     }
     schedule_ = step.schedule();
     te::freeze(schedule_);
-    // What is warned of is refused by build: threads that race.
+    // Build refuses what schedules warn of: threads that race.
     const auto& warnings = schedule_.warnings();
     attempt.accepted = warnings.size() == before.warnings().size();
     if (!attempt.accepted) attempt.text = warnings.back();

@@ -19,7 +19,7 @@ struct Attempt {
   std::string primitive;
   StageKind kind = StageKind::Elementwise;
   bool accepted = false;
-  /// What was done, or why it was refused.
+  /// The step that was done, or why it was refused.
   std::string text;
   /// The primitives that were called.
   std::vector<Note> notes = {};

@@ -24,7 +24,7 @@ void expect_right(unsigned first, unsigned last, const CheckOptions& options,
     EXPECT_EQ(verdict.wrong, "") << smallest(c, programs, options);
     refused += !verdict.refused.empty();
   }
-  // What is refused shows nothing.
+  // Refused cases test nothing.
   EXPECT_LT(refused, static_cast<int>(last - first) / 3);
 }
 

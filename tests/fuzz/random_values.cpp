@@ -182,7 +182,7 @@ const KnownTensor& ProgramMaker::random_tensor(DataType type) {
   const int last = static_cast<int>(tensors_.size()) - 1;
   const KnownTensor& chosen = tensors_[static_cast<std::size_t>(
       random_.between(random_.one_in(2) ? 0 : std::max(0, last - 1), last))];
-  // Of two computations of an inexact value, one may be just below a number and one above.
+  // Two computations of an inexact value may give one just below a number and one above.
   const bool fits = chosen.magnitude.exact || type.is_floating();
   return fits ? chosen : tensors_.front();
 }

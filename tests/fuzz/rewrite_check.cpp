@@ -201,7 +201,7 @@ class RewriteCheck {
     const DataType type = before.dtype();
     std::string found;
     try {
-      // Where all is constant, what were elements wraps.
+      // Without axes all is constant, and values that replace elements wrap.
       const Number value =
           definition_.value(has_axes_ ? as_whole_numbers(after) : after, axes, point);
       if (testing::same(expected, value, type, options_.zeros)) return "";

@@ -69,7 +69,7 @@ const ScheduleStep::Primitive& ScheduleStep::pick_primitive() {
   int sum = 0;
   auto weight = [&](const Primitive& p) {
     if (p.needs_threads && !options_.with_threads) return 0;
-    // Where a loop of a size is to be split, only the size decides.
+    // With a symbolic size, only that size decides how a loop is partitioned: more hints.
     return options_.size && p.apply == &ScheduleStep::partition_hint ? 6 * p.weight : p.weight;
   };
   for (const Primitive& p : primitives()) sum += weight(p);

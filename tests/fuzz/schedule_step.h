@@ -20,8 +20,8 @@ class ScheduleStep {
   const te::Schedule& schedule() const { return schedule_.plain(); }
 
  private:
-  /// The stages on which a primitive is worth a try. Readers: all that is no input, with extern
-  /// operations and those on regions among them.
+  /// The stages on which a primitive is worth a try. Readers: all but inputs, including extern
+  /// operations and those on regions.
   enum class On : std::uint8_t { Loops, Computed, Producers, Reductions, Scans, Readers };
   struct Primitive {
     const char* name;
@@ -36,7 +36,7 @@ class ScheduleStep {
   // ---- schedule_step.cpp
   const Primitive& pick_primitive();
   static const Primitive& primitive_of(std::string_view name);
-  /// Those that have loops.
+  /// The stages that have loops.
   std::vector<NotedStage> computed_stages() const;
   std::optional<NotedStage> pick_stage(On on);
   te::IterVar leaf(const NotedStage& stage);

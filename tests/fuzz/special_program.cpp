@@ -124,7 +124,7 @@ class SpecialProgramMaker {
   struct Reduction {
     std::vector<int> shape;
     std::vector<te::IterVar> over;
-    /// Of the axes in `over`.
+    /// The axes in `over`, with their extents.
     Axes axes;
   };
   Reduction random_reduction() {

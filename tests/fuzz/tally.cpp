@@ -34,7 +34,7 @@ std::string Tally::kind_of_finding(const Outcome& outcome) {
     const bool is_damage = outcome.text.ends_with("its end") || outcome.text.ends_with("its start");
     return (is_damage ? "written outside: " : "wrong numbers: ") + outcome.text.substr(0, symbol);
   }
-  // Which buffer, and at which index, is not what tells findings apart.
+  // The buffer and the index do not distinguish findings.
   const std::string kind = kind_of(outcome.text);
   return kind.substr(0, std::min<std::size_t>(kind.find("`: "), 160));
 }

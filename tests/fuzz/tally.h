@@ -1,4 +1,4 @@
-// What a run has seen, and its summary.
+// The results of a run, and their summary.
 #pragma once
 
 #include <iosfwd>

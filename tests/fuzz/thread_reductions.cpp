@@ -13,7 +13,7 @@ std::string name_of(const ThreadReduction& c) {
   return std::to_string(c.extent) + "x" + std::to_string(c.groups) + "x" + std::to_string(c.axes);
 }
 
-/// Of equal elements the first, in whatever order they come.
+/// An argmax in which the first of equal elements wins, in whatever order they are combined.
 te::Reducer argmax() {
   return te::comm_reducer(
       [](std::span<const Var> x, std::span<const Var> y) {

@@ -220,7 +220,7 @@ void Worker::fork_child() {
     setpgid(0, 0);
     close(jobs[1]);
     close(results[0]);
-    // What a schedule is warned of is no finding. Sanitizers do not write there.
+    // Warnings of schedules are not findings. Sanitizers do not write there.
     std::cerr.setstate(std::ios::failbit);
     serve(jobs[0], results[1]);
   }

@@ -20,34 +20,35 @@ namespace tenon::fuzz {
 
 struct Job {
   unsigned seed = 0;
-  /// As make_case takes it.
+  /// The parts to keep, as for make_case.
   std::vector<bool> keep = {};
 };
 
 struct Outcome {
   enum class Kind { Right, Refused, Wrong, Crashed, TooSlow };
   Kind kind = Kind::Right;
-  /// What is wrong, or why it was refused.
+  /// The fault, or why the case was refused.
   std::string text = {};
   std::string description = {};
   /// Seconds of processor time by phase.
   std::map<std::string, double> phases = {};
   int parts = 0;
   std::vector<Attempt> attempts = {};
-  /// Of the program and of how it is compiled.
+  /// Notes on the program and on how it is compiled.
   std::vector<Note> notes = {};
 
   bool is_finding() const { return kind != Kind::Right && kind != Kind::Refused; }
 };
 
-/// What a worker tells of a case that it is busy with.
+/// Callbacks of a worker that is busy with a case.
 struct Reporter {
   std::function<void(const std::string& phase)> on_phase;
   std::function<void(const std::string& description)> on_description;
 };
 
 struct Limits {
-  /// Of processor time, for each phase of a case; ten times as much time on the wall.
+  /// Limit of the processor time for each phase of a case; the limit on the wall clock is ten times
+  /// as long.
   double cpu_seconds = 20;
   /// 0: none.
   std::size_t memory_bytes = std::size_t{6} << 30;

@@ -1,4 +1,4 @@
-// What happens to a case is an outcome, whatever it is.
+// Every end of a case is reported as an outcome.
 #include "tests/fuzz/worker.h"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ std::vector<Lowered>& recorded() {
   return list;
 }
 
-/// What is written to std::cout during its life.
+/// Captures std::cout during its lifetime.
 class Console {
  public:
   Console() : screen_(std::cout.rdbuf(text_.rdbuf())) {}

@@ -18,7 +18,7 @@ struct Lowered {
 };
 
 struct Program {
-  /// Of its files, without the ending.
+  /// The name of its files, without the extension.
   std::string_view name;
   void (*run)();
 };
@@ -32,9 +32,9 @@ tir::IRModule lower(const te::Schedule& schedule, const std::vector<LowerArgumen
 std::vector<Program> random_programs();
 std::vector<Program> topi_programs();
 
-/// What the program prints, in the form of `normalized`; an error as a line of its own.
+/// Returns what the program prints, in the form of `normalized`; an error as a line of its own.
 std::string printed_by(const Program& program);
-/// What the program lowers; errors pass through.
+/// Returns what the program lowers; errors pass through.
 std::vector<Lowered> lowered_by(const Program& program);
 /// The text beside the program, `data/<folder>/<name>.txt`, without blank lines and trailing
 /// spaces.

@@ -67,7 +67,7 @@ struct Probe {
   Expectation expected = SameText{};
 };
 
-/// The lowered text as readers know it.
+/// The lowered TVM 0.9 text.
 std::string text_of(const te::Schedule& schedule, const std::vector<LowerArgument>& args,
                     LowerOptions options = {}, SourceLocation where = SourceLocation::current());
 /// That text without its header: the lines behind preflattened_buffer_map.

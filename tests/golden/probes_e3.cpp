@@ -1,4 +1,4 @@
-// What is built runs, and refuses arguments that do not fit.
+// Programs that are built run, and refuse arguments that do not fit.
 #include "probes.h"
 
 namespace tenon::probes {

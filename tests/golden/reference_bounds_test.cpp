@@ -57,7 +57,7 @@ bool is_box(const te::StageGraph& graph, te::StageId id) {
 struct Comparison {
   /// Programs, and stages of them; those in the memory of others have no size of their own.
   int programs = 0, same = 0, in_others = 0;
-  /// Of the same: those that have not all of a tensor.
+  /// The stages among `same` that do not have all of a tensor.
   int parts = 0;
   std::string different;
 };

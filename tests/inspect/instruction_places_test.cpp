@@ -35,7 +35,7 @@ TEST(InstructionPlaces, WithoutALineItIsTheStatementOfTheLoopAround) {
   EXPECT_EQ(places({3, 0, 3, 6}, {{1, 3}}), (std::vector<int>{2, 2, 2, 4}));
 }
 
-TEST(InstructionPlaces, OfALoopThatIsOfTwoStatementsItIsTheOneAroundBoth) {
+TEST(InstructionPlaces, AnUnknownInstructionBelongsToTheCommonStatement) {
   EXPECT_EQ(places({3, 0, 6}, {{1, 3}}), (std::vector<int>{2, 0, 4}));
 }
 

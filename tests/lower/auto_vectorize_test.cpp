@@ -389,7 +389,7 @@ TEST(VectorizePlainLoops, AGuardedSumStaysGuardedWhereTheTaskStoresTheElementNow
   EXPECT_FALSE(is_guarded("  for (p: int32, 0, 8) {" + zeros + sums + "\n  }"));
 }
 
-// Where the condition never holds, nobody may touch it.
+// If the condition never holds, the element may not exist and must not be accessed.
 TEST(VectorizePlainLoops, ASumOfSomeStaysScalarWhereTheElementMayNotBeThere) {
   const tir::PrimFunc func = function_of(R"(
   for (k: int32, 0, 8) {

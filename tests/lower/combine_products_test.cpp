@@ -76,7 +76,7 @@ TEST(CombineProducts, OnlyWhereTheScheduleSaysSoAndTheCodeCan) {
   EXPECT_EQ(combined(Products{UInt(8), Int(8), Int(32)}.func(), false), 0);
 }
 
-TEST(CombineProducts, NotOfOtherTypesOrOfElementsApart) {
+TEST(CombineProducts, UnsupportedTypesAndGappedElementsAreNotCombined) {
   EXPECT_EQ(combined(Products{Int(16), Int(16), Int(32)}.func()), 0);
   EXPECT_EQ(combined(Products{Float(32), Float(32), Float(32)}.func()), 0);
   EXPECT_EQ(combined(Products{UInt(8), Int(8), Int(32), 1, 4, 3}.func()), 0);
@@ -93,7 +93,7 @@ TEST(CombineProducts, RowsOfSignedBytesShareWhatIsTakenBack) {
   EXPECT_EQ(combined(Products{Int(8), Int(8), Int(32)}.func()), 1);
 }
 
-/// The products of three rows in a loop of tiles, with `before` in front of each tile's.
+/// The products of three rows in a loop of tiles, with `before` preceding each tile's.
 Stmt tiles(const Buffer& b, const Stmt& before, const Expr& extent = Expr(7)) {
   const Var tile("tile");
   Products products{Int(8), Int(8), Int(32), 3};
@@ -106,11 +106,11 @@ Stmt tiles(const Buffer& b, const Stmt& before, const Expr& extent = Expr(7)) {
       .body;
 }
 
-TEST(CombineProducts, WhatIsTakenBackIsAddedUpOnceForAllTiles) {
+TEST(CombineProducts, TheCorrectionIsHoistedAboveTheTileLoop) {
   const Buffer b = decl_buffer({256}, Int(8), {.name = "B"});
   const Buffer other = decl_buffer({256}, Int(8), {.name = "O"});
   const Stmt copied = make_store(other, make_int(Int(8), 1), {Expr(0)});
-  // In front of the loop over tiles, where that runs and leaves B as it is.
+  // The correction precedes the loop over tiles if that loop runs and leaves B unchanged.
   EXPECT_TRUE(tiles(b, copied).as<Allocate>());
   EXPECT_TRUE(tiles(b, make_store(b, make_int(Int(8), 1), {Expr(0)})).as<For>());
   EXPECT_TRUE(tiles(b, copied, Var("n")).as<For>());

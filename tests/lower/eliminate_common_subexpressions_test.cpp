@@ -209,7 +209,7 @@ TEST(EliminateCommonSubexpressions, ANameInUseIsSkipped) {
             "  B[cse_var_2] = A[cse_var_2]\n}\n");
 }
 
-/// What it takes on `n` unrolled statements.
+/// Time of the pass on `n` unrolled statements.
 double seconds_of_unrolled(int n, double limit) {
   std::string body = "  for (i: int32, 0, 8) {\n    for (k: int32, 0, 8) {\n";
   for (int c = 0; c < n; ++c) {

@@ -182,7 +182,7 @@ TEST(FlattenStorage, TheFlagOfDoubleBuffersReachesTheAllocation) {
   EXPECT_TRUE(found);
 }
 
-// The intrinsic of the known text 18_tensorize: sixteen rows of B, one row of A, sixteen elements
+// The intrinsic of the TVM 0.9 text 18_tensorize: sixteen rows of B, one row of A, sixteen elements
 // of C.
 TEST(FlattenStorage, ViewsGiveTheirVariablesValues) {
   const Buffer b = decl_buffer({512, 64}, Float(32), {.name = "B"}),
@@ -263,7 +263,7 @@ TEST(FlattenStorage, AViewThatDoesNotFitIsRefused) {
                LowerError);
 }
 
-TEST(FlattenStorage, WhatCannotBeProvedOfAViewIsAsserted) {
+TEST(FlattenStorage, UnprovedViewShapesAreAsserted) {
   const Var n("n");
   const Buffer a = decl_buffer({n}, Float(32), {.name = "A"});
   const Buffer view = decl_buffer({8}, Float(32), {.name = "v", .offset_factor = 1});

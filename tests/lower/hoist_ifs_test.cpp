@@ -81,7 +81,7 @@ TEST(HoistIfs, AnElseTakesACopyOfTheLoop) {
 )");
 }
 
-/// What must stay as it is.
+/// Expects that the pass leaves the body unchanged.
 void expect_stays(const std::string& body) { EXPECT_EQ(hoisted(body), body); }
 
 TEST(HoistIfs, NothingPassesASequence) {

@@ -180,7 +180,7 @@ TEST(InjectAsyncCopies, TheProgramComputesTheSame) {
   }
 }
 
-/// As `text`, by twice as many threads, of which two each do the same.
+/// `text` with twice as many threads, of which two each do the same.
 std::string twice(std::string text) {
   const std::string first = "  attr [IterVar(t: int32";
   text.insert(text.find(first),

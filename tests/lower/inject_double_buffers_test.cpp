@@ -155,7 +155,7 @@ TEST(InjectDoubleBuffers, ALoopThatMayBeEmptyFillsNothing) {
   EXPECT_LT(guard, text.find("for (j: int32"));
 }
 
-/// What the program makes of A, which holds its positions.
+/// The output of the program for an A that holds its positions.
 std::vector<float> result_of(const PrimFunc& func) {
   std::vector<float> in(256), out(256, -1);
   for (std::size_t n = 0; n < in.size(); ++n) in[n] = static_cast<float>(n);

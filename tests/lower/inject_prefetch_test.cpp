@@ -41,7 +41,7 @@ for (i: int32, 0, 32) {
 )"));
 }
 
-// The known text "prefetch" of the probes: indices in reverse order.
+// The TVM 0.9 text "prefetch" of the probes: indices in reverse order.
 TEST(InjectPrefetch, LegacyTextHasTheReferencesIndices) {
   const Buffer a = decl_buffer({64, 64}, Float(32), {.name = "A"});
   const Var i("i");

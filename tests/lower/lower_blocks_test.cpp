@@ -1,5 +1,5 @@
-// Block programs as loops: where memory is, what guards what, and threads. The known texts of
-// lowered block programs are in tests/golden.
+// Checks block programs as loops: memory, guards, and threads. The TVM 0.9 texts of lowered block
+// programs are in tests/golden.
 #include "lower/passes.h"
 
 #include <gtest/gtest.h>

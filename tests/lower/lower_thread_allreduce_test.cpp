@@ -40,8 +40,8 @@ CommReducer argmax() {
                       "argmax"});
 }
 
-/// `extents` threads reduce together, the last of them threadIdx.x; `groups` of them are another
-/// thread axis, or blocks where there is none left.
+/// `extents` threads reduce together, the last of them threadIdx.x; `groups` is the extent of
+/// another thread axis, or of blocks if all thread axes are in use.
 struct Case {
   std::vector<int> extents;
   int groups;

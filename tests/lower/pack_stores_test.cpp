@@ -53,7 +53,7 @@ TEST(PackStores, NegationsArePacked) {
             "B[ramp(0, 1, 4)] = cast(float32x4, !(A[ramp(0, 1, 4)] < broadcast(0f32, 4)))\n");
 }
 
-/// Of integers I and J.
+/// A function of integers I and J.
 tir::PrimFunc function_of_integers(const std::string& body) {
   return test::parse_function(
       "@main = primfn(I_1: handle, J_1: handle) -> ()\n"

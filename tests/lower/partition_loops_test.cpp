@@ -210,7 +210,7 @@ TEST(PartitionLoops, AFullBudgetLeavesTheGuard) {
   EXPECT_LT(node_count(result.body), node_count(func.body) + 1);
 }
 
-// The known text "loop partition full" of the probes, before the last passes.
+// The TVM 0.9 text "loop partition full" of the probes, before the last passes.
 constexpr std::string_view kSymbolic =
     R"(
 @main = primfn(A_1: handle, B_1: handle) -> ()

@@ -29,7 +29,7 @@ tir::PrimFunc without_lets(tir::PrimFunc func);
 using PassFunction = tir::PrimFunc (*)(const tir::PrimFunc&, const PassOptions&);
 std::string run(PassFunction pass, std::string_view function, const PassOptions& options = {});
 
-/// What `run` gives for a body that the pass leaves alone.
+/// The result of `run` for a body that the pass leaves unchanged.
 std::string unchanged(std::string_view body);
 /// Options for a processor whose vector registers have so many bits.
 PassOptions with_vectors(int bits);
@@ -39,7 +39,7 @@ struct KnownText {
   std::string name;
   std::string text;
 };
-/// The functions in the known texts: primitives, ladder, random programs.
+/// The functions in the TVM 0.9 texts: primitives, ladder, random programs.
 std::vector<KnownText> known_functions();
 
 }  // namespace tenon::lowering::test

@@ -161,7 +161,7 @@ PrimFunc read_another_thread(const PrimFunc& func, const PassOptions&) {
   return result;
 }
 
-// Of the same name as what is excused, and another variable.
+// The variable has the name of the excused one, but differs from it.
 TEST(Pipeline, AnotherUndefinedVariableIsThePassesFault) {
   PrimFunc func = two_stages();
   func.body = make_stmt(If{Var("threadIdx.x") == 0, func.body, std::nullopt});
@@ -200,7 +200,7 @@ TEST(Pipeline, TheFirstPassWhoseResultIsMalformedIsAtFault) {
   EXPECT_EQ(pass_at_fault({keep, forget_a_loop, add_to_result}, {.verify = false}), "");
 }
 
-// What it makes of a malformed function says nothing about it, nor about the user's program.
+// The failure of a pass on a malformed function does not concern that pass, nor the user's program.
 TEST(Pipeline, APassThatFailsOnAMalformedFunctionIsNotAtFault) {
   EXPECT_EQ(pass_at_fault({forget_a_loop, fail}, {}), "first");
   EXPECT_EQ(pass_at_fault({forget_a_loop, refuse}, {}), "first");
@@ -214,7 +214,7 @@ PrimFunc leave_one_store(const PrimFunc& func, const PassOptions&) {
   return result;
 }
 
-TEST(Pipeline, WhatALaterPassMendsIsFoundWhereEachIsVerified) {
+TEST(Pipeline, VerifyEachPassFindsRepairedViolations) {
   EXPECT_EQ(pass_at_fault({forget_a_loop, leave_one_store}, {}), "");
   EXPECT_EQ(pass_at_fault({forget_a_loop, leave_one_store}, {.verify_each_pass = true}), "first");
 }

@@ -57,7 +57,7 @@ TEST(LocalizeSums, ALetThatMakesTheIndexIsSeenThrough) {
   })");
   EXPECT_TRUE(text.starts_with("for (i: int32, 0, 4) {\n  allocate(sums: ")) << text;
   EXPECT_NE(text.find("= B[ramp((i*8), 1, 8)]\n"), std::string::npos) << text;
-  // What was added to the buffer itself would be lost: the local memory is stored over it.
+  // Sums in the buffer itself would be lost: the local memory is stored over it.
   EXPECT_EQ(text.find("B[ramp(cse_var_1, 1, 8)]"), std::string::npos) << text;
 }
 

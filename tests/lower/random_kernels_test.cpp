@@ -122,7 +122,7 @@ TEST(SynchronizeThreads, RandomKernelsDoNotRace) {
     const PrimFunc before = RandomKernel(seed).function();
     const bool raced = races(before);
     racing += raced;
-    // What nothing is found in must not race.
+    // A kernel without hazards must not race.
     EXPECT_TRUE(!raced || !find_barrier_hazards(before).empty()) << print_function(before);
     try {
       const PrimFunc after = synchronize_threads(before, {});

@@ -357,7 +357,7 @@ TEST(SplitKernels, DynamicSharedMemoryIsAsLargeAsThatOfAnyBlock) {
       threads("i", "blockIdx.x", "6",
               threads("t", "threadIdx.x", "4", turned_round("i", "(max(i, 1)*4)", "shared.dyn")));
   expect_the_greatest(body);
-  // Of 80 bytes the next multiple of 32.
+  // 80 bytes are rounded up to the next multiple of 32.
   EXPECT_EQ(
       test::body_text(split(body).host),
       "@tir.launch_kernel(\"main_kernel0\", 6, 1, 1, 4, 1, 1, 96i64, A_2, B_2, dtype=int32)\n");

@@ -155,7 +155,7 @@ TEST(SynchronizeThreads, IterationsThatFewThreadsFillApartNeedNotWait) {
   EXPECT_EQ(filled_by(17), "{|{F");
 }
 
-TEST(SynchronizeThreads, WhoMeetsIsAskedOfThoseThatComeThere) {
+TEST(SynchronizeThreads, BarriersConsiderOnlyThreadsThatReachTheRead) {
   const auto read = [](const std::string& who, const std::string& index) {
     return order_of(
         synchronized("      if (" + who + ") {\n        B[t] = S[(" + index + ")]\n      }\n"));

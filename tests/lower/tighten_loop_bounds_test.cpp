@@ -66,7 +66,7 @@ TEST(TrimLoops, NoIterationMayBeLeft) {
 )");
 }
 
-TEST(TrimLoops, WhatMoreIsDoneKeepsTheLoop) {
+TEST(TrimLoops, LoopsWithoutASerialIdleTailKeepTheirExtent) {
   for (
       const char* body :
       {"for (i: int32, 0, 16) {\n  if (i < 4) {\n    B[i] = A[i]\n  } else {\n    B[i] = 0f32\n  }\n}\n",

@@ -131,7 +131,7 @@ for (i: int32, 0, 2) {
 )"));
 }
 
-// The known text "pragma" of the probes.
+// The TVM 0.9 text "pragma" of the probes.
 TEST(UnrollLoops, NotExplicitOnlyMarks) {
   EXPECT_EQ(unrolled(R"(
   attr [IterVar(o: int32, (nullptr), "DataPar", "")] "pragma_auto_unroll_max_step" = 16;

@@ -70,7 +70,7 @@ for (o: int32, 0, 16) {
 )"));
 }
 
-// The known text "vec sel" of the probes.
+// The TVM 0.9 text "vec sel" of the probes.
 TEST(VectorizeLoops, SelectsCastsAndMathsWorkByLanes) {
   EXPECT_EQ(
       vectorized(R"(
@@ -83,7 +83,7 @@ TEST(VectorizeLoops, SelectsCastsAndMathsWorkByLanes) {
           "A[ramp(0, 1, 16)])), @tir.exp(A[ramp(0, 1, 16)], dtype=float32x16))\n"));
 }
 
-// The known text "vec ite" of the probes.
+// The TVM 0.9 text "vec ite" of the probes.
 TEST(VectorizeLoops, AChoiceOfOneSideIsSerialInText) {
   EXPECT_EQ(test::run(vectorize_loops_as_text, function_text(R"(
   for (i: int32, 0, 16) "vectorized" {
@@ -315,7 +315,7 @@ TEST(VectorizeLoops, AWidenedIndexIsStillARamp) {
             normalized("B[ramp(0i64, 1i64, 8)] = A[ramp(8i64, 1i64, 8)]\n"));
 }
 
-/// What B holds after the function ran; A is 0, 1, 2, ...
+/// The contents of B after the function ran; A is 0, 1, 2, ...
 std::vector<float> result_of(const tir::PrimFunc& func) {
   std::vector<float> a(1024), b(1024, -1.0f);
   for (std::size_t n = 0; n < a.size(); ++n) a[n] = static_cast<float>(n);

@@ -10,8 +10,8 @@
 namespace tenon::testing {
 namespace {
 
-/// What clang has against the text, as OpenCL C of a device that has all extensions; "" also where
-/// there is no clang.
+/// The errors of clang for the text as OpenCL C of a device that has all extensions; "" if it
+/// accepts the text, and without clang.
 std::string refused_by_clang(std::string text) {
   const codegen::TemporaryFolder folder;
   // Its header has no function of Intel's.

@@ -1,5 +1,4 @@
-// What kernels are made of, each in a small program, compared with the interpreter on OpenCL's
-// device.
+// Checks the parts of kernels, each in a small program, against the interpreter on OpenCL's device.
 #include "add_one.h"
 #include "tests/common/run_on_device.h"
 #include "tests/common/ways_to_run.h"

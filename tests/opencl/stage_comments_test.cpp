@@ -103,7 +103,7 @@ TEST(StageComments, AreInTheBodiesOfParallelLoops) {
   expect_in_order(text, {p.of_c(), p.of_d()});
 }
 
-TEST(StageComments, OfANameOfSeveralLinesAreOneLine) {
+TEST(StageComments, AMultilineNameGivesAOneLineComment) {
   const te::Tensor A = te::placeholder({4}, "A");
   const te::Tensor B = te::compute(
       {4}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B\nint x;");

@@ -75,7 +75,7 @@ std::string select(const std::string& selector) {
   return "document.querySelectorAll('" + selector + "')";
 }
 
-/// What all tests look at, in one browser.
+/// The results of one browser run, which all tests share.
 class LoopPage : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -195,7 +195,7 @@ TEST_F(LoopPage, AnInstructionLeadsToItsLoopAndUnfoldsIt) {
   EXPECT_EQ(back.at("focused"), "text loops");
 }
 
-/// What WCAG asks of text, 4.5 to 1.
+/// WCAG requires a contrast of 4.5 to 1 for text.
 TEST_F(LoopPage, IsReadableInDarkAndLight) {
   EXPECT_GE(result("dark").at(0), 4.5) << result("dark");
   EXPECT_GE(result("light").at(0), 4.5) << result("light");

@@ -1,4 +1,4 @@
-// What a view knows: which statement each instruction is part of, the stages' lines, the buffers.
+// Checks the contents of a view: the statement of each instruction, the stages' lines, the buffers.
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
 
@@ -159,7 +159,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// What the statement of a line of code begins with.
+/// The first line of the statement that a line of code belongs to.
 std::string line_of(const LoopView& view, const LoopView::Instruction& code) {
   const LoopView::Stmt& stmt = view.stmts.at(static_cast<std::size_t>(code.stmt));
   return view.lines.at(static_cast<std::size_t>(stmt.first - 1));

@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Of this thread: how many allocations are given before one is refused; none is while negative.
+/// Number of allocations of this thread that succeed before one is refused; negative: all succeed.
 thread_local long granted = -1;
 thread_local bool has_refused = false;
 
@@ -33,7 +33,7 @@ void* allocate(std::size_t size) {
 }  // namespace
 
 void* operator new(std::size_t size) { return allocate(size); }
-/// Those who ask so can do without, as std::stable_sort.
+/// Never refused here: callers of this form, such as std::stable_sort, can do without the memory.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
@@ -160,7 +160,7 @@ TEST(RefusedMemory, WhileAFunctionRuns) {
   const auto c = runtime::NDArray::zeros({4}, Float(32));
   const runtime::Module module = build(s, {A, C});
   const runtime::Function f = module["main"];
-  // What is given back need not be kept for the next call.
+  // Workspaces that are returned need not be kept for the next call.
   EXPECT_GE(refuse_each([&] { f(a, c); }, true), 1);
   EXPECT_EQ(c.data<float>()[3], 30'000.0f);
 }
@@ -206,9 +206,8 @@ std::int64_t growth_over(int cycles, F cycle) {
   return static_cast<std::int64_t>(bytes_in_use()) - static_cast<std::int64_t>(before);
 }
 
-// What is kept for later (the threads' own lists of free memory, LLVM's tables) grows in steps,
-// ever more rarely: so there are stretches that leave nothing at all. What each cycle loses is lost
-// in every one of them.
+// Caches (the threads' free lists, LLVM's tables) grow in steps, ever more rarely, so some
+// stretches do not grow at all. A leak of each cycle shows in every stretch.
 template <class F>
 std::int64_t least_growth_of_ten(int stretches, F cycle) {
   std::int64_t least = growth_over(10, cycle);
@@ -220,7 +219,7 @@ TEST_F(Cycles, OfBuildRunAndDestroyLeaveNothingBehind) {
   EXPECT_LE(least_growth_of_ten(60, build_run_destroy), 0);
 }
 
-/// As sharp is that measure: the least that malloc hands out, once in each cycle.
+/// The measure detects the smallest block of malloc, lost once in each cycle.
 TEST_F(Cycles, TheLeastThatIsLostInEachIsSeen) {
   std::vector<std::unique_ptr<char>> lost;
   lost.reserve(1000);

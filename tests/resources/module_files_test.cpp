@@ -124,7 +124,7 @@ TEST_F(DamagedModuleFile, CutShortAnywhere) {
   const Tally tally =
       fates(count, [&](int n) { return Bytes(whole_.begin(), whole_.begin() + n * step); });
   EXPECT_EQ(tally.first_bad, "");
-  // What is lost may be a part of the checksum alone.
+  // The lost bytes may be a part of the checksum alone.
   EXPECT_GE(tally.refused, count - 24 / step - 1);
 }
 

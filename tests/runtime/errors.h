@@ -1,4 +1,4 @@
-// What an expression throws.
+// The error that an expression throws.
 #pragma once
 
 #include <string>

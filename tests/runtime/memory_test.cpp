@@ -1,4 +1,4 @@
-// Where arrays lie.
+// Checks the placement of arrays in memory.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,8 @@ std::uintptr_t address_of(const NDArray& a) {
   return reinterpret_cast<std::uintptr_t>(a.data<float>());
 }
 
-/// What the system knows of the memory there, as two letters each; none where it does not say.
+/// The system's flags of the memory at `address`, as two letters each; empty if it does not report
+/// them.
 std::string flags_of_memory_at(std::uintptr_t address) {
   std::ifstream maps("/proc/self/smaps");
   bool is_there = false;

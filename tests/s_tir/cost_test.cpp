@@ -1,5 +1,5 @@
-// What primitives cost: 20 of each on a function of 500 blocks. `--gtest_filter=*Cost*` prints a
-// line for each.
+// Measures the cost of primitives: 20 of each on a function of 500 blocks. `--gtest_filter=*Cost*`
+// prints a line for each.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -53,7 +53,7 @@ struct Row {
   std::function<void(const Chain&, int)> step;
   /// The number of the first block among 25; of an elementwise one unless said.
   int first = 1;
-  /// What is done before time is taken.
+  /// Preparation that is not timed.
   std::function<void(const Chain&, int)> before = nullptr;
 };
 

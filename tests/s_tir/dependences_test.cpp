@@ -285,7 +285,7 @@ def main(A: T.Buffer[(8, 8), "int32"], C: T.Buffer[8, "int32"]) -> None:
             C[3] = C[3] + A[vi, vk]
 )";
 
-TEST(Sums, ThatShareAnElementKeepTheirInits) {
+TEST(Sums, InitsOfSumsSharingAnElementAreNotMoved) {
   for (const char* const step : {"blockize", "decompose_reduction"}) {
     Scheduled s(kOneTarget);
     const std::string sentence = refusal([&] {
@@ -560,7 +560,7 @@ def main(A: T.Buffer[(8, 8), "float32"], D: T.Buffer[8, "float32"]) -> None:
   EXPECT_EQ(s.first_other(), "");
 }
 
-/// Of i // 2, i < 1 leaves 0 alone.
+/// Under i < 1, i // 2 is 0 alone.
 TEST(PartialDomains, OfQuotientsAreKeptOrRefused) {
   Scheduled s(R"(
 @T.prim_func

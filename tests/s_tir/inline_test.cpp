@@ -1,5 +1,5 @@
-// Which elements a consumer's instances read, and what becomes of it when the producer takes their
-// place.
+// Checks which elements a consumer's instances read, and the consumer after the producer was
+// inlined.
 #include <gtest/gtest.h>
 
 #include "tenon/s_tir/schedule.h"
@@ -51,7 +51,7 @@ def main(A: T.Buffer[(1, 16), "float32"], B: T.Buffer[(1, 16), "float32"]) -> No
   EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
 }
 
-/// Rows that are no element of `B` must be written as well.
+/// Rows that are not elements of `B` must be written as well.
 TEST(ReverseComputeInline, RefusesInstancesThatReadNothing) {
   for (const char* row : {"vi - 1", "vi"}) {
     const std::string condition = std::string("0 <= ") + row + " and " + row + " < 4";

@@ -60,7 +60,7 @@ void run(const PrimFunc& func, std::vector<Array>& arrays) {
   evaluate(func, values);
 }
 
-/// What the function computes. Cases share their modules: each is run once.
+/// The results of the function. Cases share their modules: each is run once.
 const std::vector<Array>& results_of(const PrimFunc& func) {
   struct Known {
     /// Kept, so that no other function has its body's address.

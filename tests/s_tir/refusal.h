@@ -1,4 +1,4 @@
-// What a step of a schedule says when it is refused.
+// The error of a step of a schedule.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tenon::s_tir {
 
-/// The sentence of the ScheduleError; "accepted" if there is none.
+/// The sentence of the ScheduleError; "accepted" without an error.
 template <class F>
 std::string refusal(F&& step) {
   try {

@@ -60,7 +60,7 @@ TEST(RFactorOfTuples, TheGreatestElementAndItsPlace) {
   for (const int axis : {0, 1}) expect_right(argmax(), factored(argmax(), true, axis));
 }
 
-/// Of equal elements, the first one wins: partial results of every fourth element lose it.
+/// The first one of equal elements wins: partial results of every fourth element do not keep it.
 TEST(RFactorOfTuples, OfAnInnerLoopIsRefusedWhereEqualElementsWouldTakeEachOthersPlace) {
   EXPECT_NE(refusal([] { factored(argmax(), false, 0); }).find("depends on the order"),
             std::string::npos);

@@ -1,4 +1,4 @@
-// Schedules by hand: the known texts of the first pages, what handles and copies do, sampling, and
+// Checks schedules by hand: TVM 0.9 texts of the first pages, handles and copies, sampling, and
 // sentences of refusals.
 #include "tenon/s_tir/schedule.h"
 
@@ -17,7 +17,7 @@
 namespace tenon::s_tir {
 namespace {
 
-/// What is under a heading of a golden text, as a module.
+/// The module under a heading of a golden text.
 tir::IRModule known_module(const char* file, const char* heading) {
   return parse_script(normalized(golden_section(golden_text(file), heading)));
 }

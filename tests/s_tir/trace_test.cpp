@@ -1,4 +1,4 @@
-// Traces as text and as JSON: the known texts, both ways, and what is wrong with other texts.
+// Checks traces as text and as JSON: TVM 0.9 texts in both directions, and errors of other texts.
 #include "tenon/s_tir/trace.h"
 
 #include <gtest/gtest.h>

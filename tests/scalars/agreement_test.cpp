@@ -33,7 +33,7 @@ std::string text(const std::vector<Expr>& operands) {
   return result;
 }
 
-/// Which zero an extremum of zeros is, is open.
+/// The sign of an extremum of zeros is unspecified.
 bool is_extremum(const Operation& operation) {
   return operation.name == "min" || operation.name == "max";
 }
@@ -42,7 +42,7 @@ bool is_extremum(const Operation& operation) {
 struct Program {
   PrimFunc func{.params = {}, .buffers = {}, .body = make_nop()};
   std::vector<runtime::NDArray> arrays;
-  /// By array; nullptr for operands.
+  /// The operation of each array; nullptr for operands.
   std::vector<const Operation*> results;
   std::vector<runtime::NDArray> expected;
 

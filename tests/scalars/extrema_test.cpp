@@ -134,7 +134,7 @@ TEST(Extrema, AreNaNWhereTheRowHasOneInEverySchedule) {
         }
 }
 
-TEST(Extrema, OfNothingButTheirIdentityAreInfinite) {
+TEST(Extrema, ExtremaOfIdentitiesAreInfinite) {
   for (const DataType type : floats())
     for (const Extremum& extremum : extrema())
       for (const auto& [what, schedule] : schedules()) {

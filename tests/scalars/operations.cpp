@@ -152,7 +152,8 @@ std::vector<std::vector<Expr>> operands_of(const Operation& operation) {
   for (std::size_t a = 0; a < choices[0].size(); ++a)
     for (std::size_t b = 0; b < std::min(all, kMaxSeconds); ++b) {
       std::vector<Expr> tuple{choices[0][a]};
-      // Those of one first operand lie far apart, and others follow with the next.
+      // The second operands of one first operand are spread widely, and differ from those of the
+      // next one.
       if (choices.size() > 1) tuple.push_back(choices[1][(a + b * 7) % all]);
       if (choices.size() > 2) tuple.push_back(choices[2][(a * 31 + b * 11) % choices[2].size()]);
       tuples.push_back(std::move(tuple));

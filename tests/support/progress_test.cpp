@@ -9,7 +9,7 @@
 namespace tenon {
 namespace {
 
-/// What is drawn on `reader`'s other end, at the times that the test says.
+/// Reads what is drawn on `reader`'s other end, at times that the test sets.
 class Screen {
  public:
   Screen(int reader, int writer) : reader_(reader), writer_(writer) {

@@ -29,8 +29,8 @@ std::vector<std::string> split_list(std::string_view text, std::string_view sepa
 /// The variables and given conditions of a row.
 class TableScope {
  public:
-  /// As the heads of the tables explain: `i:[lo,hi) n:size x:any p:int64[lo,hi) q:int64size
-  /// u:uint8any f:float32 b:bool`.
+  /// The variables in the form that the heads of the tables explain: `i:[lo,hi) n:size x:any
+  /// p:int64[lo,hi) q:int64size u:uint8any f:float32 b:bool`.
   explicit TableScope(std::string_view variables, std::string_view given = "-");
   TableScope(const TableScope&) = delete;
   TableScope& operator=(const TableScope&) = delete;
@@ -50,7 +50,7 @@ class TableScope {
   std::vector<Facts::Scope> given_;
 };
 
-/// As the tables write it.
+/// The expression in the form of the tables.
 std::string to_text(const Expr& e);
 
 }  // namespace tenon::arith

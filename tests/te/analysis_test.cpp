@@ -1,4 +1,4 @@
-// What operations are computed from, and what makes a step of a scan, as a user asks for it.
+// Checks queries of users: the inputs of operations, and the operations of a step of a scan.
 #include <gtest/gtest.h>
 
 #include "te/bounds/bound_inference.h"
@@ -93,7 +93,7 @@ TEST_F(ScanAnalysisTest, OfAnotherOperationThereIsNoStep) {
 
 // ---- buffers as blocks of memory ----------------------------------------------------------------
 
-/// What the graph says, which its loops must say as well.
+/// The result for the graph, which must equal that for its loops.
 bool needs_compact(const Schedule& s) {
   const StageGraph graph = freeze(s);
   const bool by_graph = needs_compact_buffers(graph);
@@ -131,7 +131,7 @@ TEST(CompactBuffers, AreNeededWhereStatementsSeeThemAsMemory) {
 
 namespace {
 
-/// Of every spatial axis, whether it is fixed.
+/// Whether each spatial axis is fixed: `y` or `n` for each.
 std::string fixed_axes_of(const Tensor& all) {
   const StageGraph graph = freeze(create_schedule(all));
   const std::vector<IterVar> fixed = fixed_axes(graph, *graph.find(all.op()));
@@ -219,7 +219,7 @@ TEST(ScanAxes, OfSeveralStatesEachHasItsOwn) {
       scan({first(x1, "init1"), first(x2, "init2")},
            {step(x1, s1, "update1"), step(x2, s2, "update2")}, {s1, s2});
   EXPECT_EQ(fixed_axes_of(all[0]), "yy");
-  // Where one state reads the other, all of the other is needed.
+  // If one state reads the other, all of the other is needed.
   Tensor crossed = compute(
       {m, n}, {"t", "i"}, [&](Var t, Var i) { return s1(t - 1, i) + s2(t - 1, i); }, "update1");
   const std::vector<Tensor> mixed =

@@ -283,7 +283,7 @@ TEST_F(ChainTest, WhatATensorIntrinReadsStaysAlsoThroughInlinedStages) {
 }
 
 TEST_F(ChainTest, NothingIsInlinedThatWouldNotLower) {
-  // Written out, the last would have 2^40 reads of the first.
+  // Fully expanded, the last would have 2^40 reads of the first.
   Tensor X = A;
   for (int n = 0; n < 40; ++n) {
     const Tensor P = X;

@@ -29,7 +29,7 @@ struct BoundsReportTest : ::testing::Test {
   Tensor A = placeholder({40}, "A");
   Tensor B = compute(
       {40}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
-  /// Of B, twelve elements for every eight of C.
+  /// Eight elements of C need twelve of B.
   Tensor C = compute(
       {36}, {"i"}, [&](Var i) { return B(i) + B(i + 4); }, "C");
 };

@@ -1,4 +1,4 @@
-// What freezing makes of a schedule: loops from 0, attachments at loops, inlined stages, groups.
+// Checks frozen schedules: loops from 0, attachments at loops, inlined stages, groups.
 #include <gtest/gtest.h>
 
 #include "matmul_schedule.h"
@@ -59,7 +59,7 @@ TEST(FreezeTest, AChainOfInlinedStagesTakesTimeInProportion) {
 }
 
 TEST(FreezeTest, InliningThatExplodesIsRefused) {
-  // Written out, the body has 2^60 reads.
+  // Fully expanded, the body has 2^60 reads.
   Tensor last = placeholder({16}, "A");
   std::vector<Tensor> chain;
   for (int n = 0; n < 60; ++n) {

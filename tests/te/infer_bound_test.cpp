@@ -52,7 +52,7 @@ TEST(InferBound, AProducerIsNeededForOneTileOfItsReader) {
   EXPECT_EQ(min_of(bounds, s[A1].axis(0)), "(i0.outer*8)");
 }
 
-TEST(InferBound, OfAFusedAxisThatNoReaderNeedsAStretchIsEmpty) {
+TEST(InferBound, AnUnreadFusedAxisHasEmptyParts) {
   Tensor P = elementwise(placeholder({1, 12}, "A"), "P"), N = elementwise(P, "N");
   Tensor R = compute(
       {1, 0}, [&](Var i, Var j) { return N(i, j * 4); }, "R");
@@ -174,8 +174,8 @@ TEST(InferBound, FusedAndSplitTheNumberOfRowsFitsTheStretch) {
 }
 
 TEST(InferBound, ARegionAtAFusedAxisIsWrittenWithoutItsRange) {
-  // floormod(fused, 10) is the fused axis itself; the order of terms in known texts
-  // (0029_x86_conv2d_nchw) shows that it is not replaced here.
+  // floormod(fused, 10) is the fused axis itself; the order of terms in the TVM 0.9 text
+  // 0029_x86_conv2d_nchw shows that it is not replaced here.
   Tensor P = elementwise(placeholder({1, 10}, "A"), "P"), C = elementwise(P, "C");
   Schedule s = create_schedule(C);
   IterVar fused = s[C].fuse(s[C].axis(0), s[C].axis(1));
@@ -444,7 +444,7 @@ TEST(BoundScenarios, GroupsInsideOfGroupsAreNeededWhereTheirsIs) {
   EXPECT_EQ(extent_of(bounds, s[x1].axis(1)), "n");
 }
 
-TEST(BoundScenarios, OfARegionThatEndsAtOnePlaceTheUnionIsNeeded) {
+TEST(BoundScenarios, RegionsWithEqualEndsAreUnited) {
   Var m("m"), n("n");
   Tensor a = placeholder({m, n}, "a");
   Tensor c = compute(
@@ -508,9 +508,9 @@ TEST(BoundScenarios, ExactlyNoMoreIsNeededThanTheReaderHas) {
   EXPECT_EQ(extent_of(infer_exact_bound(freeze(s)), s[B].axis(0)), "13");
 }
 
-/// What is read lies within the shape. An extern operation takes its inputs from their first
-/// element on, and has no offset.
-TEST(BoundScenarios, BesideAReaderOfAllOthersNeedNothingMore) {
+/// Reads lie within the shape. An extern operation takes its inputs from their first element on,
+/// and has no offset.
+TEST(BoundScenarios, AReaderOfTheWholeTensorDeterminesTheRegion) {
   const Var n("n");
   Tensor A = placeholder({64}, "A");
   Tensor B = elementwise(A, "B");
@@ -645,7 +645,7 @@ TEST(BoundScenarios, OneLoopOfAReaderHoldsMemoryOfOneThreadAndOfAll) {
   EXPECT_EQ(extent_of(bounds, s[BS].axis(0)), "16");
 }
 
-TEST(BoundScenarios, OfFourElementsThatLieApartTheHullIsKept) {
+TEST(BoundScenarios, SeparateElementsGiveTheirHull) {
   Tensor A = placeholder({128}, "A");
   Tensor B = elementwise(A, "B"), C = elementwise(B, "C");
   IterVar block = thread_axis("blockIdx.x"), thread = thread_axis({0, 32}, "threadIdx.x");

@@ -1,4 +1,4 @@
-// What te/operation.h alone gives; operation_kind.h is not included here.
+// Checks te/operation.h alone: operation_kind.h is not included here.
 #include "tenon/te/operation.h"
 
 #include <gtest/gtest.h>

@@ -77,7 +77,7 @@ class Generator {
   int columns() const { return static_cast<int>(*tir::constant_int(input_->shape()[1])); }
   Expr constant(std::int64_t value) const { return tir::make_int(input_->dtype(), value); }
 
-  /// Of one component.
+  /// A reducer of one component.
   Reducer reducer(const std::function<Expr(Expr, Expr)>& combine, std::int64_t identity) const {
     return comm_reducer([=](Args x, Args y) { return List{combine(x[0], y[0])}; },
                         [=, this](std::span<const DataType>) { return List{constant(identity)}; },

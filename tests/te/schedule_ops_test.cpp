@@ -183,7 +183,7 @@ TEST(ScheduleOps, ThreadsThatStandAroundAStageAreNotOpenedAgain) {
   s[B].set_scope("shared").compute_at(s[C], o);
   s[B].bind(s[B].axis(0), tx);
   std::string t = text(s);
-  EXPECT_EQ(count_of(t, "\"threadIdx.x\")] \"thread_extent\""), 2u);  // of B, and of C beside it
+  EXPECT_EQ(count_of(t, "\"threadIdx.x\")] \"thread_extent\""), 2u);  // one of B, and one of C
   EXPECT_EQ(count_of(t, "\"blockIdx.x\")] \"thread_extent\""), 1u);
 }
 
@@ -202,7 +202,7 @@ TEST(ScheduleOps, StorePredicatesGuardTheStoreAlone) {
   EXPECT_TRUE(contains(text(s), "if (i < 8) {"));
 }
 
-/// What is left in B, 12 elements that begin as NaN, and how many of them are NaN still.
+/// The contents of B, 12 elements that begin as NaN, and how many of them are NaN still.
 struct Stored {
   std::vector<float> values;
   std::ptrdiff_t untouched() const {
@@ -257,7 +257,7 @@ struct SumsOfThreadsTest : StoredSumsTest {
     s[B].bind(o, thread_axis("blockIdx.x")).bind(i, thread_axis("threadIdx.y"));
     s[B].bind(k, thread_axis("threadIdx.x"));
   }
-  /// Of the store; those of a thread's own part are not marked.
+  /// Whether the store has a guard; guards of a thread's own part are not marked.
   bool has_guard() const { return contains(text(s), "likely("); }
 };
 

@@ -1,5 +1,5 @@
-// What a tensorized stage becomes: how often the intrinsic is called and with what, and what is
-// left to loops.
+// Checks tensorized stages: how often the intrinsic is called and with what, and which loops
+// remain.
 #include <gtest/gtest.h>
 
 #include <set>

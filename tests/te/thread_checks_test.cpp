@@ -18,7 +18,7 @@ Tensor elementwise(const Tensor& x, const std::string& name) {
       x.shape(), [&](std::span<const Var> i) { return x(i) + 1.0f; }, name);
 }
 
-/// Returns the error of bound inference; "" if there is none.
+/// Returns the error of bound inference; "" without an error.
 std::string refusal(const Schedule& s) {
   try {
     infer_bound(s);
@@ -294,7 +294,7 @@ TEST_F(NormalizedRowsTest, WhatThreadsKeepForASumThatMoreOfThemMake) {
   expect_same_values();
 }
 
-TEST(ThreadSums, OfSumsThatEachThreadMakesForItself) {
+TEST(ThreadSums, ProducersInsideASharedReductionArePrivate) {
   // Inside of a loop of the reduction that threads share, all that B has is kept by each of them.
   Tensor A = placeholder({6, 5}, "A");
   IterVar k = reduce_axis({0, 5}, "k"), r = reduce_axis({0, 3}, "r"), q = reduce_axis({0, 6}, "q");
@@ -430,7 +430,7 @@ struct CheckLaunches : ::testing::Test {
   }
 };
 
-/// Returns the error of making the loops; "" if there is none.
+/// Returns the error of making the loops; "" without an error.
 std::string refusal_of_loops(const Schedule& s) {
   try {
     const StageGraph graph = freeze(s);

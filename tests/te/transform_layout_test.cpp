@@ -299,7 +299,8 @@ TEST_F(LayoutTest, ABlockThatAloneIsNeededAloneIsComputed) {
     ASSERT_EQ(out[n], (in[n / 70 * 64 + n % 70 % 64] + 1) * 2) << n;
 }
 
-/// Of what is read in front of the stage nothing is computed, and only once what is inside.
+/// Elements that are read before the stage's first are not computed, and those inside are computed
+/// once.
 TEST_F(LayoutTest, AnAxisInAnotherPlaceMayBeNeededFromBeforeItsBegin) {
   for (const int rows : {1, 3}) {
     const Tensor P = compute(
@@ -327,7 +328,7 @@ TEST_F(LayoutTest, AnAxisInAnotherPlaceMayBeNeededFromBeforeItsBegin) {
   }
 }
 
-/// What the loops' rest would read lies outside of the condition's tensor, too.
+/// Reads of the overrunning iterations are outside of the condition's tensor, too.
 TEST_F(LayoutTest, ACacheOfLoopsWithARestAsksWhereItIsFirst) {
   const Tensor D = placeholder({5, 3}, "D");
   const IterVar k = reduce_axis({0, 3}, "k");

@@ -69,7 +69,7 @@ std::vector<std::int32_t> numbers(std::size_t count) {
   return list;
 }
 
-/// What the function makes of A = 1, 2, ..., 32 and C = -1, -1, -1, -1.
+/// The contents of C after the function ran on A = 1, 2, ..., 32 and C = -1, -1, -1, -1.
 std::vector<std::int32_t> run(const PrimFunc& func) {
   std::vector<std::int32_t> a = numbers(32), c(4, -1);
   const std::vector<HostValue> args = {HostArray{a.data(), Int(32), {4, 8}},

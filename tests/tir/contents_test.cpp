@@ -1,4 +1,4 @@
-// What the roots of trees say of them.
+// Checks the summaries of subtrees that nodes store.
 #include "tenon/tir/contents.h"
 
 #include <gtest/gtest.h>
@@ -57,11 +57,11 @@ TEST(Contents, VariablesAreThoseThatOccur) {
   EXPECT_EQ(variables(i), bit_of_variable(&i.node()));
   EXPECT_EQ(variables(i + j * 2), variables(i) | variables(j));
   EXPECT_EQ(variables(substitute(i + 1, {{&i.node(), j}})), variables(j));
-  // What a call gives may become known like what a variable is.
+  // The value of a call may become known like that of a variable.
   EXPECT_NE(variables(make_extern_call(Int(32), "f", {}, true)), 0u);
 }
 
-TEST(Contents, OfVariablesThatShareABitEachIsTold) {
+TEST(Contents, VariablesSharingABitAreDistinguished) {
   // 65 variables have 64 bits.
   std::vector<Var> vars;
   while (vars.size() < 65) vars.emplace_back("v" + std::to_string(vars.size()));

@@ -55,7 +55,7 @@ TEST(FreshCopy, OfAViewHasVariablesOfItsOwn) {
   EXPECT_FALSE(copied->view->strides[0].same_as(stride));
   EXPECT_FALSE(copied->view->elem_offset.same_as(offset));
   EXPECT_FALSE(uses_var(copied->body, stride));
-  // What a size is called inside of a view is nothing to what stands after it.
+  // The name of a size inside of a view does not affect the code after the view.
   EXPECT_TRUE(uses_var(both.as<Seq>()->stmts[1], n));
 }
 

@@ -39,7 +39,7 @@ std::vector<std::filesystem::path> golden_files() {
   return files;
 }
 
-/// The names in a known text come from a whole module; alone, a function's are numbered anew.
+/// The names in a TVM 0.9 text come from a whole module; alone, a function's are numbered anew.
 bool is_first_of_module(const std::string& text) {
   return text.find("_1: handle") != std::string::npos;
 }
@@ -59,7 +59,7 @@ TEST(Text, ParsingAndPrintingGivesTheKnownTextsBack) {
         continue;
       }
       const std::string printed = print_module(module);
-      // With more than four arguments the known texts print one map in an order that changes from
+      // With more than four arguments, TVM 0.9 text prints one map in an order that changes from
       // run to run.
       if (module.functions.begin()->second.params.size() <= 4) {
         EXPECT_EQ(printed, text) << path.filename();
@@ -92,7 +92,7 @@ TEST(Text, SyntaxErrorsHavePlaces) {
         << error.what();
   }
   EXPECT_THROW(parse_expr("(x + 1)"), TypeError);
-  // Where a variable must stand, and a number.
+  // Requires a variable, and a number.
   EXPECT_THROW(parse_stmt("for (3, 0, 8) {\n}"), TypeError);
   EXPECT_THROW(parse_expr("A: Buffer(A_1: Pointer(float32), float32, [8], [], align=x)[0]"),
                TypeError);

@@ -1,4 +1,4 @@
-// What misuse of the library must get: a TypeError whose sentence says every one of the parts, with
+// Checks misuse of the library: a TypeError whose sentence contains every one of the parts, with
 // the user's line.
 //
 //   EXPECT_TRUE(refuses([&] { topi::add(A, B); }, {"`A`", "`B`"}));

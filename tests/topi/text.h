@@ -1,4 +1,4 @@
-// What was declared, as text: bodies, shapes.
+// Prints declared operations as text: bodies, shapes.
 #pragma once
 
 #include <string>

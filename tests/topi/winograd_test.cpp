@@ -13,7 +13,7 @@ using te::placeholder;
 struct WinogradTest : ::testing::Test {
   Tensor X = placeholder({2, 5, 9, 10}, "X"), K = placeholder({7, 5, 3, 3}, "K");
 
-  /// Of the operations from the result back, along the first tensors that they read.
+  /// The tensors from the result back, along the first inputs of the operations.
   std::vector<Tensor> chain(Tensor last) const {
     std::vector<Tensor> all{last};
     while (!all.back().op().inputs().empty()) all.push_back(all.back().op().inputs().front());

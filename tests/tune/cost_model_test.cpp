@@ -62,8 +62,8 @@ TEST(WorkOf, AMapCountsRegisters) {
   }
 }
 
-TEST(WorkOf, WhatStandsStillInALoopIsReadOutsideOfIt) {
-  // In B[k, j] the row's number stands still in the loop of 64: A[i, k] is read once for all of it.
+TEST(WorkOf, LoopInvariantLoadsCountOutsideTheLoop) {
+  // The row of B[k, j] is invariant in the loop of 64: A[i, k] is read once for all of it.
   s_tir::Schedule sch(product(64));
   const auto loops = sch.get_loops(sch.get_block("C"));
   sch.reorder({loops[0], loops[2], loops[1]});

@@ -33,7 +33,7 @@ std::vector<Measurement> measured(const tir::IRModule& mod,
   return measurer.run(measurer.build(candidates));
 }
 
-/// What is drawn computes on the device what the program does: what is wrong is not measured.
+/// Checks that drawn programs compute the right results on the device: wrong ones are not measured.
 void expect_right(const tir::IRModule& mod, int count) {
   const std::vector<Candidate> candidates = drawn(mod, kOpenCl, count);
   ASSERT_GE(static_cast<int>(candidates.size()), count);

@@ -146,7 +146,7 @@ TEST(Fleet, AProcessThatDiesCostsTheCandidateItWasAtWorkOn) {
       EXPECT_NE(measurement->reason.find("process 1 on "), std::string::npos);
     }
   }
-  // What it had compiled before is compiled again.
+  // Candidates that the process had compiled before are compiled again.
   EXPECT_EQ(crashed, 1);
   EXPECT_EQ(measured, 5);
   ASSERT_EQ(lot.notes.size(), 1u);

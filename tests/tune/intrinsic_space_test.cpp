@@ -99,7 +99,9 @@ void expect_right(const tir::IRModule& mod, int count) {
     EXPECT_EQ(result.outcome, Outcome::Measured) << result.reason;
 }
 
-TEST(TilingWithIntrinsic, WhatIsDrawnIsRight) { expect_right(product_of("16", "32", "8"), 8); }
+TEST(TilingWithIntrinsic, SampledTilingsComputeTheProduct) {
+  expect_right(product_of("16", "32", "8"), 8);
+}
 
 /// All of the sum in one call: no loop of the reduction is left around it.
 TEST(TilingWithIntrinsic, AProductOfJustTheTileIsRight) {

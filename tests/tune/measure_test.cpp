@@ -16,7 +16,8 @@ namespace {
 const Target kOneCore("llvm -num-cores=1");
 const MeasureOptions kQuick = {.number = 1, .repeat = 3, .min_repeat_ms = 1, .run_timeout_s = 20};
 
-/// What the candidate and, after it, the unscheduled program get.
+/// Measures the candidate and, after it, the unscheduled program; returns the candidate's
+/// measurement.
 Measurement measured(const tir::IRModule& unscheduled, const tir::IRModule& candidate,
                      const MeasureOptions& options = kQuick) {
   Measurer measurer(unscheduled, kOneCore, options);

@@ -1,4 +1,4 @@
-// What the course page on stochastic schedules shows of the tuner, where no other test has it.
+// Checks what the course page on stochastic schedules shows of the tuner and no other test covers.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -113,8 +113,8 @@ TEST_F(UnderMpirun, ARankThatIsKilledCostsNothingElse) {
   EXPECT_GE(measured, 16u);
 }
 
-/// What the next test has run by three processes. The last one stops: like one whose machine is
-/// gone, it says nothing, and nobody is told.
+/// Run by three processes in the next test. The last one stops: like one whose machine is gone, it
+/// sends nothing, and the others are not notified.
 TEST(InsideMpirun, DISABLED_TheLastStopsAndNobodyHasSeenItYet) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   const char* file = std::getenv("TENON_TEST_STOPPED");

@@ -41,7 +41,7 @@ TEST(Report, SaysTheBestAndWhatFailed) {
 TEST(RankCorrelation, IsOneForTheSameOrderAndMinusOneForTheReverse) {
   EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 4}, {10, 20, 30, 40}), 1);
   EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 4}, {4, 3, 2, 1}), -1);
-  // Of six pairs five agree and one does not.
+  // Five of six pairs agree and one does not.
   EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 4}, {1, 2, 4, 3}), 4.0 / 6);
 }
 

@@ -1,4 +1,4 @@
-// What a round of the search gives.
+// Checks the results of a round of the search.
 #include "tune/search/search.h"
 
 #include <gtest/gtest.h>

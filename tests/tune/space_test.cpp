@@ -14,7 +14,7 @@ namespace {
 
 const Target kOneCore("llvm -num-cores=1");
 
-/// What was drawn differs: the random numbers are not the reference's.
+/// `text` without the drawn decisions: the random numbers are not the reference's.
 std::string without_decisions(const std::string& text) {
   return std::regex_replace(text, std::regex(R"re(, decision=(\[[^\]]*\]|-?\d+))re"), "");
 }

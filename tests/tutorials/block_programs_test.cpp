@@ -55,7 +55,7 @@ TEST(MmRelu, PrintsTheKnownScriptsAndComputesTheSame) {
 TEST(StochasticMm, TriesFiveTilesAndShowsTheBest) {
   const Outcome run = run_tutorial("stochastic_mm", "");
   EXPECT_EQ(run.status, 0) << run.err;
-  // Of each attempt the time, and the inner part of what was drawn.
+  // The time of each attempt, and the inner part of its drawn decision.
   const std::regex attempt(
       R"(=====Attempt (\d), time-cost: (\d+\.\d{3}) ms====\n(?:.*\n){2}.*decision=\[\d+, (\d+)\])");
   int count = 0;

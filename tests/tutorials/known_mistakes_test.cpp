@@ -1,5 +1,5 @@
-// Programs that are commonly shown with a mistake: they print the known text, build refuses them
-// with the reason, and a corrected schedule beside them computes the right numbers.
+// Programs that are commonly shown with a mistake: they print TVM 0.9 text, build refuses them with
+// the reason, and a corrected schedule of each computes the right numbers.
 #include <gtest/gtest.h>
 
 #include "run_tutorial.h"
@@ -16,7 +16,7 @@ struct Mistake {
 
 void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.program; }
 
-/// The line of a text that begins so; empty if there is none.
+/// The line of a text that has this beginning; empty if there is no such line.
 std::string line_of(const std::string& text, const std::string& beginning) {
   const std::size_t at = ("\n" + text).find("\n" + beginning);
   return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "check with F as the result: right; 64 elements of F"}),
     [](const auto& info) { return std::string(info.param.program); });
 
-// Both schedules compute the right number on a GPU; as host code they are none.
+// Both schedules compute the right number on a GPU; they are not valid host code.
 TEST(KnownMistakes, ComputeAtBindsThreadsThatACpuDoesNotHave) {
   const Outcome code = run_tutorial("05_compute_at", "--emit=asm");
   EXPECT_EQ(code.status, 1);

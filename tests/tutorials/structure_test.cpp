@@ -1,5 +1,5 @@
-// What the schedules of the tutorials do to the loops, where no known text says it: lines in their
-// order.
+// Checks what the schedules of the tutorials do to the loops if no TVM 0.9 text shows it: lines in
+// their order.
 #include <gtest/gtest.h>
 
 #include <vector>

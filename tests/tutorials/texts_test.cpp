@@ -1,4 +1,4 @@
-// What the tutorials print is the known text, whole; blank lines and trailing spaces aside.
+// The tutorials print whole TVM 0.9 texts, except for blank lines and trailing spaces.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -118,7 +118,7 @@ TEST(LadderText, OfTheConvolutionAsDeclaredIsTheKnownOne) {
 struct Section {
   const char* program;
   const char* options;
-  /// Of the program's text.
+  /// The heading of the section in the program's text.
   const char* name;
   const char* probe_file;
   const char* probe;

@@ -12,7 +12,7 @@
 
 namespace tenon::bench {
 
-/// What a program wrote to both of its outputs, and whether it ended well.
+/// The text that a program wrote to both of its outputs, and whether it succeeded.
 struct Output {
   std::string text;
   bool is_success;
@@ -25,7 +25,7 @@ bool print_rows_of_tutorials(const char* program, const std::string& title,
                              const std::string& options,
                              const std::function<std::string(const Output& output)>& row);
 
-/// The numbers in front of " ms" in the lines of the output that begin with the word: one from each
+/// The numbers before " ms" in the lines of the output that begin with the word: one from each
 /// line, or several.
 std::vector<std::vector<double>> milliseconds_in(const std::string& output,
                                                  const std::string& word);

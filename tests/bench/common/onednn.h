@@ -15,7 +15,7 @@ using Call = std::optional<std::function<void()>>;
 /// How many threads oneDNN uses from then on.
 void set_onednn_threads(int threads);
 
-/// Of each row.
+/// Softmax of each row.
 Call onednn_softmax(int rows, int columns, const float* x, float* y);
 /// With a factor and a term for each column.
 Call onednn_layer_norm(int rows, int columns, const float* x, const float* gamma, const float* beta,
@@ -34,7 +34,7 @@ struct NarrowProduct {
 };
 Call onednn_product(const NarrowProduct& product, bool lays_out);
 
-/// What convolutions take and give, in the order batch, channel, height, width.
+/// The shape of a convolution. Its arrays have the order batch, channel, height, width.
 struct Convolution {
   int batch, in, height, width, out, kernel, stride = 1, padding = 0;
   bool depthwise = false;

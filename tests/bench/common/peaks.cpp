@@ -17,7 +17,7 @@ namespace {
 
 #if defined(__AVX512VNNI__) || defined(__AVX512BF16__)
 
-/// As many as hide the time that one takes.
+/// Independent chains, enough to hide the latency of one.
 constexpr int kChains = 12;
 constexpr long kSteps = 2'000'000;
 

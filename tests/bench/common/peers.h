@@ -1,4 +1,4 @@
-// What Tenon's products of matrices are timed beside.
+// Libraries whose matrix products are timed alongside Tenon's.
 #pragma once
 
 #include <vector>

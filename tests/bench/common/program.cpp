@@ -55,7 +55,7 @@ class Comparison {
  public:
   explicit Comparison(const std::string& path) : before_(ResultFile::read(path)) {}
 
-  /// What is to be said behind the row.
+  /// Returns the text that follows the row.
   std::string add(const std::string& program, const Result& result) {
     const std::optional<Json> before = before_.find(program, result);
     if (!before) return "  (new)";

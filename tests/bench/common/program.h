@@ -1,5 +1,5 @@
-// What the benchmarks share that time Tenon beside libraries: the command line, the table, JSON,
-// and the comparison with an earlier run.
+// Shared parts of the benchmarks that time Tenon alongside libraries: the command line, the table,
+// JSON, and the comparison with an earlier run.
 //
 //   int main(int argc, char** argv) {
 //     po::options_description options("products of matrices");
@@ -28,10 +28,10 @@
 
 namespace tenon::bench {
 
-/// Of everyone who is timed.
+/// Settings of Tenon and of all libraries that are timed.
 struct Settings {
   int threads;
-  Target target;  // of so many cores
+  Target target;  // with `threads` cores
 };
 
 /// Thrown by Row::prepare: it ends the row, and the program with 1 after the others.
@@ -39,13 +39,13 @@ struct WrongResult : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a run does much of, and the most of it that the machine does in a second.
+/// The dominant cost of a run, and the machine's peak rate for it.
 struct Work {
   /// Operations, or bytes that are read and written.
   double amount;
   /// 10^9 operations a second by so many threads; null: the work is counted in bytes.
   double (*peak)(int threads) = nullptr;
-  /// Of bytes: those of an array whose copy, timed beside the others, is the limit.
+  /// For bytes: the size of an array whose copy, timed alongside the others, is the limit.
   std::int64_t copied = 0;
 };
 
@@ -68,10 +68,10 @@ struct Program {
 
 int run(int argc, char** argv, const Program& program);
 
-/// The value of an option that is a positive number; po::error if it is none.
+/// The value of an option that is a positive number; po::error otherwise.
 int positive(const boost::program_options::variables_map& given, const char* option);
 
-/// Where the first elements are that differ by more, or -1.
+/// The index of the first elements that differ by more than the tolerance, or -1.
 template <class T, class Tolerance>
 std::int64_t first_difference(const runtime::NDArray& x, const runtime::NDArray& y,
                               Tolerance tolerance) {

@@ -25,12 +25,12 @@ struct Result {
   bool is_in_bytes;
   /// 10^9 of them a second.
   double limit;
-  /// Of a run: Tenon's, and those of the libraries.
+  /// Time of a run: Tenon's, and those of the libraries.
   std::map<std::string, double> seconds;
 
   /// 10^9 operations or bytes a second.
   double rate(const std::string& who) const { return work / seconds.at(who) * 1e-9; }
-  /// The fastest library; nothing where there is none.
+  /// The fastest library; nullopt without libraries.
   std::optional<std::string> best_peer() const;
 };
 

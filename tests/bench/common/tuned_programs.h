@@ -8,7 +8,7 @@
 
 namespace tenon::bench {
 
-/// Of square float32 matrices: A, B and C.
+/// The arguments A, B and C of a product of square float32 matrices.
 std::vector<te::Tensor> product_tensors(int size);
 /// Without a bias: the images, the filters and the result.
 std::vector<te::Tensor> convolution_tensors(const Convolution& shape);

@@ -1,5 +1,6 @@
-/* Of a library for three processors the code runs that the running processor has the features of.
- * The program is linked with --wrap, so that the library's calls of each code come here first. */
+/* Checks a library with code for three processors: it runs the code whose features the running
+ * processor has. The program is linked with --wrap, so that the library's calls of each code
+ * come here first. */
 #include <stdio.h>
 
 #include "matrices.h"
@@ -33,7 +34,7 @@ static float a[64][32], b[32][48], c[64][48];
 int main(void) {
   int64_t of_a[2] = {64, 32}, of_b[2] = {32, 48}, of_c[2] = {64, 48};
   DLTensor A = tensor_of(a[0], of_a, 2), B = tensor_of(b[0], of_b, 2), C = tensor_of(c[0], of_c, 2);
-  /* What the compiler of this program says of the processor. */
+  /* The processor's features as the compiler of this program reports them. */
   const int best = !__builtin_cpu_supports("x86-64-v3") ? 0
                    : !__builtin_cpu_supports("xop")     ? 1
                                                         : 2;

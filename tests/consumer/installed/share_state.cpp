@@ -1,5 +1,5 @@
-// What is thrown in the compiler's library and in the runtime's is caught here as the types of the
-// headers: all three have one copy of what they share.
+// Exceptions of the compiler's library and of the runtime's are caught here as the types of the
+// headers: all three share one copy of their state.
 #include <tenon/tenon.h>
 
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include <tenon/runtime/dlpack.h>
 
-/* Of float32, rows one after another; as many dimensions as the shape has. */
+/* A view of float32 elements in row-major order, with as many dimensions as the shape has. */
 static DLTensor tensor_of(float* data, int64_t* shape, int32_t ndim) {
   DLTensor tensor = {0};
   tensor.data = data;

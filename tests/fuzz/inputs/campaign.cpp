@@ -14,7 +14,7 @@ namespace tenon::fuzz {
 
 namespace {
 
-/// What the child writes and the parent reads after its end.
+/// The memory that the child writes and the parent reads after the child's end.
 struct Shared {
   std::atomic<std::uint64_t> seed;
   std::atomic<bool> has_finding;
@@ -62,7 +62,7 @@ void run(const Campaign& campaign, const std::function<void(const Finding&)>& on
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   Shared& shared = *new (memory) Shared{};
   const std::uint64_t end = campaign.first_seed + campaign.count;
-  // What one process leaves behind must not fill its memory.
+  // A new process after this many inputs keeps leaks from filling the memory.
   constexpr std::uint64_t kInputsOfAProcess = 500;
   for (shared.seed = campaign.first_seed; shared.seed < end;) {
     shared.has_finding = false;

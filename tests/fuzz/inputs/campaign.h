@@ -11,16 +11,16 @@ struct Campaign {
   Kind kind = Kind::Script;
   std::uint64_t first_seed = 0;
   std::uint64_t count = 1000;
-  /// Of processor time, for one input.
+  /// Limit of the processor time for one input.
   int limit_s = 10;
-  /// Of a child's address space. Deep stacks take 512 MiB of it each.
+  /// Limit of a child's address space. Deep stacks take 512 MiB of it each.
   std::uint64_t memory_mb = 6144;
 };
 
 struct Finding {
   std::uint64_t seed;
   std::string text;
-  /// What an exception says, the signal that ended the process, or that it took too long.
+  /// The text of an exception, the signal that ended the process, or that it took too long.
   std::string what;
 };
 

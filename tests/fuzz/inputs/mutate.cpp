@@ -13,7 +13,7 @@ namespace {
 
 using Text = std::string;
 
-/// Numbers at which types end, that no type holds, or that are no numbers.
+/// Numbers at which types end, that no type holds, or that are malformed.
 constexpr auto kNumbers = std::to_array<std::string_view>({"0",
                                                            "-1",
                                                            "1",
@@ -53,7 +53,7 @@ constexpr auto kNumbers = std::to_array<std::string_view>({"0",
                                                            "1.",
                                                            ".5"});
 
-/// Of the four languages, put where another token stands.
+/// Tokens of the four languages, which replace other tokens.
 constexpr auto kTokens = std::to_array<std::string_view>({"(",
                                                           ")",
                                                           "[",

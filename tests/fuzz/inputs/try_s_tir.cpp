@@ -1,4 +1,4 @@
-// What needs block programs alone: libfuzzer.cpp is linked with nothing else.
+// The inputs that need block programs alone: libfuzzer.cpp is linked with nothing else.
 #include "tests/fuzz/inputs/try_s_tir.h"
 #include "tenon/s_tir/script.h"
 
@@ -6,7 +6,7 @@ namespace tenon::fuzz {
 
 namespace {
 
-/// What mutated traces are applied to.
+/// The program that mutated traces are applied to.
 const char* const kProgram = R"(
 @T.prim_func
 def main(A: T.Buffer[(16, 32), "float32"], B: T.Buffer[(32, 16), "float32"], D: T.Buffer[(16, 16), "float32"]) -> None:

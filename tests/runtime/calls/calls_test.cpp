@@ -50,7 +50,7 @@ struct Cost {
   }
 };
 
-/// Of one call, after the first.
+/// The cost of one call, after the first.
 template <class F>
 Cost cost_of(F run) {
   run();
