@@ -45,6 +45,11 @@ class Kind(type):
         return make.__func__(*args, **kwargs)
 
 
+def kind_class(name, kinds=None):
+    """Returns a class without a constructor for the kind of this name, or for the given kinds."""
+    return Kind(name, (), {}, kinds=kinds)
+
+
 # ---- kinds and fields with TVM's names ------------------------------------------------------------
 
 COMPARISONS = {"Eq": "EQ", "Ne": "NE", "Lt": "LT", "Le": "LE", "Gt": "GT", "Ge": "GE"}
@@ -60,19 +65,20 @@ KINDS = {
     "Seq": "SeqStmt",
     "Store": "BufferStore",
 }
+# Tenon's names of fields, by TVM's name.
 FIELDS = {
-    "data": "buffer_var",
-    "if_false": "false_value",
-    "if_true": "true_value",
-    "iters": "iter_vars",
-    "key": "attr_key",
-    "name": "name_hint",
-    "region": "bounds",
-    "stmts": "seq",
-    "subject": "node",
-    "tensor": "producer",
-    "values": "iter_values",
-    "var": "loop_var",
+    "attr_key": "key",
+    "bounds": "region",
+    "buffer_var": "data",
+    "false_value": "if_false",
+    "iter_values": "values",
+    "iter_vars": "iters",
+    "loop_var": "var",
+    "name_hint": "name",
+    "node": "subject",
+    "producer": "tensor",
+    "seq": "stmts",
+    "true_value": "if_true",
 }
 # The fields of these kinds have Tenon's names in TVM too.
 SAME = {"VarNode", "LetExpr", "Let", "BufferRegion"}
@@ -103,8 +109,6 @@ def field(x, name):
     if kind == "For" and name == "thread_binding":
         return node.thread
     if name == "annotations":
-        if kind == "Block":
-            return facts.block_annotations(x)
         return facts.annotations(x)
     if kind == "Call":
         # An operator of the user's own is an external function of its name.
@@ -114,17 +118,15 @@ def field(x, name):
         if name == "op":
             return Op(f"tir.{node.name.removeprefix('tir.')}")
         if name == "args" and is_function:
-            return [_tenon._compat.make_string(node.name), *node.args]
+            return [facts.make_string(node.name), *node.args]
     if kind == "Assert" and name == "message":
-        return _tenon._compat.make_string(node.message)
+        return facts.make_string(node.message)
     if kind in ("Store", "Realize") and name == "producer":
         return Producer(node.buffer)
-    if kind not in SAME:
-        for own, other in FIELDS.items():
-            if other == name and hasattr(type(node), own):
-                return getattr(node, own)
-    if hasattr(type(node), name):
-        return getattr(node, name)
+    own_name = name if kind in SAME else FIELDS.get(name, name)
+    for each in (own_name, name):
+        if hasattr(type(node), each):
+            return getattr(node, each)
     raise AttributeError(f"a {kind_of(x)} of tvm.tir has no attribute `{name}`")
 
 
@@ -265,7 +267,7 @@ class StageOf:
 
 
 class AxisMarks:
-    """What a schedule says of one axis."""
+    """The marks of one axis in a schedule."""
 
     def __init__(self, marks):
         self.iter_type = ITER_TYPES.get(marks["kind"] or "DataPar", 0)
@@ -296,12 +298,10 @@ class Relation:
         self.children = children
 
 
-ATTACH_TYPES = {"root": 1, "inline": 2, "inlined": 3, "at": 4, "scan_update": 5}
+ATTACH_TYPES = {"root": 1, "inline": 2, "at": 4, "scan_update": 5}
 
 
 def stage_attribute(self, name):
-    if name in ("__len__", "__iter__"):
-        raise AttributeError(name)
     fields = facts.stage_fields(self)
     if name == "attach_type":
         return ATTACH_TYPES[fields["attach"]]
@@ -319,19 +319,17 @@ def stage_attribute(self, name):
 def add(cls, **attributes):
     """Adds attributes to a class of Tenon, except those that it has."""
     for name, value in attributes.items():
-        if not hasattr(cls, name) or name in ("__getattr__",):
+        if not hasattr(cls, name):
             setattr(cls, name, value)
+
+
+def is_same_block(a, b):
+    """Whether two blocks are one block: they have one name and share their body."""
+    return isinstance(b, _tenon.tir.Block) and a.name == b.name and a.body.same_as(b.body)
 
 
 for node_class in (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block):
     add(node_class, __getattr__=node_attribute)
-def is_same_block(a, b):
-    """Whether two blocks are the same one, which the statements in them tell."""
-    return (
-        isinstance(b, _tenon.tir.Block) and a.name == b.name and a.body.same_as(b.body)
-    )
-
-
 _tenon.tir.Block.__eq__ = _tenon.tir.Block.same_as = is_same_block
 _tenon.tir.Block.__hash__ = lambda self: hash(self.name)
 _tenon.Expr.value = property(expr_value)
@@ -347,12 +345,12 @@ add(_tenon.te.Stage, __getattr__=stage_attribute)
 
 
 def numpy_type(self):
-    """The type of NumPy, by which NumPy's functions take a data type."""
+    """The NumPy type. NumPy accepts an object with an attribute `dtype` as a data type."""
     import numpy
 
     return numpy.dtype(str(self))
 
 
 add(_tenon.DataType, dtype=property(numpy_type))
-# TVM's errors are errors of the run time.
+# TVM's errors are RuntimeErrors.
 _tenon.Error.__bases__ = (RuntimeError,)

@@ -6,12 +6,8 @@ from ..tir.buffer import Buffer  # noqa: F401
 from ..tir.expr import IterVar  # noqa: F401
 
 
-class Schedule(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.te.Schedule)):
-    pass
-
-
-class Stage(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.te.Stage)):
-    pass
+Schedule = _tenon.te.Schedule
+Stage = _tenon.te.Stage
 
 
 def relation_class(kind):

@@ -5,11 +5,7 @@ from ..nodes import Kind
 
 
 class PrimFunc(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.PrimFunc)):
-    @staticmethod
-    def make(params, body, ret_type=None, buffer_map=None, preflattened_buffer_map=None, attrs=None):
-        raise NotImplementedError(
-            "`tvm.tir.PrimFunc` cannot be constructed; use tvm.script or te.create_prim_func"
-        )
+    pass
 
 
 class TensorIntrin:
