@@ -3,7 +3,6 @@
 from .... import _tenon
 from ..modules import refuse_others
 from ..target import Target
-from ..tir.schedule import Schedule
 from . import space_generator, tir_integration  # noqa: F401
 from .tir_integration import compile_tir  # noqa: F401
 
@@ -51,11 +50,6 @@ def tune_tir(
         seed=seed or 0,
     )
     return made if config is None else compile_tir(made, mod, target)
-
-
-def best_schedule(database, mod, target):
-    made = _tenon.tune.apply_best(mod, database, Target(target).tenon_text())
-    return None if made is None else Schedule(None, made=made)
 
 
 __getattr__ = refuse_others(__name__)
