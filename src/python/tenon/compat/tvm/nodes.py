@@ -1,9 +1,9 @@
 """Classes of TVM's nodes, and TVM's attributes of Tenon's classes.
 
-Tenon's expressions and statements are two classes, and TVM's are one class per kind. A class here
-stands for a kind: `isinstance(e, tvm.tir.Add)` asks for the kind of `e`, and `tvm.tir.Add(a, b)` builds
-an expression. The attributes that TVM's nodes have, such as `e.a` and `loop.body`, are added to
-Tenon's classes when this module is imported. An attribute that exists keeps its meaning."""
+Tenon has one class of expressions and one of statements, and TVM has one class per kind of node. A class
+here denotes a kind: `isinstance(e, tvm.tir.Add)` tests the kind of `e`, and `tvm.tir.Add(a, b)` builds an
+expression. The attributes that TVM's nodes have, such as `e.a` and `loop.body`, are added to Tenon's
+classes when this module is imported. `add` does not replace attributes."""
 
 from ... import _tenon
 from ..._tenon import _compat as facts
@@ -13,7 +13,8 @@ NODES = (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block, _tenon.te.Operation)
 
 
 class Kind(type):
-    """The type of classes that stand for kinds of nodes."""
+    """The metaclass of classes that denote kinds of nodes. `kinds` are the kinds of the instances; with
+    `instance`, the instances are the values for which it returns true."""
 
     def __new__(mcs, name, bases, namespace, kinds=None, instance=None):
         return super().__new__(mcs, name, bases, namespace)
@@ -101,7 +102,7 @@ def kind_of(x):
 
 
 def field(x, name):
-    """Returns a field by TVM's name. AttributeError if the node has none of this name."""
+    """Returns a field by TVM's name. Raises AttributeError if the node does not have the field."""
     node = x if isinstance(x, _tenon.tir.Block) else x.node
     kind = type(node).__name__
     if kind == "For" and name == "kind":
@@ -134,7 +135,7 @@ def field(x, name):
 
 
 class Op:
-    """The callee of a call: an intrinsic by name."""
+    """The intrinsic or external function that a call names."""
 
     def __init__(self, name):
         self.name = name
@@ -257,7 +258,7 @@ def tensor_attribute(self, name):
 
 
 class StageOf:
-    """The stage that has an axis among its loops, as the attachment of another stage."""
+    """The stage that another stage is attached to. It equals the stage that has the axis as a loop."""
 
     def __init__(self, axis):
         self.axis = axis
@@ -317,7 +318,7 @@ def stage_attribute(self, name):
 
 
 def add(cls, **attributes):
-    """Adds attributes to a class of Tenon, except those that it has."""
+    """Adds attributes to a class of Tenon, except those that the class has."""
     for name, value in attributes.items():
         if not hasattr(cls, name):
             setattr(cls, name, value)
