@@ -171,8 +171,7 @@ class ModuleTemplate:
         return self.made(None, values)
 
     def __call__(self, *args, **kwargs):
-        """Makes an instance of the class, which the functions know as `self`, and returns the
-        tir.IRModule."""
+        """Returns the tir.IRModule for an instance of the class, which is the functions' `self`."""
         if not any(isinstance(f, Template) and f.has_self for f in self.functions.values()):
             return self.specialize(*args, **kwargs)
         return self.made(self.cls(*args, **kwargs), {})

@@ -23,7 +23,7 @@ from .words import Language, Word
 
 LANGUAGE = "T"
 
-# Calls whose assignment to a name is a form of its own; other assignments bind a value.
+# Calls whose assignment declares a buffer, variable or thread; other assignments bind a value.
 DECLARATIONS = {
     "alloc_buffer",
     "allocate",
@@ -568,8 +568,8 @@ class Scope:
 
     def prefix(self, body, of_expression=False):
         """Evaluates assignments and conditions on Python values at the beginning of a body and
-        returns the other statements. In a function that returns an expression, a name that is
-        given an expression stands for it."""
+        returns the other statements. With `of_expression`, for a function that returns an
+        expression, expressions are substituted for the names that they are assigned to."""
         for n, statement in enumerate(body):
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue

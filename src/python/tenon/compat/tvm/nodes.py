@@ -112,7 +112,7 @@ def field(x, name):
     if name == "annotations":
         return facts.annotations(x)
     if kind == "Call":
-        # An operator of the user's own is an external function of its name.
+        # An operator that a user defines is an external function of its name.
         is_function = node.is_extern and not node.name.startswith("tir.")
         if name == "op" and is_function:
             return Op(f"tir.call_{'pure_' * node.is_pure}extern")

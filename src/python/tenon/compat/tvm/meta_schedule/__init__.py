@@ -8,7 +8,7 @@ from .tir_integration import compile_tir  # noqa: F401
 
 
 class TuneConfig:
-    """The extent of a search, in TVM 0.9."""
+    """The number of trials of a search, as TVM 0.9 takes it."""
 
     def __init__(self, max_trials_global, num_trials_per_iter, max_trials_per_task=None, **others):
         self.max_trials_global = max_trials_global

@@ -137,7 +137,7 @@ def call_intrin(dtype, name, *args, span=None):
     except _tenon.TypeError as error:
         if "there is no intrinsic" not in str(error):
             raise
-        # An operator of the user's own, for which a target may have a rule.
+        # A user defines this operator; a rule may replace it for a target.
         return _tenon.call_pure_extern(dtype, name, *args)
 
 
