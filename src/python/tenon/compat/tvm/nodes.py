@@ -134,21 +134,25 @@ def field(x, name):
 # ---- attributes of Tenon's classes ----------------------------------------------------------------
 
 
-class Op:
-    """The intrinsic or external function that a call names."""
+class Named:
+    """A value that is known by its name: two values of one class with the same name are equal."""
 
     def __init__(self, name):
         self.name = name
 
-    @staticmethod
-    def get(name):
-        return Op(name)
+    @classmethod
+    def get(cls, name):
+        return cls(name)
 
     def __eq__(self, other):
-        return isinstance(other, Op) and self.name == other.name
+        return type(other) is type(self) and self.name == other.name
 
     def __hash__(self):
         return hash(self.name)
+
+
+class Op(Named):
+    """The intrinsic or external function that a call names."""
 
     def same_as(self, other):
         return self == other

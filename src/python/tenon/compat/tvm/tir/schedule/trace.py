@@ -3,6 +3,7 @@
 import json
 
 from ..... import _tenon
+from ...nodes import Named
 from ...script import is_modern
 
 
@@ -13,26 +14,13 @@ class Handle:
         self.letter = letter
 
 
-class InstructionKind:
-    """The kind of a step, by name."""
-
-    def __init__(self, name):
-        self.name = name
-
-    @staticmethod
-    def get(name):
-        return InstructionKind(name)
+class InstructionKind(Named):
+    """The kind of a step."""
 
     @property
     def is_pure(self):
-        """Whether the step changes nothing."""
+        """Whether the step leaves the program unchanged."""
         return self.name.startswith(("Get", "Sample"))
-
-    def __eq__(self, other):
-        return isinstance(other, InstructionKind) and self.name == other.name
-
-    def __hash__(self):
-        return hash(self.name)
 
 
 class Instruction:
