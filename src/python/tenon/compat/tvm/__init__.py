@@ -7,7 +7,6 @@
 or `python -m tenon.compat.tvm program.py`. A missing name raises NotImplementedError, which names a
 replacement if there is one."""
 
-from ... import _tenon
 from . import modules
 
 modules.install()

@@ -17,12 +17,13 @@ class Kind(type):
     `instance`, the instances are the values for which it returns true."""
 
     def __new__(mcs, name, bases, namespace, kinds=None, instance=None):
-        return super().__new__(mcs, name, bases, namespace)
-
-    def __init__(cls, name, bases, namespace, kinds=None, instance=None):
-        super().__init__(name, bases, namespace)
-        cls.kinds = kinds if kinds is not None else (name,)
+        cls = super().__new__(mcs, name, bases, namespace)
+        cls.kinds = (name,) if kinds is None else kinds
         cls.instance = instance
+        return cls
+
+    def __init__(cls, name, bases, namespace, **options):
+        super().__init__(name, bases, namespace)
 
     def __instancecheck__(cls, value):
         if cls.instance is not None:
@@ -32,9 +33,8 @@ class Kind(type):
         return kind_of(value) in cls.kinds
 
     def __subclasscheck__(cls, other):
-        return cls in getattr(other, "__mro__", ()) or set(getattr(other, "kinds", "?")) <= set(
-            cls.kinds
-        )
+        is_narrower = isinstance(other, Kind) and set(other.kinds) <= set(cls.kinds)
+        return is_narrower or cls in other.__mro__
 
     def __call__(cls, *args, **kwargs):
         make = cls.__dict__.get("make")
@@ -46,9 +46,9 @@ class Kind(type):
         return make.__func__(*args, **kwargs)
 
 
-def kind_class(name, kinds=None):
-    """Returns a class without a constructor for the kind of this name, or for the given kinds."""
-    return Kind(name, (), {}, kinds=kinds)
+def kind_class(name, **options):
+    """Returns a class that cannot be constructed, with the options of Kind."""
+    return Kind(name, (), {}, **options)
 
 
 # ---- kinds and fields with TVM's names ------------------------------------------------------------

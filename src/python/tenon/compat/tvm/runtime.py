@@ -3,26 +3,15 @@
 from ... import _tenon
 from . import nd
 from .modules import refuse_others
-from .nodes import Kind, add
+from .nodes import add, kind_class
 
 ndarray = nd
 NDArray = nd.NDArray
 
 
 Module = _tenon.runtime.Module
-
-
-class PackedFunc(metaclass=Kind, instance=callable):
-    pass
-
-
-class Object(
-    metaclass=Kind,
-    instance=lambda x: type(x).__module__.startswith("tenon."),
-):
-    pass
-
-
+PackedFunc = kind_class("PackedFunc", instance=callable)
+Object = kind_class("Object", instance=lambda x: type(x).__module__.startswith("tenon."))
 ObjectGeneric = Object
 
 

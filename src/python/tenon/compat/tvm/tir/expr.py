@@ -14,10 +14,7 @@ def plain(x):
     return x.var if isinstance(x, _tenon.IterVar) else x
 
 
-class ExprOp(metaclass=Kind, instance=lambda x: isinstance(x, (_tenon.Expr, _tenon.IterVar))):
-    pass
-
-
+ExprOp = kind_class("ExprOp", instance=lambda x: isinstance(x, (_tenon.Expr, _tenon.IterVar)))
 PrimExpr = PrimExprWithOp = _tenon.Expr
 
 

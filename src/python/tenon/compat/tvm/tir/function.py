@@ -1,11 +1,10 @@
 """Functions and index maps."""
 
 from .... import _tenon
-from ..nodes import Kind
+from ..nodes import kind_class
 
 
-class PrimFunc(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.PrimFunc)):
-    pass
+PrimFunc = kind_class("PrimFunc", instance=lambda x: isinstance(x, _tenon.PrimFunc))
 
 
 class TensorIntrin:
