@@ -8,6 +8,4 @@ if ! compgen -G "$1/python/tenon/_tenon.*.so" >/dev/null || [ ! -x "$python" ]; 
   echo "run.sh: skipped, the Python module is not built; scripts/python.sh --build builds it."
   exit 77
 fi
-# Tests also start programs of their own.
-export PYTHONPATH=$1/python${PYTHONPATH:+:$PYTHONPATH}
 TENON_PYTHON_PACKAGE=$1/python exec "$python" -m pytest -q -p no:cacheprovider "$2"

@@ -195,9 +195,15 @@ LESSON = [
 FORUM_IMPORTS = (
     "import tvm\nfrom tvm import te\nfrom tvm.script import tir as T\nfrom tvm.script import tir, ty\n"
 )
+
+
+def forum_program(name, pieces, changes=()):
+    imports = Change("", FORUM_IMPORTS, "the page does not show its imports")
+    return Program("forum", name, pieces, [*changes, imports])
+
+
 FORUM = [
-    Program(
-        "forum",
+    forum_program(
         "conv2d",
         [Piece(35, 56), Piece(57, 78, "0001111123333331222343")],
         [
@@ -206,36 +212,23 @@ FORUM = [
                 "batch, in_channel, out_channel, size, kernel = 16, 16, 32, 14, 3\n",
                 "the page does not define the sizes; these are those of its second program",
             ),
-            Change("", FORUM_IMPORTS, "the page does not show its imports"),
         ],
     ),
-    Program(
-        "forum",
-        "constants",
-        [Piece(84, 91, "00112222")],
-        [Change("", FORUM_IMPORTS, "the page does not show its imports")],
-    ),
-    Program(
-        "forum",
+    forum_program("constants", [Piece(84, 91, "00112222")]),
+    forum_program(
         "parameters",
         [Piece(93, 104, "001122223232")],
         [
             Change("....\n", "...\n", "four dots are not Python"),
             Change("", "cond1 = 16\n", "the page does not define the value"),
-            Change("", FORUM_IMPORTS, "the page does not show its imports"),
         ],
     ),
-    Program(
-        "forum",
+    forum_program(
         "size_parameter",
         [Piece(110, 117, "00112222")],
-        [
-            Change("", 'dt = "float32"\n', "the page does not define the type"),
-            Change("", FORUM_IMPORTS, "the page does not show its imports"),
-        ],
+        [Change("", 'dt = "float32"\n', "the page does not define the type")],
     ),
-    Program(
-        "forum",
+    forum_program(
         "ethosu_conv2d",
         [Piece(126, 138)],
         [
@@ -252,17 +245,12 @@ FORUM = [
                 'conv2d_attrs = {"op": "ethosu_conv2d"}\n',
                 "the page shows a part of a program and does not define its names",
             ),
-            Change("", FORUM_IMPORTS, "the page does not show its imports"),
         ],
     ),
-    Program(
-        "forum",
+    forum_program(
         "script_module",
         [Piece(142, 148, "0121222")],
-        [
-            Change("", 'dt = "float32"\n', "the page does not define the type"),
-            Change("", FORUM_IMPORTS, "the page does not show its imports"),
-        ],
+        [Change("", 'dt = "float32"\n', "the page does not define the type")],
     ),
 ]
 

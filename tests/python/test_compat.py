@@ -1,5 +1,6 @@
-"""The layer `tenon.compat.tvm`: what it installs, what it says of missing names, how it maps programs."""
+"""The layer `tenon.compat.tvm`: its modules, its errors for missing names, and its mapping of programs."""
 
+import runpy
 import subprocess
 import sys
 
@@ -206,7 +207,40 @@ def test_a_script_prints_and_parses_again():
     tvm.ir.assert_structural_equal(tvm.script.from_source(text), add_one)
 
 
-def test_rules_replace_intrinsics_of_a_target():
+@pytest.mark.parametrize(
+    "written, printed",
+    [('((8,), "float32")', 'T.Buffer((8,), "float32")'), ('[(8,), "float32"]', 'T.Buffer[8, "float32"]')],
+)
+def test_a_file_gets_the_spelling_of_buffers_that_it_uses(tmp_path, written, printed):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from tvm.script import tir as T\n"
+        "@T.prim_func\n"
+        f"def template(a: T.handle, size: int, A: T.Buffer{written}):\n"
+        "    T.evaluate(size)\n"
+        "text = template.specialize(size=8).script()\n"
+    )
+    assert printed in runpy.run_path(str(program))["text"]
+
+
+def test_the_name_of_a_function_is_a_key_of_its_module():
+    module = tvm.IRModule({"main": add_one})
+    (name,) = module.get_global_vars()
+    assert (name, name.name_hint) == ("main", "main")
+    tvm.ir.assert_structural_equal(module[name], add_one)
+
+
+def test_a_primitive_takes_a_block_by_name_or_keyword():
+    sch = tvm.tir.Schedule(add_one)
+    assert len(sch.get_loops(block="B")) == 1
+    sch.annotate("B", "key", 3)
+    assert sch.get(sch.get_block("B")).annotations["key"].value == 3
+    sch.unannotate(block_or_loop="B", ann_key="key")
+    assert sch.get(sch.get_block("B")).annotations == {}
+
+
+def test_rules_replace_intrinsics_of_a_target(monkeypatch):
+    monkeypatch.setattr(tvm.driver.rules, "RULES", {})
     tvm.ir.register_intrin_lowering(
         "tir.tan", target="cuda", level=99,
         f=lambda op: tvm.tir.call_pure_extern("float32", "__tanf", op.args[0]),

@@ -6,9 +6,7 @@ import subprocess
 import sys
 import textwrap
 
-import numpy as np
 import pytest
-
 import tenon
 from tenon import te, tir
 

@@ -1,8 +1,4 @@
-// Programs as nodes: the kind of each node and its fields, with the names of TVM 0.9. For tools
-// that read programs, and for tenon.compat.tvm.
-//
-//   inspect.kind(i + 1)          # "Add"
-//   inspect.fields(i + 1)        # {"a": i, "b": 1}
+// Properties of operations, stages and functions that tenon.compat.tvm shows with TVM 0.9's names.
 #include "bindings/compat.h"
 #include "bindings/arguments.h"
 #include "tenon/driver/lower.h"
@@ -21,22 +17,6 @@ using tir::Stmt;
 
 namespace {
 
-struct Node {
-  const char* kind;
-  nb::dict fields;
-};
-
-template <class... Pairs>
-Node node(const char* kind, Pairs&&... pairs) {
-  Node result{kind, nb::dict()};
-  (..., (result.fields[pairs.first] = nb::cast(std::forward<Pairs>(pairs).second)));
-  return result;
-}
-template <class T>
-std::pair<const char*, T> field(const char* name, T value) {
-  return {name, std::move(value)};
-}
-
 nb::object annotation_value(const tir::Annotation& annotation) {
   if (const auto* e = std::get_if<Expr>(&annotation.value)) return nb::cast(*e);
   nb::list items;
@@ -53,25 +33,38 @@ nb::dict annotations_dict(const tir::Annotations& annotations) {
 
 // ---- operations and schedules -------------------------------------------------------------------
 
-Node inspect(const te::Operation& op) {
+const char* kind_of(const te::Operation& op) {
   return match(
+      op.kind(), [](const te::Placeholder&) { return "PlaceholderOp"; },
+      [](const te::Compute&) { return "ComputeOp"; }, [](const te::Scan&) { return "ScanOp"; },
+      [](const te::Extern&) { return "ExternOp"; },
+      [](const te::TensorCompute&) { return "TensorComputeOp"; });
+}
+
+/// Returns the fields that only this kind of operation has.
+nb::dict fields_of(const te::Operation& op) {
+  nb::dict fields;
+  match(
       op.kind(),
-      [](const te::Placeholder& n) {
-        return node("PlaceholderOp", field("shape", n.shape), field("dtype", n.dtype));
+      [&](const te::Placeholder& n) {
+        fields["shape"] = n.shape;
+        fields["dtype"] = n.dtype;
       },
-      [](const te::Compute&) { return node("ComputeOp"); },
-      [](const te::Scan& n) {
-        return node("ScanOp", field("scan_axis", n.scan_axis), field("init", n.init),
-                    field("update", n.update), field("state_placeholder", n.state),
-                    field("spatial_axis_", n.spatial_axis));
+      [](const te::Compute&) {},
+      [&](const te::Scan& n) {
+        fields["scan_axis"] = n.scan_axis;
+        fields["init"] = n.init;
+        fields["update"] = n.update;
+        fields["state_placeholder"] = n.state;
+        fields["spatial_axis_"] = n.spatial_axis;
       },
-      [](const te::Extern& n) {
-        return node("ExternOp", field("input_placeholders", n.input_buffers),
-                    field("output_placeholders", n.output_buffers), field("body", n.body));
+      [&](const te::Extern& n) {
+        fields["input_placeholders"] = n.input_buffers;
+        fields["output_placeholders"] = n.output_buffers;
+        fields["body"] = n.body;
       },
-      [](const te::TensorCompute& n) {
-        return node("TensorComputeOp", field("schedulable_ndim", n.schedulable_ndim));
-      });
+      [&](const te::TensorCompute& n) { fields["schedulable_ndim"] = n.schedulable_ndim; });
+  return fields;
 }
 
 nb::list relations_of(const te::StageData& data) {
@@ -126,12 +119,10 @@ nb::dict stage_fields(const te::Stage& stage) {
       [&](const te::AttachAt& at) {
         fields["attach"] = "at";
         fields["attach_ivar"] = nb::cast(at.axis);
-        fields["attach_number"] = at.stage.index();
       },
       [&](const te::AttachScanUpdate& at) {
         fields["attach"] = "scan_update";
         fields["attach_ivar"] = nb::cast(at.axis);
-        fields["attach_number"] = at.scan.index();
       });
   return fields;
 }
@@ -178,10 +169,6 @@ tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::han
   return func;
 }
 
-}  // namespace
-
-namespace {
-
 /// An argument of the interpreter: an array as (address, type, shape), or a number.
 using InterpretedArgument =
     std::variant<std::tuple<std::uintptr_t, DTypeLike, std::vector<std::int64_t>>, std::int64_t,
@@ -206,12 +193,9 @@ void interpret(const tir::PrimFunc& func, const std::vector<InterpretedArgument>
 }  // namespace
 
 void bind_compat(nb::module_& parent) {
-  nb::module_ m = parent.def_submodule("_compat", "Properties that tenon.compat.tvm asks for.");
-  m.def(
-      "kind", [](const te::Operation& op) { return inspect(op).kind; }, "op"_a);
-  m.def(
-      "fields", [](const te::Operation& op) { return inspect(op).fields; }, "op"_a,
-      "The kind of an operation, with TVM's name, and what only this kind has.");
+  nb::module_ m = parent.def_submodule("_compat", "Properties that tenon.compat.tvm shows.");
+  m.def("kind", &kind_of, "op"_a, "TVM's name of the kind of an operation.");
+  m.def("fields", &fields_of, "op"_a, "The fields that only this kind of operation has.");
   m.def("stage_fields", &stage_fields, "stage"_a,
         "The attachment, relations and marks of a stage.");
   m.def(
@@ -225,7 +209,7 @@ void bind_compat(nb::module_& parent) {
       },
       "node"_a, "The annotations of a loop, or of a realization's block.");
   m.def(
-      "block_annotations", [](const tir::Block& b) { return annotations_dict(b.annotations); },
+      "annotations", [](const tir::Block& b) { return annotations_dict(b.annotations); },
       "block"_a);
   m.def("function_attributes", &function_attributes, "func"_a);
   m.def("with_attribute", &with_attribute, "func"_a, "key"_a, "value"_a.none(),
@@ -241,7 +225,7 @@ void bind_compat(nb::module_& parent) {
   m.def(
       "make_string", [](const std::string& text) { return tir::make_string(text); }, "text"_a);
   m.def("interpret", &interpret, "func"_a, "args"_a,
-        "Runs a function of any form on host memory, the threads of a device included.");
+        "Interprets a function, also one with threads of a device, on host memory.");
   m.def(
       "with_body",
       [](tir::PrimFunc func, const Stmt& body) {

@@ -40,17 +40,13 @@ __all__ = [
 ]
 
 
-# The file and the text of the function that was read last.
-last_read = None
-
-
 def text_of_expr(value):
-    """Returns the text of an expression and its variables; None for another value."""
+    """Returns the text of an expression and its variables, or None for a value of another type."""
     if isinstance(value, _tenon.DataType):
         return repr(str(value)), []
     if not isinstance(value, _tenon.Expr):
         return None
-    # Every variable has a name of its own in the text.
+    # The variables get distinct names in the text.
     variables, renamed = [], {}
     for variable in _tenon.tir.free_vars(value):
         name = f"v{len(variables)}"
@@ -78,10 +74,7 @@ def parse_function(source, names, values):
         listing = expand(source, names, values, text_of_expr)
     except ScriptError as error:
         raise _tenon.TypeError(str(error)) from None
-    global last_read
-    last_read = source.file, listing.text()
-    module = read(listing)
-    return module.functions[source.tree.name]
+    return read(listing).functions[source.tree.name]
 
 
 class Template:
@@ -178,8 +171,7 @@ class ModuleTemplate:
         return self.made(None, values)
 
     def __call__(self, *args, **kwargs):
-        """Makes an instance of the class, which the functions know as `self`, and returns the
-        tir.IRModule."""
+        """Returns the tir.IRModule for an instance of the class, which is the functions' `self`."""
         if not any(isinstance(f, Template) and f.has_self for f in self.functions.values()):
             return self.specialize(*args, **kwargs)
         return self.made(self.cls(*args, **kwargs), {})

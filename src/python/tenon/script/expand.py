@@ -23,7 +23,7 @@ from .words import Language, Word
 
 LANGUAGE = "T"
 
-# Calls whose assignment to a name is a form of its own; other assignments bind a value.
+# Calls whose assignment declares a buffer, variable or thread; other assignments bind a value.
 DECLARATIONS = {
     "alloc_buffer",
     "allocate",
@@ -82,7 +82,7 @@ def word(path):
 
 
 def word_of(tree):
-    """Returns the path of a tree that `word` made; None for another tree."""
+    """Returns the path of a tree that `word` made, or None for another tree."""
     path = []
     while isinstance(tree, ast.Attribute):
         path.append(tree.attr)
@@ -127,14 +127,14 @@ class Buffer:
 
 
 class Program:
-    """What the scopes of one expanded function share."""
+    """The state that the scopes of one expanded function share."""
 
     def __init__(self, text_of_expr):
         self.taken = {LANGUAGE}
         self.text_of_expr = text_of_expr
         self.buffers = {}
         self.depth = 0
-        # Variables of Python that the function uses, and the names that they have in the script.
+        # The variables of Python that the function uses: (variable, name in the script, type).
         self.sizes = []
 
     def fresh(self, name):
@@ -180,8 +180,8 @@ class Scope:
         raise ScriptError(self.file, getattr(node, "lineno", 0), text)
 
     def static_value(self, node):
-        """Returns the value of an expression in which all names have Python values and at least
-        one name occurs; MISSING for another expression."""
+        """Returns the value of an expression that has at least one name and whose names all have
+        Python values, or MISSING for another expression."""
         inside = bound_inside(node)
         values = {}
         for inner in ast.walk(node):
@@ -210,7 +210,7 @@ class Scope:
         return isinstance(value, Macro)
 
     def word_value(self, node):
-        """Returns the value of a dotted name; MISSING if there is none."""
+        """Returns the value of a dotted name, or MISSING if a part of it has no Python value."""
         if isinstance(node, ast.Name):
             return self.resolve(node.id)[0]
         if isinstance(node, ast.Attribute):
@@ -218,6 +218,11 @@ class Scope:
             if owner is not MISSING:
                 return getattr(owner, node.attr, MISSING)
         return MISSING
+
+    def callee(self, node):
+        """Returns the Python value of a call's function, or MISSING if it does not have one."""
+        value = self.word_value(node.func)
+        return self.static_value(node.func) if value is MISSING else value
 
     def evaluate(self, node, values):
         expression = ast.Expression(copy.deepcopy(node))
@@ -281,7 +286,7 @@ class Scope:
         if hasattr(value, "name") and type(value).__name__.endswith("DType"):
             return ast.Constant(value.name)
         if getattr(value, "shape", None) == ():
-            # The default types of NumPy are results of arithmetic, not a choice of the user.
+            # NumPy's arithmetic returns int64 and float64 by default, so these types are dropped.
             number = self.tree_of_number(value.item())
             is_default = value.dtype.kind in "iu" or value.dtype == "float64"
             return number if is_default else call(str(value.dtype), number)
@@ -350,7 +355,7 @@ class Scope:
         if isinstance(value, Word):
             return word(value.path)
         owner = self.expr(node.value)
-        buffer = self.program.buffers.get(owner.id) if isinstance(owner, ast.Name) else None
+        buffer = self.buffer(owner)
         if buffer and node.attr == "shape":
             return ast.Tuple(copy.deepcopy(buffer.shape), ast.Load())
         if buffer and node.attr == "strides":
@@ -358,6 +363,10 @@ class Scope:
         if buffer and node.attr == "dtype":
             return copy.deepcopy(buffer.dtype)
         return ast.Attribute(owner, node.attr, ast.Load())
+
+    def buffer(self, tree):
+        """Returns the declaration of the buffer that a tree names, or None for another tree."""
+        return self.program.buffers.get(tree.id) if isinstance(tree, ast.Name) else None
 
     def expr_tuple(self, node):
         return ast.Tuple(self.exprs(node.elts), ast.Load())
@@ -382,11 +391,11 @@ class Scope:
         return ast.UnaryOp(node.op, operand)
 
     def truth(self, node):
-        """Returns whether a condition on Python values holds; MISSING for another condition."""
+        """Returns whether a condition on Python values holds, or MISSING for another condition."""
         if isinstance(node, ast.Constant):
             return bool(node.value)
         if isinstance(node, ast.BoolOp):
-            # The operators of Python decide from left to right, and not all operands need a value.
+            # Operands are evaluated from left to right until one decides the result.
             decides = isinstance(node.op, ast.Or)
             for operand in node.values:
                 value = self.truth(operand)
@@ -434,7 +443,7 @@ class Scope:
         owner = self.expr(node.value)
         if isinstance(owner, (ast.Tuple, ast.List)):
             return self.element(node, owner)
-        buffer = self.program.buffers.get(owner.id) if isinstance(owner, ast.Name) else None
+        buffer = self.buffer(owner)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         made = []
         for index in indices:
@@ -493,10 +502,7 @@ class Scope:
         return self.exprs(node.args), keywords
 
     def expr_call(self, node):
-        callee = self.word_value(node.func)
-        if callee is MISSING:
-            value = self.static_value(node.func)
-            callee = value
+        callee = self.callee(node)
         if isinstance(callee, Word):
             args, keywords = self.arguments(node)
             if callee.path in BUFFERS:
@@ -542,7 +548,7 @@ class Scope:
 
     def access_ptr(self, node, owner, args, keywords):
         """Returns the intrinsic for `buffer.access_ptr(mode, offset=..., extent=...)`."""
-        buffer = self.program.buffers.get(owner.id) if isinstance(owner, ast.Name) else None
+        buffer = self.buffer(owner)
         if buffer is None:
             self.refuse(node, f"`{ast.unparse(owner)}` is not a buffer with a declared shape")
         by_name = {keyword.arg: keyword.value for keyword in keywords}
@@ -562,8 +568,8 @@ class Scope:
 
     def prefix(self, body, of_expression=False):
         """Evaluates assignments and conditions on Python values at the beginning of a body and
-        returns the other statements. In a function that returns an expression, a name that is
-        given an expression stands for it."""
+        returns the other statements. With `of_expression`, for a function that returns an
+        expression, expressions are substituted for the names that they are assigned to."""
         for n, statement in enumerate(body):
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                 continue
@@ -591,7 +597,7 @@ class Scope:
         macro = callee if isinstance(callee, Macro) else None
         function, bound = (macro.function, []) if macro else unwrapped(callee)
         if function is None and callable(callee) and not isinstance(callee, type):
-            function, bound = unwrapped(getattr(callee, "__call__"))
+            function, bound = unwrapped(callee.__call__)
         if function is None:
             self.refuse(node, f"`{ast.unparse(node.func)}` is not a function that scripts can call")
         if function.__name__ == "<lambda>":
@@ -613,8 +619,8 @@ class Scope:
             None if hygienic else self,
         )
         scope.loops = self.loops
-        bindings = self.bind_arguments(node, source.tree.args, bound + before, keywords_before)
-        scope.take_parameters(node, function, bindings)
+        given, by_name = self.bind_arguments(node, bound + before, keywords_before)
+        scope.take_parameters(node, source.tree.args, function, given, by_name)
         for name in stored_names(body):
             if name in scope.trees or name in scope.static:
                 continue
@@ -624,8 +630,9 @@ class Scope:
     def leave(self):
         self.program.depth -= 1
 
-    def bind_arguments(self, node, parameters, before, keywords_before):
-        """Returns a list of (parameter name, value, tree): exactly one of the two is given."""
+    def bind_arguments(self, node, before, keywords_before):
+        """Returns the arguments of a call: a list of the positional ones and a dictionary of the
+        others. Each is a pair (value, None) or (MISSING, tree)."""
         given = [(value, None) for value in before]
         for arg in node.args:
             if isinstance(arg, ast.Starred):
@@ -639,9 +646,10 @@ class Scope:
                     by_name[name] = (value, None)
             else:
                 by_name[keyword.arg] = self.argument(keyword.value)
-        return parameters, given, by_name
+        return given, by_name
 
     def argument(self, node):
+        """Returns an argument as a pair (value, None) or (MISSING, tree)."""
         value = self.static_value(node)
         if value is not MISSING:
             return value, None
@@ -651,8 +659,8 @@ class Scope:
             self.refuse(node, "a lambda is not an argument of a macro; use a function with a name")
         return MISSING, self.expr(node)
 
-    def take_parameters(self, node, function, bindings):
-        parameters, given, by_name = bindings
+    def take_parameters(self, node, parameters, function, given, by_name):
+        """Gives the arguments of a call to the parameters of the function of this scope."""
         names = [arg.arg for arg in [*parameters.posonlyargs, *parameters.args]]
         only_by_name = [arg.arg for arg in parameters.kwonlyargs]
         defaults = function.__defaults__ or ()
@@ -695,10 +703,14 @@ class Scope:
             made = self.statement(node)
             result += made
             if made and isinstance(made[-1], ast.With) and not made[-1].body:
-                # A variable, which is defined in the remainder of the list.
-                made[-1].body = self.statements(nodes[n + 1 :]) or [self.placed(ast.Pass(), node)]
+                # The scope of a variable is the remainder of the list.
+                made[-1].body = self.body(nodes[n + 1 :], node)
                 break
         return result
+
+    def body(self, nodes, node):
+        """Returns the statements inside `node`, at least a `pass`."""
+        return self.statements(nodes) or [self.placed(ast.Pass(), node)]
 
     @staticmethod
     def is_none(node):
@@ -727,9 +739,7 @@ class Scope:
         if isinstance(node.value, ast.Constant):
             return []
         if isinstance(node.value, ast.Call):
-            callee = self.word_value(node.value.func)
-            if callee is MISSING:
-                callee = self.static_value(node.value.func)
+            callee = self.callee(node.value)
             if callee is not MISSING and not isinstance(callee, (Word, type)):
                 if isinstance(callee, (Macro, functools.partial)) or unwrapped(callee)[0]:
                     return self.insert(node.value, callee)
@@ -751,7 +761,7 @@ class Scope:
         return made
 
     def target(self, node):
-        """Returns the target of an assignment; a name is no longer one of Python."""
+        """Returns the target of an assignment. A name that is assigned loses its Python value."""
         if isinstance(node, ast.Name):
             self.static.pop(node.id, None)
             if node.id in self.trees:
@@ -768,7 +778,7 @@ class Scope:
         return self.refuse(node, f"`{ast.unparse(node)}` cannot be assigned in a script")
 
     def assign_static(self, node):
-        """Performs an assignment of a Python value to names; returns whether it was one."""
+        """Assigns a Python value to names. Returns False for another assignment."""
         if any(not self.is_name_pattern(target) for target in node.targets):
             return False
         value = self.static_value(node.value)
@@ -782,8 +792,7 @@ class Scope:
         return True
 
     def assign_tree(self, node):
-        """Lets a name stand for an expression of the script; returns whether the assignment was one
-        of an expression to a name."""
+        """Substitutes an expression of the script for a name. Returns False for another assignment."""
         if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             return False
         value = self.expr(node.value)
@@ -856,8 +865,8 @@ class Scope:
             self.program.buffers[target.id] = Buffer(items, dtype, strides)
 
     def declare_parameter(self, name, tree):
-        """Records the shape and type of a parameter `name: T.Buffer(shape, dtype)`; returns the
-        shape and options as the arguments of a call, or None for another type."""
+        """Records the shape and type of a parameter `name: T.Buffer(shape, dtype)`. Returns the type
+        as a call, also if it is written in brackets, or None for another type."""
         if isinstance(tree, ast.Subscript) and word_of(tree.value) == "Buffer":
             parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
             tree = ast.Call(tree.value, list(parts), [])
@@ -899,13 +908,13 @@ class Scope:
         value = self.truth(node.test)
         if value is not MISSING:
             return self.statements(node.body if value else node.orelse)
-        body = self.statements(node.body) or [self.placed(ast.Pass(), node)]
+        body = self.body(node.body, node)
         return [ast.If(self.expr(node.test), body, self.statements(node.orelse))]
 
     def statement_while(self, node):
         if node.orelse:
             self.refuse(node, "a loop of a script has no else")
-        body = self.statements(node.body) or [self.placed(ast.Pass(), node)]
+        body = self.body(node.body, node)
         return [ast.While(self.expr(node.test), body, [])]
 
     def statement_for(self, node):
@@ -925,7 +934,7 @@ class Scope:
         target = self.target(node.target)
         names = target.elts if isinstance(target, ast.Tuple) else [target]
         self.loops = [*self.loops, *names]
-        body = self.statements(node.body) or [self.placed(ast.Pass(), node)]
+        body = self.body(node.body, node)
         self.loops = self.loops[: len(self.loops) - len(names)]
         return [ast.For(target, iterated, body, [])]
 
@@ -958,7 +967,7 @@ class Scope:
         outer_loops = self.loops
         if path == "block":
             self.loops = []
-        body = self.statements(node.body) or [self.placed(ast.Pass(), node)]
+        body = self.body(node.body, node)
         self.loops = outer_loops
         return [ast.With([ast.withitem(context, target)], body)]
 
@@ -1047,27 +1056,23 @@ def print_statements(listing, nodes, depth):
         place = (node.file, node.lineno)
         if isinstance(node, ast.For):
             head = f"for {names_text(node.target)} in {ast.unparse(node.iter)}:"
-            listing.add(depth, head, *place)
-            print_statements(listing, node.body, depth + 1)
         elif isinstance(node, ast.With):
             item = node.items[0]
             name = "" if item.optional_vars is None else f" as {ast.unparse(item.optional_vars)}"
-            listing.add(depth, f"with {ast.unparse(item.context_expr)}{name}:", *place)
-            print_statements(listing, node.body, depth + 1)
+            head = f"with {ast.unparse(item.context_expr)}{name}:"
         elif isinstance(node, ast.While):
-            listing.add(depth, f"while {ast.unparse(node.test)}:", *place)
-            print_statements(listing, node.body, depth + 1)
+            head = f"while {ast.unparse(node.test)}:"
         elif isinstance(node, ast.If):
-            listing.add(depth, f"if {ast.unparse(node.test)}:", *place)
-            print_statements(listing, node.body, depth + 1)
-            if node.orelse:
-                listing.add(depth, "else:", *place)
-                print_statements(listing, node.orelse, depth + 1)
+            head = f"if {ast.unparse(node.test)}:"
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            text = f"{names_text(node.targets[0])} = {ast.unparse(node.value)}"
-            listing.add(depth, text, *place)
+            head = f"{names_text(node.targets[0])} = {ast.unparse(node.value)}"
         else:
-            listing.add(depth, ast.unparse(ast.fix_missing_locations(node)), *place)
+            head = ast.unparse(ast.fix_missing_locations(node))
+        listing.add(depth, head, *place)
+        print_statements(listing, getattr(node, "body", []), depth + 1)
+        if getattr(node, "orelse", None):
+            listing.add(depth, "else:", *place)
+            print_statements(listing, node.orelse, depth + 1)
 
 
 def names_text(target):
@@ -1078,7 +1083,7 @@ def names_text(target):
 
 
 def parameter_type(scope, parameter):
-    """Returns the Python type of a parameter that is a Python value; None for others."""
+    """Returns the Python type of a parameter that is a Python value, or None for another one."""
     if parameter.annotation is None:
         return None
     value = scope.static_value(parameter.annotation)
@@ -1099,7 +1104,7 @@ def python_parameters(source, names):
 def expand(source, names, values, text_of_expr):
     """Returns the Listing of a function in the script language. `values` has the values of the
     parameters that are Python values. `text_of_expr(value)` returns the text of an expression and
-    its variables, each with its name and type; None for another value."""
+    its variables, each with its name and type, or None for a value of another type."""
     program = Program(text_of_expr)
     scope = Scope(program, names, source.file)
     function = source.tree
@@ -1127,7 +1132,7 @@ def expand(source, names, values, text_of_expr):
             buffer = scope.declare_parameter(name, tree)
             text = f"{name}: {ast.unparse(tree)}"
             if buffer and sizes & used:
-                # The shape has variables, which the body defines.
+                # The body defines the variables of the shape, so the buffer is declared there.
                 handle = program.fresh(f"var_{name}")
                 text = f"{handle}: {LANGUAGE}.handle"
                 match = ast.Call(

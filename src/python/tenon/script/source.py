@@ -115,7 +115,7 @@ def names_of(function, frame=None):
 
 def unwrapped(callee):
     """Returns the Python function that a callable runs and the arguments that precede those of the
-    call; None and no arguments if it is not a Python function."""
+    call, or (None, []) if it does not run a Python function."""
     if isinstance(callee, types.MethodType):
         function, before = unwrapped(callee.__func__)
         return function, [callee.__self__, *before]

@@ -4,10 +4,9 @@
     import tvm
     from tvm import te
 
-or `python -m tenon.compat.tvm program.py`. What is missing raises NotImplementedError with its name and
-what to use instead."""
+or `python -m tenon.compat.tvm program.py`. A missing name raises NotImplementedError, which names a
+replacement if there is one."""
 
-from ... import _tenon
 from . import modules
 
 modules.install()

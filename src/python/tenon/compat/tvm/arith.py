@@ -6,7 +6,7 @@ from .tir.expr import value
 
 
 class Analyzer:
-    """Simplifies and proves, with ranges of variables."""
+    """Simplifies expressions and proves conditions, with the ranges of variables."""
 
     def __init__(self):
         self.made = _tenon.arith.Analyzer()

@@ -2,6 +2,7 @@
 
 from ... import _tenon
 from ...script import print_script
+from .ir import GlobalVar
 from .nodes import add, facts
 from .script import is_modern
 
@@ -47,25 +48,10 @@ add(
 )
 
 
-def global_vars(self):
-    from .ir import GlobalVar
-
-    return [GlobalVar(name) for name in self.functions]
-
-
-GET_FUNCTION = _tenon.IRModule.__getitem__
-
-
-def function_of(self, name):
-    return GET_FUNCTION(self, str(getattr(name, "name_hint", name)))
-
-
-_tenon.IRModule.__getitem__ = function_of
 add(
     _tenon.IRModule,
     script=script,
     show=show,
-    get_global_vars=global_vars,
-    functions_items=lambda self: self.functions.items(),
+    get_global_vars=lambda self: [GlobalVar(name) for name in self.functions],
     attrs=property(lambda self: None),
 )

@@ -1,12 +1,8 @@
 """Containers, as `tvm.container`."""
 
 from ... import _tenon
-from .nodes import Kind
+from .nodes import kind_class
 
 
-class Map(metaclass=Kind, instance=lambda x: isinstance(x, (_tenon.te.Bounds, dict))):
-    pass
-
-
-class Array(metaclass=Kind, instance=lambda x: isinstance(x, (list, tuple))):
-    pass
+Map = kind_class("Map", instance=lambda x: isinstance(x, (_tenon.te.Bounds, dict)))
+Array = kind_class("Array", instance=lambda x: isinstance(x, (list, tuple)))

@@ -16,8 +16,7 @@ def register_func(func_name, f=None, override=False):
         if func_name in FUNCTIONS and not override:
             raise base.TVMError(f"the function `{func_name}` is registered already")
         FUNCTIONS[func_name] = function
-        if hasattr(_tenon, "register_packed_function"):
-            _tenon.register_packed_function(func_name, function)
+        _tenon.register_packed_function(func_name, function)
         return function
 
     return register(f) if f is not None else register
@@ -36,10 +35,6 @@ def register_object(type_key=None):
     if callable(type_key):
         return type_key
     return lambda cls: cls
-
-
-def register_intrin_lowering(*args, **kwargs):
-    raise NotImplementedError("`tvm._ffi.register_intrin_lowering`; use call_pure_extern")
 
 
 __getattr__ = refuse_others(__name__)

@@ -9,7 +9,7 @@ REAL = __name__.rpartition(".")[0]
 
 
 def real_name(name):
-    """Returns the name of the module that a module of TVM stands for."""
+    """Returns the name of the module of this package for a module of TVM."""
     return REAL + name[3:].replace("._ffi", ".ffi")
 
 
@@ -62,6 +62,9 @@ INSTEAD = {
     "tvm.relay": "tenon.te and tenon.topi",
     "tvm.rpc": "tenon.tune's fleet of machines",
     "tvm.te.gradient": "derivatives written as te.compute",
+    "tvm.tir.schedule.transform.tile_with_tensor_intrin": "split, reorder and tensorize",
+    "tvm.tir.stmt_functor.ir_transform": "substitute",
+    "tvm.tir.stmt_functor.pre_order_visit": "post_order_visit",
     "tvm.tir.transform": "the options of tenon.lower and tenon.build",
 }
 
@@ -89,6 +92,15 @@ def refuse_others(module_name):
         raise NotImplementedError(missing(f"{name}.{attribute}"))
 
     return getattr_of_module
+
+
+def missing_function(name):
+    """Returns a function that raises NotImplementedError when it is called. Programs may import it."""
+
+    def call(*args, **kwargs):
+        raise NotImplementedError(missing(name))
+
+    return call
 
 
 def is_package(module_name):

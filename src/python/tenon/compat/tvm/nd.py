@@ -2,11 +2,10 @@
 
 from ... import _tenon
 from .modules import refuse_others
-from .nodes import Kind, add
+from .nodes import add
 
 
-class NDArray(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.runtime.NDArray)):
-    pass
+NDArray = _tenon.runtime.NDArray
 
 
 def cpu(dev_id=0):
@@ -14,7 +13,7 @@ def cpu(dev_id=0):
 
 
 def real_device(kind, dev_id=0):
-    """Returns a device of this kind; None if the machine has none."""
+    """Returns a device of this kind, or None if the machine does not have one."""
     made = {"cuda": _tenon.cuda, "opencl": _tenon.opencl}[kind](dev_id)
     return made if made.exists() else None
 
@@ -103,7 +102,7 @@ add(
 )
 add(
     _tenon.Device,
-    exist=property(lambda self: self.exists() if callable(self.exists) else self.exists),
+    exist=property(lambda self: self.exists()),
     device_type=property(lambda self: self.type),
     device_id=property(lambda self: self.id),
     sync=lambda self, stream=None: None,

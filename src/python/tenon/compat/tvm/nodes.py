@@ -1,9 +1,9 @@
 """Classes of TVM's nodes, and TVM's attributes of Tenon's classes.
 
-Tenon's expressions and statements are two classes, and TVM's are one class per kind. A class here
-stands for a kind: `isinstance(e, tvm.tir.Add)` asks for the kind of `e`, and `tvm.tir.Add(a, b)` builds
-an expression. The attributes that TVM's nodes have, such as `e.a` and `loop.body`, are added to
-Tenon's classes when this module is imported. An attribute that exists keeps its meaning."""
+Tenon has one class of expressions and one of statements, and TVM has one class per kind of node. A class
+here denotes a kind: `isinstance(e, tvm.tir.Add)` tests the kind of `e`, and `tvm.tir.Add(a, b)` builds an
+expression. The attributes that TVM's nodes have, such as `e.a` and `loop.body`, are added to Tenon's
+classes when this module is imported. `add` does not replace attributes."""
 
 from ... import _tenon
 from ..._tenon import _compat as facts
@@ -13,15 +13,17 @@ NODES = (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block, _tenon.te.Operation)
 
 
 class Kind(type):
-    """The type of classes that stand for kinds of nodes."""
+    """The metaclass of classes that denote kinds of nodes. `kinds` are the kinds of the instances; with
+    `instance`, the instances are the values for which it returns true."""
 
     def __new__(mcs, name, bases, namespace, kinds=None, instance=None):
-        return super().__new__(mcs, name, bases, namespace)
-
-    def __init__(cls, name, bases, namespace, kinds=None, instance=None):
-        super().__init__(name, bases, namespace)
-        cls.kinds = kinds if kinds is not None else (name,)
+        cls = super().__new__(mcs, name, bases, namespace)
+        cls.kinds = (name,) if kinds is None else kinds
         cls.instance = instance
+        return cls
+
+    def __init__(cls, name, bases, namespace, **options):
+        super().__init__(name, bases, namespace)
 
     def __instancecheck__(cls, value):
         if cls.instance is not None:
@@ -31,9 +33,8 @@ class Kind(type):
         return kind_of(value) in cls.kinds
 
     def __subclasscheck__(cls, other):
-        return cls in getattr(other, "__mro__", ()) or set(getattr(other, "kinds", "?")) <= set(
-            cls.kinds
-        )
+        is_narrower = isinstance(other, Kind) and set(other.kinds) <= set(cls.kinds)
+        return is_narrower or cls in other.__mro__
 
     def __call__(cls, *args, **kwargs):
         make = cls.__dict__.get("make")
@@ -43,6 +44,11 @@ class Kind(type):
                 "tvm.tir, or tvm.script"
             )
         return make.__func__(*args, **kwargs)
+
+
+def kind_class(name, **options):
+    """Returns a class that cannot be constructed, with the options of Kind."""
+    return Kind(name, (), {}, **options)
 
 
 # ---- kinds and fields with TVM's names ------------------------------------------------------------
@@ -60,19 +66,20 @@ KINDS = {
     "Seq": "SeqStmt",
     "Store": "BufferStore",
 }
+# Tenon's names of fields, by TVM's name.
 FIELDS = {
-    "data": "buffer_var",
-    "if_false": "false_value",
-    "if_true": "true_value",
-    "iters": "iter_vars",
-    "key": "attr_key",
-    "name": "name_hint",
-    "region": "bounds",
-    "stmts": "seq",
-    "subject": "node",
-    "tensor": "producer",
-    "values": "iter_values",
-    "var": "loop_var",
+    "attr_key": "key",
+    "bounds": "region",
+    "buffer_var": "data",
+    "false_value": "if_false",
+    "iter_values": "values",
+    "iter_vars": "iters",
+    "loop_var": "var",
+    "name_hint": "name",
+    "node": "subject",
+    "producer": "tensor",
+    "seq": "stmts",
+    "true_value": "if_true",
 }
 # The fields of these kinds have Tenon's names in TVM too.
 SAME = {"VarNode", "LetExpr", "Let", "BufferRegion"}
@@ -95,7 +102,7 @@ def kind_of(x):
 
 
 def field(x, name):
-    """Returns a field by TVM's name. AttributeError if the node has none of this name."""
+    """Returns a field by TVM's name. Raises AttributeError if the node does not have the field."""
     node = x if isinstance(x, _tenon.tir.Block) else x.node
     kind = type(node).__name__
     if kind == "For" and name == "kind":
@@ -103,49 +110,49 @@ def field(x, name):
     if kind == "For" and name == "thread_binding":
         return node.thread
     if name == "annotations":
-        if kind == "Block":
-            return facts.block_annotations(x)
         return facts.annotations(x)
     if kind == "Call":
-        # An operator of the user's own is an external function of its name.
+        # An operator that a user defines is an external function of its name.
         is_function = node.is_extern and not node.name.startswith("tir.")
         if name == "op" and is_function:
             return Op(f"tir.call_{'pure_' * node.is_pure}extern")
         if name == "op":
             return Op(f"tir.{node.name.removeprefix('tir.')}")
         if name == "args" and is_function:
-            return [_tenon._compat.make_string(node.name), *node.args]
+            return [facts.make_string(node.name), *node.args]
     if kind == "Assert" and name == "message":
-        return _tenon._compat.make_string(node.message)
+        return facts.make_string(node.message)
     if kind in ("Store", "Realize") and name == "producer":
         return Producer(node.buffer)
-    if kind not in SAME:
-        for own, other in FIELDS.items():
-            if other == name and hasattr(type(node), own):
-                return getattr(node, own)
-    if hasattr(type(node), name):
-        return getattr(node, name)
+    own_name = name if kind in SAME else FIELDS.get(name, name)
+    for each in (own_name, name):
+        if hasattr(type(node), each):
+            return getattr(node, each)
     raise AttributeError(f"a {kind_of(x)} of tvm.tir has no attribute `{name}`")
 
 
 # ---- attributes of Tenon's classes ----------------------------------------------------------------
 
 
-class Op:
-    """The callee of a call: an intrinsic by name."""
+class Named:
+    """A value that is known by its name: two values of one class with the same name are equal."""
 
     def __init__(self, name):
         self.name = name
 
-    @staticmethod
-    def get(name):
-        return Op(name)
+    @classmethod
+    def get(cls, name):
+        return cls(name)
 
     def __eq__(self, other):
-        return isinstance(other, Op) and self.name == other.name
+        return type(other) is type(self) and self.name == other.name
 
     def __hash__(self):
         return hash(self.name)
+
+
+class Op(Named):
+    """The intrinsic or external function that a call names."""
 
     def same_as(self, other):
         return self == other
@@ -255,7 +262,7 @@ def tensor_attribute(self, name):
 
 
 class StageOf:
-    """The stage that has an axis among its loops, as the attachment of another stage."""
+    """The stage that another stage is attached to. It equals the stage that has the axis as a loop."""
 
     def __init__(self, axis):
         self.axis = axis
@@ -265,7 +272,7 @@ class StageOf:
 
 
 class AxisMarks:
-    """What a schedule says of one axis."""
+    """The marks of one axis in a schedule."""
 
     def __init__(self, marks):
         self.iter_type = ITER_TYPES.get(marks["kind"] or "DataPar", 0)
@@ -296,12 +303,10 @@ class Relation:
         self.children = children
 
 
-ATTACH_TYPES = {"root": 1, "inline": 2, "inlined": 3, "at": 4, "scan_update": 5}
+ATTACH_TYPES = {"root": 1, "inline": 2, "at": 4, "scan_update": 5}
 
 
 def stage_attribute(self, name):
-    if name in ("__len__", "__iter__"):
-        raise AttributeError(name)
     fields = facts.stage_fields(self)
     if name == "attach_type":
         return ATTACH_TYPES[fields["attach"]]
@@ -317,21 +322,19 @@ def stage_attribute(self, name):
 
 
 def add(cls, **attributes):
-    """Adds attributes to a class of Tenon, except those that it has."""
+    """Adds attributes to a class of Tenon, except those that the class has."""
     for name, value in attributes.items():
-        if not hasattr(cls, name) or name in ("__getattr__",):
+        if not hasattr(cls, name):
             setattr(cls, name, value)
+
+
+def is_same_block(a, b):
+    """Whether two blocks are one block: they have one name and share their body."""
+    return isinstance(b, _tenon.tir.Block) and a.name == b.name and a.body.same_as(b.body)
 
 
 for node_class in (_tenon.Expr, _tenon.Stmt, _tenon.tir.Block):
     add(node_class, __getattr__=node_attribute)
-def is_same_block(a, b):
-    """Whether two blocks are the same one, which the statements in them tell."""
-    return (
-        isinstance(b, _tenon.tir.Block) and a.name == b.name and a.body.same_as(b.body)
-    )
-
-
 _tenon.tir.Block.__eq__ = _tenon.tir.Block.same_as = is_same_block
 _tenon.tir.Block.__hash__ = lambda self: hash(self.name)
 _tenon.Expr.value = property(expr_value)
@@ -347,12 +350,12 @@ add(_tenon.te.Stage, __getattr__=stage_attribute)
 
 
 def numpy_type(self):
-    """The type of NumPy, by which NumPy's functions take a data type."""
+    """The NumPy type. NumPy accepts an object with an attribute `dtype` as a data type."""
     import numpy
 
     return numpy.dtype(str(self))
 
 
 add(_tenon.DataType, dtype=property(numpy_type))
-# TVM's errors are errors of the run time.
+# TVM's errors are RuntimeErrors.
 _tenon.Error.__bases__ = (RuntimeError,)

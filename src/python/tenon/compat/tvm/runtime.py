@@ -3,27 +3,15 @@
 from ... import _tenon
 from . import nd
 from .modules import refuse_others
-from .nodes import Kind, add
+from .nodes import add, kind_class
 
 ndarray = nd
 NDArray = nd.NDArray
 
 
-class Module(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.runtime.Module)):
-    pass
-
-
-class PackedFunc(metaclass=Kind, instance=callable):
-    pass
-
-
-class Object(
-    metaclass=Kind,
-    instance=lambda x: type(x).__module__.startswith("tenon."),
-):
-    pass
-
-
+Module = _tenon.runtime.Module
+PackedFunc = kind_class("PackedFunc", instance=callable)
+Object = kind_class("Object", instance=lambda x: type(x).__module__.startswith("tenon."))
 ObjectGeneric = Object
 
 
@@ -54,14 +42,6 @@ def load_module(path, fmt=""):
     return _tenon.runtime.Module.load(str(path))
 
 
-class TimeEvaluator:
-    def __init__(self, evaluator):
-        self.evaluator = evaluator
-
-    def __call__(self, *args):
-        return self.evaluator(*args)
-
-
 def time_evaluator(
     self, func_name, dev=None, number=10, repeat=1, min_repeat_ms=0, f_preproc="", **others
 ):
@@ -85,7 +65,5 @@ add(
     import_module=lambda self, module: None,
     type_key="llvm",
 )
-save, load = _tenon.runtime.Module.save, _tenon.runtime.Module.load
-BENCHMARK = "benchmark"
 
 __getattr__ = refuse_others(__name__)

@@ -4,7 +4,7 @@ from .modules import refuse_others
 
 KINDS = {"cpu": "llvm", "c": "c", "llvm": "llvm", "cuda": "cuda", "nvptx": "cuda"}
 # Options of TVM that select schedules of its operator library.
-IGNORED = ("-keys", "-libs", "-model", "-device", "-host", "-link-params", "-runtime")
+IGNORED = ("keys", "libs", "model", "device", "host", "link-params", "runtime")
 
 
 class TargetKind:
@@ -16,7 +16,7 @@ class TargetKind:
 
 
 class Target:
-    """What to compile for."""
+    """A device or compiler and its options."""
 
     _stack = []
 
@@ -29,8 +29,6 @@ class Target:
         if isinstance(target, dict):
             options = [f"-{k}={v}" for k, v in target.items() if k != "kind"]
             target = " ".join([target["kind"], *options])
-        elif hasattr(target, "text_of_target"):
-            target = target.text_of_target()
         self.text = str(target)
         words = self.text.split()
         self.kind = TargetKind(KINDS.get(words[0], words[0]))
@@ -73,18 +71,15 @@ class Target:
 
     def tenon_text(self):
         """Returns the text of Tenon's target."""
-        words = self.text.split()
-        kept = [self.kind.name]
-        for word in words[1:]:
-            if not word.lstrip("-").startswith(tuple(each.lstrip("-") for each in IGNORED)):
-                kept.append(word)
-        return " ".join(kept)
+        options = self.text.split()[1:]
+        return " ".join(
+            [self.kind.name, *(o for o in options if not o.lstrip("-").startswith(IGNORED))]
+        )
 
     def __str__(self):
         return self.text
 
-    def __repr__(self):
-        return self.text
+    __repr__ = __str__
 
     def __eq__(self, other):
         return isinstance(other, Target) and self.text == other.text

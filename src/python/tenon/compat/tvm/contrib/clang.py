@@ -24,7 +24,7 @@ PRAGMA = _tenon.te.Stage.pragma
 
 
 def pragma(self, var, pragma_type, pragma_value=None):
-    """Attaches a pragma to a loop; C source is imported as C."""
+    """Attaches a pragma to a loop. C source becomes an import of C."""
     if isinstance(pragma_value, CSource):
         return PRAGMA(self, var, "import_c", str(pragma_value))
     if pragma_value is None:

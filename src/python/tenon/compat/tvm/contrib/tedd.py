@@ -14,6 +14,10 @@ def quoted(text):
     return '"' + str(text).replace('"', "'") + '"'
 
 
+def axis_of(stage, axis):
+    return quoted(f"{stage.op.name}.{axis.name}")
+
+
 def viz_dataflow_graph(sch, show_svg=False, dot_file_path="", output_dot_string=False):
     """Writes the stages and what they read."""
     lines = ["digraph dataflow {", "  node [shape=box];"]
@@ -31,7 +35,7 @@ def viz_schedule_tree(sch, show_svg=False, dot_file_path="", output_dot_string=F
         name = quoted(stage.op.name)
         previous = name
         for axis in stage.leaf_iter_vars:
-            loop = quoted(f"{stage.op.name}.{axis.name}")
+            loop = axis_of(stage, axis)
             lines.append(f"  {previous} -> {loop};")
             previous = loop
         fields = _tenon._compat.stage_fields(stage)
@@ -41,14 +45,14 @@ def viz_schedule_tree(sch, show_svg=False, dot_file_path="", output_dot_string=F
 
 
 def viz_itervar_relationship_graph(sch, show_svg=False, dot_file_path="", output_dot_string=False):
-    """Writes how primitives made axes of axes."""
+    """Writes the relations of axes: the split, fuse or other primitive that made each axis."""
     lines = ["digraph axes {", "  node [shape=box];"]
     for stage in sch.stages:
         for axis in stage.all_iter_vars:
-            lines.append(f"  {quoted(stage.op.name + '.' + axis.name)};")
+            lines.append(f"  {axis_of(stage, axis)};")
         for kind, parents, children in _tenon._compat.stage_fields(stage)["relations"]:
             for parent in parents:
                 for child in children:
-                    ends = [quoted(f"{stage.op.name}.{axis.name}") for axis in (parent, child)]
+                    ends = [axis_of(stage, axis) for axis in (parent, child)]
                     lines.append(f"  {ends[0]} -> {ends[1]} [label={quoted(kind)}];")
     return write("\n".join([*lines, "}\n"]), dot_file_path, output_dot_string)

@@ -2,6 +2,7 @@
 
 from .... import _tenon
 from ..target import Target
+from ..tir.expr import plain
 from ..transform import PassContext
 from . import rules
 from .device_module import device_module
@@ -18,10 +19,7 @@ def options_of(name=None, binds=None):
 
 
 def arguments(args):
-    result = []
-    for arg in args or []:
-        result.append(arg.var if isinstance(arg, _tenon.IterVar) else arg)
-    return result
+    return [plain(arg) for arg in args or []]
 
 
 def lower(inp, args=None, name="main", binds=None, simple_mode=False):

@@ -1,7 +1,7 @@
-"""Modules of device code: their source, and how they run where there is no such device.
+"""Modules of device code, and their interpretation on machines without the device.
 
 A program for a device that this machine does not have runs in Tenon's interpreter, on host memory. Its
-results are those of the device; its times mean nothing."""
+results are those of the device; its times are not."""
 
 import sys
 import time
@@ -81,8 +81,8 @@ class InterpretedFunction:
 
 
 class DeviceModule:
-    """A module with functions for a device. `made` is the compiled module, or `functions` are lowered
-    functions that the interpreter runs."""
+    """A module with functions for a device. `made` is the compiled module, or the error of its
+    compilation. `functions` are lowered functions for the interpreter, or None if the device exists."""
 
     def __init__(self, kind, made, functions, entry_name):
         self.kind = kind
@@ -116,12 +116,9 @@ class DeviceModule:
         return self[self.entry_name](*args)
 
     def time_evaluator(self, func_name, dev=None, number=10, repeat=1, min_repeat_ms=0, **others):
-        function = self[func_name]
-        if self.functions is None:
-            return function.time_evaluator(
-                dev, number=number, repeat=repeat, min_repeat_ms=min_repeat_ms
-            )
-        return function.time_evaluator(dev, number=number, repeat=repeat)
+        return self[func_name].time_evaluator(
+            dev, number=number, repeat=repeat, min_repeat_ms=min_repeat_ms
+        )
 
     def save(self, path, fmt=""):
         self.made.save(str(path))

@@ -1,4 +1,4 @@
-"""Rules that replace the intrinsics of a target: tvm.ir.register_intrin_lowering."""
+"""Rules that replace intrinsics for a target (`tvm.ir.register_intrin_lowering`)."""
 
 from .... import _tenon
 
@@ -6,12 +6,12 @@ RULES = {}
 
 
 def register_op_attr(op_name, attr_key, value=None, level=10):
-    """Makes the name of an operator known."""
+    """Returns the value. Operators need no attributes: a call may have any name."""
     return value
 
 
 def register_intrin_lowering(op_name, target, *, f=None, level=10):
-    """Registers a function from a call of an intrinsic to what a target calls instead."""
+    """Registers a function that maps a call of an intrinsic to an expression for a target."""
 
     def register(function):
         known = RULES.get((op_name, target))
@@ -23,7 +23,7 @@ def register_intrin_lowering(op_name, target, *, f=None, level=10):
 
 
 def applied(module, kind):
-    """Returns a lowered module with the calls replaced that rules are about."""
+    """Returns a lowered module in which the rules for a kind of target have replaced calls."""
     rules = {name: rule for (name, target), (_, rule) in RULES.items() if target in (kind, "default")}
     if not rules:
         return module
@@ -32,7 +32,7 @@ def applied(module, kind):
         if not isinstance(x, _tenon.Expr) or not isinstance(x.node, _tenon.tir.Call):
             return None
         node = x.node
-        # An operator of the user's own is a call of an external function of its name.
+        # A call of an operator that a user defines is a call of an external function of its name.
         name = node.name if node.is_extern else f"tir.{node.name}"
         if name not in rules:
             return None

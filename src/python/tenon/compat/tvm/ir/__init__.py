@@ -7,12 +7,6 @@ from ..nodes import Kind, Op, facts  # noqa: F401
 from ..tir.expr import PrimExpr  # noqa: F401
 
 
-def range_of(*args):
-    if len(args) == 1:
-        return _tenon.Range(args[0])
-    return _tenon.Range(args[0], args[1])
-
-
 class Range(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.Range)):
     @staticmethod
     def make(begin, end=None, span=None):
@@ -23,27 +17,18 @@ class Range(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.Range)):
         return _tenon.Range.from_min_extent(min_value, extent)
 
 
-class GlobalVar:
+class GlobalVar(str):
     """The name of a function in a module."""
 
-    def __init__(self, name_hint):
-        self.name_hint = name_hint
-
-    def __eq__(self, other):
-        return str(self) == str(other)
-
-    def __hash__(self):
-        return hash(self.name_hint)
-
-    def __str__(self):
-        return self.name_hint
+    @property
+    def name_hint(self):
+        return str(self)
 
 
 class IRModule(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.IRModule)):
     @staticmethod
     def make(functions=None, type_definitions=None):
-        named = {str(getattr(k, "name_hint", k)): v for k, v in (functions or {}).items()}
-        return _tenon.IRModule(named)
+        return _tenon.IRModule(dict(functions or {}))
 
     @staticmethod
     def from_expr(function):
@@ -64,15 +49,13 @@ def structural_equal(lhs, rhs, map_free_vars=False):
         return len(lhs) == len(rhs) and all(map(structural_equal, lhs, rhs))
     if isinstance(lhs, (int, float)) or isinstance(rhs, (int, float)):
         lhs, rhs = _tenon.Expr(lhs), _tenon.Expr(rhs)
-    if isinstance(lhs, _tenon.PrimFunc) and isinstance(rhs, _tenon.PrimFunc):
-        return _tenon.tir.structural_equal(lhs, rhs)
     if is_comparable(lhs) and is_comparable(rhs):
         return _tenon.tir.structural_equal(lhs, rhs)
     return lhs == rhs
 
 
 def assert_structural_equal(lhs, rhs, map_free_vars=False):
-    """ValueError with both texts if two trees differ."""
+    """Checks that two trees are equal. Raises ValueError with both texts if they differ."""
     if structural_equal(lhs, rhs, map_free_vars):
         return
     difference = ""

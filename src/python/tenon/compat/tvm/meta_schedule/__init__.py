@@ -3,13 +3,12 @@
 from .... import _tenon
 from ..modules import refuse_others
 from ..target import Target
-from ..tir.schedule import Schedule
 from . import space_generator, tir_integration  # noqa: F401
 from .tir_integration import compile_tir  # noqa: F401
 
 
 class TuneConfig:
-    """The extent of a search, in TVM 0.9."""
+    """The number of trials of a search, as TVM 0.9 takes it."""
 
     def __init__(self, max_trials_global, num_trials_per_iter, max_trials_per_task=None, **others):
         self.max_trials_global = max_trials_global
@@ -51,11 +50,6 @@ def tune_tir(
         seed=seed or 0,
     )
     return made if config is None else compile_tir(made, mod, target)
-
-
-def best_schedule(database, mod, target):
-    made = _tenon.tune.apply_best(mod, database, Target(target).tenon_text())
-    return None if made is None else Schedule(None, made=made)
 
 
 __getattr__ = refuse_others(__name__)

@@ -29,7 +29,7 @@ class PostOrderApply:
 
 
 def tenon_space(space):
-    """Returns the space of Tenon for one of TVM: None for the default rules."""
+    """Returns Tenon's space of schedules for TVM's, or None for the default rules."""
     if space is None or space == "post-order-apply":
         return None
     if not hasattr(space, "tenon_space"):

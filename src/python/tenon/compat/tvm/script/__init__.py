@@ -1,21 +1,23 @@
 """The script language, as `tvm.script`."""
 
+import ast
 import os
 import sys
 
 from .... import _tenon, script as own
 from ....script import words
+from ....script.source import source_of
 from ..modules import refuse_others
 
-# Files that spell buffers as calls, T.Buffer((128, 128), "float32"). What they print has the form of the
-# versions of TVM that introduced this spelling.
+# Files that write buffers as calls, T.Buffer((128, 128), "float32"). They get the text of the TVM versions
+# that introduced this spelling.
 MODERN_FILES = set()
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
-_state = {"defers": False}
+_defers_errors = False
 
 
 def is_modern():
-    """Whether the user's file, which is the innermost one outside of the package, is such a file."""
+    """Whether the innermost calling file outside of the package is one of MODERN_FILES."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
@@ -23,8 +25,9 @@ def is_modern():
 
 
 def defer_errors():
-    """Makes scripts that cannot be read objects that raise the error where they are used."""
-    _state["defers"] = True
+    """Delays the error of a script that cannot be read to the first use of the script."""
+    global _defers_errors
+    _defers_errors = True
 
 
 class Unreadable:
@@ -46,25 +49,30 @@ def prim_func(function=None, check_well_formed=True, **options):
     return read(own.prim_func, function)
 
 
-def read(decorate, given):
+def read(decorate, item):
+    """Decorates the function or class of the caller's caller."""
+    note_spelling(item)
     try:
-        return note(decorate(given, depth=3))
+        return decorate(item, depth=3)
     except (_tenon.Error, NotImplementedError) as error:
-        if not _state["defers"]:
+        if not _defers_errors:
             raise
         return Unreadable(error)
 
 
-def note(made):
-    if own.last_read is not None and "T.Buffer(" in own.last_read[1]:
-        MODERN_FILES.add(own.last_read[0])
-    return made
+def note_spelling(item):
+    """Adds the file of a function or class to MODERN_FILES if it calls `T.Buffer`."""
+    source = source_of(item)
+    calls = [node.func for node in ast.walk(source.tree) if isinstance(node, ast.Call)]
+    if any(isinstance(func, ast.Attribute) and func.attr == "Buffer" for func in calls):
+        MODERN_FILES.add(source.file)
 
 
 def ir_module(cls, check_well_formed=True):
     """Decorates a class: returns the tir.IRModule of its functions."""
-    if any(isinstance(value, Unreadable) for value in vars(cls).values()):
-        return next(value for value in vars(cls).values() if isinstance(value, Unreadable))
+    for value in vars(cls).values():
+        if isinstance(value, Unreadable):
+            return value
     return read(own.ir_module, cls)
 
 

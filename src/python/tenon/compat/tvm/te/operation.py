@@ -4,7 +4,7 @@ import inspect as python_inspect
 import json
 
 from .... import _tenon
-from ..tir.expr import value
+from ..tir.expr import plain, value
 from .tag import tag_or_current
 
 
@@ -34,7 +34,7 @@ def placeholder(shape, dtype=None, name="placeholder"):
 
 
 def axis_names(fcompute, rank):
-    """Returns the names of the first axes, from the parameters of the body."""
+    """Returns the names of the leading axes, from the parameters of the body."""
     code = getattr(fcompute, "__code__", None)
     if code is None:
         spec = python_inspect.getfullargspec(fcompute)
@@ -49,13 +49,13 @@ def axis_names(fcompute, rank):
         names += [f"i{n}" for n in range(rank - len(names))]
     elif not names:
         names = [f"i{n}" for n in range(rank)]
-    return names, bool(variadic)
+    return names
 
 
 def compute(shape, fcompute, name="compute", tag="", attrs=None, varargs_names=None):
     """Declares a compute operation; a tensor for a body that returns an expression."""
     shape = shape_of(shape)
-    names, _ = axis_names(fcompute, len(shape))
+    names = axis_names(fcompute, len(shape))
     if varargs_names is not None:
         names = names[: len(shape) - len(varargs_names)] + list(varargs_names)
     if len(names) > len(shape):
@@ -72,8 +72,8 @@ def compute(shape, fcompute, name="compute", tag="", attrs=None, varargs_names=N
         if isinstance(result, _tenon.te.TensorIntrinCall):
             raise CallsIntrinsic
         if isinstance(result, (list, tuple)):
-            return [plain(item) for item in result]
-        return plain(result)
+            return [element(item) for item in result]
+        return element(result)
 
     try:
         return _tenon.te.compute(
@@ -87,24 +87,20 @@ class CallsIntrinsic(Exception):
     """The body of a compute is a call of a tensor intrinsic."""
 
 
-def plain(x):
-    """Returns an element of a body as an expression."""
+def element(x):
+    """Returns an element of a body as an expression: that of a tensor without dimensions."""
     if isinstance(x, _tenon.te.Tensor) and x.ndim == 0:
         return x()
     return x
 
 
 def tensor_compute(shape, names, fcompute, name, tag):
-    return _tenon.te.tensor_compute(
-        shape, lambda *axes: fcompute(*axes), name=name, tag=tag, axes=names
-    )
+    return _tenon.te.tensor_compute(shape, fcompute, name=name, tag=tag, axes=names)
 
 
 def scan(init, update, state_placeholder, inputs=None, name="scan", tag="", attrs=None):
     """Declares a scan; a tensor, or a list for lists of tensors."""
-    if inputs is None:
-        inputs = []
-    inputs = [inputs] if isinstance(inputs, _tenon.te.Tensor) else list(inputs)
+    inputs = [inputs] if isinstance(inputs, _tenon.te.Tensor) else list(inputs or [])
     return _tenon.te.scan(init, update, state_placeholder, inputs, name)
 
 
@@ -125,14 +121,11 @@ def extern(
         single = isinstance(shape[0], (_tenon.Expr, int, _tenon.IterVar))
     shapes = [shape_of(shape)] if single else [shape_of(each) for each in shape]
     if dtype is None:
-        if not inputs:
-            raise ValueError("Cannot infer output type, please provide dtype argument")
         kinds = {str(each.dtype) for each in inputs}
         if len(kinds) != 1:
             raise ValueError("Cannot infer output type, please provide dtype argument")
-        dtype = kinds.pop()
-    options = {"tag": tag_or_current(tag)}
-    options["dtype"] = dtype
+        (dtype,) = kinds
+    options = {"tag": tag_or_current(tag), "dtype": dtype}
     if in_buffers is not None:
         buffers = in_buffers if isinstance(in_buffers, (list, tuple)) else [in_buffers]
         options["input_buffers"] = list(buffers)
@@ -149,9 +142,9 @@ def extern(
             )
         return made
 
-    if len(shapes) == 1:
-        return _tenon.te.extern_op(shapes[0], list(inputs), body, name, **options)
-    return _tenon.te.extern_op(shapes, list(inputs), body, name, **options)
+    return _tenon.te.extern_op(
+        shapes[0] if len(shapes) == 1 else shapes, list(inputs), body, name, **options
+    )
 
 
 def extern_primfunc(input_tensors, primfunc, **kwargs):
@@ -200,12 +193,12 @@ class Reducer:
 
     def __call__(self, expr, axis, where=None, init=None, *args):
         if args or not self.is_axis(axis):
-            result = self.fcombine(plain_operand(expr), plain_operand(axis))
+            result = self.fcombine(plain(expr), plain(axis))
             for other in ([where] if where is not None else []) + list(args):
                 result = self.fcombine(result, other)
             return result
         if isinstance(expr, (tuple, list)):
-            expr = [value(plain_operand(each)) for each in expr]
+            expr = [value(plain(each)) for each in expr]
         options = {}
         if where is not None:
             options["where"] = where
@@ -219,10 +212,6 @@ class Reducer:
         if isinstance(axis, (tuple, list)):
             return all(isinstance(each, _tenon.IterVar) for each in axis)
         return isinstance(axis, _tenon.IterVar)
-
-
-def plain_operand(x):
-    return x.var if isinstance(x, _tenon.IterVar) else x
 
 
 def comm_reducer(fcombine, fidentity, name="reduce"):

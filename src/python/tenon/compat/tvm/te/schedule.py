@@ -1,21 +1,17 @@
 """Schedules."""
 
 from .... import _tenon
-from ..nodes import Kind
+from ..nodes import kind_class
 from ..tir.buffer import Buffer  # noqa: F401
 from ..tir.expr import IterVar  # noqa: F401
 
 
-class Schedule(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.te.Schedule)):
-    pass
-
-
-class Stage(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.te.Stage)):
-    pass
+Schedule = _tenon.te.Schedule
+Stage = _tenon.te.Stage
 
 
 def relation_class(kind):
-    return Kind(kind, (), {}, instance=lambda x: getattr(x, "kind", None) == kind)
+    return kind_class(kind, instance=lambda x: getattr(x, "kind", None) == kind)
 
 
 Split, Fuse, Singleton = relation_class("Split"), relation_class("Fuse"), relation_class("Singleton")

@@ -1,44 +1,15 @@
 """Tensors and operations."""
 
 from .... import _tenon
-from ..nodes import Kind
+from ..nodes import kind_class
 
-
-class Tensor(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.te.Tensor)):
-    pass
-
-
-class TensorSlice(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.te.TensorSlice)):
-    pass
-
-
-class Operation(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.te.Operation)):
-    pass
-
-
-class PlaceholderOp(metaclass=Kind):
-    pass
-
-
-class ComputeOp(metaclass=Kind):
-    pass
-
-
-class BaseComputeOp(metaclass=Kind, kinds=("ComputeOp", "TensorComputeOp")):
-    pass
-
-
-class ScanOp(metaclass=Kind):
-    pass
-
-
-class ExternOp(metaclass=Kind):
-    pass
-
-
-class TensorComputeOp(metaclass=Kind):
-    pass
-
-
-class HybridOp(metaclass=Kind, kinds=()):
-    pass
+Tensor = _tenon.te.Tensor
+TensorSlice = _tenon.te.TensorSlice
+Operation = _tenon.te.Operation
+PlaceholderOp = kind_class("PlaceholderOp")
+ComputeOp = kind_class("ComputeOp")
+TensorComputeOp = kind_class("TensorComputeOp")
+BaseComputeOp = kind_class("BaseComputeOp", kinds=("ComputeOp", "TensorComputeOp"))
+ScanOp = kind_class("ScanOp")
+ExternOp = kind_class("ExternOp")
+HybridOp = kind_class("HybridOp", kinds=())

@@ -24,11 +24,11 @@ class TensorIntrin:
             elif isinstance(arg, _tenon.te.Tensor):
                 regions.append(arg[tuple(slice(None) for _ in range(arg.ndim))])
             else:
-                tensor_read = as_region(arg)
-                if tensor_read is not None:
-                    regions.append(tensor_read)
-                else:
+                region = as_region(arg)
+                if region is None:
                     scalars.append(arg)
+                else:
+                    regions.append(region)
         if reduce_axis is None:
             axes = []
         else:
@@ -43,7 +43,7 @@ class TensorIntrin:
 
 
 def as_region(arg):
-    """Returns a read of one element as a region; None for another argument."""
+    """Returns the region of a read of one element, or None for another argument."""
     if not isinstance(arg, _tenon.Expr) or not isinstance(arg.node, _tenon.tir.ProducerLoad):
         return None
     return arg.node.tensor[tuple(slice(index, index + 1) for index in arg.node.indices)]
@@ -60,12 +60,10 @@ def decl_tensor_intrin(
     buffers = []
     for tensor in [*inputs, *outputs]:
         known = [buffer for key, buffer in binds.items() if key.same_as(tensor)]
-        if known:
-            buffers.append(known[0])
-            continue
-        buffer = decl_buffer(tensor.shape, tensor.dtype, tensor.op.name, **params)
-        buffers.append(buffer)
-        binds[tensor] = buffer
+        if not known:
+            known = [decl_buffer(tensor.shape, tensor.dtype, tensor.op.name, **params)]
+            binds[tensor] = known[0]
+        buffers.append(known[0])
     scalars = list(scalar_params or [])
     parts = [None, None, None]
 
@@ -75,8 +73,9 @@ def decl_tensor_intrin(
         if not isinstance(made, (list, tuple)):
             made = [made]
         for n, part in enumerate(made):
-            if part is not None:
-                parts[n] = _tenon.Stmt(_tenon.tir.Evaluate(part)) if isinstance(part, _tenon.Expr) else part
+            if isinstance(part, _tenon.Expr):
+                part = _tenon.Stmt(_tenon.tir.Evaluate(part))
+            parts[n] = part
         return tuple(parts)
 
     options = {"scalar_params": scalars} if scalars else {}

@@ -39,50 +39,23 @@ def enabled_targets():
     return [(name, device(name)) for name in ("llvm", "cuda") if device_enabled(name)]
 
 
-def marks(*conditions):
-    """Returns the decorator that skips a test where a condition does not hold."""
+def requires_cuda(*args):
+    """Skips a test where there is no CUDA device; without a test, returns the marks that do."""
     import pytest
 
-    def decorate(function):
-        for holds, reason in conditions:
-            function = pytest.mark.skipif(not holds, reason=reason)(function)
-        return function
-
-    return decorate
+    mark = pytest.mark.skipif(not device_enabled("cuda"), reason="needs a CUDA device")
+    return mark(args[0]) if args else [mark]
 
 
-def has_cuda():
-    return device_enabled("cuda")
-
-
-def requires(*names):
-    def decorator(*args):
-        decorate = marks((has_cuda(), "needs a CUDA device"))
-        return decorate(args[0]) if args else [decorate]
-
-    return decorator
-
-
-requires_gpu = requires("gpu")
-requires_cuda = requires("cuda")
-requires_tensorcore = requires("tensorcore")
-requires_cudnn = requires_cublas = requires_nvptx = requires_cuda
-
-
-def requires_llvm(*args):
-    return args[0] if args else []
-
-
-requires_x86 = requires_llvm
+requires_gpu = requires_tensorcore = requires_cudnn = requires_cublas = requires_nvptx = requires_cuda
 
 
 def unchanged(*args):
+    """Returns the test, or no marks."""
     return args[0] if args else []
 
 
-uses_gpu = unchanged
-skip_if_wheel_test = unchanged
-slow = unchanged
+requires_llvm = requires_x86 = uses_gpu = skip_if_wheel_test = slow = unchanged
 
 
 def is_ampere_or_newer():
@@ -139,17 +112,6 @@ def fixture(function=None, *, cache_return_value=False):
     if function is None:
         return lambda given: fixture(given, cache_return_value=cache_return_value)
     return pytest.fixture(function)
-
-
-def check_numerical_grads(*args, **kwargs):
-    raise NotImplementedError("`tvm.testing.check_numerical_grads` is not in tenon.compat.tvm")
-
-
-class CompareBeforeAfter:
-    """A class of tests of one transformation."""
-
-    def test_compare(self):
-        raise NotImplementedError("`tvm.testing.CompareBeforeAfter` is not in tenon.compat.tvm")
 
 
 def main():

@@ -3,6 +3,7 @@
 import inspect
 
 from .. import error, script
+from ..modules import missing_function
 
 
 def check_error(func, rel_lineno):
@@ -16,5 +17,4 @@ def check_error(func, rel_lineno):
     raise AssertionError("the script is accepted")
 
 
-def mma_schedule(*args, **kwargs):
-    raise NotImplementedError("`tvm.testing.tir.mma_schedule` is not in tenon.compat.tvm")
+mma_schedule = missing_function("tvm.testing.tir.mma_schedule")

@@ -1,7 +1,7 @@
 """The kinds of expressions."""
 
 from .... import _tenon
-from ..nodes import Kind
+from ..nodes import Kind, kind_class
 
 
 def value(x):
@@ -9,15 +9,13 @@ def value(x):
     return x if isinstance(x, _tenon.Expr) else _tenon.Expr(x)
 
 
-class ExprOp(metaclass=Kind, instance=lambda x: isinstance(x, (_tenon.Expr, _tenon.IterVar))):
-    pass
+def plain(x):
+    """Returns the variable of an axis, and another value unchanged."""
+    return x.var if isinstance(x, _tenon.IterVar) else x
 
 
-class PrimExpr(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.Expr)):
-    pass
-
-
-PrimExprWithOp = PrimExpr
+ExprOp = kind_class("ExprOp", instance=lambda x: isinstance(x, (_tenon.Expr, _tenon.IterVar)))
+PrimExpr = PrimExprWithOp = _tenon.Expr
 
 
 class IterVar(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.IterVar)):
@@ -64,8 +62,7 @@ class StringImm(metaclass=Kind):
         return _tenon._compat.make_string(text)
 
 
-class ConstExpr(metaclass=Kind, kinds=("IntImm", "FloatImm", "StringImm")):
-    pass
+ConstExpr = kind_class("ConstExpr", kinds=("IntImm", "FloatImm", "StringImm"))
 
 
 class Cast(metaclass=Kind):
@@ -79,36 +76,35 @@ def binary(name, f):
     return Kind(name, (), {"make": staticmethod(lambda a, b, span=None: f(value(a), b))})
 
 
+def quotient(a, b):
+    """Returns a / b, rounded toward zero for integers."""
+    return a / b if a.dtype.is_floating else _tenon.truncdiv(a, b)
+
+
 Add = binary("Add", lambda a, b: a + b)
 Sub = binary("Sub", lambda a, b: a - b)
 Mul = binary("Mul", lambda a, b: a * b)
-Div = binary(
-    "Div", lambda a, b: a / b if a.dtype.is_floating else _tenon.truncdiv(a, b)
-)
-Mod = binary("Mod", lambda a, b: _tenon.truncmod(a, b))
+Div = binary("Div", quotient)
+Mod = binary("Mod", _tenon.truncmod)
 FloorDiv = binary("FloorDiv", lambda a, b: a // b)
 FloorMod = binary("FloorMod", lambda a, b: a % b)
-Min = binary("Min", lambda a, b: _tenon.te.min(a, b))
-Max = binary("Max", lambda a, b: _tenon.te.max(a, b))
+Min = binary("Min", _tenon.te.min)
+Max = binary("Max", _tenon.te.max)
 EQ = binary("EQ", lambda a, b: a.equal(b))
 NE = binary("NE", lambda a, b: a != b)
 LT = binary("LT", lambda a, b: a < b)
 LE = binary("LE", lambda a, b: a <= b)
 GT = binary("GT", lambda a, b: a > b)
 GE = binary("GE", lambda a, b: a >= b)
-And = binary("And", lambda a, b: _tenon.all(a, b))
-Or = binary("Or", lambda a, b: _tenon.any(a, b))
+And = binary("And", _tenon.all)
+Or = binary("Or", _tenon.any)
 
 
-class BinaryOpExpr(
-    metaclass=Kind,
+BinaryOpExpr = kind_class(
+    "BinaryOpExpr",
     kinds=("Add", "Sub", "Mul", "Div", "Mod", "FloorDiv", "FloorMod", "Min", "Max"),
-):
-    pass
-
-
-class CmpExpr(metaclass=Kind, kinds=("EQ", "NE", "LT", "LE", "GT", "GE")):
-    pass
+)
+CmpExpr = kind_class("CmpExpr", kinds=("EQ", "NE", "LT", "LE", "GT", "GE"))
 
 
 class Not(metaclass=Kind):
@@ -123,20 +119,10 @@ class Select(metaclass=Kind):
         return _tenon.select(condition, true_value, false_value)
 
 
-class Ramp(metaclass=Kind):
-    pass
-
-
-class Broadcast(metaclass=Kind):
-    pass
-
-
-class Shuffle(metaclass=Kind):
-    pass
-
-
-class Let(metaclass=Kind):
-    pass
+Ramp = kind_class("Ramp")
+Broadcast = kind_class("Broadcast")
+Shuffle = kind_class("Shuffle")
+Let = kind_class("Let")
 
 
 class Call(metaclass=Kind):
@@ -158,20 +144,10 @@ class ProducerLoad(metaclass=Kind):
         return _tenon._compat.make_producer_load(producer, list(indices))
 
 
-class Load(metaclass=Kind, kinds=()):
-    pass
-
-
-class Reduce(metaclass=Kind):
-    pass
-
-
-class CommReducer(metaclass=Kind, kinds=()):
-    pass
-
-
-class Any(metaclass=Kind, kinds=()):
-    pass
+Load = kind_class("Load", kinds=())
+Reduce = kind_class("Reduce")
+CommReducer = kind_class("CommReducer", kinds=())
+Any = kind_class("Any", kinds=())
 
 
 class CallEffectKind:

@@ -1,15 +1,10 @@
 """Functions and index maps."""
 
 from .... import _tenon
-from ..nodes import Kind
+from ..nodes import kind_class
 
 
-class PrimFunc(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.PrimFunc)):
-    @staticmethod
-    def make(params, body, ret_type=None, buffer_map=None, preflattened_buffer_map=None, attrs=None):
-        raise NotImplementedError(
-            "`tvm.tir.PrimFunc` cannot be constructed; use tvm.script or te.create_prim_func"
-        )
+PrimFunc = kind_class("PrimFunc", instance=lambda x: isinstance(x, _tenon.PrimFunc))
 
 
 class TensorIntrin:

@@ -1,7 +1,7 @@
 """Functions on expressions."""
 
 from .... import _tenon
-from .expr import value
+from .expr import quotient, value
 
 
 def const(x, dtype=None, span=None):
@@ -12,7 +12,6 @@ def const(x, dtype=None, span=None):
 
 
 def min_value(dtype, span=None):
-    # TVM's reductions of floats start at the finite limits.
     return _tenon.min_value(dtype)
 
 
@@ -25,46 +24,29 @@ def infinity(dtype, span=None):
 
 
 def div(a, b, span=None):
-    a = value(a)
-    return a / b if a.dtype.is_floating else _tenon.truncdiv(a, b)
+    return quotient(value(a), b)
 
 
-def truncdiv(a, b, span=None):
-    return _tenon.truncdiv(value(a), b)
+def division(name):
+    function = getattr(_tenon, name)
+    return lambda a, b, span=None: function(value(a), b)
 
 
-def truncmod(a, b, span=None):
-    return _tenon.truncmod(value(a), b)
+truncdiv, truncmod, ceildiv = division("truncdiv"), division("truncmod"), division("ceildiv")
+floordiv, floormod = division("floordiv"), division("floormod")
+indexdiv, indexmod = floordiv, floormod
 
 
-def floordiv(a, b, span=None):
-    return _tenon.floordiv(value(a), b)
+def junction(function):
+    def join(*args, span=None):
+        if not args:
+            raise ValueError("Any must take at least 1 argument")
+        return args[0] if len(args) == 1 else function(*args)
+
+    return join
 
 
-def floormod(a, b, span=None):
-    return _tenon.floormod(value(a), b)
-
-
-def ceildiv(a, b, span=None):
-    return _tenon.ceildiv(value(a), b)
-
-
-indexdiv = floordiv
-indexmod = floormod
-
-
-def all(*args, span=None):
-    """Returns the conjunction of conditions."""
-    if not args:
-        raise ValueError("Any must take at least 1 argument")
-    return args[0] if len(args) == 1 else _tenon.all(*args)
-
-
-def any(*args, span=None):
-    """Returns the disjunction of conditions."""
-    if not args:
-        raise ValueError("Any must take at least 1 argument")
-    return args[0] if len(args) == 1 else _tenon.any(*args)
+all, any = junction(_tenon.all), junction(_tenon.any)
 
 
 def if_then_else(cond, t, f, span=None):
@@ -101,32 +83,9 @@ def power(x, y, span=None):
 pow = power
 
 
-def atan2(x, y):
-    return _tenon.atan2(x, y)
-
-
-def fmod(x, y):
-    return _tenon.fmod(x, y)
-
-
-def hypot(x, y):
-    return _tenon.hypot(x, y)
-
-
-def copysign(x, y):
-    return _tenon.copysign(x, y)
-
-
-def nextafter(x, y):
-    return _tenon.nextafter(x, y)
-
-
-def ldexp(x, y):
-    return _tenon.ldexp(x, y)
-
-
-def reinterpret(dtype, x):
-    return _tenon.reinterpret(dtype, x)
+atan2, fmod, hypot = _tenon.atan2, _tenon.fmod, _tenon.hypot
+copysign, nextafter, ldexp = _tenon.copysign, _tenon.nextafter, _tenon.ldexp
+reinterpret = _tenon.reinterpret
 
 
 def ret(x):
@@ -178,7 +137,7 @@ def call_intrin(dtype, name, *args, span=None):
     except _tenon.TypeError as error:
         if "there is no intrinsic" not in str(error):
             raise
-        # An operator of the user's own, for which a target may have a rule.
+        # A user defines this operator; a rule may replace it for a target.
         return _tenon.call_pure_extern(dtype, name, *args)
 
 

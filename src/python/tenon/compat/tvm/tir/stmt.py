@@ -1,11 +1,7 @@
 """The kinds of statements."""
 
 from .... import _tenon
-from ..nodes import Kind
-
-
-class Stmt(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.Stmt)):
-    pass
+from ..nodes import Kind, kind_class
 
 
 class ForKind:
@@ -14,80 +10,26 @@ class ForKind:
     SERIAL, PARALLEL, VECTORIZED, UNROLLED, THREAD_BINDING = range(5)
 
 
-class Evaluate(metaclass=Kind):
-    pass
-
-
-class For(metaclass=Kind):
-    pass
-
-
-class While(metaclass=Kind):
-    pass
-
-
-class IfThenElse(metaclass=Kind):
-    pass
-
-
-class LetStmt(metaclass=Kind):
-    pass
-
-
-class AssertStmt(metaclass=Kind):
-    pass
-
-
-class AttrStmt(metaclass=Kind):
-    pass
-
-
-class SeqStmt(metaclass=Kind):
-    pass
-
-
-class Allocate(metaclass=Kind):
-    pass
-
-
-class AllocateConst(metaclass=Kind, kinds=()):
-    pass
-
-
-class BufferStore(metaclass=Kind):
-    pass
-
-
-class BufferRealize(metaclass=Kind):
-    pass
-
-
-class ProducerStore(metaclass=Kind, kinds=("BufferStore",)):
-    pass
-
-
-class ProducerRealize(metaclass=Kind, kinds=("BufferRealize",)):
-    pass
-
-
-class Store(metaclass=Kind, kinds=()):
-    pass
-
-
-class Prefetch(metaclass=Kind):
-    pass
-
-
-class Block(metaclass=Kind):
-    pass
-
-
-class BlockRealize(metaclass=Kind):
-    pass
-
-
-class MatchBufferRegion(metaclass=Kind, kinds=()):
-    pass
+Stmt = _tenon.Stmt
+Evaluate = kind_class("Evaluate")
+For = kind_class("For")
+While = kind_class("While")
+IfThenElse = kind_class("IfThenElse")
+LetStmt = kind_class("LetStmt")
+AssertStmt = kind_class("AssertStmt")
+AttrStmt = kind_class("AttrStmt")
+SeqStmt = kind_class("SeqStmt")
+Allocate = kind_class("Allocate")
+AllocateConst = kind_class("AllocateConst", kinds=())
+BufferStore = kind_class("BufferStore")
+BufferRealize = kind_class("BufferRealize")
+ProducerStore = kind_class("ProducerStore", kinds=("BufferStore",))
+ProducerRealize = kind_class("ProducerRealize", kinds=("BufferRealize",))
+Store = kind_class("Store", kinds=())
+Prefetch = kind_class("Prefetch")
+Block = kind_class("Block")
+BlockRealize = kind_class("BlockRealize")
+MatchBufferRegion = kind_class("MatchBufferRegion", kinds=())
 
 
 class BufferRegion(metaclass=Kind, instance=lambda x: isinstance(x, _tenon.tir.BufferRegion)):

@@ -1,6 +1,8 @@
 """Traversals and substitution."""
 
 from .... import _tenon
+from ..modules import missing_function
+from .expr import plain
 
 
 def post_order_visit(node, fvisit):
@@ -10,17 +12,8 @@ def post_order_visit(node, fvisit):
 
 def substitute(node, vmap):
     """Returns the node with variables replaced."""
-    values = {key.var if isinstance(key, _tenon.IterVar) else key: v for key, v in vmap.items()}
-    return _tenon.tir.substitute(node, values)
+    return _tenon.tir.substitute(node, {plain(key): value for key, value in vmap.items()})
 
 
-def pre_order_visit(node, fvisit):
-    raise NotImplementedError(
-        "`tvm.tir.stmt_functor.pre_order_visit` is not in tenon.compat.tvm; use post_order_visit"
-    )
-
-
-def ir_transform(stmt, preorder, postorder, only_enable=None):
-    raise NotImplementedError(
-        "`tvm.tir.stmt_functor.ir_transform` is not in tenon.compat.tvm; use substitute"
-    )
+pre_order_visit = missing_function("tvm.tir.stmt_functor.pre_order_visit")
+ir_transform = missing_function("tvm.tir.stmt_functor.ir_transform")

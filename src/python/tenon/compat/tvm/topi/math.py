@@ -1,29 +1,19 @@
 """Elementwise, broadcasting and reducing operators."""
 
 from .... import _tenon
-from ..te import operation, tag as te_tag  # noqa: F401
+from ..te.operation import compute
 from ..tir import op as functions
 from ..tir.expr import value
 from . import tag
 
 Tensor = _tenon.te.Tensor
-compute = operation.compute
 
 
 # ---- elementwise ----
 
 
-def elementwise(f):
-    """Returns the operator that applies a function to every element."""
-
-    def apply(x):
-        return compute(x.shape, lambda *i: f(x(*i)), name="T_" + f.__name__, tag=tag.ELEMWISE)
-
-    return apply
-
-
-def named(name):
-    function = getattr(functions, name)
+def elementwise(name, function):
+    """Returns the operator that applies a function to each element, or to an expression."""
 
     def apply(x):
         if not isinstance(x, Tensor):
@@ -33,23 +23,21 @@ def named(name):
     return apply
 
 
+def named(name):
+    return elementwise(name, getattr(functions, name))
+
+
 exp, log, sqrt, rsqrt, tanh = (named(n) for n in ("exp", "log", "sqrt", "rsqrt", "tanh"))
 sigmoid, erf, abs, floor, ceil = (named(n) for n in ("sigmoid", "erf", "abs", "floor", "ceil"))
 trunc, round, sin, cos, tan = (named(n) for n in ("trunc", "round", "sin", "cos", "tan"))
 
 
-def identity(x):
-    return compute(x.shape, lambda *i: x(*i), name="T_identity", tag=tag.ELEMWISE)
-
-
-def negative(x):
-    return compute(x.shape, lambda *i: -x(*i), name="T_negative", tag=tag.ELEMWISE)
+identity = elementwise("identity", lambda x: x)
+negative = elementwise("negative", lambda x: -x)
 
 
 def cast(x, dtype, span=None):
-    if not isinstance(x, Tensor):
-        return value(x).astype(dtype)
-    return compute(x.shape, lambda *i: x(*i).astype(dtype), name="T_cast", tag=tag.ELEMWISE)
+    return elementwise("cast", lambda e: value(e).astype(dtype))(x)
 
 
 def full(shape, dtype, fill_value):
@@ -130,22 +118,15 @@ def binary(name, f):
                 tag=tag.BROADCAST,
             )
         if left:
-            return compute(
-                lhs.shape, lambda *i: f(lhs(*i), rhs), name="T_" + name, tag=tag.ELEMWISE
-            )
-        if right:
-            return compute(
-                rhs.shape, lambda *i: f(value(lhs), rhs(*i)), name="T_" + name, tag=tag.ELEMWISE
-            )
-        return f(value(lhs), rhs)
+            return elementwise(name, lambda x: f(x, rhs))(lhs)
+        return elementwise(name, lambda x: f(value(lhs), x))(rhs)
 
     return apply
 
 
 def quotient(a, b):
-    a, b = value(a), b
-    kinds = [a.dtype, value(b).dtype]
-    if not any(kind.is_floating for kind in kinds):
+    a = value(a)
+    if not (a.dtype.is_floating or value(b).dtype.is_floating):
         raise RuntimeError(
             "TVM supports multiple types of integer divisions, please call div, "
             "indexdiv/indexmod, floordiv/floormod  or truncdiv/truncmod directly to avoid "
@@ -160,9 +141,9 @@ multiply = binary("multiply", lambda a, b: a * b)
 divide = binary("divide", quotient)
 floor_divide = binary("floor_divide", lambda a, b: a // b)
 floor_mod = binary("floor_mod", lambda a, b: a % b)
-maximum = binary("maximum", lambda a, b: _tenon.te.max(a, b))
-minimum = binary("minimum", lambda a, b: _tenon.te.min(a, b))
-power = binary("power", lambda a, b: _tenon.pow(a, b))
+maximum = binary("maximum", _tenon.te.max)
+minimum = binary("minimum", _tenon.te.min)
+power = binary("power", _tenon.pow)
 broadcast_add, broadcast_mul, broadcast_sub = add, multiply, subtract
 
 
@@ -176,7 +157,7 @@ def broadcast_to(data, shape):
 # ---- reductions ----
 
 
-def reduced(name, reduce):
+def reduced(reduce):
     """Returns the operator that reduces axes."""
 
     def apply(data, axis=None, keepdims=False):
@@ -190,21 +171,17 @@ def reduced(name, reduce):
             shape = [data.shape[n] for n in range(data.ndim) if n not in over]
 
         def body(*i):
-            rest = [x for n, x in enumerate(i) if n not in over] if keepdims else list(i)
-            rest = iter(rest)
+            rest = iter(x for n, x in enumerate(i) if not keepdims or n not in over)
             indices = [over[n] if n in over else next(rest) for n in range(data.ndim)]
             return reduce(data(*indices), [over[n] for n in sorted(over)])
 
         return compute(shape, body, name=data.op.name + "_red", tag=tag.COMM_REDUCE)
 
-    apply.__name__ = name
     return apply
 
 
-sum = reduced("sum", _tenon.te.sum)
-prod = reduced("prod", _tenon.te.prod)
-max_reduce = reduced("max", _tenon.te.max)
-min_reduce = reduced("min", _tenon.te.min)
+sum, prod = reduced(_tenon.te.sum), reduced(_tenon.te.prod)
+max_reduce, min_reduce = reduced(_tenon.te.max), reduced(_tenon.te.min)
 
 
 # ---- operators of tensors ----

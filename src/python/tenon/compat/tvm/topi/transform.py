@@ -95,9 +95,7 @@ def split(ary, indices_or_sections, axis=0):
             indices[axis] = i[axis] + begin
             return ary(*indices)
 
-        parts.append(
-            compute(shape, lambda *i, body=body: body(*i), name="T_split", tag=tag.INJECTIVE)
-        )
+        parts.append(compute(shape, body, name="T_split", tag=tag.INJECTIVE))
     return parts
 
 

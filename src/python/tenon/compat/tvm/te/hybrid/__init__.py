@@ -15,7 +15,7 @@ from .runtime import HYBRID_GLOBALS
 def is_symbolic(arg):
     if isinstance(arg, (list, tuple)):
         return any(is_symbolic(item) for item in arg)
-    return isinstance(arg, (_tenon.Expr, _tenon.IterVar)) or isinstance(arg, Tensor)
+    return isinstance(arg, (_tenon.Expr, _tenon.IterVar, Tensor))
 
 
 def declared(function, args):
@@ -39,7 +39,7 @@ def declared(function, args):
 
 
 def script(pyfunc):
-    """Decorates a function: on tensors it declares an operation, on arrays it runs."""
+    """Decorates a function. Called with tensors, it declares an operation; with arrays, it runs."""
 
     @functools.wraps(pyfunc)
     def call(*args):
@@ -57,7 +57,8 @@ def script(pyfunc):
 
 
 class HybridModule:
-    """A compiled schedule that takes arrays of NumPy, or gives its tensors."""
+    """A schedule that is compiled and run when it is called with NumPy arrays. Called with tensors, it
+    returns the tensors of its outputs."""
 
     def __init__(self, sch=None, inputs=None, outputs=None, name="main"):
         self.sch, self.inputs, self.outputs, self.name = sch, inputs, outputs, name

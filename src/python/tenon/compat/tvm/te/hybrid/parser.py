@@ -59,7 +59,7 @@ class Array:
 
 
 class Scalar:
-    """A variable that is assigned more than once: one element of memory."""
+    """A variable that is assigned several times. It is stored in memory of one element."""
 
     def __init__(self, reference, dtype):
         self.reference = reference
@@ -138,7 +138,7 @@ class Parser:
         outer = dict(self.variables)
         for node in nodes:
             getattr(self, f"do_{type(node).__name__.lower()}", self.do_other)(node)
-        # Names that a list of statements defines are unknown after it.
+        # The scope of a name is the list of statements that defines it.
         self.variables = {name: self.variables[name] for name in outer}
 
     def do_other(self, node):
@@ -210,7 +210,7 @@ class Parser:
 
     def declare_output(self, name, shape, dtype, _scope):
         if self.caller is not None:
-            # The result of a called function is memory of the caller.
+            # A called function allocates its result in the caller.
             self.allocate(name, shape, dtype, "global")
             return
         buffer = decl_buffer(shape, dtype, name)
@@ -266,7 +266,7 @@ class Parser:
     # ---- expressions ----
 
     def call_of(self, node):
-        """Returns the name of a called function of the hybrid language; None for others."""
+        """Returns the name of the function that an expression calls, or None for another expression."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return node.func.id
         return None

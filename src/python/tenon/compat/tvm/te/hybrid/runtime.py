@@ -1,24 +1,10 @@
-"""What the names of hybrid functions mean when they run on arrays of NumPy."""
-
-
-def output_tensor(shape, dtype):
-    import numpy
-
-    return numpy.zeros(shape, str(dtype))
+"""The functions of the hybrid language, for hybrid functions that run on NumPy arrays."""
 
 
 def allocate(shape, dtype="float32", scope="global"):
     import numpy
 
     return numpy.zeros(shape, str(dtype))
-
-
-def bind(tag, extent):
-    return range(extent)
-
-
-def loop(*bounds):
-    return range(*bounds)
 
 
 def cast(dtype):
@@ -51,15 +37,15 @@ def popcount(x):
 
 HYBRID_GLOBALS = {
     "allocate": allocate,
-    "bind": bind,
+    "bind": lambda tag, extent: range(extent),
     "ceil_div": lambda a, b: -(-a // b),
-    "const_range": loop,
+    "const_range": range,
     "exp": numpy_function("exp"),
     "likely": lambda x: x,
     "log": numpy_function("log"),
     "max_num_threads": lambda allow_none=True: 1024,
-    "output_tensor": output_tensor,
-    "parallel": loop,
+    "output_tensor": allocate,
+    "parallel": range,
     "popcount": popcount,
     "power": numpy_function("power"),
     "round": numpy_function("round"),
@@ -67,8 +53,8 @@ HYBRID_GLOBALS = {
     "sigmoid": sigmoid,
     "sqrt": numpy_function("sqrt"),
     "tanh": numpy_function("tanh"),
-    "unroll": loop,
-    "vectorize": loop,
+    "unroll": range,
+    "vectorize": range,
 }
 for dtype in ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32"):
     HYBRID_GLOBALS[dtype] = cast(dtype)

@@ -1,18 +1,14 @@
 """Analyses of block programs."""
 
-from ...modules import refuse_others
+from ...modules import missing_function, refuse_others
 
-
-def later(name):
-    def call(*args, **kwargs):
-        raise NotImplementedError(f"`tvm.tir.schedule.analysis.{name}` is not in tenon.compat.tvm")
-
-    return call
-
-
-suggest_index_map = later("suggest_index_map")
-get_auto_tensorize_mapping_info = later("get_auto_tensorize_mapping_info")
-get_tensorize_loop_mapping = later("get_tensorize_loop_mapping")
+suggest_index_map = missing_function("tvm.tir.schedule.analysis.suggest_index_map")
+get_auto_tensorize_mapping_info = missing_function(
+    "tvm.tir.schedule.analysis.get_auto_tensorize_mapping_info"
+)
+get_tensorize_loop_mapping = missing_function(
+    "tvm.tir.schedule.analysis.get_tensorize_loop_mapping"
+)
 TensorizeInfo = None
 
 __getattr__ = refuse_others(__name__)

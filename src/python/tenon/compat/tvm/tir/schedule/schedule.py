@@ -5,7 +5,6 @@ import random
 
 from ..... import _tenon
 from ...nodes import Kind
-from ..expr import value  # noqa: F401
 from .trace import Handle, Trace
 
 ScheduleError = _tenon.ScheduleError
@@ -59,6 +58,20 @@ def primitive(function):
     return call
 
 
+def forwarded(name):
+    """Returns the primitive of Tenon's schedule of this name. It also takes a block by name."""
+    function = getattr(_tenon.s_tir.Schedule, name)
+
+    @primitive
+    def call(self, *args, **kwargs):
+        args = [*map(self._block, args[:1]), *args[1:]]
+        for key in {"block", "block_or_loop"} & set(kwargs):
+            kwargs[key] = self._block(kwargs[key])
+        return function(self.made, *args, **kwargs)
+
+    return call
+
+
 def with_rank(function, rank):
     """Returns a function of plain parameters, as many as a buffer has dimensions."""
     names = ", ".join(f"i{n}" for n in range(rank))
@@ -104,7 +117,7 @@ class Schedule:
     def seed(self, seed):
         raise NotImplementedError("`tvm.tir.Schedule.seed`; give the seed to the constructor")
 
-    # ---- what is there ----
+    # ---- queries ----
 
     def get(self, rand_var_or_sref):
         """Returns the block, the loop, or the sampled number."""
@@ -135,21 +148,14 @@ class Schedule:
             }
             raise ScheduleError(texts[self.error_render_level]) from None
 
-    @primitive
-    def get_loops(self, block):
-        return self.made.get_loops(self._block(block))
+    get_loops = forwarded("get_loops")
 
     @primitive
     def get_child_blocks(self, block_or_loop):
         return self.made.get_child_blocks(self._block(block_or_loop))
 
-    @primitive
-    def get_producers(self, block):
-        return self.made.get_producers(self._block(block))
-
-    @primitive
-    def get_consumers(self, block):
-        return self.made.get_consumers(self._block(block))
+    get_producers = forwarded("get_producers")
+    get_consumers = forwarded("get_consumers")
 
     # ---- sampling ----
 
@@ -184,25 +190,11 @@ class Schedule:
             disable_predication=disable_predication,
         )
 
-    @primitive
-    def fuse(self, *loops, preserve_unit_iters=True):
-        return self.made.fuse(*loops, preserve_unit_iters=preserve_unit_iters)
-
-    @primitive
-    def reorder(self, *ordered_loops):
-        self.made.reorder(*ordered_loops)
-
-    @primitive
-    def parallel(self, loop):
-        self.made.parallel(loop)
-
-    @primitive
-    def vectorize(self, loop):
-        self.made.vectorize(loop)
-
-    @primitive
-    def unroll(self, loop):
-        self.made.unroll(loop)
+    fuse = forwarded("fuse")
+    reorder = forwarded("reorder")
+    parallel = forwarded("parallel")
+    vectorize = forwarded("vectorize")
+    unroll = forwarded("unroll")
 
     @primitive
     def bind(self, loop, thread_axis):
@@ -210,21 +202,10 @@ class Schedule:
 
     # ---- memory ----
 
-    @primitive
-    def cache_read(self, block, read_buffer_index, storage_scope):
-        return self.made.cache_read(self._block(block), read_buffer_index, storage_scope)
-
-    @primitive
-    def cache_write(self, block, write_buffer_index, storage_scope):
-        return self.made.cache_write(self._block(block), write_buffer_index, storage_scope)
-
-    @primitive
-    def set_scope(self, block, buffer_index, storage_scope):
-        self.made.set_scope(self._block(block), buffer_index, storage_scope)
-
-    @primitive
-    def storage_align(self, block, buffer_index, axis, factor, offset):
-        self.made.storage_align(self._block(block), buffer_index, axis, factor, offset)
+    cache_read = forwarded("cache_read")
+    cache_write = forwarded("cache_write")
+    set_scope = forwarded("set_scope")
+    storage_align = forwarded("storage_align")
 
     def _buffer_position(self, block, buffer):
         """Returns the index of a buffer of a block, and the list that it refers to."""
@@ -249,56 +230,34 @@ class Schedule:
         index, kind = self._buffer_position(block, buffer)
         if not callable(index_map):
             raise NotImplementedError("`transform_layout` by an IndexMap; use a function")
-        rank = len((self.get(block).writes if kind == "write" else self.get(block).reads)[index].region)
+        node = self.get(block)
+        rank = len((node.writes if kind == "write" else node.reads)[index].region)
         self.made.transform_layout(block, index, kind, with_rank(index_map, rank))
 
-    # ---- places of computation ----
+    # ---- attach points and inlining ----
 
-    @primitive
-    def compute_at(self, block, loop, preserve_unit_loops=False, index=-1):
-        self.made.compute_at(self._block(block), loop, preserve_unit_loops, index)
+    compute_at = forwarded("compute_at")
+    reverse_compute_at = forwarded("reverse_compute_at")
+    compute_inline = forwarded("compute_inline")
+    reverse_compute_inline = forwarded("reverse_compute_inline")
 
-    @primitive
-    def reverse_compute_at(self, block, loop, preserve_unit_loops=False, index=-1):
-        self.made.reverse_compute_at(self._block(block), loop, preserve_unit_loops, index)
+    # ---- reductions, blocks, annotations ----
 
-    @primitive
-    def compute_inline(self, block):
-        self.made.compute_inline(self._block(block))
-
-    @primitive
-    def reverse_compute_inline(self, block):
-        self.made.reverse_compute_inline(self._block(block))
-
-    # ---- reductions, blocks, notes ----
-
-    @primitive
-    def decompose_reduction(self, block, loop):
-        return self.made.decompose_reduction(self._block(block), loop)
+    decompose_reduction = forwarded("decompose_reduction")
 
     @primitive
     def merge_reduction(self, init, update):
         self.made.merge_reduction(self._block(init), self._block(update))
 
-    @primitive
-    def rfactor(self, loop, factor_axis):
-        return self.made.rfactor(loop, factor_axis)
-
-    @primitive
-    def blockize(self, loop):
-        return self.made.blockize(loop)
-
-    @primitive
-    def tensorize(self, block_or_loop, tensor_intrin):
-        self.made.tensorize(self._block(block_or_loop), tensor_intrin)
+    rfactor = forwarded("rfactor")
+    blockize = forwarded("blockize")
+    tensorize = forwarded("tensorize")
 
     @primitive
     def annotate(self, block_or_loop, ann_key, ann_val):
         self.made.annotate(self._block(block_or_loop), ann_key, constant(ann_val))
 
-    @primitive
-    def unannotate(self, block_or_loop, ann_key):
-        self.made.unannotate(self._block(block_or_loop), ann_key)
+    unannotate = forwarded("unannotate")
 
     def enter_postproc(self):
         self.made.enter_postproc()

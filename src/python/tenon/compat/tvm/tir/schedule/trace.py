@@ -3,6 +3,7 @@
 import json
 
 from ..... import _tenon
+from ...nodes import Named
 from ...script import is_modern
 
 
@@ -13,26 +14,13 @@ class Handle:
         self.letter = letter
 
 
-class InstructionKind:
-    """The kind of a step, by name."""
-
-    def __init__(self, name):
-        self.name = name
-
-    @staticmethod
-    def get(name):
-        return InstructionKind(name)
+class InstructionKind(Named):
+    """The kind of a step."""
 
     @property
     def is_pure(self):
-        """Whether the step changes nothing."""
+        """Whether the step leaves the program unchanged."""
         return self.name.startswith(("Get", "Sample"))
-
-    def __eq__(self, other):
-        return isinstance(other, InstructionKind) and self.name == other.name
-
-    def __hash__(self):
-        return hash(self.name)
 
 
 class Instruction:
@@ -72,27 +60,30 @@ class Trace:
     def __init__(self, insts=None, decisions=None, made=None):
         self.insts = list(insts or [])
         self.decisions = dict(decisions or {})
-        if made is None:
-            made = _tenon.s_tir.parse_trace(json_of(self.insts, self.decisions))
         self.made = made
+        if made is None:
+            self._parse()
 
-    def _read(self):
-        """Reads the steps that were written by hand."""
+    def _parse(self):
+        """Makes Tenon's trace of the steps that are written by hand."""
         self.made = _tenon.s_tir.parse_trace(json_of(self.insts, self.decisions))
+
+    def _without_postproc(self, remove_postproc):
+        return self.made.simplified(True) if remove_postproc else self.made
 
     def append(self, inst, decision=None):
         self.insts.append(inst)
         if decision is not None:
             self.decisions[inst] = decision
-        self._read()
+        self._parse()
 
     def pop(self):
-        """Removes and returns the last step; None if there is none."""
+        """Removes and returns the last step. Returns None if the trace is empty."""
         if not self.insts:
             return None
         inst = self.insts.pop()
         self.decisions.pop(inst, None)
-        self._read()
+        self._parse()
         return inst
 
     def get_decision(self, inst):
@@ -100,13 +91,11 @@ class Trace:
 
     def as_json(self, remove_postproc=False):
         """Returns the trace as lists."""
-        made = self.made.simplified(True) if remove_postproc else self.made
-        return json.loads(made.json())
+        return json.loads(self._without_postproc(remove_postproc).json())
 
     def as_python(self, remove_postproc=False):
         """Returns the statements of Python that repeat the trace."""
-        made = self.made.simplified(True) if remove_postproc else self.made
-        text = made.text()
+        text = self._without_postproc(remove_postproc).text()
         return text.split("\n") if text else []
 
     def simplified(self, remove_postproc):
@@ -118,7 +107,7 @@ class Trace:
             raise NotImplementedError(
                 "`Trace.apply_to_schedule` with a decision provider; use Schedule.apply_trace"
             )
-        sch.made.apply_trace(self.made.simplified(True) if remove_postproc else self.made)
+        sch.made.apply_trace(self._without_postproc(remove_postproc))
 
     @staticmethod
     def apply_json_to_schedule(json_obj, sch):

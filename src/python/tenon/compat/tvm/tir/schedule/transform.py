@@ -1,7 +1,5 @@
 """Transformations made of primitives."""
 
+from ...modules import missing_function
 
-def tile_with_tensor_intrin(sch, block, intrin_name):
-    raise NotImplementedError(
-        "`tvm.tir.schedule.transform.tile_with_tensor_intrin`; use split, reorder and tensorize"
-    )
+tile_with_tensor_intrin = missing_function("tvm.tir.schedule.transform.tile_with_tensor_intrin")
