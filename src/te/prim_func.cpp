@@ -323,10 +323,9 @@ PrimFunc create_prim_func(const std::vector<FunctionArgument>& arguments,
                           const PrimFuncOptions& options, SourceLocation where) {
   const std::vector<Operation> outputs = computed_by(arguments, options);
   if (outputs.empty())
-    throw TypeError(
-        "create_prim_func `" + options.name +
-            "`: no argument is computed; give the tensors to compute among them",
-        where);
+    throw TypeError("create_prim_func `" + options.name +
+                        "`: no argument is computed; give the tensors to compute among them",
+                    where);
   return with_deep_stack([&] {
     if (options.blocks) return blocks_of(outputs, arguments, options, where);
     const StageGraph graph = freeze(create_schedule(outputs, where), where);
