@@ -1,8 +1,7 @@
-// Programs as nodes: the kind of each node and its fields, with the names of TVM 0.9. For tools
-// that read programs, and for tenon.compat.tvm.
+// Operations, stages and annotations with the names of TVM 0.9, for tenon.compat.tvm.
 //
-//   inspect.kind(i + 1)          # "Add"
-//   inspect.fields(i + 1)        # {"a": i, "b": 1}
+//   _compat.kind(C.op)           # "ComputeOp"
+//   _compat.stage_fields(s[C])   # {"attach": "root", "relations": [...], ...}
 #include "bindings/compat.h"
 #include "bindings/arguments.h"
 #include "tenon/driver/lower.h"
@@ -178,10 +177,6 @@ tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::han
   return func;
 }
 
-}  // namespace
-
-namespace {
-
 /// An argument of the interpreter: an array as (address, type, shape), or a number.
 using InterpretedArgument =
     std::variant<std::tuple<std::uintptr_t, DTypeLike, std::vector<std::int64_t>>, std::int64_t,
@@ -206,12 +201,12 @@ void interpret(const tir::PrimFunc& func, const std::vector<InterpretedArgument>
 }  // namespace
 
 void bind_compat(nb::module_& parent) {
-  nb::module_ m = parent.def_submodule("_compat", "Properties that tenon.compat.tvm asks for.");
+  nb::module_ m = parent.def_submodule("_compat", "Properties that tenon.compat.tvm reads.");
   m.def(
       "kind", [](const te::Operation& op) { return inspect(op).kind; }, "op"_a);
   m.def(
       "fields", [](const te::Operation& op) { return inspect(op).fields; }, "op"_a,
-      "The kind of an operation, with TVM's name, and what only this kind has.");
+      "The fields that only this kind of operation has, with TVM's names.");
   m.def("stage_fields", &stage_fields, "stage"_a,
         "The attachment, relations and marks of a stage.");
   m.def(
