@@ -2,13 +2,12 @@
 
 Programs that tests start find it there too, by PYTHONPATH."""
 
+import importlib.util
 import os
 import pathlib
 import sys
 
-build = os.environ.get("TENON_PYTHON_PACKAGE")
-folder = pathlib.Path(build or pathlib.Path(__file__).parents[2] / "build" / "python").resolve()
-if "tenon" not in sys.modules and (folder / "tenon").is_dir() and not build == "installed":
-    sys.path.insert(0, str(folder))
-    known = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), *([known] if known else [])])
+if importlib.util.find_spec("tenon") is None:
+    folder = str(pathlib.Path(__file__).parents[2] / "build" / "python")
+    sys.path.insert(0, folder)
+    os.environ["PYTHONPATH"] = folder  # for programs that tests start

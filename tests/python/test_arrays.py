@@ -1,12 +1,15 @@
 """Arrays between Python and compiled functions, without copies."""
 
 import gc
+import sys
+import weakref
 
 import numpy as np
 import pytest
 
 import tenon
 from tenon import te
+from tenon.compat.tvm.tir.op import call_packed
 from tenon.runtime import NDArray, array, from_dlpack
 
 
@@ -91,15 +94,23 @@ def test_from_dlpack_keeps_strides():
 
 
 def test_an_ndarray_keeps_the_numpy_array_alive():
-    shared = from_dlpack(np.full(1000, 7, "float32"))
+    a = np.full(1000, 7, "float32")
+    owner = weakref.ref(a)
+    shared = from_dlpack(a)
+    del a
     gc.collect()
-    assert shared.numpy()[999] == 7
+    assert owner() is not None
+    del shared
+    assert owner() is None
 
 
 def test_numpy_keeps_the_ndarray_alive():
-    view = NDArray.full((1000,), "float32", 7).numpy()
-    gc.collect()
-    assert view[999] == 7
+    ours = NDArray.full((1000,), "float32", 7)
+    references = sys.getrefcount(ours)
+    view = ours.numpy()
+    assert sys.getrefcount(ours) == references + 1
+    del view
+    assert sys.getrefcount(ours) == references
 
 
 def test_numpy_imports_through_dlpack():
@@ -214,3 +225,32 @@ def test_sources_are_text():
     B = te.compute((4,), lambda i: A[i] * 2, name="B")
     mod = tenon.build(te.create_schedule(B), [A, B])
     assert "main" in mod.get_source("asm") and "define" in mod.get_source("ll")
+
+
+def lends_to(function):
+    """A compiled function that calls `function` with its first array."""
+    tenon.runtime.register_packed_function("test_arrays_borrower", function)
+    A = te.placeholder((8,), "A")
+    B = te.extern_op((8,), [A], lambda ins, outs: call_packed("test_arrays_borrower", ins[0]), name="B")
+    return tenon.build(te.create_schedule(B), [A, B])["main"]
+
+
+def test_a_python_function_may_keep_a_copy_of_an_array():
+    kept = []
+    lends_to(lambda a: kept.append(a.numpy().copy()))(np.ones(8, "float32"), np.zeros(8, "float32"))
+    assert kept[0].tolist() == [1] * 8
+
+
+@pytest.mark.parametrize("view", [lambda a: a, lambda a: a.numpy(), np.from_dlpack])
+def test_a_python_function_that_keeps_an_array_is_refused(view):
+    kept = []
+    with pytest.raises(tenon.RuntimeError, match="`test_arrays_borrower` kept an array argument"):
+        lends_to(lambda a: kept.append(view(a)))(np.zeros(8, "float32"), np.zeros(8, "float32"))
+
+
+def test_a_reference_cycle_does_not_keep_an_array():
+    def borrow(a):
+        cycle = [a]
+        cycle.append(cycle)
+
+    lends_to(borrow)(np.zeros(8, "float32"), np.zeros(8, "float32"))

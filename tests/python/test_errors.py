@@ -1,7 +1,6 @@
 """Errors: their classes, the user's line, and exceptions of callbacks."""
 
 import inspect
-import os
 import subprocess
 import sys
 import textwrap
@@ -131,11 +130,9 @@ def test_a_failed_primitive_leaves_the_schedule_unchanged():
     assert repr(s) == before
 
 
-def run(program, **environment):
-    folder = os.path.dirname(os.path.dirname(tenon.__file__))
+def run(program):
     return subprocess.run([sys.executable, "-c", textwrap.dedent(program)], text=True,
-                          capture_output=True, timeout=120,
-                          env={**os.environ, "PYTHONPATH": folder, **environment})
+                          capture_output=True, timeout=120)
 
 
 def test_the_module_works_after_fork():

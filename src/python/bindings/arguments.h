@@ -67,14 +67,18 @@ std::optional<tir::Operand> to_operand(nb::handle object);
 std::optional<DTypeLike> to_dtype(nb::handle object);
 std::optional<RangeLike> to_range(nb::handle object);
 
+/// Makes Python's own TypeError, without a location.
+inline nb::builtin_exception type_error(const std::string& text) {
+  return nb::type_error(text.c_str());
+}
+
 /// Converts `*args` that are either items or one sequence of them. A Python TypeError names `what`.
 template <class T>
 std::vector<T> items_of(const nb::args& args, const char* what) {
   std::vector<T> items;
   auto add = [&](nb::handle object) {
     if (!nb::isinstance<T>(object)) {
-      const std::string given = nb::inst_name(object).c_str();
-      throw nb::type_error((std::string(what) + ", got " + given).c_str());
+      throw type_error(std::string(what) + ", got " + nb::inst_name(object).c_str());
     }
     items.push_back(nb::cast<T>(object));
   };

@@ -183,9 +183,8 @@ Array import_dlpack(nb::handle object) {
     capsule = method();
   }
   if (!PyCapsule_CheckExact(capsule.ptr()))
-    throw nb::type_error(("__dlpack__ of a " + type_name(object.ptr()) +
-                          " must return a capsule, got " + type_name(capsule.ptr()))
-                             .c_str());
+    throw type_error("__dlpack__ of a " + type_name(object.ptr()) + " must return a capsule, got " +
+                     type_name(capsule.ptr()));
   return import_capsule(capsule.ptr());
 }
 
@@ -194,13 +193,11 @@ Array import_dlpack(nb::handle object) {
 Array import_array(nb::handle object) {
   if (const Array* array = as_array(object.ptr())) return *array;
   if (PyCapsule_CheckExact(object.ptr())) return import_capsule(object.ptr());
-  // NumPy exports no read-only array through DLPack before its version 2.1, and no other type
-  // that its buffers lack but bfloat16.
+  // Buffers come first: before version 2.1, NumPy does not export read-only arrays through DLPack.
   if (PyObject_CheckBuffer(object.ptr())) return import_buffer(object.ptr());
   if (nb::hasattr(object, "__dlpack__")) return import_dlpack(object);
-  throw nb::type_error(("expected an array (NDArray, NumPy, or an object with __dlpack__), got " +
-                        type_name(object.ptr()))
-                           .c_str());
+  throw type_error("expected an array (NDArray, NumPy, or an object with __dlpack__), got " +
+                   type_name(object.ptr()));
 }
 
 // ---- calls --------------------------------------------------------------------------------------
@@ -300,7 +297,7 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
     if (array->is_readonly) check_writable(position);
     return runtime::Argument(*array);
   }
-  // A NumPy scalar has the buffer protocol too, but is no sequence.
+  // A NumPy scalar also has the buffer protocol, but is not a sequence.
   if (PyObject_CheckBuffer(object) && PySequence_Check(object))
     return convert_buffer(object, view, position);
   if (!PySequence_Check(object)) {
@@ -322,8 +319,7 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
     return runtime::Argument(*view.imported);
   }
   if (PyObject_CheckBuffer(object)) return convert_buffer(object, view, position);
-  throw nb::type_error(
-      (name_of(position) + ": expected an array or a number, got " + type_name(object)).c_str());
+  throw type_error(name_of(position) + ": expected an array or a number, got " + type_name(object));
 }
 
 // ---- the class ----------------------------------------------------------------------------------
@@ -377,7 +373,7 @@ PyType_Slot array_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(export_bu
                              {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
                              {0, nullptr}};
 
-/// Calls the deleter of a tensor that nobody took.
+/// Calls the deleter of a tensor that no consumer has taken.
 template <class Managed>
 void destroy_capsule(PyObject* capsule, const char* name) {
   if (!PyCapsule_IsValid(capsule, name)) return;
@@ -445,8 +441,6 @@ nb::object to_numpy(nb::handle self) {
   return to_numpy(nb::cast(Array(array.copy_to(cpu(0), here()))));
 }
 
-NDArray::Shape to_shape(const OneOrMore<std::int64_t>& shape) { return shape.items; }
-
 }  // namespace
 
 void bind_arrays(nb::module_& m, nb::module_& runtime) {
@@ -474,27 +468,27 @@ void bind_arrays(nb::module_& m, nb::module_& runtime) {
       .def_static(
           "empty",
           [](Shape shape, const DTypeLike& dtype, Device device) {
-            return Array(NDArray::empty(to_shape(shape), dtype, device, here()));
+            return Array(NDArray::empty(shape.items, dtype, device, here()));
           },
           "shape"_a, "dtype"_a = DTypeLike{Float(32)}, "device"_a = cpu(0),
           "Allocates an uninitialized array.")
       .def_static(
           "zeros",
           [](Shape shape, const DTypeLike& dtype, Device device) {
-            return Array(NDArray::zeros(to_shape(shape), dtype, device, here()));
+            return Array(NDArray::zeros(shape.items, dtype, device, here()));
           },
           "shape"_a, "dtype"_a = DTypeLike{Float(32)}, "device"_a = cpu(0))
       .def_static(
           "full",
           [](Shape shape, const DTypeLike& dtype, double value, Device device) {
-            return Array(NDArray::full(to_shape(shape), dtype, value, device, here()));
+            return Array(NDArray::full(shape.items, dtype, value, device, here()));
           },
           "shape"_a, "dtype"_a, "value"_a, "device"_a = cpu(0))
       .def_static(
           "random",
           [](Shape shape, const DTypeLike& dtype, Device device,
              std::optional<std::uint64_t> seed) {
-            return Array(NDArray::random(to_shape(shape), dtype, device, {.seed = seed}, here()));
+            return Array(NDArray::random(shape.items, dtype, device, {.seed = seed}, here()));
           },
           "shape"_a, "dtype"_a = DTypeLike{Float(32)}, "device"_a = cpu(0), "seed"_a = nb::none(),
           "Allocates an array of random elements: floats in [0, 1), integers in -10..10.")

@@ -1,4 +1,7 @@
-// Properties of operations, stages and functions that tenon.compat.tvm shows with TVM 0.9's names.
+// Operations, stages and annotations with the names of TVM 0.9, for tenon.compat.tvm.
+//
+//   _compat.kind(C.op)           # "ComputeOp"
+//   _compat.stage_fields(s[C])   # {"attach": "root", "relations": [...], ...}
 #include "bindings/compat.h"
 #include "bindings/arguments.h"
 #include "tenon/driver/lower.h"

@@ -24,8 +24,8 @@ void warn(const std::string& message) {
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) throw nb::python_error();
 }
 
-/// Takes keyword arguments as the fields of an options aggregate. Each is taken once, by its name;
-/// what is left at the end is an error that lists the fields.
+/// Keyword arguments as the fields of an options aggregate. Each is taken once, by its name;
+/// finish() refuses the others and lists the names.
 class Keywords {
  public:
   Keywords(const nb::kwargs& kwargs, const char* what) : kwargs_(kwargs), what_(what) {}
@@ -41,23 +41,30 @@ class Keywords {
     names_.emplace_back(name);
     return PyDict_GetItemString(kwargs_.ptr(), name);
   }
-  [[noreturn]] void refuse(const char* name, const char* expected, nb::handle value) const {
-    throw nb::type_error((std::string(what_) + ": `" + name + "` must be " + expected + ", got " +
-                          nb::inst_name(value).c_str())
-                             .c_str());
+  /// Returns the function of a keyword; nullopt if it is not given, or None.
+  std::optional<Callback> function(const char* name) {
+    nb::handle value = find(name);
+    if (!value.is_valid() || value.is_none()) return std::nullopt;
+    if (!PyCallable_Check(value.ptr())) refuse(name, "a function", value);
+    return Callback(nb::borrow<nb::callable>(value));
   }
+  /// Python TypeError for a keyword that was not taken.
   void finish() const {
     for (auto [name, value] : kwargs_) {
       const auto key = nb::cast<std::string>(name);
       if (std::ranges::find(names_, key) != names_.end()) continue;
       std::string known;
       for (const std::string& each : names_) known += (known.empty() ? "" : ", ") + each;
-      throw nb::type_error(
-          (std::string(what_) + ": unknown option `" + key + "`; known: " + known).c_str());
+      throw type_error(std::string(what_) + ": unknown option `" + key + "`; known: " + known);
     }
   }
 
  private:
+  [[noreturn]] void refuse(const char* name, const char* expected, nb::handle value) const {
+    throw type_error(std::string(what_) + ": `" + name + "` must be " + expected + ", got " +
+                     nb::inst_name(value).c_str());
+  }
+
   const nb::kwargs& kwargs_;
   const char* what_;
   std::vector<std::string> names_ = {};
@@ -87,10 +94,8 @@ lowering::PassOptions pass_options(nb::handle given) {
   keywords.take("partition_max_growth", "an int", options.partition.max_growth);
   keywords.take("verify", "a bool", options.verify);
   keywords.take("verify_each_pass", "a bool", options.verify_each_pass);
-  if (nb::handle f = keywords.find("on_pass"); f.is_valid() && !f.is_none()) {
-    if (!PyCallable_Check(f.ptr())) keywords.refuse("on_pass", "a function", f);
-    options.on_pass = [call = Callback(nb::borrow<nb::callable>(f))](
-                          const lowering::PassOptions::PassReport& report) {
+  if (const std::optional<Callback> f = keywords.function("on_pass")) {
+    options.on_pass = [call = *f](const lowering::PassOptions::PassReport& report) {
       const nb::gil_scoped_acquire gil;
       call(std::string(report.pass), report.before, report.after, report.seconds);
     };
@@ -106,21 +111,22 @@ BuildOptions build_options(const nb::kwargs& kwargs, const char* what) {
   BuildOptions options;
   options.on_warning = warn;
   keywords.take("simple_mode", "a bool", options.simple_mode);
-  if (std::optional<std::string> name; keywords.take("name", "a str", name), name)
-    options.name = Name(*name);
+  std::optional<std::string> name;
+  keywords.take("name", "a str", name);
+  if (name) options.name = Name(*name);
   if (nb::handle binds = keywords.find("binds"); binds.is_valid())
     options.binds = pairs_from<te::Tensor, tir::Buffer>(
         binds, "option `binds` must be a dict of tensors to buffers");
   keywords.take("link", "a list of paths", options.link);
   keywords.take("fast_math", "a bool", options.fast_math);
   keywords.take("instrument_bounds", "a bool", options.instrument_bounds);
-  if (std::string bounds = "default"; keywords.take("bounds", "a str", bounds), true) {
-    if (bounds != "default" && bounds != "exact")
-      throw TypeError(
-          std::string(what) + ": bounds must be \"default\" or \"exact\", got \"" + bounds + "\"",
-          here());
-    options.bounds = bounds == "exact" ? Bounds::Exact : Bounds::Default;
-  }
+  std::string bounds = "default";
+  keywords.take("bounds", "a str", bounds);
+  if (bounds != "default" && bounds != "exact")
+    throw TypeError(
+        std::string(what) + ": bounds must be \"default\" or \"exact\", got \"" + bounds + "\"",
+        here());
+  options.bounds = bounds == "exact" ? Bounds::Exact : Bounds::Default;
   keywords.take("check_intrinsics", "a bool", options.check_intrinsics);
   keywords.take("allow_parallel_reduction_race", "a bool", options.allow_parallel_reduction_race);
   keywords.take("argument_alignment", "an int", options.argument_alignment);
@@ -129,18 +135,14 @@ BuildOptions build_options(const nb::kwargs& kwargs, const char* what) {
   keywords.take("stage_comments", "a bool", options.stage_comments);
   keywords.take("profile", "a bool", options.profile);
   options.passes = pass_options(keywords.find("passes"));
-  if (nb::handle f = keywords.find("on_step"); f.is_valid() && !f.is_none()) {
-    if (!PyCallable_Check(f.ptr())) keywords.refuse("on_step", "a function", f);
-    options.on_step = [call = Callback(nb::borrow<nb::callable>(f))](std::string_view step,
-                                                                     double seconds) {
+  if (const std::optional<Callback> f = keywords.function("on_step")) {
+    options.on_step = [call = *f](std::string_view step, double seconds) {
       const nb::gil_scoped_acquire gil;
       call(std::string(step), seconds);
     };
   }
-  if (nb::handle f = keywords.find("on_warning"); f.is_valid() && !f.is_none()) {
-    if (!PyCallable_Check(f.ptr())) keywords.refuse("on_warning", "a function", f);
-    options.on_warning = [call =
-                              Callback(nb::borrow<nb::callable>(f))](const std::string& message) {
+  if (const std::optional<Callback> f = keywords.function("on_warning")) {
+    options.on_warning = [call = *f](const std::string& message) {
       const nb::gil_scoped_acquire gil;
       call(message);
     };
@@ -208,18 +210,6 @@ void bind_driver(nb::module_& m) {
       },
       "schedule"_a, "args"_a, "options"_a,
       "Returns the loop program before all passes: one For per loop, multi-dimensional buffers.");
-  auto with_modules = [](auto&& run, const Modules& modules, const TargetLike& target) {
-    const SourceLocation where = here();
-    if (const auto* list = std::get_if<2>(&modules)) {
-      const std::vector<TargetedModule> made = targeted(*list);
-      const nb::gil_scoped_release release;
-      return run(made, where);
-    }
-    const Target made = to_target(target);
-    const nb::gil_scoped_release release;
-    if (const auto* module = std::get_if<0>(&modules)) return run(*module, made, where);
-    return run(std::get<1>(modules), made, where);
-  };
   m.def(
       "build",
       [](const te::Schedule& s, Arguments args, const TargetLike& target,
@@ -234,24 +224,19 @@ void bind_driver(nb::module_& m) {
       "schedule"_a, "args"_a, "target"_a = "llvm", "options"_a, build_doc.c_str());
   m.def(
       "build",
-      [=](const Modules& modules, const TargetLike& target, const nb::kwargs& kwargs) {
+      [](const Modules& modules, const TargetLike& target, const nb::kwargs& kwargs) {
         const BuildOptions options = build_options(kwargs, "build");
-        struct Run {
-          const BuildOptions& options;
-          runtime::Module operator()(const tir::IRModule& m, const Target& t,
-                                     const SourceLocation& w) const {
-            return build(m, t, options, w);
-          }
-          runtime::Module operator()(const std::vector<tir::IRModule>& m, const Target& t,
-                                     const SourceLocation& w) const {
-            return build(m, t, options, w);
-          }
-          runtime::Module operator()(const std::vector<TargetedModule>& m,
-                                     const SourceLocation& w) const {
-            return build(m, options, w);
-          }
-        };
-        return with_modules(Run{options}, modules, target);
+        const SourceLocation where = here();
+        if (const auto* list = std::get_if<2>(&modules)) {
+          const std::vector<TargetedModule> made = targeted(*list);
+          const nb::gil_scoped_release release;
+          return build(made, options, where);
+        }
+        const Target made = to_target(target);
+        const nb::gil_scoped_release release;
+        if (const auto* module = std::get_if<0>(&modules))
+          return build(*module, made, options, where);
+        return build(std::get<1>(modules), made, options, where);
       },
       "modules"_a, "target"_a = "llvm", "options"_a,
       "Compiles a module, several modules, or a list of (module, target) to choose from.");

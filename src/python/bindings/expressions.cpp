@@ -359,7 +359,7 @@ void bind_types(nb::module_& m) {
   m.def("Handle", &Handle);
 }
 
-void bind_expressions(nb::module_& m, nb::module_& tir) {
+void bind_expressions(nb::module_& m) {
   nb::class_<Expr> expr(m, "Expr",
                         "An expression. Python numbers take the type of the expression that they "
                         "meet; `/` is for floats, `//` and `%` round towards minus infinity.");
@@ -437,7 +437,6 @@ void bind_expressions(nb::module_& m, nb::module_& tir) {
 
   bind_maths(m);
   bind_calls(m);
-  static_cast<void>(tir);
 }
 
 }  // namespace tenon::python

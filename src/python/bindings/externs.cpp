@@ -65,11 +65,6 @@ struct TagScope {
   std::shared_ptr<te::TagScope> open = nullptr;
 };
 
-template <class T>
-nb::object one_or_list(const std::vector<T>& items, bool is_list) {
-  return is_list ? nb::cast(items) : nb::cast(items.front());
-}
-
 nb::object extern_op(nb::handle shape, const std::vector<Tensor>& inputs, const nb::callable& body,
                      const std::string& name, const std::optional<OneOrMore<DTypeLike>>& dtype,
                      const std::optional<std::vector<Buffer>>& input_buffers,
@@ -128,12 +123,11 @@ void bind_intrinsics(nb::module_& te) {
           "Applies the intrinsic to regions of tensors, as the body of a tensor_compute.");
   te.def(
       "decl_tensor_intrin",
-      [](const std::variant<Tensor, Operation>& op, const nb::callable& body, nb::handle binds,
+      [](const OperationLike& op, const nb::callable& body, nb::handle binds,
          const std::string& name, const std::vector<Var>& scalar_params,
          int default_offset_factor) {
-        const auto* tensor = std::get_if<Tensor>(&op);
         return te::decl_tensor_intrin(
-            tensor ? tensor->op() : std::get<Operation>(op),
+            to_operation(op),
             [&](std::span<const Buffer> ins, std::span<const Buffer> outs) {
               if (scalar_params.empty()) return intrinsic_body(body(to_list(ins), to_list(outs)));
               return intrinsic_body(body(to_list(ins), to_list(outs), scalar_params));
@@ -156,7 +150,7 @@ void bind_intrinsics(nb::module_& te) {
          const std::optional<std::vector<std::string>>& axes) -> nb::object {
         const std::vector<std::string> names =
             axes ? *axes : Parameters::of(body).axis_names(shape.items.size());
-        std::vector<Tensor> outputs = te::tensor_compute_multi(
+        const std::vector<Tensor> outputs = te::tensor_compute_multi(
             to_exprs(shape.items), names,
             [&](std::span<const Var> vars) {
               nb::object result = call_with(body, vars);
@@ -169,7 +163,7 @@ void bind_intrinsics(nb::module_& te) {
               return *call;
             },
             name, tag, here());
-        return outputs.size() == 1 ? nb::cast(outputs.front()) : nb::cast(outputs);
+        return one_or_list(outputs, outputs.size() > 1);
       },
       "shape"_a, "body"_a, "name"_a = "tensor_compute", "tag"_a = "", "axes"_a = nb::none(),
       "Makes an operation that applies an intrinsic at every point of the axes of `body`.");

@@ -1,6 +1,7 @@
 #include "bindings/inspect.h"
 
 #include "bindings/driver.h"
+#include "bindings/tir.h"
 #include "tenon/driver/profile.h"
 #include "tenon/inspect/buffer_sizes.h"
 #include "tenon/inspect/draw.h"
@@ -165,12 +166,11 @@ void bind_inspect(nb::module_& m, nb::module_& te) {
   te.def(
       "bounds_report",
       [](const Schedule& s, nb::handle sizes, std::int64_t most_steps, bool exact) {
-        te::BoundsReportOptions options{.most_steps = most_steps, .exact = exact};
-        if (!sizes.is_none() &&
-            !nb::try_cast(PyDict_Check(sizes.ptr()) ? nb::steal(PyMapping_Items(sizes.ptr()))
-                                                    : nb::borrow(sizes),
-                          options.sizes))
-          throw nb::type_error("bounds_report: sizes must be a dict of variables to integers");
+        const te::BoundsReportOptions options{
+            .sizes = pairs_from<tir::Var, std::int64_t>(
+                sizes, "bounds_report: sizes must be a dict of variables to integers"),
+            .most_steps = most_steps,
+            .exact = exact};
         return text_of(te::bounds_report(s, options, here()));
       },
       "schedule"_a, "sizes"_a = nb::none(), nb::kw_only(), "most_steps"_a = 5'000'000,

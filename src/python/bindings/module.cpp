@@ -27,9 +27,9 @@ NB_MODULE(_tenon, m) {
   m.def("set_package_folder", &set_package_folder, "folder"_a);
   bind_errors(m);
   bind_types(m);
-  bind_expressions(m, tir);
+  bind_expressions(m);
   bind_statements(m, tir);
-  bind_operations(m, te);
+  bind_operations(te);
   bind_externs(te);
   bind_schedules(te);
   bind_arith(arith);

@@ -431,8 +431,7 @@ Stmt to_stmt(nb::handle object) {
     (try_kind(static_cast<const Node*>(nullptr)), ...);
   }(static_cast<const tir::StmtNode::Value*>(nullptr));
   if (!is_node)
-    throw nb::type_error(
-        ("expected a statement, got " + std::string(nb::inst_name(object).c_str())).c_str());
+    throw type_error(std::string("expected a statement, got ") + nb::inst_name(object).c_str());
   return made;
 }
 

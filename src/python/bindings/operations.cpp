@@ -53,6 +53,17 @@ void Parameters::check_count(std::size_t count, const std::string& what) const {
                   here());
 }
 
+te::Operation to_operation(const OperationLike& operation) {
+  if (const auto* tensor = std::get_if<Tensor>(&operation)) return tensor->op();
+  return std::get<Operation>(operation);
+}
+
+std::vector<Operation> to_operations(const OneOrMore<OperationLike>& operations) {
+  std::vector<Operation> list;
+  for (const OperationLike& each : operations.items) list.push_back(to_operation(each));
+  return list;
+}
+
 nb::object call_with(const nb::callable& function, std::span<const Var> vars) {
   nb::list args;
   for (const Var& var : vars) args.append(var);
@@ -80,7 +91,7 @@ BodyResult body_result(nb::handle result, const std::string& what) {
 
 namespace {
 
-/// Lambdas have no name of their own; functions name their operation.
+/// Returns "compute `C`", the start of an error message.
 std::string quoted(const char* function, const std::string& name) {
   return std::string(function) + " `" + name + "`";
 }
@@ -102,15 +113,16 @@ nb::object compute(const Operands& shape, const nb::callable& body, const std::s
   const std::vector<Tensor> tensors =
       names.empty() ? te::compute_multi(to_exprs(shape), call, name, options, here())
                     : te::compute_multi(to_exprs(shape), names, call, name, options, here());
-  return is_list ? nb::cast(tensors) : nb::cast(tensors.front());
+  return one_or_list(tensors, is_list);
 }
 
-/// Reads an element, a partial index or a region of a tensor.
+/// A tensor with the first of its indices.
 struct TensorSlice {
   Tensor tensor;
   std::vector<Expr> indices;
 };
 
+/// Reads an element, a partial index or a region of a tensor.
 nb::object index_tensor(const Tensor& tensor, std::vector<Expr> before, nb::handle key) {
   std::vector<nb::object> items;
   if (PyTuple_Check(key.ptr())) {
@@ -157,7 +169,7 @@ nb::object index_tensor(const Tensor& tensor, std::vector<Expr> before, nb::hand
   return nb::cast(tensor(before, here()));
 }
 
-/// The arguments of a reduction: axis, condition and start values.
+/// The options of a reduction: its condition and initial values.
 te::ReduceOptions reduce_options(const std::optional<Operand>& where,
                                  const std::optional<OneOrMore<Operand>>& init) {
   te::ReduceOptions options;
@@ -199,10 +211,8 @@ void bind_reductions(nb::module_& te) {
   bind_reduction(
       te, "any", [](Op e, List axis, Options o) { return te::any(e, axis, o); },
       "The disjunction over reduction axes.");
-  te.def(
-      "min", [](Op a, Op b) { return tir::min(a, b); }, "a"_a, "b"_a);
-  te.def(
-      "max", [](Op a, Op b) { return tir::max(a, b); }, "a"_a, "b"_a);
+  te.def("min", &tir::min, "a"_a, "b"_a);
+  te.def("max", &tir::max, "a"_a, "b"_a);
 
   nb::class_<te::Reducer>(te, "Reducer", "A user-defined reduction of tuples.")
       .def(
@@ -210,9 +220,9 @@ void bind_reductions(nb::module_& te) {
           [](const te::Reducer& reducer, nb::handle source, const OneOrMore<IterVar>& axis,
              const std::optional<Operand>& where, const std::optional<OneOrMore<Operand>>& init) {
             const BodyResult sources = body_result(source, "a reducer");
-            std::vector<Expr> result =
+            const std::vector<Expr> result =
                 reducer(sources.exprs, axis.items, reduce_options(where, init), here());
-            return sources.is_list ? nb::cast(result) : nb::cast(result.at(0));
+            return one_or_list(result, sources.is_list);
           },
           "source"_a, "axis"_a, nb::kw_only(), "where"_a = nb::none(), "init"_a = nb::none(),
           "Reduces a tuple to one component per source, or a single expression.");
@@ -267,8 +277,7 @@ void bind_reductions(nb::module_& te) {
 
 }  // namespace
 
-void bind_operations(nb::module_& m, nb::module_& te) {
-  static_cast<void>(m);
+void bind_operations(nb::module_& te) {
   nb::class_<Axes>(te, "Axes", "Axes in order: `axes[0]` or `axes(0)`.")
       .def("__len__", [](const Axes& axes) { return axes.items.size(); })
       .def(

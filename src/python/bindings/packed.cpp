@@ -33,13 +33,15 @@ PackedFunctions& packed() {
   return functions;
 }
 
-/// Returns an array that refers to the elements of a tensor for the duration of a call.
-Array borrow(const DLTensor& tensor) {
+/// Returns an array that refers to the elements of a tensor. `loan` is copied, and destroyed with
+/// the last reference to the elements.
+Array borrow(const DLTensor& tensor, const std::shared_ptr<void>& loan) {
   struct Borrowed {
+    std::shared_ptr<void> loan;
     DLManagedTensor managed;
     std::vector<std::int64_t> shape, strides;
   };
-  auto borrowed = std::make_unique<Borrowed>();
+  auto borrowed = std::make_unique<Borrowed>(loan);
   borrowed->shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   borrowed->managed.dl_tensor = tensor;
   borrowed->managed.dl_tensor.shape = borrowed->shape.data();
@@ -56,7 +58,8 @@ Array borrow(const DLTensor& tensor) {
   return {std::move(array)};
 }
 
-nb::object to_object(const TenonValue& value, std::int32_t code) {
+nb::object to_object(const TenonValue& value, std::int32_t code,
+                     const std::shared_ptr<void>& loan) {
   switch (code) {
     case kTenonInt:
       return nb::int_(value.i);
@@ -65,7 +68,7 @@ nb::object to_object(const TenonValue& value, std::int32_t code) {
     case kTenonFloat:
       return nb::float_(value.f);
     case kTenonTensor:
-      return nb::cast(borrow(*static_cast<const DLTensor*>(value.p)));
+      return nb::cast(borrow(*static_cast<const DLTensor*>(value.p), loan));
     case kTenonNull:
       return nb::none();
     default:
@@ -77,14 +80,24 @@ std::int32_t call_packed(std::size_t entry, const TenonValue* args, const std::i
                          std::int32_t count) noexcept {
   const nb::gil_scoped_acquire gil;
   try {
-    std::optional<Callback> function;
+    std::optional<std::pair<std::string, Callback>> function;
     {
       const std::scoped_lock lock(packed().mutex);
-      function = packed().functions.at(entry).second;
+      function = packed().functions.at(entry);
     }
-    nb::list arguments;
-    for (std::int32_t n = 0; n < count; ++n) arguments.append(to_object(args[n], codes[n]));
-    (*function)(*arguments);
+    const auto loan = std::make_shared<char>();
+    {
+      nb::list arguments;
+      for (std::int32_t n = 0; n < count; ++n) arguments.append(to_object(args[n], codes[n], loan));
+      function->second(*arguments);
+    }
+    auto is_kept = [&] { return loan.use_count() > 1; };
+    if (is_kept()) PyGC_Collect();  // a reference cycle is not a use
+    if (is_kept())
+      throw RuntimeError("the Python function `" + function->first +
+                             "` kept an array argument, whose memory is valid until it returns; "
+                             "keep a copy, such as array.copy_to(cpu())",
+                         here());
     return kTenonOk;
   } catch (...) {
     const std::scoped_lock lock(packed().mutex);

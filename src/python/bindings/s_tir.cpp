@@ -64,10 +64,9 @@ s_tir::AnnotationValue to_annotation(nb::handle value) {
   } else if (const ExprRV * sampled; nb::try_cast(value, sampled, false) && sampled) {
     return *sampled;
   }
-  throw nb::type_error(
-      ("annotate: expected an int, a sampled value, a bool, a float or a str, got " +
-       std::string(nb::inst_name(value).c_str()))
-          .c_str());
+  throw type_error(
+      std::string("annotate: expected an int, a sampled value, a bool, a float or a str, got ") +
+      nb::inst_name(value).c_str());
 }
 
 s_tir::IndexMap to_index_map(const nb::callable& map, const std::string& what) {

@@ -6,7 +6,6 @@
 
 namespace tenon::python {
 
-using te::Operation;
 using te::Schedule;
 using te::Stage;
 using te::Tensor;
@@ -171,12 +170,6 @@ void bind_storage(nb::class_<Stage>& stage) {
           "Lets the compiler interchange, jam and vectorize the stage's serial loops.");
 }
 
-/// The operation or tensor that a stage lookup names.
-Operation key_operation(const std::variant<Tensor, Operation>& key) {
-  if (const auto* tensor = std::get_if<Tensor>(&key)) return tensor->op();
-  return std::get<Operation>(key);
-}
-
 }  // namespace
 
 void bind_schedules(nb::module_& te) {
@@ -209,17 +202,15 @@ void bind_schedules(nb::module_& te) {
   schedule
       .def(
           "__getitem__",
-          [](const Schedule& s, const std::variant<Tensor, Operation>& key) {
-            return s[te::StageKey(key_operation(key), here())];
+          [](const Schedule& s, const OperationLike& key) {
+            return s[te::StageKey(to_operation(key), here())];
           },
           "key"_a, "The stage of a tensor or an operation.")
       .def(
           "cache_read",
           [](const Schedule& s, const Tensor& tensor, const std::string& scope,
-             const OneOrMore<std::variant<Tensor, Operation>>& readers) {
-            std::vector<Operation> operations;
-            for (const auto& each : readers.items) operations.push_back(key_operation(each));
-            return s.cache_read(tensor, scope, operations, here());
+             const OneOrMore<OperationLike>& readers) {
+            return s.cache_read(tensor, scope, to_operations(readers), here());
           },
           "tensor"_a, "scope"_a, "readers"_a,
           "Makes `readers` read a copy of `tensor` in `scope`. Returns the copy.")
@@ -279,10 +270,8 @@ void bind_schedules(nb::module_& te) {
 
   te.def(
       "create_schedule",
-      [](const OneOrMore<std::variant<Tensor, Operation>>& outputs) {
-        std::vector<Operation> operations;
-        for (const auto& each : outputs.items) operations.push_back(key_operation(each));
-        return te::create_schedule(operations, here());
+      [](const OneOrMore<OperationLike>& outputs) {
+        return te::create_schedule(to_operations(outputs), here());
       },
       "outputs"_a, "Makes a schedule with a stage for every operation reached.");
   te.def("axis_separator", &te::axis_separator,

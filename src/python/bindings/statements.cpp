@@ -20,7 +20,7 @@ using tir::Var;
 
 namespace {
 
-void bind_buffers(nb::module_& m, nb::module_& tir) {
+void bind_buffers(nb::module_& tir) {
   using Indices = OneOrMore<Operand>;
   nb::class_<Buffer>(tir, "Buffer", "Typed, shaped, strided memory behind a data pointer.")
       .def_prop_ro("name", &Buffer::name)
@@ -105,7 +105,6 @@ void bind_buffers(nb::module_& m, nb::module_& tir) {
       "data"_a = nb::none(), "strides"_a = nb::tuple(), "elem_offset"_a = nb::none(),
       "scope"_a = "", "data_alignment"_a = 0, "offset_factor"_a = 0, "kind"_a = "default",
       "axis_separators"_a = std::vector<int>(), "Declares a buffer.");
-  static_cast<void>(m);
 }
 
 void bind_functions(nb::module_& m, nb::module_& tir) {
@@ -411,7 +410,7 @@ void bind_builder(nb::module_& tir) {
 }  // namespace
 
 void bind_statements(nb::module_& m, nb::module_& tir) {
-  bind_buffers(m, tir);
+  bind_buffers(tir);
   bind_functions(m, tir);
   bind_nodes(tir);
   bind_builder(tir);

@@ -7,7 +7,7 @@
 namespace tenon::python {
 
 void bind_types(nb::module_& m);
-void bind_expressions(nb::module_& m, nb::module_& tir);
+void bind_expressions(nb::module_& m);
 void bind_nodes(nb::module_& tir);
 void bind_statements(nb::module_& m, nb::module_& tir);
 

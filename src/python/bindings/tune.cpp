@@ -33,10 +33,8 @@ std::vector<Schedule> schedules_of(nb::handle result, nb::handle passed, const c
   } else if (const Schedule * one; nb::try_cast(result, one, false) && one) {
     list.push_back(*one);
   } else if (!nb::try_cast(result, list) || list.empty()) {
-    throw nb::type_error((std::string(what) +
-                          " must return a Schedule, a list of them or None, got " +
-                          nb::inst_name(result).c_str())
-                             .c_str());
+    throw type_error(std::string(what) + " must return a Schedule, a list of them or None, got " +
+                     nb::inst_name(result).c_str());
   }
   return list;
 }
@@ -74,41 +72,44 @@ Postprocessor postprocessor_of_function(const std::string& name, const nb::calla
           }};
 }
 
-/// The options of tuning that Python passes as keywords.
-tune::TuneOptions tune_options(const TargetLike& target, int max_trials_global,
-                               int num_trials_per_iter,
-                               const std::optional<std::variant<Space, nb::callable>>& space,
-                               const std::optional<std::filesystem::path>& work_dir,
-                               const std::string& task_name, std::uint64_t seed,
-                               const tune::MeasureOptions& measure,
-                               const tune::SearchOptions& search,
-                               const std::optional<std::vector<Postprocessor>>& postprocessors,
-                               const std::shared_ptr<tune::CostModel>& cost_model,
-                               const std::optional<nb::callable>& log, bool stop_on_interrupt) {
-  tune::TuneOptions options{.mod = {},
-                            .target = to_target(target),
-                            .max_trials_global = max_trials_global,
-                            .num_trials_per_iter = num_trials_per_iter,
-                            .work_dir = work_dir.value_or(std::filesystem::path()),
-                            .task_name = task_name,
-                            .seed = seed,
-                            .measure = measure,
-                            .search = search,
-                            .postprocessors = postprocessors,
-                            .cost_model = cost_model,
-                            .stop_on_interrupt = stop_on_interrupt};
-  if (space) {
-    const auto* made = std::get_if<Space>(&*space);
-    options.space = made ? *made : space_of_function(std::get<nb::callable>(*space));
-  }
-  if (log) {
-    options.log = [call = Callback(*log)](tune::LogLevel level, const std::string& line) {
-      static constexpr const char* kLevels[] = {"debug", "info", "warning"};
-      const nb::gil_scoped_acquire gil;
-      call(kLevels[static_cast<std::size_t>(level)], line);
-    };
-  }
+/// A field of an options aggregate, as a parameter of its name and default.
+template <class Options, class Value>
+struct Field {
+  const char* name;
+  Value Options::*member;
+  nb::arg_v arg() const { return nb::arg(name) = Options().*member; }
+};
+
+template <class Options, class... Values>
+Options options_of(const Field<Options, Values>&... fields, const Values&... values) {
+  Options options;
+  ((options.*fields.member = values), ...);
   return options;
+}
+
+/// Binds an options aggregate, made from its fields as keywords.
+template <class Options, class... Values>
+void bind_fields(nb::module_& tune, const char* name, const char* doc,
+                 const Field<Options, Values>&... fields) {
+  nb::class_<Options>(tune, name, doc)
+      .def(
+          "__init__",
+          [=](Options* self, const Values&... values) {
+            new (self) Options(options_of<Options, Values...>(fields..., values...));
+          },
+          nb::kw_only(), fields.arg()...);
+}
+
+/// Binds a function that makes a rule from the fields of its options.
+template <class Options, class... Values>
+void bind_rule(nb::module_& tune, const char* name, ScheduleRule (*make)(const Options&),
+               const Field<Options, Values>&... fields) {
+  tune.def(
+      name,
+      [=](const Values&... values) {
+        return make(options_of<Options, Values...>(fields..., values...));
+      },
+      fields.arg()...);
 }
 
 void bind_records(nb::module_& tune) {
@@ -171,52 +172,22 @@ void bind_records(nb::module_& tune) {
 }
 
 void bind_options(nb::module_& tune) {
-  using tune::MeasureOptions;
-  using tune::SearchOptions;
-  const MeasureOptions m;
-  nb::class_<MeasureOptions>(tune, "MeasureOptions", "Compilation, comparison and timing.")
-      .def(
-          "__init__",
-          [](MeasureOptions* self, int build_workers, int number, int repeat, double min_repeat_ms,
-             double slow_factor, double run_timeout_s, std::int64_t memory_limit_bytes,
-             double relative_tolerance, double absolute_tolerance, std::uint64_t seed) {
-            new (self) MeasureOptions{.build_workers = build_workers,
-                                      .number = number,
-                                      .repeat = repeat,
-                                      .min_repeat_ms = min_repeat_ms,
-                                      .slow_factor = slow_factor,
-                                      .run_timeout_s = run_timeout_s,
-                                      .memory_limit_bytes = memory_limit_bytes,
-                                      .relative_tolerance = relative_tolerance,
-                                      .absolute_tolerance = absolute_tolerance,
-                                      .seed = seed};
-          },
-          nb::kw_only(), "build_workers"_a = m.build_workers, "number"_a = m.number,
-          "repeat"_a = m.repeat, "min_repeat_ms"_a = m.min_repeat_ms,
-          "slow_factor"_a = m.slow_factor, "run_timeout_s"_a = m.run_timeout_s,
-          "memory_limit_bytes"_a = m.memory_limit_bytes,
-          "relative_tolerance"_a = m.relative_tolerance,
-          "absolute_tolerance"_a = m.absolute_tolerance, "seed"_a = m.seed);
-  const SearchOptions s;
-  nb::class_<SearchOptions>(tune, "SearchOptions", "The search between measurements.")
-      .def(
-          "__init__",
-          [](SearchOptions* self, int population, int generations, double share_of_best,
-             double mutation_probability, double share_of_neighbours, double epsilon,
-             int empty_rounds_before_stop, int workers) {
-            new (self) SearchOptions{.population = population,
-                                     .generations = generations,
-                                     .share_of_best = share_of_best,
-                                     .mutation_probability = mutation_probability,
-                                     .share_of_neighbours = share_of_neighbours,
-                                     .epsilon = epsilon,
-                                     .empty_rounds_before_stop = empty_rounds_before_stop,
-                                     .workers = workers};
-          },
-          nb::kw_only(), "population"_a = s.population, "generations"_a = s.generations,
-          "share_of_best"_a = s.share_of_best, "mutation_probability"_a = s.mutation_probability,
-          "share_of_neighbours"_a = s.share_of_neighbours, "epsilon"_a = s.epsilon,
-          "empty_rounds_before_stop"_a = s.empty_rounds_before_stop, "workers"_a = s.workers);
+  using M = tune::MeasureOptions;
+  bind_fields(tune, "MeasureOptions", "Compilation, comparison and timing.",
+              Field{"build_workers", &M::build_workers}, Field{"number", &M::number},
+              Field{"repeat", &M::repeat}, Field{"min_repeat_ms", &M::min_repeat_ms},
+              Field{"slow_factor", &M::slow_factor}, Field{"run_timeout_s", &M::run_timeout_s},
+              Field{"memory_limit_bytes", &M::memory_limit_bytes},
+              Field{"relative_tolerance", &M::relative_tolerance},
+              Field{"absolute_tolerance", &M::absolute_tolerance}, Field{"seed", &M::seed});
+  using S = tune::SearchOptions;
+  bind_fields(tune, "SearchOptions", "The search between measurements.",
+              Field{"population", &S::population}, Field{"generations", &S::generations},
+              Field{"share_of_best", &S::share_of_best},
+              Field{"mutation_probability", &S::mutation_probability},
+              Field{"share_of_neighbours", &S::share_of_neighbours}, Field{"epsilon", &S::epsilon},
+              Field{"empty_rounds_before_stop", &S::empty_rounds_before_stop},
+              Field{"workers", &S::workers});
   nb::class_<tune::CostModel>(tune, "CostModel", "Ranks candidates before they are measured.")
       .def_prop_ro("name", &tune::CostModel::name)
       .def("predict", &tune::CostModel::predict, "candidates"_a);
@@ -278,28 +249,18 @@ void bind_spaces(nb::module_& tune) {
       [](const TargetLike& t) { return tune::default_postprocessors(to_target(t)); },
       "target"_a = "llvm");
   tune.def("inline_constants", &tune::inline_constants);
-  tune.def(
-      "auto_inline",
-      [](bool into_producer) { return tune::auto_inline({.into_producer = into_producer}); },
-      "into_producer"_a = false);
-  tune.def(
-      "add_rfactor",
-      [](int max_jobs_per_core, int max_innermost_factor) {
-        return tune::add_rfactor(
-            {.max_jobs_per_core = max_jobs_per_core, .max_innermost_factor = max_innermost_factor});
-      },
-      "max_jobs_per_core"_a = 16, "max_innermost_factor"_a = 64);
-  tune.def(
-      "multi_level_tiling",
-      [](const std::string& structure, int max_innermost_factor,
-         const std::vector<int>& write_reuse_levels, std::optional<int> read_reuse_level) {
-        return tune::multi_level_tiling({.structure = structure,
-                                         .max_innermost_factor = max_innermost_factor,
-                                         .write_reuse_levels = write_reuse_levels,
-                                         .read_reuse_level = read_reuse_level});
-      },
-      "structure"_a = "SSRSRS", "max_innermost_factor"_a = 64,
-      "write_reuse_levels"_a = std::vector<int>{1, 2}, "read_reuse_level"_a = 3);
+  bind_rule(tune, "auto_inline", &tune::auto_inline,
+            Field{"into_producer", &tune::AutoInlineOptions::into_producer});
+  using R = tune::RFactorOptions;
+  bind_rule(tune, "add_rfactor", &tune::add_rfactor,
+            Field{"max_jobs_per_core", &R::max_jobs_per_core},
+            Field{"max_innermost_factor", &R::max_innermost_factor});
+  using T = tune::TilingOptions;
+  bind_rule(tune, "multi_level_tiling", &tune::multi_level_tiling,
+            Field{"structure", &T::structure},
+            Field{"max_innermost_factor", &T::max_innermost_factor},
+            Field{"write_reuse_levels", &T::write_reuse_levels},
+            Field{"read_reuse_level", &T::read_reuse_level});
   tune.def(
       "tiling_with_intrinsic",
       [](const std::string& intrinsic, const std::string& structure, int max_innermost_factor) {
@@ -307,27 +268,59 @@ void bind_spaces(nb::module_& tune) {
             intrinsic, {.structure = structure, .max_innermost_factor = max_innermost_factor});
       },
       "intrinsic"_a, "structure"_a = "SSRSRS", "max_innermost_factor"_a = 64);
-  tune.def(
-      "parallelize_vectorize_unroll",
-      [](int max_jobs_per_core, int max_vectorize_extent,
-         const std::vector<std::int64_t>& unroll_max_steps) {
-        return tune::parallelize_vectorize_unroll({.max_jobs_per_core = max_jobs_per_core,
-                                                   .max_vectorize_extent = max_vectorize_extent,
-                                                   .unroll_max_steps = unroll_max_steps});
-      },
-      "max_jobs_per_core"_a = 16, "max_vectorize_extent"_a = 64,
-      "unroll_max_steps"_a = std::vector<std::int64_t>{0, 16, 64, 512});
+  using P = tune::ParallelizeOptions;
+  bind_rule(tune, "parallelize_vectorize_unroll", &tune::parallelize_vectorize_unroll,
+            Field{"max_jobs_per_core", &P::max_jobs_per_core},
+            Field{"max_vectorize_extent", &P::max_vectorize_extent},
+            Field{"unroll_max_steps", &P::unroll_max_steps});
   tune.def("random_compute_location", &tune::random_compute_location);
 }
 
-/// Adds a function that takes the options of tuning after its own arguments.
-template <class Function, class... Extra>
-void def_tuning(nb::module_& tune, const char* name, Function function, const Extra&... extra) {
-  tune.def(name, function, extra..., "target"_a = "llvm", nb::kw_only(), "max_trials_global"_a = 64,
-           "num_trials_per_iter"_a = 64, "space"_a = nb::none(), "work_dir"_a = nb::none(),
-           "task_name"_a = "main", "seed"_a = 0, "measure"_a = tune::MeasureOptions(),
-           "search"_a = tune::SearchOptions(), "postprocessors"_a = nb::none(),
-           "cost_model"_a = nb::none(), "log"_a = nb::none(), "stop_on_interrupt"_a = true);
+/// Binds a function that tunes its first parameter, called `subject`, with options as keywords.
+template <class Subject>
+void bind_tuning(nb::module_& tune, const char* name, const char* subject,
+                 Database (*run)(const Subject&, tune::TuneOptions)) {
+  tune.def(
+      name,
+      [=](const Subject& tuned, const TargetLike& target, int max_trials_global,
+          int num_trials_per_iter, const std::optional<std::variant<Space, nb::callable>>& space,
+          const std::optional<std::filesystem::path>& work_dir, const std::string& task_name,
+          std::uint64_t seed, const tune::MeasureOptions& measure,
+          const tune::SearchOptions& search,
+          const std::optional<std::vector<Postprocessor>>& postprocessors,
+          const std::shared_ptr<tune::CostModel>& cost_model,
+          const std::optional<nb::callable>& log, bool stop_on_interrupt) {
+        tune::TuneOptions options{.mod = {},
+                                  .target = to_target(target),
+                                  .max_trials_global = max_trials_global,
+                                  .num_trials_per_iter = num_trials_per_iter,
+                                  .work_dir = work_dir.value_or(std::filesystem::path()),
+                                  .task_name = task_name,
+                                  .seed = seed,
+                                  .measure = measure,
+                                  .search = search,
+                                  .postprocessors = postprocessors,
+                                  .cost_model = cost_model,
+                                  .stop_on_interrupt = stop_on_interrupt};
+        if (space) {
+          const auto* made = std::get_if<Space>(&*space);
+          options.space = made ? *made : space_of_function(std::get<nb::callable>(*space));
+        }
+        if (log) {
+          options.log = [call = Callback(*log)](tune::LogLevel level, const std::string& line) {
+            static constexpr const char* kLevels[] = {"debug", "info", "warning"};
+            const nb::gil_scoped_acquire gil;
+            call(kLevels[static_cast<std::size_t>(level)], line);
+          };
+        }
+        const nb::gil_scoped_release release;
+        return run(tuned, std::move(options));
+      },
+      nb::arg(subject), "target"_a = "llvm", nb::kw_only(), "max_trials_global"_a = 64,
+      "num_trials_per_iter"_a = 64, "space"_a = nb::none(), "work_dir"_a = nb::none(),
+      "task_name"_a = "main", "seed"_a = 0, "measure"_a = tune::MeasureOptions(),
+      "search"_a = tune::SearchOptions(), "postprocessors"_a = nb::none(),
+      "cost_model"_a = nb::none(), "log"_a = nb::none(), "stop_on_interrupt"_a = true);
 }
 
 }  // namespace
@@ -346,38 +339,15 @@ void bind_tune(nb::module_& tune) {
       .def_ro("name", &Task::name)
       .def_ro("mod", &Task::mod)
       .def_ro("weight", &Task::weight);
-  using SpaceLike = const std::optional<std::variant<Space, nb::callable>>&;
-  using Folder = const std::optional<std::filesystem::path>&;
-  using Posts = const std::optional<std::vector<Postprocessor>>&;
-  using Model = const std::shared_ptr<tune::CostModel>&;
-  using Log = const std::optional<nb::callable>&;
-  def_tuning(
-      tune, "tune_tir",
-      [](const tir::IRModule& mod, const TargetLike& target, int max_trials_global,
-         int num_trials_per_iter, SpaceLike space, Folder work_dir, const std::string& task_name,
-         std::uint64_t seed, const tune::MeasureOptions& measure, const tune::SearchOptions& search,
-         Posts postprocessors, Model cost_model, Log log, bool stop_on_interrupt) {
-        tune::TuneOptions options =
-            tune_options(target, max_trials_global, num_trials_per_iter, space, work_dir, task_name,
-                         seed, measure, search, postprocessors, cost_model, log, stop_on_interrupt);
-        options.mod = mod;
-        const nb::gil_scoped_release release;
-        return tune::tune_tir(options);
-      },
-      "mod"_a);
-  def_tuning(
-      tune, "tune_tasks",
-      [](const std::vector<Task>& tasks, const TargetLike& target, int max_trials_global,
-         int num_trials_per_iter, SpaceLike space, Folder work_dir, const std::string& task_name,
-         std::uint64_t seed, const tune::MeasureOptions& measure, const tune::SearchOptions& search,
-         Posts postprocessors, Model cost_model, Log log, bool stop_on_interrupt) {
-        const tune::TuneOptions options =
-            tune_options(target, max_trials_global, num_trials_per_iter, space, work_dir, task_name,
-                         seed, measure, search, postprocessors, cost_model, log, stop_on_interrupt);
-        const nb::gil_scoped_release release;
-        return tune::tune_tasks(tasks, options);
-      },
-      "tasks"_a);
+  bind_tuning<tir::IRModule>(tune, "tune_tir", "mod",
+                             [](const tir::IRModule& mod, tune::TuneOptions options) {
+                               options.mod = mod;
+                               return tune::tune_tir(options);
+                             });
+  bind_tuning<std::vector<Task>>(tune, "tune_tasks", "tasks",
+                                 [](const std::vector<Task>& tasks, tune::TuneOptions options) {
+                                   return tune::tune_tasks(tasks, options);
+                                 });
   tune.def(
       "apply_best",
       [](const std::variant<Schedule, tir::IRModule>& mod, const Database& database,
