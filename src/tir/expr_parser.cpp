@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/nesting.h"
@@ -36,11 +37,6 @@ const Operator* find_operator(const Token& token, std::string_view Operator::*si
   return nullptr;
 }
 
-/// All comparisons are of one level, whatever their precedences in printed text.
-bool is_comparison(int precedence) {
-  return precedence == kComparison || precedence == kComparison - 1;
-}
-
 }  // namespace
 
 Value ExprParser::value() {
@@ -54,22 +50,23 @@ Value ExprParser::value() {
 Value ExprParser::binary(int loosest) {
   if (is_stack_low()) return with_deep_stack([&] { return binary(loosest); });
   std::optional<Value> a;
-  if (loosest >= kComparison && in_.is_name("not")) {
+  if (loosest >= kNegation && in_.is_name("not")) {
     const Token& token = in_.take();
     const NestingLevel nesting(depth_);
     if (nesting.is_too_deep()) syntax_error(token, kTooDeep);
-    const Value operand = binary(kComparison);
+    const Value operand = binary(kNegation);
     a = {at_token(token, [&] { return make_not(operand.e); })};
   } else {
     a = unary();
   }
-  for (;;) {
+  for (bool is_compared = false;;) {
     const Operator* op = find_operator(in_.peek(), &Operator::script);
     if (!op || op->precedence > loosest) return *a;
     const Token& token = in_.take();
+    if (op->precedence == kComparison && std::exchange(is_compared, true))
+      syntax_error(token, "comparisons are not chained; put the inner one in parentheses");
     // Operators associate to the left.
-    a = combine(token, *a,
-                binary(is_comparison(op->precedence) ? kComparison - 2 : op->precedence - 1));
+    a = combine(token, *a, binary(op->precedence - 1));
   }
 }
 

@@ -124,7 +124,7 @@ void ExprPrinter::expr(const Expr& e) {
       [&](const Binary& n) { binary(n); },
       [&](const Not& n) {
         if (!is_modern()) return form(forms.negation, n.a);
-        put("not "), operand(n.a, kComparison);
+        put("not "), operand(n.a, kNegation);
       },
       [&](const Select& n) { form(forms.select, n.condition, n.if_true, n.if_false); },
       [&](const Ramp& n) { form(forms.ramp, n.base, n.stride, n.lanes); },
@@ -253,7 +253,8 @@ void ExprPrinter::annotations(const Annotations& notes, const char* colon) {
 
 void ExprPrinter::operand(const Expr& e, int loosest) {
   const Binary* n = e.as<Binary>();
-  if (n && operator_of(n->op).precedence > loosest)
+  const int precedence = n ? operator_of(n->op).precedence : e.as<Not>() ? kNegation : 0;
+  if (precedence > loosest)
     put("(", e, ")");
   else
     expr(e);
@@ -264,8 +265,9 @@ void ExprPrinter::binary(const Binary& n) {
   const std::string_view sign = is_script() ? op.script : op.tvm;
   if (sign.empty()) return put(is_script() ? "T." : "", to_string(n.op), "(", n.a, ", ", n.b, ")");
   if (is_script()) {
-    // Operators are left-associative.
-    operand(n.a, op.precedence), put(" ", sign, " "), operand(n.b, op.precedence - 1);
+    // Operators are left-associative, but comparisons do not associate.
+    operand(n.a, op.precedence == kComparison ? kComparison - 1 : op.precedence);
+    put(" ", sign, " "), operand(n.b, op.precedence - 1);
     return;
   }
   const bool is_tight = sign == "*" || (sign == "/" && dialect_ == Dialect::Legacy);

@@ -12,7 +12,7 @@ struct Operator {
   /// The signs in TVM text, where parentheses enclose every operation, and in scripts. An operator
   /// without a sign is a function with the name to_string(op).
   std::string_view tvm, script;
-  /// The precedence in scripts; 1 binds tightest, and 0 is that of functions.
+  /// The precedence in scripts, as in Python; 1 binds tightest, and 0 is that of functions.
   int precedence;
 };
 
@@ -23,13 +23,16 @@ inline constexpr std::array kOperators = {
     Operator{BinaryOp::TruncDiv, "/", "", 0},  Operator{BinaryOp::TruncMod, "%", "", 0},
     Operator{BinaryOp::FloorDiv, "", "//", 1}, Operator{BinaryOp::FloorMod, "", "%", 1},
     Operator{BinaryOp::Min, "", "", 0},        Operator{BinaryOp::Max, "", "", 0},
-    Operator{BinaryOp::Eq, "==", "==", 4},     Operator{BinaryOp::Ne, "!=", "!=", 4},
+    Operator{BinaryOp::Eq, "==", "==", 3},     Operator{BinaryOp::Ne, "!=", "!=", 3},
     Operator{BinaryOp::Lt, "<", "<", 3},       Operator{BinaryOp::Le, "<=", "<=", 3},
     Operator{BinaryOp::Gt, ">", ">", 3},       Operator{BinaryOp::Ge, ">=", ">=", 3},
     Operator{BinaryOp::And, "&&", "and", 5},   Operator{BinaryOp::Or, "||", "or", 6}};
 
-/// The precedence of comparisons, which associate to the left. `not` binds less tightly.
-inline constexpr int kComparison = 4;
+/// The precedence of comparisons. In Python, `a < b == c` means `a < b and b == c`, so a comparison
+/// is never an operand of another one without parentheses.
+inline constexpr int kComparison = 3;
+/// The precedence of `not`.
+inline constexpr int kNegation = 4;
 
 constexpr const Operator& operator_of(BinaryOp op) {
   return kOperators[static_cast<std::size_t>(op)];

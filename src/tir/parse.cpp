@@ -122,12 +122,17 @@ class TextParser : public ExprParser {
     return buffers_.insert_or_assign(name.text, make_buffer(std::move(node))).first->second;
   }
 
+  /// Parses a binding. Its variable has the type of the value where the text states none, as in the
+  /// text of an expression.
   Expr let_expr() {
-    const Var v = variable();
+    const Token& name = in_.expect(Token::Kind::Name, "a variable");
+    std::optional<Var> v;
+    if (in_.is_sign(":") || scopes_.find<Var>(name.text)) v = Var::of(var(name));
     in_.expect("=");
     Expr value = expr();
+    if (!v) declare(v.emplace(name.text, value.dtype()));
     in_.expect_name("in");
-    return make_let(v, std::move(value), expr());
+    return at_token(name, [&] { return make_let(*v, std::move(value), expr()); });
   }
 
   // ---- statements ----

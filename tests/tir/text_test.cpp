@@ -11,6 +11,7 @@
 #include "tenon/tir/stmt.h"
 #include "tenon/tir/verify.h"
 #include "tenon_test_paths.h"
+#include "tests/common/operator_pairs.h"
 
 namespace tenon::tir {
 namespace {
@@ -111,6 +112,15 @@ TEST(Text, OneOperationStandsBetweenParentheses) {
   EXPECT_THROW(parse_expr("1 + 2"), TypeError);
   EXPECT_THROW(parse_expr("(1 + 2 + 3)"), TypeError);
   EXPECT_EQ(print_expr(parse_expr("((1 + 2) + 3)")), "((1 + 2) + 3)");
+}
+
+TEST(Text, PairsOfOperatorsParseToThemselves) {
+  const testing::PairOperands v;
+  const std::vector vars{v.x, v.y, v.z, v.p, v.q, v.r};
+  for (const Expr& pair : testing::operator_pairs(v)) {
+    const std::string text = print_expr(pair);
+    EXPECT_TRUE(structural_equal(pair, parse_expr(text, vars))) << text;
+  }
 }
 
 TEST(Legacy, ExpressionsPrintAsInOperations) {
