@@ -150,7 +150,10 @@ std::vector<std::pair<std::size_t, std::size_t>> physical_groups(const BufferNod
 }  // namespace
 
 std::vector<Expr> element_offset(const Buffer& buffer, const std::vector<Expr>& indices) {
-  internal_check(indices.size() == buffer->shape.size(), "an index of the wrong rank");
+  if (indices.size() != buffer->shape.size())
+    throw TypeError("an access of buffer `" + buffer->name + "`: it has " +
+                    std::to_string(buffer->rank()) + " dimensions, got " +
+                    std::to_string(indices.size()) + " indices");
   std::vector<Expr> physical;
   for (auto [first, last] : physical_groups(*buffer.get())) {
     Expr offset = physical.empty() ? buffer->elem_offset : make_int(buffer->elem_offset.dtype(), 0);

@@ -11,6 +11,7 @@
 #include "tenon/tir/print.h"
 #include "tir/finish_node.h"
 #include "tir/node_pool.h"
+#include "tir/operands.h"
 #include "tir/small_integers.h"
 
 namespace tenon::tir {
@@ -56,6 +57,13 @@ void require_same_type(std::string_view what, const Expr& a, const Expr& b) {
   throw TypeError("the operands of " + std::string(what) + " have different types, " +
                   a.dtype().str() + " and " + b.dtype().str() + ": " + print_expr(a) + " and " +
                   print_expr(b));
+}
+
+void require_vector(std::string_view what, const Expr& element, int lanes) {
+  if (element.dtype().is_scalar() && lanes > 1) return;
+  throw TypeError("a " + std::string(what) + " needs a scalar and more than one lane, got `" +
+                  print_expr(element) + "` of " + element.dtype().str() + " and " +
+                  std::to_string(lanes) + (lanes == 1 ? " lane" : " lanes"));
 }
 
 void require_bool(std::string_view what, const Expr& e) {
@@ -178,7 +186,7 @@ const std::optional<ThreadTag>& IterVar::thread() const { return node_->thread; 
 
 Expr make_int(DataType type, std::int64_t value) {
   if (type.is_vector()) return make_broadcast(make_int(type.element(), value), type.lanes);
-  internal_check(type.is_integral(), "an integer constant of a type that is no integer");
+  if (!type.is_integral()) throw TypeError("an integer constant cannot be of type " + type.str());
   value = type.is_bool() ? value != 0 : wrap(value, type);
   if (const ExprNode* known = find_small_integer(type, value))
     return Expr(Shared<const ExprNode>::of_static(*known));
@@ -187,7 +195,7 @@ Expr make_int(DataType type, std::int64_t value) {
 
 Expr make_float(DataType type, double value) {
   if (type.is_vector()) return make_broadcast(make_float(type.element(), value), type.lanes);
-  internal_check(type.is_floating(), "a floating constant of a type that is no float");
+  if (!type.is_floating()) throw TypeError("a floating constant cannot be of type " + type.str());
   // Uses a single NaN, so that all NaNs print alike.
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
   return make(type, FloatImm{interp::fit(interp::floating(value), type).d});
@@ -232,21 +240,19 @@ Expr make_select(Expr condition, Expr if_true, Expr if_false) {
 
 Expr make_ramp(Expr base, Expr stride, int lanes) {
   require_same_type("ramp", base, stride);
-  internal_check(base.dtype().is_scalar() && lanes > 1,
-                 "a ramp needs a scalar base and more than one lane");
+  require_vector("ramp", base, lanes);
   DataType type = base.dtype().with_lanes(lanes);
   return make(type, Ramp{std::move(base), std::move(stride), lanes});
 }
 
 Expr make_broadcast(Expr value, int lanes) {
-  internal_check(value.dtype().is_scalar() && lanes > 1,
-                 "a broadcast needs a scalar and more than one lane");
+  require_vector("broadcast", value, lanes);
   DataType type = value.dtype().with_lanes(lanes);
   return make(type, Broadcast{std::move(value), lanes});
 }
 
 Expr make_shuffle(std::vector<Expr> vectors, std::vector<Expr> indices) {
-  internal_check(!vectors.empty() && !indices.empty(), "a shuffle needs vectors and indices");
+  if (vectors.empty() || indices.empty()) throw TypeError("a shuffle needs vectors and indices");
   DataType type = vectors.front().dtype().element().with_lanes(static_cast<int>(indices.size()));
   return make(type, Shuffle{std::move(vectors), std::move(indices)});
 }
@@ -270,14 +276,18 @@ Expr make_call(DataType type, const std::variant<Intrin, ExternCallee>& callee,
   return make(type, Call{callee, std::move(args)});
 }
 
+int lanes_of_access(const Buffer& buffer, const std::vector<Expr>& indices) {
+  if (indices.empty()) return buffer->dtype.lanes;
+  for (std::size_t n = 0; n + 1 < indices.size(); ++n)
+    if (indices[n].dtype().is_vector())
+      throw TypeError("an access of buffer `" + buffer->name +
+                      "`: only the last index may be a vector, and index " + std::to_string(n) +
+                      " is `" + print_expr(indices[n]) + "`");
+  return buffer->dtype.lanes * indices.back().dtype().lanes;
+}
+
 Expr make_load(Buffer buffer, std::vector<Expr> indices) {
-  DataType type = buffer->dtype;
-  if (!indices.empty()) {
-    for (std::size_t n = 0; n + 1 < indices.size(); ++n)
-      internal_check(indices[n].dtype().is_scalar(),
-                     "only the last index of a load may be a vector");
-    type = type.with_lanes(type.lanes * indices.back().dtype().lanes);
-  }
+  const DataType type = buffer->dtype.with_lanes(lanes_of_access(buffer, indices));
   return make(type, Load{std::move(buffer), std::move(indices)});
 }
 

@@ -18,6 +18,9 @@ std::optional<Expr> fold_conversion(DataType type, const Expr& e);
 /// Returns the folded call; nullopt unless all arguments are constants.
 std::optional<Expr> fold_call(DataType type, Intrin intrin, std::initializer_list<Expr> args);
 
+/// Returns the number of lanes of an access. TypeError unless only the last index is a vector.
+int lanes_of_access(const Buffer& buffer, const std::vector<Expr>& indices);
+
 /// Runs a construction and adds the user's line to a TypeError that has none.
 template <class F>
 auto at(const SourceLocation& where, F construct) {

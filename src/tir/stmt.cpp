@@ -8,6 +8,7 @@
 #include "tenon/tir/print.h"
 #include "tir/contents_in.h"
 #include "tir/node_pool.h"
+#include "tir/operands.h"
 
 namespace tenon::tir {
 
@@ -78,8 +79,7 @@ Stmt make_seq(std::vector<Stmt> stmts) {
 }
 
 Stmt make_store(Buffer buffer, Expr value, std::vector<Expr> indices) {
-  int lanes = buffer->dtype.lanes;
-  if (!indices.empty()) lanes *= indices.back().dtype().lanes;
+  const int lanes = lanes_of_access(buffer, indices);
   if (value.dtype().lanes == 1 && lanes > 1) value = make_broadcast(value, lanes);
   if (value.dtype() != buffer->dtype.with_lanes(lanes))
     throw TypeError("a store into buffer `" + buffer->name + "` of " + buffer->dtype.str() +

@@ -7,6 +7,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/stmt.h"
 #include "tenon/tir/walk.h"
+#include "tests/common/operator_pairs.h"
 
 namespace tenon::s_tir {
 namespace {
@@ -126,6 +127,30 @@ TEST(Script, StatementsAndExpressions) {
     A[i, 0:8:2] = A[i, T.ramp(x, i, 4)]
 )";
   EXPECT_EQ(reprinted(text), text);
+}
+
+TEST(Script, PairsOfOperatorsParseToThemselvesInBothStyles) {
+  const testing::PairOperands v;
+  PrimFunc func = parsed("B[0] = 1.0");
+  func.params.insert(func.params.end(), {v.x, v.y, v.z, v.p, v.q, v.r});
+  for (const Expr& pair : testing::operator_pairs(v)) {
+    func.body = rewrite(parsed("B[0] = 1.0").body, [&](const Store&, const Stmt&) {
+      return std::optional(make_evaluate(pair));
+    });
+    for (const ScriptStyle style : {ScriptStyle::V09, ScriptStyle::Modern}) {
+      const std::string text = print_script(func, style);
+      const PrimFunc again = parse_script(text).functions.begin()->second;
+      EXPECT_TRUE(structural_equal(func, again)) << text;
+    }
+  }
+}
+
+TEST(Script, ComparisonsThatAreOperandsStandInParentheses) {
+  const Var x("x"), y("y"), p("p", Bool());
+  EXPECT_EQ(print_script(p == (x < y)), "p == (x < y)");
+  EXPECT_EQ(print_script((x < y) == p), "(x < y) == p");
+  EXPECT_EQ(print_script((!p) == p), "(not(p)) == p");
+  EXPECT_EQ(print_script(!(p == p)), "not(p == p)");
 }
 
 TEST(Script, ConstantsSayTheirType) {
@@ -266,7 +291,7 @@ struct Wrong {
   const char *lines, *error;
 };
 
-class WrongScript : public testing::TestWithParam<Wrong> {};
+class WrongScript : public ::testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongScript, IsToldWithItsPlace) {
   EXPECT_EQ(error(function(GetParam().lines)), std::string("script, line ") + GetParam().error);
@@ -298,6 +323,14 @@ const Wrong kWrong[] = {
     {"B[0] = 4 / 2",
      "3, column 14: `/` is for floats; integers are divided by `//`, or by "
      "T.truncdiv"},
+    {"B[0] = T.cast(0 < 1 < 2, \"float32\")",
+     "3, column 25: comparisons are not chained; put the inner one in parentheses"},
+    {"A[0:4, 0] = T.broadcast(1.0, 4)",
+     "3, column 15: an access of buffer `A`: only the last index may be a vector, and index 0 is "
+     "`ramp(0, 1, 4)`"},
+    {"B[0] = T.cast(A[T.ramp(0, 1, 4), 0] , \"float32x4\")",
+     "3, column 19: an access of buffer `A`: only the last index may be a vector, and index 0 is "
+     "`ramp(0, 1, 4)`"},
     {"B[0] = T.int8(300)", "3, column 12: 300 does not fit int8"},
     {"C = T.alloc_buffer([4], dtype=\"float33\")", "3, column 35: there is no type float33"},
     {"B[0] = \"abc", "3, column 12: a string without an end"},
@@ -339,7 +372,7 @@ const Wrong kWrong[] = {
      "3, column 12: expected the number of lanes, a constant of 2 or more"},
 };
 
-INSTANTIATE_TEST_SUITE_P(All, WrongScript, testing::ValuesIn(kWrong));
+INSTANTIATE_TEST_SUITE_P(All, WrongScript, ::testing::ValuesIn(kWrong));
 
 TEST(Script, AnythingThatIsNoScriptIsRefused) {
   EXPECT_EQ(error(""), "script, line 1, column 1: expected `def`, got the end");
