@@ -209,17 +209,36 @@ Expr constant(DataType type, const std::variant<std::int64_t, double>& value) {
   return make_int(type, std::get<std::int64_t>(value));
 }
 
+/// Returns the variables of a reducer that are not its operands: axes and parameters.
+std::vector<Var> parameters_of(const CommReducerNode& reducer) {
+  std::vector<Var> result;
+  for (const std::vector<Expr>* values : {&reducer.result, &reducer.identity})
+    for (const Expr& value : *values)
+      for (const Var& var : free_vars(value)) {
+        const auto is_var = [&](const Var& other) { return other.same_as(var); };
+        if (std::ranges::none_of(reducer.lhs, is_var) &&
+            std::ranges::none_of(reducer.rhs, is_var) && std::ranges::none_of(result, is_var))
+          result.push_back(var);
+      }
+  return result;
+}
+
 class Trial {
  public:
   Trial(const CommReducerNode& reducer, std::span<const Expr> sources, bool has_init,
         ReductionChange change)
-      : reducer_(reducer), has_init_(has_init), change_(change) {
+      : general_(reducer),
+        parameters_(parameters_of(reducer)),
+        reducer_(reducer),
+        has_init_(has_init),
+        change_(change) {
     const std::set<double> thresholds = thresholds_of(reducer);
     for (const Expr& source : sources) samples_.push_back(samples_of(source, thresholds));
   }
 
   std::optional<std::string> run() {
     for (int n = 0; n < kTrials; ++n) {
+      draw_parameters();
       const Terms terms = draw(samples_, 3, !change_.ignores_ties, numbers_);
       start_ = has_init_ ? draw(samples_, 1, true, numbers_).front() : Tuple(reducer_.identity);
       largest_ = 1;
@@ -235,6 +254,7 @@ class Trial {
 
   bool is_neutral() {
     for (int n = 0; n < kTrials; ++n) {
+      draw_parameters();
       const Tuple term = draw(samples_, 1, true, numbers_).front();
       if (differ(combine(reducer_.identity, term), term)) return false;
     }
@@ -242,6 +262,26 @@ class Trial {
   }
 
  private:
+  /// Gives each parameter of the reducer a value.
+  void draw_parameters() {
+    if (parameters_.empty()) return;
+    VarMap values;
+    parameters_text_.clear();
+    for (const Var& var : parameters_) {
+      const Tuple candidates = samples_of(var, {}).values;
+      const Expr value = candidates.empty()
+                             ? make_int(var.dtype(), static_cast<std::int64_t>(numbers_.below(9)))
+                             : candidates[numbers_.below(candidates.size())];
+      set(values, var, value);
+      parameters_text_ += "with " + var.name() + " = " + print_expr(value) + ", ";
+    }
+    for (std::size_t k = 0; k < general_.result.size(); ++k) {
+      reducer_.result[k] = substitute(general_.result[k], values);
+      const Expr identity = substitute(general_.identity[k], values);
+      reducer_.identity[k] = constant(identity.dtype(), evaluate(identity));
+    }
+  }
+
   std::optional<std::string> reordered(const Terms& terms) const {
     const Tuple in_order = fold(start_, terms);
     for (std::size_t n = 0; n + 1 < terms.size(); ++n) {
@@ -284,8 +324,8 @@ class Trial {
   }
 
   std::string beginning(std::span<const Tuple> terms, const Tuple& result) const {
-    return "from " + text(start_) + ", the terms " + text(terms) + " give " + text(result) +
-           " one after another";
+    return parameters_text_ + "from " + text(start_) + ", the terms " + text(terms) + " give " +
+           text(result) + " one after another";
   }
 
   /// Returns a partial result.
@@ -338,7 +378,11 @@ class Trial {
     return type.is_bfloat() ? 0x1p-8 : 0x1p-11;
   }
 
-  const CommReducerNode& reducer_;
+  const CommReducerNode& general_;
+  const std::vector<Var> parameters_;
+  std::string parameters_text_;
+  /// The reducer with values for its parameters.
+  CommReducerNode reducer_;
   const bool has_init_;
   const ReductionChange change_;
   std::vector<Samples> samples_;

@@ -4,6 +4,7 @@
 #include <ranges>
 #include <unordered_set>
 
+#include "te/operations/body.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
@@ -216,8 +217,9 @@ class BlockMaker {
   Stmt reduction(const Operation& op, const Compute& n, const std::vector<IterVar>& axes,
                  const std::vector<Range>& domains, const std::vector<Var>& loops) {
     const ReduceNode& reduce = *n.reduction();
-    const CommReducerNode& combiner = *reduce.combiner;
     Frame f = frame(op.name(), n, axes, domains);
+    const CommReducer combiner =
+        map_reducer(reduce.combiner, [&](const Expr& e) { return remapped(e, f.axes); });
     std::vector<Stmt> inits;
     std::vector<Buffer> buffers;
     VarMap operands;
@@ -225,13 +227,13 @@ class BlockMaker {
     for (std::size_t k = 0; k < count; ++k) {
       buffers.push_back(buffer_of(op.output(static_cast<int>(k))));
       const Expr start =
-          reduce.init.empty() ? combiner.identity[k] : remapped(reduce.init[k], f.axes);
+          reduce.init.empty() ? combiner->identity[k] : remapped(reduce.init[k], f.axes);
       inits.push_back(make_store(buffers[k], start, f.indices));
-      set(operands, combiner.lhs[k], make_load(buffers[k], f.indices));
-      set(operands, combiner.rhs[k], remapped(reduce.source[k], f.axes));
+      set(operands, combiner->lhs[k], make_load(buffers[k], f.indices));
+      set(operands, combiner->rhs[k], remapped(reduce.source[k], f.axes));
     }
     std::vector<Expr> values;
-    for (const Expr& e : combiner.result) values.push_back(substitute(e, operands));
+    for (const Expr& e : combiner->result) values.push_back(substitute(e, operands));
     f.block.init = make_seq(std::move(inits));
     Stmt update = stored(buffers, values, f.indices);
     const Expr condition = remapped(reduce.condition, f.axes);

@@ -32,8 +32,10 @@ class FreeVars {
       expr(let->body);
       return;
     }
-    if (const Reduce* reduce = e.as<Reduce>())
+    if (const Reduce* reduce = e.as<Reduce>()) {
       for (const IterVar& axis : reduce->reduction->axis) seen_.insert(&axis.var().node());
+      reducer(*reduce->reduction->combiner);
+    }
     for_each_child(e, [&](const Expr& c) { expr(c); });
   }
 
@@ -74,6 +76,13 @@ class FreeVars {
   }
 
  private:
+  void reducer(const CommReducerNode& n) {
+    for (const std::vector<Var>* operands : {&n.lhs, &n.rhs})
+      for (const Var& operand : *operands) seen_.insert(&operand.node());
+    for (const std::vector<Expr>* values : {&n.result, &n.identity})
+      for (const Expr& value : *values) expr(value);
+  }
+
   /// Visits a view. Variables that are its sizes, strides or offset are defined inside it only.
   void view(const BufferView& n) {
     for (const Range& range : n.region) expr(range.min), expr(range.extent);

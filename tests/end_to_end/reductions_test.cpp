@@ -225,6 +225,85 @@ TEST(ReductionTest, WhoseExtentDependsOnTheRow) {
   }
 }
 
+/// Rows of a matrix, of which the first two are summed and the others reduced to their largest
+/// element.
+struct OwnReducerTest : ::testing::Test {
+  te::Tensor A = te::placeholder({7, 23}, "A", Int(32));
+  te::IterVar k = te::reduce_axis({0, 23}, "k");
+  te::Tensor B = te::compute(
+      {7}, {"i"},
+      [&](Var i) {
+        const te::Reducer reducer = te::comm_reducer(
+            [i](std::span<const Var> x, std::span<const Var> y) {
+              return std::vector<Expr>{select(i < 2, x[0] + y[0], max(x[0], y[0]))};
+            },
+            [i](std::span<const DataType>) {
+              return std::vector<Expr>{select(i < 2, 0, min_value(Int(32)))};
+            },
+            "sum_or_max");
+        return reducer(A(i, k), {k});
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+};
+
+TEST_F(OwnReducerTest, UsesAnAxisOfTheCache) {
+  const te::Tensor cache = s.cache_write(B, "local");
+  s[cache].split(s[cache].axis(0), 3);
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+}
+
+TEST_F(OwnReducerTest, UsesAnAxisThatIsSplit) {
+  const auto [outer, inner] = s[B].split(s[B].axis(0), 3);
+  s[B].reorder({outer, k, inner}).vectorize(inner);
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+}
+
+TEST_F(OwnReducerTest, UsesAnAxisOfThePartialResults) {
+  const auto [outer, inner] = s[B].split(k, 6);
+  const te::Tensor partial = s.rfactor(B, outer);
+  s[partial].parallel(s[partial].axis(0));
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+}
+
+TEST_F(OwnReducerTest, UsesAnIteratorOfABlock) {
+  const tir::PrimFunc func = te::create_prim_func({A, B});
+  const Arguments plain = make_arguments({A, B}), blocks = make_arguments({A, B});
+  tir::evaluate(lower_to_loops(s, {A, B}), plain.values);
+  tir::evaluate(func, blocks.values);
+  for (int i = 0; i < 7; ++i)
+    EXPECT_EQ(reinterpret_cast<const int*>(plain.arrays[1]->data())[i],
+              reinterpret_cast<const int*>(blocks.arrays[1]->data())[i]);
+}
+
+TEST_F(OwnReducerTest, ThatUsesAnAxisIsNotCombinedByThreads) {
+  s[B].bind(k, te::thread_axis("threadIdx.x"));
+  try {
+    lower(s, {A, B});
+    FAIL() << "accepted";
+  } catch (const ScheduleError& error) {
+    EXPECT_NE(error.sentence().find("its reducer `sum_or_max` uses axis `i`"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(ReductionTest, MayUseAParameterInItsReducer) {
+  const Var n = te::var("n");
+  const te::Tensor A = te::placeholder({7, 23}, "A", Int(32));
+  const te::IterVar k = te::reduce_axis({0, 23}, "k");
+  const te::Reducer clamped = te::comm_reducer(
+      [&](std::span<const Var> x, std::span<const Var> y) {
+        return std::vector<Expr>{max(max(x[0], y[0]), n)};
+      },
+      [&](std::span<const DataType>) { return std::vector<Expr>{n}; }, "clamped");
+  const te::Tensor B = te::compute(
+      {7}, {"i"}, [&](Var i) { return clamped(A(i, k), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  const te::Tensor cache = s.cache_write(B, "local");
+  s[cache].split(s[cache].reduce_axis(0), 4);
+  EXPECT_EQ(compare_with_default(s, {n, A, B}), "");
+}
+
 TEST(ReductionTest, OfNothingIsTheIdentity) {
   te::Tensor A = te::placeholder({4, 4}, "A", Int(32));
   te::IterVar k = te::reduce_axis({3, 3}, "k");

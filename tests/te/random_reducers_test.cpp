@@ -79,14 +79,18 @@ class Generator {
 
   /// A reducer of one component.
   Reducer reducer(const std::function<Expr(Expr, Expr)>& combine, std::int64_t identity) const {
+    return reducer(combine, constant(identity));
+  }
+  static Reducer reducer(const std::function<Expr(Expr, Expr)>& combine, const Expr& identity) {
     return comm_reducer([=](Args x, Args y) { return List{combine(x[0], y[0])}; },
-                        [=, this](std::span<const DataType>) { return List{constant(identity)}; },
-                        "r");
+                        [=](std::span<const DataType>) { return List{identity}; }, "r");
   }
 
-  Reducer any_reducer() {
+  /// A reducer that may use an axis.
+  Reducer any_reducer(const Var& row) {
     const Expr none = constant(0), limit = constant(100);
-    const int kind = below(8);
+    const Expr is_even = tir::floormod(row, 2) == 0, own = tir::cast(none.dtype(), row);
+    const int kind = below(10);
     note("reducer " + std::to_string(kind));
     switch (kind) {
       case 0:
@@ -103,6 +107,11 @@ class Generator {
         return reducer([=](Expr x, Expr y) { return tir::select(x != none, x, y); }, 0);
       case 6:
         return reducer([=](Expr x, Expr y) { return tir::select(y != none, y, x); }, 0);
+      case 7:
+        return reducer([=](Expr x, Expr y) { return tir::select(is_even, x + y, tir::max(x, y)); },
+                       tir::select(is_even, none, tir::min_value(none.dtype())));
+      case 8:
+        return reducer([=](Expr x, Expr y) { return tir::max(x + y, own); }, own);
       default:
         return reducer([](Expr x, Expr y) { return x * 3 + y; }, 0);
     }
@@ -144,7 +153,6 @@ class Generator {
           },
           "R");
     }
-    const Reducer any = any_reducer();
     ReduceOptions options;
     if (chance(3)) options.init = {Expr(3)};
     const auto make = [&](const std::function<Expr(Var)>& body) {
@@ -154,16 +162,18 @@ class Generator {
     if (kind == 2) {
       return make([&](Var i) {
         IterVar limited = reduce_axis({0, tir::min(i + 1, m)}, "limited");
-        return any(A(i, limited), {limited}, options);
+        return any_reducer(i)(A(i, limited), {limited}, options);
       });
     }
     if (kind == 3) {
       IterVar inner = reduce_axis({0, k + 1}, "inner");
-      return make([&](Var i) { return any(A(i, k) * A(i, inner), {k, inner}, options); });
+      return make([&](Var i) {
+        return any_reducer(i)(A(i, k) * A(i, inner), {k, inner}, options);
+      });
     }
     return make([&](Var i) {
       if (chance(2)) options.where = k <= i;
-      return any(A(r, k) + cast(A.dtype(), i), {r, k}, options);
+      return any_reducer(i)(A(r, k) + cast(A.dtype(), i), {r, k}, options);
     });
   }
 

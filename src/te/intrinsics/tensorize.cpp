@@ -4,6 +4,7 @@
 #include <array>
 
 #include "te/loops/compute_nest.h"
+#include "te/operations/body.h"
 #include "te/relations/propagate.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/element_differs.h"
@@ -494,7 +495,10 @@ class Check {
       old.push_back(make_load(expected_[k], loops.indices));
       values.push_back(on_views(reduction ? reduction->source[k] : op_.body[k], loops.vars));
     }
-    if (reduction) values = combine(*reduction->combiner, old, values);
+    if (reduction)
+      values = combine(
+          *map_reducer(reduction->combiner, [&](const Expr& e) { return on_views(e, loops.vars); }),
+          old, values);
     Stmt stores = store_together(expected_, std::move(values), loops.indices);
     const Expr condition = reduction ? on_views(reduction->condition, loops.vars) : make_true();
     if (!is_true(condition)) stores = make_stmt(If{condition, stores, std::nullopt});

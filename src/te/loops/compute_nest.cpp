@@ -6,6 +6,7 @@
 #include "te/loops/loop_nest.h"
 #include "te/loops/program.h"
 #include "te/loops/thread_reduce.h"
+#include "te/operations/body.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/walk.h"
 
@@ -380,6 +381,8 @@ Stmt make_zeros(const FrozenStage& stage, const Program& program, const LoopNest
 ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
                              const ComputeNest& nest) {
   const ReduceNode& reduction = *stage.op.as<Compute>()->reduction();
+  const CommReducer reducer = map_reducer(
+      reduction.combiner, [&](const Expr& e) { return program.lower(e, nest.main.vars); });
   const std::vector<Buffer> buffers = output_buffers(stage, program);
 
   const std::vector<Expr> init_indices = element_indices(stage, program, nest.init->vars);
@@ -396,7 +399,7 @@ ReductionBody make_reduction(const FrozenStage& stage, const Program& program,
     old_values.push_back(make_load(buffers[k], indices));
     sources.push_back(program.lower(reduction.source[k], nest.main.vars));
   }
-  Stmt update = store_together(buffers, combine(*reduction.combiner, old_values, sources), indices);
+  Stmt update = store_together(buffers, combine(*reducer, old_values, sources), indices);
   const Expr condition = program.lower(reduction.condition, nest.main.vars);
   if (!is_true(condition)) update = make_stmt(If{condition, update, std::nullopt});
   return {make_seq(std::move(inits)), update};

@@ -56,6 +56,25 @@ void check_not_in_virtual_threads(const StageGraph& graph, StageId id, const Bou
   }
 }
 
+/// Rejects a reducer that uses an axis of the operation. Threads combine their results after loops
+/// have become threads, when the axis is no longer a variable.
+void check_reducer_uses_no_axis(const FrozenStage& stage, const CommReducerNode& reducer) {
+  for (const std::vector<Expr>* values : {&reducer.result, &reducer.identity})
+    for (const Expr& value : *values)
+      for (const IterVar& axis : stage.op.axis()) {
+        if (!uses_var(value, axis.var())) continue;
+        const auto leaf = std::ranges::find_if(stage.leaf_iter_vars, [&](const IterVar& reduced) {
+          return reduced.kind() == IterKind::Reduce && is_bound(stage, reduced);
+        });
+        throw ScheduleError(
+            "bind of the reduction " + describe(stage, *leaf) + " to a thread: its reducer `" +
+                reducer.name + "` uses axis `" + axis.name() +
+                "`, but threads combine the values of all elements alike; make the value of the "
+                "axis a component of the reduction",
+            stage.thread_mark_of(*leaf)->where);
+      }
+}
+
 Expr first_element(const Buffer& buffer) { return make_load(buffer, {Expr(0)}); }
 
 /// Whether the condition is defined for all values of its variables: no loads, and divisions only
@@ -274,7 +293,9 @@ Stmt ThreadReduction::around(const Stmt& own_loops) const {
 }
 
 ThreadReduction make_thread_reduction(StageId stage, const Program& program, const LoopNest& nest) {
+  const FrozenStage& reduced = program.graph.stage(stage);
   check_not_in_virtual_threads(program.graph, stage, program.bounds);
+  check_reducer_uses_no_axis(reduced, *reduced.op.as<Compute>()->reduction()->combiner);
   return ThreadReductionMaker(stage, program, nest).make();
 }
 

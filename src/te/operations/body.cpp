@@ -28,6 +28,14 @@ bool map_list(std::vector<Expr>& list, tir::ExprMap f) {
 
 }  // namespace
 
+CommReducer map_reducer(const CommReducer& reducer, tir::ExprMap f) {
+  CommReducerNode changed = *reducer;
+  const bool results = map_list(changed.result, f);
+  const bool identities = map_list(changed.identity, f);
+  if (!results && !identities) return reducer;
+  return std::make_shared<const CommReducerNode>(std::move(changed));
+}
+
 std::vector<Expr> components_of(const std::shared_ptr<const ReduceNode>& reduction) {
   std::vector<Expr> bodies;
   for (std::size_t n = 0; n < reduction->source.size(); ++n)
@@ -62,11 +70,14 @@ std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
     return result;
   }
   ReduceNode changed = *reduce->reduction;
+  changed.combiner = map_reducer(changed.combiner, f);
+  const bool reducer = changed.combiner != reduce->reduction->combiner;
   const bool sources = map_list(changed.source, f);
   const bool inits = map_list(changed.init, f);
   const bool axes = domains == ReduceDomains::Mapped && map_domains(changed.axis, f);
   Expr condition = f(changed.condition);
-  if (!sources && !inits && !axes && condition.same_as(changed.condition)) return bodies;
+  if (!reducer && !sources && !inits && !axes && condition.same_as(changed.condition))
+    return bodies;
   changed.condition = std::move(condition);
   return components_of(std::make_shared<const ReduceNode>(std::move(changed)));
 }

@@ -12,10 +12,15 @@ namespace tenon::te {
 /// Mapped: an axis whose range changes is recreated.
 enum class ReduceDomains : std::uint8_t { Kept, Mapped };
 
-/// Applies f to every body or, for components of a reduction, to its sources, inits, condition and
-/// (if mapped) the ranges of its axes. Bodies that do not change are returned as the same handles.
+/// Applies f to every body or, for components of a reduction, to its reducer, sources, inits,
+/// condition and (if mapped) the ranges of its axes. Bodies that do not change are returned as the
+/// same handles.
 std::vector<Expr> map_bodies(const std::vector<Expr>& bodies, tir::ExprMap f,
                              ReduceDomains domains = ReduceDomains::Kept);
+
+/// Applies f to the combination and the identity of a reducer, which may use axes of the operation
+/// and parameters of the function. Returns the same handle if nothing changes.
+tir::CommReducer map_reducer(const tir::CommReducer& reducer, tir::ExprMap f);
 
 /// Returns bodies that are the components of the reduction.
 std::vector<Expr> components_of(const std::shared_ptr<const tir::ReduceNode>& reduction);

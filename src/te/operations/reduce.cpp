@@ -53,6 +53,17 @@ void check_is_simple(const std::string& name, const Expr& e, const char* what,
         where);
 }
 
+/// Throws for a part of a reduction that is the same for all terms and yet uses an axis over which
+/// it runs.
+void check_is_invariant(const std::string& name, const std::string& what, const Expr& e,
+                        std::span<const IterVar> axes, const SourceLocation& where) {
+  for (const IterVar& axis : axes)
+    if (tir::uses_var(e, axis.var()))
+      throw TypeError(name + ": " + what + ", `" + tir::print_expr(e) + "`, depends on axis `" +
+                          axis.name() + "`, over which it is reduced",
+                      where);
+}
+
 /// Whether conversion to the type preserves a constant, up to rounding of floats.
 bool keeps(const Expr& constant, DataType type) {
   const tir::IntImm* whole = constant.as<tir::IntImm>();
@@ -90,12 +101,7 @@ std::vector<Expr> checked_inits(const std::string& name, const std::vector<Expr>
       throw TypeError(name + ": init " + std::to_string(n) + " is " + init.dtype().str() +
                           ", the component is " + type.str(),
                       where);
-    for (const Var& var : tir::free_vars(init))
-      for (const IterVar& axis : axes)
-        if (var.same_as(axis.var()))
-          throw TypeError(name + ": init " + std::to_string(n) + ", `" + tir::print_expr(init) +
-                              "`, depends on axis `" + axis.name() + "`, over which it is reduced",
-                          where);
+    check_is_invariant(name, "init " + std::to_string(n), init, axes, where);
     result.push_back(tir::cast(type, init));
   }
   return result;
@@ -106,6 +112,10 @@ std::vector<Expr> reduce(CommReducer combiner, std::vector<Expr> sources, std::v
   const std::string& name = combiner->name;
   check_axes(name, axes, where);
   for (const Expr& source : sources) check_is_simple(name, source, "reduced value", where);
+  for (const Expr& result : combiner->result)
+    check_is_invariant(name, "the combination", result, axes, where);
+  for (const Expr& identity : combiner->identity)
+    check_is_invariant(name, "the identity", identity, axes, where);
   std::vector<Expr> inits = checked_inits(name, options.init, sources, axes, where);
   Expr condition = options.where.value_or(tir::make_true());
   check_is_there(name, condition, "condition", where);

@@ -191,8 +191,10 @@ Operation make_final(const Operation& op, const Compute& compute, const tir::Red
   indices.insert(indices.begin() + position, reduced);
   tir::VarMap new_axes;
   for (std::size_t n = 0; n < axes.size(); ++n) set(new_axes, compute.axis[n].var(), axes[n]);
-  tir::ReduceNode rest{reduction.combiner, {}, {}, {reduced}, tir::make_true()};
-  for (const Expr& init : reduction.init) rest.init.push_back(tir::substitute(init, new_axes));
+  const auto renamed = [&](const Expr& e) { return tir::substitute(e, new_axes); };
+  tir::ReduceNode rest{
+      map_reducer(reduction.combiner, renamed), {}, {}, {reduced}, tir::make_true()};
+  for (const Expr& init : reduction.init) rest.init.push_back(renamed(init));
   for (int n = 0; n < partial.num_outputs(); ++n) rest.source.push_back(partial.output(n)(indices));
   return make_compute(op.name() + ".repl", axes,
                       components_of(std::make_shared<const tir::ReduceNode>(std::move(rest))),
