@@ -37,6 +37,25 @@ TEST_F(ScanTest, RunningSums) {
   EXPECT_EQ(compare_with_default(s, {X, S}, sizes), "");
 }
 
+// The kernel of the initial state reads one row of a matrix, whose number of rows it does not get.
+TEST_F(ScanTest, RunsOnADeviceWithSizesThatAKernelDoesNotUse) {
+  const Var n = te::size_var("n");
+  X = te::placeholder({m, n}, "X"), state = te::placeholder({m, n}, "state");
+  init = te::compute(
+      {1, n}, {"t", "i"}, [&](Var, Var i) { return X(0, i); }, "init");
+  te::Tensor update = te::compute(
+      {m, n}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) + X(t, i); }, "update");
+  te::Tensor S = te::scan(init, update, state, {X}, "S");
+  te::Schedule s = te::create_schedule(S);
+  for (const te::Tensor& step : {init, update}) {
+    const auto [block, thread] = s[step].split(s[step].axis(1), 4);
+    s[step].bind(block, te::thread_axis("blockIdx.x"));
+    s[step].bind(thread, te::thread_axis("threadIdx.x"));
+  }
+  EXPECT_NE(build(s, {X, S}, Target("opencl")).get_source("opencl"), "");
+  EXPECT_EQ(compare_with_default(s, {X, S}, sizes), "");
+}
+
 TEST_F(ScanTest, WithAStageInsideOfTheUpdate) {
   te::Tensor inside = te::compute(
       {m, 6}, {"t", "i"}, [&](Var t, Var i) { return state(t - 1, i) * 0.5f; }, "inside");

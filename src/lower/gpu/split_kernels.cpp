@@ -163,7 +163,7 @@ class Splitter {
     for (const Var& data : inputs.pointers) {
       kernel.params.push_back(data);
       const Buffer buffer = buffer_of(data, inputs);
-      kernel.buffers.push_back({data, buffer, buffer});
+      kernel.buffers.push_back({data, of_any_size(buffer, inputs), buffer});
     }
     kernel.params.insert(kernel.params.end(), inputs.numbers.begin(), inputs.numbers.end());
     return kernel;
@@ -204,6 +204,24 @@ class Splitter {
     for (const Buffer& buffer : inputs.buffers)
       if (buffer->data.same_as(data)) return buffer;
     return decl_buffer({Expr(1)}, pointer_of(data)->element, {.name = data.name(), .data = data});
+  }
+
+  /// Returns the buffer with variables for the extents that the kernel's numbers do not determine.
+  /// A kernel that reads only the first row of a matrix does not get the number of rows.
+  static Buffer of_any_size(const Buffer& buffer, const Inputs& inputs) {
+    BufferNode node = *buffer.get();
+    bool is_known = true;
+    for (Expr& extent : node.shape) {
+      const std::vector<Var> vars = free_vars(extent);
+      if (std::ranges::all_of(vars, [&](const Var& var) {
+            return std::ranges::any_of(inputs.numbers,
+                                       [&](const Var& number) { return number.same_as(var); });
+          }))
+        continue;
+      extent = Var("size", extent.dtype());
+      is_known = false;
+    }
+    return is_known ? buffer : make_buffer(std::move(node));
   }
 
   static Expr dynamic_shared_bytes_of(const Stmt& body) {
