@@ -191,11 +191,13 @@ bool depends_on(const Program& program, int block, int loop) {
   const Var& var = program.loop(loop).var;
   const auto uses = [&](const Expr& e) { return uses_var(e, var); };
   const BlockRealize& realize = program.realize(block);
-  if (uses(realize.predicate) || std::any_of(realize.values.begin(), realize.values.end(), uses))
+  const std::optional<Expr> condition = condition_below(program, block, loop);
+  if (!condition || uses(*condition) ||
+      std::any_of(realize.values.begin(), realize.values.end(), uses))
     return true;
   for (const int other : program.loops_of(block))
     if (uses(program.loop(other).min) || uses(program.loop(other).extent)) return true;
-  return !is_unconditional_below(program, block, loop);
+  return false;
 }
 
 bool runs_after_last(const Program& program, int block, int producer, int loop) {
@@ -222,20 +224,24 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
 
 namespace {
 
-/// The region of a buffer that a block writes in one iteration of the loops above `top`, for the
-/// reader's instances that satisfy a predicate.
+/// The region of a buffer that a block writes in one iteration of the loops above `top` under a
+/// condition, for the reader's instances that satisfy another condition.
 class WrittenBox {
  public:
-  WrittenBox(const Program& program, int block, int top, const BufferRegion& write,
-             const Expr& reader_predicate)
-      : program_(program), block_(block), realize_(program.realize(block)), write_(write) {
+  WrittenBox(const Program& program, int block, int top, const BufferRegion& write, Expr condition,
+             const Expr& reader_condition)
+      : program_(program),
+        block_(block),
+        realize_(program.realize(block)),
+        condition_(std::move(condition)),
+        write_(write) {
     for (const int loop : program.loops_of(block)) (loop > top ? below_ : loops_).push_back(loop);
     const VarMap bindings = bindings_of(realize_);
     for (const Range& range : write.region) {
       begins_.push_back(substitute(range.min, bindings));
       extents_.push_back(substitute(range.extent, bindings));
     }
-    reader_ = conjuncts(reader_predicate);
+    reader_ = conjuncts(reader_condition);
   }
 
   /// Returns the exact box; nullopt if it is unknown.
@@ -264,13 +270,15 @@ class WrittenBox {
       if (is_one(program_.loop(loop).extent))
         set(unit, program_.loop(loop).var, program_.loop(loop).min);
     Expr result = make_true();
-    for (const Expr& own : conjuncts(realize_.predicate)) {
+    for (const Expr& own : conjuncts(condition_)) {
       const Expr part = substitute(own, unit);
       const std::vector<Var> vars = free_vars(part);
-      const bool is_inner = std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
-        const std::optional<int> loop = program_.find_loop(var);
-        return loop && std::find(below_.begin(), below_.end(), *loop) != below_.end();
-      });
+      if (vars.empty() && arith::can_prove(part)) continue;
+      const bool is_inner =
+          !vars.empty() && std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
+            const std::optional<int> loop = program_.find_loop(var);
+            return loop && std::find(below_.begin(), below_.end(), *loop) != below_.end();
+          });
       if (is_inner)
         result = both(result, part);
       else if (!holds_for_reader(own) && !keeps_inside(part))
@@ -372,6 +380,7 @@ class WrittenBox {
   const Program& program_;
   int block_;
   const BlockRealize& realize_;
+  Expr condition_;
   const BufferRegion& write_;
   /// The loops around the block, outside and inside `top`.
   std::vector<int> loops_, below_;
@@ -413,13 +422,13 @@ bool reads_unfinished(const Program& program, int producer, int consumer, int to
 
 bool covers_reads(const Program& program, int producer, int consumer, const Buffer& buffer) {
   const int top = program.common(producer, consumer);
-  if (!is_unconditional_below(program, producer, top) ||
-      reads_unfinished(program, producer, consumer, top))
-    return false;
+  const std::optional<Expr> condition = condition_below(program, producer, top);
+  if (!condition || reads_unfinished(program, producer, consumer, top)) return false;
   const BlockRealize& reader = program.realize(consumer);
+  const Expr reads = condition_below(program, consumer, top).value_or(reader.predicate);
   arith::Facts facts;
   bind_domains(facts, domains_around(program, consumer));
-  const auto runs = facts.assume(reader.predicate);
+  const auto runs = facts.assume(reads);
   arith::IntervalMap relaxed;
   for (const int loop : program.loops_of(consumer)) {
     const For& own = program.loop(loop);
@@ -428,7 +437,7 @@ bool covers_reads(const Program& program, int producer, int consumer, const Buff
   const VarMap bindings = bindings_of(reader);
   for (const BufferRegion& write : program.block(producer).writes) {
     if (!write.buffer.same_as(buffer)) continue;
-    const auto box = WrittenBox(program, producer, top, write, reader.predicate).find();
+    const auto box = WrittenBox(program, producer, top, write, *condition, reads).find();
     if (!box) return false;
     for (const BufferRegion& read : reader.block->reads) {
       if (!read.buffer.same_as(buffer)) continue;

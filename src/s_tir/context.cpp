@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tenon/arith/simplify.h"
+
 namespace tenon::s_tir {
 
 using namespace tir;
@@ -70,11 +72,33 @@ bool mentions(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
 }
 
 bool is_unconditional_below(const Program& program, int n, int top) {
+  const std::optional<std::vector<Expr>> branches = branches_below(program, n, top);
+  return branches && branches->empty();
+}
+
+std::optional<std::vector<Expr>> branches_below(const Program& program, int n, int top) {
+  std::vector<Expr> result;
   for (int at = n; at != top && *program.parent(at) != top; at = *program.parent(at)) {
     const Stmt& around = program.stmt(*program.parent(at));
-    if (!around.as<For>() && !around.as<Seq>()) return false;
+    if (const If* branch = around.as<If>())
+      result.push_back(branch->then_case.same_as(program.stmt(at))
+                           ? branch->condition
+                           : arith::simplify(make_not(branch->condition)));
+    else if (!around.as<For>() && !around.as<Seq>())
+      return std::nullopt;
   }
-  return true;
+  return result;
+}
+
+std::optional<Expr> condition_below(const Program& program, int n, int top) {
+  const std::optional<std::vector<Expr>> branches = branches_below(program, n, top);
+  if (!branches) return std::nullopt;
+  Expr result = program.realize(n).predicate;
+  for (const Expr& branch : *branches) {
+    if (effect_of(branch) != Effect::Pure) return std::nullopt;
+    result = both(result, branch);
+  }
+  return result;
 }
 
 void require_own_domains(const Caller& caller, const Program& program, int block, int top) {
@@ -115,10 +139,11 @@ Expr both(const Expr& condition, const Expr& other) {
 
 Stmt without(const Program& program, int block) {
   int at = block;
-  // The enclosing loops would be left empty, so they are removed, too.
+  // The enclosing loops and branches would be left empty, so they are removed, too.
   for (;;) {
     const int parent = *program.parent(at);
-    if (!program.is_loop(parent)) break;
+    const If* branch = program.stmt(parent).as<If>();
+    if (!program.is_loop(parent) && !(branch && !branch->else_case)) break;
     at = parent;
   }
   const int parent = *program.parent(at);

@@ -40,6 +40,15 @@ bool mentions(const std::vector<tir::BufferRegion>& regions, const tir::Buffer& 
 /// the enclosing node `top`.
 bool is_unconditional_below(const Program& program, int n, int top);
 
+/// Returns the conditions of the branches between a statement and the enclosing node `top`. Nullopt
+/// if there are other statements than loops, sequences and branches.
+std::optional<std::vector<tir::Expr>> branches_below(const Program& program, int n, int top);
+
+/// Returns the conditions under which the block at node `n` runs in one iteration of the loops
+/// below `top`: its predicate and those of the branches around it. Nullopt if they are unknown or
+/// depend on data.
+std::optional<tir::Expr> condition_below(const Program& program, int n, int top);
+
 /// Throws for a block with an iterator whose domain depends on other loops, because it is the range
 /// of such a loop inside `top`: elsewhere, that domain would have no meaning.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);

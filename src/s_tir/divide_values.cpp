@@ -46,10 +46,13 @@ class Divider {
       return result;
     }
     const DigitSum& sum = std::get<DigitSum>(mark.source);
-    const bool is_whole = digit.lower == 1 && digit.extent == mark.extent;
-    const std::optional<Division> whole = divide_number(sum, mark.extent);
+    const bool counts_down = sum.digits.front().scale < 0;
+    const bool is_whole = digit.lower == 1 && digit.extent == mark.extent && !counts_down;
+    const std::optional<Division> whole =
+        counts_down ? divide(sum.digits.front()) : divide_number(sum, mark.extent);
     if (!whole || is_whole) return whole;
-    // If only a part of a number's values is used, the whole number must be outer or inner.
+    // If only a part of a number's values is used, or if it counts down, the whole number must be
+    // outer or inner.
     Division result;
     if (whole->is_all_outer()) {
       result.outer = to_expr(map_, plain);

@@ -23,7 +23,7 @@ class Inverter {
     // Marks of numbers follow the marks of their digits' sources, so numbers are processed first.
     for (std::size_t n = map_.marks.size(); n-- > 0;)
       if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && sources_[n])
-        add(*number, *sources_[n]);
+        add(*number, *sources_[n] - number->base);
     const std::vector<std::int64_t> count = told_apart(map_);
     for (std::size_t n = 0; n < map_.marks.size(); ++n) {
       const Mark& mark = map_.marks[n];
@@ -40,7 +40,9 @@ class Inverter {
     for (std::size_t n = 0; n < sum.digits.size(); ++n) {
       const Digit& digit = sum.digits[n];
       const auto number = [&](std::int64_t x) { return make_int(value.dtype(), x); };
-      Expr own = digit.scale == 1 ? value : floordiv(value, number(digit.scale));
+      Expr own = digit.scale == 1    ? value
+                 : digit.scale == -1 ? number(0) - value
+                                     : floordiv(value, number(digit.scale));
       if (n > 0) own = floormod(own, number(digit.extent));
       if (digit.lower != 1) own = own * number(digit.lower);
       std::optional<Expr>& all = sources_[static_cast<std::size_t>(digit.mark)];
@@ -60,8 +62,8 @@ bool uses_any(const Expr& e, const std::vector<LoopDomain>& loops) {
 /// Determines the instances of one block, as far as possible.
 class Finder {
  public:
-  Finder(const BlockRealize& realize, std::vector<LoopDomain> loops)
-      : realize_(realize), loops_(std::move(loops)) {
+  Finder(const BlockRealize& realize, Expr predicate, std::vector<LoopDomain> loops)
+      : realize_(realize), predicate_(std::move(predicate)), loops_(std::move(loops)) {
     for (const IterVar& iter : realize.block->iters) iters_.push_back(iter.var());
   }
 
@@ -97,10 +99,10 @@ class Finder {
     result_.clear();
     for (const LoopDomain& loop : loops_)
       if (!constant_int(loop.extent) || uses_any(loop.min, loops_)) return std::nullopt;
-    const auto map = find_iter_map(realize_.values, loops_, realize_.predicate);
+    const auto map = find_iter_map(realize_.values, loops_, predicate_);
     if (!map) return std::nullopt;
     add_values(*map);
-    for (const Expr& part : conjuncts(realize_.predicate))
+    for (const Expr& part : conjuncts(predicate_))
       if (!uses_any(part, loops_)) result_.push_back(part);
     return result_;
   }
@@ -142,7 +144,7 @@ class Finder {
   /// Adds the predicate's conditions. Returns false if they cannot be expressed.
   bool add_predicate() {
     Expr free = make_true();
-    for (const Expr& part : conjuncts(realize_.predicate)) {
+    for (const Expr& part : conjuncts(predicate_)) {
       if (!uses_any(part, undetermined_)) {
         result_.push_back(substitute(part, of_iters_));
         continue;
@@ -174,6 +176,8 @@ class Finder {
   }
 
   const BlockRealize& realize_;
+  /// The predicate of the block and the conditions of the branches around it.
+  Expr predicate_;
   std::vector<LoopDomain> loops_, undetermined_;
   std::vector<Expr> iters_;
   VarMap of_iters_;
@@ -187,11 +191,12 @@ std::vector<std::optional<Expr>> invert(const IterMap& map, const std::vector<Ex
 }
 
 std::optional<InstanceSet> instances_of(const Program& program, int block, int top) {
-  if (!is_unconditional_below(program, block, top)) return std::nullopt;
+  const std::optional<Expr> condition = condition_below(program, block, top);
+  if (!condition) return std::nullopt;
   std::vector<int> below;
   for (const int loop : program.loops_of(block))
     if (loop > top) below.push_back(loop);
-  return Finder(program.realize(block), domains_of(program, below)).find();
+  return Finder(program.realize(block), *condition, domains_of(program, below)).find();
 }
 
 InstanceSet beginnings(const InstanceSet& instances, const Block& block) {
@@ -217,6 +222,35 @@ bool contains_instances(const InstanceSet& outer, const InstanceSet& inner, cons
       if (structural_equal(known, own)) return true;
     return arith::can_prove(own, facts);
   });
+}
+
+std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& indices,
+                                   const std::vector<Expr>& at, const arith::Facts& facts) {
+  VarMap result;
+  bool are_iterators = true;
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    if (!uses_var(indices[d], [](const Expr&) { return true; })) continue;
+    are_iterators =
+        are_iterators && indices[d].as<VarNode>() && !result.contains(&indices[d].node());
+    if (are_iterators) set(result, Var::of(indices[d]), at[d]);
+  }
+  if (!are_iterators) {
+    result.clear();
+    std::vector<LoopDomain> domains;
+    for (const IterVar& iter : block.iters)
+      domains.push_back({iter.var(), iter.dom()->min, iter.dom()->extent});
+    const auto map = find_iter_map(indices, domains, make_true());
+    if (!map) return std::nullopt;
+    const std::vector<std::optional<Expr>> values = invert(*map, at);
+    for (std::size_t n = 0; n < block.iters.size(); ++n)
+      if (values[n]) set(result, block.iters[n].var(), arith::simplify(*values[n], facts));
+  }
+  for (const IterVar& iter : block.iters) {
+    if (result.contains(&iter.var().node())) continue;
+    if (!is_one(iter.dom()->extent)) return std::nullopt;
+    set(result, iter.var(), iter.dom()->min);
+  }
+  return result;
 }
 
 }  // namespace tenon::s_tir

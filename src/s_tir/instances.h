@@ -5,7 +5,9 @@
 #pragma once
 
 #include "s_tir/iter_map.h"
+#include "tenon/arith/facts.h"
 #include "tenon/s_tir/program.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {
 
@@ -30,5 +32,14 @@ InstanceSet beginnings(const InstanceSet& instances, const tir::Block& block);
 /// that the values do not determine.
 std::vector<std::optional<tir::Expr>> invert(const IterMap& map,
                                              const std::vector<tir::Expr>& values);
+
+/// Returns the values of a block's iterators for which its indices equal `at`. Indices must be
+/// iterators or digits of them. Nullopt if the indices do not determine all iterators.
+/// Returns the values of a block's iterators for which its indices equal `at`. Indices must be
+/// iterators or digits of them. Nullopt if the indices do not determine all iterators.
+std::optional<tir::VarMap> iterators_at(const tir::Block& block,
+                                        const std::vector<tir::Expr>& indices,
+                                        const std::vector<tir::Expr>& at,
+                                        const arith::Facts& facts);
 
 }  // namespace tenon::s_tir

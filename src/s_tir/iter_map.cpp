@@ -31,6 +31,7 @@ class Detector {
       const std::optional<std::int64_t> extent = constant_int(loop.extent);
       loops_.emplace_back(&loop.var.node(), static_cast<int>(map_.marks.size()));
       map_.marks.push_back({loop.var, extent.value_or(kUnknownExtent), loop.min});
+      extents_.push_back(loop.extent);
     }
     // A loop whose minimum depends on another loop counts from 0 to an unknown end.
     for (Mark& mark : map_.marks)
@@ -48,6 +49,7 @@ class Detector {
     if (!constraints_nest()) return std::nullopt;
     for (const Expr& value : values) {
       std::optional<DigitSum> sum = sum_of(value);
+      if (sum && form_ == DigitForm::Reduced) sum = counted_up(*std::move(sum));
       if (sum && !sum->digits.empty()) sum = fused(*sum);
       if (!sum) return std::nullopt;
       map_.values.push_back(*sum);
@@ -107,7 +109,8 @@ class Detector {
   }
 
   bool constrain(const Bound& bound) {
-    const std::optional<DigitSum> sum = sum_of(bound.number);
+    std::optional<DigitSum> sum = sum_of(bound.number);
+    if (sum && form_ == DigitForm::Reduced) sum = counted_up(*std::move(sum));
     if (!sum || !is_zero(sum->base)) return false;
     const std::optional<DigitSum> number = fused(*sum);
     if (!number || number->digits.front().scale != 1) return false;
@@ -236,6 +239,24 @@ class Detector {
 
   // ---- digits as one number ----
 
+  /// Replaces digits of negative weight by their complements: 7 - x is the digit 7 - x, for an x
+  /// below 8. Nullopt if such a digit has an unknown extent and is not a whole loop.
+  std::optional<DigitSum> counted_up(DigitSum sum) {
+    for (Digit& digit : sum.digits) {
+      if (digit.scale >= 0) continue;
+      const bool is_known = digit.extent != kUnknownExtent;
+      if (!is_known && static_cast<std::size_t>(digit.mark) >= extents_.size()) return std::nullopt;
+      const DataType type = sum.base.dtype();
+      const Expr last =
+          is_known ? make_int(type, digit.extent - 1)
+                   : cast(type, extents_[static_cast<std::size_t>(digit.mark)]) - make_int(type, 1);
+      sum.base = arith::simplify(sum.base + last * make_int(type, digit.scale));
+      const Digit down{digit.mark, digit.lower, digit.extent, -1};
+      digit = {number_of({down}, {down}, digit.extent, last), 1, digit.extent, -digit.scale};
+    }
+    return sum;
+  }
+
   static bool same_place(const Digit& a, const Digit& b) {
     return a.mark == b.mark && a.lower == b.lower && a.extent == b.extent;
   }
@@ -324,11 +345,12 @@ class Detector {
     return DigitSum{{{mark, 1, map_.marks[mark].extent, unit}}, sum.base};
   }
 
-  int number_of(std::vector<Digit> flat, std::vector<Digit> grouped, std::int64_t extent) {
+  int number_of(std::vector<Digit> flat, std::vector<Digit> grouped, std::int64_t extent,
+                Expr base = 0) {
     for (const Group& group : groups_)
       if (group.digits == flat) return group.mark;
     const int mark = static_cast<int>(map_.marks.size());
-    map_.marks.push_back({DigitSum{std::move(grouped), 0}, extent});
+    map_.marks.push_back({DigitSum{std::move(grouped), std::move(base)}, extent});
     groups_.push_back({std::move(flat), mark});
     return mark;
   }
@@ -379,6 +401,8 @@ class Detector {
   }
 
   DigitForm form_;
+  /// The extents of the loops, in the order of their marks.
+  std::vector<Expr> extents_;
   IterMap map_;
   std::vector<std::pair<const ExprNode*, int>> loops_;
   std::vector<Group> groups_;

@@ -38,6 +38,8 @@ struct DigitSum {
 /// as a whole.
 inline constexpr std::int64_t kUnknownExtent = -1;
 
+/// The source of a number that counts a loop down is that loop with the weight -1 and the base
+/// extent - 1.
 struct Mark {
   std::variant<tir::Var, DigitSum> source;
   std::int64_t extent;
@@ -60,8 +62,8 @@ struct LoopDomain {
 
 /// AsWritten: the digits as in the expressions, which reproduces TVM's output of split and fuse.
 /// WithoutUnits: loops of one iteration are not digits, as in TVM's output of blockize. Reduced:
-/// adjacent digits of one source are also merged ((x // 2) * 2 + x % 2 is x), which recognizes the
-/// most maps.
+/// adjacent digits of one source are also merged ((x // 2) * 2 + x % 2 is x), and digits of
+/// negative weight count down (8 - x), which recognizes the most maps.
 enum class DigitForm : unsigned char { AsWritten, WithoutUnits, Reduced };
 
 /// Returns the map. Nullopt unless each value is a number of this form and the digits of every

@@ -58,6 +58,11 @@ Expr to_expr(const IterMap& map, const Digit& digit) {
 }
 
 Expr to_expr(const IterMap& map, const DigitSum& sum) {
+  if (sum.digits.size() == 1 && sum.digits.front().scale == -1) {
+    Digit digit = sum.digits.front();
+    digit.scale = 1;
+    return sum.base - to_expr(map, digit);
+  }
   std::optional<Expr> result;
   for (const Digit& digit : sum.digits) {
     const Expr e = to_expr(map, digit);

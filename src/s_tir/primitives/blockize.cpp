@@ -87,17 +87,19 @@ void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const I
 DividedValues divide(const Blockizing& b) {
   std::vector<int> loops = b.outer;
   loops.insert(loops.end(), b.inner.begin(), b.inner.end());
-  const auto map = find_iter_map(b.realize().values, domains_of(b.program, loops),
-                                 b.realize().predicate, DigitForm::WithoutUnits);
-  if (map) {
+  const auto by_digits = [&](DigitForm form) -> std::optional<DividedValues> {
+    const auto map = find_iter_map(b.realize().values, domains_of(b.program, loops),
+                                   b.realize().predicate, form);
+    if (!map) return std::nullopt;
     std::vector<bool> is_inner(loops.size(), false);
     for (std::size_t n = b.outer.size(); n < loops.size(); ++n) is_inner[n] = true;
-    if (auto divided = divide_values(*map, std::move(is_inner))) {
-      keep_conditions(b, loops, *map, *divided);
-      return std::move(*divided);
-    }
-  }
+    auto divided = divide_values(*map, std::move(is_inner));
+    if (divided) keep_conditions(b, loops, *map, *divided);
+    return divided;
+  };
+  if (auto divided = by_digits(DigitForm::WithoutUnits)) return *std::move(divided);
   if (const auto trivial = divide_trivially(b)) return {*trivial, make_true(), make_true()};
+  if (auto divided = by_digits(DigitForm::Reduced)) return *std::move(divided);
   refuse(b.caller, "the values of the iterators of " + describe(b.program, b.block) +
                        " cannot be divided into a part outside of " +
                        describe(b.program, b.inner.front()) + " and a part inside");

@@ -12,6 +12,33 @@ namespace tenon::s_tir {
 using namespace tir;
 namespace {
 
+/// Throws unless the branches and the ranges of loops around the new position can be evaluated
+/// before the block as well as after it.
+void require_same_control(const Move& move) {
+  const Program& program = move.program;
+  const int top = program.common(move.block, move.loop);
+  const std::optional<std::vector<Expr>> branches = branches_below(program, move.loop, top);
+  if (!branches)
+    refuse(move.caller,
+           describe(program, move.loop) + " is below a variable that is bound to a value");
+  std::vector<Expr> control = *branches;
+  for (const int loop : program.loops_of(move.loop))
+    if (loop > top) {
+      control.push_back(program.loop(loop).min);
+      control.push_back(program.loop(loop).extent);
+    }
+  control.push_back(program.loop(move.loop).min);
+  control.push_back(program.loop(move.loop).extent);
+  for (const Expr& e : control) {
+    bool depends = effect_of(e) > Effect::ReadState;
+    walk(e,
+         [&](const Load& load) { depends = depends || mentions(move.own().writes, load.buffer); });
+    if (depends)
+      refuse(move.caller, "`" + tir_text(e) + "`, which determines whether " +
+                              describe(program, move.loop) + " runs, may depend on " + move.what());
+  }
+}
+
 void check(const Move& move) {
   const Program& program = move.program;
   const Classified classified = classify(program, move.block);
@@ -31,9 +58,7 @@ void check(const Move& move) {
                             ", which runs when a sum begins, and the other in its body");
   if (program.is_below(move.block, move.loop))
     refuse(move.caller, move.what() + " is already below " + describe(program, move.loop));
-  if (!is_unconditional_below(program, move.loop, program.common(move.block, move.loop)))
-    refuse(move.caller, describe(program, move.loop) +
-                            " is below a branch or a variable that is bound to a value");
+  require_same_control(move);
   require_own_domains(move.caller, program, move.block, program.common(move.block, move.loop));
   require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
   if (move.own().init) require_begun(move.caller, program, move.block);

@@ -243,37 +243,6 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
 
 namespace {
 
-/// Returns the values of a block's iterators for which its indices equal `at`. Indices must be
-/// iterators or digits of them. Nullopt if the indices do not determine all iterators.
-std::optional<VarMap> iterators_at(const Block& block, const std::vector<Expr>& indices,
-                                   const std::vector<Expr>& at, const arith::Facts& facts) {
-  VarMap result;
-  bool are_iterators = true;
-  for (std::size_t d = 0; d < indices.size(); ++d) {
-    if (!uses_var(indices[d], [](const Expr&) { return true; })) continue;
-    are_iterators =
-        are_iterators && indices[d].as<VarNode>() && !result.contains(&indices[d].node());
-    if (are_iterators) set(result, Var::of(indices[d]), at[d]);
-  }
-  if (!are_iterators) {
-    result.clear();
-    std::vector<LoopDomain> domains;
-    for (const IterVar& iter : block.iters)
-      domains.push_back({iter.var(), iter.dom()->min, iter.dom()->extent});
-    const auto map = find_iter_map(indices, domains, make_true());
-    if (!map) return std::nullopt;
-    const std::vector<std::optional<Expr>> values = invert(*map, at);
-    for (std::size_t n = 0; n < block.iters.size(); ++n)
-      if (values[n]) set(result, block.iters[n].var(), arith::simplify(*values[n], facts));
-  }
-  for (const IterVar& iter : block.iters) {
-    if (result.contains(&iter.var().node())) continue;
-    if (!is_one(iter.dom()->extent)) return std::nullopt;
-    set(result, iter.var(), iter.dom()->min);
-  }
-  return result;
-}
-
 /// Whether the iterators `values` give the indices `at`, and an instance with these iterators runs.
 bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& indices,
                         const VarMap& values, const std::vector<Expr>& at,

@@ -69,10 +69,15 @@ std::vector<Interval> required_box(const Move& move, const std::vector<int>& req
 }
 
 /// Returns the values of an iterator for which the block's access intersects the interval. In one
-/// dimension, the access must be the element `v`, `v // c` or `v % c`, or a tile that begins at `v
-/// * c`.
-Solved solve(const Move& move, const Range& provided, const Interval& required,
-             const arith::Facts& facts) {
+/// dimension, the access must be the element `v`, `v + c`, `c - v`, `v // c` or `v % c`, or a tile
+/// that begins at `v * c`. `c` uses no iterators of the block.
+/// Nullopt if the access uses no iterator.
+std::optional<Solved> solve(const Move& move, const Range& provided, const Interval& required,
+                            const arith::Facts& facts) {
+  const auto uses_iter = [&](const Expr& e) {
+    return std::ranges::any_of(move.own().iters,
+                               [&](const IterVar& iter) { return uses_var(e, iter.var()); });
+  };
   const auto iter_of = [&](const Expr& e) -> std::optional<std::size_t> {
     for (std::size_t i = 0; i < move.own().iters.size(); ++i)
       if (e.same_as(move.own().iters[i].var())) return i;
@@ -84,23 +89,39 @@ Solved solve(const Move& move, const Range& provided, const Interval& required,
     return Interval::of(low(*required.min()), high(*required.max()));
   };
   const auto same = [](const Expr& e) { return e; };
-  if (const auto iter = iter_of(begin); iter && is_one(arith::simplify(provided.extent, facts)))
-    return {*iter, map(same, same)};
+  const bool is_element = is_one(arith::simplify(provided.extent, facts));
+  if (!uses_iter(begin) && !uses_iter(provided.extent)) return std::nullopt;
+  if (const auto iter = iter_of(begin); iter && is_element) return Solved{*iter, map(same, same)};
+  // The other operand of a sum or difference, if it uses no iterators.
+  for (std::size_t i = 0; is_element && i < move.own().iters.size(); ++i) {
+    const Var& own = move.own().iters[i].var();
+    if (!uses_var(begin, own)) continue;
+    const Expr offset = arith::simplify(begin - own, facts),
+               end = arith::simplify(begin + own, facts);
+    if (!uses_iter(offset)) {
+      const auto back = [&](const Expr& e) { return e - offset; };
+      return Solved{i, map(back, back)};
+    }
+    if (!uses_iter(end)) {
+      if (!required.min() || !required.max()) return Solved{i, Interval::everything()};
+      return Solved{i, Interval::of(end - *required.max(), end - *required.min())};
+    }
+  }
   if (const Binary* binary = begin.as<Binary>()) {
     const auto left = iter_of(binary->a), right = iter_of(binary->b);
     if (binary->op == BinaryOp::Mul && (left || right)) {
       const Expr& factor = left ? binary->b : binary->a;
       const auto divide = [&](const Expr& e) { return floordiv(e, factor); };
-      return {left ? *left : *right, map(divide, divide)};
+      return Solved{left ? *left : *right, map(divide, divide)};
     }
     if (left && binary->op == BinaryOp::FloorDiv)
-      return {*left, map([&](const Expr& e) { return e * binary->b; },
-                         [&](const Expr& e) { return e * binary->b + binary->b - 1; })};
-    if (left && binary->op == BinaryOp::FloorMod) return {*left, std::nullopt};
+      return Solved{*left, map([&](const Expr& e) { return e * binary->b; },
+                               [&](const Expr& e) { return e * binary->b + binary->b - 1; })};
+    if (left && binary->op == BinaryOp::FloorMod) return Solved{*left, std::nullopt};
   }
   refuse(move.caller, move.what() + " touches [" + tir_text(begin) + ", " +
                           tir_text(provided.extent) + " more] in a dimension of a buffer, from " +
-                          "which it cannot be told what its iterators must be");
+                          "which the values of its iterators cannot be determined");
 }
 
 void add(std::optional<Interval>& set, const std::optional<Interval>& more,
@@ -156,10 +177,11 @@ std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& r
       const Expr& size = provided.buffer->shape[d];
       const Interval whole =
           Interval::from_range(Range::from_min_extent(make_int(size.dtype(), 0), size));
-      const Solved needed = solve(move, provided.region[d], box[d], facts);
-      const Solved allowed = solve(move, provided.region[d], whole, facts);
-      add(domains[needed.iter].needed, needed.values, facts);
-      add(domains[needed.iter].allowed, allowed.values, facts);
+      const auto needed = solve(move, provided.region[d], box[d], facts);
+      const auto allowed = solve(move, provided.region[d], whole, facts);
+      if (!needed || !allowed) continue;
+      add(domains[needed->iter].needed, needed->values, facts);
+      add(domains[needed->iter].allowed, allowed->values, facts);
     }
   }
   for (std::size_t i = 0; i < domains.size(); ++i)

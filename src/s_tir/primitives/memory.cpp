@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "s_tir/instances.h"
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
@@ -176,18 +177,23 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
   return result;
 }
 
+/// The condition under which a copy includes an element, given by its indices.
+using Included = std::function<Expr(const std::vector<Expr>& element, const arith::Facts& facts)>;
+
 /// Makes for ax0, ax1: block: to[v0, v1] = from[v0, v1], over the region.
-Stmt copy_nest(const std::vector<Range>& region, const Buffer& from, const Buffer& to,
-               const std::string& name, const arith::Facts& outer, BlockKey& key) {
+Stmt copy_nest(
+    const std::vector<Range>& region, const Buffer& from, const Buffer& to, const std::string& name,
+    arith::Facts facts, BlockKey& key,
+    const Included& included = [](const auto&, const auto&) { return make_true(); }) {
   std::vector<Var> loops;
   std::vector<Expr> values, indices;
   std::vector<IterVar> iters;
   std::vector<Range> element;
   Expr predicate = make_true();
-  arith::Facts facts;
   for (std::size_t d = 0; d < region.size(); ++d) {
     const DataType type = region[d].extent.dtype();
     loops.emplace_back("ax" + std::to_string(d), type);
+    facts.bind(loops.back(), Range::from_min_extent(make_int(type, 0), region[d].extent));
     values.push_back(region[d].min + loops.back());
     const Expr size = from->shape[d];
     iters.emplace_back(Range::from_min_extent(make_int(size.dtype(), 0), size),
@@ -198,9 +204,10 @@ Stmt copy_nest(const std::vector<Range>& region, const Buffer& from, const Buffe
   for (std::size_t d = 0; d < region.size(); ++d) {
     const Expr& size = from->shape[d];
     const Expr end = region[d].min + region[d].extent;
-    if (!arith::can_prove(end <= size, outer)) predicate = both(predicate, values[d] < size);
-    if (!arith::can_prove(region[d].min >= 0, outer)) predicate = both(predicate, values[d] >= 0);
+    if (!arith::can_prove(end <= size, facts)) predicate = both(predicate, values[d] < size);
+    if (!arith::can_prove(region[d].min >= 0, facts)) predicate = both(predicate, values[d] >= 0);
   }
+  predicate = both(predicate, included(values, facts));
   Block block{.iters = iters,
               .reads = {{from, element}},
               .writes = {{to, element}},
@@ -415,6 +422,36 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   return result;
 }
 
+namespace {
+
+/// Returns the condition under which an instance of the block that runs in one iteration of the
+/// loops outside `top` writes the element `at` of the buffer. Nullopt if it cannot be expressed.
+std::optional<Expr> writes_element(const Program& program, int n, int top, const Buffer& buffer,
+                                   const std::vector<Expr>& at, const arith::Facts& facts) {
+  Block block = program.block(n);
+  const Store* store = block.body.as<Store>();
+  if (!store || !store->buffer.same_as(buffer)) return std::nullopt;
+  const std::optional<int> reduced = outermost_reduction_loop(program, n);
+  if (reduced && (*reduced <= top || !block.init)) return std::nullopt;
+  const std::optional<InstanceSet> instances = instances_of(program, n, top);
+  if (!instances) return std::nullopt;
+  const InstanceSet begun = beginnings(*instances, block);
+  std::erase_if(block.iters, [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
+  const std::optional<VarMap> values = iterators_at(block, store->indices, at, facts);
+  if (!values) return std::nullopt;
+  Expr result = make_true();
+  const auto require = [&](const Expr& part) {
+    const Expr own = arith::simplify(part, facts);
+    if (!arith::can_prove(own, facts)) result = both(result, own);
+  };
+  for (std::size_t d = 0; d < at.size(); ++d)
+    require(make_binary(BinaryOp::Eq, substitute(store->indices[d], *values), at[d]));
+  for (const Expr& part : begun) require(substitute(part, *values));
+  return result;
+}
+
+}  // namespace
+
 NewBlock cache_write(const Program& program, int n, int index, StorageScope scope_kind,
                      SourceLocation where) {
   const Caller caller{"cache_write", where};
@@ -472,10 +509,10 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   const Stmt& writer = program.stmt(n);
   const Stmt next =
       with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::All);
-  const auto cached = [&](const Expr& condition) -> NewBlock {
+  const auto cached = [&](const Included& included) -> NewBlock {
     BlockKey key{BlockKey::Plain{name, 0}};
-    const Stmt copy = add_predicate(
-        copy_nest(region, cache, buffer, name, facts_at(program, place.at), key), condition);
+    const Stmt copy =
+        copy_nest(region, cache, buffer, name, facts_at(program, place.at), key, included);
     return {insert_copy(program, scope, place, copy, cache,
                         [&](const Stmt& s, bool) { return replace_inside(s, writer, next); }),
             key};
@@ -486,7 +523,10 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     const std::optional<int> copied = after.find_block(result.block);
     return written && copied && covers_reads(after, *written, *copied, cache);
   };
-  NewBlock result = cached(make_true());
+  const auto always = [](const Expr& condition) {
+    return [condition](const auto&, const auto&) { return condition; };
+  };
+  NewBlock result = cached(always(make_true()));
   const bool is_plain = is_exact(result);
   // Elements that were not written must not be copied, so the copy gets the outer conditions.
   Expr condition = make_true();
@@ -498,10 +538,20 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
         }))
       condition = both(condition, part);
   }
-  if (!is_plain) result = cached(condition);
-  if (!is_plain && !is_exact(result))
-    refuse(caller, describe(program, n) + " provably writes not all elements of the box around " +
-                       "what it writes of `" + buffer->name + "`, all of which would be copied");
+  if (!is_plain) result = cached(always(condition));
+  if (!is_plain && !is_exact(result)) {
+    bool is_known = true;
+    result = cached([&](const std::vector<Expr>& element, const arith::Facts& facts) {
+      const auto written = writes_element(program, n, place.at, buffer, element, facts);
+      is_known = written.has_value();
+      return written.value_or(make_true());
+    });
+    if (!is_known)
+      refuse(caller, describe(program, n) + " provably writes not all elements of a box of `" +
+                         buffer->name +
+                         "`, and its iterators do not express which, so that others would be "
+                         "copied");
+  }
   const Program after(result.func);
   require_independent_around(caller, after, *after.find_block(result.block));
   return result;

@@ -1,0 +1,288 @@
+// Blocks in unusual domains: iterators that count down, triangles, and blocks below branches.
+#include <gtest/gtest.h>
+
+#include "tests/s_tir/refusal.h"
+#include "tests/s_tir/scheduled.h"
+
+namespace tenon::s_tir {
+namespace {
+
+// ---- iterators that count down ------------------------------------------------------------------
+
+const char* const kDown = R"(
+@T.prim_func
+def main(A: T.Buffer[(16, 12), "float32"], C: T.Buffer[(16, 12), "float32"]) -> None:
+    B = T.alloc_buffer([16, 12], dtype="float32")
+    for i, j in T.grid(16, 12):
+        with T.block("B"):
+            vi = T.axis.spatial(16, 15 - i)
+            vj = T.axis.spatial(12, j)
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(16, 12):
+        with T.block("C"):
+            vi = T.axis.spatial(16, 15 - i)
+            vj = T.axis.spatial(12, 11 - j)
+            C[vi, vj] = B[vi, vj] + T.float32(1)
+)";
+
+TEST(CountingDown, AllowsComputeAt) {
+  Scheduled s(kDown);
+  s->compute_at(s.block("B"), s.loop("C", 0));
+  EXPECT_TRUE(contains(s.script(), "vi = T.axis.spatial(16, 15 - i)")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(CountingDown, AllowsReverseComputeAt) {
+  Scheduled s(kDown);
+  s->reverse_compute_at(s.block("C"), s.loop("B", 0));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(CountingDown, AllowsCaches) {
+  Scheduled s(kDown);
+  s->cache_write(s.block("B"), 0, "local");
+  s->cache_read(s.block("C"), 0, "local");
+  s->cache_write(s.block("C"), 0, "local");
+  EXPECT_FALSE(contains(s.script(), "T.where")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(CountingDown, AllowsInliningBothWays) {
+  Scheduled into_reader(kDown), into_writer(kDown);
+  into_reader->compute_inline(into_reader.block("B"));
+  EXPECT_EQ(into_reader.first_other(), "");
+  into_writer->reverse_compute_inline(into_writer.block("C"));
+  EXPECT_EQ(into_writer.first_other(), "");
+}
+
+TEST(CountingDown, AllowsSplitAndBlockize) {
+  Scheduled s(kDown);
+  const auto parts = s->split(s.loop("B", 0), {std::nullopt, 4});
+  s->blockize(parts[1]);
+  EXPECT_EQ(s.first_other(), "");
+}
+
+// The init runs in the last iteration, and the sums before it do not count.
+TEST(CountingDown, KeepsTheInitOfAReductionInItsPlace) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(16, 12), "float32"], C: T.Buffer[16, "float32"]) -> None:
+    for i, k in T.grid(16, 12):
+        with T.block("C"):
+            vi = T.axis.spatial(16, 15 - i)
+            vk = T.axis.reduce(12, 11 - k)
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  const std::string sentence =
+      refusal([&] { s->decompose_reduction(s.block("C"), s.loop("C", 1)); });
+  EXPECT_TRUE(contains(sentence, "the init of block `C` would run too early")) << sentence;
+}
+
+TEST(CountingDown, IsRecognizedInLoopsOfUnknownLength) {
+  Scheduled s(R"(
+@T.prim_func
+def main(a: T.handle, c: T.handle, n: T.int32) -> None:
+    A = T.match_buffer(a, [n], dtype="float32")
+    C = T.match_buffer(c, [n], dtype="float32")
+    B = T.alloc_buffer([n], dtype="float32")
+    for i in T.serial(n):
+        with T.block("B"):
+            vi = T.axis.spatial(n, n - 1 - i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in T.serial(n):
+        with T.block("C"):
+            vi = T.axis.spatial(n, n - 1 - i)
+            C[vi] = B[vi] + T.float32(1)
+)");
+  s->compute_at(s.block("B"), s.loop("C", 0));
+  EXPECT_TRUE(contains(s.script(), "vi = T.axis.spatial(n, n - 1 - i)")) << s.script();
+}
+
+const char* const kShifted = R"(
+@T.prim_func
+def main(A: T.Buffer[16, "float32"], C: T.Buffer[16, "float32"]) -> None:
+    B = T.alloc_buffer([18, 1], dtype="float32")
+    for i in T.serial(16):
+        with T.block("B"):
+            vi = T.axis.spatial(16, i)
+            B[17 - vi, 0] = A[vi]
+    for i in T.serial(16):
+        with T.block("C"):
+            vi = T.axis.spatial(16, i)
+            C[vi] = B[vi + 2, 0]
+)";
+
+TEST(CountingDown, IsAllowedInIndicesOfMovedBlocks) {
+  Scheduled producer(kShifted), consumer(kShifted);
+  producer->compute_at(producer.block("B"), producer.loop("C", 0));
+  EXPECT_EQ(producer.first_other(), "");
+  consumer->reverse_compute_at(consumer.block("C"), consumer.loop("B", 0));
+  EXPECT_EQ(consumer.first_other(), "");
+}
+
+// ---- triangles ----------------------------------------------------------------------------------
+
+TEST(Triangles, AreCopiedByCacheWriteWithoutTheElementsOutside) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 8), "float32"]) -> None:
+    for i, j in T.grid(8, 8):
+        with T.block("Z"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.float32(7)
+    for i in T.serial(8):
+        for j in T.serial(i + 1):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[vi, vj] * T.float32(2)
+)");
+  s->cache_write(s.block("C"), 0, "local");
+  EXPECT_TRUE(contains(s.script(), "T.where(ax1 < ax0 + 1)")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Triangles, OfSumsAreCopiedByCacheWrite) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 8), "float32"]) -> None:
+    for i, j in T.grid(8, 8):
+        with T.block("Z"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.float32(7)
+    for i in T.serial(8):
+        for j in T.serial(8 - i):
+            for k in T.serial(8):
+                with T.block("C"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                    with T.init():
+                        C[vi, 7 - vj] = T.float32(0)
+                    C[vi, 7 - vj] = C[vi, 7 - vj] + A[vi, vk]
+)");
+  s->cache_write(s.block("C"), 0, "local");
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Triangles, ThatDataBoundAreNotCopied) {
+  Scheduled s(R"(
+@T.prim_func
+def main(I: T.Buffer[8, "int32"], A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
+    for i in T.serial(8):
+        if I[i] > 3:
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = A[vi] * T.float32(2)
+)");
+  const std::string sentence = refusal([&] { s->cache_write(s.block("C"), 0, "local"); });
+  EXPECT_TRUE(contains(sentence, "its iterators do not express which")) << sentence;
+}
+
+// ---- branches -----------------------------------------------------------------------------------
+
+const char* const kBranches = R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 8), "float32"]) -> None:
+    B = T.alloc_buffer([8, 8], dtype="float32")
+    for i, j in T.grid(8, 8):
+        with T.block("Z"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.float32(7)
+    for i, j in T.grid(8, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i in T.serial(8):
+        if i < 5:
+            for j in T.serial(8):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vi, vj] + T.float32(1)
+)";
+
+TEST(Branches, LetAProducerMoveIntoThem) {
+  Scheduled s(kBranches);
+  s->compute_at(s.block("B"), s.loop("C", 1));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Branches, LetABlockBeCachedInThem) {
+  Scheduled s(kBranches);
+  s->cache_write(s.block("C"), 0, "local");
+  EXPECT_TRUE(contains(s.script(), "T.where(ax0 < 5)")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Branches, LetAProducerBeInlinedIntoThem) {
+  Scheduled s(kBranches);
+  s->compute_inline(s.block("B"));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+const char* const kWriterInBranch = R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "float32"], C: T.Buffer[(8, 8), "float32"]) -> None:
+    B = T.alloc_buffer([8, 8], dtype="float32")
+    for i, j in T.grid(8, 8):
+        if i < 5:
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        else:
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.float32(3)
+    for i, j in T.grid(5, 8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            vj = T.axis.spatial(8, j)
+            C[vi, vj] = B[vi, vj] + T.float32(1)
+)";
+
+TEST(Branches, LetAProducerMoveOutOfThem) {
+  Scheduled s(kWriterInBranch);
+  s->compute_at(s.block("B"), s.loop("C", 0));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Branches, DoNotLetAConsumerMoveIntoThemThatRunsElsewhere) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
+    B = T.alloc_buffer([8], dtype="float32")
+    for i in T.serial(8):
+        if i < 5:
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] * T.float32(2)
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = T.if_then_else(vi < 5, B[vi], T.float32(1), dtype="float32")
+)");
+  refusal([&] { s->reverse_compute_at(s.block("C"), s.loop("B", 0)); });
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Branches, ThatReadWhatABlockWritesDoNotTakeIt) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
+    B = T.alloc_buffer([8], dtype="float32")
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in T.serial(1):
+        if B[0] > T.float32(0):
+            for j in T.serial(8):
+                with T.block("C"):
+                    vj = T.axis.spatial(8, j)
+                    C[vj] = B[vj] + T.float32(1)
+)");
+  const std::string sentence = refusal([&] { s->compute_at(s.block("B"), s.loop("C", 1)); });
+  EXPECT_TRUE(contains(sentence, "may depend on block `B`")) << sentence;
+}
+
+}  // namespace
+}  // namespace tenon::s_tir
