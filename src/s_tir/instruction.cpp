@@ -41,11 +41,14 @@ constexpr std::array kFuse = {positional("loops"), flag("preserve_unit_iters")};
 constexpr std::array kSplit = {input("loop"), input("factors"), flag("preserve_unit_iters"),
                                newer_flag("disable_predication", false)};
 constexpr std::array kReorder = {positional("ordered_loops")};
+constexpr std::array kTarget = {input("block_or_loop")};
 constexpr std::array kBind = {input("loop"), attribute("thread_axis")};
 constexpr std::array kCacheRead = {input("block"), attribute("read_buffer_index"),
                                    attribute("storage_scope")};
 constexpr std::array kCacheWrite = {input("block"), attribute("write_buffer_index"),
                                     attribute("storage_scope")};
+constexpr std::array kReindex = {input("block"), attribute("buffer_index"),
+                                 attribute("buffer_index_type")};
 constexpr std::array kComputeAt = {input("block"), input("loop"), flag("preserve_unit_loops"),
                                    newer("index", -1)};
 constexpr std::array kDecompose = {input("block"), input("loop")};
@@ -60,6 +63,7 @@ constexpr std::array kTensorize = {input("block_or_loop"), attribute("tensor_int
                                    newer_flag("preserve_unit_iters", true)};
 constexpr std::array kTransformLayout = {input("block"), attribute("buffer_index"),
                                          attribute("buffer_index_type"), index_map("index_map")};
+constexpr std::array kTransformBlockLayout = {input("block"), index_map("index_map")};
 constexpr std::array kAnnotate = {input("block_or_loop"), attribute("ann_key"), input("ann_val")};
 constexpr std::array kUnannotate = {input("block_or_loop"), attribute("ann_key")};
 
@@ -84,12 +88,14 @@ constexpr std::array kRows = {
     InstructionInfo{Kind::Fuse, "fuse", "Fuse", kFuse, Gives::Loop},
     InstructionInfo{Kind::Split, "split", "Split", kSplit, Gives::Loops},
     InstructionInfo{Kind::Reorder, "reorder", "Reorder", kReorder, Gives::Nothing},
+    InstructionInfo{Kind::AddUnitLoop, "add_unit_loop", "AddUnitLoop", kTarget, Gives::Loop},
     InstructionInfo{Kind::Parallel, "parallel", "Parallel", kLoop, Gives::Nothing},
     InstructionInfo{Kind::Vectorize, "vectorize", "Vectorize", kLoop, Gives::Nothing},
     InstructionInfo{Kind::Unroll, "unroll", "Unroll", kLoop, Gives::Nothing},
     InstructionInfo{Kind::Bind, "bind", "Bind", kBind, Gives::Nothing},
     InstructionInfo{Kind::CacheRead, "cache_read", "CacheRead", kCacheRead, Gives::Block},
     InstructionInfo{Kind::CacheWrite, "cache_write", "CacheWrite", kCacheWrite, Gives::Block},
+    InstructionInfo{Kind::Reindex, "reindex", "ReIndex", kReindex, Gives::Block},
     InstructionInfo{Kind::ComputeAt, "compute_at", "ComputeAt", kComputeAt, Gives::Nothing},
     InstructionInfo{Kind::ReverseComputeAt, "reverse_compute_at", "ReverseComputeAt", kComputeAt,
                     Gives::Nothing},
@@ -108,6 +114,8 @@ constexpr std::array kRows = {
     InstructionInfo{Kind::Tensorize, "tensorize", "Tensorize", kTensorize, Gives::Nothing},
     InstructionInfo{Kind::TransformLayout, "transform_layout", "TransformLayout", kTransformLayout,
                     Gives::Nothing},
+    InstructionInfo{Kind::TransformBlockLayout, "transform_block_layout", "TransformBlockLayout",
+                    kTransformBlockLayout, Gives::Nothing},
     InstructionInfo{Kind::Annotate, "annotate", "Annotate", kAnnotate, Gives::Nothing},
     InstructionInfo{Kind::Unannotate, "unannotate", "Unannotate", kUnannotate, Gives::Nothing},
     InstructionInfo{Kind::EnterPostproc, "enter_postproc", "EnterPostproc", kNone, Gives::Nothing},

@@ -202,6 +202,8 @@ void Replayer::apply() {
                                   where_));
     case Kind::Reorder:
       return schedule_.reorder(loops("ordered_loops"), where_);
+    case Kind::AddUnitLoop:
+      return give(RV(schedule_.add_unit_loop(block_or_loop(), where_)));
     case Kind::Parallel:
       return schedule_.parallel(loop(), where_);
     case Kind::Vectorize:
@@ -216,6 +218,9 @@ void Replayer::apply() {
     case Kind::CacheWrite:
       return give(RV(schedule_.cache_write(block(), integer("write_buffer_index"),
                                            value<std::string>("storage_scope"), where_)));
+    case Kind::Reindex:
+      return give(RV(schedule_.reindex(block(), integer("buffer_index"),
+                                       value<std::string>("buffer_index_type"), where_)));
     case Kind::ComputeAt:
       return schedule_.compute_at(block(), loop(), compute_at_options(), where_);
     case Kind::ReverseComputeAt:
@@ -243,6 +248,9 @@ void Replayer::apply() {
       return schedule_.transform_layout(block(), integer("buffer_index"),
                                         value<std::string>("buffer_index_type"),
                                         IndexMap::parse(value<std::string>("index_map")), where_);
+    case Kind::TransformBlockLayout:
+      return schedule_.transform_block_layout(
+          block(), IndexMap::parse(value<std::string>("index_map")), where_);
     case Kind::Annotate:
       return schedule_.annotate(block_or_loop(), value<std::string>("ann_key"), annotation(),
                                 where_);

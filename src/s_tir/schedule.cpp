@@ -76,6 +76,18 @@ void Schedule::reorder(const std::vector<LoopRV>& loops, Where where) {
   step.record();
 }
 
+LoopRV Schedule::add_unit_loop(BlockOrLoop target, Where where) {
+  Step step(own(), InstructionKind::AddUnitLoop, "add_unit_loop", where);
+  step.with(target.rv());
+  const Step::Place place = step.block_or_loop(target.rv());
+  const std::string function = place.function;
+  FusedLoop result = s_tir::add_unit_loop(place.program, place.n, where);
+  step.replace(function, std::move(result.func));
+  const LoopRV loop = step.give_loop(function, result.loop);
+  step.record();
+  return loop;
+}
+
 void Schedule::parallel(LoopRV loop, Where where) {
   Step step(own(), InstructionKind::Parallel, "parallel", where);
   step.with(RV(loop));
@@ -139,6 +151,30 @@ BlockRV Schedule::cache_write(BlockRV block, int write_buffer_index, const Name&
   return copy;
 }
 
+namespace {
+
+BufferIndexType parse_index_type(const Caller& caller, const std::string& type) {
+  if (type == "read") return BufferIndexType::Read;
+  if (type == "write") return BufferIndexType::Write;
+  refuse(caller, "the index type must be \"read\" or \"write\", not \"" + type + "\"");
+}
+
+}  // namespace
+
+BlockRV Schedule::reindex(BlockRV block, int buffer_index, const Name& buffer_index_type,
+                          Where where) {
+  Step step(own(), InstructionKind::Reindex, "reindex", where);
+  step.with(RV(block)).with(buffer_index).with(buffer_index_type);
+  const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
+  const Step::Place place = step.block(block);
+  const std::string function = place.function;
+  NewBlock result = s_tir::reindex(place.program, place.n, buffer_index, type, where);
+  step.replace(function, std::move(result.func), result.renamed);
+  const BlockRV copy = step.give_block(function, result.block);
+  step.record();
+  return copy;
+}
+
 void Schedule::set_scope(BlockRV block, int buffer_index, const Name& storage_scope, Where where) {
   Step step(own(), InstructionKind::SetScope, "set_scope", where);
   step.with(RV(block)).with(buffer_index).with(storage_scope);
@@ -166,15 +202,21 @@ void Schedule::storage_align(BlockRV block, const StorageAlignOptions& options, 
 void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buffer_index_type,
                                 const IndexMap& index_map, Where where) {
   Step step(own(), InstructionKind::TransformLayout, "transform_layout", where);
-  const std::string& type = buffer_index_type;
-  step.with(RV(block)).with(buffer_index).with(type).with(index_map.text());
-  if (type != "read" && type != "write")
-    refuse(step.caller(), "the index type must be \"read\" or \"write\", not \"" + type + "\"");
+  step.with(RV(block)).with(buffer_index).with(buffer_index_type).with(index_map.text());
+  const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
   const Step::Place place = step.block(block);
-  step.replace(place.function, s_tir::transform_layout(
-                                   place.program, place.n, buffer_index,
-                                   type == "read" ? BufferIndexType::Read : BufferIndexType::Write,
-                                   index_map, where));
+  step.replace(place.function, s_tir::transform_layout(place.program, place.n, buffer_index, type,
+                                                       index_map, where));
+  step.record();
+}
+
+void Schedule::transform_block_layout(BlockRV block, const IndexMap& index_map, Where where) {
+  Step step(own(), InstructionKind::TransformBlockLayout, "transform_block_layout", where);
+  step.with(RV(block)).with(index_map.text());
+  const Step::Place place = step.block(block);
+  const std::string function = place.function;
+  Renamed result = s_tir::transform_block_layout(place.program, place.n, index_map, where);
+  step.replace(function, std::move(result.func), result.renamed);
   step.record();
 }
 

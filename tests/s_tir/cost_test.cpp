@@ -77,18 +77,26 @@ std::vector<Row> rows() {
        [](const Chain& c, int n) {
          c.sch.reorder({c.loop(n, 1), c.loop(n, 0)});
        }},
+      {"add_unit_loop", [](const Chain& c, int n) { c.sch.add_unit_loop(c.block(n)); }},
       {"parallel", [](const Chain& c, int n) { c.sch.parallel(c.loop(n, 0)); }},
       {"vectorize", [](const Chain& c, int n) { c.sch.vectorize(c.loop(n, 1)); }},
       {"unroll", [](const Chain& c, int n) { c.sch.unroll(c.loop(n, 1)); }},
       {"bind", [](const Chain& c, int n) { c.sch.bind(c.loop(n, 0), "blockIdx.x"); }},
       {"cache_read", [](const Chain& c, int n) { c.sch.cache_read(c.block(n), 0, "local"); }},
       {"cache_write", [](const Chain& c, int n) { c.sch.cache_write(c.block(n), 0, "local"); }},
+      {"reindex", [](const Chain& c, int n) { c.sch.reindex(c.block(n), 0, "read"); }},
       {"set_scope", [](const Chain& c, int n) { c.sch.set_scope(c.block(n), 0, "local"); }},
       {"storage_align",
        [](const Chain& c, int n) { c.sch.storage_align(c.block(n), {.factor = 8}); }},
       {"transform_layout",
        [](const Chain& c, int n) {
          c.sch.transform_layout(c.block(n), 0, "write", [](tir::Var i, tir::Var j) {
+           return std::vector<tir::Expr>{j, i};
+         });
+       }},
+      {"transform_block_layout",
+       [](const Chain& c, int n) {
+         c.sch.transform_block_layout(c.block(n), [](tir::Var i, tir::Var j) {
            return std::vector<tir::Expr>{j, i};
          });
        }},

@@ -22,7 +22,7 @@ struct SplitLoop {
   tir::PrimFunc func;
   std::vector<tir::Var> loops;
 };
-/// The function, and the variable of the fused loop.
+/// The function, and the variable of the new loop.
 struct FusedLoop {
   tir::PrimFunc func;
   tir::Var loop;
@@ -54,6 +54,10 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops,
 tir::PrimFunc reorder(const Program& program, const std::vector<int>& loops,
                       SourceLocation where = SourceLocation::current());
 
+/// Puts a block or a loop into a loop of one iteration.
+FusedLoop add_unit_loop(const Program& program, int block_or_loop,
+                        SourceLocation where = SourceLocation::current());
+
 tir::PrimFunc parallel(const Program& program, int loop,
                        SourceLocation where = SourceLocation::current());
 tir::PrimFunc vectorize(const Program& program, int loop,
@@ -73,19 +77,31 @@ NewBlock cache_read(const Program& program, int block, int read, tir::StorageSco
 /// result.
 NewBlock cache_write(const Program& program, int block, int write, tir::StorageScope scope,
                      SourceLocation where = SourceLocation::current());
+/// Whether a region number counts the regions that a block reads or those that it writes.
+enum class BufferIndexType : unsigned char { Read, Write };
+/// Copies what the block reads of a buffer, or writes to it, into or from a new buffer whose
+/// indices are the iterators that determine the element, in the order of the block. The block must
+/// access the buffer by a single list of indices.
+NewBlock reindex(const Program& program, int block, int buffer_index, BufferIndexType type,
+                 SourceLocation where = SourceLocation::current());
 tir::PrimFunc set_scope(const Program& program, int block, int write, tir::StorageScope scope,
                         SourceLocation where = SourceLocation::current());
 /// Pads dimension `axis` of the written buffer so that its stride % factor == offset.
 tir::PrimFunc storage_align(const Program& program, int block, int write, int axis, int factor,
                             int offset, SourceLocation where = SourceLocation::current());
 
-/// Whether a region number counts the regions that a block reads or those that it writes.
-enum class BufferIndexType : unsigned char { Read, Write };
 /// Stores element (i...) of the buffer in that region at map(i...). The buffer's shape and all
 /// accesses change accordingly. If the buffer is a parameter, callers pass it in the new layout.
 /// ScheduleError unless the map is a bijection.
 tir::PrimFunc transform_layout(const Program& program, int block, int buffer_index,
                                BufferIndexType type, const IndexMap& map,
+                               SourceLocation where = SourceLocation::current());
+
+/// Replaces the iterators of a block by map(iterators), and the loops around it by one loop per new
+/// iterator. The loops must be around this block only, and run its whole domain. ScheduleError
+/// unless the map is a bijection and each new iterator consists of spatial iterators only, or of
+/// reduction iterators only.
+Renamed transform_block_layout(const Program& program, int block, const IndexMap& map,
                                SourceLocation where = SourceLocation::current());
 
 // ---- places of computation ----------------------------------------------------------------------

@@ -148,6 +148,8 @@ class Schedule {
   LoopRV fuse(const std::vector<LoopRV>& loops, const FuseOptions& options = {},
               Where where = Where::current());
   void reorder(const std::vector<LoopRV>& loops, Where where = Where::current());
+  /// Puts a block or a loop into a loop of one iteration, which is returned.
+  LoopRV add_unit_loop(BlockOrLoop target, Where where = Where::current());
   void parallel(LoopRV loop, Where where = Where::current());
   void vectorize(LoopRV loop, Where where = Where::current());
   void unroll(LoopRV loop, Where where = Where::current());
@@ -159,6 +161,10 @@ class Schedule {
                      Where where = Where::current());
   BlockRV cache_write(BlockRV block, int write_buffer_index, const Name& storage_scope,
                       Where where = Where::current());
+  /// Makes a buffer whose indices are the iterators of the block, and a block that copies what the
+  /// block reads ("read") or writes ("write"). Returns that block.
+  BlockRV reindex(BlockRV block, int buffer_index, const Name& buffer_index_type,
+                  Where where = Where::current());
   void set_scope(BlockRV block, int buffer_index, const Name& storage_scope,
                  Where where = Where::current());
   void storage_align(BlockRV block, const StorageAlignOptions& options,
@@ -168,6 +174,10 @@ class Schedule {
   /// that `buffer_index` refers to.
   void transform_layout(BlockRV block, int buffer_index, const Name& buffer_index_type,
                         const IndexMap& index_map, Where where = Where::current());
+
+  /// Replaces the iterators of a block, and the loops around it, by map(iterators).
+  void transform_block_layout(BlockRV block, const IndexMap& index_map,
+                              Where where = Where::current());
 
   // ---- places of computation ----
 

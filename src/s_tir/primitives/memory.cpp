@@ -557,6 +557,186 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   return result;
 }
 
+// ---- reindex ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Returns the indices at which a block accesses a buffer. Throws unless all accesses have the same
+/// indices, which the block's iterators determine.
+std::vector<Expr> only_indices(const Caller& caller, const Program& program, int n,
+                               const Buffer& buffer) {
+  const Block& own = program.block(n);
+  const std::string what = describe(program, n) + " accesses `" + buffer->name + "` ";
+  std::optional<std::vector<Expr>> found;
+  bool is_single = true;
+  const auto add = [&](const Buffer& other, const std::vector<Expr>& indices) {
+    if (!other.same_as(buffer)) return;
+    for (std::size_t d = 0; found && d < indices.size(); ++d)
+      is_single = is_single && structural_equal((*found)[d], indices[d]);
+    found = indices;
+  };
+  const Stmt all = own.init ? make_seq({*own.init, own.body}) : own.body;
+  walk(
+      all, [&](const Load& load) { add(load.buffer, load.indices); },
+      [&](const Store& store) { add(store.buffer, store.indices); });
+  if (!found || !is_single || uses_var(all, buffer->data))
+    refuse(caller, what +
+                       (is_single ? "by its address, or through another buffer"
+                                  : "at more than one list of indices") +
+                       ", and an element of the new buffer stands for one list of indices");
+  const std::vector<Var> outside = free_vars(all);
+  for (const Expr& index : *found) {
+    const bool is_determined =
+        index.dtype().is_scalar() && effect_of(index) == Effect::Pure &&
+        std::ranges::all_of(free_vars(index), [&](const Var& var) {
+          return std::ranges::any_of(outside, [&](const Var& v) { return v.same_as(var); });
+        });
+    if (!is_determined)
+      refuse(caller, what + "at " + tir_text(index) + ", which its iterators do not determine");
+  }
+  return *std::move(found);
+}
+
+/// Returns the block with the buffer's accesses, which all have the same indices, redirected.
+Block redirected(Block block, const Buffer& from, const Buffer& to,
+                 const std::vector<Expr>& indices) {
+  const auto stmt = [&](const Stmt& s) {
+    return rewrite(
+        s,
+        [&](const Load& load, const Expr&) -> std::optional<Expr> {
+          if (!load.buffer.same_as(from)) return std::nullopt;
+          return make_load(to, indices);
+        },
+        [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
+          if (!store.buffer.same_as(from)) return std::nullopt;
+          return make_store(to, store.value, indices);
+        });
+  };
+  block.body = stmt(block.body);
+  if (block.init) block.init = stmt(*block.init);
+  std::vector<Range> element;
+  for (const Expr& index : indices)
+    element.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
+  for (std::vector<BufferRegion>* regions : {&block.reads, &block.writes})
+    for (BufferRegion& region : *regions)
+      if (region.buffer.same_as(from)) region = {to, element};
+  return block;
+}
+
+}  // namespace
+
+NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
+                 SourceLocation where) {
+  const Caller caller{"reindex", where};
+  const int scope = scope_of(caller, program, n);
+  const BlockRealize& realize = program.realize(n);
+  const Block& block = *realize.block;
+  const bool is_read = type == BufferIndexType::Read;
+  const Buffer buffer = region_at(caller, program, n, is_read ? block.reads : block.writes, index,
+                                  is_read ? "reads" : "writes")
+                            .buffer;
+  require_own_domains(caller, program, n, scope);
+  if (is_read ? mentions(block.writes, buffer) : !block.init && mentions(block.reads, buffer))
+    refuse(caller, describe(program, n) + " reads and writes `" + buffer->name +
+                       "`, so it needs more than a copy");
+  if (!is_read)
+    if (const auto conflict = conflict_between_instances(program, n))
+      refuse(caller, "the instances of " + describe(program, n) + " depend on their order: one " +
+                         *conflict + " in another");
+  const std::vector<Expr> indices = only_indices(caller, program, n, buffer);
+  // The copy has an iterator for each of the block's. Those that do not determine the element have
+  // one value.
+  std::vector<Var> loops;
+  std::vector<IterVar> iters;
+  std::vector<Expr> values, shape, at, copied_at;
+  VarMap of_block, of_loops;
+  arith::Facts facts = facts_at(program, scope);
+  for (const IterVar& iter : block.iters) {
+    const DataType type = iter.var().dtype();
+    const bool is_used = std::ranges::any_of(
+        indices, [&](const Expr& own_index) { return uses_var(own_index, iter.var()); });
+    const Expr zero = make_int(type, 0), one = make_int(type, 1);
+    const Expr extent = is_used ? iter.dom()->extent : one;
+    const std::string number = std::to_string(iters.size());
+    loops.emplace_back("ax" + number, type);
+    iters.emplace_back(Range::from_min_extent(zero, extent), Var("v" + number, type),
+                       IterKind::DataParallel);
+    values.emplace_back(loops.back());
+    facts.bind(loops.back(), Range::from_min_extent(zero, extent));
+    set(of_block, iter.var(), fold(BinaryOp::Add, iters.back().var(), iter.dom()->min));
+    set(of_loops, iter.var(), fold(BinaryOp::Add, loops.back(), iter.dom()->min));
+    if (!is_used) continue;
+    shape.push_back(extent);
+    at.push_back(fold(BinaryOp::Sub, iter.var(), iter.dom()->min));
+    copied_at.emplace_back(iters.back().var());
+  }
+  BufferOptions options;
+  options.name = buffer->name + "_reindex";
+  const Buffer cache = decl_buffer(shape, buffer->dtype, options);
+  std::vector<Expr> elements;
+  Expr predicate = make_true();
+  const auto require = [&](const Expr& part) {
+    const Expr own_part = arith::simplify(part, facts);
+    if (!arith::can_prove(own_part, facts)) predicate = both(predicate, own_part);
+  };
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    elements.push_back(substitute(indices[d], of_block));
+    const Expr element = substitute(indices[d], of_loops);
+    require(element >= 0);
+    require(element < buffer->shape[d]);
+  }
+  if (!is_read) {
+    const auto instances = instances_of(program, n, scope);
+    if (!instances)
+      refuse(caller, "the set of executed instances of " + describe(program, n) +
+                         " cannot be expressed in its iterators, so that elements which it does "
+                         "not write might be copied");
+    for (const Expr& part : beginnings(*instances, block)) require(substitute(part, of_loops));
+    if (block.init) require_begun(caller, program, n);
+  }
+  const auto region = [](const Buffer& of, const std::vector<Expr>& point) {
+    BufferRegion result{of, {}};
+    for (const Expr& e : point)
+      result.region.push_back(Range::from_min_extent(e, make_int(e.dtype(), 1)));
+    return result;
+  };
+  const Buffer &from = is_read ? buffer : cache, &to = is_read ? cache : buffer;
+  const std::vector<Expr>&read = is_read ? elements : copied_at,
+        &written = is_read ? copied_at : elements;
+  const BlockKey key =
+      iters.empty() ? BlockKey{BlockKey::Plain{options.name, 0}} : BlockKey{iters.front().var()};
+  Stmt copy = make_block(values, predicate,
+                         Block{.iters = iters,
+                               .reads = {region(from, read)},
+                               .writes = {region(to, written)},
+                               .name = options.name,
+                               .init = std::nullopt,
+                               .body = make_store(to, make_load(from, read), written)});
+  for (std::size_t i = loops.size(); i-- > 0;)
+    copy = make_stmt(For{loops[i], make_int(loops[i].dtype(), 0), iters[i].dom()->extent,
+                         ForKind::Serial, copy});
+  // Next to the statement of the scope that contains the block.
+  const std::size_t part = *part_of(program, scope, n);
+  const Place place{scope, is_read ? part : part + 1};
+  const Passing::Side side = is_read ? Passing::Side::Before : Passing::Side::After;
+  Passing moved(program, n, top_of(program, scope), side);
+  moved.as(accesses_as_stmt(program, n, buffer, !is_read))
+      .comparing(is_read ? Compared::ReadsWithWrites : Compared::All);
+  if (const auto conflict = moved.find_conflict())
+    refuse(caller, describe(program, n) + " would " + (is_read ? "read" : "write") + " `" +
+                       buffer->name + "` too " + (is_read ? "early" : "late") + ": it " +
+                       *conflict);
+  const Stmt& old = program.stmt(n);
+  const Stmt next =
+      make_block(realize.values, realize.predicate, redirected(block, buffer, cache, at));
+  PrimFunc func = insert_copy(program, scope, place, copy, cache,
+                              [&](const Stmt& s, bool) { return replace_inside(s, old, next); });
+  const Program after(func);
+  require_independent_around(caller, after, *after.find_block(key));
+  require_independent_around(caller, after, *after.find_block(program.key_of(n)));
+  return {std::move(func), key};
+}
+
 namespace {
 
 int require_allocated(const Caller& caller, const Program& program, int n, const Buffer& buffer) {

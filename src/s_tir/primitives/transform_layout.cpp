@@ -1,6 +1,9 @@
 #include <algorithm>
 
+#include "s_tir/instances.h"
+#include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
+#include "s_tir/primitives/loops.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
@@ -12,32 +15,31 @@ using namespace tir;
 
 namespace {
 
-std::vector<std::int64_t> constant_shape(const Caller& caller, const Buffer& buffer) {
+std::vector<std::int64_t> constant_shape(const Caller& caller, const std::string& what,
+                                         const std::vector<Expr>& shape) {
   std::vector<std::int64_t> result;
-  for (const Expr& size : buffer->shape) {
+  for (const Expr& size : shape) {
     const auto number = constant_int(size);
     if (!number)
-      refuse(caller, "the shape of " + in_backticks(buffer->name) +
-                         " is not constant, so no map is provably a bijection");
+      refuse(caller,
+             "the shape of " + what + " is not constant, so no map is provably a bijection");
     if (size.dtype() != Int(32))
-      refuse(caller, "indices of " + in_backticks(buffer->name) + " are of type " +
-                         size.dtype().str() + ", not int32");
+      refuse(caller, "indices of " + what + " are of type " + size.dtype().str() + ", not int32");
     result.push_back(*number);
   }
   return result;
 }
 
-/// Returns the shape after the mapping. Throws if the map is not a bijection between the two
-/// shapes.
-std::vector<Expr> mapped_shape(const Caller& caller, const Buffer& buffer, const IndexMap& map) {
-  const std::vector<std::int64_t> shape = constant_shape(caller, buffer);
+/// Returns the shape of `what`, a buffer or a block, after the mapping. Throws if the map is not a
+/// bijection between the two shapes.
+std::vector<Expr> mapped_shape(const Caller& caller, const std::string& what,
+                               const std::vector<Expr>& before, const IndexMap& map) {
+  const std::vector<std::int64_t> shape = constant_shape(caller, what, before);
   if (map.from().size() != shape.size())
     refuse(caller, "the index map takes " + std::to_string(map.from().size()) + " indices, and " +
-                       in_backticks(buffer->name) + " has " + std::to_string(shape.size()) +
-                       " dimensions");
+                       what + " has " + std::to_string(shape.size()) + " dimensions");
   const auto fail = [&](const std::string& why) {
-    refuse(caller, "the index map " + map.text() + " is no bijection of " +
-                       in_backticks(buffer->name) + ": " + why);
+    refuse(caller, "the index map " + map.text() + " is no bijection of " + what + ": " + why);
   };
   std::vector<LoopDomain> domains;
   arith::IntervalMap relaxed;
@@ -208,12 +210,117 @@ PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexT
     refuse(caller, in_backticks(buffer->name) + " has strides or physical dimensions of its own");
   require_elements_only(caller, program, buffer);
   BufferNode node = *buffer.get();
-  node.shape = mapped_shape(caller, buffer, map);
+  node.shape = mapped_shape(caller, in_backticks(buffer->name), buffer->shape, map);
   node.data = node.data.fresh();
   const Buffer with = make_buffer(std::move(node));
   func.body = Relayout(buffer, with, map).stmt(func.body);
   if (param != func.buffers.end()) param->declared = param->buffer = with;
   return func;
+}
+
+// ---- iterators ----------------------------------------------------------------------------------
+
+namespace {
+
+/// Returns the loops around a block, which no other statement shares. Throws unless each iterator
+/// is a loop of its own, and the loops run the block's whole domain.
+std::vector<int> require_own_loops(const Caller& caller, const Program& program, int n) {
+  const BlockRealize& realize = program.realize(n);
+  const std::vector<int> loops = program.loops_of(n);
+  require_own_domains(caller, program, n, *program.scope(n));
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    require_plain_loop(caller, program, loops[i]);
+    const int inside = i + 1 < loops.size() ? loops[i + 1] : n;
+    if (!program.loop(loops[i]).body.same_as(program.stmt(inside)))
+      refuse(caller, describe(program, loops[i]) + " contains other statements than " +
+                         describe(program, n) + ", whose loops would be replaced");
+  }
+  for (const int loop : loops) {
+    const auto is_value = [&](const Expr& value) { return value.same_as(program.loop(loop).var); };
+    if (!is_one(program.loop(loop).extent) && std::ranges::count_if(realize.values, is_value) != 1)
+      refuse(caller, describe(program, loop) + " is not the value of one iterator of " +
+                         describe(program, n));
+  }
+  const auto instances = instances_of(program, n, *program.scope(n));
+  if (!instances || !contains_instances(*instances, {}, *realize.block, {}))
+    refuse(caller, describe(program, n) + " does not provably run its whole domain");
+  return loops;
+}
+
+/// Throws if a new iterator consists of spatial and reduction iterators. Returns its kind.
+IterKind kind_of(const Caller& caller, const Block& block, const IndexMap& map, std::size_t n) {
+  std::optional<IterKind> kind;
+  for (std::size_t i = 0; i < block.iters.size(); ++i) {
+    const IterVar& iter = block.iters[i];
+    if (is_one(iter.dom()->extent) || !uses_var(map.to()[n], map.from()[i])) continue;
+    if (kind && *kind != iter.kind())
+      refuse(caller, "`" + tir_text(map.to()[n]) + "` of the index map " + map.text() +
+                         " uses spatial and reduction iterators of block `" + block.name + "`");
+    kind = iter.kind();
+  }
+  return kind.value_or(IterKind::DataParallel);
+}
+
+}  // namespace
+
+Renamed transform_block_layout(const Program& program, int n, const IndexMap& map,
+                               SourceLocation where) {
+  const Caller caller{"transform_block_layout", where};
+  if (!program.scope(n)) refuse(caller, describe(program, n) + " is the root of the function");
+  const Block& block = program.block(n);
+  const std::vector<int> loops = require_own_loops(caller, program, n);
+  require_free_order(program, n, caller, "in other loops");
+  // The domains count from 0, so an iterator is its minimum plus an index of the map.
+  std::vector<Expr> shape;
+  for (const IterVar& iter : block.iters) shape.push_back(iter.dom()->extent);
+  const std::vector<Expr> extents = mapped_shape(caller, describe(program, n), shape, map);
+  Block next = block;
+  next.iters.clear();
+  std::vector<Var> vars;
+  std::vector<Expr> values, indices;
+  arith::Facts facts;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const Range range = Range::from_min_extent(Expr(0), extents[i]);
+    const IterVar iter(range, Var("bv" + std::to_string(i)), kind_of(caller, block, map, i));
+    facts.bind(iter.var(), range);
+    vars.emplace_back("ax" + std::to_string(i));
+    values.emplace_back(vars.back());
+    indices.emplace_back(iter.var());
+    next.iters.push_back(iter);
+  }
+  std::vector<LoopDomain> from;
+  for (std::size_t i = 0; i < block.iters.size(); ++i)
+    from.push_back({map.from()[i], Expr(0), shape[i]});
+  const std::vector<std::optional<Expr>> inverse =
+      invert(*find_iter_map(map.to(), from, make_true()), indices);
+  VarMap of_iter;
+  for (std::size_t i = 0; i < block.iters.size(); ++i)
+    set(of_iter, block.iters[i].var(),
+        arith::simplify(inverse[i].value_or(Expr(0)) + block.iters[i].dom()->min, facts));
+  const std::function<Expr(const Expr&)> expr = [&](const Expr& e) -> Expr {
+    const Expr result = substitute(e, of_iter);
+    if (result.same_as(e) || !e.dtype().is_index())
+      return map_children(e, [&](const Expr& child) { return expr(child); });
+    return arith::simplify(result, facts);
+  };
+  const std::function<Stmt(const Stmt&)> stmt = [&](const Stmt& s) {
+    return map_children(s, expr, stmt);
+  };
+  next.body = stmt(block.body);
+  if (block.init) next.init = stmt(*block.init);
+  for (std::vector<BufferRegion>* regions : {&next.reads, &next.writes})
+    for (BufferRegion& region : *regions)
+      for (Range& range : region.region)
+        range = Range::from_min_extent(expr(range.min), expr(range.extent));
+  for (MatchBuffer& match : next.match_buffers)
+    for (Range& range : match.source.region)
+      range = Range::from_min_extent(expr(range.min), expr(range.extent));
+  const BlockKey key = next.iters.empty() ? BlockKey{BlockKey::Plain{next.name, 0}}
+                                          : BlockKey{next.iters.front().var()};
+  Stmt nest = make_block(std::move(values), make_true(), std::move(next));
+  for (std::size_t i = extents.size(); i-- > 0;)
+    nest = make_stmt(For{vars[i], Expr(0), extents[i], ForKind::Serial, nest});
+  return {program.with(loops.empty() ? n : loops.front(), nest), {{program.key_of(n), key}}};
 }
 
 }  // namespace tenon::s_tir

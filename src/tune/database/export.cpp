@@ -164,6 +164,8 @@ class Writer {
         return split(step);
       case Kind::Reorder:
         return "reorder" + arguments(step, 1);
+      case Kind::AddUnitLoop:
+        return "add_unit_loop" + arguments(step, 1);
       case Kind::Parallel:
         return "parallel" + arguments(step, 1);
       case Kind::Vectorize:
@@ -176,6 +178,8 @@ class Writer {
         return "cache_read" + arguments(step, 3);
       case Kind::CacheWrite:
         return "cache_write" + arguments(step, 3);
+      case Kind::Reindex:
+        return "reindex" + arguments(step, 3);
       case Kind::ComputeAt:
         return "compute_at" + compute_at(step);
       case Kind::ReverseComputeAt:
@@ -203,6 +207,9 @@ class Writer {
       case Kind::TransformLayout:
         return "transform_layout(" + argument(step, 0) + ", " + argument(step, 1) + ", " +
                argument(step, 2) + ", s_tir::IndexMap::parse(" + argument(step, 3) + "))";
+      case Kind::TransformBlockLayout:
+        return "transform_block_layout(" + argument(step, 0) + ", s_tir::IndexMap::parse(" +
+               argument(step, 1) + "))";
       case Kind::Annotate:
         return annotate(step);
       case Kind::Unannotate:
