@@ -21,7 +21,8 @@ TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
     }
   }
   EXPECT_GT(steps, 400);
-  for (const char* name : {"annotate",
+  for (const char* name : {"add_unit_loop",
+                           "annotate",
                            "bind",
                            "blockize",
                            "cache_read",
@@ -32,6 +33,7 @@ TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
                            "fuse",
                            "merge_reduction",
                            "parallel",
+                           "reindex",
                            "reorder",
                            "reverse_compute_at",
                            "reverse_compute_inline",
@@ -43,6 +45,7 @@ TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
                            "split",
                            "storage_align",
                            "tensorize",
+                           "transform_block_layout",
                            "transform_layout",
                            "unroll",
                            "vectorize"})

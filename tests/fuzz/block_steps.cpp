@@ -60,8 +60,9 @@ std::string BlockSteps::step(Random& random) {
   const std::vector<std::string> names = block_names();
   const BlockRV block = sch_.get_block(random.pick(names));
   if (sch_.get(block).block->init) kind_ = StageKind::Reduction;
-  const int kind = random.between(0, 42);
+  const int kind = random.between(0, 47);
   if (kind <= 5) return memory(random, block, kind);
+  if (kind >= 43) return reindex(random, block, kind - 43);
   if (kind >= 39) return layout(random, block, names, kind - 39);
   if (kind >= 36) return tensorize(random, names);
   const std::vector<LoopRV> loops = sch_.get_loops(block);
@@ -309,6 +310,50 @@ std::string BlockSteps::layout(Random& random, BlockRV block, const std::vector<
       return "get_producers, get_consumers, get_child_blocks";
     }
   }
+}
+
+std::string BlockSteps::reindex(Random& random, BlockRV block, int kind) {
+  switch (kind) {
+    case 0: {
+      const std::vector<LoopRV> loops = sch_.get_loops(block);
+      if (loops.empty() || random.one_in(2))
+        sch_.add_unit_loop(block);
+      else
+        sch_.add_unit_loop(random.pick(loops));
+      return "add_unit_loop";
+    }
+    case 1:
+      sch_.reindex(block, random.between(0, 1), "read");
+      return "reindex";
+    case 2:
+      sch_.reindex(block, 0, "write");
+      return "reindex";
+    default:
+      return transform_block_layout(random, block);
+  }
+}
+
+/// Fuses, exchanges or reverses iterators.
+std::string BlockSteps::transform_block_layout(Random& random, BlockRV block) {
+  const tir::Block own = *sch_.get(block).block;
+  std::vector<tir::Var> vars;
+  std::vector<tir::Expr> to;
+  for (const tir::IterVar& iter : own.iters) {
+    const auto extent = tir::constant_int(iter.dom()->extent);
+    vars.emplace_back("i" + std::to_string(vars.size()));
+    const bool is_fused = !to.empty() && extent && random.one_in(2) &&
+                          iter.kind() == own.iters[vars.size() - 2].kind();
+    if (is_fused)
+      to.back() = to.back() * static_cast<int>(*extent) + vars.back();
+    else if (extent && random.one_in(3))
+      to.push_back(static_cast<int>(*extent) - 1 - vars.back());
+    else
+      to.emplace_back(vars.back());
+  }
+  if (vars.empty()) return "none";
+  random.shuffle(to);
+  sch_.transform_block_layout(block, s_tir::IndexMap(vars, to));
+  return "transform_block_layout";
 }
 
 /// Transforms a buffer that the function allocates: callers do not depend on its layout.

@@ -38,6 +38,8 @@ class BlockSteps {
   std::string sample(Random& random, BlockRV block, const Loops& loops, int kind);
   std::string layout(Random& random, BlockRV block, const Names& names, int kind);
   std::string transform_layout(Random& random, BlockRV block);
+  std::string reindex(Random& random, BlockRV block, int kind);
+  std::string transform_block_layout(Random& random, BlockRV block);
 
   s_tir::Schedule& sch_;
   std::vector<Attempt>& attempts_;

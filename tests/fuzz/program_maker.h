@@ -96,6 +96,8 @@ class ProgramMaker {
   Expr random_begin(const Size& extent);
   te::ReduceOptions random_condition(const Axes& own, const Reduction& over);
   void add_reduction(const std::string& name, DataType type);
+  Expr reduction_by_an_axis(const Expr& e, const Expr& index, const Reduction& over,
+                            const te::ReduceOptions& options);
   Expr simple_reduction(const ExactValue& e, const Reduction& over, te::ReduceOptions options,
                         Magnitude& magnitude);
   void add_tuple_reduction(const std::string& name, DataType type);

@@ -251,10 +251,17 @@ class NestWriter {
     const auto within = [&](const Bounded& loop) {
       return std::to_string(loop.least + random_.between(0, std::max(0, loop.most - loop.least)));
     };
-    switch (random_.between(0, 4)) {
+    switch (random_.between(0, 5)) {
       case 0:
         noted("predicate", "a bound");
         return line(depth, "T.where(" + a.name + " < " + within(a) + " + 1)");
+      case 5: {
+        noted("predicate", "of truth values");
+        const std::string first = "(" + a.name + " < " + within(a) + ")";
+        const std::string second = "(" + b.name + " >= " + within(b) + ")";
+        return line(depth, random_.one_in(2) ? "T.where(" + first + " == " + second + ")"
+                                             : "T.where((not " + first + ") != " + second + ")");
+      }
       case 1:
         noted("predicate", "a bound");
         return line(depth, "T.where(" + a.name + " >= " + within(a) + ")");
@@ -342,10 +349,16 @@ class NestWriter {
     for (int n = 0; n < count; ++n) open_loop(depth++);
     if (!is_never_run_ && random_.one_in(8)) {
       const Bounded& loop = random_.pick(loops_);
-      noted("nest", "in a branch");
       const bool is_before = random_.one_in(2);
-      line(depth, "if " + loop.name + (is_before ? " < " : " >= ") +
-                      std::to_string(loop.least + random_.between(0, kMaxExtent / 2)) + ":");
+      if (random_.one_in(3)) {
+        noted("nest", "in a branch of data");
+        line(depth, "if " + element(random_.pick(arrays_), loops_) + (is_before ? " < " : " >= ") +
+                        number(random_.between(0, 3)) + ":");
+      } else {
+        noted("nest", "in a branch");
+        line(depth, "if " + loop.name + (is_before ? " < " : " >= ") +
+                        std::to_string(loop.least + random_.between(0, kMaxExtent / 2)) + ":");
+      }
       write_block(depth + 1);
       if (random_.one_in(2)) {
         line(depth, "else:");

@@ -158,6 +158,20 @@ Expr ProgramMaker::simple_reduction(const ExactValue& e, const Reduction& over,
   return kind % 2 ? te::max(e.value, over.axes, options) : te::min(e.value, over.axes, options);
 }
 
+/// The sum of the elements at even indices of an axis, and the largest element at others.
+Expr ProgramMaker::reduction_by_an_axis(const Expr& e, const Expr& index, const Reduction& over,
+                                        const te::ReduceOptions& options) {
+  const Expr is_even = floormod(index, 2) == 0;
+  program_.notes.operation("sum or max by an axis", e.dtype());
+  const te::Reducer reducer = te::comm_reducer(
+      [=](Args x, Args y) { return Exprs{select(is_even, x[0] + y[0], max(x[0], y[0]))}; },
+      [=](std::span<const DataType> types) {
+        return Exprs{select(is_even, make_const(types[0], 0), min_value(types[0]))};
+      },
+      "sum_or_max");
+  return reducer(e, over.axes, options);
+}
+
 void ProgramMaker::add_reduction(const std::string& name, DataType type) {
   const Shape shape = random_shape();
   const Reduction over = random_reduction(shape);
@@ -171,6 +185,11 @@ void ProgramMaker::add_reduction(const std::string& name, DataType type) {
       program_.notes.operation("reduction with an init", type);
     }
     ExactValue result{e.value, {}};
+    if (type.is_integral() && !type.is_bool() && !own.empty() && random_.one_in(8)) {
+      result.magnitude = magnitude_of_any(type);
+      result.value = reduction_by_an_axis(e.value, random_.pick(own).index, over, options);
+      return result;
+    }
     result.value = simple_reduction(e, over, options, result.magnitude);
     return result;
   });

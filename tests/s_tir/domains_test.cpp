@@ -122,6 +122,25 @@ TEST(CountingDown, IsAllowedInIndicesOfMovedBlocks) {
   EXPECT_EQ(consumer.first_other(), "");
 }
 
+TEST(Conditions, WithoutALoopAreKeptByBlockize) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
+    for i in T.serial(8):
+        with T.block("Z"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = T.float32(7)
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.where(T.popcount(3) > 5)
+            C[vi] = A[vi] * T.float32(2)
+)");
+  s->blockize(s.loop("C", 0));
+  EXPECT_TRUE(contains(s.script(), "T.where(T.popcount(3, dtype=\"int32\") > 5)")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
 // ---- triangles ----------------------------------------------------------------------------------
 
 TEST(Triangles, AreCopiedByCacheWriteWithoutTheElementsOutside) {

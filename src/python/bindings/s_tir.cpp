@@ -198,6 +198,12 @@ void bind_block_loops(nb::class_<Schedule>& sch) {
           },
           "loops"_a)
       .def(
+          "add_unit_loop",
+          [](Schedule& s, const BlockOrLoop& target) {
+            return s.add_unit_loop(to_target(target), here());
+          },
+          "block_or_loop"_a)
+      .def(
           "parallel", [](Schedule& s, LoopRV l) { s.parallel(l, here()); }, "loop"_a)
       .def(
           "vectorize", [](Schedule& s, LoopRV l) { s.vectorize(l, here()); }, "loop"_a)
@@ -225,6 +231,12 @@ void bind_block_memory(nb::class_<Schedule>& sch) {
           },
           "block"_a, "write_buffer_index"_a, "storage_scope"_a)
       .def(
+          "reindex",
+          [](Schedule& s, BlockRV block, int buffer_index, const std::string& buffer_index_type) {
+            return s.reindex(block, buffer_index, buffer_index_type, here());
+          },
+          "block"_a, "buffer_index"_a, "buffer_index_type"_a)
+      .def(
           "set_scope",
           [](Schedule& s, BlockRV block, int buffer_index, const std::string& scope) {
             s.set_scope(block, buffer_index, scope, here());
@@ -246,7 +258,14 @@ void bind_block_memory(nb::class_<Schedule>& sch) {
             s.transform_layout(block, buffer_index, buffer_index_type,
                                to_index_map(index_map, "transform_layout"), here());
           },
-          "block"_a, "buffer_index"_a, "buffer_index_type"_a, "index_map"_a);
+          "block"_a, "buffer_index"_a, "buffer_index_type"_a, "index_map"_a)
+      .def(
+          "transform_block_layout",
+          [](Schedule& s, BlockRV block, const nb::callable& index_map) {
+            s.transform_block_layout(block, to_index_map(index_map, "transform_block_layout"),
+                                     here());
+          },
+          "block"_a, "index_map"_a);
 }
 
 void bind_block_places(nb::class_<Schedule>& sch) {

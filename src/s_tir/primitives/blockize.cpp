@@ -56,7 +56,7 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
 }
 
 /// Preserves the conditions that shorten a loop or select one iteration, which digits of numbers
-/// cannot express.
+/// cannot express, and those that use no loop.
 void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const IterMap& map,
                      DividedValues& divided) {
   const std::vector<std::int64_t> count = told_apart(map);
@@ -65,7 +65,7 @@ void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const I
                        [&](int n) { return uses_var(part, b.program.loop(n).var); });
   };
   for (const Expr& part : conjuncts(b.realize().predicate)) {
-    bool is_lost = false;
+    bool is_lost = !is_used(part, loops);
     for (std::size_t n = 0; n < loops.size(); ++n) {
       const For& loop = b.program.loop(loops[n]);
       const bool is_shortened =

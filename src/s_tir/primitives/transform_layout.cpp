@@ -308,13 +308,13 @@ Renamed transform_block_layout(const Program& program, int n, const IndexMap& ma
   };
   next.body = stmt(block.body);
   if (block.init) next.init = stmt(*block.init);
-  for (std::vector<BufferRegion>* regions : {&next.reads, &next.writes})
-    for (BufferRegion& region : *regions)
-      for (Range& range : region.region)
-        range = Range::from_min_extent(expr(range.min), expr(range.extent));
-  for (MatchBuffer& match : next.match_buffers)
-    for (Range& range : match.source.region)
-      range = Range::from_min_extent(expr(range.min), expr(range.extent));
+  const auto map_region = [&](BufferRegion& region) {
+    for (Range& range : region.region)
+      range = arith::range_by_ends(Range::from_min_extent(expr(range.min), expr(range.extent)));
+  };
+  for (BufferRegion& region : next.reads) map_region(region);
+  for (BufferRegion& region : next.writes) map_region(region);
+  for (MatchBuffer& match : next.match_buffers) map_region(match.source);
   const BlockKey key = next.iters.empty() ? BlockKey{BlockKey::Plain{next.name, 0}}
                                           : BlockKey{next.iters.front().var()};
   Stmt nest = make_block(std::move(values), make_true(), std::move(next));

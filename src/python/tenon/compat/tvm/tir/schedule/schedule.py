@@ -1,6 +1,7 @@
 """Schedules of block programs."""
 
 import functools
+import inspect
 import random
 
 from ..... import _tenon
@@ -73,9 +74,14 @@ def forwarded(name):
 
 
 def with_rank(function, rank):
-    """Returns a function of plain parameters, as many as a buffer has dimensions."""
-    names = ", ".join(f"i{n}" for n in range(rank))
-    return eval(f"lambda {names}: function({names})", {"function": function})
+    """Returns a function of plain parameters, as many as a buffer has dimensions. The last ones
+    are those that `function` takes by keyword."""
+    parameters = inspect.signature(function).parameters.values()
+    keywords = [each.name for each in parameters if each.kind == each.KEYWORD_ONLY]
+    names = [f"i{n}" for n in range(rank - len(keywords))]
+    values = ", ".join(names + [f"{key}={key}" for key in keywords])
+    names = ", ".join(names + keywords)
+    return eval(f"lambda {names}: function({values})", {"function": function})
 
 
 class Schedule:
@@ -192,6 +198,7 @@ class Schedule:
 
     fuse = forwarded("fuse")
     reorder = forwarded("reorder")
+    add_unit_loop = forwarded("add_unit_loop")
     parallel = forwarded("parallel")
     vectorize = forwarded("vectorize")
     unroll = forwarded("unroll")
@@ -234,6 +241,19 @@ class Schedule:
         rank = len((node.writes if kind == "write" else node.reads)[index].region)
         self.made.transform_layout(block, index, kind, with_rank(index_map, rank))
 
+    @primitive
+    def reindex(self, block, buffer=None, *, buffer_index=0, buffer_index_type="read"):
+        block = self._block(block)
+        if buffer is None:
+            buffer = (buffer_index_type, buffer_index)
+        return self.made.reindex(block, *self._buffer_position(block, buffer))
+
+    @primitive
+    def transform_block_layout(self, block, index_map):
+        block = self._block(block)
+        rank = len(self.get(block).iter_vars)
+        self.made.transform_block_layout(block, with_rank(index_map, rank))
+
     # ---- attach points and inlining ----
 
     compute_at = forwarded("compute_at")
@@ -263,6 +283,6 @@ class Schedule:
         self.made.enter_postproc()
 
     def __getattr__(self, name):
-        if name in ("add_unit_loop", "reindex", "set_axis_separator", "transform_block_layout"):
+        if name == "set_axis_separator":
             raise NotImplementedError(f"`tvm.tir.Schedule.{name}` is not in tenon.compat.tvm")
         raise AttributeError(name)
