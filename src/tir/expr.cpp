@@ -159,7 +159,7 @@ Var Var::size(Name name, DataType type) {
 }
 
 Var Var::of(const Expr& e) {
-  internal_check(e.as<VarNode>() != nullptr, "Var::of an expression that is no variable");
+  if (!e.as<VarNode>()) throw TypeError("`" + print_expr(e) + "` is not a variable");
   return Var(e);
 }
 

@@ -53,6 +53,21 @@ def test_a_schedule_of_a_script_runs():
     np.testing.assert_allclose(c, np.maximum(a @ b, 0), rtol=1e-4, atol=1e-5)
 
 
+def test_new_layouts_of_blocks_and_copies_run():
+    mod = s_tir.parse_script(MM_RELU)
+    sch = s_tir.Schedule(mod)
+    Y = sch.get_block("Y")
+    sch.transform_block_layout(Y, lambda i, j, k: (i * 16 + j, k))
+    copy = sch.reindex(Y, 0, "read")
+    sch.parallel(sch.add_unit_loop(sch.get_loops(copy)[0]))
+    a = np.random.rand(16, 16).astype("float32")
+    b = np.random.rand(16, 16).astype("float32")
+    c = np.zeros((16, 16), "float32")
+    tenon.build(sch.mod)["main"](a, b, c)
+    np.testing.assert_allclose(c, np.maximum(a @ b, 0), rtol=1e-4, atol=1e-5)
+    assert "reindex(block=b0" in str(sch.trace)
+
+
 def test_a_trace_is_replayed_from_its_text():
     mod = s_tir.parse_script(MM_RELU)
     sch = s_tir.Schedule(mod)

@@ -22,10 +22,10 @@ def test_the_failing_tests_of_tensor_expressions_are_the_listed_ones():
     outcomes = tvm_material.run_tests(Path(SOURCE), "test_te_*.py")
     failed = {name for name, outcome in outcomes.items() if outcome in ("FAILED", "ERROR")}
     assert failed == set(tvm_material.known_failures())
-    assert sum(outcome == "PASSED" for outcome in outcomes.values()) >= 121
+    assert sum(outcome == "PASSED" for outcome in outcomes.values()) >= 122
 
 
-def test_318_tests_of_block_programs_pass():
+def test_348_tests_of_block_programs_pass():
     outcomes = tvm_material.run_tests(Path(SOURCE), "test_tir_schedule_*.py")
     outcomes |= tvm_material.run_tests(Path(SOURCE), "test_tvmscript_*.py")
-    assert sum(outcome == "PASSED" for outcome in outcomes.values()) >= 318
+    assert sum(outcome == "PASSED" for outcome in outcomes.values()) >= 348
