@@ -53,7 +53,7 @@ TEST_F(ScanTest, RunsOnADeviceWithSizesThatAKernelDoesNotUse) {
     s[step].bind(thread, te::thread_axis("threadIdx.x"));
   }
   EXPECT_NE(build(s, {X, S}, Target("opencl")).get_source("opencl"), "");
-  EXPECT_EQ(compare_with_default(s, {X, S}, sizes), "");
+  EXPECT_EQ(compare_with_default(s, {X, S}, {.compile = false, .symbols = {1, 2, 9}}), "");
 }
 
 TEST_F(ScanTest, WithAStageInsideOfTheUpdate) {
