@@ -84,6 +84,7 @@ class VectorBodyReader : BodyReader {
       return std::nullopt;
     result_.memory = std::move(memory_);
     result_.indices = std::move(indices_);
+    result_.lets = std::move(lets_);
     return std::move(result_);
   }
 
