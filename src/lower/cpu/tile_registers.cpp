@@ -39,7 +39,6 @@
 
 #include <algorithm>
 #include <ranges>
-#include <unordered_map>
 
 #include "lower/cpu/loop_body.h"
 #include "lower/cpu/register_model.h"
@@ -249,12 +248,6 @@ std::optional<Stmt> promoted(const Stmt& s, const VectorRegisters& of) {
 
 // ---- the order of accumulations -----------------------------------------------------------------
 
-/// Hashes and compares expressions by structure.
-struct Structural {
-  std::size_t operator()(const Expr& e) const { return e.node().hash; }
-  bool operator()(const Expr& a, const Expr& b) const { return structural_equal(a, b); }
-};
-
 /// Consecutive accumulations into local memory. Only those into the same sum depend on each other.
 class Run {
  public:
@@ -365,7 +358,7 @@ class Run {
   int vector_bits_;
   std::vector<Addition> additions_;
   /// The numbers of sums and operands. A load is either a sum or an operand.
-  std::unordered_map<Expr, std::size_t, Structural, Structural> numbers_;
+  StructuralMap<std::size_t> numbers_;
   /// The registers of each value, and the number of additions that it is an operand of.
   std::vector<int> registers_, uses_;
 };
