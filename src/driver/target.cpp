@@ -189,7 +189,7 @@ tir::CacheBytes host_caches() {
 int host_cores() { return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u)); }
 
 tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& where) {
-  const codegen::Processor host = codegen::host_processor();
+  const codegen::Processor& host = codegen::host_processor();
   tir::TargetFacts facts{.kind = tir::TargetKind::Llvm};
   facts.triple = request.triple.value_or(host.triple);
   try {
@@ -237,7 +237,7 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
 /// Returns the facts of this host's processor for its C compiler. Vectors keep the widths of the
 /// schedule, because that compiler allocates the registers.
 tir::TargetFacts resolve_c(const Request& request) {
-  const codegen::Processor host = codegen::host_processor();
+  const codegen::Processor& host = codegen::host_processor();
   return {.kind = tir::TargetKind::C,
           .triple = host.triple,
           .cpu = host.name,

@@ -67,10 +67,6 @@ tir::TargetFacts common_target(const std::vector<CompileUnit>& units) {
   return common;
 }
 
-bool is_llvm_ir(const std::filesystem::path& path) {
-  return path.extension() == ".ll" || path.extension() == ".bc";
-}
-
 /// Imports C source. If clang compiles it to IR of this version of LLVM, the IR is linked into the
 /// module, where it can be inlined; otherwise the source becomes an object.
 void import_c(llvm::Module& module, const std::string& source, LlvmCode& code) {
