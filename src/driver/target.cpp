@@ -205,7 +205,8 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
       throw TargetError("-mcpu=native is this host's processor, but the triple is " + facts.triple,
                         where);
     facts.cpu = host.name;
-    facts.features = host.features;
+    static const std::vector<std::string> kFeatures = codegen::unimplied_host_features();
+    facts.features = kFeatures;
   } else {
     if (!codegen::is_known_cpu(cpu, facts.triple))
       throw TargetError("processor `" + cpu + "` is unknown for " + facts.triple + "; there are " +

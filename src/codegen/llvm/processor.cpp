@@ -103,6 +103,19 @@ const std::vector<std::string>& enabled_features(const tir::TargetFacts& target)
   });
 }
 
+std::vector<std::string> unimplied_host_features() {
+  const Processor& host = host_processor();
+  tir::TargetFacts named, full, brief;
+  named.cpu = full.cpu = brief.cpu = host.name;
+  full.features = host.features;
+  const std::vector<std::string>& implied = enabled_features(named);
+  for (const std::string& feature : host.features)
+    if ((feature.front() == '+') != std::ranges::binary_search(implied, feature.substr(1)))
+      brief.features.push_back(feature);
+  // Features imply others, so that the rest of a list may give another set.
+  return enabled_features(brief) == enabled_features(full) ? brief.features : full.features;
+}
+
 std::vector<std::string> needed_features(const tir::TargetFacts& target) {
   std::vector<std::string> names = enabled_features(target);
   const llvm::Triple triple = triple_of(target.triple);

@@ -40,6 +40,9 @@ const std::vector<std::string>& known_features(const std::string& triple = "");
 /// Returns the features that the target's processor and feature list enable, without sign, in
 /// alphabetical order.
 const std::vector<std::string>& enabled_features(const tir::TargetFacts& target);
+/// Returns the features of this machine that the name of its processor does not imply. With them a
+/// target has the same features as with host_processor().features, and LLVM reads it faster.
+std::vector<std::string> unimplied_host_features();
 /// Returns the enabled features whose presence a program can check when it loads the code
 /// (runtime/processor.h).
 std::vector<std::string> needed_features(const tir::TargetFacts& target);
