@@ -277,6 +277,48 @@ void require_begun(const Caller& caller, const Program& program, int n) {
     refuse(caller, "not every sum of " + describe(program, n) + " provably begins with its init");
 }
 
+namespace {
+
+/// Whether the values of the reduction iterators are sums of digits none of which counts down. All
+/// of these digits are then 0 in the first iteration of a sum, where all iterators are at their
+/// minimum.
+bool reduces_upwards(const Program& program, int n) {
+  const BlockRealize& realize = program.realize(n);
+  const std::vector<LoopDomain> loops = domains_around(program, n);
+  auto map = find_iter_map(realize.values, loops, realize.predicate);
+  if (!map) map = find_iter_map(realize.values, loops, make_true());
+  if (!map) return false;
+  std::vector<const DigitSum*> pending;
+  for (std::size_t i = 0; i < realize.values.size(); ++i)
+    if (realize.block->iters[i].kind() == IterKind::Reduce) pending.push_back(&map->values[i]);
+  while (!pending.empty()) {
+    const DigitSum& sum = *pending.back();
+    pending.pop_back();
+    for (const Digit& digit : sum.digits) {
+      if (digit.scale < 0) return false;
+      if (const auto* source = std::get_if<DigitSum>(&map->marks[digit.mark].source))
+        pending.push_back(source);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void require_init_first(const Caller& caller, const Program& program, int n) {
+  const std::optional<int> loop = outermost_reduction_loop(program, n);
+  if (!loop || !program.block(n).init || reduces_upwards(program, n)) return;
+  const auto conflict = Passing(program, n, *program.parent(*loop), Passing::Side::Before)
+                            .as(init_of(program.realize(n)))
+                            .with_own_instances()
+                            .only_own()
+                            .find_conflict();
+  if (conflict)
+    refuse(caller, "the init of " + describe(program, n) +
+                       " does not provably precede its updates: it " + *conflict +
+                       " in an earlier iteration");
+}
+
 void require_init_passes(const Caller& caller, const Program& program, int n, int loop) {
   const auto conflict = Passing(program, n, *program.parent(loop), Passing::Side::Before)
                             .as(init_of(program.realize(n)))
@@ -339,6 +381,7 @@ void require_free_order(const Program& program, int block, const Caller& caller,
   if (const auto conflict = conflict_between_instances(program, block))
     refuse(caller, step + ": the instances of block `" + program.block(block).name +
                        "` depend on their order: one " + *conflict + " in another");
+  require_init_first(caller, program, block);
   const bool adds = classified.block_class == BlockClass::Reduction ||
                     classified.block_class == BlockClass::ReductionUpdate;
   if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))

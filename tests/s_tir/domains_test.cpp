@@ -80,6 +80,28 @@ def main(A: T.Buffer[(16, 12), "float32"], C: T.Buffer[16, "float32"]) -> None:
   EXPECT_TRUE(contains(sentence, "the init of block `C` would run too early")) << sentence;
 }
 
+TEST(CountingDown, DoesNotLetAReductionMoveToLoopsInAnotherOrder) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "int32"], D: T.Buffer[8, "int32"]) -> None:
+    C = T.alloc_buffer([8], dtype="int32")
+    for i, k in T.grid(8, 8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            vk = T.axis.reduce(8, 7 - k)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi, vk]
+    for i in T.serial(8):
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = C[vi]
+)");
+  const std::string sentence = refusal([&] { s->compute_at(s.block("C"), s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "the init of block `C` does not provably precede its updates"))
+      << sentence;
+}
+
 TEST(CountingDown, IsRecognizedInLoopsOfUnknownLength) {
   Scheduled s(R"(
 @T.prim_func
