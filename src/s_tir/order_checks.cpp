@@ -270,13 +270,6 @@ bool is_commutative_reduction(const Program& program, int n) {
   });
 }
 
-void require_begun(const Caller& caller, const Program& program, int n) {
-  const Block& block = program.block(n);
-  const std::optional<InstanceSet> all = instances_of(program, n, *program.scope(n));
-  if (!all || !contains_instances(beginnings(*all, block), *all, block, {}))
-    refuse(caller, "not every sum of " + describe(program, n) + " provably begins with its init");
-}
-
 namespace {
 
 /// Whether the values of the reduction iterators are sums of digits none of which counts down. All
@@ -303,8 +296,7 @@ bool reduces_upwards(const Program& program, int n) {
   return true;
 }
 
-}  // namespace
-
+/// Throws unless the init of every sum precedes its updates.
 void require_init_first(const Caller& caller, const Program& program, int n) {
   const std::optional<int> loop = outermost_reduction_loop(program, n);
   if (!loop || !program.block(n).init || reduces_upwards(program, n)) return;
@@ -317,6 +309,16 @@ void require_init_first(const Caller& caller, const Program& program, int n) {
     refuse(caller, "the init of " + describe(program, n) +
                        " does not provably precede its updates: it " + *conflict +
                        " in an earlier iteration");
+}
+
+}  // namespace
+
+void require_begun(const Caller& caller, const Program& program, int n) {
+  const Block& block = program.block(n);
+  const std::optional<InstanceSet> all = instances_of(program, n, *program.scope(n));
+  if (!all || !contains_instances(beginnings(*all, block), *all, block, {}))
+    refuse(caller, "not every sum of " + describe(program, n) + " provably begins with its init");
+  require_init_first(caller, program, n);
 }
 
 void require_init_passes(const Caller& caller, const Program& program, int n, int loop) {
@@ -381,7 +383,6 @@ void require_free_order(const Program& program, int block, const Caller& caller,
   if (const auto conflict = conflict_between_instances(program, block))
     refuse(caller, step + ": the instances of block `" + program.block(block).name +
                        "` depend on their order: one " + *conflict + " in another");
-  require_init_first(caller, program, block);
   const bool adds = classified.block_class == BlockClass::Reduction ||
                     classified.block_class == BlockClass::ReductionUpdate;
   if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))

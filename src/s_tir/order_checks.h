@@ -92,11 +92,8 @@ bool is_commutative_reduction(const Program& program, int block);
 /// accesses to its elements, including those of other instances of the reduction.
 void require_init_passes(const Caller& caller, const Program& program, int block, int loop);
 
-/// Throws unless the init of every sum precedes its updates. A reduction iterator that counts down
-/// takes its minimum, with which the init runs, last.
-void require_init_first(const Caller& caller, const Program& program, int block);
-
-/// Throws unless every sum of a reduction has an instance that runs its init.
+/// Throws unless every sum of a reduction has an instance that runs its init, before its updates. A
+/// reduction iterator that counts down takes its minimum, with which the init runs, last.
 void require_begun(const Caller& caller, const Program& program, int block);
 
 /// Returns a phrase about a conflict between instances that differ in a spatial iterator. Nullopt

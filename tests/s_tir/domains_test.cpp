@@ -100,6 +100,9 @@ def main(A: T.Buffer[(8, 8), "int32"], D: T.Buffer[8, "int32"]) -> None:
   const std::string sentence = refusal([&] { s->compute_at(s.block("C"), s.loop("D", 0)); });
   EXPECT_TRUE(contains(sentence, "the init of block `C` does not provably precede its updates"))
       << sentence;
+  // The updates before the init would not read what the buffer holds.
+  EXPECT_EQ(refusal([&] { s->cache_write(s.block("C"), 0, "local"); }).substr(0, 12),
+            "cache_write:");
 }
 
 TEST(CountingDown, IsRecognizedInLoopsOfUnknownLength) {

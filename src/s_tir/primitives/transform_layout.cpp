@@ -270,6 +270,7 @@ Renamed transform_block_layout(const Program& program, int n, const IndexMap& ma
   const Block& block = program.block(n);
   const std::vector<int> loops = require_own_loops(caller, program, n);
   require_free_order(program, n, caller, "in other loops");
+  if (block.init) require_begun(caller, program, n);
   // The domains count from 0, so an iterator is its minimum plus an index of the map.
   std::vector<Expr> shape;
   for (const IterVar& iter : block.iters) shape.push_back(iter.dom()->extent);
