@@ -296,10 +296,13 @@ std::vector<LibraryProduct> library_products(const MatrixProduct& product, int t
   return products;
 }
 
-std::vector<MatrixLibrary> matrix_libraries() {
+std::vector<MatrixLibrary> matrix_libraries(int threads) {
   std::vector<MatrixLibrary> libraries;
-  for (const auto& [entry, library] : installed())
-    if (entry.describe) libraries.push_back(entry.describe(library));
+  for (const auto& [entry, library] : installed()) {
+    if (!entry.describe) continue;
+    entry.set_threads(library, threads);
+    libraries.push_back(entry.describe(library));
+  }
   return libraries;
 }
 

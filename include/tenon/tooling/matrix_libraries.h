@@ -48,7 +48,8 @@ struct MatrixLibrary {
   std::string name, version, instruction_set;
 };
 
-/// Describes the installed ones of OpenBLAS, MKL and BLIS.
-std::vector<MatrixLibrary> matrix_libraries();
+/// Describes the installed ones of OpenBLAS, MKL and BLIS. Sets the number of threads, because MKL
+/// chooses its kernels and its threading library at the first call.
+std::vector<MatrixLibrary> matrix_libraries(int threads);
 
 }  // namespace tenon

@@ -110,7 +110,7 @@ const std::vector<Operators>& peer_operators(int threads) {
 }
 
 void print_peers(std::ostream& out, int threads) {
-  std::vector<MatrixLibrary> libraries = matrix_libraries();
+  std::vector<MatrixLibrary> libraries = matrix_libraries(threads);
   for (const Operators& each : peer_operators(threads)) libraries.push_back(each.library);
   for (const auto& [name, version, instruction_set] : libraries) {
     if (hold_of(name)) continue;
