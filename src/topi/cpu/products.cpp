@@ -1,5 +1,6 @@
 // Matrix products on CPUs (topi/cpu.h).
 #include <algorithm>
+#include <bit>
 
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
@@ -17,6 +18,7 @@ using te::IterVar;
 using te::Schedule;
 using te::Stage;
 using tir::Expr;
+using tir::Range;
 using tir::Var;
 
 /// Returns the second factor.
@@ -48,8 +50,11 @@ ProductTile product_tile(const ProductExtents& extents, DataType sum, const Targ
       extents.depth.value_or(kDeep) >= kDeep)
     tile = {6, 4, tile.lanes};
   if (extents.columns && *extents.columns <= tile.lanes) {
-    while (tile.lanes > 1 && tile.lanes > *extents.columns) tile.lanes /= 2;
+    while (tile.lanes / 2 >= *extents.columns) tile.lanes /= 2;
     tile = {2 * tile.rows, 1, tile.lanes};
+  } else if (extents.columns) {
+    const std::int64_t vectors = parts_of(*extents.columns, tile.lanes);
+    tile.vectors = static_cast<int>(std::min<std::int64_t>(tile.vectors, vectors));
   }
   return with_even_rows(tile, extents);
 }
@@ -252,8 +257,14 @@ class MatmulSchedule {
     if (packed) {
       // The last panel is computed whole, with zeros for missing columns of B.
       const std::vector<IterVar> of_b = packed->op().axis();
-      schedule_[*packed].round_up(of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)]);
+      const Stage b = schedule_[*packed];
+      const IterVar& column_of_b = of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)];
+      b.round_up(column_of_b);
       tile.round_up(column);
+      if (*extents_.columns < tile_.width()) {
+        b.bound(column_of_b, Range(0, tile_.width()));
+        tile.bound(column, Range(0, tile_.width()));
+      }
     }
     if (neighbours_ > 1) {
       if (is_transposed(request_.core, 0)) turn_a_around(sums, out);
@@ -294,10 +305,14 @@ class MatmulSchedule {
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
     if (neighbours_ > 1) return true;
-    if (!has_own_b() || !extents_.columns || *extents_.columns < tile_.width()) return false;
-    const bool is_read_often = extents_.rows.value_or(4 * tile_.rows) > 2 * tile_.rows;
-    return is_read_often && (is_transposed(request_.core, 1) ||
-                             *extents_.columns * b_of(request_).dtype().bytes() > kNear);
+    if (!has_own_b() || !extents_.columns) return false;
+    constexpr int kFew = 3;
+    const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
+    if (is_transposed(request_.core, 1)) return rows > kFew;
+    // A tail is computed in vectors of fewer lanes, one for each bit of its length.
+    const auto tail = static_cast<std::uint64_t>(*extents_.columns % tile_.lanes);
+    if (std::popcount(tail) > 1) return rows > tile_.rows;
+    return rows > 2 * tile_.rows && *extents_.columns * b_of(request_).dtype().bytes() > kNear;
   }
 
   void lay_out_b(const Tensor& packed, const Stage& out, const IterVar& jo) const {
