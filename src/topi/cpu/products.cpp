@@ -112,7 +112,7 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
 /// Returns the dimension of the result that is longer than 1.
-std::size_t long_dimension(const ProductExtents& extents) { return extents.rows == 1 ? 1 : 0; }
+std::size_t long_dimension(const ProductExtents& extents) { return extents.columns == 1 ? 0 : 1; }
 
 /// Returns the length of a segment that fits in the L1 cache and leaves a segment for each core.
 /// Longer segments read longer runs of the rows, which memory delivers faster.
@@ -127,32 +127,43 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
   return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
 }
 
-/// Adds several rows of the matrix at a time, one segment of the result after the other. The
-/// segment stays in the L1 cache, and the rows are read in long runs.
+/// Adds several rows of B at a time, one segment of the result after the other. The rows are read
+/// in long runs. The segment stays in the L1 cache if the result is one row, else in the L2 cache,
+/// where the sums of a few rows are side by side for each vector.
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
-  const std::size_t along = long_dimension(ProductExtents(request.core));
+  const ProductExtents extents(request.core);
+  const std::size_t along = long_dimension(extents);
   const int lanes = lanes_of(request.core.dtype(), target);
   request.inline_between(s);
+  const bool is_vector = extents.rows == 1 || extents.columns == 1;
+  std::optional<Tensor> own;
+  if (request.is_mapped())
+    own = request.core;
+  else if (!is_vector)
+    own = s.cache_write(request.core, "global");
   const Stage out = s[request.out];
   const bool has_threads = are_worth_threads(terms_of(request.core.op()));
   auto [pieces, elements] =
       out.split(out.op().axis()[along],
                 elements_of_a_piece(request.core, along, has_threads ? target.cores : 1, target));
-  const IterVar other = out.op().axis()[1 - along];
+  IterVar few = out.op().axis()[1 - along];
+  auto [vector, lane] = out.split(elements, lanes);
   Stage sums = out;
-  if (request.is_mapped()) {
-    auto [vector, lane] = out.split(elements, lanes);
-    out.reorder({pieces, other, vector, lane}).vectorize(lane);
-    sums = s[request.core];
+  if (own) {
+    out.reorder({pieces, few, vector, lane}).vectorize(lane);
+    sums = s[*own];
     sums.compute_at(out, pieces);
-    elements = sums.op().axis()[along];
+    const std::vector<IterVar> loops = sums.transform_layout([&](std::span<const Var> at) {
+      return std::vector<Expr>{tir::floordiv(at[along], lanes), at[1 - along],
+                               tir::floormod(at[along], lanes)};
+    });
+    vector = loops[0], few = loops[1], lane = loops[2];
   }
-  auto [vector, lane] = sums.split(elements, lanes);
   auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
-  std::vector<IterVar> order{rows, sums.op().axis()[1 - along], vector, row, lane};
-  if (!request.is_mapped()) order.insert(order.begin(), pieces);
-  sums.reorder(order).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
+  std::vector<IterVar> order{rows, vector, few, row, lane};
+  if (!own) order.insert(order.begin(), pieces);
+  sums.reorder(order).unroll(few).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
   out.pragma(pieces, kPartitioned, 1);
   if (has_threads) out.parallel(pieces);
 }
@@ -376,11 +387,25 @@ class MatmulSchedule {
   const int tiles_of_a_band_;
 };
 
+/// Whether B is read from memory for so few rows of A that reading it takes longer than
+/// multiplying.
+bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
+                       const TargetFacts& target) {
+  constexpr std::int64_t kFewRows = 16, kCaches = 16;
+  if (!extents.rows || !extents.columns || !extents.depth || *extents.rows > kFewRows) return false;
+  if (is_transposed(request.core, 1) || request.core.op().inputs().size() < 2) return false;
+  const DataType type = b_of(request).dtype();
+  return type == request.core.dtype() &&
+         *extents.columns * *extents.depth * type.bytes() > kCaches * target.caches.l2;
+}
+
 }  // namespace
 
 void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target) {
   const ProductExtents extents(request.core);
   const bool is_batched = request.core.shape().size() == 3;
+  if (!is_batched && is_stream_of_rows(request, extents, target))
+    return arrange_sums_of_rows(s, request, target);
   if (is_batched || (extents.rows != 1 && extents.columns != 1))
     return MatmulSchedule(s, request, target).arrange();
   const bool is_row = extents.rows == 1;
