@@ -168,11 +168,13 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   if (has_threads) out.parallel(pieces);
 }
 
-/// Multiplies the vector by rows of the matrix, a few rows at a time, with a partial sum for each
-/// lane.
+/// Multiplies one or a few vectors by rows of the matrix, a few rows at a time, with a partial sum
+/// for each lane.
 void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& target) {
-  constexpr int kRowsAtOnce = 8, kRowsOfATask = 64;
+  constexpr int kMaxRowsAtOnce = 8, kSums = 24, kRowsOfATask = 64;
   const std::size_t along = long_dimension(ProductExtents(request.core));
+  const auto few_rows = static_cast<int>(*tir::constant_int(request.core.shape()[1 - along]));
+  const int rows_at_once = std::clamp(kSums / few_rows, 1, kMaxRowsAtOnce);
   const int lanes = lanes_of(request.core.dtype(), target);
   request.inline_between(s);
   const Stage sums = s[request.core];
@@ -180,7 +182,7 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   const Tensor by_lanes = s.rfactor(request.core, lane, 2);
   const Stage out = s[request.out];
   auto [tasks, rows] = out.split(out.op().axis()[along], kRowsOfATask);
-  auto [few, row] = out.split(rows, kRowsAtOnce);
+  auto [few, row] = out.split(rows, rows_at_once);
   const IterVar other = out.op().axis()[1 - along];
   if (request.is_mapped()) {
     out.reorder({tasks, few, other, row});
@@ -195,7 +197,10 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   const std::vector<IterVar> axes = partial.op().axis();
   const IterVar steps = partial.op().reduce_axis(0);
   partial.reorder({steps, axes[1 - along], axes[along], axes[2]});
-  partial.unroll(axes[along]).vectorize(axes[2]).pragma(steps, kPartitioned, 1);
+  partial.unroll(axes[1 - along])
+      .unroll(axes[along])
+      .vectorize(axes[2])
+      .pragma(steps, kPartitioned, 1);
 }
 
 // ---- a matrix by a matrix -----------------------------------------------------------------------
@@ -387,16 +392,33 @@ class MatmulSchedule {
   const int tiles_of_a_band_;
 };
 
+constexpr std::int64_t kFewRows = 16;
+
+/// Whether the product has few rows and B is a separate matrix of the result's type.
+bool has_few_rows(const Request& request, const ProductExtents& extents) {
+  if (!extents.rows || !extents.columns || !extents.depth || *extents.rows > kFewRows) return false;
+  const std::vector<Tensor> factors = request.core.op().inputs();
+  return factors.size() == 2 && factors.back().dtype() == request.core.dtype();
+}
+
+/// Whether both factors have their reductions along rows, which are so long that adding the lanes
+/// of each sum costs less than packing B.
+bool has_few_long_dots(const Request& request, const ProductExtents& extents,
+                       const TargetFacts& target) {
+  constexpr std::int64_t kVectors = 8;
+  return has_few_rows(request, extents) && is_transposed(request.core, 1) &&
+         !is_transposed(request.core, 0) && extents.columns != 1 &&
+         *extents.depth >= kVectors * lanes_of(request.core.dtype(), target);
+}
+
 /// Whether B is read from memory for so few rows of A that reading it takes longer than
 /// multiplying.
 bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
-  constexpr std::int64_t kFewRows = 16, kCaches = 16;
-  if (!extents.rows || !extents.columns || !extents.depth || *extents.rows > kFewRows) return false;
-  if (is_transposed(request.core, 1) || request.core.op().inputs().size() < 2) return false;
-  const DataType type = b_of(request).dtype();
-  return type == request.core.dtype() &&
-         *extents.columns * *extents.depth * type.bytes() > kCaches * target.caches.l2;
+  constexpr std::int64_t kCaches = 16;
+  return has_few_rows(request, extents) && !is_transposed(request.core, 1) &&
+         *extents.columns * *extents.depth * request.core.dtype().bytes() >
+             kCaches * target.caches.l2;
 }
 
 }  // namespace
@@ -404,9 +426,10 @@ bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
 void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target) {
   const ProductExtents extents(request.core);
   const bool is_batched = request.core.shape().size() == 3;
-  if (!is_batched && is_stream_of_rows(request, extents, target))
-    return arrange_sums_of_rows(s, request, target);
-  if (is_batched || (extents.rows != 1 && extents.columns != 1))
+  if (is_batched) return MatmulSchedule(s, request, target).arrange();
+  if (has_few_long_dots(request, extents, target)) return arrange_dots(s, request, target);
+  if (is_stream_of_rows(request, extents, target)) return arrange_sums_of_rows(s, request, target);
+  if (extents.rows != 1 && extents.columns != 1)
     return MatmulSchedule(s, request, target).arrange();
   const bool is_row = extents.rows == 1;
   const bool is_dot = is_row == is_transposed(request.core, is_row ? 1 : 0);
