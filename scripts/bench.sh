@@ -25,7 +25,7 @@ for source in tests/bench/*.cpp; do
   [ -f "$source" ] && known+=("$(basename "$source" .cpp)")
 done
 
-contests=(attention conv2d epilogues matmul memory)
+contests=(attention conv2d epilogues matmul memory shapes)
 chosen=()
 while [ $# -gt 0 ] && [[ $1 != --* ]]; do
   chosen+=("$1")

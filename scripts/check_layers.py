@@ -65,7 +65,6 @@ FOREIGN_ELSEWHERE = {  # foreign headers of several rooms, or that code outside 
     "gtest/": ("tests",),
     "gmock/": ("tests",),
     "boost/program_options": ("tooling", "tutorials", "tests"),
-    "benchmark/": ("tests",),
     "Eigen/": ("tests",),
     "oneapi/dnnl/": ("tests",),
     "cblas.h": ("tests", "tutorials"),

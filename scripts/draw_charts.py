@@ -35,6 +35,7 @@ STYLE = """
 """
 COLOURS = {
     "oneDNN": "#d9822b", "OpenBLAS": "#3f9b52", "BLIS": "#b04fa8", "Eigen": "#c0b02c", "LIBXSMM": "#d04545",
+    "MKL": "#6a5acd", "oneDNN-gemm": "#e0a872", "oneDNN-sycl": "#a35f1c",
     "oneDNN-packed": "#8a6d3b", "Tenon-direct": "#17a2b8", "topi": "#17a2b8", "without": "#d9822b",
     "loop": "#d04545",
 }

@@ -8,6 +8,7 @@
 #   clang               everything compiles without a warning of a second compiler (preset "clang")
 #   tidy                clang-tidy finds nothing
 #   aarch64             code saved for AArch64 runs in an emulator
+#   ratchet             no family of schedules is 3 % slower than at the base (scripts/ratchet.py)
 #   multiply_adds       innermost loops of library kernels keep the processor busy
 #   mutation            each planted fault is seen by a test
 #   fuzz                random programs, for --fuzz-seconds (3600)
@@ -17,7 +18,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_steps=(multiply_adds aarch64 fuzz inputs libfuzzer device_kit tsan_fuzz asan ubsan tsan clang tidy
+all_steps=(multiply_adds ratchet aarch64 fuzz inputs libfuzzer device_kit tsan_fuzz asan ubsan tsan clang tidy
            mutation)
 fuzz_seconds=3600
 steps=()
@@ -56,6 +57,7 @@ step() {
     tidy) scripts/tidy.sh ;;
     aarch64) scripts/setup.sh --with-aarch64 && run_tests test_codegen_llvm '*aarch64*' ;;
     multiply_adds) run_tests test_end_to_end '*MultiplyAdds*' ;;
+    ratchet) scripts/setup.sh --with-peers && scripts/ratchet.py ;;
     mutation) scripts/planted_faults.py --no-fuzz ;;
     fuzz) scripts/fuzz.sh --compile --refusals --seconds "$fuzz_seconds" --seed "$(date +%Y%m%d)00000" ;;
     inputs) scripts/fuzz.sh --inputs --count "$((fuzz_seconds * 50))" ;;

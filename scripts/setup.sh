@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
-# setup.sh [--with-opencl] [--with-peers] [--with-browser] [--with-docs] [--with-tuning] [--with-packages]
-#          [--with-aarch64] [--with-fuzzer] [--with-python]:
+# setup.sh [--with-opencl] [--with-peers[=newest]] [--with-browser] [--with-docs] [--with-tuning]
+#          [--with-packages] [--with-aarch64] [--with-fuzzer] [--with-python]:
 # installs what Tenon needs and this Debian machine lacks. Quick, and silent, when nothing is missing. The
-# options add OpenCL's device on the CPU (PoCL), for the tests of kernels; Google Benchmark and the libraries
-# that benchmarks compare Tenon with; Chromium, for the tests of pages; Doxygen, for the reference, and
-# Graphviz, which also draws what --emit=dot prints; XGBoost, the learned cost model of the tuner, and
-# Boost.MPI on Open MPI, its way to other machines; what makes packages, and the roots to try them in; a C
-# compiler for AArch64 and its emulator, for the tests of code that is saved for it; clang with libFuzzer;
-# Python's headers and a virtual environment, build/python/venv, with what src/python/requirements.txt lists.
+# options add OpenCL's device on the CPU (PoCL), for the tests of kernels; the libraries that benchmarks
+# compare Tenon with, and with =newest also those of PyPI that tests/bench/peers.txt lists, in build/peers;
+# Chromium, for the tests of pages; Doxygen, for the reference, and Graphviz, which also draws what
+# --emit=dot prints; XGBoost, the learned cost model of the tuner, and Boost.MPI on Open MPI, its way to
+# other machines; what makes packages, and the roots to try them in; a C compiler for AArch64 and its
+# emulator, for the tests of code that is saved for it; clang with libFuzzer; Python's headers and a virtual
+# environment, build/python/venv, with what src/python/requirements.txt lists.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache python3 clang-format-14 libboost-graph-dev
           libboost-program-options-dev nlohmann-json3-dev libtbb-dev libgtest-dev libopenblas-dev)
 with_python=
+with_newest_peers=
 for argument in "$@"; do
   case $argument in
     --with-opencl) packages+=(pocl-opencl-icd) ;;
-    --with-peers) packages+=(libbenchmark-dev libblis-dev libdnnl-dev libeigen3-dev libxsmm-dev) ;;
+    --with-peers | --with-peers=newest)
+      packages+=(libblis-dev libdnnl-dev libeigen3-dev libxsmm-dev)
+      [[ $argument != *=newest ]] || { packages+=(python3-venv) && with_newest_peers=yes; }
+      ;;
     --with-browser) packages+=(chromium chromium-driver) ;;
     --with-docs) packages+=(doxygen graphviz) ;;
     --with-tuning) packages+=(libxgboost-dev libboost-mpi-dev libopenmpi-dev openmpi-bin) ;;
@@ -25,24 +30,38 @@ for argument in "$@"; do
     --with-python) packages+=(python3-dev python3-venv) with_python=yes ;;
     --with-aarch64) packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) ;;
     *)
-      echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers, --with-browser," \
-           "--with-docs, --with-tuning, --with-packages, --with-aarch64, --with-fuzzer, --with-python." >&2
+      echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers[=newest]," \
+           "--with-browser, --with-docs, --with-tuning, --with-packages, --with-aarch64, --with-fuzzer, --with-python." >&2
       exit 2
       ;;
   esac
 done
 
-# Packages of PyPI, which the system's Python must not mix with its own.
-install_python_packages() {
-  [ -n "$with_python" ] || return 0
-  local root venv requirements
-  root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-  venv=$root/build/python/venv
-  requirements=$root/src/python/requirements.txt
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# install_requirements REQUIREMENTS VENV [OPTION...]: packages of PyPI, which the system's Python must not mix
+# with its own, in a virtual environment of build/.
+install_requirements() {
+  local requirements=$root/$1 venv=$root/build/$2
   cmp -s "$requirements" "$venv/installed.txt" && return 0
-  echo "setup.sh: installing the packages of src/python/requirements.txt in build/python/venv" >&2
-  /usr/bin/python3 -m venv "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check \
-    -r "$requirements" >&2 && cp "$requirements" "$venv/installed.txt"
+  echo "setup.sh: installing the packages of $1 in build/$2" >&2
+  /usr/bin/python3 -m venv "$venv"
+  "$venv/bin/pip" install -q --disable-pip-version-check "${@:3}" -r "$requirements" >&2
+  [ "$2" != peers ] || keep_onednn_of_paddlepaddle "$venv"
+  cp "$requirements" "$venv/installed.txt"
+}
+
+# Keeps the build of oneDNN from paddlepaddle as libdnnl_gomp. The loader takes libraries of one name for the
+# same, so the name that the file has inside changes too; both have 12 letters.
+keep_onednn_of_paddlepaddle() {
+  sed 's/libdnnl\.so\.3\x00/libdnnl_gomp\x00/' "$1"/lib/python3*/site-packages/paddle/libs/libdnnl.so.3 \
+    >"$1/lib/libdnnl_gomp"
+  "$1/bin/pip" uninstall -q -y paddlepaddle >&2
+}
+
+install_python_packages() {
+  [ -z "$with_python" ] || install_requirements src/python/requirements.txt python/venv
+  [ -z "$with_newest_peers" ] || install_requirements tests/bench/peers.txt peers --no-deps
 }
 llvm_versions=(22 21 20 19)  # in order of preference; the CMake file accepts all of them
 

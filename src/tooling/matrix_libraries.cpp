@@ -1,7 +1,12 @@
 #include "tenon/tooling/matrix_libraries.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <optional>
 
 namespace tenon {
@@ -21,65 +26,284 @@ constexpr bool kIsAllowed = false;
 constexpr bool kIsAllowed = true;
 #endif
 
-/// Returns the function of the first library that can be opened; null if none can, or if that
-/// library lacks the symbol.
-template <class F>
-F* find(std::initializer_list<const char*> files, const char* symbol) {
-  if (!kIsAllowed) return nullptr;
-  for (const char* file : files)
-    if (void* library = dlopen(file, kHow)) return reinterpret_cast<F*>(dlsym(library, symbol));
-  return nullptr;
-}
+/// The first of several libraries that can be opened.
+class Library {
+ public:
+  explicit Library(std::initializer_list<const char*> files, const char* prefix = "")
+      : prefix_(prefix) {
+    if (!kIsAllowed) return;
+    for (const char* file : files)
+      if ((handle_ = dlopen(file, kHow))) return;
+  }
+  explicit operator bool() const { return handle_ != nullptr; }
 
-using CblasSgemm = void(int, int, int, int, int, int, float, const float*, int, const float*, int,
-                        float, float*, int);
+  /// Null if the library lacks the symbol.
+  template <class F>
+  F* find(const std::string& symbol) const {
+    if (!handle_) return nullptr;
+    return reinterpret_cast<F*>(dlsym(handle_, (prefix_ + symbol).c_str()));
+  }
 
-std::function<void()> call_cblas(CblasSgemm* gemm, const MatrixProduct& p) {
-  constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
-  return [=] {
-    gemm(kRowMajor, p.transpose_a ? kTransposed : kPlain, p.transpose_b ? kTransposed : kPlain, p.m,
-         p.n, p.k, 1.0f, p.a, p.transpose_a ? p.m : p.k, p.b, p.transpose_b ? p.k : p.n, 0.0f, p.c,
-         p.n);
+ private:
+  void* handle_ = nullptr;
+  std::string prefix_;
+};
+
+constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112, kPacked = 151, kBMatrix = 162;
+
+template <class T>
+using Gemm = void(int, int, int, int, int, int, T, const void*, int, const void*, int, T, void*,
+                  int);
+
+/// The operands of one product of a batch, as the CBLAS interface takes them.
+struct Operands {
+  explicit Operands(const MatrixProduct& p, int index = 0)
+      : a(at(p.a, p.of_a, p.m * std::int64_t{p.k}, index)),
+        b(at(p.b, p.of_b, p.k * std::int64_t{p.n}, index)),
+        c(const_cast<void*>(at(p.c, result_of(p), p.m * std::int64_t{p.n}, index))),
+        transpose_a(p.transpose_a ? kTransposed : kPlain),
+        transpose_b(p.transpose_b ? kTransposed : kPlain),
+        m(p.m),
+        n(p.n),
+        k(p.k),
+        lda(p.transpose_a ? p.m : p.k),
+        ldb(p.transpose_b ? p.k : p.n) {}
+
+  const void* a;
+  const void* b;
+  void* c;
+  int transpose_a, transpose_b, m, n, k, lda, ldb;
+
+ private:
+  static DataType result_of(const MatrixProduct& p) {
+    return p.of_a == Float(64) ? Float(64) : Float(32);
+  }
+  static const void* at(const void* start, DataType type, std::int64_t elements, int index) {
+    return static_cast<const char*>(start) + index * elements * type.bytes();
+  }
+};
+
+/// Runs the call for each product of the batch. Null if `call` cannot be made.
+template <class Call>
+std::function<void()> for_each_product(const MatrixProduct& p, const Call& call) {
+  if (p.batch == 1) return [call, o = Operands(p)] { call(o); };
+  std::vector<Operands> products;
+  for (int n = 0; n < p.batch; ++n) products.emplace_back(p, n);
+  return [call, products = std::move(products)] {
+    for (const Operands& o : products) call(o);
   };
 }
 
-/// Returns the matrix product of a library with the CBLAS interface and a function that sets the
-/// number of threads.
-template <class Count>
-std::optional<LibraryProduct> cblas(const char* name, const char* file, const char* set_threads,
-                                    const MatrixProduct& p, int threads) {
-  auto* gemm = find<CblasSgemm>({file}, "cblas_sgemm");
-  auto* set = find<void(Count)>({file}, set_threads);
-  if (!gemm || !set) return std::nullopt;
-  set(threads);
-  return LibraryProduct{name, call_cblas(gemm, p)};
+template <class T>
+std::function<void()> cblas_products(Gemm<T>* gemm, const MatrixProduct& p) {
+  if (!gemm) return nullptr;
+  return for_each_product(p, [gemm](const Operands& o) {
+    gemm(kRowMajor, o.transpose_a, o.transpose_b, o.m, o.n, o.k, T{1}, o.a, o.lda, o.b, o.ldb, T{0},
+         o.c, o.n);
+  });
 }
 
-/// Returns oneDNN's matrix product. Debian's package uses OpenMP.
-std::optional<LibraryProduct> onednn(const MatrixProduct& p, int threads) {
-  using Sgemm = int(char, char, long, long, long, float, const float*, long, const float*, long,
-                    float, float*, long);
-  auto* gemm = find<Sgemm>({"libdnnl.so.3", "libdnnl.so.2"}, "dnnl_sgemm");
-  auto* set_threads = find<void(int)>({"libgomp.so.1"}, "omp_set_num_threads");
-  if (!gemm || !set_threads) return std::nullopt;
-  set_threads(threads);
-  return LibraryProduct{"oneDNN", [=] {
-                          gemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k,
-                               1.0f, p.a, p.transpose_a ? p.m : p.k, p.b, p.transpose_b ? p.k : p.n,
-                               0.0f, p.c, p.n);
-                        }};
+/// Products of a whole batch in one call.
+std::function<void()> cblas_batch(const Library& library, const MatrixProduct& p) {
+  using Batch = void(int, int, int, int, int, int, float, const void*, int, long, const void*, int,
+                     long, float, void*, int, long, int);
+  auto* gemm = library.find<Batch>("cblas_sgemm_batch_strided");
+  if (!gemm) return nullptr;
+  return [gemm, o = Operands(p), batch = p.batch] {
+    gemm(kRowMajor, o.transpose_a, o.transpose_b, o.m, o.n, o.k, 1.0f, o.a, o.lda, long{o.m} * o.k,
+         o.b, o.ldb, long{o.k} * o.n, 0.0f, o.c, o.n, long{o.m} * o.n, batch);
+  };
+}
+
+/// MKL's product by a matrix that it has packed.
+std::function<void()> cblas_by_packed(const Library& library, const MatrixProduct& p) {
+  using Size = std::size_t(int, int, int, int);
+  using Pack = void(int, int, int, int, int, int, float, const void*, int, void*);
+  using Compute =
+      void(int, int, int, int, int, int, const void*, int, const void*, int, float, void*, int);
+  auto* size = library.find<Size>("cblas_sgemm_pack_get_size");
+  auto* pack = library.find<Pack>("cblas_sgemm_pack");
+  auto* compute = library.find<Compute>("cblas_sgemm_compute");
+  if (!size || !pack || !compute || p.batch > 1 || p.of_a != Float(32)) return nullptr;
+  const Operands o(p);
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t bytes = size(kBMatrix, o.m, o.n, o.k) / kAlignment * kAlignment + kAlignment;
+  const std::shared_ptr<void> packed(std::aligned_alloc(kAlignment, bytes), &std::free);
+  pack(kRowMajor, kBMatrix, o.transpose_b, o.m, o.n, o.k, 1.0f, o.b, o.ldb, packed.get());
+  return [compute, o, packed] {
+    compute(kRowMajor, o.transpose_a, kPacked, o.m, o.n, o.k, o.a, o.lda, packed.get(), o.n, 0.0f,
+            o.c, o.n);
+  };
+}
+
+/// MKL's product of unsigned by signed bytes.
+std::function<void()> cblas_of_bytes(const Library& library, const MatrixProduct& p) {
+  using GemmOfBytes = void(int, int, int, int, int, int, int, float, const void*, int, signed char,
+                           const void*, int, signed char, float, void*, int, const int*);
+  auto* gemm = library.find<GemmOfBytes>("cblas_gemm_s8u8s32");
+  if (!gemm) return nullptr;
+  return for_each_product(p, [gemm](const Operands& o) {
+    constexpr int kFixedOffset = 173, kOffset = 0;
+    gemm(kRowMajor, o.transpose_a, o.transpose_b, kFixedOffset, o.m, o.n, o.k, 1.0f, o.a, o.lda, 0,
+         o.b, o.ldb, 0, 0.0f, o.c, o.n, &kOffset);
+  });
+}
+
+std::function<void()> cblas(const Library& library, const MatrixProduct& p) {
+  if (p.is_b_packed) return cblas_by_packed(library, p);
+  if (p.of_a == Float(32)) {
+    if (p.batch > 1)
+      if (std::function<void()> batch = cblas_batch(library, p)) return batch;
+    return cblas_products(library.find<Gemm<float>>("cblas_sgemm"), p);
+  }
+  if (p.of_a == Float(64)) return cblas_products(library.find<Gemm<double>>("cblas_dgemm"), p);
+  if (p.of_a == BFloat(16))
+    return cblas_products(library.find<Gemm<float>>("cblas_gemm_bf16bf16f32"), p);
+  if (p.of_a == UInt(8) && p.of_b == Int(8)) return cblas_of_bytes(library, p);
+  return nullptr;
+}
+
+std::string text_of(const Library& library, const char* symbol) {
+  auto* get = library.find<const char*()>(symbol);
+  return get ? get() : "";
+}
+
+// ---- the libraries ------------------------------------------------------------------------------
+
+/// How a library is opened, set up and called. Of two files the newer one comes first.
+struct Entry {
+  const char* name;
+  Library (*open)();
+  void (*set_threads)(const Library& library, int threads);
+  std::function<void()> (*product)(const Library& library, const MatrixProduct& p);
+  MatrixLibrary (*describe)(const Library& library);  // null for oneDNN
+};
+
+template <class Count>
+void set_threads_by(const Library& library, const char* symbol, int threads) {
+  if (auto* set = library.find<void(Count)>(symbol)) set(static_cast<Count>(threads));
+}
+
+Library open_openblas() {
+  const Library newest({"libscipy_openblas.so"}, "scipy_");
+  return newest ? newest : Library({"libopenblas.so.0"});
+}
+
+/// "OpenBLAS 0.3.34 DYNAMIC_ARCH NO_AFFINITY SkylakeX MAX_THREADS=64"
+MatrixLibrary describe_openblas(const Library& library) {
+  const std::string config = text_of(library, "openblas_get_config");
+  const std::size_t start = config.find(' ') + 1;
+  return {"OpenBLAS", config.substr(start, config.find(' ', start) - start),
+          text_of(library, "openblas_get_corename")};
+}
+
+/// MKL chooses a threading library once per process.
+void set_mkl_threads(const Library& library, int threads) {
+  constexpr int kSequential = 1, kGnu = 3;
+  if (auto* choose = library.find<int(int)>("MKL_Set_Threading_Layer"))
+    choose(threads == 1 ? kSequential : kGnu);
+  set_threads_by<int>(library, "MKL_Set_Num_Threads", threads);
+}
+
+/// MKL opens the kernels of an instruction set at the first call.
+std::string mkl_kernels(const Library& library) {
+  float x = 0;
+  if (auto* gemm = library.find<Gemm<float>>("cblas_sgemm"))
+    gemm(kRowMajor, kPlain, kPlain, 1, 1, 1, 1.0f, &x, 1, &x, 1, 0.0f, &x, 1);
+  std::string found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* into) {
+        for (const char* set : {"def", "mc3", "avx2", "avx512", "avx10"})
+          if (std::strstr(info->dlpi_name, ("libmkl_" + std::string(set) + ".so").c_str()))
+            *static_cast<std::string*>(into) = set;
+        return 0;
+      },
+      &found);
+  return found;
+}
+
+MatrixLibrary describe_mkl(const Library& library) {
+  std::array<char, 256> text{};
+  if (auto* version = library.find<void(char*, int)>("MKL_Get_Version_String"))
+    version(text.data(), static_cast<int>(text.size()) - 1);
+  std::string version(text.data());
+  if (const std::size_t at = version.find("Version "); at != std::string::npos)
+    version = version.substr(at + 8, version.find(' ', at + 8) - at - 8);
+  return {"MKL", version, mkl_kernels(library)};
+}
+
+MatrixLibrary describe_blis(const Library& library) {
+  auto* arch = library.find<int()>("bli_arch_query_id");
+  auto* name = library.find<const char*(int)>("bli_arch_string");
+  return {"BLIS", text_of(library, "bli_info_get_version_str"), arch && name ? name(arch()) : ""};
+}
+
+std::function<void()> onednn_product(const Library& library, const MatrixProduct& p) {
+  using Sgemm = int(char, char, long, long, long, float, const void*, long, const void*, long,
+                    float, void*, long);
+  auto* gemm = library.find<Sgemm>("dnnl_sgemm");
+  if (!gemm || p.is_b_packed || p.of_a != Float(32)) return nullptr;
+  return for_each_product(p, [gemm](const Operands& o) {
+    gemm(o.transpose_a == kTransposed ? 'T' : 'N', o.transpose_b == kTransposed ? 'T' : 'N', o.m,
+         o.n, o.k, 1.0f, o.a, o.lda, o.b, o.ldb, 0.0f, o.c, o.n);
+  });
+}
+
+void set_onednn_threads(const Library&, int threads) {
+  // Debian's uses OpenMP, and that of PyPI oneTBB, whose threads the program limits.
+  set_threads_by<int>(Library({"libgomp.so.1"}), "omp_set_num_threads", threads);
+}
+
+const std::vector<std::pair<Entry, Library>>& installed() {
+  static const std::vector<std::pair<Entry, Library>> found = [] {
+    std::vector<std::pair<Entry, Library>> all;
+    for (const Entry& entry : {Entry{"OpenBLAS", open_openblas,
+                                     [](const Library&l, int threads) {
+                                       set_threads_by<int>(l, "openblas_set_num_threads", threads);
+                                     },
+                                     cblas, describe_openblas},
+                               Entry{"MKL",
+                                     [] {
+                                       return Library({"libmkl_rt.so.3", "libmkl_rt.so.2"});
+                                     },
+                                     set_mkl_threads, cblas, describe_mkl},
+                               Entry{"BLIS", [] { return Library({"libblis.so.4"}); },
+                                     [](const Library&l, int threads) {
+                                       set_threads_by<long>(l, "bli_thread_set_num_threads",
+                                                            threads);
+                                     },
+                                     cblas, describe_blis},
+                               Entry{"oneDNN",
+                                     [] {
+                                       return Library({"libdnnl.so.3", "libdnnl.so.2"});
+                                     },
+                                     set_onednn_threads, onednn_product, nullptr}})
+      if (const Library library = entry.open()) all.emplace_back(entry, library);
+    return all;
+  }();
+  return found;
 }
 
 }  // namespace
 
 std::vector<LibraryProduct> library_products(const MatrixProduct& product, int threads) {
-  std::vector<LibraryProduct> found;
-  for (const std::optional<LibraryProduct>& each :
-       {cblas<int>("OpenBLAS", "libopenblas.so.0", "openblas_set_num_threads", product, threads),
-        cblas<long>("BLIS", "libblis.so.4", "bli_thread_set_num_threads", product, threads),
-        onednn(product, threads)})
-    if (each) found.push_back(*each);
-  return found;
+  std::vector<LibraryProduct> products;
+  for (const auto& [entry, library] : installed()) {
+    entry.set_threads(library, threads);
+    if (std::function<void()> run = entry.product(library, product))
+      products.push_back({entry.name, std::move(run)});
+  }
+  return products;
+}
+
+std::vector<MatrixLibrary> matrix_libraries(int threads) {
+  std::vector<MatrixLibrary> libraries;
+  for (const auto& [entry, library] : installed()) {
+    if (!entry.describe) continue;
+    entry.set_threads(library, threads);
+    libraries.push_back(entry.describe(library));
+  }
+  return libraries;
 }
 
 }  // namespace tenon

@@ -215,7 +215,7 @@ void show_product(const Options& options, int size) {
   std::vector<bench::Contest> contests = {
       {"tuned", best_call(mod, database, arrays)},
       {"topi", call_of(with_topi(bench::product_tensors(size)), arrays)}};
-  for (const LibraryProduct& peer : bench::peers_of({.m = size,
+  for (const bench::Contest& peer : bench::peers_of({.m = size,
                                     .n = size,
                                     .k = size,
                                     .a = arrays[0].data<float>(),
@@ -237,10 +237,10 @@ void show_convolution(const Options& options) {
       {"tuned", best_call(mod, database, arrays)},
       {"topi", call_of(with_topi(bench::convolution_tensors(shape)), arrays)}};
   const auto bias = runtime::NDArray::zeros({shape.out}, Float(32));
-  if (const bench::Call onednn =
-          bench::onednn_convolution(shape, arrays[0].data<float>(), arrays[1].data<float>(),
-                                    bias.data<float>(), arrays[2].data<float>()))
-    contests.push_back({"oneDNN", [=] { (void)bias, (*onednn)(); }});
+  for (const bench::Contest& peer :
+       bench::peers_of(1, &bench::Operators::convolution, shape, arrays[0].data<float>(),
+                       arrays[1].data<float>(), bias.data<float>(), arrays[2].data<float>()))
+    contests.push_back({peer.name, [=] { (void)bias, peer.run(); }});
   show_contest("conv2d 1x64x56x56 to 64, 3x3", mod, database, contests);
 }
 
@@ -387,7 +387,7 @@ Options parse(int argc, char** argv) {
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   runtime::set_num_threads(1);
-  bench::set_onednn_threads(1);
+  bench::prepare_for_peers(1);
   const auto is_asked = [&](const std::string& part) {
     return ("," + options.show + ",").find("," + part + ",") != std::string::npos;
   };

@@ -4,23 +4,33 @@
 //     time(each.name, each.run);
 //
 // The libraries are loaded at run time, isolated from one another because some export the same
-// symbols. They are not needed to build.
+// symbols. They are not needed to build. A program finds those of PyPI only if its DT_RPATH has
+// their folder; otherwise Debian's are used.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "tenon/support/data_type.h"
+
 namespace tenon {
 
-/// The product C = A B of row-major float32 arrays: A is m x k, B is k x n. A transposed factor is
+/// The product C = A B of row-major arrays: A is m x k, B is k x n. A transposed factor is
 /// stored as its transpose. The caller owns the arrays and keeps them alive.
+///
+/// C is float64 for factors of float64, int32 for int8 and uint8, float32 otherwise.
 struct MatrixProduct {
   int m, n, k;
   bool transpose_a = false, transpose_b = false;
-  const float* a;
-  const float* b;
-  float* c;
+  const void* a;
+  const void* b;
+  void* c;
+  DataType of_a = Float(32), of_b = Float(32);
+  /// Number of products; the matrices of one follow those of the other.
+  int batch = 1;
+  /// Whether B is brought into the library's own layout beforehand, as the weights of a network.
+  bool is_b_packed = false;
 };
 
 /// A library's implementation of one product.
@@ -29,8 +39,17 @@ struct LibraryProduct {
   std::function<void()> run;
 };
 
-/// Returns the implementations of OpenBLAS, BLIS and oneDNN that are found under their Debian
-/// names. Sets the number of threads that each of them uses.
+/// Returns the implementations of OpenBLAS, MKL, BLIS and oneDNN, as far as they are installed and
+/// have such a product. Sets the number of threads that each of them uses.
 std::vector<LibraryProduct> library_products(const MatrixProduct& product, int threads);
+
+/// A version of a library, and the instruction set that it chose on this processor.
+struct MatrixLibrary {
+  std::string name, version, instruction_set;
+};
+
+/// Describes the installed ones of OpenBLAS, MKL and BLIS. Sets the number of threads, because MKL
+/// chooses its kernels and its threading library at the first call.
+std::vector<MatrixLibrary> matrix_libraries(int threads);
 
 }  // namespace tenon

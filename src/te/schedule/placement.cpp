@@ -313,8 +313,9 @@ Stage Stage::bound(const IterVar& axis, const Range& range, SourceLocation where
   check_known_at_call(edit, axis, typed.extent, "the extent of the range");
   const Range& whole = *axis.dom();
   const arith::Facts facts;
-  const Expr is_inside = whole.min <= typed.min && typed.extent >= 0 &&
-                         typed.min + typed.extent <= whole.min + whole.extent;
+  Expr is_inside = whole.min <= typed.min && typed.extent >= 0;
+  if (!edit.attributes(axis).rounds_up)
+    is_inside = is_inside && typed.min + typed.extent <= whole.min + whole.extent;
   if (!arith::can_prove(is_inside, facts))
     edit.fail(axis, "the range from " + tir::print_expr(typed.min) + " with " +
                         tir::print_expr(typed.extent) +

@@ -1,5 +1,6 @@
 // Matrix products on CPUs (topi/cpu.h).
 #include <algorithm>
+#include <bit>
 
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
@@ -17,6 +18,7 @@ using te::IterVar;
 using te::Schedule;
 using te::Stage;
 using tir::Expr;
+using tir::Range;
 using tir::Var;
 
 /// Returns the second factor.
@@ -48,8 +50,11 @@ ProductTile product_tile(const ProductExtents& extents, DataType sum, const Targ
       extents.depth.value_or(kDeep) >= kDeep)
     tile = {6, 4, tile.lanes};
   if (extents.columns && *extents.columns <= tile.lanes) {
-    while (tile.lanes > 1 && tile.lanes > *extents.columns) tile.lanes /= 2;
+    while (tile.lanes / 2 >= *extents.columns) tile.lanes /= 2;
     tile = {2 * tile.rows, 1, tile.lanes};
+  } else if (extents.columns) {
+    const std::int64_t vectors = parts_of(*extents.columns, tile.lanes);
+    tile.vectors = static_cast<int>(std::min<std::int64_t>(tile.vectors, vectors));
   }
   return with_even_rows(tile, extents);
 }
@@ -107,7 +112,7 @@ int steps_at_once(std::optional<std::int64_t> depth) {
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
 /// Returns the dimension of the result that is longer than 1.
-std::size_t long_dimension(const ProductExtents& extents) { return extents.rows == 1 ? 1 : 0; }
+std::size_t long_dimension(const ProductExtents& extents) { return extents.columns == 1 ? 0 : 1; }
 
 /// Returns the length of a segment that fits in the L1 cache and leaves a segment for each core.
 /// Longer segments read longer runs of the rows, which memory delivers faster.
@@ -122,41 +127,54 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
   return static_cast<int>(std::min<std::int64_t>(most, vectors * lanes));
 }
 
-/// Adds several rows of the matrix at a time, one segment of the result after the other. The
-/// segment stays in the L1 cache, and the rows are read in long runs.
+/// Adds several rows of B at a time, one segment of the result after the other. The rows are read
+/// in long runs. The segment stays in the L1 cache if the result is one row, else in the L2 cache,
+/// where the sums of a few rows are side by side for each vector.
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
-  const std::size_t along = long_dimension(ProductExtents(request.core));
+  const ProductExtents extents(request.core);
+  const std::size_t along = long_dimension(extents);
   const int lanes = lanes_of(request.core.dtype(), target);
   request.inline_between(s);
+  const bool is_vector = extents.rows == 1 || extents.columns == 1;
+  std::optional<Tensor> own;
+  if (request.is_mapped())
+    own = request.core;
+  else if (!is_vector)
+    own = s.cache_write(request.core, "global");
   const Stage out = s[request.out];
   const bool has_threads = are_worth_threads(terms_of(request.core.op()));
   auto [pieces, elements] =
       out.split(out.op().axis()[along],
                 elements_of_a_piece(request.core, along, has_threads ? target.cores : 1, target));
-  const IterVar other = out.op().axis()[1 - along];
+  IterVar few = out.op().axis()[1 - along];
+  auto [vector, lane] = out.split(elements, lanes);
   Stage sums = out;
-  if (request.is_mapped()) {
-    auto [vector, lane] = out.split(elements, lanes);
-    out.reorder({pieces, other, vector, lane}).vectorize(lane);
-    sums = s[request.core];
+  if (own) {
+    out.reorder({pieces, few, vector, lane}).vectorize(lane);
+    sums = s[*own];
     sums.compute_at(out, pieces);
-    elements = sums.op().axis()[along];
+    const std::vector<IterVar> loops = sums.transform_layout([&](std::span<const Var> at) {
+      return std::vector<Expr>{tir::floordiv(at[along], lanes), at[1 - along],
+                               tir::floormod(at[along], lanes)};
+    });
+    vector = loops[0], few = loops[1], lane = loops[2];
   }
-  auto [vector, lane] = sums.split(elements, lanes);
   auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
-  std::vector<IterVar> order{rows, sums.op().axis()[1 - along], vector, row, lane};
-  if (!request.is_mapped()) order.insert(order.begin(), pieces);
-  sums.reorder(order).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
+  std::vector<IterVar> order{rows, vector, few, row, lane};
+  if (!own) order.insert(order.begin(), pieces);
+  sums.reorder(order).unroll(few).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
   out.pragma(pieces, kPartitioned, 1);
   if (has_threads) out.parallel(pieces);
 }
 
-/// Multiplies the vector by rows of the matrix, a few rows at a time, with a partial sum for each
-/// lane.
+/// Multiplies one or a few vectors by rows of the matrix, a few rows at a time, with a partial sum
+/// for each lane.
 void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& target) {
-  constexpr int kRowsAtOnce = 8, kRowsOfATask = 64;
+  constexpr int kMaxRowsAtOnce = 8, kSums = 24, kRowsOfATask = 64;
   const std::size_t along = long_dimension(ProductExtents(request.core));
+  const auto few_rows = static_cast<int>(*tir::constant_int(request.core.shape()[1 - along]));
+  const int rows_at_once = std::clamp(kSums / few_rows, 1, kMaxRowsAtOnce);
   const int lanes = lanes_of(request.core.dtype(), target);
   request.inline_between(s);
   const Stage sums = s[request.core];
@@ -164,7 +182,7 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   const Tensor by_lanes = s.rfactor(request.core, lane, 2);
   const Stage out = s[request.out];
   auto [tasks, rows] = out.split(out.op().axis()[along], kRowsOfATask);
-  auto [few, row] = out.split(rows, kRowsAtOnce);
+  auto [few, row] = out.split(rows, rows_at_once);
   const IterVar other = out.op().axis()[1 - along];
   if (request.is_mapped()) {
     out.reorder({tasks, few, other, row});
@@ -179,7 +197,10 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   const std::vector<IterVar> axes = partial.op().axis();
   const IterVar steps = partial.op().reduce_axis(0);
   partial.reorder({steps, axes[1 - along], axes[along], axes[2]});
-  partial.unroll(axes[along]).vectorize(axes[2]).pragma(steps, kPartitioned, 1);
+  partial.unroll(axes[1 - along])
+      .unroll(axes[along])
+      .vectorize(axes[2])
+      .pragma(steps, kPartitioned, 1);
 }
 
 // ---- a matrix by a matrix -----------------------------------------------------------------------
@@ -252,8 +273,14 @@ class MatmulSchedule {
     if (packed) {
       // The last panel is computed whole, with zeros for missing columns of B.
       const std::vector<IterVar> of_b = packed->op().axis();
-      schedule_[*packed].round_up(of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)]);
+      const Stage b = schedule_[*packed];
+      const IterVar& column_of_b = of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)];
+      b.round_up(column_of_b);
       tile.round_up(column);
+      if (*extents_.columns < tile_.width()) {
+        b.bound(column_of_b, Range(0, tile_.width()));
+        tile.bound(column, Range(0, tile_.width()));
+      }
     }
     if (neighbours_ > 1) {
       if (is_transposed(request_.core, 0)) turn_a_around(sums, out);
@@ -294,10 +321,14 @@ class MatmulSchedule {
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
     if (neighbours_ > 1) return true;
-    if (!has_own_b() || !extents_.columns || *extents_.columns < tile_.width()) return false;
-    const bool is_read_often = extents_.rows.value_or(4 * tile_.rows) > 2 * tile_.rows;
-    return is_read_often && (is_transposed(request_.core, 1) ||
-                             *extents_.columns * b_of(request_).dtype().bytes() > kNear);
+    if (!has_own_b() || !extents_.columns) return false;
+    constexpr int kFew = 3;
+    const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
+    if (is_transposed(request_.core, 1)) return rows > kFew;
+    // A tail is computed in vectors of fewer lanes, one for each bit of its length.
+    const auto tail = static_cast<std::uint64_t>(*extents_.columns % tile_.lanes);
+    if (std::popcount(tail) > 1) return rows > tile_.rows;
+    return rows > 2 * tile_.rows && *extents_.columns * b_of(request_).dtype().bytes() > kNear;
   }
 
   void lay_out_b(const Tensor& packed, const Stage& out, const IterVar& jo) const {
@@ -361,12 +392,44 @@ class MatmulSchedule {
   const int tiles_of_a_band_;
 };
 
+constexpr std::int64_t kFewRows = 16;
+
+/// Whether the product has few rows and B is a separate matrix of the result's type.
+bool has_few_rows(const Request& request, const ProductExtents& extents) {
+  if (!extents.rows || !extents.columns || !extents.depth || *extents.rows > kFewRows) return false;
+  const std::vector<Tensor> factors = request.core.op().inputs();
+  return factors.size() == 2 && factors.back().dtype() == request.core.dtype();
+}
+
+/// Whether both factors have their reductions along rows, which are so long that adding the lanes
+/// of each sum costs less than packing B.
+bool has_few_long_dots(const Request& request, const ProductExtents& extents,
+                       const TargetFacts& target) {
+  constexpr std::int64_t kVectors = 8;
+  return has_few_rows(request, extents) && is_transposed(request.core, 1) &&
+         !is_transposed(request.core, 0) && extents.columns != 1 &&
+         *extents.depth >= kVectors * lanes_of(request.core.dtype(), target);
+}
+
+/// Whether B is read from memory for so few rows of A that reading it takes longer than
+/// multiplying.
+bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
+                       const TargetFacts& target) {
+  constexpr std::int64_t kCaches = 16;
+  return has_few_rows(request, extents) && !is_transposed(request.core, 1) &&
+         *extents.columns * *extents.depth * request.core.dtype().bytes() >
+             kCaches * target.caches.l2;
+}
+
 }  // namespace
 
 void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target) {
   const ProductExtents extents(request.core);
   const bool is_batched = request.core.shape().size() == 3;
-  if (is_batched || (extents.rows != 1 && extents.columns != 1))
+  if (is_batched) return MatmulSchedule(s, request, target).arrange();
+  if (has_few_long_dots(request, extents, target)) return arrange_dots(s, request, target);
+  if (is_stream_of_rows(request, extents, target)) return arrange_sums_of_rows(s, request, target);
+  if (extents.rows != 1 && extents.columns != 1)
     return MatmulSchedule(s, request, target).arrange();
   const bool is_row = extents.rows == 1;
   const bool is_dot = is_row == is_transposed(request.core, is_row ? 1 : 0);

@@ -15,8 +15,9 @@ struct Contest {
   std::function<void()> run;
 };
 
-/// Seconds of a call, by name. Google Benchmark times each in so many turns of at least 50 ms, in
-/// random order.
-std::map<std::string, double> medians_of(const std::vector<Contest>& contests, int turns);
+/// Seconds of a call, by name. In each of `turns` rounds all are timed once, in random order, each
+/// with calls for about `turn_seconds`.
+std::map<std::string, double> medians_of(const std::vector<Contest>& contests, int turns,
+                                         double turn_seconds = 0.05);
 
 }  // namespace tenon::bench

@@ -92,4 +92,7 @@ double bfloat_product_peak(int threads) {
 #endif
 }
 
+// A vector has half as many elements.
+double double_multiply_add_peak(int threads) { return multiply_add_peak(threads) / 2; }
+
 }  // namespace tenon::bench

@@ -8,5 +8,7 @@ namespace tenon::bench {
 /// instructions for them; where it has none, those of float32.
 double byte_product_peak(int threads);
 double bfloat_product_peak(int threads);
+/// 10^9 operations a second in multiply-adds of float64.
+double double_multiply_add_peak(int threads);
 
 }  // namespace tenon::bench

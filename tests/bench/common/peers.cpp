@@ -1,10 +1,15 @@
 #include "tests/bench/common/peers.h"
 
-#include <optional>
+#include <dlfcn.h>
+#include <sched.h>
 
-#ifdef TENON_HAVE_EIGEN
-#include <Eigen/Dense>
-#endif
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <ostream>
+#include <string>
+
 #ifdef TENON_HAVE_LIBXSMM
 #include <libxsmm.h>
 #endif
@@ -13,49 +18,116 @@ namespace tenon::bench {
 
 namespace {
 
+/// Variables that make a library use an older instruction set than the processor's.
+struct Hold {
+  const char* library;
+  const char* variable;
+};
+constexpr Hold kHolds[] = {{"oneDNN", "ONEDNN_MAX_CPU_ISA"},
+                           {"oneDNN", "DNNL_MAX_CPU_ISA"},
+                           {"MKL", "MKL_ENABLE_INSTRUCTIONS"},
+                           {"MKL", "MKL_DEBUG_CPU_TYPE"},
+                           {"MKL", "MKL_CBWR"},
+                           {"BLIS", "BLIS_ARCH_TYPE"},
+                           {"LIBXSMM", "LIBXSMM_TARGET"}};
+
+/// The variable that holds the library; null if none does.
+const char* hold_of(const std::string& library) {
+  for (const Hold& hold : kHolds)
+    if (library.starts_with(hold.library) && std::getenv(hold.variable)) return hold.variable;
+  return nullptr;
+}
+
 #ifdef TENON_HAVE_LIBXSMM
 /// Made for small products: its code is generated for the one that is asked for. It lays matrices
 /// out by columns, so that it is given the transposed product.
-std::optional<LibraryProduct> libxsmm(const MatrixProduct& p) {
+Call libxsmm(const MatrixProduct& p) {
   constexpr double kMaxMultiplications = 128.0 * 128 * 128;
-  if (p.transpose_a || p.transpose_b || double{1} * p.m * p.n * p.k > kMaxMultiplications)
-    return std::nullopt;
+  if (p.transpose_a || p.transpose_b || p.is_b_packed || p.of_a != Float(32) ||
+      double{1} * p.m * p.n * p.k > kMaxMultiplications)
+    return nullptr;
   const float one = 1, zero = 0;
   const libxsmm_smmfunction kernel =
       libxsmm_smmdispatch(p.n, p.m, p.k, &p.n, &p.k, &p.n, &one, &zero, nullptr, nullptr);
-  if (!kernel) return std::nullopt;
-  return LibraryProduct{"LIBXSMM", [=] { kernel(p.b, p.a, p.c); }};
+  if (!kernel) return nullptr;
+  return [=] {
+    const auto *a = static_cast<const float*>(p.a), *b = static_cast<const float*>(p.b);
+    auto* c = static_cast<float*>(p.c);
+    for (int n = 0; n < p.batch; ++n)
+      kernel(b + std::int64_t{n} * p.k * p.n, a + std::int64_t{n} * p.m * p.k,
+             c + std::int64_t{n} * p.m * p.n);
+  };
 }
 #endif
 
-#ifdef TENON_HAVE_EIGEN
-/// With one thread: its others are OpenMP's, which this program is not built with.
-LibraryProduct eigen(const MatrixProduct& p) {
-  using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  using View = Eigen::Map<const Matrix>;
-  return {"Eigen", [=] {
-            const View a(p.a, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k);
-            const View b(p.b, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n);
-            Eigen::Map<Matrix> c(p.c, p.m, p.n);
-            if (p.transpose_a && p.transpose_b) c.noalias() = a.transpose() * b.transpose();
-            if (p.transpose_a && !p.transpose_b) c.noalias() = a.transpose() * b;
-            if (!p.transpose_a && p.transpose_b) c.noalias() = a * b.transpose();
-            if (!p.transpose_a && !p.transpose_b) c.noalias() = a * b;
-          }};
+/// Each oneDNN is a module of its own, opened so that it sees only its own library.
+void add_onednn(const std::string& module, int threads, std::vector<Operators>& to) {
+  void* const handle = dlopen(module.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (!handle) return;
+  using Get = Operators(int threads);
+  if (auto* get = reinterpret_cast<Get*>(dlsym(handle, "tenon_onednn_operators")))
+    to.push_back(get(threads));
 }
+
+std::vector<Operators> opened(int threads) {
+  // The device of builds of oneDNN that run through SYCL.
+  setenv("OCL_ICD_FILENAMES", "libintelocl.so", 0);
+  std::vector<Operators> all = {eigen_operators()};
+#ifdef TENON_HAVE_LIBXSMM
+  all.push_back({.library = {"LIBXSMM", LIBXSMM_VERSION, libxsmm_get_target_arch()},
+                 .max_threads = 1,
+                 .product = libxsmm});
 #endif
+  const std::string modules = TENON_ONEDNN_MODULES;
+  for (std::size_t start = 0; start < modules.size();) {
+    const std::size_t end = std::min(modules.find(' ', start), modules.size());
+    add_onednn(modules.substr(start, end - start), threads, all);
+    start = end + 1;
+  }
+  std::erase_if(all, [&](const Operators& each) {
+    return hold_of(each.library.name) || (each.max_threads != 0 && each.max_threads < threads);
+  });
+  return all;
+}
 
 }  // namespace
 
-std::vector<LibraryProduct> peers_of(const MatrixProduct& product, int threads) {
-  std::vector<LibraryProduct> peers = library_products(product, threads);
-#ifdef TENON_HAVE_EIGEN
-  if (threads == 1) peers.push_back(eigen(product));
-#endif
-#ifdef TENON_HAVE_LIBXSMM
-  if (const std::optional<LibraryProduct> small = threads == 1 ? libxsmm(product) : std::nullopt)
-    peers.push_back(*small);
-#endif
+void prepare_for_peers(int threads) {
+  for (const char* variable : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"}) unsetenv(variable);
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  for (int cpu = 0, others = CPU_COUNT(&allowed) - threads; others > 0 && cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &allowed)) {
+      CPU_CLR(cpu, &allowed);
+      --others;
+    }
+  sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+const std::vector<Operators>& peer_operators(int threads) {
+  static const std::vector<Operators> found = opened(threads);
+  return found;
+}
+
+void print_peers(std::ostream& out, int threads) {
+  std::vector<MatrixLibrary> libraries = matrix_libraries(threads);
+  for (const Operators& each : peer_operators(threads)) libraries.push_back(each.library);
+  for (const auto& [name, version, instruction_set] : libraries) {
+    if (hold_of(name)) continue;
+    out << "# " << name << " " << version << ", " << instruction_set << "\n";
+  }
+  for (const Hold& hold : kHolds)
+    if (std::getenv(hold.variable))
+      out << "# " << hold.library << " is not timed, because " << hold.variable << " is set\n";
+}
+
+std::vector<Contest> peers_of(const MatrixProduct& product, int threads) {
+  std::vector<Contest> peers;
+  for (const LibraryProduct& each : library_products(product, threads))
+    if (!hold_of(each.name))
+      peers.push_back({each.name == "oneDNN" ? "oneDNN-gemm" : each.name, each.run});
+  for (Contest& each : peers_of(threads, &Operators::product, product))
+    peers.push_back(std::move(each));
   return peers;
 }
 

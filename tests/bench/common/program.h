@@ -47,6 +47,8 @@ struct Work {
   double (*peak)(int threads) = nullptr;
   /// For bytes: the size of an array whose copy, timed alongside the others, is the limit.
   std::int64_t copied = 0;
+  /// For operations: the bytes of all arrays.
+  double touched = 0;
 };
 
 struct Row {
@@ -56,6 +58,8 @@ struct Row {
   Work work;
   /// Tenon first. Has compared the results of all.
   std::function<std::vector<Contest>(const Settings& settings)> prepare;
+  /// Under which --json files it; empty: the program's name.
+  std::string group = "";
 };
 
 struct Program {
@@ -67,6 +71,9 @@ struct Program {
 };
 
 int run(int argc, char** argv, const Program& program);
+
+/// printf into a string.
+std::string formatted(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /// The value of an option that is a positive number; po::error otherwise.
 int positive(const boost::program_options::variables_map& given, const char* option);

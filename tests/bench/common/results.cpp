@@ -1,21 +1,16 @@
 #include "tests/bench/common/results.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/bench/common/program.h"
+
 namespace tenon::bench {
 
 namespace {
-
-template <class... Values>
-std::string formatted(const char* format, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
 
 bool is_row_of(const Json& row, const Result& result) {
   return row.value("name", "") == key_of(result.name) && row.value("threads", 0) == result.threads;
@@ -38,6 +33,43 @@ std::optional<std::string> Result::best_peer() const {
   return best;
 }
 
+double Result::ratio() const {
+  const std::optional<std::string> best = best_peer();
+  return best ? seconds.at(*best) / seconds.at(kTenon) : 0;
+}
+
+std::string Result::reason() const {
+  if (bounds.empty()) return "";
+  const auto longest =
+      std::ranges::max_element(bounds, {}, [](const auto& bound) { return bound.second; });
+  return formatted("%s %.0f %%", longest->first.c_str(),
+                   100 * longest->second / seconds.at(kTenon));
+}
+
+std::string distribution_of(const std::vector<Result>& results) {
+  std::vector<const Result*> order;
+  double logarithms = 0;
+  for (const Result& r : results) {
+    if (!r.best_peer()) continue;
+    order.push_back(&r);
+    logarithms += std::log(r.ratio());
+  }
+  if (order.empty()) return "no row has peers";
+  std::ranges::sort(order, {}, [](const Result* r) { return r->ratio(); });
+  const auto count = static_cast<double>(order.size());
+  std::string text = formatted(
+      "%zu rows, to the best peer of each: geometric mean %.3f, 5th percentile %.3f, "
+      "median %.3f",
+      order.size(), std::exp(logarithms / count), order[order.size() / 20]->ratio(),
+      order[order.size() / 2]->ratio());
+  for (std::size_t n = 0; n < std::min<std::size_t>(order.size(), 10); ++n) {
+    const Result& r = *order[n];
+    text += formatted("\n%6.3f  %s  %s  (%s)", r.ratio(), key_of(r.name).c_str(),
+                      r.best_peer()->c_str(), r.reason().c_str());
+  }
+  return text;
+}
+
 std::string line_of(const Result& r) {
   std::string line =
       formatted("%s %2d %11.4f ms %7.1f %s %5.1f %% of %s%.0f", r.name.c_str(), r.threads,
@@ -45,7 +77,7 @@ std::string line_of(const Result& r) {
                 100 * r.rate(kTenon) / r.limit, r.is_in_bytes ? "a copy's " : "", r.limit);
   const std::optional<std::string> best = r.best_peer();
   if (!best) return line;
-  line += formatted("  %.3f of %s ", r.seconds.at(*best) / r.seconds.at(kTenon), best->c_str());
+  line += formatted("  %.3f of %s, %s ", r.ratio(), best->c_str(), r.reason().c_str());
   for (const auto& [name, time] : r.seconds)
     if (name != kTenon && name != kCopy) line += formatted(" %s %.1f", name.c_str(), r.rate(name));
   return line;
@@ -61,7 +93,8 @@ Json json_of(const Result& r) {
            {"peak", r.limit}};
   if (const std::optional<std::string> best = r.best_peer()) {
     row["best_peer"] = *best;
-    row["ratio"] = r.seconds.at(*best) / r.seconds.at(kTenon);
+    row["ratio"] = r.ratio();
+    row["reason"] = r.reason();
   }
   for (const auto& [name, time] : r.seconds)
     if (name != kTenon && name != kCopy) row["peers"][name] = r.rate(name);

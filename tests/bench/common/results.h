@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tenon::bench {
 
@@ -27,12 +28,22 @@ struct Result {
   double limit;
   /// Time of a run: Tenon's, and those of the libraries.
   std::map<std::string, double> seconds;
+  /// The least time by each limit of the machine: "multiply-adds", "memory", "call".
+  std::map<std::string, double> bounds = {};
 
   /// 10^9 operations or bytes a second.
   double rate(const std::string& who) const { return work / seconds.at(who) * 1e-9; }
   /// The fastest library; nullopt without libraries.
   std::optional<std::string> best_peer() const;
+  /// Time of the best peer relative to Tenon's; 0 without libraries.
+  double ratio() const;
+  /// The limit that takes longest, and Tenon's share of it: "memory 83 %".
+  std::string reason() const;
 };
+
+/// Several lines about the rows that have peers: the geometric mean and the 5th percentile of the
+/// ratios, and the ten worst rows with their reasons.
+std::string distribution_of(const std::vector<Result>& results);
 
 /// Without an end of line. Shares of the limit; how many times as fast as the best peer.
 std::string line_of(const Result& result);

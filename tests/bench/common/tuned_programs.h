@@ -4,7 +4,7 @@
 #include <tenon/te/tensor.h>
 #include <tenon/tir/function.h>
 
-#include "tests/bench/common/onednn.h"
+#include "tests/bench/common/operators.h"
 
 namespace tenon::bench {
 
