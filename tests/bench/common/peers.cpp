@@ -131,4 +131,12 @@ std::vector<Contest> peers_of(const MatrixProduct& product, int threads) {
   return peers;
 }
 
+std::vector<Contest> transposes_of(int threads, const Map& m) {
+  std::vector<Contest> peers = peers_of(threads, &Operators::transpose, m);
+  if (threads > 1) return peers;
+  for (const LibraryProduct& each : library_transposes(m.rows, m.columns, m.x, m.y))
+    if (!hold_of(each.name)) peers.push_back({each.name, each.run});
+  return peers;
+}
+
 }  // namespace tenon::bench
