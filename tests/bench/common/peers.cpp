@@ -64,9 +64,9 @@ Call libxsmm(const MatrixProduct& p) {
 void add_onednn(const std::string& module, int threads, std::vector<Operators>& to) {
   void* const handle = dlopen(module.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
   if (!handle) return;
-  using Get = Operators(int threads);
+  using Get = void(Operators * result, int threads);
   if (auto* get = reinterpret_cast<Get*>(dlsym(handle, "tenon_onednn_operators")))
-    to.push_back(get(threads));
+    get(&to.emplace_back(), threads);
 }
 
 std::vector<Operators> opened(int threads) {
