@@ -103,6 +103,24 @@ std::function<void()> cblas_products(Gemm<T>* gemm, const MatrixProduct& p) {
   });
 }
 
+/// Products with a single row or column.
+template <class T>
+std::function<void()> cblas_vector_products(const Library& library, const char* symbol,
+                                            const MatrixProduct& p) {
+  using Gemv = void(int, int, int, int, T, const void*, int, const void*, int, T, void*, int);
+  auto* gemv = library.find<Gemv>(symbol);
+  if (!gemv) return nullptr;
+  return for_each_product(p, [gemv](const Operands& o) {
+    const bool is_a_the_matrix = o.n == 1;
+    const bool is_stored_k_first =
+        is_a_the_matrix ? o.transpose_a == kTransposed : o.transpose_b == kPlain;
+    const int others = is_a_the_matrix ? o.m : o.n;
+    gemv(kRowMajor, is_stored_k_first ? kTransposed : kPlain, is_stored_k_first ? o.k : others,
+         is_stored_k_first ? others : o.k, T{1}, is_a_the_matrix ? o.a : o.b,
+         is_stored_k_first ? others : o.k, is_a_the_matrix ? o.b : o.a, 1, T{0}, o.c, 1);
+  });
+}
+
 /// Products of a whole batch in one call.
 std::function<void()> cblas_batch(const Library& library, const MatrixProduct& p) {
   using Batch = void(int, int, int, int, int, int, float, const void*, int, long, const void*, int,
@@ -151,12 +169,17 @@ std::function<void()> cblas_of_bytes(const Library& library, const MatrixProduct
 
 std::function<void()> cblas(const Library& library, const MatrixProduct& p) {
   if (p.is_b_packed) return cblas_by_packed(library, p);
+  const bool has_vector = p.m == 1 || p.n == 1;
   if (p.of_a == Float(32)) {
-    if (p.batch > 1)
-      if (std::function<void()> batch = cblas_batch(library, p)) return batch;
-    return cblas_products(library.find<Gemm<float>>("cblas_sgemm"), p);
+    std::function<void()> run;
+    if (has_vector) run = cblas_vector_products<float>(library, "cblas_sgemv", p);
+    if (!run && p.batch > 1) run = cblas_batch(library, p);
+    return run ? run : cblas_products(library.find<Gemm<float>>("cblas_sgemm"), p);
   }
-  if (p.of_a == Float(64)) return cblas_products(library.find<Gemm<double>>("cblas_dgemm"), p);
+  if (p.of_a == Float(64)) {
+    if (has_vector) return cblas_vector_products<double>(library, "cblas_dgemv", p);
+    return cblas_products(library.find<Gemm<double>>("cblas_dgemm"), p);
+  }
   if (p.of_a == BFloat(16))
     return cblas_products(library.find<Gemm<float>>("cblas_gemm_bf16bf16f32"), p);
   if (p.of_a == UInt(8) && p.of_b == Int(8)) return cblas_of_bytes(library, p);
@@ -294,6 +317,26 @@ std::vector<LibraryProduct> library_products(const MatrixProduct& product, int t
       products.push_back({entry.name, std::move(run)});
   }
   return products;
+}
+
+std::vector<LibraryProduct> library_transposes(int rows, int columns, const float* x, float* y) {
+  using Cblas = void(int, int, int, int, float, const float*, int, float*, int);
+  using Mkl = void(char, char, std::size_t, std::size_t, float, const float*, std::size_t, float*,
+                   std::size_t);
+  std::vector<LibraryProduct> found;
+  for (const auto& [entry, library] : installed()) {
+    if (auto* copy = library.find<Cblas>("cblas_somatcopy"))
+      found.push_back({entry.name, [=] {
+                         copy(kRowMajor, kTransposed, rows, columns, 1.0f, x, columns, y, rows);
+                       }});
+    if (auto* copy = library.find<Mkl>("MKL_Somatcopy"))
+      found.push_back({entry.name, [=] {
+                         copy('R', 'T', static_cast<std::size_t>(rows),
+                              static_cast<std::size_t>(columns), 1.0f, x,
+                              static_cast<std::size_t>(columns), y, static_cast<std::size_t>(rows));
+                       }});
+  }
+  return found;
 }
 
 std::vector<MatrixLibrary> matrix_libraries(int threads) {

@@ -60,6 +60,17 @@ TEST(MatrixLibraries, MultiplyEachMatrixOfABatch) {
   expect_right_results<float>(p);
 }
 
+TEST(MatrixLibraries, MultiplyVectors) {
+  for (const bool is_transposed : {false, true})
+    for (const bool is_row : {false, true}) {
+      MatrixProduct p = kPlain;
+      (is_row ? p.m : p.n) = 1;
+      p.transpose_a = p.transpose_b = is_transposed;
+      p.batch = kBatch;
+      expect_right_results<float>(p);
+    }
+}
+
 TEST(MatrixLibraries, MultiplyFloat64) {
   MatrixProduct p = kPlain;
   p.of_a = p.of_b = Float(64);
@@ -71,6 +82,19 @@ TEST(MatrixLibraries, MultiplyByAPackedFactor) {
   MatrixProduct p = kPlain;
   p.transpose_b = p.is_b_packed = true;
   expect_right_results<float>(p);
+}
+
+TEST(MatrixLibraries, TransposeAMatrix) {
+  const std::vector<float> x = numbers<float>(kRows * kColumns, 3);
+  std::vector<float> expected;
+  for (int j = 0; j < kColumns; ++j)
+    for (int i = 0; i < kRows; ++i) expected.push_back(x[i * kColumns + j]);
+  std::vector<float> y(x.size());
+  for (const LibraryProduct& each : library_transposes(kRows, kColumns, x.data(), y.data())) {
+    y.assign(y.size(), -1000);
+    each.run();
+    EXPECT_EQ(y, expected) << each.name;
+  }
 }
 
 TEST(MatrixLibraries, AreFoundWithTheirVersions) {

@@ -43,6 +43,10 @@ struct LibraryProduct {
 /// have such a product. Sets the number of threads that each of them uses.
 std::vector<LibraryProduct> library_products(const MatrixProduct& product, int threads);
 
+/// Returns the implementations of OpenBLAS and MKL that store the transpose of a row-major float32
+/// matrix, rows x columns. They use the calling thread only.
+std::vector<LibraryProduct> library_transposes(int rows, int columns, const float* x, float* y);
+
 /// A version of a library, and the instruction set that it chose on this processor.
 struct MatrixLibrary {
   std::string name, version, instruction_set;

@@ -33,8 +33,7 @@ struct Operator {
   std::vector<std::int64_t> (*result)(std::int64_t rows, std::int64_t columns);
   te::Schedule (*schedule)(const te::Tensor& out, const tir::TargetFacts& target);
   te::Tensor (*declare)(const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta);
-  /// The libraries' function; null if they lack it.
-  Call (*Operators::*of_libraries)(const Map& m);
+  std::vector<Contest> (*peers)(int threads, const Map& m);
   /// All elements in one row, without a second dimension.
   bool is_flat = false;
 };
@@ -69,16 +68,19 @@ te::Schedule as_chosen(const te::Tensor& out, const tir::TargetFacts& target) {
   return s;
 }
 
-/// In double precision: added up one after the other in float, from 2^24 on numbers below 1 would
-/// be lost.
-Call running_sums(const Arrays& a) {
-  const float* const x = a.x.data<float>();
-  float* const sums = a.theirs.data<float>();
-  const std::int64_t count = std::int64_t{a.rows} * a.columns;
-  return [=] {
-    double sum = 0;
-    for (std::int64_t n = 0; n < count; ++n) sums[n] = static_cast<float>(sum += x[n]);
-  };
+template <auto of>
+std::vector<Contest> peers_with(int threads, const Map& m) {
+  return peers_of(threads, of, m);
+}
+
+/// A loop in double precision: added up one after the other in float, from 2^24 on numbers below 1
+/// would be lost.
+std::vector<Contest> loop_of_sums(int, const Map& m) {
+  return {{"loop", [m] {
+             const std::int64_t count = std::int64_t{m.rows} * m.columns;
+             double sum = 0;
+             for (std::int64_t n = 0; n < count; ++n) m.y[n] = static_cast<float>(sum += m.x[n]);
+           }}};
 }
 
 const auto kSame = [](std::int64_t m, std::int64_t n) { return Shape{m, n}; };
@@ -88,13 +90,13 @@ const std::vector<Operator> kOperators = {
      [](const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta) {
        return topi::relu(topi::add(topi::multiply(x, gamma), beta));
      },
-     &Operators::chain},
+     peers_with<&Operators::chain>},
     {"relu", 2, kSame, elementwise,
      [](const te::Tensor& x, const te::Tensor&, const te::Tensor&) { return topi::relu(x); },
-     &Operators::relu},
+     peers_with<&Operators::relu>},
     {"gelu", 2, kSame, elementwise,
      [](const te::Tensor& x, const te::Tensor&, const te::Tensor&) { return topi::gelu(x); },
-     &Operators::gelu},
+     peers_with<&Operators::gelu>},
     {"transpose", 2,
      [](std::int64_t m, std::int64_t n) {
        return Shape{n, m};
@@ -103,26 +105,26 @@ const std::vector<Operator> kOperators = {
      [](const te::Tensor& x, const te::Tensor&, const te::Tensor&) {
        return topi::transpose(x, {1, 0});
      },
-     &Operators::transpose},
+     transposes_of},
     {"row_sums", 1, [](std::int64_t m, std::int64_t) { return Shape{m}; }, reduction,
      [](const te::Tensor& x, const te::Tensor&, const te::Tensor&) { return topi::sum(x, {1}); },
-     &Operators::row_sums},
+     peers_with<&Operators::row_sums>},
     {"column_sums", 1, [](std::int64_t, std::int64_t n) { return Shape{n}; }, reduction,
      [](const te::Tensor& x, const te::Tensor&, const te::Tensor&) { return topi::sum(x, {0}); },
-     &Operators::column_sums},
+     peers_with<&Operators::column_sums>},
     {"softmax", 2, kSame, rows,
      [](const te::Tensor& x, const te::Tensor&, const te::Tensor&) { return topi::softmax(x); },
-     &Operators::softmax},
+     peers_with<&Operators::softmax>},
     {"layer_norm", 2, kSame, rows,
      [](const te::Tensor& x, const te::Tensor& gamma, const te::Tensor& beta) {
        return topi::layer_norm(x, gamma, beta);
      },
-     &Operators::layer_norm},
+     peers_with<&Operators::layer_norm>},
     {"cumsum", 2, [](std::int64_t m, std::int64_t n) { return Shape{m * n}; }, as_chosen,
      [](const te::Tensor& x, const te::Tensor&, const te::Tensor&) {
        return topi::cumsum(x, 0, {.block = 32});
      },
-     nullptr, true},
+     loop_of_sums, true},
 };
 
 std::vector<Contest> contests_of(const Operator& work, int rows, int columns,
@@ -147,12 +149,7 @@ std::vector<Contest> contests_of(const Operator& work, int rows, int columns,
   std::vector<Contest> contests = {{"Tenon", [=] { call(); }}};
   contests.front().run();
   const auto most = [](double expected) { return 1e-3 * (1 + std::abs(expected)); };
-  std::vector<Contest> peers;
-  if (work.of_libraries)
-    peers = peers_of(settings.threads, work.of_libraries, map_of(arrays));
-  else
-    peers = {{"loop", running_sums(arrays)}};
-  for (const Contest& peer : peers) {
+  for (const Contest& peer : work.peers(settings.threads, map_of(arrays))) {
     peer.run();
     if (first_difference<float>(arrays.ours, arrays.theirs, most) >= 0)
       throw WrongResult(peer.name + " and Tenon disagree");

@@ -328,20 +328,21 @@ MatrixLibrary description() {
 }  // namespace
 
 /// Entry of the module. OpenMP's threads belong to the calling thread.
-extern "C" __attribute__((visibility("default"))) Operators tenon_onednn_operators(int threads) {
+extern "C" __attribute__((visibility("default"))) void tenon_onednn_operators(Operators* result,
+                                                                              int threads) {
   if (omp_set_num_threads) omp_set_num_threads(threads);
-  return {.library = description(),
-          .product = product,
-          .convolution = convolution,
-          .pool = pool,
-          .chain = chain,
-          .relu = element_by_element<Algorithm::eltwise_relu>,
-          .gelu = element_by_element<Algorithm::eltwise_gelu_erf>,
-          .transpose = transpose,
-          .row_sums = row_sums,
-          .column_sums = column_sums,
-          .softmax = softmax,
-          .layer_norm = layer_norm};
+  *result = {.library = description(),
+             .product = product,
+             .convolution = convolution,
+             .pool = pool,
+             .chain = chain,
+             .relu = element_by_element<Algorithm::eltwise_relu>,
+             .gelu = element_by_element<Algorithm::eltwise_gelu_erf>,
+             .transpose = transpose,
+             .row_sums = row_sums,
+             .column_sums = column_sums,
+             .softmax = softmax,
+             .layer_norm = layer_norm};
 }
 
 }  // namespace tenon::bench

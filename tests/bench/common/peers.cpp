@@ -64,9 +64,9 @@ Call libxsmm(const MatrixProduct& p) {
 void add_onednn(const std::string& module, int threads, std::vector<Operators>& to) {
   void* const handle = dlopen(module.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
   if (!handle) return;
-  using Get = Operators(int threads);
+  using Get = void(Operators * result, int threads);
   if (auto* get = reinterpret_cast<Get*>(dlsym(handle, "tenon_onednn_operators")))
-    to.push_back(get(threads));
+    get(&to.emplace_back(), threads);
 }
 
 std::vector<Operators> opened(int threads) {
@@ -128,6 +128,14 @@ std::vector<Contest> peers_of(const MatrixProduct& product, int threads) {
       peers.push_back({each.name == "oneDNN" ? "oneDNN-gemm" : each.name, each.run});
   for (Contest& each : peers_of(threads, &Operators::product, product))
     peers.push_back(std::move(each));
+  return peers;
+}
+
+std::vector<Contest> transposes_of(int threads, const Map& m) {
+  std::vector<Contest> peers = peers_of(threads, &Operators::transpose, m);
+  if (threads > 1) return peers;
+  for (const LibraryProduct& each : library_transposes(m.rows, m.columns, m.x, m.y))
+    if (!hold_of(each.name)) peers.push_back({each.name, each.run});
   return peers;
 }
 
