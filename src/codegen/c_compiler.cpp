@@ -106,11 +106,15 @@ std::string search_path(const std::filesystem::path& library, const std::filesys
 
 }  // namespace
 
+bool is_llvm_ir(const std::filesystem::path& file) {
+  return file.extension() == ".ll" || file.extension() == ".bc";
+}
+
 std::vector<std::string> link_arguments(const std::vector<std::filesystem::path>& libraries,
                                         const std::filesystem::path& saved) {
   std::vector<std::string> arguments;
   for (const std::filesystem::path& given : libraries) {
-    if (given.extension() == ".ll" || given.extension() == ".bc") continue;
+    if (is_llvm_ir(given)) continue;
     const std::filesystem::path library = std::filesystem::absolute(given).lexically_normal();
     if (library.extension() != ".so") {
       arguments.push_back(library.string());

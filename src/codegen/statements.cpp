@@ -55,12 +55,6 @@ void refuse_thread_axis(const Attr& attr) {
                    "`, which a CPU does not have; on CPUs use parallel, vectorize and unroll");
 }
 
-void refuse_region_pragma(const Attr& attr) {
-  throw LowerError("pragma `" + attr.key +
-                   "` concerns a parallel region, but no axis around it has the pragma "
-                   "`parallel_launch_point`");
-}
-
 bool is_of_devices(Intrin intrin) {
   switch (intrin) {
     case Intrin::tvm_thread_allreduce:

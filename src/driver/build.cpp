@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "driver/code_cache.h"
 #include "driver/profiled_build.h"
 #include "tenon/codegen/c_like/compile.h"
 #include "tenon/codegen/c_like/kernels.h"
@@ -129,6 +130,21 @@ std::string c_compiler() {
   return named ? named : "";
 }
 
+tir::TargetFacts facts_of(const Target& target, const BuildOptions& options) {
+  tir::TargetFacts facts = target.facts();
+  facts.fast_math |= options.fast_math;
+  return facts;
+}
+
+codegen::CompileOptions codegen_options(const BuildOptions& options) {
+  return {.opt_level = options.opt_level,
+          .link = {options.link.begin(), options.link.end()},
+          .c_compiler = c_compiler(),
+          .argument_alignment = options.argument_alignment,
+          .stage_comments = options.stage_comments,
+          .on_step = options.on_step};
+}
+
 /// Compiles lowered functions.
 codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
                                   const BuildOptions& options, const SourceLocation& where,
@@ -159,8 +175,7 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
       if (options.autotune_loops) passes.autotune_loops = options.autotune_loops;
       std::vector<codegen::CompileUnit> units;
       for (const auto& [module, target] : modules) {
-        tir::TargetFacts facts = target.facts();
-        facts.fast_math |= options.fast_math;
+        const tir::TargetFacts facts = facts_of(target, options);
         if (!options.allow_parallel_reduction_race)
           for (const auto& [name, func] : module.functions) lowering::refuse_region_races(func);
         if (facts.is_gpu()) {
@@ -169,17 +184,29 @@ codegen::Artifact compile_lowered(const std::vector<TargetedModule>& modules,
           units.push_back({for_host(module, passes, facts, watcher), facts});
         }
       }
-      codegen::CompileOptions how{.opt_level = options.opt_level,
-                                  .link = {options.link.begin(), options.link.end()},
-                                  .c_compiler = c_compiler(),
-                                  .argument_alignment = options.argument_alignment,
-                                  .stage_comments = options.stage_comments,
-                                  .on_step = options.on_step};
+      codegen::CompileOptions how = codegen_options(options);
       if (watcher) watcher->set_up(how);
       return kind == tir::TargetKind::C ? codegen::compile_to_c(units, how)
                                         : codegen::compile(units, how);
     });
   });
+}
+
+/// Returns the code of the functions from the user's cache, or else compiles what `lowered` returns
+/// for them.
+template <class Lowered>
+codegen::Artifact compile_once(std::string_view flow, const std::vector<TargetedModule>& modules,
+                               const BuildOptions& options, const SourceLocation& where,
+                               BuildWatcher* watcher, const Lowered& lowered) {
+  const std::optional<std::string> key = watcher ? std::nullopt : code_key(flow, modules, options);
+  if (key) {
+    std::vector<tir::TargetFacts> targets;
+    for (const TargetedModule& part : modules) targets.push_back(facts_of(part.target, options));
+    if (auto code = find_code(*key, std::move(targets), codegen_options(options))) return *code;
+  }
+  codegen::Artifact code = compile_lowered(lowered(), options, where, watcher);
+  if (key) store_code(*key, code);
+  return code;
 }
 
 runtime::Module load(const codegen::Artifact& artifact, const BuildOptions& options,
@@ -196,13 +223,14 @@ codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
                                   BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   check_names(modules, where);
-  const std::vector<TargetedModule> ready = with_user_line(where, [&] {
-    std::vector<TargetedModule> parts;
-    for (const TargetedModule& part : modules)
-      parts.push_back({lowered(part.module, options, where), part.target});
-    return parts;
+  return compile_once("modules", modules, options, where, watcher, [&] {
+    return with_user_line(where, [&] {
+      std::vector<TargetedModule> parts;
+      for (const TargetedModule& part : modules)
+        parts.push_back({lowered(part.module, options, where), part.target});
+      return parts;
+    });
   });
-  return compile_lowered(ready, options, where, watcher);
 }
 
 /// A check that refuses a schedule for compilation, although it can be printed.
@@ -236,14 +264,17 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
                                    BuildWatcher* watcher) {
   refuse_legacy_text(options.passes, where);
   options.simple_mode = false;
-  const tir::IRModule module = with_user_line(where, [&] {
+  return with_user_line(where, [&] {
     return with_deep_stack([&] {
       Compilation compilation(schedule, args, options, where);
       for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
-      return compilation.module();
+      tir::IRModule loops;
+      loops.functions.emplace(options.name, compilation.loops());
+      return compile_once("schedule", {{loops, target}}, options, where, watcher, [&] {
+        return std::vector<TargetedModule>{{compilation.module(), target}};
+      });
     });
   });
-  return compile_lowered({{module, target}}, options, where, watcher);
 }
 
 /// Refuses profiling of code that is stored, because probes report to the process that builds it.

@@ -189,7 +189,7 @@ tir::CacheBytes host_caches() {
 int host_cores() { return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u)); }
 
 tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& where) {
-  const codegen::Processor host = codegen::host_processor();
+  const codegen::Processor& host = codegen::host_processor();
   tir::TargetFacts facts{.kind = tir::TargetKind::Llvm};
   facts.triple = request.triple.value_or(host.triple);
   try {
@@ -205,7 +205,8 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
       throw TargetError("-mcpu=native is this host's processor, but the triple is " + facts.triple,
                         where);
     facts.cpu = host.name;
-    facts.features = host.features;
+    static const std::vector<std::string> kFeatures = codegen::unimplied_host_features();
+    facts.features = kFeatures;
   } else {
     if (!codegen::is_known_cpu(cpu, facts.triple))
       throw TargetError("processor `" + cpu + "` is unknown for " + facts.triple + "; there are " +
@@ -237,7 +238,7 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
 /// Returns the facts of this host's processor for its C compiler. Vectors keep the widths of the
 /// schedule, because that compiler allocates the registers.
 tir::TargetFacts resolve_c(const Request& request) {
-  const codegen::Processor host = codegen::host_processor();
+  const codegen::Processor& host = codegen::host_processor();
   return {.kind = tir::TargetKind::C,
           .triple = host.triple,
           .cpu = host.name,

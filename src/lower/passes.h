@@ -90,12 +90,9 @@ PassFunction auto_vectorize;
 PassFunction privatize_buffers;
 /// Merges vectors of consecutive iterations into full registers.
 PassFunction widen_vectors;
-/// Unrolls and jams loops so that accumulators of several iterations share registers.
-PassFunction jam_loops;
-/// Promotes accumulators to local memory while a loop adds to them (scalar replacement).
-PassFunction promote_accumulators;
-/// Reorders accumulations so that operands stay in registers between their uses.
-PassFunction schedule_accumulations;
+/// Unrolls and jams loops so that accumulators of several iterations share registers, and keeps
+/// them there while loops add to them.
+PassFunction tile_registers;
 /// Replaces strided loads and stores by dense ones and shuffles.
 PassFunction interleave_lanes;
 

@@ -1,8 +1,10 @@
 // Helpers of passes that rewrite programs.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
+#include "tenon/tir/compare.h"
 #include "tenon/tir/make.h"
 #include "tenon/tir/walk.h"
 
@@ -23,6 +25,17 @@ std::vector<tir::Expr> mapped(const std::vector<tir::Expr>& list, F f) {
   for (const tir::Expr& e : list) result.push_back(f(e));
   return result;
 }
+
+/// Hashes and compares expressions by structure.
+struct Structural {
+  std::size_t operator()(const tir::Expr& e) const { return e.node().hash; }
+  bool operator()(const tir::Expr& a, const tir::Expr& b) const {
+    return tir::structural_equal(a, b);
+  }
+};
+/// A map in which structurally equal expressions are one key.
+template <class Value>
+using StructuralMap = std::unordered_map<tir::Expr, Value, Structural, Structural>;
 
 /// Returns `body` inside an allocation of memory for `buffer`.
 inline tir::Stmt allocated(const tir::Buffer& buffer, const tir::Stmt& body) {

@@ -24,6 +24,16 @@ TEST(Processor, the_host_is_one_that_llvm_knows) {
     EXPECT_TRUE(is_known_feature(feature.substr(1))) << feature;
 }
 
+TEST(Processor, UnimpliedFeaturesOfTheHostAreFewAndEnableTheSame) {
+  const Processor& host = host_processor();
+  TargetFacts full, brief;
+  full.cpu = brief.cpu = host.name;
+  full.features = host.features;
+  brief.features = unimplied_host_features();
+  EXPECT_EQ(enabled_features(brief), enabled_features(full));
+  EXPECT_LT(brief.features.size(), host.features.size());
+}
+
 TEST(Processor, width_follows_the_processor_and_its_features) {
   const auto bits = [](std::string cpu, std::vector<std::string> features = {}) {
     return vector_registers(facts(std::move(cpu), std::move(features))).bits;

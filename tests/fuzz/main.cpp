@@ -399,6 +399,7 @@ int main(int argc, char** argv) {
   const std::optional<Options> options =
       parse(std::span<char*>(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0))));
   if (!options) return 2;
+  ::setenv("XDG_CACHE_HOME", "/dev/null", 1);  // every program is compiled
   if (options->thread_reductions) return run_thread_reductions(*options);
   if (options->proofs) return run_proofs(*options);
   return Fuzzer(*options).run_all();

@@ -11,5 +11,6 @@ if [ -z "$module" ] || [ ! -x "$python" ]; then
   exit 77
 fi
 # Tests also start programs of their own.
+export XDG_CACHE_HOME=/dev/null  # without a code cache, so that each run compiles
 export PYTHONPATH=$build/python${PYTHONPATH:+:$PYTHONPATH}
 exec "$python" -m pytest -q -p no:cacheprovider "$2"

@@ -192,7 +192,7 @@ void expect_agreement(const std::vector<Program>& programs, const runtime::Modul
 }
 
 tir::TargetFacts host_facts() {
-  const codegen::Processor host = codegen::host_processor();
+  const codegen::Processor& host = codegen::host_processor();
   tir::TargetFacts facts;
   facts.cpu = host.name;
   facts.features = host.features;

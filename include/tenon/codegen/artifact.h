@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@ class ArtifactImpl {
   virtual std::string source(std::string_view kind) const = 0;
   /// Writes a file. RuntimeError for an unsupported suffix.
   virtual void save(const std::string& path, const runtime::SaveOptions& options) const = 0;
+  /// Returns the bytes from which codegen::restore makes the artifact again. Nullopt if more than
+  /// the bytes is needed: kernels, imported objects, a profiler.
+  virtual std::optional<std::string> stored() const { return std::nullopt; }
   /// Loads the code into this process. It stays loaded independently of the artifact.
   virtual std::shared_ptr<runtime::ModuleImpl> load() const = 0;
 };
@@ -51,6 +55,7 @@ class Artifact {
   void save(const FilePath& path, const runtime::SaveOptions& options = {}) const {
     impl_->save(path, options);
   }
+  std::optional<std::string> stored() const { return impl_->stored(); }
 
  private:
   friend runtime::Module load(const Artifact& artifact);

@@ -56,6 +56,8 @@ class CCompiler {
   std::vector<std::string> words_;
 };
 
+/// Whether a file to link is LLVM IR, which becomes part of the module; other files are linked.
+bool is_llvm_ir(const std::filesystem::path& file);
 /// Returns the linker arguments for these libraries in a shared library at the absolute path
 /// `saved`. Libraries in or below its folder are found relative to it, others by their absolute
 /// path. LLVM IR files are omitted.

@@ -42,8 +42,6 @@ bool is_likely(const tir::Expr& condition);
 /// Throws the LowerError for a thread axis in CPU code. Precondition: the attribute is a thread
 /// extent.
 [[noreturn]] void refuse_thread_axis(const tir::Attr& attr);
-/// Throws the LowerError for a pragma on parallel regions outside any region.
-[[noreturn]] void refuse_region_pragma(const tir::Attr& attr);
 
 /// Whether the intrinsic is a function of floats or a rounding.
 inline bool is_math(tir::Intrin intrin) { return intrin <= tir::Intrin::ldexp; }

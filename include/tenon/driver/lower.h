@@ -68,6 +68,10 @@ struct BuildOptions {
   /// Measures the time of each stage's loops; see driver/profile.h. Only for CPUs, compiled by
   /// LLVM.
   bool profile = false;
+  /// Whether build and compile look for the code in the user's cache (`$XDG_CACHE_HOME/tenon` or
+  /// `~/.cache/tenon`, at most 256 MiB) and store it there. Only code that LLVM compiles for CPUs
+  /// from the program alone: not with `link`, `profile`, `on_step`, `on_pass` or imported sources.
+  bool cache = true;
   /// All other options of the passes.
   lowering::PassOptions passes = {};
   /// Called after each step other than a pass: "freeze", "infer-bound", "schedule-ops",

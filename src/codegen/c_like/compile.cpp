@@ -250,7 +250,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
           "C functions of one module must be for the same processor; build one module per "
           "processor");
   for (const std::filesystem::path& path : options.link)
-    if (path.extension() == ".ll" || path.extension() == ".bc")
+    if (is_llvm_ir(path))
       throw RuntimeError("C code cannot link LLVM IR, such as `" + path.string() +
                          "`; use target llvm");
   TextEmitter emitter(kPlainC, imported_texts(units), options.stage_comments);

@@ -224,22 +224,15 @@ void CFunctionEmitter::emit(const Attr& n) {
       refuse_thread_axis(n);
     case AttrKind::VirtualThread:
       refuse_thread_axis(n);
-    case AttrKind::Pragma:
+    case AttrKind::Pragma: {
       if (is_kernel()) return stmt(n.body);
       if (is_pragma(n, PragmaKey::ParallelLaunchPoint) && !task_) return parallel_region(n.body);
-      if (is_pragma(n, PragmaKey::ParallelBarrierWhenFinish)) {
-        if (!task_) refuse_region_pragma(n);
-        stmt(n.body);
-        return check_status("parallel_barrier()");
-      }
-      if (is_pragma(n, PragmaKey::ParallelStridePattern)) {
-        if (!task_) refuse_region_pragma(n);
-        const bool outer = std::exchange(task_->is_strided, true);
-        stmt(n.body);
-        task_->is_strided = outer;
-        return;
-      }
-      return stmt(n.body);
+      const std::optional<Task> outer = std::exchange(task_, task_inside(n, task_));
+      stmt(n.body);
+      task_ = outer;
+      if (is_pragma(n, PragmaKey::ParallelBarrierWhenFinish)) check_status("parallel_barrier()");
+      return;
+    }
     case AttrKind::ReduceScope:
     case AttrKind::ExternScope:
     case AttrKind::DoubleBufferWrite:

@@ -16,6 +16,7 @@
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/codegen/symbol_names.h"
+#include "tenon/support/bytes.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
@@ -48,18 +49,17 @@ bool is_same_processor(const tir::TargetFacts& a, const tir::TargetFacts& b) {
 
 /// Returns the target of code that belongs to no single function, such as imported code: the
 /// functions' common processor, or else a generic one of their architecture.
-tir::TargetFacts common_target(const std::vector<CompileUnit>& units) {
-  tir::TargetFacts common = units.front().target;
-  for (const CompileUnit& unit : units) {
-    if (triple_of(unit.target.triple) != triple_of(common.triple))
+tir::TargetFacts common_target(const std::vector<tir::TargetFacts>& targets) {
+  tir::TargetFacts common = targets.front();
+  for (const tir::TargetFacts& target : targets) {
+    if (triple_of(target.triple) != triple_of(common.triple))
       throw TargetError("one module cannot have functions for `" + triple_of(common.triple).str() +
-                        "` and for `" + triple_of(unit.target.triple).str() +
-                        "`; build one of each");
-    if (unit.target.system_library != common.system_library)
+                        "` and for `" + triple_of(target.triple).str() + "`; build one of each");
+    if (target.system_library != common.system_library)
       throw TargetError(
           "the functions of one module belong to one system library: -system-lib must be the "
           "same in all of its targets");
-    if (!is_same_processor(unit.target, units.front().target)) {
+    if (!is_same_processor(target, targets.front())) {
       common.cpu = "";
       common.features.clear();
     }
@@ -67,8 +67,16 @@ tir::TargetFacts common_target(const std::vector<CompileUnit>& units) {
   return common;
 }
 
-bool is_llvm_ir(const std::filesystem::path& path) {
-  return path.extension() == ".ll" || path.extension() == ".bc";
+/// Returns the code of no functions yet.
+LlvmCode code_for(std::vector<tir::TargetFacts> targets, const CompileOptions& options) {
+  LlvmCode code;
+  code.common = common_target(targets);
+  code.targets = std::move(targets);
+  code.options = options;
+  // They may refer to objects with a shorter lifetime than the artifact.
+  code.options.on_step = {};
+  code.options.lines = nullptr;
+  return code;
 }
 
 /// Imports C source. If clang compiles it to IR of this version of LLVM, the IR is linked into the
@@ -108,12 +116,9 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
 
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options) {
   StepClock clock(options);
-  LlvmCode result;
-  result.common = common_target(units);
-  result.options = options;
-  // They may refer to objects with a shorter lifetime than the artifact.
-  result.options.on_step = {};
-  result.options.lines = nullptr;
+  std::vector<tir::TargetFacts> targets;
+  for (const CompileUnit& unit : units) targets.push_back(unit.target);
+  LlvmCode result = code_for(std::move(targets), options);
   auto machine = make_target_machine(result.common, options.opt_level);
   llvm::LLVMContext context;
   llvm::Module module("tenon", context);
@@ -126,7 +131,6 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   SymbolNames symbols;
   std::vector<llvm::Constant*> kernel_tables;
   for (const CompileUnit& unit : units) {
-    result.targets.push_back(unit.target);
     ModuleEmitter emitter(module, unit.target, options, debug_lines ? &*debug_lines : nullptr);
     if (unit.kernels) {
       emitter.add_kernels(*unit.kernels);
@@ -166,6 +170,36 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   result.object = generate_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
   clock.finish("generate-code");
   return Artifact(std::make_shared<LlvmArtifact>(std::move(result)));
+}
+
+std::optional<std::string> LlvmArtifact::stored() const {
+  if (!code_.kernels.empty() || !code_.imported_objects.empty() || code_.options.profiling)
+    return std::nullopt;
+  ByteWriter out;
+  out.text(runtime::to_manifest(code_.functions));
+  out.number(static_cast<std::uint64_t>(code_.options.opt_level));
+  out.number(code_.notes.size());
+  for (const std::string& note : code_.notes) out.text(note);
+  out.text(code_.bitcode);
+  out.text(code_.object);
+  return out.bytes();
+}
+
+std::optional<Artifact> restore(std::string_view bytes, std::vector<tir::TargetFacts> targets,
+                                const CompileOptions& options) {
+  LlvmCode code = code_for(std::move(targets), options);
+  ByteReader in(bytes);
+  const auto manifest = in.text();
+  const auto opt_level = in.number(), notes = in.number();
+  if (!manifest || !opt_level || !notes) return std::nullopt;
+  for (std::uint64_t n = 0; n < *notes; ++n) code.notes.emplace_back(in.text().value_or(""));
+  const auto bitcode = in.text(), object = in.text();
+  if (!bitcode || !object) return std::nullopt;
+  code.functions = runtime::parse_manifest(*manifest);
+  code.options.opt_level = static_cast<int>(*opt_level);
+  code.bitcode = *bitcode;
+  code.object = *object;
+  return Artifact(std::make_shared<LlvmArtifact>(std::move(code)));
 }
 
 std::vector<std::string> LlvmArtifact::source_kinds() const {

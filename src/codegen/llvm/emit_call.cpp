@@ -245,14 +245,21 @@ llvm::Value* FunctionEmitter::call_llvm(const Call& n, DataType type) {
 
 // ---- packed functions ----
 
-llvm::Value* FunctionEmitter::stack_shape(const Call& n) {
-  llvm::Value* memory = entry_alloca(
-      builder_.getInt64Ty(),
-      int64(std::max<std::int64_t>(1, static_cast<std::int64_t>(n.args.size()))), 8, "shape");
-  for (std::size_t k = 0; k < n.args.size(); ++k)
-    builder_.CreateStore(index(n.args[k]),
-                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), memory, k));
+llvm::Value* FunctionEmitter::stack_values(llvm::Type* type, const char* name,
+                                           const std::vector<llvm::Value*>& values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  const int alignment = static_cast<int>(type->getScalarSizeInBits() / 8);
+  llvm::Value* memory =
+      entry_alloca(type, int64(std::max<std::int64_t>(1, count)), alignment, name);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    builder_.CreateStore(values[k], builder_.CreateConstInBoundsGEP1_64(type, memory, k));
   return memory;
+}
+
+llvm::Value* FunctionEmitter::stack_shape(const Call& n) {
+  std::vector<llvm::Value*> extents;
+  for (const Expr& extent : n.args) extents.push_back(index(extent));
+  return stack_values(builder_.getInt64Ty(), "shape", extents);
 }
 
 /// Emits (data, shape, strides or 0, rank, a value of the element type, offset in elements) as a
@@ -310,24 +317,19 @@ llvm::Value* FunctionEmitter::in_64_bits(const Expr& arg) {
 llvm::Value* FunctionEmitter::call_packed(const Call& n) {
   const StringImm* name = n.args.empty() ? nullptr : n.args[0].as<StringImm>();
   if (!name) throw LowerError("tvm_call_packed takes the function's name first");
-  const auto count = static_cast<std::int64_t>(n.args.size()) - 1;
-  llvm::Value* values =
-      entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, count)), 8, "values");
-  llvm::Value* codes =
-      entry_alloca(builder_.getInt32Ty(), int64(std::max<std::int64_t>(1, count)), 4, "codes");
+  std::vector<llvm::Value*> values, codes;
   for (std::size_t k = 1; k < n.args.size(); ++k) {
-    const Expr& arg = n.args[k];
-    llvm::Value* value = in_64_bits(arg);
-    builder_.CreateStore(value,
-                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k - 1));
-    builder_.CreateStore(int32(argument_code(arg)),
-                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt32Ty(), codes, k - 1));
+    values.push_back(in_64_bits(n.args[k]));
+    codes.push_back(int32(argument_code(n.args[k])));
   }
   llvm::FunctionType* signature = llvm::FunctionType::get(
       builder_.getInt32Ty(), {builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty()},
       false);
   llvm::FunctionCallee function = module_.extern_function(name->value, signature);
-  llvm::Value* status = call_foreign(function, {values, codes, int32(count)});
+  llvm::Value* status =
+      call_foreign(function, {stack_values(builder_.getInt64Ty(), "values", values),
+                              stack_values(builder_.getInt32Ty(), "codes", codes),
+                              int32(static_cast<std::int64_t>(values.size()))});
   check_status(status);
   return status;
 }

@@ -11,10 +11,6 @@ using namespace tir;
 
 namespace {
 
-/// The number of values that the runtime takes as an array: extents of blocks and threads, and the
-/// bytes of dynamic shared memory (c_api.h).
-constexpr std::size_t kNumbers = kLaunchArguments - kLaunchExtents;
-
 /// Returns the bytes with a terminating zero.
 llvm::Constant* data_of(llvm::Module& module, const std::string& bytes, const char* name) {
   llvm::Constant* data = llvm::ConstantDataArray::getString(
@@ -66,22 +62,16 @@ llvm::Value* FunctionEmitter::launch_kernel(const Call& n) {
   const auto& spec = kernels.code.specs[number];
   internal_check(spec.params.size() == static_cast<std::size_t>(count),
                  "a launch whose arguments are not those of the kernel");
-  llvm::Value* size = entry_alloca(builder_.getInt64Ty(), int64(kNumbers), 8, "launch");
-  for (std::size_t k = 0; k < kNumbers; ++k) {
-    const Expr& extent = n.args[kLaunchExtents + k];
-    builder_.CreateStore(cast(in_index_mode(extent), extent.dtype(), Int(64)),
-                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), size, k));
-  }
-  llvm::Value* values =
-      entry_alloca(builder_.getInt64Ty(), int64(std::max<std::int64_t>(1, count)), 8, "values");
-  for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-    llvm::Value* value = in_64_bits(n.args[kLaunchArguments + k]);
-    builder_.CreateStore(value,
-                         builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), values, k));
-  }
+  std::vector<llvm::Value*> sizes, values;
+  for (std::size_t k = kLaunchExtents; k < kLaunchArguments; ++k)
+    sizes.push_back(cast(in_index_mode(n.args[k]), n.args[k].dtype(), Int(64)));
+  for (std::size_t k = kLaunchArguments; k < n.args.size(); ++k)
+    values.push_back(in_64_bits(n.args[k]));
+  llvm::Type* word = builder_.getInt64Ty();
   llvm::Value* status = builder_.CreateCall(
       module_.runtime_function("tenon_launch_kernel"),
-      {kernels.data, int32(static_cast<int>(number)), device_id_, values, int32(count), size});
+      {kernels.data, int32(static_cast<int>(number)), device_id_,
+       stack_values(word, "values", values), int32(count), stack_values(word, "launch", sizes)});
   check_status(status);
   return status;
 }

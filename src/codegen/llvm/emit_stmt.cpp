@@ -279,28 +279,19 @@ void FunctionEmitter::emit(const Attr& n) {
     case AttrKind::ThreadExtent:
     case AttrKind::VirtualThread:
       refuse_thread_axis(n);
-    case AttrKind::Pragma:
-      if (is_pragma(n, tir::PragmaKey::StreamStores)) return stream_stores(n.body);
-      if (is_pragma(n, tir::PragmaKey::AllowReciprocals)) return allow_reciprocals(n.body);
+    case AttrKind::Pragma: {
+      if (is_pragma(n, PragmaKey::StreamStores)) return stream_stores(n.body);
+      if (is_pragma(n, PragmaKey::AllowReciprocals)) return allow_reciprocals(n.body);
       // Code that launches kernels runs on one thread, so its parallel loops are serial.
       if (device_id_) return stmt(n.body);
-      if (is_pragma(n, tir::PragmaKey::ParallelLaunchPoint) && !task_)
-        return parallel_region(n.body);
-      if (is_pragma(n, tir::PragmaKey::ParallelBarrierWhenFinish) && task_) {
-        stmt(n.body);
-        return check_status(
-            builder_.CreateCall(module_.runtime_function("tenon_parallel_barrier")));
-      }
-      if (is_pragma(n, tir::PragmaKey::ParallelStridePattern) && task_) {
-        const bool outer = std::exchange(task_->is_strided, true);
-        stmt(n.body);
-        task_->is_strided = outer;
-        return;
-      }
-      if (is_pragma(n, tir::PragmaKey::ParallelStridePattern) ||
-          is_pragma(n, tir::PragmaKey::ParallelBarrierWhenFinish))
-        if (!task_) refuse_region_pragma(n);
-      return stmt(n.body);
+      if (is_pragma(n, PragmaKey::ParallelLaunchPoint) && !task_) return parallel_region(n.body);
+      const std::optional<Task> outer = std::exchange(task_, task_inside(n, task_));
+      stmt(n.body);
+      task_ = outer;
+      if (is_pragma(n, PragmaKey::ParallelBarrierWhenFinish))
+        check_status(builder_.CreateCall(module_.runtime_function("tenon_parallel_barrier")));
+      return;
+    }
     case AttrKind::ReduceScope:
     case AttrKind::ExternScope:
     case AttrKind::DoubleBufferWrite:

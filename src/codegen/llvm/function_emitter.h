@@ -189,6 +189,9 @@ class FunctionEmitter {
   llvm::Value* call_llvm(const tir::Call& n, DataType type);
   llvm::Value* in_64_bits(const tir::Expr& arg);
   llvm::Value* call_packed(const tir::Call& n);
+  /// Returns an array of the values on the stack.
+  llvm::Value* stack_values(llvm::Type* type, const char* name,
+                            const std::vector<llvm::Value*>& values);
   llvm::Value* stack_array(const tir::Call& n);
   llvm::Value* stack_shape(const tir::Call& n);
   llvm::Value* sums_of_products(const tir::Call& n);

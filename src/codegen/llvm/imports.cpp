@@ -67,7 +67,7 @@ std::vector<std::string> differing(const std::vector<std::string>& features,
 void remove_unknown_features(llvm::Function& function, const std::string& triple) {
   const llvm::StringRef attribute = function.getFnAttribute("target-features").getValueAsString();
   if (attribute.empty()) return;
-  const std::vector<std::string> known = known_features(triple);
+  const std::vector<std::string>& known = known_features(triple);
   llvm::SmallVector<llvm::StringRef, 64> features;
   attribute.split(features, ',');
   llvm::erase_if(features, [&](llvm::StringRef feature) {
@@ -80,7 +80,7 @@ void remove_unknown_features(llvm::Function& function, const std::string& triple
 
 CTarget c_target_of(const tir::TargetFacts& target) {
   const llvm::Triple triple = triple_of(target.triple), host = triple_of("");
-  const Processor here = host_processor();
+  const Processor& here = host_processor();
   CTarget result{.triple = triple.str(), .cpu = target.cpu, .features = target.features};
   result.is_foreign = triple.getArch() != host.getArch() || triple.getOS() != host.getOS();
   result.is_this_processor = !result.is_foreign && target.cpu == here.name;

@@ -1,18 +1,29 @@
-// Linking into this process with ORC.
+// Linking into this process with ORC's linking layer. LLVM's ready-made LLJIT would cost 0.7 ms for
+// each module, for a compiler and a platform that finished objects do not need.
+#include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #if __has_include(<llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>)
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #endif
+#if __has_include(<llvm/ExecutionEngine/Orc/EHFrameRegistrationPlugin.h>)
+#include <llvm/ExecutionEngine/Orc/EHFrameRegistrationPlugin.h>
+#endif
+#if __has_include(<llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h>)
+#include <llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h>
+#endif
+#include <llvm/ExecutionEngine/JITLink/EHFrameSupport.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/TargetParser/Host.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/target_machine.h"
+#include "tenon/codegen/c_compiler.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/symbol_names.h"
 #include "tenon/runtime/module_impl.h"
@@ -34,13 +45,11 @@ void check_processor(const tir::TargetFacts& target) {
   if (triple.getArch() != host.getArch() || triple.getOS() != host.getOS())
     throw RuntimeError("code for `" + triple.str() + "` cannot run on `" + host.str() +
                        "`; it can be saved");
-  const auto has = llvm::sys::getHostCPUFeatures();
-  for (const std::string& feature : enabled_features(target)) {
-    const auto found = has.find(feature);
-    if (found != has.end() && !found->second)
-      throw RuntimeError("the code was compiled for a processor with " + feature +
+  const std::vector<std::string>& enabled = enabled_features(target);
+  for (const std::string& feature : host_processor().features)
+    if (feature.front() == '-' && std::ranges::binary_search(enabled, feature.substr(1)))
+      throw RuntimeError("the code was compiled for a processor with " + feature.substr(1) +
                          ", which this one does not have; it can be saved");
-  }
 }
 
 /// Linker errors, in the user's terms.
@@ -83,45 +92,127 @@ std::unique_ptr<llvm::MemoryBuffer> buffer_of(std::string_view bytes, const char
   return llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bytes.data(), bytes.size()), name);
 }
 
+template <class T>
+T value_of(llvm::Expected<T> made) {
+  if (made) return std::move(*made);
+  throw RuntimeError("LLVM cannot link code in this process: " + llvm::toString(made.takeError()));
+}
+
+std::unique_ptr<llvm::orc::EHFrameRegistrationPlugin> exception_frames(
+    llvm::orc::ExecutionSession& session) {
+#if LLVM_VERSION_MAJOR >= 21
+  return value_of(llvm::orc::EHFrameRegistrationPlugin::Create(session));
+#else
+  return std::make_unique<llvm::orc::EHFrameRegistrationPlugin>(
+      session, std::make_unique<llvm::jitlink::InProcessEHFrameRegistrar>());
+#endif
+}
+
+/// An ORC session that links objects into this process.
+class Linker {
+ public:
+  Linker()
+      : session_(value_of(llvm::orc::SelfExecutorProcessControl::Create())),
+        symbols_(session_.createBareJITDylib("module")),
+        layer_(session_) {
+    layer_.addPlugin(exception_frames(session_));
+    session_.setErrorReporter([this](llvm::Error error) { problems_.add(std::move(error)); });
+    define_runtime();
+  }
+  Linker(const Linker&) = delete;
+  Linker& operator=(const Linker&) = delete;
+  ~Linker() { llvm::consumeError(session_.endSession()); }
+
+  void add_object(std::unique_ptr<llvm::MemoryBuffer> object) {
+    check(layer_.add(symbols_, std::move(object)));
+  }
+
+  /// Makes the symbols of an object, an archive or a shared library known.
+  void add_library(const std::filesystem::path& path) {
+    if (!std::filesystem::exists(path))
+      throw RuntimeError("the library to link `" + path.string() + "` is not there");
+    const std::string suffix = path.extension().string();
+    if (suffix == ".o") {
+      auto bytes = llvm::MemoryBuffer::getFile(path.string());
+      if (!bytes)
+        throw RuntimeError("cannot read `" + path.string() + "`: " + bytes.getError().message());
+      add_object(std::move(*bytes));
+    } else if (suffix == ".a") {
+      add_symbols_of(
+          llvm::orc::StaticLibraryDefinitionGenerator::Load(layer_, path.string().c_str()));
+    } else {
+      add_symbols_of(llvm::orc::DynamicLibrarySearchGenerator::Load(
+          std::filesystem::absolute(path).c_str(), kNoPrefix));
+    }
+  }
+
+  /// Makes the symbols of this process known, after those of libraries.
+  void add_process() {
+    add_symbols_of(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(kNoPrefix));
+  }
+
+  /// Links what the symbol needs, and returns its address. RuntimeError names missing symbols.
+  template <class T>
+  T* address_of(llvm::StringRef symbol) {
+    auto found = session_.lookup({&symbols_}, session_.intern(symbol));
+    check(found.takeError());
+    return found->getAddress().toPtr<T*>();
+  }
+
+ private:
+  /// ELF's names of C symbols are their names in C.
+  static constexpr char kNoPrefix = '\0';
+
+  void check(llvm::Error error) {
+    if (!error) return;
+    problems_.add(std::move(error));
+    problems_.raise();
+  }
+
+  template <class Generator>
+  void add_symbols_of(llvm::Expected<std::unique_ptr<Generator>> generator) {
+    check(generator.takeError());
+    symbols_.addGenerator(std::move(*generator));
+  }
+
+  void define_runtime() {
+    llvm::orc::SymbolMap symbols;
+    const auto define = [&](llvm::StringRef name, auto* address) {
+      symbols[session_.intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
+                                        llvm::JITSymbolFlags::Exported};
+    };
+    for (const runtime::CSymbol& symbol : runtime::c_symbols())
+      define(llvm::StringRef(symbol.name.data(), symbol.name.size()), symbol.address);
+    for (const auto& [name, address] : runtime::defined_functions()) define(name, address);
+    // Cleanups of code with exceptions call these. A process that opens libtenon.so itself, such as
+    // Python, does not show them to everybody.
+    define("_Unwind_Resume", &_Unwind_Resume);
+    define("__gcc_personality_v0", &__gcc_personality_v0);
+    check(symbols_.define(llvm::orc::absoluteSymbols(std::move(symbols))));
+  }
+
+  LinkProblems problems_;
+  llvm::orc::ExecutionSession session_;
+  llvm::orc::JITDylib& symbols_;
+  llvm::orc::ObjectLinkingLayer layer_;
+};
+
 class CompiledModule : public runtime::ModuleImpl {
  public:
   explicit CompiledModule(std::shared_ptr<const LlvmArtifact> artifact)
       : artifact_(std::move(artifact)) {
-    for (const tir::TargetFacts& target : artifact_->code().targets) check_processor(target);
-    auto jit = llvm::orc::LLJITBuilder().create();
-    if (!jit)
-      throw RuntimeError("LLVM cannot link code in this process: " +
-                         llvm::toString(jit.takeError()));
-    jit_ = std::move(*jit);
-    LinkProblems problems;
-    jit_->getExecutionSession().setErrorReporter(
-        [&](llvm::Error error) { problems.add(std::move(error)); });
-    auto check = [&](llvm::Error error) {
-      if (!error) return;
-      problems.add(std::move(error));
-      problems.raise();
-    };
-    check(define_runtime());
-    add_libraries(check);
     const LlvmCode& code = artifact_->code();
+    for (const tir::TargetFacts& target : code.targets) check_processor(target);
+    for (const std::filesystem::path& path : code.options.link)
+      if (!is_llvm_ir(path)) linker_.add_library(path);
+    linker_.add_process();
     for (const std::string& object : code.imported_objects)
-      check(jit_->addObjectFile(buffer_of(object, "imported")));
-    check(jit_->addObjectFile(buffer_of(code.object, "functions")));
-    for (const runtime::FunctionSpec& function : code.functions) {
-      auto address = jit_->lookup(function.symbol);
-      if (!address) {
-        problems.add(address.takeError());
-        problems.raise();
-      }
-      entries_[function.symbol] = address->toPtr<TenonPackedFunction>();
-    }
-    if (!code.kernels.empty()) {
-      auto kernels = jit_->lookup(kKernelsSymbol);
-      check(kernels ? llvm::Error::success() : kernels.takeError());
-      kernels_ = kernels->toPtr<TenonKernels* const*>();
-    }
-    jit_->getExecutionSession().setErrorReporter(
-        [](llvm::Error error) { llvm::consumeError(std::move(error)); });
+      linker_.add_object(buffer_of(object, "imported"));
+    linker_.add_object(buffer_of(code.object, "functions"));
+    for (const runtime::FunctionSpec& function : code.functions)
+      entries_[function.symbol] =
+          linker_.address_of<std::remove_pointer_t<TenonPackedFunction>>(function.symbol);
+    if (!code.kernels.empty()) kernels_ = linker_.address_of<TenonKernels* const>(kKernelsSymbol);
   }
 
   ~CompiledModule() override {
@@ -147,53 +238,8 @@ class CompiledModule : public runtime::ModuleImpl {
   }
 
  private:
-  llvm::Error define_runtime() {
-    llvm::orc::SymbolMap symbols;
-    for (const runtime::CSymbol& symbol : runtime::c_symbols())
-      symbols[jit_->mangleAndIntern(llvm::StringRef(symbol.name.data(), symbol.name.size()))] = {
-          llvm::orc::ExecutorAddr::fromPtr(symbol.address), llvm::JITSymbolFlags::Exported};
-    for (const auto& [name, address] : runtime::defined_functions())
-      symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
-                                              llvm::JITSymbolFlags::Exported};
-    // Cleanups of code with exceptions call these. A process that opens libtenon.so itself, such as
-    // Python, does not show them to everybody.
-    symbols[jit_->mangleAndIntern("_Unwind_Resume")] = {
-        llvm::orc::ExecutorAddr::fromPtr(&_Unwind_Resume), llvm::JITSymbolFlags::Exported};
-    symbols[jit_->mangleAndIntern("__gcc_personality_v0")] = {
-        llvm::orc::ExecutorAddr::fromPtr(&__gcc_personality_v0), llvm::JITSymbolFlags::Exported};
-    return jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)));
-  }
-
-  template <class Check>
-  void add_libraries(const Check& check) {
-    llvm::orc::JITDylib& main = jit_->getMainJITDylib();
-    const char prefix = jit_->getDataLayout().getGlobalPrefix();
-    for (const std::filesystem::path& path : artifact_->code().options.link) {
-      const std::string suffix = path.extension().string();
-      if (suffix == ".ll" || suffix == ".bc") continue;
-      if (!std::filesystem::exists(path))
-        throw RuntimeError("the library to link `" + path.string() + "` is not there");
-      if (suffix == ".o") {
-        auto bytes = llvm::MemoryBuffer::getFile(path.string());
-        if (!bytes)
-          throw RuntimeError("cannot read `" + path.string() + "`: " + bytes.getError().message());
-        check(jit_->addObjectFile(std::move(*bytes)));
-      } else if (suffix == ".a") {
-        auto archive = llvm::orc::StaticLibraryDefinitionGenerator::Load(jit_->getObjLinkingLayer(),
-                                                                         path.c_str());
-        if (!archive) return check(archive.takeError());
-        main.addGenerator(std::move(*archive));
-      } else {
-        auto library = llvm::orc::DynamicLibrarySearchGenerator::Load(
-            std::filesystem::absolute(path).c_str(), prefix);
-        if (!library) return check(library.takeError());
-        main.addGenerator(std::move(*library));
-      }
-    }
-  }
-
   std::shared_ptr<const LlvmArtifact> artifact_;
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  Linker linker_;
   std::map<std::string, TenonPackedFunction> entries_;
   TenonKernels* const* kernels_ = nullptr;
 };

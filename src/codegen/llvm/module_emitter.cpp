@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> kProfiled[] = {
 }  // namespace
 
 TargetTraits traits_of(const tir::TargetFacts& facts) {
-  const std::vector<std::string> features = enabled_features(facts);
+  const std::vector<std::string>& features = enabled_features(facts);
   const auto has = [&](std::string_view name) {
     return std::ranges::binary_search(features, name);
   };

@@ -3,6 +3,8 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "codegen/llvm/target_machine.h"
 #include "tenon/runtime/processor.h"
@@ -10,6 +12,24 @@
 namespace tenon::codegen {
 
 namespace {
+
+/// Lists of names, by key. LLVM takes 0.1 ms to read the features of a processor, and every build
+/// asks several times.
+class KnownLists {
+ public:
+  /// Returns the list of this key, from `make` the first time.
+  template <class Make>
+  const std::vector<std::string>& get(const std::string& key, const Make& make) {
+    const std::lock_guard lock(mutex_);
+    auto found = lists_.find(key);
+    if (found == lists_.end()) found = lists_.emplace(key, make()).first;
+    return found->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::vector<std::string>> lists_;
+};
 
 /// Returns a subtarget for queries of names, which depend on the architecture only.
 std::unique_ptr<llvm::MCSubtargetInfo> any_subtarget(const std::string& triple) {
@@ -28,12 +48,10 @@ std::vector<std::string> keys(const Rows& rows) {
   return names;
 }
 
-}  // namespace
-
-Processor host_processor() {
+Processor detect_processor() {
   Processor host{
       .triple = triple_of("").str(), .name = llvm::sys::getHostCPUName().str(), .features = {}};
-  const std::vector<std::string> known = known_features();
+  const std::vector<std::string>& known = known_features();
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     // The host may report features that this version of LLVM does not know.
     if (!std::ranges::binary_search(known, feature.getKey().str())) continue;
@@ -44,32 +62,58 @@ Processor host_processor() {
   return host;
 }
 
+}  // namespace
+
+const Processor& host_processor() {
+  static const Processor host = detect_processor();
+  return host;
+}
+
 void check_triple(const std::string& triple) { find_target(triple_of(triple)); }
 
 bool is_known_cpu(std::string_view cpu, const std::string& triple) {
-  return any_subtarget(triple)->isCPUStringValid(llvm::StringRef(cpu.data(), cpu.size()));
+  return std::ranges::binary_search(known_cpus(triple), cpu);
 }
 
 bool is_known_feature(std::string_view feature, const std::string& triple) {
-  const auto subtarget = any_subtarget(triple);
-  return std::ranges::any_of(subtarget->getAllProcessorFeatures(),
-                             [&](const auto& row) { return feature == std::string_view(row.Key); });
+  return std::ranges::binary_search(known_features(triple), feature);
 }
 
-std::vector<std::string> known_cpus(const std::string& triple) {
-  return keys(any_subtarget(triple)->getAllProcessorDescriptions());
+const std::vector<std::string>& known_cpus(const std::string& triple) {
+  static KnownLists known;
+  return known.get(triple,
+                   [&] { return keys(any_subtarget(triple)->getAllProcessorDescriptions()); });
 }
 
-std::vector<std::string> known_features(const std::string& triple) {
-  return keys(any_subtarget(triple)->getAllProcessorFeatures());
+const std::vector<std::string>& known_features(const std::string& triple) {
+  static KnownLists known;
+  return known.get(triple, [&] { return keys(any_subtarget(triple)->getAllProcessorFeatures()); });
 }
 
-std::vector<std::string> enabled_features(const tir::TargetFacts& target) {
-  std::vector<std::string> names;
-  const auto subtarget = make_subtarget(target);
-  for (const auto& row : subtarget->getAllProcessorFeatures())
-    if (subtarget->getFeatureBits().test(row.Value)) names.emplace_back(row.Key);
-  return names;
+const std::vector<std::string>& enabled_features(const tir::TargetFacts& target) {
+  static KnownLists enabled;
+  const std::string key = target.triple + "|" + target.cpu + "|" + joined_features(target);
+  return enabled.get(key, [&] {
+    std::vector<std::string> names;
+    const auto subtarget = make_subtarget(target);
+    for (const auto& row : subtarget->getAllProcessorFeatures())
+      if (subtarget->getFeatureBits().test(row.Value)) names.emplace_back(row.Key);
+    std::ranges::sort(names);
+    return names;
+  });
+}
+
+std::vector<std::string> unimplied_host_features() {
+  const Processor& host = host_processor();
+  tir::TargetFacts named, full, brief;
+  named.cpu = full.cpu = brief.cpu = host.name;
+  full.features = host.features;
+  const std::vector<std::string>& implied = enabled_features(named);
+  for (const std::string& feature : host.features)
+    if ((feature.front() == '+') != std::ranges::binary_search(implied, feature.substr(1)))
+      brief.features.push_back(feature);
+  // Features imply others, so that the rest of a list may give another set.
+  return enabled_features(brief) == enabled_features(full) ? brief.features : full.features;
 }
 
 std::vector<std::string> needed_features(const tir::TargetFacts& target) {
@@ -82,14 +126,13 @@ std::vector<std::string> needed_features(const tir::TargetFacts& target) {
   std::erase_if(names, [&](const std::string& name) {
     return std::ranges::find(known, std::string_view(name)) == known.end();
   });
-  std::ranges::sort(names);
   return names;
 }
 
 tir::VectorRegisters vector_registers(const tir::TargetFacts& target) {
-  const std::vector<std::string> features = enabled_features(target);
+  const std::vector<std::string>& features = enabled_features(target);
   const auto has = [&](std::string_view name) {
-    return std::ranges::find(features, name) != features.end();
+    return std::ranges::binary_search(features, name);
   };
   const auto registers = [](int bits, int count) {
     return tir::VectorRegisters{.bits = bits, .count = count, .for_sums = count / 2};

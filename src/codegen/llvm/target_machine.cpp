@@ -54,7 +54,7 @@ void check_names(const tir::TargetFacts& facts) {
   if (!facts.cpu.empty() && !is_known_cpu(facts.cpu, facts.triple))
     throw TargetError("LLVM does not know processor `" + facts.cpu + "` of " +
                       triple_of(facts.triple).getArchName().str());
-  const std::vector<std::string> known = known_features(facts.triple);
+  const std::vector<std::string>& known = known_features(facts.triple);
   for (const std::string& feature : facts.features) {
     const bool has_sign = feature.starts_with('+') || feature.starts_with('-');
     if (!has_sign)

@@ -1,6 +1,8 @@
 #include "tenon/codegen/lowering/share_loop.h"
 
+#include "tenon/support/error.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/pragma.h"
 
 namespace tenon::codegen {
 
@@ -34,6 +36,16 @@ Stmt share_of_task(const For& loop, const Task& task) {
   // A negative extent means no iterations; it must not give any task a share.
   result = define(extent, max(cast(wide, loop.extent), 0), result);
   return define(first, cast(wide, loop.min), result);
+}
+
+std::optional<Task> task_inside(const Attr& pragma, std::optional<Task> task) {
+  const bool strides = is_pragma(pragma, PragmaKey::ParallelStridePattern);
+  if (!task && (strides || is_pragma(pragma, PragmaKey::ParallelBarrierWhenFinish)))
+    throw LowerError("pragma `" + pragma.key +
+                     "` concerns a parallel region, but no axis around it has the pragma "
+                     "`parallel_launch_point`");
+  if (strides) task->is_strided = true;
+  return task;
 }
 
 }  // namespace tenon::codegen

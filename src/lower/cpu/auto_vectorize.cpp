@@ -377,8 +377,7 @@ class LoopVectorizer {
     const Stmt start =
         make_store(memory, make_broadcast(identity_of(target.op, element), part.lanes), {all});
     const Stmt end = combined(target, make_load(memory, {all}));
-    return make_stmt(
-        Allocate{memory->data, element, memory->shape, make_true(), make_seq({start, s, end})});
+    return allocated(memory, make_seq({start, s, end}));
   }
 
   /// Combines the element with all lanes in a tree: each step adds the two halves of the vector.

@@ -40,14 +40,14 @@ class BodyReader {
   /// Adds an access unless it is known. Unrolled bodies repeat few indices, and clients compare all
   /// pairs.
   void add(arith::AccessKind kind, const Buffer& buffer, const Expr& index) {
-    const auto [begin, end] = known_.equal_range(index.node().hash);
-    for (auto it = begin; it != end; ++it) {
-      const arith::Access& known = memory_.accesses[it->second];
+    std::vector<std::size_t>& positions = known_[index];
+    for (const std::size_t position : positions) {
+      const arith::Access& known = memory_.accesses[position];
       if (known.buffer->data.same_as(buffer->data) && known.kind == kind &&
-          known.buffer->dtype == buffer->dtype && structural_equal(indices_[it->second], index))
+          known.buffer->dtype == buffer->dtype)
         return;
     }
-    known_.emplace(index.node().hash, memory_.accesses.size());
+    positions.push_back(memory_.accesses.size());
     arith::Access access = arith::access_of(kind, buffer, {index});
     for (const For* loop : around_)
       if (uses_var(index, loop->var))
@@ -64,8 +64,8 @@ class BodyReader {
   std::vector<Expr> indices_;
 
  private:
-  /// The positions of accesses by the hash of their index.
-  std::unordered_multimap<std::size_t, std::size_t> known_;
+  /// The positions of accesses by their index.
+  StructuralMap<std::vector<std::size_t>> known_;
   /// The memory that the body writes; computed lazily at the first index that reads memory.
   std::optional<arith::WrittenMemory> written_;
 };
@@ -84,6 +84,7 @@ class VectorBodyReader : BodyReader {
       return std::nullopt;
     result_.memory = std::move(memory_);
     result_.indices = std::move(indices_);
+    result_.lets = std::move(lets_);
     return std::move(result_);
   }
 
@@ -169,21 +170,20 @@ class VectorBodyReader : BodyReader {
     for (auto loop = around_.rbegin(); loop != around_.rend() && !uses_var(index, (*loop)->var);
          ++loop)
       additions *= *constant_int((*loop)->extent);
-    const auto [begin, end] = sums_by_index_.equal_range(index.node().hash);
-    for (auto it = begin; it != end; ++it) {
-      Accumulator& sum = result_.sums[it->second];
-      if (!sum.buffer->data.same_as(n.buffer->data) || !structural_equal(sum.index, index))
-        continue;
+    std::vector<std::size_t>& positions = sums_by_index_[index];
+    for (const std::size_t position : positions) {
+      Accumulator& sum = result_.sums[position];
+      if (!sum.buffer->data.same_as(n.buffer->data)) continue;
       sum.additions += additions;
       return;
     }
-    sums_by_index_.emplace(index.node().hash, result_.sums.size());
+    positions.push_back(result_.sums.size());
     result_.sums.push_back({n.buffer, index, n.value.dtype(), additions});
   }
 
   VectorBody result_;
-  /// The positions of sums, by the hash of their index.
-  std::unordered_multimap<std::size_t, std::size_t> sums_by_index_;
+  /// The positions of sums by their index.
+  StructuralMap<std::vector<std::size_t>> sums_by_index_;
   bool lets_read_memory_ = false;
 };
 

@@ -35,6 +35,8 @@ struct VectorBody {
   std::vector<Accumulator> sums;
   /// The loops inside the body, outermost first.
   std::vector<const tir::For*> loops;
+  /// The lets of the body, inlined into each other.
+  tir::VarMap lets;
   /// The data pointers of memory that the body allocates; each iteration has its own.
   std::vector<tir::Var> own_memory;
   std::size_t stores = 0;

@@ -17,6 +17,7 @@
 
 #include "lower/cpu/loop_body.h"
 #include "lower/loops/lanes.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
@@ -171,9 +172,7 @@ class SequencePacker {
     if (const Let* n = s.as<Let>(); n && n->var.dtype().is_int())
       set(lets_, n->var, substitute(n->value, lets_));
     const Seq* n = s.as<Seq>();
-    if (!n)
-      return map_children(
-          s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    if (!n) return map_statements(s, [&](const Stmt& child) { return stmt(child); });
     std::vector<Stmt> parts;
     bool changed = false;
     for (std::size_t begin = 0; begin < n->stmts.size();) {

@@ -15,13 +15,14 @@
 //       Y[ramp(0, 1, 4)] = broadcast(0f32, 4)
 //       ...
 //
-// Iterations of the loop can then run side by side, each with its own copy (jam_loops), and vectors
-// of consecutive iterations can be merged (widen_vectors).
+// Iterations of the loop can then run side by side, each with its own copy (tile_registers), and
+// vectors of consecutive iterations can be merged (widen_vectors).
 #include "lower/passes.h"
 
 #include "lower/checks/filling.h"
 #include "lower/cpu/loop_body.h"
 #include "lower/cpu/register_model.h"
+#include "lower/rewriting.h"
 
 namespace tenon::lowering {
 
@@ -29,72 +30,47 @@ using namespace tir;
 
 namespace {
 
-class Privatizer {
- public:
-  /// Visits inner allocations first.
-  Stmt stmt(const Stmt& s) const {
-    const Stmt inside = map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
-    const Allocate* memory = inside.as<Allocate>();
-    if (!memory || memory->double_buffer || !is_true(memory->condition)) return inside;
-    const std::optional<std::int64_t> elements = constant_elements(*memory);
-    if (!elements || *elements > kMaxPrivateBytes / memory->dtype.bytes() ||
-        !has_plain_uses(*memory))
-      return inside;
-    const Stmt* loop = innermost_filler(*memory);
-    return loop ? moved(memory->body, *loop, *memory) : inside;
-  }
+/// Moves the allocation from around `s` into the innermost loop that contains all uses and refills
+/// the memory in each iteration; nullopt if no loop does.
+std::optional<Stmt> sunk(const Stmt& s, const Allocate& memory) {
+  const Stmt* user = nullptr;
+  bool is_only = true;
+  for_each_child(
+      s, [&](const Expr& e) { is_only &= !mentions_memory(e, memory.data); },
+      [&](const Stmt& child) {
+        if (!mentions_memory(child, memory.data)) return;
+        is_only &= !user;
+        user = &child;
+      });
+  if (!user || !is_only) return std::nullopt;
+  const std::optional<Stmt> inside = sunk(*user, memory);
+  if (!inside && !(s.as<For>() && fills_first(*user, memory))) return std::nullopt;
+  return map_statements(s, [&](const Stmt& child) {
+    if (!child.same_as(*user)) return child;
+    if (inside) return *inside;
+    Allocate own = memory;
+    own.body = child;
+    return make_stmt(std::move(own));
+  });
+}
 
- private:
-  /// Returns the innermost loop that contains all uses and refills the memory in each iteration.
-  static const Stmt* innermost_filler(const Allocate& memory) {
-    const Stmt* best = nullptr;
-    for (const Stmt* at = &memory.body; at != nullptr;) {
-      const Stmt* next = nullptr;
-      if (const For* loop = at->as<For>()) {
-        if (loop->kind != ForKind::Serial && loop->kind != ForKind::Parallel) break;
-        if (fills_first(loop->body, memory)) best = at;
-        next = &loop->body;
-      } else if (const Let* let = at->as<Let>()) {
-        if (mentions_memory(let->value, memory.data)) break;
-        next = &let->body;
-      } else if (const Attr* attr = at->as<Attr>()) {
-        next = &attr->body;
-      } else if (const Allocate* other = at->as<Allocate>()) {
-        next = &other->body;
-      } else if (const Seq* seq = at->as<Seq>()) {
-        for (const Stmt& part : seq->stmts) {
-          if (!mentions_memory(part, memory.data)) continue;
-          if (next) return best;
-          next = &part;
-        }
-      }
-      at = next;
-    }
-    return best;
-  }
-
-  /// Moves the allocation from around `s` into `loop`.
-  static Stmt moved(const Stmt& s, const Stmt& loop, const Allocate& memory) {
-    if (s.same_as(loop)) {
-      For next = *loop.as<For>();
-      Allocate own = memory;
-      own.body = next.body;
-      next.body = make_stmt(std::move(own));
-      return make_stmt(std::move(next));
-    }
-    return map_children(
-        s, [](const Expr& e) { return e; },
-        [&](const Stmt& child) { return moved(child, loop, memory); });
-  }
-};
+/// Visits inner allocations first.
+Stmt privatized(const Stmt& s) {
+  const Stmt inside = map_statements(s, privatized);
+  const Allocate* memory = inside.as<Allocate>();
+  if (!memory || memory->double_buffer || !is_true(memory->condition)) return inside;
+  const std::optional<std::int64_t> elements = constant_elements(*memory);
+  if (!elements || *elements > kMaxPrivateBytes / memory->dtype.bytes() || !has_plain_uses(*memory))
+    return inside;
+  return sunk(memory->body, *memory).value_or(inside);
+}
 
 }  // namespace
 
 PrimFunc privatize_buffers(const PrimFunc& func, const PassOptions&) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
   PrimFunc result = func;
-  result.body = Privatizer().stmt(func.body);
+  result.body = privatized(func.body);
   return result;
 }
 

@@ -2,9 +2,8 @@
 // in vector registers, because the limits only work together.
 //
 //   split_wide_vectors, privatize_buffers, widen_vectors   make bodies of whole registers
-//   jam_loops                 brings as many sums together as `for_sums` registers hold
-//   promote_accumulators      keeps them in registers while loops add to them
-//   schedule_accumulations    orders the additions so that operands fit the other registers
+//   tile_registers   brings as many sums together as `for_sums` registers hold, keeps them there
+//                    while loops add to them, and orders additions so that operands fit the others
 #pragma once
 
 #include "tenon/tir/target.h"

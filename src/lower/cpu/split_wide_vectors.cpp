@@ -20,6 +20,7 @@
 #include "lower/cpu/loop_body.h"
 #include "lower/cpu/register_model.h"
 #include "lower/loops/lanes.h"
+#include "lower/rewriting.h"
 #include "tenon/tir/compare.h"
 
 namespace tenon::lowering {
@@ -114,8 +115,7 @@ class WideSplitter {
     if (const Let* n = s.as<Let>()) {
       if (std::optional<Stmt> result = let(*n)) return std::move(*result);
     }
-    return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    return map_statements(s, [&](const Stmt& child) { return stmt(child); });
   }
 
   bool is_wide(DataType type) const {
@@ -159,11 +159,6 @@ class WideSplitter {
 
   static Expr all_of(DataType type) { return make_ramp(Expr(0), Expr(1), type.lanes); }
 
-  static Stmt allocated(const Buffer& whole, std::vector<Stmt> stmts) {
-    return make_stmt(
-        Allocate{whole->data, whole->dtype, whole->shape, make_true(), make_seq(std::move(stmts))});
-  }
-
   std::optional<Stmt> store(const Store& n) {
     return is_wide(n) ? stored_in_parts(n) : std::nullopt;
   }
@@ -176,13 +171,15 @@ class WideSplitter {
       const std::optional<Stmt> compute = in_parts({places, n.indices[0], {place}});
       const std::optional<Stmt> parts =
           stored_in_parts({n.buffer, n.value, {make_load(places, {place})}});
-      return compute && parts ? std::optional(allocated(places, {*compute, *parts})) : std::nullopt;
+      return compute && parts ? std::optional(allocated(places, make_seq({*compute, *parts})))
+                              : std::nullopt;
     }
     if (!reads_what_it_stores(n, n.value)) return in_parts(n);
     const Buffer whole = memory_for(n.value.dtype());
     const std::optional<Stmt> compute = in_parts({whole, n.value, {place}});
     const std::optional<Stmt> copy = in_parts({n.buffer, make_load(whole, {place}), n.indices});
-    return compute && copy ? std::optional(allocated(whole, {*compute, *copy})) : std::nullopt;
+    return compute && copy ? std::optional(allocated(whole, make_seq({*compute, *copy})))
+                           : std::nullopt;
   }
 
   /// Whether a part of `e` may read an element that an earlier part stores. Parts that read exactly
@@ -234,7 +231,7 @@ class WideSplitter {
     if (!compute) return std::nullopt;
     VarMap loads;
     set(loads, n.var, make_load(whole, {place}));
-    return allocated(whole, {*compute, stmt(substitute(n.body, loads))});
+    return allocated(whole, make_seq({*compute, stmt(substitute(n.body, loads))}));
   }
 
   int bits_;

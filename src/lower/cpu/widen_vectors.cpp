@@ -18,6 +18,7 @@
 #include "lower/cpu/loop_body.h"
 #include "lower/cpu/register_model.h"
 #include "lower/loops/lanes.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"
 
@@ -34,8 +35,7 @@ class LoopWidener {
   Stmt stmt(const Stmt& s) const {
     // The lanes of a vector branch are fixed by its condition.
     if (const If* n = s.as<If>(); n && n->condition.dtype().is_vector()) return s;
-    Stmt inside = map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return stmt(child); });
+    Stmt inside = map_statements(s, [&](const Stmt& child) { return stmt(child); });
     if (const For* loop = inside.as<For>()) {
       if (std::optional<Stmt> wide = widened(*loop)) return std::move(*wide);
     }

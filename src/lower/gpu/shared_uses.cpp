@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tenon/arith/index_terms.h"
-#include "tenon/tir/compare.h"
 #include "tenon/tir/memory_scope.h"
 
 namespace tenon::lowering {
@@ -266,19 +265,18 @@ int SharedUses::number_of(Use use) {
   const auto memory = memories_.emplace(&use.access.buffer->data.node(), all_.size()).first->second;
   use.memory = static_cast<int>(memory);
   if (all_.size() == static_cast<std::size_t>(memory)) all_.emplace_back(), stores_.emplace_back();
-  const std::size_t hash = use.access.first.node().hash;
-  const auto [begin, end] = uses_by_hash_.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    const Use& other = uses_[static_cast<std::size_t>(it->second)];
+  std::vector<int>& same_first = uses_by_first_[use.access.first];
+  for (const int known : same_first) {
+    const Use& other = uses_[static_cast<std::size_t>(known)];
     if (other.memory == use.memory && other.is_known == use.is_known &&
         other.access.is_store == use.access.is_store && other.access.count == use.access.count &&
         other.access.stride == use.access.stride &&
         other.access.buffer->dtype.element() == use.access.buffer->dtype.element() &&
-        other.limits == use.limits && structural_equal(other.access.first, use.access.first))
-      return it->second;
+        other.limits == use.limits)
+      return known;
   }
   const int number = static_cast<int>(uses_.size());
-  uses_by_hash_.emplace(hash, number);
+  same_first.push_back(number);
   all_[static_cast<std::size_t>(use.memory)].insert(number);
   if (use.access.is_store) stores_[static_cast<std::size_t>(use.memory)].insert(number);
   std::sort(use.terms.begin(), use.terms.end(),
@@ -305,15 +303,12 @@ bool SharedUses::add_term(const Expr& e, std::int64_t factor, Use& use) {
 int SharedUses::variable_of(const Expr& e) {
   const auto found = variable_of_var_.find(&e.node());
   if (found != variable_of_var_.end()) return found->second;
-  const auto [begin, end] = variables_by_hash_.equal_range(e.node().hash);
-  for (auto it = begin; it != end; ++it)
-    if (structural_equal(variables_[static_cast<std::size_t>(it->second)].value, e))
-      return it->second;
+  const int number = static_cast<int>(variables_.size());
+  const auto [known, is_new] = other_variables_.emplace(e, number);
+  if (!is_new) return known->second;
   Variable other{e, Variable::Kind::Other, {}, 0, loops_of(e), !is_uniform(e)};
   const arith::ConstBound bound = arith::const_bound(e, facts_);
   other.range = {bound.min, bound.max};
-  const int number = static_cast<int>(variables_.size());
-  variables_by_hash_.emplace(e.node().hash, number);
   variables_.push_back(std::move(other));
   return number;
 }

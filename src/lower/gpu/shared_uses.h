@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/interval.h"
 #include "tenon/tir/memory_scope.h"
@@ -164,7 +165,8 @@ class SharedUses {
   tir::VarMap values_, same_thread_;
   std::vector<Variable> variables_;
   std::unordered_map<const tir::ExprNode*, int> variable_of_var_;
-  std::unordered_multimap<std::size_t, int> variables_by_hash_;
+  /// The positions of variables that are not variables of the program, by their value.
+  StructuralMap<int> other_variables_;
   struct Thread {
     tir::ThreadTag tag;
     int variable;
@@ -175,7 +177,8 @@ class SharedUses {
   std::vector<arith::ConstBound> limits_;
 
   std::vector<Use> uses_;
-  std::unordered_multimap<std::size_t, int> uses_by_hash_;
+  /// The positions of uses by their first element.
+  StructuralMap<std::vector<int>> uses_by_first_;
   std::unordered_map<const tir::ExprNode*, int> memories_;
   /// The memory that the kernel allocates.
   std::unordered_set<const tir::ExprNode*> own_memories_;

@@ -293,8 +293,7 @@ class Rewriter {
   int divergent_ = 0;
 
   Stmt children(const Stmt& s) {
-    return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
+    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
   }
 
   Stmt made_loop(const Stmt& s, const For& loop) {

@@ -134,6 +134,7 @@ BuildOptions build_options(const nb::kwargs& kwargs, const char* what) {
   keywords.take("opt_level", "an int", options.opt_level);
   keywords.take("stage_comments", "a bool", options.stage_comments);
   keywords.take("profile", "a bool", options.profile);
+  keywords.take("cache", "a bool", options.cache);
   options.passes = pass_options(keywords.find("passes"));
   if (const std::optional<Callback> f = keywords.function("on_step")) {
     options.on_step = [call = *f](std::string_view step, double seconds) {
@@ -156,7 +157,7 @@ namespace {
 constexpr const char* kOptions =
     "\n\nOptions, as keywords: simple_mode, name, binds, link, fast_math, instrument_bounds, bounds "
     "(\"default\" or \"exact\"), check_intrinsics, allow_parallel_reduction_race, "
-    "argument_alignment, autotune_loops, opt_level, stage_comments, profile, passes (a dict), "
+    "argument_alignment, autotune_loops, opt_level, stage_comments, profile, cache, passes (a dict), "
     "on_step, on_warning.";
 
 /// The functions of one build: a module, or several with or without their own targets.

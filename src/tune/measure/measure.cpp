@@ -139,7 +139,7 @@ struct Measurer::State {
 
   std::filesystem::path save(const tir::IRModule& mod, int number, const Target& own) const {
     const std::filesystem::path library = folder.file("candidate" + std::to_string(number) + ".so");
-    compile(mod, own).save(library);
+    compile(mod, own, {.cache = false}).save(library);
     return library;
   }
 

@@ -28,4 +28,9 @@ Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
 /// names are unique.
 Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& options = {});
 
+/// Returns the artifact whose stored() returned the bytes, compiled from functions for these
+/// targets with these options. Nullopt if they are not such bytes.
+std::optional<Artifact> restore(std::string_view bytes, std::vector<tir::TargetFacts> targets,
+                                const CompileOptions& options);
+
 }  // namespace tenon::codegen

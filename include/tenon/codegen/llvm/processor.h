@@ -25,7 +25,7 @@ struct Processor {
 };
 
 /// Returns the processor of this machine.
-Processor host_processor();
+const Processor& host_processor();
 
 /// Checks a triple. TargetError if LLVM cannot compile for it. Here and below, an empty triple
 /// means the host's.
@@ -34,12 +34,15 @@ bool is_known_cpu(std::string_view cpu, const std::string& triple = "");
 /// Whether the feature, given without sign ("avx512f"), exists.
 bool is_known_feature(std::string_view feature, const std::string& triple = "");
 /// Return all names, in alphabetical order.
-std::vector<std::string> known_cpus(const std::string& triple = "");
-std::vector<std::string> known_features(const std::string& triple = "");
+const std::vector<std::string>& known_cpus(const std::string& triple = "");
+const std::vector<std::string>& known_features(const std::string& triple = "");
 
 /// Returns the features that the target's processor and feature list enable, without sign, in
 /// alphabetical order.
-std::vector<std::string> enabled_features(const tir::TargetFacts& target);
+const std::vector<std::string>& enabled_features(const tir::TargetFacts& target);
+/// Returns the features of this machine that the name of its processor does not imply. With them a
+/// target has the same features as with host_processor().features, and LLVM reads it faster.
+std::vector<std::string> unimplied_host_features();
 /// Returns the enabled features whose presence a program can check when it loads the code
 /// (runtime/processor.h).
 std::vector<std::string> needed_features(const tir::TargetFacts& target);

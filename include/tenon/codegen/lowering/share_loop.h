@@ -1,6 +1,8 @@
 // Parallel loops inside a persistent parallel region: each task of the region executes its share.
 #pragma once
 
+#include <optional>
+
 #include "tenon/tir/stmt.h"
 
 namespace tenon::codegen {
@@ -19,5 +21,9 @@ struct Task {
 /// or, if strided, for k in 0 .. n: i = min + task + k * num_tasks. `loop.body` remains the same
 /// node.
 tir::Stmt share_of_task(const tir::For& loop, const Task& task);
+
+/// Returns the task in the body of a pragma, which may make it strided. Throws LowerError for a
+/// pragma on parallel regions outside any region.
+std::optional<Task> task_inside(const tir::Attr& pragma, std::optional<Task> task);
 
 }  // namespace tenon::codegen

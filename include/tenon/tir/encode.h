@@ -1,0 +1,18 @@
+// A function as bytes: equal bytes mean that compilers cannot tell the functions apart.
+//
+//   ByteWriter key;
+//   if (encode(func, key)) look_up(key.bytes());
+#pragma once
+
+#include "tenon/support/bytes.h"
+#include "tenon/tir/function.h"
+
+namespace tenon::tir {
+
+/// Appends everything that the function contains: names, types, constants by their bits,
+/// annotations, and which uses of a variable, buffer or expression share one node. Identities
+/// become numbers in order of appearance, so a function built again has the same bytes. Returns
+/// false for a function that reads tensors (ProducerLoad, Reduce), which has no such form.
+bool encode(const PrimFunc& func, ByteWriter& out);
+
+}  // namespace tenon::tir

@@ -1,0 +1,25 @@
+// Code that earlier builds compiled, also in other processes.
+#pragma once
+
+#include <optional>
+
+#include "tenon/codegen/compile_options.h"
+#include "tenon/driver/build.h"
+
+namespace tenon {
+
+/// Returns a text that two compilations share only if they give the same code: the functions,
+/// targets and options, and the identities of this library and of LLVM. `flow` names how the caller
+/// compiles the functions. Nullopt without a cache, and for code that depends on more (kernels of
+/// devices, imported sources, libraries to link) or whose compilation is observed.
+std::optional<std::string> code_key(std::string_view flow,
+                                    const std::vector<TargetedModule>& modules,
+                                    const BuildOptions& options);
+
+/// Returns the code of this key, compiled for these targets with these options.
+std::optional<codegen::Artifact> find_code(const std::string& key,
+                                           std::vector<tir::TargetFacts> targets,
+                                           const codegen::CompileOptions& how);
+void store_code(const std::string& key, const codegen::Artifact& code);
+
+}  // namespace tenon
