@@ -5,6 +5,7 @@
 #
 #   asan, ubsan, tsan   all tests in builds with the sanitizers
 #   tsan_fuzz           random loops of the IR builder, under the thread sanitizer
+#   python_misuse       random wrong calls of the Python module, under the address sanitizer
 #   clang               everything compiles without a warning of a second compiler (preset "clang")
 #   tidy                clang-tidy finds nothing
 #   aarch64             code saved for AArch64 runs in an emulator
@@ -18,8 +19,8 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_steps=(multiply_adds ratchet aarch64 fuzz inputs libfuzzer device_kit tsan_fuzz asan ubsan tsan clang tidy
-           mutation)
+all_steps=(multiply_adds ratchet aarch64 fuzz inputs libfuzzer device_kit tsan_fuzz python_misuse asan ubsan
+           tsan clang tidy mutation)
 fuzz_seconds=3600
 steps=()
 while [ $# -gt 0 ]; do
@@ -53,6 +54,10 @@ step() {
     ubsan) scripts/test.sh --sanitize=undefined ;;
     tsan) scripts/test.sh --sanitize=thread ;;
     tsan_fuzz) scripts/fuzz.sh --tsan --seconds "$((fuzz_seconds / 4))" ;;
+    python_misuse)
+      # The program writes its log where it starts.
+      (cd "$logs" && ../../scripts/python.sh --sanitize ../../tests/python/misuse.py 10000 "$(date +%Y%m%d)")
+      ;;
     clang) scripts/setup.sh --with-fuzzer && cmake --preset clang && cmake --build --preset clang ;;
     tidy) scripts/tidy.sh ;;
     aarch64) scripts/setup.sh --with-aarch64 && run_tests test_codegen_llvm '*aarch64*' ;;

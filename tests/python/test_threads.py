@@ -1,5 +1,8 @@
 """Threads of Python that compile and call."""
 
+import faulthandler
+import os
+import sys
 import threading
 import time
 
@@ -82,17 +85,29 @@ def test_a_schedule_changes_while_another_thread_builds_it():
 
 
 def test_the_gil_is_free_while_code_runs():
-    A, B, C = matmul(400)
-    f = tenon.build(te.create_schedule(C), [A, B, C], autotune_loops=False)["main"]
-    a = np.random.rand(400, 400).astype("float32")
-    c = np.zeros_like(a)
-    worker = threading.Thread(target=f, args=(a, a, c))
+    # Generated code writes to a pipe that this thread reads, and then reads what this thread writes.
+    started, starts = os.pipe()
+    ends, end = os.pipe()
+    A = te.placeholder((1,), "A", "uint8")
+
+    def body(ins, outs):
+        ib = tir.IRBuilder()
+        for name, pipe, mode in [("write", starts, "r"), ("read", ends, "w")]:
+            ib.emit(tenon.call_extern("int64", name, pipe, outs[0].access_ptr(mode), tenon.cast("uint64", 1)))
+        return ib.get()
+
+    B = te.extern_op((1,), [A], body, dtype="uint8", name="B")
+    f = tenon.build(te.create_schedule(B), [A, B])["main"]
+    a, b = np.zeros(1, "uint8"), np.array([7], "uint8")
+    worker = threading.Thread(target=f, args=(a, b))
+    # If the code kept the GIL, this thread would not run again, and this ends the process.
+    faulthandler.dump_traceback_later(60, exit=True, file=sys.__stderr__)
     worker.start()
-    ticks = 0
-    while worker.is_alive():
-        ticks += 1
-        time.sleep(0.001)
-    assert ticks > 3
+    assert os.read(started, 1) == b"\x07"
+    os.write(end, b"x")
+    worker.join()
+    faulthandler.cancel_dump_traceback_later()
+    assert b.tobytes() == b"x"
 
 
 def calls_python(function, parallel=False):

@@ -35,7 +35,7 @@ def space(sch):
 def main(trials=8):
     mod = product()
     with tempfile.TemporaryDirectory() as folder:
-        # Ctrl-C ends the round and keeps what is measured; the same folder continues later.
+        # Ctrl-C ends the round and raises KeyboardInterrupt. The same folder continues later.
         database = tune.tune_tir(mod, TARGET, space=space, max_trials_global=trials, num_trials_per_iter=4,
                                  work_dir=folder, measure=tune.MeasureOptions(min_repeat_ms=5),
                                  log=lambda level, line: None)

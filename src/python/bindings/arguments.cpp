@@ -35,11 +35,22 @@ std::optional<tir::Operand> operand_of_float(nb::handle object) {
 }
 
 bool is_numpy_bool(nb::handle object) {
-  const std::string_view name = Py_TYPE(object.ptr())->tp_name;
+  const std::string name = class_name(object);
   return name == "numpy.bool" || name == "numpy.bool_";
 }
 
 }  // namespace
+
+std::string class_name(nb::handle object) {
+  const nb::handle type = object.type();
+  const auto module = nb::cast<std::string>(nb::str(nb::getattr(type, "__module__", nb::none())));
+  const auto name = nb::cast<std::string>(nb::str(type.attr("__name__")));
+  return module == "builtins" ? name : module + "." + name;
+}
+
+bool has_float(nb::handle object) {
+  return PyType_GetSlot(Py_TYPE(object.ptr()), Py_nb_float) != nullptr;
+}
 
 std::optional<tir::Operand> to_operand(nb::handle object) {
   try {
@@ -56,9 +67,7 @@ std::optional<tir::Operand> to_operand(nb::handle object) {
                                  : std::nullopt;
     if (is_numpy_bool(object)) return tir::Operand(PyObject_IsTrue(object.ptr()) == 1, here());
     if (PyIndex_Check(object.ptr())) return operand_of_integer(object);
-    if (const PyNumberMethods* number = Py_TYPE(object.ptr())->tp_as_number;
-        number && number->nb_float && !PySequence_Check(object.ptr()))
-      return operand_of_float(object);
+    if (has_float(object) && !PySequence_Check(object.ptr())) return operand_of_float(object);
   } catch (const std::exception&) {
     PyErr_Clear();
   }
@@ -84,7 +93,8 @@ std::optional<DTypeLike> to_dtype(nb::handle object) {
       return std::nullopt;
     text = PyObject_GetAttrString(object.ptr(), attribute);
   }
-  const char* utf8 = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : nullptr;
+  const char* utf8 =
+      text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, nullptr) : nullptr;
   std::optional<DTypeLike> type;
   if (utf8) type = DTypeLike{std::string(utf8)};
   Py_XDECREF(text);

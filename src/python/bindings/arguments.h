@@ -63,6 +63,10 @@ std::vector<tir::Expr> to_exprs(const Operands& operands);
 /// Returns the operand for a Python object; nullopt if it is not one, or an integer that does not
 /// fit 64 bits.
 std::optional<tir::Operand> to_operand(nb::handle object);
+/// Returns the name of an object's class with its module: "numpy.ndarray", "int".
+std::string class_name(nb::handle object);
+/// Whether an object has `__float__`.
+bool has_float(nb::handle object);
 /// Returns the text of a data type; nullopt if the object does not name one.
 std::optional<DTypeLike> to_dtype(nb::handle object);
 std::optional<RangeLike> to_range(nb::handle object);

@@ -68,8 +68,6 @@ const Array* as_array(PyObject* object) {
                                                  : nullptr;
 }
 
-std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
-
 /// A DLPack tensor that holds a buffer of Python.
 struct HeldBuffer {
   DLManagedTensor managed = {};
@@ -111,11 +109,11 @@ Array import_buffer(PyObject* object) {
     const std::string format = held->buffer.format ? held->buffer.format : "B";
     PyBuffer_Release(&held->buffer);
     if (!type)
-      throw RuntimeError("no data type for the elements of a " + type_name(object) +
+      throw RuntimeError("no data type for the elements of a " + class_name(object) +
                              ", whose buffer format is \"" + format + "\"",
                          here());
     throw RuntimeError(
-        "the strides of a " + type_name(object) + " are not multiples of its elements", here());
+        "the strides of a " + class_name(object) + " are not multiples of its elements", here());
   }
   held->managed.manager_ctx = held.get();
   held->managed.deleter = [](DLManagedTensor* self) {
@@ -183,8 +181,8 @@ Array import_dlpack(nb::handle object) {
     capsule = method();
   }
   if (!PyCapsule_CheckExact(capsule.ptr()))
-    throw type_error("__dlpack__ of a " + type_name(object.ptr()) + " must return a capsule, got " +
-                     type_name(capsule.ptr()));
+    throw type_error("__dlpack__ of a " + class_name(object) + " must return a capsule, got " +
+                     class_name(capsule));
   return import_capsule(capsule.ptr());
 }
 
@@ -197,14 +195,14 @@ Array import_array(nb::handle object) {
   if (PyObject_CheckBuffer(object.ptr())) return import_buffer(object.ptr());
   if (nb::hasattr(object, "__dlpack__")) return import_dlpack(object);
   throw type_error("expected an array (NDArray, NumPy, or an object with __dlpack__), got " +
-                   type_name(object.ptr()));
+                   class_name(object));
 }
 
 // ---- calls --------------------------------------------------------------------------------------
 
-CallArguments::CallArguments(const runtime::Function& function, PyObject* const* items,
-                             std::size_t count)
+CallArguments::CallArguments(const runtime::Function& function, PyObject* items)
     : function_(function) {
+  const auto count = static_cast<std::size_t>(PyTuple_Size(items));
   arguments_ = reinterpret_cast<runtime::Argument*>(inline_arguments_);
   view_of_ = reinterpret_cast<View*>(inline_views_);
   if (count > kInline) {
@@ -218,7 +216,8 @@ CallArguments::CallArguments(const runtime::Function& function, PyObject* const*
       View& view = *new (view_of_ + count_) View();
       ++views_;
       view.buffer.obj = nullptr;
-      new (arguments_ + count_) runtime::Argument(convert(items[count_], view, count_));
+      new (arguments_ + count_) runtime::Argument(
+          convert(PyTuple_GetItem(items, static_cast<Py_ssize_t>(count_)), view, count_));
     }
   } catch (...) {
     release();
@@ -263,7 +262,7 @@ runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
   const std::optional<DLDataType> type = type_of_format(view.buffer.format, view.buffer.itemsize);
   if (!type)
     throw RuntimeError(name_of(position) + ": no data type for the elements of a " +
-                           type_name(object) + ", whose buffer format is \"" + view.buffer.format +
+                           class_name(object) + ", whose buffer format is \"" + view.buffer.format +
                            "\"",
                        here());
   std::int64_t* strides = view.strides;
@@ -292,7 +291,7 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
     }
     return above;
   }
-  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
+  if (PyFloat_Check(object)) return PyFloat_AsDouble(object);
   if (const Array* array = as_array(object)) {
     if (array->is_readonly) check_writable(position);
     return runtime::Argument(*array);
@@ -306,8 +305,7 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
       if (!integer.is_valid()) throw nb::python_error();
       return convert(integer.ptr(), view, position);
     }
-    const PyNumberMethods* number = Py_TYPE(object)->tp_as_number;
-    if (number != nullptr && number->nb_float != nullptr) {
+    if (has_float(object)) {
       const double value = PyFloat_AsDouble(object);
       if (value == -1 && PyErr_Occurred()) throw nb::python_error();
       return value;
@@ -319,7 +317,8 @@ runtime::Argument CallArguments::convert(PyObject* object, View& view, std::size
     return runtime::Argument(*view.imported);
   }
   if (PyObject_CheckBuffer(object)) return convert_buffer(object, view, position);
-  throw type_error(name_of(position) + ": expected an array or a number, got " + type_name(object));
+  throw type_error(name_of(position) + ": expected an array or a number, got " +
+                   class_name(object));
 }
 
 // ---- the class ----------------------------------------------------------------------------------

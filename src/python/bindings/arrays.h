@@ -28,7 +28,7 @@ class CallArguments {
  public:
   /// Converts the items of a tuple. Python TypeError, naming the argument, for objects of other
   /// types; RuntimeError for a read-only array that the function writes.
-  CallArguments(const runtime::Function& function, PyObject* const* items, std::size_t count);
+  CallArguments(const runtime::Function& function, PyObject* items);
   ~CallArguments();
   CallArguments(const CallArguments&) = delete;
   CallArguments& operator=(const CallArguments&) = delete;

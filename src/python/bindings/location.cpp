@@ -44,7 +44,7 @@ File& file_of(PyObject* name) {
   auto [entry, is_new] = files.try_emplace(name);
   if (is_new) {
     Py_INCREF(name);
-    const char* text = PyUnicode_AsUTF8(name);
+    const char* text = PyUnicode_AsUTF8AndSize(name, nullptr);
     if (text == nullptr) PyErr_Clear();
     entry->second.name = text != nullptr ? text : "<unknown>";
     entry->second.is_of_package =
@@ -64,21 +64,27 @@ SourceLocation location_in(File& file, int line) {
 void set_package_folder(const std::string& folder) { package_folder() = folder + "/"; }
 
 SourceLocation here() {
-  PyFrameObject* frame = PyEval_GetFrame();  // borrowed
-  Py_XINCREF(frame);
-  while (frame != nullptr) {
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    File& file = file_of(code->co_filename);
+  // The stable ABI has no functions for these members.
+  static PyObject* const file_name = PyUnicode_InternFromString("co_filename");
+  static PyObject* const caller = PyUnicode_InternFromString("f_back");
+  PyObject* frame = Py_XNewRef(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame != nullptr && frame != Py_None) {
+    auto* const typed = reinterpret_cast<PyFrameObject*>(frame);
+    auto* const code = reinterpret_cast<PyObject*>(PyFrame_GetCode(typed));
+    PyObject* const name = PyObject_GetAttr(code, file_name);
     Py_DECREF(code);
+    File& file = file_of(name);
+    Py_DECREF(name);
     if (!file.is_of_package) {
-      const int line = PyFrame_GetLineNumber(frame);
+      const int line = PyFrame_GetLineNumber(typed);
       Py_DECREF(frame);
       return location_in(file, line);
     }
-    PyFrameObject* caller = PyFrame_GetBack(frame);
+    PyObject* const next = PyObject_GetAttr(frame, caller);
     Py_DECREF(frame);
-    frame = caller;
+    frame = next;
   }
+  Py_XDECREF(frame);
   static File& unknown = *new File{"<python>"};
   return location_in(unknown, 0);
 }

@@ -18,18 +18,19 @@ using tir::Var;
 Parameters Parameters::of(nb::handle function) {
   Parameters parameters;
   // A bound method passes its first parameter itself.
-  const bool is_method = PyMethod_Check(function.ptr());
-  nb::object plain = nb::borrow(is_method ? PyMethod_Function(function.ptr()) : function.ptr());
-  if (!PyFunction_Check(plain.ptr())) return parameters;
+  const bool is_method = class_name(function) == "method";
+  nb::object plain = is_method ? function.attr("__func__") : nb::borrow(function);
+  if (class_name(plain) != "function") return parameters;
   nb::object code = plain.attr("__code__");
   const auto names = nb::cast<nb::tuple>(code.attr("co_varnames"));
   const auto count = nb::cast<std::size_t>(code.attr("co_argcount"));
   const auto keywords = nb::cast<std::size_t>(code.attr("co_kwonlyargcount"));
   const auto flags = nb::cast<int>(code.attr("co_flags"));
+  constexpr int kVariadic = 4;  // inspect.CO_VARARGS
   parameters.names.emplace();
   for (std::size_t n = is_method ? 1 : 0; n < count; ++n)
     parameters.names->push_back(nb::cast<std::string>(names[n]));
-  if ((flags & CO_VARARGS) != 0)
+  if ((flags & kVariadic) != 0)
     parameters.variadic = nb::cast<std::string>(names[count + keywords]);
   return parameters;
 }

@@ -19,8 +19,8 @@ using runtime::Timing;
 
 namespace {
 
-void call(const Function& function, PyObject* const* items, std::size_t count) {
-  const CallArguments arguments(function, items, count);
+void call(const Function& function, PyObject* args) {
+  const CallArguments arguments(function, args);
   try {
     const nb::gil_scoped_release release;
     function.call(arguments.list(), std::nullopt);
@@ -33,13 +33,12 @@ void call(const Function& function, PyObject* const* items, std::size_t count) {
 
 /// `function(*arguments)`, without nanobind's dispatch.
 PyObject* call_function(PyObject* self, PyObject* args, PyObject* kwargs) {
-  if (kwargs != nullptr && PyDict_GET_SIZE(kwargs) != 0) {
+  if (kwargs != nullptr && PyDict_Size(kwargs) != 0) {
     PyErr_SetString(PyExc_TypeError, "a compiled function takes no keyword arguments");
     return nullptr;
   }
   try {
-    call(*nb::inst_ptr<Function>(nb::handle(self)), &PyTuple_GET_ITEM(args, 0),
-         static_cast<std::size_t>(PyTuple_GET_SIZE(args)));
+    call(*nb::inst_ptr<Function>(nb::handle(self)), args);
   } catch (...) {
     set_python_error(std::current_exception());
     return nullptr;
@@ -54,12 +53,6 @@ struct Evaluator {
   Function function;
   TimeEvaluator evaluator;
 };
-
-std::vector<PyObject*> pointers(const nb::args& args) {
-  std::vector<PyObject*> items;
-  for (nb::handle each : args) items.push_back(each.ptr());
-  return items;
-}
 
 }  // namespace
 
@@ -81,8 +74,7 @@ void bind_runtime(nb::module_& m, nb::module_& runtime) {
                         "Measures a function when called with its arguments.")
       .def("__call__", [](const Evaluator& e, const nb::args& args) {
         const SourceLocation where = here();
-        const std::vector<PyObject*> items = pointers(args);
-        const CallArguments arguments(e.function, items.data(), items.size());
+        const CallArguments arguments(e.function, args.ptr());
         const nb::gil_scoped_release release;
         return e.evaluator.evaluate(arguments.list(), where);
       });
@@ -127,8 +119,7 @@ void bind_runtime(nb::module_& m, nb::module_& runtime) {
           "__call__",
           [](const Module& module, const nb::args& args) {
             const Function entry = module[runtime::FunctionName(module.entry_name(), here())];
-            const std::vector<PyObject*> items = pointers(args);
-            call(entry, items.data(), items.size());
+            call(entry, args.ptr());
           },
           "Calls the first function.")
       .def_prop_ro("function_names", &Module::function_names)

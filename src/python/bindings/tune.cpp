@@ -313,14 +313,22 @@ void bind_tuning(nb::module_& tune, const char* name, const char* subject,
             call(kLevels[static_cast<std::size_t>(level)], line);
           };
         }
-        const nb::gil_scoped_release release;
-        return run(tuned, std::move(options));
+        const auto tune = [&] {
+          const nb::gil_scoped_release release;
+          return run(tuned, std::move(options));
+        };
+        Database database = tune();
+        // Python's handler of SIGINT only sets a flag, which raises KeyboardInterrupt here.
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        return database;
       },
       nb::arg(subject), "target"_a = "llvm", nb::kw_only(), "max_trials_global"_a = 64,
       "num_trials_per_iter"_a = 64, "space"_a = nb::none(), "work_dir"_a = nb::none(),
       "task_name"_a = "main", "seed"_a = 0, "measure"_a = tune::MeasureOptions(),
       "search"_a = tune::SearchOptions(), "postprocessors"_a = nb::none(),
-      "cost_model"_a = nb::none(), "log"_a = nb::none(), "stop_on_interrupt"_a = true);
+      "cost_model"_a = nb::none(), "log"_a = nb::none(), "stop_on_interrupt"_a = true,
+      "Measures candidates. Ctrl-C ends the round and raises KeyboardInterrupt; the database in "
+      "`work_dir` has all measurements, and tuning can be resumed.");
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace tenon::tune {
 
-/// Handles SIGINT during its lifetime. A second SIGINT has its default effect.
+/// Handles SIGINT during its lifetime. A handler of the program is called too. A second SIGINT has
+/// its default effect.
 class InterruptGuard {
  public:
   explicit InterruptGuard(bool is_wanted);

@@ -134,7 +134,8 @@ class Tuner {
     task.measure(
         *candidates, [&](LogLevel level, const std::string& line) { log_.line(level, line); },
         [&](std::optional<std::size_t> c, const Measurement& measurement) {
-          if (c) {
+          // A candidate's process may have received Ctrl-C too, before it had a group of its own.
+          if (c && (measurement.is_valid() || !interrupt_.is_interrupted())) {
             task.tell((*candidates)[*c], measurement, database_);
             if (!measurement.is_valid()) failures.push_back(failure(*c, measurement));
             progress_.set(++trials_, best_text(task.row().seconds));

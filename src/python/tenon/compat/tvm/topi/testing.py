@@ -1,18 +1,22 @@
 """References and schedules of tests, as `tvm.topi.testing`."""
 
 from ..modules import refuse_others
-from . import generic, nn
+from . import cuda, generic, nn
+
+
+def schedules_for(target):
+    return cuda if str(target).split()[0] in ("cuda", "opencl") else generic
 
 
 def get_elemwise_schedule(target):
-    return generic.schedule_injective
+    return schedules_for(target).schedule_injective
 
 
 get_broadcast_schedule = get_injective_schedule = get_elemwise_schedule
 
 
 def get_conv2d_nchw_implement(target):
-    return nn.conv2d_nchw, generic.schedule_conv2d_nchw
+    return nn.conv2d_nchw, schedules_for(target).schedule_conv2d_nchw
 
 
 def padded(data, top, left, bottom, right):
