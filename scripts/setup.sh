@@ -31,7 +31,8 @@ for argument in "$@"; do
     --with-aarch64) packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user) ;;
     *)
       echo "setup.sh: unknown argument '$argument'. Known: --with-opencl, --with-peers[=newest]," \
-           "--with-browser, --with-docs, --with-tuning, --with-packages, --with-aarch64, --with-fuzzer, --with-python." >&2
+           "--with-browser, --with-docs, --with-tuning, --with-packages, --with-aarch64, --with-fuzzer," \
+           "--with-python." >&2
       exit 2
       ;;
   esac

@@ -64,6 +64,16 @@ TEST_F(RoundUp, ComputesWholeTilesOfACopyOfAllPanels) {
   EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
 }
 
+TEST_F(RoundUp, LetsABoundEndBeyondTheAxis) {
+  const te::IterVar column = tile.op().axis(1);
+  EXPECT_THROW(s[tile].bound(column, Range(0, 96)), ScheduleError);
+  round_up_panel();
+  round_up_tile();
+  s[tile].bound(column, Range(0, 96));
+  EXPECT_EQ(conditions_in_tile(), 1);  // rows
+  EXPECT_EQ(compare_with_default(s, {A, B, C}), "");
+}
+
 TEST_F(RoundUp, StaysWithinWhatExists) {
   round_up_tile();
   EXPECT_EQ(conditions_in_tile(), 2);  // also columns that the panel does not have
