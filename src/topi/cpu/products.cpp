@@ -50,7 +50,7 @@ ProductTile product_tile(const ProductExtents& extents, DataType sum, const Targ
       extents.depth.value_or(kDeep) >= kDeep)
     tile = {6, 4, tile.lanes};
   if (extents.columns && *extents.columns <= tile.lanes) {
-    while (tile.lanes / 2 >= *extents.columns) tile.lanes /= 2;
+    while (tile.lanes > 1 && tile.lanes / 2 >= *extents.columns) tile.lanes /= 2;
     tile = {2 * tile.rows, 1, tile.lanes};
   } else if (extents.columns) {
     const std::int64_t vectors = parts_of(*extents.columns, tile.lanes);
@@ -321,7 +321,7 @@ class MatmulSchedule {
   bool packs_b() const {
     constexpr std::int64_t kNear = 1024;
     if (neighbours_ > 1) return true;
-    if (!has_own_b() || !extents_.columns) return false;
+    if (!has_own_b() || extents_.columns.value_or(0) == 0) return false;
     constexpr int kFew = 3;
     const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
     if (is_transposed(request_.core, 1)) return rows > kFew;
