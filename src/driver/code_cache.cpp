@@ -128,18 +128,20 @@ std::optional<std::string> code_key(std::string_view flow,
                                     const std::vector<TargetedModule>& modules,
                                     const BuildOptions& options) {
   static const std::string kIdentity = compiler_identity();
-  if (!options.cache || !cache() || kIdentity.empty()) return std::nullopt;
-  if (!options.link.empty() || options.profile || options.on_step || options.passes.on_pass)
-    return std::nullopt;
+  // The functions contain what binds, bounds and check_intrinsics change.
+  const auto& [simple_mode, symbol, binds, link, fast_math, instrument_bounds, bounds,
+               check_intrinsics, allows_race, alignment, autotune, opt_level, stage_comments,
+               profile, use_cache, passes, on_step, on_warning] = options;
+  if (!use_cache || !cache() || kIdentity.empty()) return std::nullopt;
+  if (!link.empty() || profile || on_step || passes.on_pass) return std::nullopt;
   ByteWriter out;
   out.text(kIdentity);
   out.text(flow);
   for (const std::int64_t value : std::initializer_list<std::int64_t>{
-           options.fast_math, options.instrument_bounds, options.allow_parallel_reduction_race,
-           options.argument_alignment, options.opt_level})
+           fast_math, instrument_bounds, allows_race, alignment, opt_level, stage_comments})
     put(out, value);
-  put(out, options.autotune_loops);
-  put(out, options.passes);
+  put(out, autotune);
+  put(out, passes);
   codegen::ImportedSources imported;
   for (const auto& [module, target] : modules) {
     if (target.facts().kind != tir::TargetKind::Llvm) return std::nullopt;
@@ -158,12 +160,15 @@ std::optional<std::string> code_key(std::string_view flow,
 std::optional<codegen::Artifact> find_code(const std::string& key,
                                            std::vector<tir::TargetFacts> targets,
                                            const codegen::CompileOptions& how) {
-  const std::optional<std::string> bytes = cache()->find(key);
+  const std::optional<FileCache> files = cache();
+  const std::optional<std::string> bytes = files ? files->find(key) : std::nullopt;
   return bytes ? codegen::restore(*bytes, std::move(targets), how) : std::nullopt;
 }
 
 void store_code(const std::string& key, const codegen::Artifact& code) {
-  if (const std::optional<std::string> bytes = code.stored()) cache()->store(key, *bytes);
+  const std::optional<FileCache> files = cache();
+  const std::optional<std::string> bytes = code.stored();
+  if (files && bytes) files->store(key, *bytes);
 }
 
 }  // namespace tenon

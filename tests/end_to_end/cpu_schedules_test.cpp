@@ -23,11 +23,13 @@ using tir::TargetFacts;
 constexpr tir::VectorRegisters kRegisters[] = {{.bits = 128, .count = 16, .for_sums = 8},
                                                {.bits = 512, .count = 32, .for_sums = 16}};
 
-std::string checked(const Tensor& out, const std::vector<LowerArgument>& args) {
+/// `l2_bytes`: the size of the second cache that schedules are made for; 0: this processor's.
+std::string checked(const Tensor& out, const std::vector<LowerArgument>& args, int l2_bytes = 0) {
   std::string wrong;
   for (const tir::VectorRegisters& registers : kRegisters) {
     TargetFacts target = Target("llvm").facts();
     target.vector_registers = registers;
+    if (l2_bytes > 0) target.caches.l2 = l2_bytes;
     wrong += testing::compare_with_default(
         cpu::schedule_matmul(out, target), args,
         {.compile_c = false, .symbols = {21}, .build = {.opt_level = 3}});
@@ -100,6 +102,28 @@ TEST(CpuMatmul, ComputesMapsOfTheProductWithIt) {
   }
 }
 
+TEST(CpuMatmul, TakesTailsOfColumns) {
+  for (const int n : {3, 9, 15, 30, 31, 47, 61})
+    for (const int m : {7, 40}) EXPECT_EQ(check_product(m, n, 11), "") << m << " " << n;
+}
+
+/// Checks products of a few rows, and relu of such products and a bias.
+void check_few_rows(int k, bool transpose_b, int l2_bytes) {
+  for (const int m : {1, 2, 5, 16}) {
+    const int n = 75;
+    const Tensor A = matrix("A", false, m, k), B = matrix("B", transpose_b, k, n);
+    const Tensor C = matmul(A, B, {.transpose_b = transpose_b});
+    EXPECT_EQ(checked(C, {A, B, C}, l2_bytes), "") << m << " rows";
+    const Tensor Bias = te::placeholder({n}, "Bias");
+    const Tensor mapped = relu(add(C, Bias));
+    EXPECT_EQ(checked(mapped, {A, B, Bias, mapped}, l2_bytes), "") << m << " rows, mapped";
+  }
+}
+
+TEST(CpuMatmul, TakesFewRowsByATransposedMatrix) { check_few_rows(147, true, 0); }
+
+TEST(CpuMatmul, TakesFewRowsByAMatrixThatExceedsTheCaches) { check_few_rows(21, false, 128); }
+
 TEST(CpuMatmul, TakesBatches) {
   for (const bool transposed : {false, true}) {
     const Tensor A = te::placeholder({3, 18, 9}, "A");
@@ -128,6 +152,8 @@ TEST(CpuMatmul, TakesExtentsOfZero) {
   for (const auto& [m, n, k] :
        std::vector<std::tuple<int, int, int>>{{0, 5, 3}, {5, 0, 3}, {5, 3, 0}, {1, 4, 0}})
     EXPECT_EQ(check_product(m, n, k), "") << m << " " << n << " " << k;
+  for (const auto& [m, n] : {std::pair(0, 40), std::pair(5, 0), std::pair(0, 0)})
+    EXPECT_EQ(check_product(m, n, 150, false, true), "") << m << " " << n << ", transposed";
 }
 
 TEST(CpuMatmul, TakesManyBands) {
@@ -184,6 +210,12 @@ TEST(CpuMatmul, PacksPanelsAndKeepsTheTileInRegisters) {
   EXPECT_TRUE(
       allocates(text, "B.global: Pointer(global float32), float32, [270336]"));  // 11 of 512 x 48
   EXPECT_TRUE(allocates(text, "C.local: Pointer(local float32), float32, [384]"));
+}
+
+TEST(CpuMatmul, AddsLanesOfFewRowsByATransposedMatrix) {
+  // A partial sum for each lane of 12 x 2 elements.
+  EXPECT_TRUE(allocates(loops_of_product(12, 64, 512, true),
+                        "C.rf: Pointer(local float32), float32, [384]"));
 }
 
 TEST(CpuMatmul, PacksAPanelWhereOneBandReadsIt) {

@@ -252,6 +252,18 @@ TEST_F(Blur, TheOverlapOfTilesAndWhatARollingBufferKeepsAreNoRecomputation) {
   EXPECT_TRUE(warnings_of(s).empty()) << warnings_of(s)[0];
 }
 
+TEST(Tiles, ThatExceedTheResultAreNoRecomputation) {
+  Tensor A = placeholder({7, 9}, "A");
+  Tensor C = compute(
+      {7, 9}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * 2.0f; }, "C");
+  Schedule s = create_schedule(C);
+  const Tensor local = s.cache_write(C, "local");
+  // 2 x 2 tiles have 128 elements, of which 63 exist.
+  const auto [io, jo, ii, ji] = s[C].tile(s[C].axis(0), s[C].axis(1), 4, 8);
+  s[local].compute_at(s[C], jo);
+  EXPECT_EQ(warnings_of(s), std::vector<std::string>{});
+}
+
 TEST(Strides, ThatSkipElementsAreAWarning) {
   Tensor A = placeholder({64}, "A");
   Tensor B = compute(

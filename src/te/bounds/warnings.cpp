@@ -153,12 +153,7 @@ class Finder {
           loop.axis.var(),
           arith::values_of(arith::Interval::from_range(bounds_.at(loop.axis)), values, facts_));
     Count total = 1;
-    for (const IterVar& axis : axes) {
-      Count extent = extent_over(axis, loops, values);
-      const Count declared = constant_int(axis.dom()->extent);
-      if (extent && declared) extent = std::min(*extent, *declared);
-      total = product(total, extent);
-    }
+    for (const IterVar& axis : axes) total = product(total, extent_over(axis, loops, values));
     return total;
   }
 

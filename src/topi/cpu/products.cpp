@@ -154,10 +154,12 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
     out.reorder({pieces, few, vector, lane}).vectorize(lane);
     sums = s[*own];
     sums.compute_at(out, pieces);
-    const std::vector<IterVar> loops = sums.transform_layout([&](std::span<const Var> at) {
-      return std::vector<Expr>{tir::floordiv(at[along], lanes), at[1 - along],
-                               tir::floormod(at[along], lanes)};
-    });
+    const std::vector<IterVar> loops = sums.transform_layout(
+        [&](std::span<const Var> at) {
+          return std::vector<Expr>{tir::floordiv(at[along], lanes), at[1 - along],
+                                   tir::floormod(at[along], lanes)};
+        },
+        {.pad = true});
     vector = loops[0], few = loops[1], lane = loops[2];
   }
   auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
@@ -396,7 +398,8 @@ constexpr std::int64_t kFewRows = 16;
 
 /// Whether the product has few rows and B is a separate matrix of the result's type.
 bool has_few_rows(const Request& request, const ProductExtents& extents) {
-  if (!extents.rows || !extents.columns || !extents.depth || *extents.rows > kFewRows) return false;
+  if (!extents.rows || !extents.columns || !extents.depth) return false;
+  if (*extents.rows < 1 || *extents.rows > kFewRows || *extents.columns < 1) return false;
   const std::vector<Tensor> factors = request.core.op().inputs();
   return factors.size() == 2 && factors.back().dtype() == request.core.dtype();
 }
