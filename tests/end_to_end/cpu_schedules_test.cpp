@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <sstream>
 
 #include "tenon/driver/target.h"
@@ -140,6 +141,33 @@ TEST(CpuMatmul, TakesBatches) {
   const Tensor A = te::placeholder({4, 1, 9}, "A"), B = te::placeholder({1, 9, 1}, "B");
   const Tensor C = batch_matmul(A, B);
   EXPECT_EQ(checked(C, {A, B, C}), "");
+}
+
+/// Extents around those at which schedules change, and none.
+TEST(CpuMatmul, IsScheduledForRandomShapesTypesAndCaches) {
+  std::mt19937 engine(1);
+  const auto one_of = [&](const auto& values) { return values[engine() % std::size(values)]; };
+  constexpr int kExtents[] = {0,  1,  2,  3,  4,  7,  8,  9,   15,  16,  17,
+                              24, 31, 33, 47, 64, 75, 96, 128, 147, 300, 515};
+  const std::pair<DataType, DataType> types[] = {
+      {Float(32), Float(32)}, {Float(64), Float(64)}, {Int(8), Int(32)}, {BFloat(16), Float(32)}};
+  for (int n = 0; n < 100; ++n) {
+    const int rows = one_of(kExtents), columns = one_of(kExtents), depth = one_of(kExtents);
+    const bool a = engine() % 2, b = engine() % 2, is_mapped = engine() % 2;
+    const auto [type, sum] = one_of(types);
+    TargetFacts target = Target("llvm").facts();
+    target.vector_registers = one_of(kRegisters);
+    if (engine() % 2) target.caches.l2 = 1024;
+    const Tensor A = matrix("A", a, rows, depth, type), B = matrix("B", b, depth, columns, type);
+    Tensor C = matmul(A, B, {.transpose_a = a, .transpose_b = b, .out_dtype = sum});
+    if (is_mapped) C = relu(C);
+    std::vector<std::string> warnings;
+    const auto keep = [&](const std::string& warning) { warnings.push_back(warning); };
+    EXPECT_NO_THROW(lower(cpu::schedule_matmul(C, target), {A, B, C}, {.on_warning = keep}))
+        << rows << " " << columns << " " << depth << " " << a << b << is_mapped << " "
+        << type.str();
+    EXPECT_EQ(warnings, std::vector<std::string>{});
+  }
 }
 
 TEST(CpuMatmul, MultipliesATensorByItself) {

@@ -279,7 +279,8 @@ class MatmulSchedule {
       const IterVar& column_of_b = of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)];
       b.round_up(column_of_b);
       tile.round_up(column);
-      if (*extents_.columns < tile_.width()) {
+      // A tile wider than the matrix has no loop around it that would reach beyond the columns.
+      if (*extents_.columns > 0 && *extents_.columns < tile_.width()) {
         b.bound(column_of_b, Range(0, tile_.width()));
         tile.bound(column, Range(0, tile_.width()));
       }
