@@ -579,5 +579,19 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
   EXPECT_EQ(s.first_other(), "");
 }
 
+TEST(DataOutsideBlocks, InAPredicateDoesNotSayWhichElementsAreWritten) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[16, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.where(C[i] >= 0)
+            C[vi + 1] = A[vi]
+)");
+  refusal([&] { s->reindex(s.block("C"), 0, "write"); });
+  EXPECT_EQ(s.first_other(), "");
+}
+
 }  // namespace
 }  // namespace tenon::s_tir
