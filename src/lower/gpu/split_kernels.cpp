@@ -7,8 +7,7 @@
 
 #include "lower/checks/barrier_hazards.h"
 #include "lower/gpu/matrix_operations.h"
-#include "lower/guard_divisors.h"
-#include "lower/extent_bound.h"
+#include "lower/hoisted_extents.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"

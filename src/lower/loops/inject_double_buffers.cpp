@@ -19,7 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lower/extent_bound.h"
+#include "lower/hoisted_extents.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/fresh_copy.h"

@@ -19,7 +19,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "lower/extent_bound.h"
+#include "lower/hoisted_extents.h"
 #include "lower/loops/storage_timeline.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/dependence.h"
