@@ -132,28 +132,28 @@ bool fits(Typing typing, DataType type, const std::vector<Expr>& args) {
 std::string_view text_of(Typing typing) {
   switch (typing) {
     case Typing::Floats:
-      return "is on floats, of one type with its value";
+      return "takes floats of its result type";
     case Typing::FloatAndCount:
-      return "is on a float, of one type with its value, and an integer";
+      return "takes a float of its result type and an integer";
     case Typing::FloatTest:
-      return "is on floats and gives bool";
+      return "takes floats and returns bool";
     case Typing::Integers:
-      return "is on integers, of one type with its value";
+      return "takes integers of its result type";
     case Typing::BitCount:
-      return "is on integers and gives an integer";
+      return "takes integers and returns an integer";
     case Typing::Choice:
-      return "is on a scalar bool and two values of its own type";
+      return "takes a scalar bool and two values of its result type";
     case Typing::Truth:
-      return "is on bool and gives bool";
+      return "takes bool and returns bool";
     case Typing::SameWidth:
-      return "gives a type of the same width";
+      return "returns a type of the same width";
     case Typing::DotProducts:
-      return "is on two vectors of integers of 8 bits, four for each sum, or of bfloat16, two for "
-             "each, and sums of 32 bits, of one type with its value";
+      return "takes two vectors, of 8-bit integers (four for each sum) or of bfloat16 (two for "
+             "each sum), and 32-bit sums of its result type";
     case Typing::Launch:
-      return "is on a kernel's name, six extents and a number of bytes, and the kernel's arguments";
+      return "takes the kernel's name, six extents, a number of bytes, and the kernel's arguments";
     case Typing::Any:
-      return "is on anything";
+      return "takes any arguments";
   }
   internal_error("a typing without a text");
 }

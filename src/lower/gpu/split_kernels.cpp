@@ -171,7 +171,7 @@ class Limits {
       list += (list.empty() ? "`" : ", `") + n.data.name() + "` " + std::to_string(*bytes);
     });
     if (all <= kMax) return;
-    throw LowerError(stages_of(kernel_) + ": what a thread keeps for itself (" + list + ") takes " +
+    throw LowerError(stages_of(kernel_) + ": the local memory of a thread (" + list + ") takes " +
                      std::to_string(all) + " bytes; the target has at most " +
                      std::to_string(kMax) +
                      "; compute the stages at loops further inside, or keep them in global memory");
@@ -198,8 +198,8 @@ class Limits {
     });
     const std::int64_t most = target_.max_registers.value_or(kMax);
     if (all <= most) return;
-    throw LowerError(stages_of(kernel_) + ": what a thread keeps in registers (" + list +
-                     ") takes " + std::to_string(all) + " of them; the target has at most " +
+    throw LowerError(stages_of(kernel_) + ": the values that a thread keeps in registers (" + list +
+                     ") take " + std::to_string(all) + " registers; the target has at most " +
                      std::to_string(most) + "; give each thread or warp smaller tiles");
   }
 

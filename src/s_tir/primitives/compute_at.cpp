@@ -253,10 +253,10 @@ void check(const Move& move) {
   const Classified classified = classify(program, move.block);
   if (classified.block_class != BlockClass::Complete &&
       classified.block_class != BlockClass::Reduction)
-    refuse(move.caller, move.what() + (classified.reason.empty()
-                                           ? "'s init is a block of its own; move it before it is "
-                                             "decomposed"
-                                           : " cannot be moved: " + classified.reason));
+    refuse(move.caller,
+           move.what() + (classified.reason.empty()
+                              ? "'s init is a separate block; move the block before decomposing it"
+                              : " cannot be moved: " + classified.reason));
   if (program.scope(move.block) != program.scope(move.loop))
     refuse(move.caller, move.what() + " and " + describe(program, move.loop) +
                             " are in the scopes of different blocks");
@@ -274,9 +274,10 @@ void check(const Move& move) {
   if (move.is_producer())
     for (const BufferRegion& write : move.own().writes)
       if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
-        refuse(move.caller, move.what() + " writes `" + write.buffer->name + "`, an output of " +
-                                describe(program, *program.scope(move.block)) +
-                                ": all of it is needed, not only what the loop's blocks read");
+        refuse(move.caller,
+               move.what() + " writes `" + write.buffer->name + "`, an output of " +
+                   describe(program, *program.scope(move.block)) +
+                   ": all of it is required, not only the part that the loop's blocks read");
 }
 
 /// The producers or consumers of the moved block, and its position in the loop's body.

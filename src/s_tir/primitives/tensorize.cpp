@@ -162,7 +162,7 @@ class DescriptionMatcher {
     const auto param = std::ranges::find_if(description_.buffers,
                                             [&](const auto& p) { return p.buffer.same_as(d); });
     need(param != description_.buffers.end(),
-         "buffer " + own + " is no parameter of the description");
+         "buffer " + own + " is not a parameter of the description");
     need(d->dtype == t->dtype,
          other + " has elements of type " + t->dtype.str() + ", not " + d->dtype.str());
     need(d.scope() == t.scope(), other + " is in scope \"" + std::string(to_string(t.scope())) +
@@ -302,7 +302,7 @@ PrimFunc tensorize_block(const Caller& caller, const Program& program, int n,
   const BlockRealize& realize = program.realize(n);
   Block block = *realize.block;
   if (!block.alloc_buffers.empty() || !block.match_buffers.empty())
-    refuse(caller, describe(program, n) + " has buffers of its own");
+    refuse(caller, describe(program, n) + " allocates or matches buffers");
   arith::Facts facts;
   for (std::optional<int> at = n; at; at = program.scope(*at))
     bind_iters(facts, program.block(*at));
