@@ -165,7 +165,7 @@ TEST_F(Streams, OfADeviceThatDoesNotExistAreRefused) {
 TEST_F(Streams, BelongToTheirDevice) {
   const Stream stream(opencl(0));
   EXPECT_EQ(refusal([&] { runtime::set_stream(opencl(1), stream); }),
-            "a stream of opencl(0) is none of opencl(1)");
+            "a stream of opencl(0) does not belong to opencl(1)");
 }
 
 TEST_F(Streams, AreThereForCPrograms) {
