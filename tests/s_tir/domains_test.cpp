@@ -527,5 +527,71 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
   EXPECT_EQ(s.first_other(), "");
 }
 
+TEST(Reductions, ThatRunAnInstanceTwiceAreNotMoved) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"], D: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = A[vi]
+    for i, j, k in T.grid(8, 4, 3):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            vj = T.axis.reduce(2, j // 2)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi]
+)");
+  const std::string sentence =
+      refusal([&] { s->reverse_compute_at(s.block("C"), s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "may run an instance several times in loop `j`")) << sentence;
+}
+
+TEST(Regions, OfATriangleThatCountsDownAreReindexed) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(4):
+        for j in T.serial(4 - i):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                vj = T.axis.reduce((-3, 1), 0 - j)
+                with T.init():
+                    C[vi] = 2
+                C[vi] = C[vi] + A[vi - vj]
+)");
+  refusal([&] { s->reindex(s.block("C"), 0, "write"); });
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Blockize, KeepsTheOnlyValueOfAnIteratorThatBeginsAtOne) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(1):
+        for j in T.serial(1 - i):
+            with T.block("C"):
+                vj = T.axis.spatial((1, 2), j + 1)
+                C[vj] = A[vj]
+)");
+  s->blockize(s.loop("C", 0));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(DataOutsideBlocks, InAPredicateDoesNotSayWhichElementsAreWritten) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[16, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.where(C[i] >= 0)
+            C[vi + 1] = A[vi]
+)");
+  refusal([&] { s->reindex(s.block("C"), 0, "write"); });
+  EXPECT_EQ(s.first_other(), "");
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -205,6 +205,8 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
     if (is_outer) {
       division.outer = value;
       division.outer_extent = extent;
+    } else if (is_inner && is_one(extent)) {
+      division.outer = b.own().iters[i].dom()->min;
     } else if (is_inner) {
       division.inner = value;
       division.inner_min = b.own().iters[i].dom()->min;
