@@ -111,8 +111,7 @@ const BufferRegion& region_at(const Caller& caller, const Program& program, int 
   const int count = static_cast<int>(regions.size());
   if (index < 0 || index >= count)
     refuse(caller, describe(program, n) + " " + verb + " " + std::to_string(count) +
-                       (count == 1 ? " region" : " regions") + "; there is none with number " +
-                       std::to_string(index));
+                       (count == 1 ? " region" : " regions") + ", got " + std::to_string(index));
   return regions[static_cast<std::size_t>(index)];
 }
 
@@ -608,7 +607,7 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
     refuse(caller, what +
                        (is_single ? "by its address, or through another buffer"
                                   : "at more than one list of indices") +
-                       ", and an element of the new buffer stands for one list of indices");
+                       ", but an element of the new buffer represents one list of indices");
   // Variables of loops inside and of lets around the block are not defined at the copy.
   std::vector<Var> defined = free_vars(program.block(*program.scope(n)).body);
   for (const IterVar& iter : own.iters) defined.push_back(iter.var());
@@ -812,7 +811,7 @@ PrimFunc storage_align(const Program& program, int n, int index, int axis, int f
   const int rank = buffer->rank();
   if (axis < -rank || axis >= rank)
     refuse(caller, "buffer `" + buffer->name + "` has " + std::to_string(rank) +
-                       " dimensions; there is no axis " + std::to_string(axis));
+                       " dimensions, got axis " + std::to_string(axis));
   if (factor <= 0) refuse(caller, "the factor is " + std::to_string(factor) + ", not 1 or more");
   if (axis < 0) axis += rank;
   const BlockRealize& realize = program.realize(n);
