@@ -314,11 +314,7 @@ Stmt StageBuilder::provide_compute(StageId id) {
   program_.define(nest.main.defines);
   NestedBody body = body_of(id, nest.main);
   if (!nest.init) {
-    Stmt stores = guarded(nest.main_guards, make_stores(stage, program_, nest.main));
-    if (nest.fill_guards)
-      stores = make_seq(
-          {guarded(*nest.fill_guards, make_zeros(stage, program_, nest.main)), std::move(stores)});
-    body.innermost = std::move(stores);
+    body.innermost = guarded(nest.main_guards, make_stores(stage, program_, nest));
     return emit_level(body, 0);
   }
   const ReductionBody reduction = make_reduction(stage, program_, nest);

@@ -170,6 +170,26 @@ TEST(CpuMatmul, IsScheduledForRandomShapesTypesAndCaches) {
   }
 }
 
+/// Checks a product with any combination of transposed factors.
+void check_layouts(int m, int n, int k, DataType type, DataType sum) {
+  for (const bool a : {false, true})
+    for (const bool b : {false, true}) {
+      const Tensor A = matrix("A", a, m, k, type), B = matrix("B", b, k, n, type);
+      const Tensor C = matmul(A, B, {.transpose_a = a, .transpose_b = b, .out_dtype = sum});
+      EXPECT_EQ(checked(C, {A, B, C}), "")
+          << m << " " << n << " " << k << " " << a << b << " " << type.str();
+    }
+}
+
+TEST(CpuMatmul, TakesLowPrecisionWithTailsInAnyLayout) {
+  check_layouts(5, 20, 259, Int(8), Int(32));
+  check_layouts(19, 21, 35, BFloat(16), Float(32));
+}
+
+TEST(CpuMatmul, TakesFewColumnsInAnyLayout) { check_layouts(37, 3, 70, Float(32), Float(32)); }
+
+TEST(CpuMatmul, TakesFewRowsInAnyLayout) { check_layouts(9, 21, 69, Float(64), Float(64)); }
+
 TEST(CpuMatmul, MultipliesATensorByItself) {
   const Tensor A = matrix("A", false, 35, 35);
   const Tensor C = matmul(A, A);

@@ -910,7 +910,7 @@ class BodyMaker {
 
   Stmt loops_of_all() const {
     if (!nest_.init) {
-      const Stmt stores = guarded(main_.inside, make_stores(stage_, program_, nest_.main));
+      const Stmt stores = guarded(main_.inside, make_stores(stage_, program_, nest_));
       return in_levels(nest_.main, call_.depth, num_levels(), stores);
     }
     const ReductionBody reduction = make_reduction(stage_, program_, nest_);

@@ -8,6 +8,7 @@
 #include "te/loops/thread_reduce.h"
 #include "te/operations/body.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::te {
@@ -25,9 +26,8 @@ struct Rounding {
   /// Axes whose overrun elements can be computed because their inputs exist: no guard restricts the
   /// loops.
   AxisFlags computed;
-  /// Also the axes whose overrun must read as 0, because the inputs do not exist there: the whole
-  /// box is set to 0 before the elements inside are computed. Reductions start with such a value
-  /// anyway.
+  /// Also the axes whose overrun must read as 0, because the inputs do not exist there: each
+  /// element of the box is computed or set to 0. Reductions start with such a value anyway.
   AxisFlags filled;
   bool fills() const { return filled.size() > computed.size(); }
 };
@@ -58,7 +58,8 @@ bool is_tame(const Expr& body) {
 
 class Rounder {
  public:
-  Rounder(StageId id, const Program& program) : stage_(program.graph.stage(id)), program_(program) {
+  Rounder(StageId id, const LoopNest& nest, const Program& program)
+      : stage_(program.graph.stage(id)), nest_(nest), program_(program) {
     for (const IterVar& axis : stage_.op.root_iter_vars())
       box_.set(axis.var(), Interval::from_range(program.bounds[axis]));
   }
@@ -100,14 +101,19 @@ class Rounder {
   /// Whether all elements with this index in the dimension are computed, wherever the stage is
   /// attached.
   bool exists(const Tensor& tensor, std::size_t d, const Expr& index) const {
-    const Interval read = values_of(index, box_, program_.facts);
-    if (!read.is_bounded()) return false;
     Range kept = Range::from_min_extent(make_int(tensor.shape()[d].dtype(), 0), tensor.shape()[d]);
     if (const std::optional<OutputId> output = program_.graph.find(tensor))
       if (has_all_of_its_box(output->stage, d))
         kept = program_.bounds[program_.graph.stage(output->stage).op.axis()[d]];
-    return can_prove(kept.min <= *read.min(), program_.facts) &&
-           can_prove(*read.max() < kept.min + kept.extent, program_.facts);
+    const auto are_kept = [&](const Expr& least, const Expr& greatest) {
+      return can_prove(kept.min <= least, program_.facts) &&
+             can_prove(greatest < kept.min + kept.extent, program_.facts);
+    };
+    const Interval read = values_of(index, box_, program_.facts);
+    if (read.is_bounded() && are_kept(*read.min(), *read.max())) return true;
+    // The range of a producer inside the stage's loops depends on their variables.
+    const Expr at = arith::simplify(program_.lower(index, nest_.vars), program_.facts);
+    return are_kept(at, at);
   }
 
   /// Whether the producer computes, fills or initializes its whole box. (The guards of an intrinsic
@@ -119,14 +125,15 @@ class Rounder {
   }
 
   const FrozenStage& stage_;
+  const LoopNest& nest_;
   const Program& program_;
   arith::IntervalMap box_;
 };
 
 /// Determines the rounding from the direct inputs of the stage; rounded inputs have been treated
 /// separately.
-Rounding rounding_of(StageId stage, const Program& program) {
-  return may_round(program.graph.stage(stage), program) ? Rounder(stage, program).run()
+Rounding rounding_of(StageId stage, const LoopNest& nest, const Program& program) {
+  return may_round(program.graph.stage(stage), program) ? Rounder(stage, nest, program).run()
                                                         : Rounding();
 }
 
@@ -255,13 +262,20 @@ std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const Axi
 
 ComputeNest make_compute_nest(StageId id, const Program& program) {
   const FrozenStage& stage = program.graph.stage(id);
-  ComputeNest nest{make_loop_nest(id, program), {},           std::nullopt,
+  ComputeNest nest{make_loop_nest(id, program), {},           {},
                    stage.leaf_iter_vars.size(), std::nullopt, {}};
-  const Rounding rounding = rounding_of(id, program);
-  nest.main_guards = as_likely(make_guards(id, nest.main, program, {.beyond = &rounding.computed}));
-  if (rounding.fills())
-    nest.fill_guards = as_likely(make_guards(id, nest.main, program, {.beyond = &rounding.filled}));
+  const Rounding rounding = rounding_of(id, nest.main, program);
+  const std::vector<Expr> guards =
+      make_guards(id, nest.main, program, {.beyond = &rounding.filled});
+  if (rounding.fills()) {
+    nest.fill_guards = make_guards(id, nest.main, program, {.beyond = &rounding.computed});
+    std::erase_if(nest.fill_guards, [&](const Expr& guard) {
+      return std::ranges::any_of(guards, [&](const Expr& g) { return structural_equal(g, guard); });
+    });
+  }
+  nest.main_guards = as_likely(guards);
   guard_loops_that_read(nest.main, nest.main_guards);
+  guard_loops_that_read(nest.main, nest.fill_guards);
   if (stage.store_predicate) {
     nest.main_guards.push_back(program.lower(*stage.store_predicate, nest.main.vars));
   }
@@ -360,21 +374,16 @@ std::vector<Expr> combine(const CommReducerNode& reducer, const std::vector<Expr
   return results;
 }
 
-Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNest& nest) {
-  const std::vector<Expr> indices = element_indices(stage, program, nest.vars);
+Stmt make_stores(const FrozenStage& stage, const Program& program, const ComputeNest& nest) {
+  const std::vector<Expr> indices = element_indices(stage, program, nest.main.vars);
   std::vector<Stmt> stores;
   for (int k = 0; k < stage.op.num_outputs(); ++k) {
-    const Expr value = program.lower(stage.op.body()[static_cast<std::size_t>(k)], nest.vars);
+    Expr value = program.lower(stage.op.body()[static_cast<std::size_t>(k)], nest.main.vars);
+    for (const Expr& guard : nest.fill_guards)
+      value = make_call(value.dtype(), Intrin::if_then_else,
+                        {guard, value, make_const(value.dtype(), 0)});
     stores.push_back(make_store(program.buffers.buffer_of(stage.op.output(k)), value, indices));
   }
-  return make_seq(std::move(stores));
-}
-
-Stmt make_zeros(const FrozenStage& stage, const Program& program, const LoopNest& nest) {
-  const std::vector<Expr> indices = element_indices(stage, program, nest.vars);
-  std::vector<Stmt> stores;
-  for (const Buffer& buffer : output_buffers(stage, program))
-    stores.push_back(make_store(buffer, make_const(buffer->dtype, 0), indices));
   return make_seq(std::move(stores));
 }
 

@@ -9,8 +9,8 @@ namespace tenon::te {
 struct ComputeNest {
   LoopNest main;
   std::vector<Expr> main_guards;
-  /// Guards of the elements that are first set to 0 (Rounding::filled), if there are any.
-  std::optional<std::vector<Expr>> fill_guards;
+  /// Conditions without which an element is 0 (Rounding::filled).
+  std::vector<Expr> fill_guards;
   /// The number of leaves before the first one that carries a reduction; all of them if
   /// no leaf does.
   std::size_t common;
@@ -23,11 +23,8 @@ ComputeNest make_compute_nest(StageId stage, const Program& program);
 
 // The statements of a compute at one point: stores of its elements.
 
-/// Returns output[axes] = body, for every output.
-Stmt make_stores(const FrozenStage& stage, const Program& program, const LoopNest& nest);
-
-/// Returns output[axes] = 0, for every output.
-Stmt make_zeros(const FrozenStage& stage, const Program& program, const LoopNest& nest);
+/// Returns output[axes] = body, or 0 where a fill guard fails, for every output.
+Stmt make_stores(const FrozenStage& stage, const Program& program, const ComputeNest& nest);
 
 struct ReductionBody {
   /// The statement output[axes] = start value.

@@ -152,18 +152,39 @@ TurnedTile turn_tiles(const Stage& stage, const IterVar& down, const IterVar& ac
   return {lines, vectors, tiles, y, x};
 }
 
-IterVar lay_out_turned_panels(const te::Schedule& s, const te::Tensor& packed, int width,
-                              int lanes) {
+namespace {
+
+/// Reads the copy in tiles along `down` and stores them along `across`, transposed in registers.
+/// Returns the outermost of the two loops.
+IterVar copy_by_turned_tiles(const te::Schedule& s, const te::Tensor& packed, const IterVar& down,
+                             const IterVar& across, int lanes) {
   const te::Tensor rows = s.cache_read(packed.op().inputs().front(), "local", {packed.op()});
   const Stage stage = s[packed];
-  const std::size_t rank = packed.shape().size();
-  const std::vector<IterVar> loops = split_into_panels(stage, rank - 2, rank - 2, width);
-  const IterVar &panels = loops[rank - 2], &steps = loops[rank - 1];
-  const TurnedTile tile = turn_tiles(stage, steps, loops.back(), lanes, packed.dtype().bytes());
+  const TurnedTile tile = turn_tiles(stage, down, across, lanes, packed.dtype().bytes());
   stage.reorder({tile.lines, tile.vectors, tile.tiles, tile.y, tile.x});
   s[rows].compute_at(stage, tile.tiles);
+  for (const IterVar& axis : s[rows].op().axis()) s[rows].round_up(axis);
   s[rows].vectorize(s[rows].op().axis().back());
-  return panels;
+  return tile.lines;
+}
+
+}  // namespace
+
+IterVar transpose_by_tiles(const te::Schedule& s, const te::Tensor& packed, int lanes) {
+  const std::vector<IterVar> loops = s[packed].transform_layout([](std::span<const Var> at) {
+    std::vector<Expr> result(at.begin(), at.end());
+    std::swap(result.back(), result[result.size() - 2]);
+    return result;
+  });
+  return copy_by_turned_tiles(s, packed, loops[loops.size() - 2], loops.back(), lanes);
+}
+
+IterVar lay_out_turned_panels(const te::Schedule& s, const te::Tensor& packed, int width,
+                              int lanes) {
+  const std::size_t rank = packed.shape().size();
+  const std::vector<IterVar> loops = split_into_panels(s[packed], rank - 2, rank - 2, width);
+  copy_by_turned_tiles(s, packed, loops[rank - 1], loops.back(), lanes);
+  return loops[rank - 2];
 }
 
 }  // namespace tenon::topi::cpu

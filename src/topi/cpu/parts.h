@@ -85,6 +85,9 @@ struct TurnedTile {
 TurnedTile turn_tiles(const te::Stage& stage, const te::IterVar& down, const te::IterVar& across,
                       int lanes, int bytes);
 
+/// Stores the copy {..., n, m} as {..., m, n}: tiles are read by rows and transposed in registers.
+/// Returns the outermost loop.
+te::IterVar transpose_by_tiles(const te::Schedule& s, const te::Tensor& packed, int lanes);
 /// Like lay_out_in_panels, for a copy {..., columns, steps} whose panels are {steps, width}: tiles
 /// are read by rows and transposed in registers. Returns the loop over panels.
 te::IterVar lay_out_turned_panels(const te::Schedule& s, const te::Tensor& packed, int width,

@@ -40,18 +40,28 @@ ProductTile with_even_rows(ProductTile tile, const ProductExtents& extents) {
   return tile;
 }
 
-ProductTile product_tile(const ProductExtents& extents, DataType sum, const TargetFacts& target) {
+/// Whether the rows of A lie in the same sets of the L1 cache, which hold few lines.
+bool rows_share_sets(const Tensor& product) {
+  constexpr std::int64_t kBytesOfAWay = 4096;
+  const std::optional<std::int64_t> depth = ProductExtents(product).depth;
+  return depth && *depth > 0 && !is_transposed(product, 0) &&
+         *depth * product.op().inputs().front().dtype().bytes() % kBytesOfAWay == 0;
+}
+
+ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
+  const ProductExtents extents(product);
   constexpr std::int64_t kManyColumns = 256, kDeep = 512;
+  constexpr int kSums = 24;
   const bool has_32_registers = target.vector_registers.count >= 32;
-  ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(sum, target)};
+  ProductTile tile{has_32_registers ? 8 : 6, 2, lanes_of(product.dtype(), target)};
   if (has_32_registers && extents.columns.value_or(kManyColumns) >= kManyColumns) tile.vectors = 3;
   // A tile as wide as the matrix reads a band of A, which exceeds the cache, only once.
-  if (has_32_registers && extents.columns == 4 * tile.lanes &&
-      extents.depth.value_or(kDeep) >= kDeep)
-    tile = {6, 4, tile.lanes};
+  const std::int64_t widest = parts_of(extents.columns.value_or(0), tile.lanes);
+  if (has_32_registers && (widest == 3 || (widest == 4 && extents.depth.value_or(kDeep) >= kDeep)))
+    tile = {kSums / static_cast<int>(widest), static_cast<int>(widest), tile.lanes};
   if (extents.columns && *extents.columns <= tile.lanes) {
     while (tile.lanes > 1 && tile.lanes / 2 >= *extents.columns) tile.lanes /= 2;
-    tile = {2 * tile.rows, 1, tile.lanes};
+    tile = {(rows_share_sets(product) ? 1 : 2) * tile.rows, 1, tile.lanes};
   } else if (extents.columns) {
     const std::int64_t vectors = parts_of(*extents.columns, tile.lanes);
     tile.vectors = static_cast<int>(std::min<std::int64_t>(tile.vectors, vectors));
@@ -59,19 +69,20 @@ ProductTile product_tile(const ProductExtents& extents, DataType sum, const Targ
   return with_even_rows(tile, extents);
 }
 
-/// Like tile_of, for dot-product instructions, whose tiles must not have a tail of partial vectors.
-/// If possible, the width divides the number of columns and a panel of that width fits in the L1
-/// cache, from which it is read faster than from L2.
+/// Like product_tile, for dot-product instructions. If possible, the vectors of the last tile all
+/// have columns and a panel fits in the L1 cache, from which it is read faster than from L2.
 ProductTile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
   constexpr int kSums = 24;
   const ProductExtents extents(product);
-  const ProductTile tile = product_tile(extents, product.dtype(), target);
+  const ProductTile tile = product_tile(product, target);
   if (target.vector_registers.count < 32 || tile.vectors == 1 || !extents.columns) return tile;
   const int bytes = product.op().inputs().back().dtype().bytes();
   for (const int vectors : {4, 2}) {
-    const bool is_divisor = *extents.columns % (vectors * tile.lanes) == 0;
-    const std::int64_t panel = extents.depth.value_or(target.caches.l1) * vectors * tile.lanes;
-    if (is_divisor && panel * bytes <= target.caches.l1)
+    const int width = vectors * tile.lanes;
+    const bool is_filled =
+        parts_of(*extents.columns, width) * width - *extents.columns < tile.lanes;
+    const std::int64_t panel = extents.depth.value_or(target.caches.l1) * width;
+    if (is_filled && panel * bytes <= target.caches.l1)
       return {std::min(tile.rows, kSums / vectors), vectors, tile.lanes};
   }
   return tile;
@@ -100,19 +111,33 @@ ProductTile shared_out(const ProductTile& tile, const ProductExtents& extents, i
   return tile.vectors == 3 && most(wide) < most(tile) ? wide : tile;
 }
 
-/// Returns the number of unrolled steps of the reduction: a divisor of the depth if possible.
+/// Returns the number of unrolled steps of the reduction, with the shortest tail of the depth.
 int steps_at_once(std::optional<std::int64_t> depth) {
-  constexpr int kMax = 8, kMin = 4;
+  constexpr std::int64_t kMax = 8, kMin = 4;
   if (!depth) return kMax;
-  for (int steps = kMax; steps >= kMin; --steps)
-    if (*depth % steps == 0) return steps;
-  return static_cast<int>(std::clamp<std::int64_t>(*depth, 1, kMax));
+  std::int64_t best = std::clamp<std::int64_t>(*depth, 1, kMax);
+  for (std::int64_t steps = best; steps >= kMin; --steps)
+    if (*depth % steps < *depth % best) best = steps;
+  return static_cast<int>(best);
 }
 
 // ---- a matrix by a vector -----------------------------------------------------------------------
 
-/// Returns the dimension of the result that is longer than 1.
-std::size_t long_dimension(const ProductExtents& extents) { return extents.columns == 1 ? 0 : 1; }
+/// The maximum number of rows or columns that are multiplied without packing the other factor.
+constexpr std::int64_t kFewRows = 16, kFewColumns = 4;
+
+/// Returns the dimension of the result that is long if the other one has few elements.
+std::size_t long_dimension(const ProductExtents& extents) {
+  if (extents.columns == 1) return 0;
+  const bool has_few_columns =
+      extents.columns && *extents.columns >= 1 && *extents.columns <= kFewColumns;
+  return has_few_columns && extents.rows.value_or(kFewRows) > *extents.columns ? 0 : 1;
+}
+
+/// Whether the reduction runs along contiguous elements of the factor.
+bool is_contiguous(const Request& request, std::size_t factor) {
+  return is_transposed(request.core, factor) == (factor == 1);
+}
 
 /// Returns the length of a segment that fits in the L1 cache and leaves a segment for each core.
 /// Longer segments read longer runs of the rows, which memory delivers faster.
@@ -170,20 +195,41 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
   if (has_threads) out.parallel(pieces);
 }
 
+/// Replaces the sum by sums of `lanes` interleaved terms. Returns them, with the lane as the last
+/// dimension.
+Tensor sum_by_lanes(const Schedule& s, const Tensor& sum, const IterVar& terms, int lanes,
+                    int neighbours) {
+  IterVar lane = s[sum].split(terms, lanes * neighbours).inner;
+  if (neighbours > 1) lane = s[sum].split(lane, neighbours).outer;
+  return s.rfactor(sum, lane, sum.ndim());
+}
+
 /// Multiplies one or a few vectors by rows of the matrix, a few rows at a time, with a partial sum
 /// for each lane.
 void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& target) {
-  constexpr int kMaxRowsAtOnce = 8, kSums = 24, kRowsOfATask = 64;
-  const std::size_t along = long_dimension(ProductExtents(request.core));
+  constexpr int kMaxRowsAtOnce = 8, kRowsOfATask = 64;
+  const ProductExtents extents(request.core);
+  const int most_sums = target.vector_registers.count >= 32 ? 28 : 12;
+  const std::size_t along = long_dimension(extents);
   const auto few_rows = static_cast<int>(*tir::constant_int(request.core.shape()[1 - along]));
-  const int rows_at_once = std::clamp(kSums / few_rows, 1, kMaxRowsAtOnce);
+  const std::int64_t all_rows =
+      (along == 0 ? extents.rows : extents.columns).value_or(kRowsOfATask);
+  const auto rows_at_once =
+      static_cast<int>(even_part(std::min<std::int64_t>(all_rows, kRowsOfATask),
+                                 std::clamp(most_sums / few_rows, 1, kMaxRowsAtOnce)));
   const int lanes = lanes_of(request.core.dtype(), target);
+  const int neighbours = neighbours_at_once(request.core);
   request.inline_between(s);
+  // The lanes of a sum are added in halves.
   const Stage sums = s[request.core];
-  const IterVar lane = sums.split(sums.op().reduce_axis(0), lanes).inner;
-  const Tensor by_lanes = s.rfactor(request.core, lane, 2);
+  std::vector<Tensor> parts{
+      sum_by_lanes(s, request.core, sums.op().reduce_axis(0), lanes, neighbours)};
+  for (int half = lanes / 2; half > 1; half /= 2)
+    parts.push_back(sum_by_lanes(s, request.core, sums.op().reduce_axis(0), half, 1));
+  sums.unroll(sums.op().reduce_axis(0));
   const Stage out = s[request.out];
-  auto [tasks, rows] = out.split(out.op().axis()[along], kRowsOfATask);
+  auto [tasks, rows] =
+      out.split(out.op().axis()[along], kRowsOfATask / rows_at_once * rows_at_once);
   auto [few, row] = out.split(rows, rows_at_once);
   const IterVar other = out.op().axis()[1 - along];
   if (request.is_mapped()) {
@@ -194,15 +240,25 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   }
   out.pragma(tasks, kPartitioned, 1).pragma(few, kPartitioned, 1);
   if (are_worth_threads(terms_of(request.core.op()))) out.parallel(tasks);
-  const Stage partial = s[by_lanes];
-  partial.compute_at(out, few).set_scope("local");
-  const std::vector<IterVar> axes = partial.op().axis();
-  const IterVar steps = partial.op().reduce_axis(0);
-  partial.reorder({steps, axes[1 - along], axes[along], axes[2]});
-  partial.unroll(axes[1 - along])
-      .unroll(axes[along])
-      .vectorize(axes[2])
-      .pragma(steps, kPartitioned, 1);
+  if (few_rows > 1 && !is_contiguous(request, 1 - along)) {
+    const Tensor& factor = request.core.op().inputs()[1 - along];
+    transpose_by_tiles(s, s.cache_read(factor, "global", {parts.front()}), lanes);
+  }
+  for (const Tensor& part : parts) {
+    const Stage stage = s[part];
+    stage.compute_at(out, few).set_scope("local");
+    const std::vector<IterVar> axes = stage.op().axis(), terms = stage.op().reduce_axis();
+    stage.unroll(axes[1 - along]).unroll(axes[along]).vectorize(axes[2]);
+    if (part.op().same_as(parts.front().op())) {
+      std::vector<IterVar> order{terms[0], axes[1 - along], axes[along]};
+      order.insert(order.end(), terms.begin() + 1, terms.end());
+      order.push_back(axes[2]);
+      stage.reorder(order).pragma(terms[0], kPartitioned, 1);
+      if (neighbours > 1) stage.unroll(terms[1]).pragma(terms[0], "dot_products", 1);
+    } else {
+      stage.reorder({terms[0], axes[1 - along], axes[along], axes[2]}).unroll(terms[0]);
+    }
+  }
 }
 
 // ---- a matrix by a matrix -----------------------------------------------------------------------
@@ -224,6 +280,9 @@ int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool
   constexpr std::int64_t kMin = 8, kMax = 32;
   if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
+  // A single panel reads A only once.
+  if (cores == 1 && extents.columns && *extents.columns <= tile.width())
+    return static_cast<int>(tiles);
   // A single band is distributed by panels of B.
   if (tiles <= 2 * kMin || stays_in_cache) return static_cast<int>(tiles);
   const std::int64_t longest = std::clamp(tiles / cores / kBandsOfACore, kMin, kMax);
@@ -241,6 +300,8 @@ class MatmulSchedule {
       : schedule_(s),
         request_(request),
         extents_(request.core),
+        lanes_(lanes_of(request.core.dtype(), target)),
+        has_masks_(target.vector_registers.count >= 32 && target.vector_registers.bits >= 512),
         neighbours_(has_own_b() && extents_.columns ? neighbours_at_once(request.core) : 1),
         has_threads_(are_worth_threads(terms_of(request.core.op()))),
         cores_(has_threads_ ? target.cores : 1),
@@ -254,9 +315,10 @@ class MatmulSchedule {
     const Tensor sums =
         request_.is_mapped() ? request_.core : schedule_.cache_write(request_.core, "local");
     if (request_.is_mapped()) schedule_[sums].set_scope("local");
-    const std::optional<Tensor> packed =
-        packs_b() ? std::optional(schedule_.cache_read(b_of(request_), "global", {sums}))
-                  : std::nullopt;
+    const bool is_packed = packs_b(), is_masked = !is_packed && masks_b();
+    std::optional<Tensor> copy;
+    if (is_packed || is_masked)
+      copy = schedule_.cache_read(b_of(request_), is_packed ? "global" : "local", {sums});
 
     const std::vector<IterVar> axes = out.op().axis();
     auto [io, jo, ii, ji] = out.tile(axes[axes.size() - 2], axes.back(), tile_.rows, tile_.width());
@@ -272,10 +334,10 @@ class MatmulSchedule {
     tile.compute_at(out, it);
     const std::vector<IterVar> own = tile.op().axis();
     const IterVar &row = own[own.size() - 2], &column = own.back();
-    if (packed) {
+    if (copy) {
       // The last panel is computed whole, with zeros for missing columns of B.
-      const std::vector<IterVar> of_b = packed->op().axis();
-      const Stage b = schedule_[*packed];
+      const std::vector<IterVar> of_b = copy->op().axis();
+      const Stage b = schedule_[*copy];
       const IterVar& column_of_b = of_b[of_b.size() - (is_transposed(request_.core, 1) ? 2 : 1)];
       b.round_up(column_of_b);
       tile.round_up(column);
@@ -287,14 +349,20 @@ class MatmulSchedule {
     }
     if (neighbours_ > 1) {
       if (is_transposed(request_.core, 0)) turn_a_around(sums, out);
-      lay_out_in_groups(*packed, out, jo);
+      lay_out_in_groups(*copy, out, jo);
       constexpr int kSteps = 4;
       keep_dot_products_in_registers(tile, row, column, tile_.lanes, kSteps);
       return;
     }
-    keep_in_registers(tile, reduce_by_steps(tile, steps_at_once(extents_.depth)), row, column,
-                      tile_.lanes);
-    if (packed) lay_out_b(*packed, out, jo);
+    const std::vector<IterVar> reduction = reduce_by_steps(tile, steps_at_once(extents_.depth));
+    keep_in_registers(tile, reduction, row, column, tile_.lanes);
+    if (is_packed) lay_out_b(*copy, out, jo);
+    if (is_masked) {
+      const Stage b = schedule_[*copy];
+      b.compute_at(tile, reduction.back());
+      auto [of_row, in_vector] = b.split(copy->op().axis().back(), tile_.lanes);
+      b.unroll(of_row).vectorize(in_vector);
+    }
   }
 
  private:
@@ -304,7 +372,7 @@ class MatmulSchedule {
 
   ProductTile pick_tile(const TargetFacts& target) const {
     if (neighbours_ > 1) return tile_of_neighbours(request_.core, target);
-    const ProductTile tile = product_tile(extents_, request_.core.dtype(), target);
+    const ProductTile tile = product_tile(request_.core, target);
     return is_batched() || !a_stays_in_cache_ ? tile : shared_out(tile, extents_, cores_);
   }
 
@@ -328,16 +396,30 @@ class MatmulSchedule {
     constexpr int kFew = 3;
     const std::int64_t rows = extents_.rows.value_or(4 * tile_.rows);
     if (is_transposed(request_.core, 1)) return rows > kFew;
-    // A tail is computed in vectors of fewer lanes, one for each bit of its length.
-    const auto tail = static_cast<std::uint64_t>(*extents_.columns % tile_.lanes);
-    if (std::popcount(tail) > 1) return rows > tile_.rows;
+    if (has_split_tail()) return rows > (masks_b() ? 2 : 1) * tile_.rows;
     return rows > 2 * tile_.rows && *extents_.columns * b_of(request_).dtype().bytes() > kNear;
+  }
+
+  /// Whether the tail of columns would be computed in several vectors of fewer lanes, one for each
+  /// bit of its length.
+  bool has_split_tail() const {
+    return std::popcount(static_cast<std::uint64_t>(*extents_.columns % tile_.lanes)) > 1;
+  }
+
+  /// Whether the vectors of B's rows are loaded with masks, so that the last panel is computed
+  /// whole. Its vectors must all have columns.
+  bool masks_b() const {
+    return has_masks_ && has_own_b() && !is_transposed(request_.core, 1) &&
+           extents_.columns.value_or(0) > 0 && has_split_tail() &&
+           parts_of(*extents_.columns, tile_.width()) * tile_.width() - *extents_.columns <
+               tile_.lanes;
   }
 
   void lay_out_b(const Tensor& packed, const Stage& out, const IterVar& jo) const {
     const Stage stage = schedule_[packed];
     if (is_transposed(request_.core, 1)) {
-      const IterVar panels = lay_out_turned_panels(schedule_, packed, tile_.width(), tile_.lanes);
+      const IterVar panels = lay_out_turned_panels(schedule_, packed, tile_.width(),
+                                                   std::min(lanes_, 2 * tile_.width()));
       stage.pragma(panels, kPartitioned, 1);
       return place(stage, panels, out, jo);
     }
@@ -360,14 +442,10 @@ class MatmulSchedule {
 
   /// Stores adjacent elements of A's rows contiguously.
   void turn_a_around(const Tensor& sums, const Stage& out) const {
-    const Stage turned =
-        schedule_[schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums})];
-    const std::vector<IterVar> loops = turned.transform_layout([](std::span<const Var> at) {
-      std::vector<Expr> result(at.begin(), at.end());
-      std::swap(result.back(), result[result.size() - 2]);
-      return result;
-    });
-    place(turned, loops[loops.size() - 2], out, std::nullopt);
+    const Tensor turned =
+        schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums});
+    const IterVar rows = transpose_by_tiles(schedule_, turned, lanes_);
+    place(schedule_[turned], rows, out, std::nullopt);
   }
 
   /// Places the packed factor: at the panel where it is read, if no other band reads it again; at
@@ -385,6 +463,10 @@ class MatmulSchedule {
   const Schedule& schedule_;
   const Request& request_;
   const ProductExtents extents_;
+  /// The lanes of a full vector of sums.
+  const int lanes_;
+  /// Whether loads of partial vectors take one instruction.
+  const bool has_masks_;
   /// The number of adjacent elements that one instruction multiplies.
   const int neighbours_;
   const bool has_threads_;
@@ -395,34 +477,39 @@ class MatmulSchedule {
   const int tiles_of_a_band_;
 };
 
-constexpr std::int64_t kFewRows = 16;
-
-/// Whether the product has few rows and B is a separate matrix of the result's type.
-bool has_few_rows(const Request& request, const ProductExtents& extents) {
+/// Whether the product has few rows or few columns and two factors.
+bool has_few(const Request& request, const ProductExtents& extents) {
   if (!extents.rows || !extents.columns || !extents.depth) return false;
-  if (*extents.rows < 1 || *extents.rows > kFewRows || *extents.columns < 1) return false;
-  const std::vector<Tensor> factors = request.core.op().inputs();
-  return factors.size() == 2 && factors.back().dtype() == request.core.dtype();
+  if (request.core.op().inputs().size() != 2 || *extents.rows < 1 || *extents.columns < 1)
+    return false;
+  return (long_dimension(extents) == 0 ? *extents.columns : *extents.rows) <= kFewRows;
 }
 
-/// Whether both factors have their reductions along rows, which are so long that adding the lanes
-/// of each sum costs less than packing B.
+/// Whether both factors have few rows or columns whose reductions are so long that adding the
+/// lanes of each sum costs less than a tile, which packs B and has as few columns as B.
 bool has_few_long_dots(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
-  constexpr std::int64_t kVectors = 8;
-  return has_few_rows(request, extents) && is_transposed(request.core, 1) &&
-         !is_transposed(request.core, 0) && extents.columns != 1 &&
-         *extents.depth >= kVectors * lanes_of(request.core.dtype(), target);
+  constexpr std::int64_t kVectors = 4;
+  const std::size_t large = long_dimension(extents);
+  if (!has_few(request, extents) || !is_contiguous(request, large)) return false;
+  const std::int64_t vectors = *extents.depth / lanes_of(request.core.dtype(), target);
+  if (large == 1) return vectors >= kVectors * neighbours_at_once(request.core);
+  // A tile of few columns computes two terms of a row at a time.
+  return *extents.columns * (vectors + kVectors) < *extents.depth / 2;
 }
 
-/// Whether B is read from memory for so few rows of A that reading it takes longer than
-/// multiplying.
+/// Whether the large factor is read by rows of the result for so few rows or columns that this
+/// takes longer than multiplying.
 bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
                        const TargetFacts& target) {
-  constexpr std::int64_t kCaches = 16;
-  return has_few_rows(request, extents) && !is_transposed(request.core, 1) &&
-         *extents.columns * *extents.depth * request.core.dtype().bytes() >
-             kCaches * target.caches.l2;
+  constexpr std::int64_t kTermsOfAColumn = 4;
+  constexpr std::int64_t kCaches = 10;
+  const std::size_t large = long_dimension(extents);
+  if (!has_few(request, extents) || is_contiguous(request, large)) return false;
+  const DataType type = request.core.dtype();
+  if (request.core.op().inputs()[large].dtype() != type) return false;
+  if (large == 0) return *extents.depth >= kTermsOfAColumn * *extents.columns;
+  return *extents.columns * *extents.depth * type.bytes() > kCaches * target.caches.l2;
 }
 
 }  // namespace
@@ -431,14 +518,13 @@ void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts
   const ProductExtents extents(request.core);
   const bool is_batched = request.core.shape().size() == 3;
   if (is_batched) return MatmulSchedule(s, request, target).arrange();
-  if (has_few_long_dots(request, extents, target)) return arrange_dots(s, request, target);
-  if (is_stream_of_rows(request, extents, target)) return arrange_sums_of_rows(s, request, target);
-  if (extents.rows != 1 && extents.columns != 1)
-    return MatmulSchedule(s, request, target).arrange();
-  const bool is_row = extents.rows == 1;
-  const bool is_dot = is_row == is_transposed(request.core, is_row ? 1 : 0);
-  if (is_dot) return arrange_dots(s, request, target);
-  arrange_sums_of_rows(s, request, target);
+  const bool is_vector = extents.rows == 1 || extents.columns == 1;
+  if (has_few_long_dots(request, extents, target) ||
+      (is_vector && is_contiguous(request, long_dimension(extents))))
+    return arrange_dots(s, request, target);
+  if (is_vector || is_stream_of_rows(request, extents, target))
+    return arrange_sums_of_rows(s, request, target);
+  MatmulSchedule(s, request, target).arrange();
 }
 
 Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
