@@ -65,6 +65,25 @@ TEST(CpuRows, Norms) {
   EXPECT_EQ(checked(cpu::schedule_rows, C, {A, Gamma, C}), "");
 }
 
+TEST(CpuRows, SumsOfFewTerms) {
+  for (const DataType type : {Float(32), Float(16), Float(64), Int(8)})
+    for (int columns = 7; columns <= 31; columns += type.bits == 32 ? 1 : 3) {
+      const Tensor A = te::placeholder({5, columns}, "A", type), B = sum(A, {1});
+      EXPECT_EQ(checked(cpu::schedule_rows, B, {A, B}), "") << type.str() << ", " << columns;
+    }
+}
+
+TEST(CpuRows, AreSharedOutByTheTermsOfAllTheirStages) {
+  const auto has_threads = [](const Tensor& out, const std::vector<LowerArgument>& args) {
+    const te::Schedule s =
+        chosen(out, Target("llvm -num-cores=2").facts(), SourceLocation::current());
+    return tir::print_module(lower(s, args)).find("parallel") != std::string::npos;
+  };
+  const Tensor A = te::placeholder({31, 4096}, "A"), soft = softmax(A), sums = sum(A, {1});
+  EXPECT_TRUE(has_threads(soft, {A, soft}));
+  EXPECT_FALSE(has_threads(sums, {A, sums}));
+}
+
 TEST(CpuRows, ReciprocalsAreThoseOfSoftmaxOnly) {
   const auto allows_reciprocals = [](const Tensor& out, const std::vector<LowerArgument>& args) {
     const te::Schedule s = chosen(out, Target("llvm").facts(), SourceLocation::current());
@@ -121,6 +140,14 @@ TEST(CpuReductions, OfAnyDimensions) {
 TEST(CpuReductions, OfFewColumnsAndManyRowsAreSharedOut) {
   const Tensor A = te::placeholder({40003, 7}, "A"), B = sum(A, {0});
   EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "");
+}
+
+TEST(CpuReductions, OfAFewRowsOfAnyLength) {
+  for (const int rows : {1, 3, 8, 9})
+    for (const int columns : {5, 64, 201}) {
+      const Tensor A = te::placeholder({rows, columns}, "A"), B = sum(A, {0});
+      EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "") << rows << " x " << columns;
+    }
 }
 
 TEST(CpuReductions, OfMapsAndOfOtherTypes) {
