@@ -328,5 +328,51 @@ def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
   EXPECT_TRUE(contains(sentence, "may depend on block `B`")) << sentence;
 }
 
+const char* const kConditionOnABlock = R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
+    B = T.alloc_buffer([8], dtype="float32")
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in T.serial(8):
+        if B[7 - i] > T.float32(0):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = A[vi] + T.float32(1)
+)";
+
+TEST(Branches, KeepTheBlockThatTheirConditionReads) {
+  Scheduled s(kConditionOnABlock);
+  for (const std::string& sentence :
+       {refusal([&] { s->compute_inline(s.block("B")); }),
+        refusal([&] { s->compute_at(s.block("B"), s.loop("C", 0)); })})
+    EXPECT_TRUE(contains(sentence, "is outside of blocks")) << sentence;
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Branches, LetNoTasksShareWhatTheirConditionReads) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"], D: T.Buffer[8, "float32"]) -> None:
+    B = T.alloc_buffer([1], dtype="float32")
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[0] = A[vi]
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = B[0]
+    for i in T.serial(8):
+        if B[0] > T.float32(0):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = A[vi] + T.float32(1)
+)");
+  const std::string sentence = refusal([&] { s->parallel(s.loop("B", 0)); });
+  EXPECT_TRUE(contains(sentence, "its iterations would race")) << sentence;
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -62,12 +62,13 @@ void check(const Move& move) {
   require_own_domains(move.caller, program, move.block, program.common(move.block, move.loop));
   require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
   if (move.own().init) require_begun(move.caller, program, move.block);
-  if (move.is_producer())
-    for (const BufferRegion& write : move.own().writes)
-      if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
-        refuse(move.caller, move.what() + " writes `" + write.buffer->name + "`, an output of " +
-                                describe(program, *program.scope(move.block)) +
-                                ": all of it is needed, not only what the loop's blocks read");
+  if (!move.is_producer()) return;
+  require_read_by_blocks(move.caller, program, move.block);
+  for (const BufferRegion& write : move.own().writes)
+    if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
+      refuse(move.caller, move.what() + " writes `" + write.buffer->name + "`, an output of " +
+                              describe(program, *program.scope(move.block)) +
+                              ": all of it is needed, not only what the loop's blocks read");
 }
 
 /// The producers or consumers of the moved block, and its position in the loop's body.
