@@ -173,20 +173,6 @@ TEST(CpuMaps, ChainsOfMaps) {
   EXPECT_EQ(checked(cpu::schedule_elementwise, rows, {A, R, rows}), "");
 }
 
-TEST(CpuMaps, ResultsLargerThanTheCachesPassByThem) {
-  const Tensor A = te::placeholder({70, 1000}, "A"), B = relu(A);
-  TargetFacts target = Target("llvm").facts();
-  target.caches.l2 = 4096;
-  const te::Schedule s = cpu::schedule_elementwise(B, target);
-  const std::string code = build(s, {A, B}, Target("llvm")).get_source("ll");
-  EXPECT_NE(code.find("!nontemporal"), std::string::npos);
-  EXPECT_EQ(testing::compare_with_default(s, {A, B}, {.compile_c = false}), "");
-  // Results that fit in the caches are stored without nontemporal hints.
-  const te::Schedule near = cpu::schedule_elementwise(B, Target("llvm").facts());
-  EXPECT_EQ(build(near, {A, B}, Target("llvm")).get_source("ll").find("!nontemporal"),
-            std::string::npos);
-}
-
 TEST(CpuMaps, Transpositions) {
   const Tensor A = te::placeholder({3, 35, 50}, "A");
   for (const std::vector<int>& axes :

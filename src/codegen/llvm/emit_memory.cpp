@@ -122,6 +122,9 @@ llvm::Constant* FunctionEmitter::mask_of_tail(llvm::Value* address, DataType ele
   if (!module_.traits().lane_masks || tail == 0 || std::has_single_bit(tail)) return nullptr;
   // Masked accesses would prevent that memory with constant indices becomes registers.
   if (llvm::isa<llvm::AllocaInst>(address->stripInBoundsConstantOffsets())) return nullptr;
+  // An accumulation is read again soon, and processors do not forward masked stores to loads.
+  if (accumulated_ && llvm::getUnderlyingObject(address) == llvm::getUnderlyingObject(accumulated_))
+    return nullptr;
   std::vector<llvm::Constant*> mask(std::bit_ceil(static_cast<unsigned>(count)),
                                     builder_.getFalse());
   std::fill_n(mask.begin(), count, builder_.getTrue());

@@ -260,6 +260,8 @@ class FunctionEmitter {
   /// Set inside a persistent parallel region.
   std::optional<Task> task_;
   bool streams_stores_ = false;
+  /// The memory that the current store both reads and writes; null if there is none.
+  llvm::Value* accumulated_ = nullptr;
 };
 
 }  // namespace tenon::codegen

@@ -64,6 +64,9 @@ struct Columns {
 /// loaded once for all of them.
 struct WindowTile {
   int rows, lanes;
+  /// Whether the columns of the window are the outermost loop, so that the image rows of a column
+  /// stay in registers. Short windows of wide images are faster by rows.
+  bool is_by_columns = true;
 };
 
 WindowTile window_tile(const Tensor& windows, const Columns& columns, const TargetFacts& target) {
@@ -74,12 +77,12 @@ WindowTile window_tile(const Tensor& windows, const Columns& columns, const Targ
   WindowTile tile{has_gaps ? kRows / 2 : kRows, has_gaps ? std::max(all / 2, kMinLanes) : all};
   const std::optional<std::int64_t> height = tir::constant_int(windows.shape()[2]),
                                     width = tir::constant_int(windows.shape()[3]);
+  // Rows of tall windows share more image rows.
+  const bool is_tall = count_of({reduced_extents(windows.op()).front()}).value_or(0) > kRows;
+  tile.is_by_columns = is_tall || has_gaps || width.value_or(all + 1) <= all;
   if (height) {
-    // Rows of tall windows share more image rows.
-    const bool is_tall =
-        count_of({reduced_extents(windows.op()).front()}).value_or(0) > kRows && !has_gaps;
     tile.rows = static_cast<int>(even_part(*height, tile.rows));
-    for (int rows = is_tall ? kMaxRows : 0; rows > tile.rows; --rows)
+    for (int rows = is_tall && !has_gaps ? kMaxRows : 0; rows > tile.rows; --rows)
       if (*height % rows == 0) tile.rows = rows;
   }
   if (width && target.vector_registers.bits >= kBitsWithMasks) {
@@ -130,11 +133,12 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   stage.unroll(row).vectorize(lane).pragma(tiles, kPartitioned, 1).pragma(vectors, kPartitioned, 1);
   if (is_worth_threads(count_of(request.core.shape()))) stage.parallel(channels);
 
-  // Columns of the window are outermost: each image row is loaded once for all rows of the tile.
   const Stage tiled = s[sums];
   tiled.compute_at(stage, vectors);
-  const std::vector<IterVar> own = tiled.op().axis(), of_window = tiled.op().reduce_axis();
-  keep_in_registers(tiled, {of_window[1], of_window[0]}, own[2], own[3], tile.lanes);
+  const std::vector<IterVar> own = tiled.op().axis();
+  std::vector<IterVar> window = tiled.op().reduce_axis();
+  if (tile.is_by_columns) std::reverse(window.begin(), window.end());
+  keep_in_registers(tiled, window, own[2], own[3], tile.lanes);
   unroll_window(tiled);
 
   // Pads or copies one channel at a time, which stays in the L1 cache until it has been read.
