@@ -313,7 +313,7 @@ class CallCheck {
   void check_apart(const DLTensor& tensor) const {
     const auto shape = shape_of(tensor), strides = strides_of(tensor);
     if (elements_are_apart(shape, strides)) return;
-    refuse("it is written, so its elements must lie apart; strides " + to_text(strides) +
+    refuse("it is written, so its elements must not overlap; strides " + to_text(strides) +
            " of shape " + to_text(shape) + " let them overlap");
   }
 
@@ -343,7 +343,7 @@ class CallCheck {
       if (spec.access == Access::Read && earlier->access == Access::Read) continue;
       if (overlap(memory_[param_], memory_[other]))
         refuse(
-            "expected memory apart from that of " + name_of_argument(other) + ", because `" +
+            "expected memory disjoint from that of " + name_of_argument(other) + ", because `" +
             params_[spec.access == Access::Read ? other : param_].name +
             "` is written; got memory that overlaps it (to compute in place, build with one buffer "
             "for both tensors: option `binds`)");

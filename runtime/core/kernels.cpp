@@ -24,8 +24,8 @@ class KernelsOfModule {
 
   const KernelSpec& spec(std::int32_t kernel) const {
     if (kernel < 0 || static_cast<std::size_t>(kernel) >= specs_.size())
-      throw RuntimeError("there is no kernel number " + std::to_string(kernel) +
-                         " in a module of " + std::to_string(specs_.size()));
+      throw RuntimeError("kernel " + std::to_string(kernel) + " does not exist in a module of " +
+                         std::to_string(specs_.size()));
     return specs_[static_cast<std::size_t>(kernel)];
   }
 

@@ -17,7 +17,7 @@ class LibraryModule : public ModuleImpl {
     const auto* manifest = static_cast<const char*>(library_.find("tenon_module_manifest"));
     if (manifest == nullptr)
       throw RuntimeError(path.string() +
-                         " is no module of Tenon: it has no `tenon_module_manifest`");
+                         " is not a module of Tenon: it has no `tenon_module_manifest`");
     functions_ = parse_manifest(manifest);
     refuse_foreign_code();
     kernels_ = static_cast<TenonKernels* const*>(library_.find("tenon_module_kernels"));

@@ -63,8 +63,7 @@ std::unique_ptr<LoadedKernels> DeviceApi::load_kernels(int, const KernelImage&) 
 
 std::unique_ptr<DeviceStream> DeviceApi::make_stream(int) {
   throw RuntimeError(
-      "streams are there on GPUs and the like; what is called on this kind of device is done when "
-      "the call returns");
+      "this kind of device has no streams; a call on it is complete when it returns");
 }
 
 namespace {

@@ -111,7 +111,7 @@ Stream stream_of(void* handle) {
   const std::lock_guard lock(handles().mutex);
   const auto found = handles().streams.find(handle);
   if (found == handles().streams.end())
-    throw RuntimeError("there is no such stream; it was freed, or never made");
+    throw RuntimeError("the stream does not exist; it was freed or never created");
   return found->second;
 }
 

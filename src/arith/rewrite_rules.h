@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arith/rewrite_step.h"
-#include "arith/rules/matcher.h"
+#include "arith/rules/tables.h"
 
 namespace tenon::arith {
 

@@ -35,7 +35,7 @@ Choice choose_compiler(const CTarget& target, const CImportOptions& options) {
       if (const CCompiler clang(name); clang.is_clang()) return {clang, true};
   if (!target.is_foreign) return {CCompiler(""), false};
   throw TargetError("imported C source is compiled for `" + target.triple +
-                    "` by clang, and there is none; install one (Debian: clang), or import " +
+                    "` by clang, which is not installed; install it (Debian: clang), or import " +
                     "LLVM IR or an object of that machine");
 }
 

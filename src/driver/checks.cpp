@@ -51,13 +51,13 @@ void refuse_races(const te::StageGraph& graph) {
       if (!attributes->thread || !attributes->thread->axis.thread()) continue;
       for (const auto& [other, first] : bound)
         if (te::is_same_thread(other, attributes->thread->axis))
-          refuse(
-              stage, axis,
-              "is bound to " + attributes->thread->axis.thread()->str() + ", and so is axis `" +
-                  first.name() +
-                  "`: only their diagonal would be computed; fuse the axes, or bind one to another thread "
-                  "axis",
-              attributes->thread->where);
+          refuse(stage, axis,
+                 "is bound to " + attributes->thread->axis.thread()->str() + ", and so is axis `" +
+                     first.name() +
+                     "`: only their diagonal would be computed; fuse the axes, or bind one to "
+                     "another thread "
+                     "axis",
+                 attributes->thread->where);
       bound.emplace_back(attributes->thread->axis, axis);
     }
   }
@@ -140,10 +140,10 @@ void check_parameters(const PrimFunc& func, const std::string& what) {
     const auto places = std::count_if(func.params.begin(), func.params.end(),
                                       [&](const Var& param) { return param.same_as(array.param); });
     if (places == 0)
-      throw LowerError(text + " stands for `" + array.param.name() + "`, which is no parameter");
+      throw LowerError(text + " belongs to `" + array.param.name() + "`, which is not a parameter");
     if (func.buffer_of(array.param) != &array)
       throw LowerError(text + ": parameter `" + array.param.name() +
-                       "` stands for another array as well");
+                       "` belongs to another array too");
     if (!array.param.dtype().is_handle())
       throw LowerError(text + ": parameter `" + array.param.name() + "` must be a handle, is " +
                        array.param.dtype().str());

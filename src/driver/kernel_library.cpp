@@ -52,7 +52,7 @@ std::pair<std::vector<TargetedModule>, std::vector<std::string>> make_variants(
         if (!codegen::is_c_name(name) || name == options.name)
           throw LowerError(
               "the kernel library `" + options.name + "` cannot have a function `" + name +
-              "`: " + (name == options.name ? "that is its own name" : "that is no name of C"));
+              "`: " + (name == options.name ? "that is its own name" : "that is not a C name"));
         tir::PrimFunc own = func;
         own.attrs.global_symbol = prefix + name;
         if (!renamed.functions.emplace(own.attrs.global_symbol, own).second)

@@ -313,7 +313,8 @@ std::ostream& operator<<(std::ostream& out, const Profile& profile) {
                number("%.4g", function.elapsed * 1e3), "-", "-", "-", "-", ""});
   }
   table.print(out);
-  out << "temporaries: " << profile.peak_workspace << " bytes at once, beside those on the stack\n";
+  out << "temporaries: " << profile.peak_workspace
+      << " bytes at the peak, in addition to those on the stack\n";
   return out;
 }
 

@@ -68,7 +68,8 @@ Classified classify_half(const Program& program, int n, const std::vector<int>& 
                      mentions(second.reads, buffer) && first.writes.size() == second.writes.size();
   if (!fills) return reason(shared);
   if (const std::optional<std::string> iter = reduced_index(second))
-    return reason("its iterator `" + *iter + "` reduces and is in an index of what it writes");
+    return reason("its iterator `" + *iter +
+                  "` is a reduction and is used in an index of its output");
   return {is_first ? BlockClass::ReductionInit : BlockClass::ReductionUpdate, {}};
 }
 
@@ -87,7 +88,7 @@ Classified classify(const Program& program, int n) {
   if (!program.scope(n)) return reason("it is the root of the function");
   for (const IterVar& iter : block.iters)
     if (iter.kind() != IterKind::DataParallel && iter.kind() != IterKind::Reduce)
-      return reason("its iterator `" + iter.name() + "` is neither spatial nor reduces");
+      return reason("its iterator `" + iter.name() + "` is neither spatial nor a reduction");
   for (const Buffer& buffer : buffers_of(block.writes)) {
     const std::vector<int> others = other_writers(program, n, buffer);
     if (!others.empty()) return classify_half(program, n, others, buffer);
@@ -98,7 +99,8 @@ Classified classify(const Program& program, int n) {
     return {BlockClass::Complete, {}};
   }
   if (const std::optional<std::string> iter = reduced_index(block))
-    return reason("its iterator `" + *iter + "` reduces and is in an index of what it writes");
+    return reason("its iterator `" + *iter +
+                  "` is a reduction and is used in an index of its output");
   return {BlockClass::Reduction, {}};
 }
 

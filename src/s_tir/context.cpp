@@ -95,10 +95,8 @@ std::optional<Expr> condition_below(const Program& program, int n, int top) {
   const std::optional<std::vector<Expr>> branches = branches_below(program, n, top);
   if (!branches) return std::nullopt;
   Expr result = program.realize(n).predicate;
-  for (const Expr& branch : *branches) {
-    if (effect_of(branch) != Effect::Pure) return std::nullopt;
-    result = both(result, branch);
-  }
+  for (const Expr& branch : *branches) result = both(result, branch);
+  if (effect_of(result) != Effect::Pure) return std::nullopt;
   return result;
 }
 

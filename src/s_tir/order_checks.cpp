@@ -388,8 +388,8 @@ void require_free_order(const Program& program, int block, const Caller& caller,
   if (adds && !is_commutative_reduction(program, block) && !reduces_in_order(program, block))
     refuse(caller,
            step + ": block `" + program.block(block).name +
-               "` is no sum, product, minimum or maximum, and no reducer is registered that "
-               "it uses, so that its result depends on the order of its instances");
+               "` is not a sum, product, minimum or maximum and uses no registered reducer, so its "
+               "result depends on the order of its instances");
 }
 
 // ---- iterations of loops ------------------------------------------------------------------------

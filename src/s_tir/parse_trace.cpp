@@ -27,7 +27,7 @@ TraceValue number_value(const Token& token, const std::string& sign) {
   if (const auto result = std::from_chars(begin, end, value);
       result.ec == std::errc() && result.ptr == end)
     return {value};
-  syntax_error(token, "`" + text + "` is no number");
+  syntax_error(token, "`" + text + "` is not a number");
 }
 
 class TextReader {

@@ -77,7 +77,7 @@ std::vector<int> Step::loops(const std::vector<LoopRV>& rvs, std::string& functi
 
 std::int64_t Step::number(ExprRV rv) const {
   const auto* value = std::get_if<std::int64_t>(&meaning(rv));
-  if (!value) refuse(caller_, "`" + rv_name(rv) + "` is no number");
+  if (!value) refuse(caller_, "`" + rv_name(rv) + "` is not a number");
   return *value;
 }
 

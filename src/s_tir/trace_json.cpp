@@ -171,7 +171,7 @@ class JsonReader {
       error("a decision must be the position of a step and the sampled value");
     const auto position = json[0].get<std::int64_t>();
     if (position < 0 || position >= static_cast<std::int64_t>(result_.steps.size()))
-      error("there is no step " + std::to_string(position) + " to take a decision");
+      error("a decision is for step " + std::to_string(position) + ", which does not exist");
     result_.steps[static_cast<std::size_t>(position)].decision = value(json[1], false);
   }
 };

@@ -350,8 +350,8 @@ class Application {
     check_form(func);
     for (const Var& param : func.params) params_.push_back(array_of(func, param).declared);
     if (params_.size() <= inputs.size())
-      fail("the function has " + std::to_string(params_.size()) + " parameters, the inputs are " +
-           std::to_string(inputs.size()) + " and leave none as an output");
+      fail("the function has " + std::to_string(params_.size()) + " parameters for " +
+           std::to_string(inputs.size()) + " inputs, so none is an output");
     for (std::size_t n = 0; n < inputs.size(); ++n) check_kind(n);
     // Extents that are single variables determine values. Other extents are compared afterwards.
     for (std::size_t n = 0; n < inputs.size(); ++n) bind_sizes(n);
@@ -483,7 +483,7 @@ class Application {
   Expr size_of_output(std::size_t n, std::size_t d) const {
     const Expr& formal = params_[n]->shape[d];
     if (const std::optional<Var> open = open_variable(formal))
-      fail("the inputs leave open what `" + open->name() + "` is in the shape of output `" +
+      fail("the inputs do not determine `" + open->name() + "`, which is in the shape of output `" +
            params_[n].name() + "`");
     return arith::simplify(substitute_folding(formal, values_));
   }

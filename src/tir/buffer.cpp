@@ -74,7 +74,7 @@ class Declaration {
       return fault;
     const auto offset = constant_int(*options_.elem_offset);
     if (offset && options_.offset_factor > 0 && *offset % options_.offset_factor != 0)
-      return "elem_offset " + std::to_string(*offset) + " is no multiple of the offset factor " +
+      return "elem_offset " + std::to_string(*offset) + " is not a multiple of the offset factor " +
              std::to_string(options_.offset_factor);
     return "";
   }

@@ -162,16 +162,16 @@ Value ExprParser::number(const Token& first, bool is_negative) {
   const bool is_whole = digits.find_first_of(".e") == std::string::npos;
   if (type ? type->is_floating() : !is_whole) {
     double value = 0;
-    if (!reads(digits, value)) refuse("` is no number that can be had");
+    if (!reads(digits, value)) refuse("` is not a representable number");
     return {make_float(type.value_or(Float(32)), value), !is_tvm_, value};
   }
   std::int64_t value = 0;
   std::uint64_t large = 0;
   const bool is_small = reads(digits, value);
   if (!is_small && !reads(digits, large))
-    refuse(!is_whole     ? "` is no number that can be had"
-           : is_negative ? "` is less than 64 bits hold"
-                         : "` is more than 64 bits hold");
+    refuse(!is_whole     ? "` is not a representable number"
+           : is_negative ? "` is below the minimum of int64"
+                         : "` is above the maximum of uint64");
   if (!type) type = is_tvm_ || fits(value, Int(32)) ? Int(32) : Int(64);
   if (!is_small && !is_tvm_) type = UInt(64);
   if (is_small ? !fits(value, *type) : *type != UInt(64)) refuse("` does not fit " + type->str());
@@ -292,7 +292,7 @@ Value ExprParser::conversion(const Token& token, DataType type) {
       syntax_error(token, "`" + token.text + "` of a text, which only floating types have");
     const bool is_nan = text->value == "nan";
     if (!is_nan && text->value != "inf" && text->value != "-inf")
-      syntax_error(token, "\"" + text->value + "\" is no number");
+      syntax_error(token, "\"" + text->value + "\" is not a number");
     const double inf = std::numeric_limits<double>::infinity();
     return {make_float(type, is_nan ? std::nan("") : text->value == "inf" ? inf : -inf)};
   }
@@ -373,8 +373,9 @@ Value ExprParser::function(const Token& token) {
     return {at_token(token, [&] { return make_not(operand.e); })};
   }
   if (!token.text.starts_with(prefix) || token.text.size() == prefix.size())
-    syntax_error(token, "`" + token.text + "` is no function; those of " +
-                            (is_tvm_ ? "calls begin with `@tir.`" : "scripts begin with `T.`"));
+    syntax_error(token,
+                 "`" + token.text + "` is not a function; functions " +
+                     std::string(is_tvm_ ? "begin with `@tir.`" : "of scripts begin with `T.`"));
   const std::string name = token.text.substr(prefix.size());
   if (auto result = special_function(token, name)) return *result;
   std::optional<DataType> type;
@@ -436,7 +437,7 @@ Value ExprParser::call(const Token& token, const std::string& name, std::vector<
     return {make_call(args[0].e.dtype(), Intrin::fabs, {args[0].e})};
   const std::optional<Intrin> intrin = find_intrin(name);
   if (!intrin)
-    syntax_error(token, "`" + token.text + "` is no function" + (is_tvm_ ? "" : " of scripts"));
+    syntax_error(token, "`" + token.text + "` is not a function" + (is_tvm_ ? "" : " of scripts"));
   std::vector<Expr> list;
   for (const Value& arg : args) list.push_back(arg.e);
   const DataType type = list.empty() ? Int(32) : list.front().dtype();

@@ -13,7 +13,7 @@ std::string no_such_scope(std::string_view text) {
     names.push_back(to_string(static_cast<StorageScope>(n)));
   std::string known;
   for (const std::string_view name : names) known.append(known.empty() ? "" : ", ").append(name);
-  return "`" + std::string(text) + "` is no storage scope; the scopes are " + known +
+  return "`" + std::string(text) + "` is not a storage scope; the scopes are " + known +
          did_you_mean(text, names);
 }
 

@@ -130,18 +130,18 @@ Expr make_const(DataType type, const IntegerLiteral& value, SourceLocation where
 Expr min_value(DataType type, SourceLocation where) {
   if (type.is_floating()) return make_float(type, -greatest(type));
   if (type.is_integral()) return make_int(type, integer_min(type));
-  throw TypeError("there is no minimum value of " + type.str(), where);
+  throw TypeError("type " + type.str() + " has no minimum value", where);
 }
 
 Expr max_value(DataType type, SourceLocation where) {
   if (type.is_floating()) return make_float(type, greatest(type));
   // The maximum of uint64 has the bit pattern of -1.
   if (type.is_integral()) return make_int(type, integer_max(type).value_or(-1));
-  throw TypeError("there is no maximum value of " + type.str(), where);
+  throw TypeError("type " + type.str() + " has no maximum value", where);
 }
 
 Expr infinity(DataType type, SourceLocation where) {
-  if (!type.is_floating()) throw TypeError("there is no infinity of " + type.str(), where);
+  if (!type.is_floating()) throw TypeError("type " + type.str() + " has no infinity", where);
   return make_float(type, std::numeric_limits<double>::infinity());
 }
 

@@ -87,7 +87,7 @@ class Lexer {
     for (; depth < depths_.back(); depths_.pop_back()) add(Token::Kind::Dedent);
     if (depth != depths_.back())
       syntax_error(add(Token::Kind::Name),
-                   "this line is as deep as none of the lines around it are");
+                   "the indentation of this line matches no enclosing block");
   }
 
   void token() {

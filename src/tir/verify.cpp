@@ -161,9 +161,9 @@ class Verifier {
         [&](const Call& n) {
           for (std::size_t k = 0; k < n.args.size(); ++k)
             if (is_place(n, k) && !n.args[k].as<Load>())
-              report("argument " + std::to_string(k) +
-                         ", a place in memory, is no element of a buffer",
-                     e);
+              report(
+                  "argument " + std::to_string(k) + ", an address, is not an element of a buffer",
+                  e);
           children(e);
         });
   }
@@ -341,9 +341,9 @@ class Verifier {
     const IterVar* axis = std::get_if<IterVar>(&n.subject);
     const bool is_launch = n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread;
     const bool binds = is_launch && axis;
-    if (is_launch && !axis) report("threads run for something that is no axis", s);
+    if (is_launch && !axis) report("a thread launch has no axis", s);
     if (n.kind == AttrKind::RollingBufferScope && !std::holds_alternative<Buffer>(n.subject))
-      report("a rolling buffer's scope is about something that is no buffer", s);
+      report("a rolling-buffer mark has no buffer", s);
     // A thread axis may be entered several times in a kernel; it denotes the same threads.
     const bool is_new = binds && in_scope_.insert(&axis->var().node());
     stmt(n.body);

@@ -67,5 +67,27 @@ def main(A: T.Buffer[(4, 8), "float32"], D: T.Buffer[(4, 8), "float32"]) -> None
 )"));
 }
 
+// src/codegen/llvm/llvm_faults.md: SROA.
+TEST(ReversedStores, FillAnArrayThatIsReadAsOneVector) {
+  const tir::IRModule program = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 4), "float32"], C: T.Buffer[(8, 4), "float32"]) -> None:
+    B = T.alloc_buffer([8, 4], dtype="float32")
+    for i, j in T.grid(8, 4):
+        with T.block("B"):
+            vi = T.axis.spatial(8, 7 - i)
+            vj = T.axis.spatial(4, 3 - j)
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(8, 4):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj]
+)");
+  const auto a = runtime::NDArray::random({8, 4}, Float(32));
+  const auto c = runtime::NDArray::zeros({8, 4}, Float(32));
+  build(program, Target("llvm"))["main"](a, c);
+  for (int n = 0; n < 32; ++n) EXPECT_EQ(c.data<float>()[n], 2 * a.data<float>()[n]) << n;
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -196,7 +196,7 @@ TEST(ThreadReductions, AConditionOfSomeThreadsIsNamed) {
                              "if i < 5:\n"
                              "for k_0 in T.serial(4):\n"
                              "for k_1 in T.thread_binding(8, thread=\"threadIdx.x\"):")
-                .find("under a condition that only some threads meet"),
+                .find("under a condition that holds only for some threads"),
             std::string::npos);
 }
 
@@ -204,7 +204,7 @@ TEST(ThreadReductions, WhatIsNoKnownCombinationIsRefused) {
   EXPECT_NE(refusal_of_loops("for i, k_0 in T.grid(6, 4):\n"
                              "for k_1 in T.thread_binding(8, thread=\"threadIdx.x\"):",
                              "", "S[vi] - A[vi, vk]")
-                .find("is no sum, product, minimum or maximum that starts from its identity"),
+                .find("is not a sum, product, minimum or maximum that starts from its identity"),
             std::string::npos);
 }
 
@@ -225,7 +225,7 @@ TEST(ThreadReductions, AnUpdateThatIsNoKnownCombinationIsRefused) {
   EXPECT_NE(refusal_of_loops("for i, k_0 in T.grid(6, 4):\n"
                              "for k_1 in T.thread_binding(8, thread=\"threadIdx.x\"):",
                              "none", "S[vi] - A[vi, vk]")
-                .find("is no sum, product, minimum or maximum; leave that loop serial"),
+                .find("is not a sum, product, minimum or maximum; leave that loop serial"),
             std::string::npos);
 }
 

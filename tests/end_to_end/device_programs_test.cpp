@@ -167,7 +167,7 @@ struct Sums {
 
 TEST(DevicePrograms, BlocksOfAScanStayWithTheirPartOfTheState) {
   EXPECT_EQ(Sums(0).check(2, 2), "");
-  const std::string refusal = "the scan runs in one launch, whose blocks cannot wait";
+  const std::string refusal = "the scan runs in one launch, and its blocks cannot wait";
   EXPECT_NE(Sums(0).check(2, 4).find(refusal), std::string::npos);
   EXPECT_NE(Sums(1).check(2, 2).find(refusal), std::string::npos);
 }
@@ -231,8 +231,9 @@ TEST(DevicePrograms, WhatAThreadKeepsIsHeldToTheRegistersOfTheTarget) {
   EXPECT_EQ(refusal("cuda"), "");
   EXPECT_EQ(refusal("cuda -registers=40"), "");
   const std::string why = refusal("cuda -registers=39");
-  EXPECT_NE(why.find("stage `B`: what a thread keeps in registers (`A.local` 40) takes 40 of them; "
-                     "the target has at most 39"),
+  EXPECT_NE(why.find("stage `B`: the values that a thread keeps in registers (`A.local` 40) take "
+                     "40 "
+                     "registers; the target has at most 39"),
             std::string::npos)
       << why;
 }

@@ -93,7 +93,7 @@ TEST(GpuSchedules, RefuseToComputeMoreThanTheirOperator) {
   const te::Tensor first = topi::matmul(A, topi::relu(A), {.name = "first"});
   const auto refused = [](const char* function, const std::function<void()>& schedule) {
     EXPECT_TRUE(refuses<ScheduleError>(
-        schedule, {function, "stage `first`, which it is computed from, is no map of elements"}));
+        schedule, {function, "stage `first`, which it reads, is not an elementwise map"}));
   };
   refused("schedule_matmul", [&] { schedule_matmul(topi::matmul(first, A), target); });
   refused("schedule_softmax", [&] { schedule_softmax(topi::softmax(first), target); });

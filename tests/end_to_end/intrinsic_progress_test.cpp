@@ -56,7 +56,7 @@ TEST(IntrinsicProgress, AFirstStepThatComesLateIsRefused) {
     lower(sums.s, {sums.A, sums.T});
     FAIL() << "element 1 comes to its step 14 before its step 1";
   } catch (const ScheduleError& error) {
-    EXPECT_NE(std::string(error.what()).find("come to later steps of some elements"),
+    EXPECT_NE(std::string(error.what()).find("reach later steps of some elements"),
               std::string::npos)
         << error.what();
   }

@@ -44,7 +44,7 @@ TEST(KernelLibrary, OfOneNameWithItsFunctionIsRefused) {
 
 TEST(KernelLibrary, FunctionsAreNamedAsInC) {
   EXPECT_EQ(refusal_of([](const Target&) { return std::vector{copies("while")}; }, {"llvm"}),
-            "the kernel library `kernels` cannot have a function `while`: that is no name of C");
+            "the kernel library `kernels` cannot have a function `while`: that is not a C name");
 }
 
 TEST(KernelLibrary, ItsParametersAreThoseOfEveryTarget) {

@@ -130,7 +130,7 @@ TEST(TensorCores, WantRowsThatAreMultiplesOf16BytesApart) {
   OneTile p;
   p.s[p.a_shared].storage_align(p.s[p.a_shared].axis(0), 16, 1);
   const std::string why = refusal(p.s, p.args(), "cuda");
-  EXPECT_NE(why.find("not surely a multiple of 16 bytes"), std::string::npos) << why;
+  EXPECT_NE(why.find("not provably a multiple of 16 bytes"), std::string::npos) << why;
 }
 
 TEST(TensorCores, FragmentsThatAreNotTensorizedAreRefused) {

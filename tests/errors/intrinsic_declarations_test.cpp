@@ -31,7 +31,7 @@ TEST_F(IntrinsicDeclarationTest, OneOperationOnPlaceholders) {
   refused([&] { te::decl_tensor_intrin(twice.op(), call_f, {.name = "op"}); },
           {"`op`", "`c`", "computed"});
   refused([&] { te::decl_tensor_intrin(a.op(), call_f, {.name = "op"}); },
-          {"`op`", "`a`", "no compute"});
+          {"`op`", "`a`", "not a compute"});
 }
 
 TEST_F(IntrinsicDeclarationTest, CodeOnItsOwnBuffers) {

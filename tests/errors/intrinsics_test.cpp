@@ -73,7 +73,7 @@ TEST_F(IntrinsicTest, WhatDependsOnTheAxisItselfDiffersToo) {
 TEST_F(IntrinsicTest, OneInputIsNoTwoTensors) {
   differ([](Expr a, Expr b) { return a * 2.0f + (a + b); },
          [](Expr a, Expr b) { return a * 2.0f + (b + b); },
-         {"reads `B[i, x]`", "reads `b[x]`", "stands for `A`"});
+         {"reads `B[i, x]`", "reads `b[x]`", "already matched with `A`"});
 }
 
 TEST_F(IntrinsicTest, TheFirstNodeThatDiffersIsNamedUnderOperandsThatTradePlaces) {
@@ -149,7 +149,11 @@ TEST_F(IntrinsicTest, OneInputIsOneTensorInAllProducts) {
   te::Tensor C = stage([](Expr a, Expr b) { return a * b + exp(a) * a; });
   te::Schedule s = te::create_schedule(C);
   s[C].tensorize(s[C].axis(1), te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}));
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, {A, B, C}); }, {"`C`", "`op`", "stands for"}));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lower(s, {A, B, C});
+      },
+      {"`C`", "`op`", "already matched with"}));
 }
 
 /// The orders of seven reads are more than are tried.

@@ -391,7 +391,7 @@ TEST_F(ScanErrorTest, UpdatesReadEarlierSteps) {
 }
 
 TEST_F(ScanErrorTest, OnlyAScanHasATimeAxis) {
-  refused([&] { A.op().scan_axis(); }, {"`A`", "no scan"});
+  refused([&] { A.op().scan_axis(); }, {"`A`", "not a scan"});
 }
 
 // ---- externs ------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ TEST_F(ChainTest, NumbersOfAxes) {
   refused([&] { s[B].axis(2); }, {"`B`", "2 data axes", "2"});
   refused([&] { s[B].axis(-1); }, {"`B`", "-1"});
   refused([&] { s[B].reduce_axis(0); }, {"`B`", "0 reduction axes"});
-  EXPECT_TRUE(refuses<TypeError>([&] { s[B].scan_axis(); }, {"`B`", "no scan"}));
+  EXPECT_TRUE(refuses<TypeError>([&] { s[B].scan_axis(); }, {"`B`", "not a scan"}));
 }
 
 TEST_F(ChainTest, Caches) {
@@ -259,7 +259,9 @@ TEST_F(ChainTest, ALayoutThatLeavesARestNamesIt) {
     return {i, floordiv(j, 3), floormod(j, 3)};
   };
   refused([&] { s[B].transform_layout(thirds); },
-          {"bijection", "divides index `j`", "extent 16, by 3", "leaves a rest", "{.pad = true}"});
+          {"bijection", "divides index `j`", "extent 16, by 3", "leaves a remainder",
+           "{.pad = "
+           "true}"});
 }
 
 TEST_F(ChainTest, LayoutsWithoutABijectionOrWithEmptyDimensions) {
@@ -278,7 +280,7 @@ TEST_F(ChainTest, LayoutsWithoutABijectionOrWithEmptyDimensions) {
           return Indices{i, te::axis_separator(), te::axis_separator(), j};
         });
       },
-      {"transform_layout", "`B`", "separators", "side by side"});
+      {"transform_layout", "`B`", "separators", "adjacent"});
   s[B].storage_align(s[B].axis(0), 8, 1);
   const auto swapped = [](Var i, Var j) { return Indices{j, i}; };
   refused([&] { s[B].transform_layout(swapped); },

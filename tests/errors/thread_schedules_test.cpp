@@ -48,7 +48,7 @@ TEST_F(ThreadScheduleTest, ReductionBoundToThreadsKeepsTheRestFromData) {
   auto [ko, ki] = s[C].split(k, 5);
   s[C].bind(ki, tx);
   refused([&] { s[C].fuse(s[C].axis(0), ko); },
-          {"fuse", "`i`", "`C`", "`k.outer`", "`k.inner` is bound to `threadIdx.x`", "apart"});
+          {"fuse", "`i`", "`C`", "`k.outer`", "`k.inner` is bound to `threadIdx.x`", "separately"});
 }
 
 TEST_F(ThreadScheduleTest, PartOfAReductionFactoredForThreadsBeforeTheRestIsFusedWithData) {
@@ -131,8 +131,10 @@ TEST(ThreadMemory, OfOneOfTwoProducersThatRunInOtherThreadsIsNotSeen) {
 TEST_F(ThreadScheduleTest, WhatThreadsReduceIsStoredBehindTheirLoops) {
   auto [ko, ki] = s[C].split(k, 5);
   s[C].bind(ki, tx).set_store_predicate(k.var() < 3);
-  EXPECT_TRUE(refuses<ScheduleError>([&] { lower(s, args); },
-                                     {"set_store_predicate", "`C`", "`k.outer`", "stored once"}));
+  EXPECT_TRUE(
+      refuses<ScheduleError>([&] { lower(s, args); }, {"set_store_predicate", "`C`", "`k.outer`",
+                                                       "store the "
+                                                       "result once"}));
   s[C].set_store_predicate(tx.var() == 0);
   EXPECT_NO_THROW(lower(s, args));
 }
@@ -245,7 +247,7 @@ TEST_F(ScanScheduleTest, ItsThreads) {
       [&] {
         s[sums].env_threads({te::thread_axis({0, 4}, "vthread")});
       },
-      {"env_threads", "`vthread`", "`sums`", "one after another"});
+      {"env_threads", "`vthread`", "`sums`", "in sequence"});
   refused([&] { s[update].env_threads({tx}); }, {"env_threads", "`update`", "only a scan"});
   s[sums].env_threads({tx});
   refused([&] { s[sums].env_threads({other}); },
@@ -275,7 +277,7 @@ TEST_F(ScanScheduleTest, ItsTimeGoesInOrder) {
   refused([&] { s[sums].vectorize(t); }, {"vectorize", "`sums`", "Ordered"});
   refused([&] { s[sums].parallel(t); }, {"parallel", "`sums`", "Ordered"});
   refused([&] { s[sums].bind(t, tx); }, {"bind", "`sums`", "Ordered"});
-  refused([&] { s.rfactor(sums, t); }, {"rfactor", "`sums`", "no reduction"});
+  refused([&] { s.rfactor(sums, t); }, {"rfactor", "`sums`", "not a reduction"});
   auto [o, i] = s[sums].split(t, 3);
   refused([&] { s[sums].reorder({i, o}); }, {"reorder", "`sums`", "must stay in its place"});
   s[sums].unroll(i);

@@ -103,7 +103,7 @@ TEST_F(UnplannedOrderTest, StorageInEveryCombination) {
 TEST_F(UnplannedOrderTest, AnAlignedAxisOfANewLayout) {
   const std::vector<IterVar> axes = s[B].transform_layout(swapped);
   refused([&] { s[B].storage_align(s[B].axis(0), 32, 1); },
-          {"storage_align", "`i`", "`B`", "as it is stored", "`axis0`, `axis1`"});
+          {"storage_align", "`i`", "`B`", "stored output", "`axis0`, `axis1`"});
   s[B].storage_align(axes[0], 32, 1);
   s[B].split(axes[0], 3);
   EXPECT_NE(picture_of(s, args).find("*33)"), std::string::npos) << picture_of(s, args);

@@ -106,7 +106,7 @@ TEST_F(WarningTest, WhatIsSaidOfAStageThatIsInlined) {
   s = te::create_schedule(C);
   te::Schedule later = s.copy();
   s[B].compute_inline().vectorize(j);
-  expect_warning({"vectorize of axis `j` of stage `B`", "inlined", "its readers'"});
+  expect_warning({"vectorize of axis `j` of stage `B`", "inlined", "its readers"});
   s = later;
   s[B].vectorize(j).compute_inline();
   expect_warning({"compute_inline of axis `j` of stage `B`", "Vectorized", "its readers'"});

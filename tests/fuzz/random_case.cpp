@@ -269,7 +269,7 @@ Verdict check(const Case& c, const CheckOptions& options) {
         // More threads, of a size that only the call knows.
         "the target has at most",
         // Strides that an intrinsic declares, and memory of which only the call knows them.
-        "but the memory it stands for has"};
+        "but the memory bound to it has"};
     for (const std::string_view reason : kReasons)
       if (what.find(reason) != what.npos) return {.refused = error.what()};
     return {.wrong = std::string("error: ") + error.what()};

@@ -15,8 +15,10 @@ using tir::PrimFunc;
 std::string launch(const std::string& statements) {
   return "allocate(T_1: Pointer(global float32), float32, [1024]), storage_scope = global;\n"
          "allocate(U_1: Pointer(global float32), float32, [1024]), storage_scope = global {\n"
-         "attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4;\n"
-         "attr [IterVar(t: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = 8 {\n" +
+         "attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" "
+         "= 4;\n"
+         "attr [IterVar(t: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" "
+         "= 8 {\n" +
          statements + "}\n}\n";
 }
 
@@ -34,11 +36,12 @@ std::string refusal(const std::string& statements) {
 
 TEST(BlockRaces, RefuseAReadOfWhatAnotherBlockWrites) {
   const std::string error = refusal(T + "[((b*8) + t)] = A[t]\n B[((b*8) + t)] = T[t]\n");
-  EXPECT_EQ(error,
-            "stage `B` reads T[t], which another block of blockIdx.x may write at the same time: "
-            "stage `T` writes T[((b*8) + t)]; blocks of a launch do not wait for each other; bind "
-            "the loops of this kernel to threads of one block (threadIdx), or compute the stage "
-            "that writes at the root, as a kernel of its own");
+  EXPECT_EQ(
+      error,
+      "stage `B` reads T[t], which another block of blockIdx.x may write at the same time: "
+      "stage `T` writes T[((b*8) + t)]; blocks of a launch do not wait for each other; bind "
+      "the loops of this kernel to threads of one block (threadIdx), or compute the stage that "
+      "writes at the root, as a separate kernel");
 }
 
 TEST(BlockRaces, RefuseAReadByAllBlocksOfWhatOneOfThemWrites) {
@@ -105,9 +108,11 @@ TEST(BlockRaces, RefuseWhatEveryBlockComputesFromWhatDiffers) {
 
 TEST(BlockRaces, AreNotSoughtBetweenKernels) {
   const std::string first =
-      "attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4 {\n B[b] = A[b]\n}\n";
+      "attr [IterVar(b: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4 "
+      "{\n B[b] = A[b]\n}\n";
   const std::string second =
-      "attr [IterVar(c: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4 {\n B[(c + 8)] = B[(3 - c)]\n}\n";
+      "attr [IterVar(c: int32, (nullptr), \"ThreadIndex\", \"blockIdx.x\")] \"thread_extent\" = 4 "
+      "{\n B[(c + 8)] = B[(3 - c)]\n}\n";
   EXPECT_NO_THROW(
       run_passes(device_passes(), test::parse_function(test::function_text(first + second))));
 }

@@ -258,7 +258,7 @@ TEST(SplitKernels, MoreMemoryOfAThreadsOwnThanCudaGivesIsRefused) {
   target.kind = TargetKind::Cuda;
   EXPECT_EQ(refusal(body(131072), target), "");
   EXPECT_EQ(refusal(body(131073), target),
-            "stage `B`: what a thread keeps for itself (`L_1` 524292) takes 524292 bytes; the "
+            "stage `B`: the local memory of a thread (`L_1` 524292) takes 524292 bytes; the "
             "target has at most 524288; compute the stages at loops further inside, or keep them "
             "in global memory");
 }

@@ -71,8 +71,9 @@ TEST_F(OpenCl, AnArrayThatIsWrittenIsNoOther) {
     module["add"](a, NDArray::zeros({64}, Float(32), opencl(0)), a);
     FAIL();
   } catch (const RuntimeError& error) {
-    EXPECT_NE(std::string(error.what()).find("expected memory apart from that of argument 1 `A`"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(error.what()).find("expected memory disjoint from that of argument 1 `A`"),
+        std::string::npos)
         << error.what();
   }
 }

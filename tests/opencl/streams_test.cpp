@@ -144,9 +144,8 @@ std::string refusal(const std::function<void()>& run) {
 
 TEST(StreamErrors, ACpuHasNone) {
   const std::string text = refusal([] { Stream(cpu(0)); });
-  EXPECT_TRUE(
-      text.starts_with("streams are there on GPUs and the like; what is called on this kind "
-                       "of device is done when the call returns"))
+  EXPECT_TRUE(text.starts_with(
+      "this kind of device has no streams; a call on it is complete when it returns"))
       << text;
   EXPECT_NE(text.find("streams_test.cpp"), std::string::npos) << text;
 }
@@ -166,7 +165,7 @@ TEST_F(Streams, OfADeviceThatDoesNotExistAreRefused) {
 TEST_F(Streams, BelongToTheirDevice) {
   const Stream stream(opencl(0));
   EXPECT_EQ(refusal([&] { runtime::set_stream(opencl(1), stream); }),
-            "a stream of opencl(0) is none of opencl(1)");
+            "a stream of opencl(0) does not belong to opencl(1)");
 }
 
 TEST_F(Streams, AreThereForCPrograms) {
@@ -187,7 +186,7 @@ TEST_F(Streams, AreThereForCPrograms) {
   ASSERT_EQ(tenon_synchronize(kDLOpenCL, 0, first), kTenonOk) << tenon_last_error();
   ASSERT_EQ(tenon_stream_free(first), kTenonOk) << tenon_last_error();
   EXPECT_NE(tenon_set_stream(kDLOpenCL, 0, first), kTenonOk);
-  EXPECT_STREQ(tenon_last_error(), "there is no such stream; it was freed, or never made");
+  EXPECT_STREQ(tenon_last_error(), "the stream does not exist; it was freed or never created");
   EXPECT_EQ(tenon_synchronize(kDLOpenCL, 0, nullptr), kTenonOk) << tenon_last_error();
 }
 

@@ -47,11 +47,13 @@ TEST(ProfileText, TheTableHasALineForEachStageAndFunction) {
   out << sample();
   EXPECT_EQ(
       out.str(),
-      "stage  where          calls    ms   share  elapsed  waiting  Gop/s  GB/s  computed  ms on each thread\n"
+      "stage  where          calls    ms   share  elapsed  waiting  Gop/s  GB/s  computed  ms on "
+      "each thread\n"
       "B      matmul.cpp:12      -  in C       -        -        -      -     -         -\n"
-      "C      matmul.cpp:14      2     9  90.0 %        5      0.5    0.4   1.6      1.25                5+4\n"
+      "C      matmul.cpp:14      2     9  90.0 %        5      0.5    0.4   1.6      1.25         "
+      "       5+4\n"
       "main   beside stages      2     1  10.0 %       12        -      -     -         -\n"
-      "temporaries: 4096 bytes at once, beside those on the stack\n");
+      "temporaries: 4096 bytes at the peak, in addition to those on the stack\n");
 }
 
 TEST(ProfileText, JsonHasTheMembersOfTheStructs) {

@@ -31,11 +31,11 @@ class WrongMatmul : public testing::Test {
 };
 
 TEST_F(WrongMatmul, Count) {
-  EXPECT_EQ(
-      message(a, b),
-      "`matmul`: expected 3 arguments (A: float32[1024, 1024], B: float32[1024, 512], C: float32[1024, "
-      "512]), "
-      "got 2");
+  EXPECT_EQ(message(a, b),
+            "`matmul`: expected 3 arguments (A: float32[1024, 1024], B: float32[1024, 512], C: "
+            "float32[1024, "
+            "512]), "
+            "got 2");
   EXPECT_THROW(matmul()(a, b, c, c), RuntimeError);
 }
 
@@ -76,7 +76,8 @@ TEST_F(WrongMatmul, Null) {
   no_data.data = nullptr;
   EXPECT_EQ(
       message(&no_data, b, c),
-      "argument 1 `A` of `matmul`: expected float32[1024, 1024] with data; its data pointer is null, got "
+      "argument 1 `A` of `matmul`: expected float32[1024, 1024] with data; its data pointer is "
+      "null, got "
       "float32[1024, 1024]");
 }
 
@@ -89,7 +90,8 @@ TEST_F(WrongMatmul, Stride) {
 TEST_F(WrongMatmul, Alias) {
   EXPECT_EQ(
       message(a, b, b),
-      "argument 3 `C` of `matmul`: expected memory apart from that of argument 2 `B`, because `C` is "
+      "argument 3 `C` of `matmul`: expected memory disjoint from that of argument 2 `B`, because "
+      "`C` is "
       "written; got memory that overlaps it (to compute in place, build with one buffer for both "
       "tensors: option `binds`)");
   // One element in common is enough.
@@ -119,9 +121,9 @@ TEST_F(WrongMatmul, ShapelessTensor) {
 TEST_F(WrongMatmul, ForeignType) {
   DLTensor complex = a.dl_tensor();
   complex.dtype = {kDLComplex, 64, 1};
-  EXPECT_EQ(
-      message(&complex, b, c),
-      "argument 1 `A` of `matmul`: expected float32[1024, 1024], got DLPack type 5 of 64 bits[1024, 1024]");
+  EXPECT_EQ(message(&complex, b, c),
+            "argument 1 `A` of `matmul`: expected float32[1024, 1024], got DLPack type 5 of 64 "
+            "bits[1024, 1024]");
 }
 
 TEST(ArgumentCheck, MessagesEndWithThePlaceOfTheCall) {
@@ -153,7 +155,8 @@ TEST(ArgumentCheck, AlignmentOfElementZero) {
         make("f", {{"A", spec}})(memory.view({4}, {1}, 68));
       }),
       "argument 1 `A` of `f`: expected data aligned to 64 bytes (demanded by the build option "
-      "`argument_alignment`, or by `data_alignment` of a buffer), got an address that is 4 bytes past a "
+      "`argument_alignment`, or by `data_alignment` of a buffer), got an address that is 4 bytes "
+      "past a "
       "multiple (byte_offset 68)");
   EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(memory.view({4}, {1}, 64)));
 }
@@ -207,7 +210,8 @@ TEST(ArgumentCheck, GivenStrides) {
       message_of([&] {
         f(memory.view({4, 3}, {8, 1}), memory.view({4, 3}, {9, 1}));
       }),
-      "argument 2 `B` of `f`: expected the strides [s0, 1] with s0 = 8 (stride 0 of argument 1 `A`), "
+      "argument 2 `B` of `f`: expected the strides [s0, 1] with s0 = 8 (stride 0 of argument 1 "
+      "`A`), "
       "got [9, 1]");
   EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(memory.view({4, 3}, {8, 1})));
 }
@@ -225,7 +229,8 @@ TEST(ArgumentCheck, WrittenElementsLieApart) {
       message_of([&] {
         f(memory.view({4, 3}, {0, 1}));
       }),
-      "argument 1 `A` of `f`: it is written, so its elements must lie apart; strides [0, 1] of shape "
+      "argument 1 `A` of `f`: it is written, so its elements must not overlap; strides [0, 1] of "
+      "shape "
       "[4, 3] let "
       "them overlap");
   EXPECT_THROW(f(memory.view({4, 3}, {2, 1})), RuntimeError);
@@ -253,8 +258,10 @@ TEST(ArgumentCheck, AnArrayThatIsWrittenFirstOverlapsAsWell) {
       message_of([&] {
         make("f", {{"C", floats({4}, Access::ReadWrite)}, {"A", floats({4})}})(a, a);
       }),
-      "argument 2 `A` of `f`: expected memory apart from that of argument 1 `C`, because `C` is written; got "
-      "memory that overlaps it (to compute in place, build with one buffer for both tensors: option "
+      "argument 2 `A` of `f`: expected memory disjoint from that of argument 1 `C`, because `C` "
+      "is written; got "
+      "memory that overlaps it (to compute in place, build with one buffer for both tensors: "
+      "option "
       "`binds`)");
 }
 
@@ -282,12 +289,12 @@ TEST(ArgumentCheck, CodeOf32BitIndicesGetsNoLargerArray) {
   far.dtype = {kDLInt, 8, 1};
   far.shape = &shape;
   far.strides = &stride;
-  EXPECT_EQ(
-      message_of([&] {
-        make("f", {{"A", spec}})(&far);
-      }),
-      "argument 1 `A` of `f`: expected an array whose positions fit 32 bits, for which the function was "
-      "compiled, got int8[2] with strides [2147483648]");
+  EXPECT_EQ(message_of([&] {
+              make("f", {{"A", spec}})(&far);
+            }),
+            "argument 1 `A` of `f`: expected an array whose positions fit 32 bits, for which the "
+            "function was "
+            "compiled, got int8[2] with strides [2147483648]");
   spec.index_bits = 64;
   EXPECT_NO_THROW(make("f", {{"A", spec}}, succeed)(&far));
 }
@@ -307,22 +314,23 @@ std::string scalar_message(DataType dtype, const Argument& arg) {
 }
 
 TEST(ArgumentCheck, IntegersFitTheirType) {
-  EXPECT_EQ(
-      scalar_message(Int(32), 5000000000),
-      "argument 1 `n` of `f`: expected int32, which holds -2147483648 to 2147483647, got the integer "
-      "5000000000");
+  EXPECT_EQ(scalar_message(Int(32), 5000000000),
+            "argument 1 `n` of `f`: expected int32, which holds -2147483648 to 2147483647, got the "
+            "integer "
+            "5000000000");
   EXPECT_EQ(scalar_message(UInt(8), -1),
             "argument 1 `n` of `f`: expected uint8, which holds 0 to 255, got the integer -1");
   EXPECT_EQ(scalar_message(Bool(), 2),
             "argument 1 `n` of `f`: expected bool, which holds 0 to 1, got the integer 2");
-  EXPECT_EQ(
-      scalar_message(Int(64), std::numeric_limits<std::uint64_t>::max()),
-      "argument 1 `n` of `f`: expected int64, which holds -9223372036854775808 to 9223372036854775807, "
-      "got the "
-      "integer 18446744073709551615");
+  EXPECT_EQ(scalar_message(Int(64), std::numeric_limits<std::uint64_t>::max()),
+            "argument 1 `n` of `f`: expected int64, which holds -9223372036854775808 to "
+            "9223372036854775807, "
+            "got the "
+            "integer 18446744073709551615");
   EXPECT_EQ(
       scalar_message(UInt(64), -1),
-      "argument 1 `n` of `f`: expected uint64, which holds 0 to 18446744073709551615, got the integer -1");
+      "argument 1 `n` of `f`: expected uint64, which holds 0 to 18446744073709551615, got the "
+      "integer -1");
   EXPECT_EQ(scalar_message(Int(32), 2.0),
             "argument 1 `n` of `f`: expected int32, got the number 2");
   EXPECT_EQ(scalar_message(Int(32), nullptr), "argument 1 `n` of `f`: expected int32, got null");
@@ -341,7 +349,8 @@ TEST(ArgumentCheck, FloatsTakeNumbersThatTheyCanHold) {
             "argument 1 `n` of `f`: expected float16, got the number 70000, which it cannot hold");
   EXPECT_EQ(
       scalar_message(Float(64), (std::int64_t{1} << 53) + 1),
-      "argument 1 `n` of `f`: expected float64, got the integer 9007199254740993, which it cannot hold");
+      "argument 1 `n` of `f`: expected float64, got the integer 9007199254740993, which it cannot "
+      "hold");
   EXPECT_EQ(scalar_message(Float(32), array({1})),
             "argument 1 `n` of `f`: expected float32, got float32[1]");
   for (double value : {0.1, double{INFINITY}, -double{INFINITY}, 3e38})

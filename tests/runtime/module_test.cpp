@@ -181,7 +181,8 @@ class LoadedModule : public testing::Test {
       const char tenon_module_manifest[] =
           "tenon-manifest 1\n"
           "function \"scale\" \"scale_v1\"\n"
-          "array \"A\" readwrite float32 [ \"n\":32 ] compact align 4 device 1 offset any index 64\n"
+          "array \"A\" readwrite float32 [ \"n\":32 ] compact align 4 device 1 offset any index "
+          "64\n"
           "scalar \"factor\" float32\n";
       struct closure { float* data; float factor; };
       static int32_t body(void* raw, int64_t begin, int64_t end) {
@@ -363,7 +364,7 @@ TEST_F(LoadedModule, OtherFilesAreRefused) {
       std::string::npos);
   const auto other = compile("other", "int x;");
   EXPECT_EQ(message_of([&] { Module::load(other); }),
-            other.string() + " is no module of Tenon: it has no `tenon_module_manifest`");
+            other.string() + " is not a module of Tenon: it has no `tenon_module_manifest`");
 }
 
 TEST_F(LoadedModule, AManifestWithoutItsFunctionIsAnError) {

@@ -185,7 +185,7 @@ TEST(BlockLayouts, RefuseMapsThatAreNotBijections) {
   const std::string sentence = refusal([&] {
     s->transform_block_layout(s.block("B"), [](Var i, Var j) { return Indices{i + j}; });
   });
-  EXPECT_TRUE(contains(sentence, "is no bijection of block `B`")) << sentence;
+  EXPECT_TRUE(contains(sentence, "is not a bijection of block `B`")) << sentence;
 }
 
 TEST(BlockLayouts, RefuseIteratorsOfTwoKinds) {

@@ -194,7 +194,9 @@ TEST(Trace, WhatIsNoTraceInJsonIsRefusedWithItsStep) {
             "trace, step 2: unroll has no further argument");
   EXPECT_EQ(of_steps("7"),
             "trace, step 2: its kind and lists of inputs, attributes and outputs are expected");
-  EXPECT_EQ(complaint("[[], [[0, [1, 2]]]]"), "trace: there is no step 0 to take a decision");
+  EXPECT_EQ(complaint("[[], [[0, [1, 2]]]]"),
+            "trace: a decision is for step 0, which does not "
+            "exist");
 }
 
 TEST(Trace, ListsOfManyListsAreRefused) {

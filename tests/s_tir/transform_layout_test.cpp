@@ -111,20 +111,20 @@ TEST_F(Layouts, AMapThatPutsElementsInOnePlaceIsRefused) {
             std::string::npos);
   EXPECT_NE(refusal([&] {
               sch.transform_layout(B, 0, "write", [](Var i, Var j) { return Indices{i + j}; });
-            }).find("is no bijection"),
+            }).find("is not a bijection"),
             std::string::npos);
 }
 
 TEST_F(Layouts, AMapThatLeavesPlacesEmptyIsRefused) {
   EXPECT_NE(refusal([&] {
               sch.transform_layout(B, 0, "write", [](Var i, Var j) { return Indices{i * 16 + j}; });
-            }).find("is no bijection"),
+            }).find("is not a bijection"),
             std::string::npos);
   EXPECT_NE(refusal([&] {
               sch.transform_layout(B, 0, "write", [](Var i, Var j) {
                 return Indices{floordiv(i, 5), floormod(i, 5), j};
               });
-            }).find("is no bijection"),
+            }).find("is not a bijection"),
             std::string::npos);
 }
 

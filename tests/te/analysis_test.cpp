@@ -83,7 +83,7 @@ TEST_F(ScanAnalysisTest, OfAnotherOperationThereIsNoStep) {
       question();
       FAIL() << "a placeholder has no steps";
     } catch (const TypeError& error) {
-      EXPECT_NE(std::string(error.what()).find("`X` is no scan"), std::string::npos)
+      EXPECT_NE(std::string(error.what()).find("`X` is not a scan"), std::string::npos)
           << error.what();
       ASSERT_TRUE(error.where());
       EXPECT_NE(std::string(error.where()->file_name()).find("analysis_test"), std::string::npos);

@@ -139,12 +139,13 @@ TEST_F(MisuseTest, ComputeInline) {
 
 TEST_F(MisuseTest, ScopesAndBuffers) {
   refuses([&] { s[B].set_scope("sharedd"); },
-          {"set_scope of stage `B`: `sharedd` is no storage scope", "shared.dyn"});
+          {"set_scope of stage `B`: `sharedd` is not a storage scope", "shared.dyn"});
   refuses([&] { s[D].set_scope("shared"); }, {"set_scope of stage `D`", "an output"});
   refuses([&] { s[D].double_buffer(); }, {"double_buffer of stage `D`", "an output"});
   refuses([&] { s[D].rolling_buffer(); }, {"rolling_buffer of stage `D`", "an output"});
   refuses([&] { s[B].storage_align(s[B].axis(0), 0, 1); }, {"factor must be positive"});
-  refuses([&] { s[B].storage_align(s[C].axis(0), 8, 1); }, {"no dimension of the stage's output"});
+  refuses([&] { s[B].storage_align(s[C].axis(0), 8, 1); },
+          {"not a dimension of the stored output"});
   refuses([&] { s[B].set_store_predicate(Expr(1)); }, {"must be Bool"});
   refuses([&] { s[C].env_threads({thread_axis("threadIdx.x")}); }, {"only a scan"});
 }
@@ -192,7 +193,7 @@ TEST_F(MisuseTest, DataflowRewritesKeepTheLoopsThatOthersAreComputedAt) {
 TEST_F(MisuseTest, Rfactor) {
   refuses([&] { s.rfactor(C, s[C].axis(0)); },
           {"rfactor of axis `i` of stage `C`", "only a reduction axis"});
-  refuses([&] { s.rfactor(B, s[B].axis(0)); }, {"rfactor of stage `B`", "no reduction"});
+  refuses([&] { s.rfactor(B, s[B].axis(0)); }, {"rfactor of stage `B`", "not a reduction"});
   refuses([&] { s.rfactor(C, k, 5); }, {"factor_axis is 5", "2 dimensions"});
   refuses([&] { s.rfactor(C, k, -3); }, {"factor_axis is -3"});
 }
@@ -382,7 +383,7 @@ TEST_F(MisuseTest, Intrinsics) {
   auto code = [](std::span<const tir::Buffer>, std::span<const tir::Buffer>) -> TensorIntrinBody {
     return {.body = tir::make_nop()};
   };
-  type_error([&] { decl_tensor_intrin(A.op(), code); }, {"`A` is no compute"});
+  type_error([&] { decl_tensor_intrin(A.op(), code); }, {"`A` is not a compute"});
   type_error([&] { decl_tensor_intrin(C.op(), code); }, {"input `B` is itself computed"});
   auto none = [](std::span<const tir::Buffer>, std::span<const tir::Buffer>) -> TensorIntrinBody {
     return {};

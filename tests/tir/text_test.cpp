@@ -198,7 +198,7 @@ TEST(Verify, FindsAValueWhereThreadsWriteAPlace) {
   func.body = reduction(element + 0.5f);
   const auto violations = verify(func, Form::Lowered);
   ASSERT_EQ(violations.size(), 1u);
-  EXPECT_EQ(violations[0].what, "argument 3, a place in memory, is no element of a buffer");
+  EXPECT_EQ(violations[0].what, "argument 3, an address, is not an element of a buffer");
 }
 
 TEST(Text, LaunchesOfKernelsAreReadAsTheyPrint) {

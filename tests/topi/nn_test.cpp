@@ -64,7 +64,7 @@ TEST_F(NnTest, SoftmaxIsFourOperations) {
   EXPECT_EQ(title(power), "T_softmax_exp elemwise");
   EXPECT_EQ(title(sum), "T_softmax_expsum comm_reduce");
   EXPECT_EQ(title(greatest), "T_softmax_maxelem comm_reduce");
-  EXPECT_TRUE(refuses([&] { softmax(A, 2); }, {"topi::softmax", "dimension 2"}));
+  EXPECT_TRUE(refuses([&] { softmax(A, 2); }, {"topi::softmax", "axis 2"}));
   EXPECT_TRUE(refuses([&] { softmax(I); }, {"topi::softmax", "floats", "int8"}));
 }
 

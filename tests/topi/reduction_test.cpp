@@ -70,8 +70,8 @@ TEST_F(ReductionTest, OperationsCarryTheLine) {
 
 TEST_F(ReductionTest, DimensionsThatAreNotThereAreRefused) {
   EXPECT_TRUE(
-      refuses([&] { sum(A, {3}); }, {"topi::sum `A_red`", "tensor `A` [2, 3, 4]", "dimension 3"}));
-  EXPECT_TRUE(refuses([&] { max(A, {-4}); }, {"topi::max", "dimension -4"}));
+      refuses([&] { sum(A, {3}); }, {"topi::sum `A_red`", "tensor `A` [2, 3, 4]", "axis 3"}));
+  EXPECT_TRUE(refuses([&] { max(A, {-4}); }, {"topi::max", "axis -4"}));
   EXPECT_TRUE(refuses([&] { min(A, {1, -2}); }, {"topi::min", "dimension 1 is listed twice"}));
   EXPECT_TRUE(refuses([&] { sum(S); }, {"topi::sum", "`S`", "rank 0"}));
 }

@@ -55,7 +55,7 @@ TEST_F(TransformTest, TransposeReversesOrFollowsTheList) {
 TEST_F(TransformTest, TransposeNeedsEveryDimensionOnce) {
   EXPECT_TRUE(refuses([&] { transpose(A, {0, 1}); }, {"topi::transpose", "`A`", "2 of 3"}));
   EXPECT_TRUE(refuses([&] { transpose(A, {0, 1, 1}); }, {"topi::transpose", "listed twice"}));
-  EXPECT_TRUE(refuses([&] { transpose(A, {0, 1, 3}); }, {"topi::transpose", "dimension 3"}));
+  EXPECT_TRUE(refuses([&] { transpose(A, {0, 1, 3}); }, {"topi::transpose", "axis 3"}));
 }
 
 TEST_F(TransformTest, ReshapeKeepsTheNumberOfElements) {
@@ -116,7 +116,7 @@ TEST_F(TransformTest, DimensionsOfExtentOneComeAndGo) {
   EXPECT_EQ(shape(squeeze(Thin, {-1})), "1 5");
   EXPECT_EQ(element(squeeze(Thin, {-1})), "Thin[ax0, ax1, 0]");
   EXPECT_TRUE(refuses([&] { squeeze(Thin, {1}); }, {"topi::squeeze", "dimension 1 has extent 5"}));
-  EXPECT_TRUE(refuses([&] { expand_dims(A, 4); }, {"topi::expand_dims", "dimension 4"}));
+  EXPECT_TRUE(refuses([&] { expand_dims(A, 4); }, {"topi::expand_dims", "axis 4"}));
   EXPECT_TRUE(refuses([&] { expand_dims(A, 0, -1); }, {"topi::expand_dims", "not -1"}));
 }
 

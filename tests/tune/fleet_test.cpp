@@ -186,7 +186,7 @@ TEST(Fleet, WithNobodyLeftTheTunerGoesOnAlone) {
                 .cost_model = random_model(),
                 .log = [&](LogLevel, const std::string& line) { log += line + "\n"; },
                 .stop_on_interrupt = false});
-  EXPECT_NE(log.find("this one goes on alone"), std::string::npos) << log;
+  EXPECT_NE(log.find("this process continues alone"), std::string::npos) << log;
   EXPECT_EQ(database.records(product(32)).size(), 3u);
   EXPECT_TRUE(apply_best(product(32), database, kOneCore));
 }

@@ -79,7 +79,7 @@ TEST(Measurer, WritingCloseBehindAnArrayIsWrong) {
   const Measurement result = measured(
       sum_with(1, 60), calling("T.call_extern(\"memset\", B.data, 0, 241, dtype=\"handle\")", 60));
   EXPECT_EQ(result.outcome, Outcome::Wrong);
-  EXPECT_EQ(result.reason, "memory beside argument 1 has been written");
+  EXPECT_EQ(result.reason, "memory next to argument 1 was written");
 }
 
 TEST(Measurer, ACandidateThatHangsIsEnded) {

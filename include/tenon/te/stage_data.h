@@ -78,23 +78,30 @@ struct BoundMark {
   SourceLocation where;
 };
 
-/// All marks of one axis.
-struct AxisAttributes {
+/// Marks of a loop. They move with the loop if its axis is rebased.
+struct LoopAttributes {
   /// Nullopt: serial, unless the axis is bound to a thread or tensorized.
   std::optional<RunMark> run = std::nullopt;
   std::optional<ThreadMark> thread = std::nullopt;
   std::vector<Pragma> pragmas = {};
   std::vector<PrefetchRequest> prefetches = {};
   std::optional<TensorizeMark> tensorize = std::nullopt;
-  std::optional<StorageAlign> align = std::nullopt;
-  /// Set by Stage::round_up; only for axes of the operation.
-  bool rounds_up = false;
-  /// Set by Stage::bound; only for axes of the operation.
-  std::optional<BoundMark> bound = std::nullopt;
 
   /// Whether the loop executes in this way.
   bool runs(LoopMark mark) const { return run && run->mark == mark; }
 };
+
+/// Marks of a dimension of the output. They stay with the axis of the operation.
+struct DimensionAttributes {
+  std::optional<StorageAlign> align = std::nullopt;
+  /// Set by Stage::round_up.
+  bool rounds_up = false;
+  /// Set by Stage::bound.
+  std::optional<BoundMark> bound = std::nullopt;
+};
+
+/// All marks of one axis.
+struct AxisAttributes : LoopAttributes, DimensionAttributes {};
 
 // ---- a stage ------------------------------------------------------------------------------------
 

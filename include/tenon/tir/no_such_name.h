@@ -6,7 +6,7 @@
 
 namespace tenon::tir {
 
-/// Returns "`sharedd` is no storage scope; the scopes are global, shared, ...; did you mean
+/// Returns "`sharedd` is not a storage scope; the scopes are global, shared, ...; did you mean
 /// `shared`?"
 std::string no_such_scope(std::string_view text);
 /// Returns "`threadIdx.w` is not a thread tag; the tags are blockIdx.{x,y,z}, ..."

@@ -1,4 +1,4 @@
-#include "arith/rules/matcher.h"
+#include "arith/rules/tables.h"
 
 #include <algorithm>
 #include <bit>

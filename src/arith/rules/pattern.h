@@ -133,7 +133,7 @@ class PatternReader {
 
   constexpr std::uint8_t read() {
     const std::uint8_t root = disjunction();
-    if (!at_end()) throw "a pattern goes on where it should end";
+    if (!at_end()) throw "unexpected text after a pattern";
     return root;
   }
 
@@ -288,7 +288,7 @@ class PatternReader {
                   .first = static_cast<std::uint8_t>(kDigits.find(name[1])),
                   .is_constant = true});
     if (name == "n") return add({.kind = PatternKind::Lanes});
-    throw "a pattern uses a name that stands for nothing";
+    throw "unknown name in a pattern";
   }
 
   Rule& rule_;

@@ -1,10 +1,13 @@
-// The rule tables, by the operator at the root of their patterns. Order matters: the first matching
-// rule is applied.
+// The rule tables, by the operator at the root of their patterns, and their application to
+// expressions.
+//
+//   if (auto applied = apply(add_rules(), sum, facts)) return applied->result;
 #pragma once
 
-#include <vector>
+#include <optional>
 
 #include "arith/rules/pattern.h"
+#include "tenon/arith/facts.h"
 
 namespace tenon::arith::rules {
 
@@ -55,11 +58,15 @@ RuleTable not_vector_rules();
 RuleTable and_vector_rules();
 RuleTable or_vector_rules();
 
-/// Every table, with the name of its function.
-struct NamedTable {
-  std::string_view name;
-  RuleTable table;
+struct Applied {
+  Expr result;
+  /// Whether the row requests another rewrite of the result.
+  bool again;
 };
-std::vector<NamedTable> all_tables();
+
+/// Applies the first rule of the table whose pattern and condition match `e`. Precondition: its
+/// children are simplified. A rule does not apply if its result would contain a constant that does
+/// not fit its type.
+std::optional<Applied> apply(const RuleTable& table, const Expr& e, const Facts& facts);
 
 }  // namespace tenon::arith::rules

@@ -130,7 +130,7 @@ void compile_cuda(KernelCode& code, const std::string& arch, std::optional<int> 
   if (code.text.find("#include <") != std::string::npos) {
     if (library.headers.empty()) {
       code.why_no_binary =
-          "mma.h, which declares tensor cores, was not found beside NVRTC: "
+          "mma.h, which declares tensor cores, was not found next to NVRTC: "
           "install the headers of the CUDA toolkit";
       return;
     }

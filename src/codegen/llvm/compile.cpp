@@ -1,27 +1,121 @@
 #include "tenon/codegen/llvm/compile.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
-#include "codegen/llvm/byte_divisions.h"
 #include "codegen/llvm/imports.h"
 #include "codegen/llvm/llvm_artifact.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/optimize.h"
-#include "codegen/llvm/system_library.h"
+#include "codegen/llvm/runtime_functions.h"
 #include "codegen/llvm/target_machine.h"
 #include "tenon/codegen/llvm/processor.h"
 #include "tenon/codegen/signature.h"
 #include "tenon/codegen/symbol_names.h"
+#include "tenon/runtime/spec.h"
 #include "tenon/support/bytes.h"
 #include "tenon/support/error.h"
 
 namespace tenon::codegen {
 
 namespace {
+
+// ---- system libraries ---------------------------------------------------------------------------
+
+// Functions that are linked into a program and found there without loading a library.
+
+llvm::Constant* private_data(llvm::Module& module, llvm::Constant* data, const char* name) {
+  return new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                  data, name);
+}
+
+llvm::Constant* text(llvm::Module& module, const std::string& value, const char* name) {
+  const llvm::StringRef characters(value.data(), value.size());
+  return private_data(module, llvm::ConstantDataArray::getString(module.getContext(), characters),
+                      name);
+}
+
+llvm::Constant* addresses(llvm::Module& module,
+                          const std::vector<runtime::FunctionSpec>& functions) {
+  std::vector<llvm::Constant*> entries;
+  for (const runtime::FunctionSpec& function : functions)
+    entries.push_back(
+        module.getFunction(llvm::StringRef(function.symbol.data(), function.symbol.size())));
+  llvm::Type* pointer = llvm::PointerType::getUnqual(module.getContext());
+  return private_data(
+      module, llvm::ConstantArray::get(llvm::ArrayType::get(pointer, entries.size()), entries),
+      "functions");
+}
+
+/// Makes the program register the functions before main (c_api.h, tenon_register_system_library).
+/// Precondition: all of them are defined.
+void register_system_library(llvm::Module& module, const std::string& prefix,
+                             const std::vector<runtime::FunctionSpec>& functions) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* none = llvm::Type::getVoidTy(context);
+  const auto function = [&](const char* name, llvm::FunctionCallee callee,
+                            llvm::ArrayRef<llvm::Value*> arguments) {
+    llvm::Function* made = llvm::Function::Create(llvm::FunctionType::get(none, false),
+                                                  llvm::GlobalValue::InternalLinkage, name, module);
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", made));
+    builder.CreateCall(callee, arguments);
+    builder.CreateRetVoid();
+    return made;
+  };
+  llvm::Constant* list = addresses(module, functions);
+  constexpr int kDefaultPriority = 65535;
+  llvm::appendToGlobalCtors(
+      module,
+      function("tenon_start", declare_runtime_function(module, "tenon_register_system_library"),
+               {text(module, prefix, "prefix"),
+                text(module, runtime::to_manifest(functions), "manifest"), list}),
+      kDefaultPriority);
+  llvm::appendToGlobalDtors(
+      module,
+      function("tenon_stop", declare_runtime_function(module, "tenon_unregister_system_library"),
+               {list}),
+      kDefaultPriority);
+}
+
+// ---- divisions of byte vectors ------------------------------------------------------------------
+
+// Divisions of byte vectors, for which LLVM generates wrong code on x86 (llvm_faults.md).
+
+bool is_byte_division(const llvm::Instruction& instruction) {
+  const auto* n = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
+  return n && n->isIntDivRem() && n->getType()->isVectorTy() &&
+         n->getType()->isIntOrIntVectorTy(8) && llvm::isa<llvm::Constant>(n->getOperand(1));
+}
+
+void widen(llvm::BinaryOperator& n) {
+  llvm::IRBuilder<> builder(&n);
+  const bool is_signed =
+      n.getOpcode() == llvm::Instruction::SDiv || n.getOpcode() == llvm::Instruction::SRem;
+  llvm::Type* bytes = n.getType();
+  llvm::Type* wide = bytes->getWithNewBitWidth(16);
+  llvm::Value* a = builder.CreateIntCast(n.getOperand(0), wide, is_signed);
+  llvm::Value* b = builder.CreateIntCast(n.getOperand(1), wide, is_signed);
+  n.replaceAllUsesWith(builder.CreateTrunc(builder.CreateBinOp(n.getOpcode(), a, b), bytes));
+  n.eraseFromParent();
+}
+
+/// Computes quotients and remainders of byte vectors by constants in 16 bits. Must be the last
+/// pass, because InstCombine would narrow them again.
+void widen_byte_divisions(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& each : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (is_byte_division(each)) widen(llvm::cast<llvm::BinaryOperator>(each));
+}
+
+// ---- compilation --------------------------------------------------------------------------------
 
 /// Adds the manifest of c_api.h, which is read when a shared library is loaded. The symbol is weak,
 /// so that objects of several modules can be linked together.

@@ -36,7 +36,7 @@ void link(llvm::Module& module, std::unique_ptr<llvm::Module> imported, const st
     if (!function.isDeclaration()) defined.push_back(function.getName().str());
   if (llvm::Linker::linkModules(module, std::move(imported)))
     throw RuntimeError("the source of `" + name +
-                       "` defines what other imported source defines as well");
+                       "` defines a symbol that other imported source defines too");
   for (const std::string& function : defined)
     if (llvm::Function* linked =
             module.getFunction(llvm::StringRef(function.data(), function.size())))

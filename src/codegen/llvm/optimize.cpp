@@ -1,5 +1,7 @@
 #include "codegen/llvm/optimize.h"
 
+#include <llvm/ADT/MapVector.h>
+#include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -91,6 +93,57 @@ struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
   }
 };
 
+/// Orders stores of vectors to an array by their offsets. SROA joins vectors that are loaded as one
+/// in front of the store with the largest offset, and thus in front of the values of stores that
+/// follow it (llvm_faults.md).
+struct OrderParts : llvm::PassInfoMixin<OrderParts> {
+  struct Part {
+    llvm::StoreInst* store;
+    std::int64_t offset;
+  };
+  static bool move_behind(llvm::StoreInst& store, llvm::StoreInst& last, llvm::AAResults& aliases) {
+    const llvm::MemoryLocation memory = llvm::MemoryLocation::get(&store);
+    for (llvm::Instruction* at = store.getNextNode(); at != last.getNextNode();
+         at = at->getNextNode())
+      if (llvm::isModOrRefSet(aliases.getModRefInfo(at, memory))) return false;
+    store.moveAfter(&last);
+    return true;
+  }
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+    llvm::AAResults& aliases = analyses.getResult<llvm::AAManager>(function);
+    bool changes = false;
+    for (llvm::BasicBlock& block : function) {
+      // The stores of each array, in order.
+      llvm::MapVector<llvm::AllocaInst*, llvm::SmallVector<Part, 4>> parts;
+      for (llvm::Instruction& each : block) {
+        auto* store = llvm::dyn_cast<llvm::StoreInst>(&each);
+        if (!store || !store->getValueOperand()->getType()->isVectorTy()) continue;
+        llvm::Value* pointer = store->getPointerOperand();
+        llvm::APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+        auto* array = llvm::dyn_cast<llvm::AllocaInst>(
+            pointer->stripAndAccumulateConstantOffsets(layout, offset, true));
+        if (array) parts[array].push_back({store, offset.getSExtValue()});
+      }
+      for (auto& [array, stores] : parts) {
+        std::vector<Part> ascending;
+        for (const Part& part : llvm::reverse(stores)) {
+          const auto place = std::ranges::lower_bound(ascending, part.offset, {}, &Part::offset);
+          if (place != ascending.begin()) {
+            if (!move_behind(*part.store, *std::prev(place)->store, aliases)) break;
+            changes = true;
+          }
+          ascending.insert(place, part);
+        }
+      }
+    }
+    if (!changes) return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved;
+    preserved.preserveSet<llvm::CFGAnalyses>();
+    return preserved;
+  }
+};
+
 /// Shares one NaN check between two steps of a minimum or maximum: maximum(y, maximum(x, so_far))
 /// becomes two instructions that keep `so_far` for a NaN, and one comparison that detects a NaN in
 /// x or y. Loops over vectors in the cache are bound by the number of instructions.
@@ -152,6 +205,7 @@ struct ShareChecksForNan : llvm::PassInfoMixin<ShareChecksForNan> {
 llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
   using namespace llvm;
   FunctionPassManager passes;
+  passes.addPass(OrderParts());
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(SimplifyCFGPass());
@@ -164,6 +218,7 @@ llvm::FunctionPassManager kernel_passes(int opt_level, bool counts_loops) {
     loops.addPass(LoopFullUnrollPass(opt_level));
     passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops)));
   }
+  passes.addPass(OrderParts());
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(ReplaceRedundant());
   passes.addPass(InstCombinePass());

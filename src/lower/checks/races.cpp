@@ -181,12 +181,12 @@ std::string conflict_text(const PrimFunc& func, const LoopProof& proof) {
   const auto text = [&](const Access& access) {
     return stage_text(func, access.stage) + " " + arith::access_text(access);
   };
-  const std::string way_out = "; make the loop serial, or give each iteration elements of its own";
+  const std::string way_out = "; make the loop serial, or give each iteration separate elements";
   if (proof.is_certain)
     return "all iterations of " + loop + " store to the same element: " + text(first) + way_out;
   return "iterations of " + loop + " may touch the same element: " + text(first) + ", and " +
          text(second) + way_out +
-         ". Where they never do, the pragma independent_iterations around the loop says so";
+         ". If they never do, assert that by the pragma independent_iterations around the loop";
 }
 
 // ---- tasks of persistent parallel regions -------------------------------------------------------
@@ -243,8 +243,8 @@ class RegionChecker {
     for (Access& use : uses.accesses) {
       const std::string& name = use.buffer->name;
       if (use.is_write() && is_private(use.buffer->data))
-        refuse("each task has memory of its own for `" + name + "`, and of the loop over `" +
-               n.var.name() + "` would fill a part of it only; compute `" + name +
+        refuse("each task has its own memory for `" + name + "`, and of the loop over `" +
+               n.var.name() + "` it would fill only a part; compute `" + name +
                "` outside of the region");
       check_order(use, &n);
       since_barrier_.push_back({std::move(use), &n, around_});
@@ -706,13 +706,13 @@ class BlockRaces {
   }
 
   [[noreturn]] void refuse(const Access& write, const Access& read, const IterVar& axis) const {
-    throw LowerError(stages_of(read) + " " + arith::access_text(read) +
-                     ", which another block of " + axis.thread()->str() +
-                     " may write at the same time: " + stages_of(write) + " " +
-                     arith::access_text(write) +
-                     "; blocks of a launch do not wait for each other; bind the loops of this "
-                     "kernel to threads of one block (threadIdx), or compute the stage that "
-                     "writes at the root, as a kernel of its own");
+    throw LowerError(
+        stages_of(read) + " " + arith::access_text(read) + ", which another block of " +
+        axis.thread()->str() + " may write at the same time: " + stages_of(write) + " " +
+        arith::access_text(write) +
+        "; blocks of a launch do not wait for each other; bind the loops of this "
+        "kernel to threads of one block (threadIdx), or compute the stage that writes at the "
+        "root, as a separate kernel");
   }
 
   /// Returns "`A`, `B`": the arguments that the kernel reads and writes.

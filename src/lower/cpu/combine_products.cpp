@@ -14,8 +14,8 @@
 #include "lower/passes.h"
 
 #include <map>
+#include <optional>
 
-#include "lower/cpu/dot_products.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/compare.h"
@@ -23,6 +23,7 @@
 #include "tenon/tir/ops.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -30,6 +31,97 @@ namespace tenon::lowering {
 using namespace tir;
 
 namespace {
+
+// ---- recognition of multiply-adds ---------------------------------------------------------------
+
+// Multiply-adds of low-precision numbers in loops:
+//
+//   C[r] = C[r] + broadcast(int32(A[k]))*int32x16(B[ramp(4*j + k, 4, 16)])    // r: ramp(0, 1, 16)
+
+/// One factor of a product: a broadcast scalar, or a strided vector.
+struct Factor {
+  tir::Buffer buffer;
+  /// The index of the first element; `stride` is nullopt for a broadcast scalar.
+  tir::Expr base;
+  std::optional<std::int64_t> stride;
+};
+
+/// The statement `target = target + a*b`.
+struct Sum {
+  tir::Store target;
+  Factor a, b;
+
+  DataType type() const { return target.value.dtype(); }
+  /// The number of adjacent factors that fill one accumulator lane.
+  int neighbours() const { return type().bits / a.buffer->dtype.bits; }
+};
+
+bool is_byte(DataType t) { return t.is_integral() && t.bits == 8; }
+
+bool can_be_multiplied(DataType a, DataType b, DataType sum) {
+  if (!a.is_scalar() || !b.is_scalar() || sum.bits != 32) return false;
+  if (sum.is_float()) return a == BFloat(16) && b == BFloat(16);
+  return sum.is_integral() && is_byte(a) && is_byte(b);
+}
+
+std::optional<Factor> factor_of(const Expr& e) {
+  const Broadcast* repeated = e.as<Broadcast>();
+  const Cast* wide = (repeated ? repeated->value : e).as<Cast>();
+  if (!wide) return std::nullopt;
+  Expr narrow = wide->value;
+  if (const Broadcast* inner = narrow.as<Broadcast>(); inner && !repeated) {
+    repeated = inner;
+    narrow = inner->value;
+  }
+  const Load* load = narrow.as<Load>();
+  if (!load || load->indices.size() != 1 || !load->buffer->dtype.is_scalar()) return std::nullopt;
+  const Expr& index = load->indices[0];
+  if (repeated) {
+    if (!index.dtype().is_scalar()) return std::nullopt;
+    return Factor{load->buffer, index, std::nullopt};
+  }
+  const Ramp* ramp = index.as<Ramp>();
+  const std::optional<std::int64_t> stride = ramp ? constant_int(ramp->stride) : std::nullopt;
+  if (!stride) return std::nullopt;
+  return Factor{load->buffer, ramp->base, stride};
+}
+
+/// Returns a load of the stored element.
+Expr self_of(const Store& store) { return make_load(store.buffer, store.indices); }
+
+/// Returns nullopt unless `s` is a multiply-add of vectors whose types an instruction supports and
+/// whose store does not change its own factors.
+std::optional<Sum> sum_of(const Stmt& s) {
+  const Store* store = s.as<Store>();
+  const Binary* sum = store ? as_binary(store->value, BinaryOp::Add) : nullptr;
+  if (!sum || !store->value.dtype().is_vector()) return std::nullopt;
+  for (const auto& [self, term] : {std::pair(sum->a, sum->b), std::pair(sum->b, sum->a)}) {
+    const Load* load = self.as<Load>();
+    const Binary* product = as_binary(term, BinaryOp::Mul);
+    if (!load || !product || !load->buffer.same_as(store->buffer)) continue;
+    if (!structural_equal(self, self_of(*store))) continue;
+    const std::optional<Factor> a = factor_of(product->a), b = factor_of(product->b);
+    if (!a || !b || (!a->stride && !b->stride)) continue;
+    if (a->buffer->data.same_as(store->buffer->data) ||
+        b->buffer->data.same_as(store->buffer->data))
+      continue;
+    if (can_be_multiplied(a->buffer->dtype, b->buffer->dtype, store->value.dtype()))
+      return Sum{*store, *a, *b};
+  }
+  return std::nullopt;
+}
+
+/// Returns the factors of all products that are combined, grouped by accumulator lane.
+Expr neighbours_of(const Factor& factor, const Sum& sum) {
+  const int neighbours = sum.neighbours(), lanes = sum.type().lanes;
+  const Expr one = make_int(factor.base.dtype(), 1);
+  if (factor.stride)
+    return make_load(factor.buffer, {make_ramp(factor.base, one, lanes * neighbours)});
+  const Expr few = make_load(factor.buffer, {make_ramp(factor.base, one, neighbours)});
+  std::vector<Expr> picks;
+  for (int n = 0; n < lanes * neighbours; ++n) picks.push_back(make_int(Int(32), n % neighbours));
+  return make_shuffle({few}, std::move(picks));
+}
 
 // ---- signed bytes -------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 // unconditionally.
 #pragma once
 
-#include "lower/extent_bound.h"
+#include "lower/hoisted_extents.h"
 #include "tenon/arith/facts.h"
 #include "tenon/tir/walk.h"
 

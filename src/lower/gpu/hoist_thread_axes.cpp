@@ -19,7 +19,7 @@
 #include <optional>
 
 #include "lower/gpu/matrix_operations.h"
-#include "lower/guard_divisors.h"
+#include "lower/hoisted_extents.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"

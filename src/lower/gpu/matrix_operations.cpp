@@ -244,11 +244,11 @@ class MatrixOperations {
     const std::int64_t length = (kind.is_by_columns ? rows : columns) * t.bytes();
     if (factor_of(call.args[6]) * t.bytes() % kRowAlignment != 0)
       throw LowerError(what + "rows of " + name_of(data) + " are `" + print_expr(call.args[6]) +
-                       "` elements apart, which is not surely a multiple of 16 bytes; pad them "
+                       "` elements apart, which is not provably a multiple of 16 bytes; pad them "
                        "with storage_align, or choose such an extent");
     if (factor_of(address->args[2]) * t.bytes() % std::min(length, kTileAlignment) != 0)
       throw LowerError(what + "tiles in " + name_of(data) + " begin at `" +
-                       print_expr(address->args[2]) + "`, which is not surely a multiple of " +
+                       print_expr(address->args[2]) + "`, which is not provably a multiple of " +
                        std::to_string(std::min(length, kTileAlignment)) + " bytes");
   }
 

@@ -32,7 +32,7 @@ class Binder {
     const Expr simple = arith::simplify(condition, facts_);
     if (is_true(simple)) return;
     const std::string text = "buffer `" + declared_->name + "`: " + what + " is declared as " +
-                             print_expr(formal) + ", but the memory it stands for has " +
+                             print_expr(formal) + ", but the memory bound to it has " +
                              print_expr(actual);
     if (is_false(simple)) throw LowerError(text);
     result_.checks.push_back({simple, text});
@@ -77,7 +77,7 @@ DataType type_in_memory(const Buffer& buffer) {
 void check_kind(const Buffer& declared, const Buffer& piece) {
   if (type_in_memory(declared) != type_in_memory(piece))
     throw LowerError("buffer `" + declared->name + "` of " + declared->dtype.str() +
-                     " cannot stand for `" + piece->name + "` of " + piece->dtype.str());
+                     " cannot be bound to `" + piece->name + "` of " + piece->dtype.str());
   const std::optional<PointerType>& pointer = declared->data.as<VarNode>()->pointer;
   if (pointer && pointer->scope && *pointer->scope != piece->scope())
     throw LowerError("buffer `" + declared->name + "` is declared in scope \"" +
@@ -97,7 +97,7 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
   Binder binder(declared, known, facts);
   if (is_zero(declared->elem_offset) && !is_zero(piece->elem_offset))
     throw LowerError("buffer `" + declared->name +
-                     "` is declared without an offset but stands for a piece that begins at " +
+                     "` is declared without an offset but is bound to a region that begins at " +
                      print_expr(piece->elem_offset) +
                      " of its memory: declare it with offset_factor = 1");
   binder.bind(declared->data, piece->data, "the data pointer");
@@ -111,7 +111,7 @@ ViewBinding bind_view(const Buffer& declared, const Buffer& piece, const VarMap&
   if (declared->strides.empty()) {
     if (!piece->strides.empty())
       throw LowerError("buffer `" + declared->name +
-                       "` is declared compact but stands for a piece of `" + piece->name +
+                       "` is declared compact but is bound to a region of `" + piece->name +
                        "` with strides: declare its strides as variables");
     return binder.take();
   }

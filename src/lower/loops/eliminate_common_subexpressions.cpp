@@ -21,7 +21,7 @@
 #include <charconv>
 #include <tuple>
 
-#include "lower/loops/computation_table.h"
+#include "lower/loops/computations.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {

@@ -15,10 +15,16 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <list>
+#include <map>
+#include <unordered_set>
 
-#include "lower/loops/storage_plan.h"
+#include "lower/hoisted_extents.h"
+#include "lower/loops/storage_timeline.h"
 #include "lower/rewriting.h"
+#include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/block.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/walk.h"
 
@@ -27,6 +33,374 @@ namespace tenon::lowering {
 using namespace tir;
 
 namespace {
+
+// ---- computation in place -----------------------------------------------------------------------
+
+// Legality of in-place computation: whether a statement may write one buffer into the memory of
+// another buffer that it reads, as in dst[i] = f(src[i]).
+
+/// The sources whose memory a statement that writes `dst` can reuse, computed once for all
+/// candidates.
+///
+/// A source is safe if it is not written and is read only in the value of the single store to dst,
+/// at the same index and with the same type. Moreover, dst must not be read, no index may be loaded
+/// from memory, no code may be opaque, and each element of dst must be written once. The last
+/// condition requires that the index of the stores, which is the same in all branches, is injective
+/// over the enclosing loops and the threads that share the memory.
+class InPlaceSources {
+ public:
+  InPlaceSources(const tir::Stmt& s, const tir::Var& dst,
+                 const std::vector<RangedVar>& sharing_threads);
+  bool is_safe(const tir::Var& src) const { return all_safe_ && !unsafe_.contains(&src.node()); }
+
+ private:
+  void stmt(const tir::Stmt& s);
+  void store(const tir::Store& n);
+  void expr(const tir::Expr& e);
+  void load(const tir::Expr& self, const tir::Load& n);
+  bool each_element_once(const tir::Store& n) const;
+
+  tir::Var dst_;
+  std::vector<RangedVar> loops_;
+  std::vector<tir::Expr> guards_;                  // the enclosing conditions
+  std::unordered_set<const tir::ExprNode*> lets_;  // the lets of the statement
+  bool all_safe_ = true;
+  std::unordered_set<const tir::ExprNode*> unsafe_;
+  const tir::Store* current_ = nullptr;  // the store to dst whose value is being visited
+  int index_depth_ = 0;
+  const tir::Store* first_store_ = nullptr;  // the first store to dst
+  int stores_ = 0;                           // maximum number of stores to dst on a path
+};
+
+InPlaceSources::InPlaceSources(const Stmt& s, const Var& dst,
+                               const std::vector<RangedVar>& sharing_threads)
+    : dst_(dst), loops_(sharing_threads) {
+  if (!s.as<Attr>() && !s.as<For>() && !s.as<If>() && !s.as<Store>()) {
+    all_safe_ = false;
+    return;
+  }
+  stmt(s);
+  all_safe_ = all_safe_ && stores_ <= 1;
+}
+
+void InPlaceSources::stmt(const Stmt& s) {
+  if (!all_safe_) return;
+  const auto children = [&] {
+    for_each_child(
+        s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
+  };
+  // A while loop may store to an element repeatedly, and an extern operation may store anywhere.
+  const auto refuse = [&] { all_safe_ = false; };
+  match(
+      s.node().value, [&](const Store& n) { store(n); },
+      [&](const If& n) {
+        expr(n.condition);
+        const int before = stores_;
+        const std::size_t outside = guards_.size();
+        for_each_conjunct(n.condition, [&](const Expr& part) {
+          if (effect_of(part) == Effect::Pure) guards_.push_back(part);
+        });
+        stmt(n.then_case);
+        guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(outside), guards_.end());
+        const int after_then = std::exchange(stores_, before);
+        if (n.else_case) stmt(*n.else_case);
+        stores_ = std::max(stores_, after_then);
+      },
+      [&](const For& n) {
+        const bool repeats = !is_one(n.extent);
+        if (repeats) loops_.push_back({n.var, Range::from_min_extent(n.min, n.extent)});
+        children();
+        if (repeats) loops_.pop_back();
+      },
+      [&](const Let& n) {
+        lets_.insert(&n.var.node());
+        children();
+      },
+      [&](const Attr& n) { n.kind == AttrKind::ExternScope ? refuse() : children(); },
+      [&](const While&) { refuse(); }, [&](const Allocate&) { children(); },
+      [&](const Assert&) { children(); }, [&](const Evaluate&) { children(); },
+      [&](const Seq&) { children(); }, [&](const Realize&) { refuse(); },
+      [&](const BufferView&) { refuse(); }, [&](const Prefetch&) { refuse(); },
+      [&](const BlockRealize&) { refuse(); });
+}
+
+void InPlaceSources::store(const Store& n) {
+  ++index_depth_;
+  for (const Expr& index : n.indices) expr(index);
+  --index_depth_;
+  if (!n.buffer->data.same_as(dst_)) {
+    unsafe_.insert(&n.buffer->data.node());
+    expr(n.value);
+    return;
+  }
+  ++stores_;
+  if (!each_element_once(n)) all_safe_ = false;
+  first_store_ = &n;
+  current_ = &n;
+  expr(n.value);
+  current_ = nullptr;
+}
+
+bool InPlaceSources::each_element_once(const Store& n) const {
+  // Branches must store at the same index, because one branch must not read as the source what
+  // another has written.
+  const bool is_at_same_index =
+      !first_store_ || std::equal(n.indices.begin(), n.indices.end(), first_store_->indices.begin(),
+                                  first_store_->indices.end(), [](const Expr& a, const Expr& b) {
+                                    return structural_equal(a, b);
+                                  });
+  const bool uses_let = std::any_of(n.indices.begin(), n.indices.end(), [&](const Expr& index) {
+    return uses_var(index, [&](const Expr& var) { return lets_.contains(&var.node()); });
+  });
+  if (!is_at_same_index || uses_let || n.indices.size() != 1 ||
+      effect_of(n.indices[0]) != Effect::Pure)
+    return false;
+  arith::Access access = arith::access_of(arith::AccessKind::Write, n.buffer, n.indices);
+  access.guards = guards_;
+  std::vector<arith::FreeVar> loops;
+  for (const RangedVar& loop : loops_) loops.push_back({loop.var, loop.range});
+  arith::Facts facts;
+  return arith::touches_distinct_elements(access, loops, facts);
+}
+
+void InPlaceSources::expr(const Expr& e) {
+  if (const Load* n = e.as<Load>()) return load(e, *n);
+  if (e.as<VarNode>() && e.dtype().is_handle()) {
+    // A use of the address itself permits any access.
+    if (e.same_as(dst_)) all_safe_ = false;
+    unsafe_.insert(&e.node());
+  }
+  for_each_child(e, [&](const Expr& child) { expr(child); });
+}
+
+void InPlaceSources::load(const Expr& self, const Load& n) {
+  const Var& src = n.buffer->data;
+  if (src.same_as(dst_) || index_depth_ > 0) {
+    all_safe_ = false;
+    return;
+  }
+  const bool at_same_index =
+      current_ && current_->value.dtype() == self.dtype() &&
+      current_->indices.size() == n.indices.size() &&
+      std::equal(n.indices.begin(), n.indices.end(), current_->indices.begin(),
+                 [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
+  if (!at_same_index) unsafe_.insert(&src.node());
+  ++index_depth_;
+  for (const Expr& index : n.indices) expr(index);
+  --index_depth_;
+}
+
+// ---- assignment of memory -----------------------------------------------------------------------
+
+// Assignment of allocations to shared pieces of memory, and the placement of each piece.
+
+/// One piece of memory.
+struct StorageBlock {
+  const tir::StmtNode* place;
+  tir::StorageScope scope;
+  /// The allocations that live in the block, in order; the first one gives the name.
+  std::vector<AllocationId> tenants;
+  /// The size of the largest tenant; nullopt if it is not constant.
+  std::optional<std::int64_t> constant_bits;
+};
+
+struct StoragePlan {
+  /// The blocks in order of first use.
+  std::vector<StorageBlock> blocks;
+  /// The block of each allocation; nullopt if it is never used.
+  std::vector<std::optional<std::size_t>> block_of;
+};
+
+/// The maximum ratio of sizes between free memory and an allocation that reuses it.
+constexpr std::int64_t kMatchRange = 16;
+/// The size in bits up to which values are left to the code generator's registers.
+constexpr std::int64_t kSmallBits = 32;
+/// The maximum number of buffers that a statement begins for in-place reuse to be attempted.
+constexpr std::size_t kMaxInPlaceBegins = 2;
+
+/// The allocations whose first use, and those whose last use, is at a moment.
+struct Events {
+  std::vector<AllocationId> begins, ends;
+};
+
+std::vector<Events> find_events(const StorageTimeline& timeline) {
+  std::vector<Events> events(timeline.moments.size());
+  std::vector<bool> seen(timeline.allocations.size(), false);
+  for (std::size_t m = timeline.moments.size(); m-- > 0;) {
+    if (timeline.moments[m].kind == Moment::Kind::Begin) continue;
+    for (AllocationId id : timeline.moments[m].touched) {
+      if (!seen[id]) events[m].ends.push_back(id);
+      seen[id] = true;
+    }
+  }
+  std::fill(seen.begin(), seen.end(), false);
+  for (std::size_t m = 0; m < timeline.moments.size(); ++m) {
+    if (timeline.moments[m].kind == Moment::Kind::End) continue;
+    for (AllocationId id : timeline.moments[m].touched) {
+      if (!seen[id]) events[m].begins.push_back(id);
+      seen[id] = true;
+    }
+  }
+  return events;
+}
+
+/// Returns, for the moment at which a scope begins, the moment at which it ends.
+std::vector<std::size_t> find_ends(const StorageTimeline& timeline) {
+  std::vector<std::size_t> end_of(timeline.moments.size()), open;
+  for (std::size_t m = 0; m < timeline.moments.size(); ++m) {
+    end_of[m] = m;
+    if (timeline.moments[m].kind == Moment::Kind::Begin) open.push_back(m);
+    if (timeline.moments[m].kind == Moment::Kind::End) {
+      end_of[open.back()] = m;
+      open.pop_back();
+    }
+  }
+  return end_of;
+}
+
+class StoragePlanner {
+ public:
+  explicit StoragePlanner(const StorageTimeline& timeline)
+      : timeline_(timeline), handed_over_(timeline.allocations.size(), false) {
+    plan_.block_of.resize(timeline.allocations.size());
+  }
+
+  StoragePlan run() {
+    const std::vector<Events> events = find_events(timeline_);
+    const std::vector<std::size_t> end_of = find_ends(timeline_);
+    for (std::size_t m = 0; m < timeline_.moments.size(); ++m) {
+      const Moment& moment = timeline_.moments[m];
+      begin(moment, events[m].begins, events[end_of[m]].ends);
+      if (moment.kind == Moment::Kind::End) free_.erase(&moment.stmt.node());
+      for (AllocationId id : events[m].ends) {
+        if (!handed_over_[id]) release(*plan_.block_of[id]);
+      }
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  /// The free memory at one place.
+  struct FreeBlocks {
+    std::multimap<std::int64_t, std::size_t> by_bits;
+    std::list<std::size_t> of_unknown_size;
+  };
+
+  const Allocation& allocation(AllocationId id) const { return timeline_.allocations[id]; }
+  DataType element_of(const StorageBlock& block) const {
+    return allocation(block.tenants.front()).node.dtype.element();
+  }
+
+  void begin(const Moment& moment, const std::vector<AllocationId>& begins,
+             const std::vector<AllocationId>& ends) {
+    const bool detect_in_place = begins.size() <= kMaxInPlaceBegins && moment.is_whole_statement;
+    for (AllocationId id : begins) {
+      std::optional<std::size_t> block;
+      if (detect_in_place) block = find_in_place(id, moment.stmt, ends);
+      if (!block) block = find_free(allocation(id));
+      if (!block) block = make_block(allocation(id));
+      plan_.blocks[*block].tenants.push_back(id);
+      plan_.block_of[id] = block;
+    }
+  }
+
+  std::optional<std::size_t> find_in_place(AllocationId id, const Stmt& s,
+                                           const std::vector<AllocationId>& ends) {
+    const Allocation& dst = allocation(id);
+    // Fragments of equal size may be tiles of different shapes.
+    if (dst.is_shared_by_tasks || dst.scope() > StorageScope::Local) return std::nullopt;
+    std::optional<InPlaceSources> sources;
+    for (AllocationId src : ends) {
+      if (src == id || handed_over_[src] || !plan_.block_of[src]) continue;
+      const StorageBlock& block = plan_.blocks[*plan_.block_of[src]];
+      if (block.scope != dst.scope() || block.place != dst.place ||
+          element_of(block) != dst.node.dtype.element() ||
+          block.constant_bits != dst.constant_bits()) {
+        continue;
+      }
+      if (!sources) sources.emplace(s, dst.node.data, dst.sharing_threads);
+      if (!sources->is_safe(allocation(src).node.data)) continue;
+      handed_over_[src] = true;
+      return plan_.block_of[src];
+    }
+    return std::nullopt;
+  }
+
+  static bool is_shared_in_turn(const Allocation& a) {
+    if (a.is_shared_by_tasks) return false;
+    const StorageScope scope = a.scope();
+    if (scope == StorageScope::SharedDyn) return a.extents.size() == 1;
+    if (scope != StorageScope::Global && scope != StorageScope::Shared) return false;
+    if (a.node.dtype.is_handle() || a.extents.size() != 1) return false;
+    const auto bits = a.constant_bits();
+    return !bits || *bits > kSmallBits;
+  }
+
+  std::optional<std::size_t> find_free(const Allocation& a) {
+    if (!is_shared_in_turn(a)) return std::nullopt;
+    FreeBlocks& free = free_[a.place];
+    const auto bits = a.constant_bits();
+    if (!bits) return take_of_unknown_size(free, a);
+    const auto fits = free.by_bits.lower_bound(*bits);
+    const auto end = free.by_bits.upper_bound(*bits * kMatchRange);
+    for (auto it = fits; it != end; ++it) {
+      if (plan_.blocks[it->second].scope == a.scope()) return take(free, it, *bits);
+    }
+    const auto begin = free.by_bits.lower_bound(*bits / kMatchRange);
+    for (auto it = fits; it != begin;) {
+      --it;
+      const StorageBlock& block = plan_.blocks[it->second];
+      if (block.scope == a.scope() && element_of(block) == a.node.dtype.element())
+        return take(free, it, *bits);
+    }
+    return std::nullopt;
+  }
+
+  std::size_t take(FreeBlocks& free, std::multimap<std::int64_t, std::size_t>::iterator it,
+                   std::int64_t bits) {
+    const std::size_t block = it->second;
+    plan_.blocks[block].constant_bits = std::max(bits, *plan_.blocks[block].constant_bits);
+    free.by_bits.erase(it);
+    return block;
+  }
+
+  std::optional<std::size_t> take_of_unknown_size(FreeBlocks& free, const Allocation& a) {
+    for (auto it = free.of_unknown_size.begin(); it != free.of_unknown_size.end(); ++it) {
+      const StorageBlock& block = plan_.blocks[*it];
+      if (block.scope != a.scope() || element_of(block) != a.node.dtype.element()) continue;
+      const std::size_t found = *it;
+      free.of_unknown_size.erase(it);
+      return found;
+    }
+    return std::nullopt;
+  }
+
+  std::size_t make_block(const Allocation& a) {
+    plan_.blocks.push_back({a.place, a.scope(), {}, a.constant_bits()});
+    return plan_.blocks.size() - 1;
+  }
+
+  void release(std::size_t index) {
+    const StorageBlock& block = plan_.blocks[index];
+    if (!is_shared_in_turn(allocation(block.tenants.front()))) return;
+    FreeBlocks& free = free_[block.place];
+    if (block.constant_bits) {
+      free.by_bits.emplace(*block.constant_bits, index);
+    } else {
+      free.of_unknown_size.push_back(index);
+    }
+  }
+
+  const StorageTimeline& timeline_;
+  StoragePlan plan_;
+  /// Used for look-up only, never iterated.
+  std::unordered_map<const StmtNode*, FreeBlocks> free_;
+  std::vector<bool> handed_over_;
+};
+
+StoragePlan plan_storage(const StorageTimeline& timeline) { return StoragePlanner(timeline).run(); }
+
+// ---- the pass -----------------------------------------------------------------------------------
 
 /// An allocation that is ready to be wrapped around a body.
 struct NewAllocation {

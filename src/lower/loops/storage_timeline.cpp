@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "lower/extent_bound.h"
-#include "lower/guard_divisors.h"
+#include "lower/hoisted_extents.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/pragma.h"
 #include "tenon/tir/walk.h"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lower/extent_bound.h"
+#include "lower/hoisted_extents.h"
 #include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {

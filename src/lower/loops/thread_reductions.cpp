@@ -141,7 +141,7 @@ class Reduction {
       if (uses(index, iterators()))
         refuse(block_, first, "and stores another element in each of its iterations");
     if (!block_.match_buffers.empty() || !block_.alloc_buffers.empty())
-      refuse(block_, first, "and has buffers of its own; rfactor the loop first");
+      refuse(block_, first, "and allocates or matches buffers; rfactor the loop first");
   }
 
   Stmt make() const {
@@ -329,12 +329,13 @@ class Rewriter {
         block.init ? find_combination(block) : find_update(block);
     if (!combination)
       refuse(block, thread,
-             std::string("and is no sum, product, minimum or maximum") +
+             std::string("and is not a sum, product, minimum or maximum") +
                  (block.init ? " that starts from its identity" : "") + "; leave that loop serial");
     if (divergent_ > 0)
-      refuse(block, thread,
-             "under a condition that only some threads meet, so that the others would not come to "
-             "the reduction; put the condition into the block's predicate");
+      refuse(
+          block, thread,
+          "under a condition that holds only for some threads, so the others would not reach the "
+          "reduction; put the condition into the block's predicate");
     std::vector<ThreadTag> tags = tags_;
     for (const For* loop : nest.loops)
       if (is_across_threads(*loop)) tags.push_back(*traits_of(*loop).thread);

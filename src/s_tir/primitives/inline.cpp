@@ -284,7 +284,7 @@ VarMap paired_instances(const Caller& caller, const Program& program, int consum
   if (!values || !reading)
     refuse(caller,
            "the indices at which " + describe(program, consumer) + " reads are no digits " +
-               "of its iterators, so that it cannot be told which instance reads an element");
+               "of its iterators, so the instance that reads an element cannot be determined");
   if (!finds_its_instance(reading->set, read, *values, written, *writing->facts))
     refuse(caller, describe(program, producer) + " writes elements of which not provably all are " +
                        "read by " + describe(program, consumer));

@@ -94,9 +94,10 @@ Factoring check(const Caller& caller, const Program& program, int loop) {
   }
   std::optional<ReductionBody> body = find_reduction_body(f.own());
   if (!body)
-    refuse(caller, what +
-                       " is no sum, product, minimum or maximum that starts from its identity, "
-                       "and no reducer is registered that it uses");
+    refuse(caller,
+           what +
+               " is not a sum, product, minimum or maximum that starts from its identity, and uses "
+               "no registered reducer");
   bool is_outermost = true;
   for (const int n : f.loops)
     is_outermost = is_outermost && (n >= loop || !f.is_used_by(IterKind::Reduce, n));
@@ -139,8 +140,8 @@ void check_predicate(const Factoring& f) {
       refuse(f.caller,
              "with the predicate " + tir_text(part) + ", some iterations of " +
                  describe(f.program, f.loop) +
-                 " have nothing to reduce, so their partial result is never initialized; split so "
-                 "that the factors divide");
+                 " reduce no term, so their partial result is never initialized; split by factors "
+                 "that divide the extent");
   }
 }
 

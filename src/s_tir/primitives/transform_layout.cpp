@@ -39,7 +39,7 @@ std::vector<Expr> mapped_shape(const Caller& caller, const std::string& what,
     refuse(caller, "the index map takes " + std::to_string(map.from().size()) + " indices, and " +
                        what + " has " + std::to_string(shape.size()) + " dimensions");
   const auto fail = [&](const std::string& why) {
-    refuse(caller, "the index map " + map.text() + " is no bijection of " + what + ": " + why);
+    refuse(caller, "the index map " + map.text() + " is not a bijection of " + what + ": " + why);
   };
   std::vector<LoopDomain> domains;
   arith::IntervalMap relaxed;
@@ -88,7 +88,8 @@ class Relayout {
   Stmt stmt(const Stmt& s) {
     const For* loop = s.as<For>();
     const BlockRealize* here = s.as<BlockRealize>();
-    if (here && is_excluded_by_signature(*here->block, old_)) return s;
+    if (here && is_excluded_by_signature(*here->block, old_))
+      return map_bindings(s, [&](const Expr& e) { return expr(e); });
     if (here) note(*here->block);
     if (loop) around_.push_back({loop->var, loop->min, loop->extent});
     const Stmt result = rewritten(s);
@@ -207,7 +208,7 @@ PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexT
     refuse(caller, in_backticks(buffer->name) +
                        " is a matched buffer; transform the layout of what it is matched with");
   if (!buffer->strides.empty() || !buffer->axis_separators.empty())
-    refuse(caller, in_backticks(buffer->name) + " has strides or physical dimensions of its own");
+    refuse(caller, in_backticks(buffer->name) + " has explicit strides or physical dimensions");
   require_elements_only(caller, program, buffer);
   BufferNode node = *buffer.get();
   node.shape = mapped_shape(caller, in_backticks(buffer->name), buffer->shape, map);

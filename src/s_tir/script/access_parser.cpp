@@ -28,7 +28,7 @@ Expr AccessParser::reference(const Token& token) {
 
 Buffer AccessParser::buffer(const Token& name) const {
   if (const Buffer* found = scopes_.find<Buffer>(name.text)) return *found;
-  syntax_error(name, "`" + name.text + "` is no buffer that is known here");
+  syntax_error(name, "`" + name.text + "` is not a buffer in scope");
 }
 
 void AccessParser::require_index(const Expr& e, const Token& at, const char* what) {

@@ -613,7 +613,7 @@ class Parser : public AccessParser {
     if (is_axis()) syntax_error(in_.peek(), "an iterator is defined directly in its block");
     for (const char* line : {"T.where", "T.reads", "T.writes", "T.block_attr"})
       if (in_.is_name(line))
-        syntax_error(in_.peek(), std::string(line) + " stands directly in a block");
+        syntax_error(in_.peek(), std::string(line) + " must be directly in a block");
     const Stmt result = in_.is_sign("[", 1) ? store() : make_evaluate(expr());
     in_.expect_end_of_line();
     return result;

@@ -147,7 +147,7 @@ namespace {
 
 void check_scan(std::string_view function, const Operation& op, const SourceLocation& where) {
   if (op.as<Scan>()) return;
-  throw TypeError(std::string(function) + ": operation `" + op.name() + "` is no scan", where);
+  throw TypeError(std::string(function) + ": operation `" + op.name() + "` is not a scan", where);
 }
 
 }  // namespace

@@ -107,9 +107,9 @@ void check_blocks_of_scan(const StageGraph& graph, StageId id, const AxisRanges&
     if (is_disjoint) continue;
     throw ScheduleError(
         "bind of " + describe(stage, axis) + " to `" + block.name() +
-            "`: the scan runs in one launch, whose blocks cannot wait for what another one has "
-            "stored; bind the same part of the same axis in the first states and in every step, "
-            "each of which reads its own place, or bind it to threads of one block",
+            "`: the scan runs in one launch, and its blocks cannot wait for each other's stores; "
+            "bind the same part of the same axis in the first states and in every step, so that "
+            "each block reads only elements that it stored, or bind it to threads of one block",
         attributes.thread->where);
   }
 }
@@ -122,13 +122,11 @@ void check_shared_memory(const StageGraph& graph, StageId id, const AxisRanges& 
   const FrozenStage& stage = graph.stage(id);
   if (stage.is_output || stage.scope != StorageScope::Global || !lives_in_launch(graph, id)) return;
   auto refuse = [&](const std::string& what, const IterVar& block, const SourceLocation& where) {
-    throw ScheduleError(what +
-                            ": where the stage is computed its result is kept in global memory, "
-                            "which the blocks of `" +
-                            block.name() +
-                            "` share, but inside of their launch none of them can wait for what "
-                            "another one computes; set_scope(\"shared\"), or compute_root",
-                        where);
+    throw ScheduleError(
+        what + ": its result is in global memory, which the blocks of `" + block.name() +
+            "` share, but blocks of one launch cannot wait for each other's results; use "
+            "set_scope(\"shared\") or compute_root",
+        where);
   };
   for (const auto& [axis, attributes] : stage.attributes) {
     if (!attributes.thread || !stage.has_leaf(axis)) continue;

@@ -212,8 +212,8 @@ class Finder {
       text += "compute it at an outer loop or at root, or keep the overlap with rolling_buffer";
     } else if (kept == loops.size()) {
       text +=
-          "nothing is kept, because the region moves along several loops at once; compute it "
-          "at a loop along which one dimension moves";
+          "no element is kept, because the region moves along several loops; compute it at a loop "
+          "along which only one dimension moves";
     } else {
       text += "elements are kept along loop `" + loops[kept].axis.name() +
               "` only, which runs again in the loops around it; compute it at an outer loop";

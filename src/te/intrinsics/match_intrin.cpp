@@ -361,7 +361,7 @@ class IntrinMatcher {
       const std::size_t tensor = index_of_input(*read, op_.inputs());
       std::optional<std::size_t>& known = pairs.tensors[index_of_input(*other, intrin_.inputs)];
       if (known && *known != tensor)
-        return differ(pairs, reads_differ(*read, *other) + ", which stands for `" +
+        return differ(pairs, reads_differ(*read, *other) + ", which is already matched with `" +
                                  op_.inputs()[*known].name() + "`");
       known = tensor;
       pairs.reads.emplace_back(read, other);

@@ -164,7 +164,7 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
   for (std::size_t d = 0; d < view.region.size(); ++d) {
     const Expr begin = view.region[d].min - memory.origin[d];
     if (is_zero(buffer->elem_offset) && !arith::can_prove_equal(begin, 0, program.facts))
-      return name + " has no offset, but stands for a part of " + tensor + " that begins at " +
+      return name + " has no offset, but is bound to a part of " + tensor + " that begins at " +
              print_expr(arith::simplify(begin, program.facts)) + " of dimension " +
              std::to_string(d) + "; declare it with offset_factor = 1";
     if (!memory.strides || !view.dims.theirs[d] || d < missing) continue;
@@ -172,10 +172,10 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
     if (declared.as<VarNode>() || is_one(arith::simplify(view.region[d].extent, program.facts)))
       continue;
     if (is_false(arith::simplify(declared == actual, program.facts)))
-      return name + (is_compact ? " is compact, so that" : " declares strides by which") +
-             " neighbours along its dimension " + std::to_string(*view.dims.theirs[d]) + " lie " +
-             print_expr(declared) + " elements apart, but in " + tensor + " it is " +
-             print_expr(arith::simplify(actual, program.facts)) +
+      return name + (is_compact ? " is compact, so" : " declares strides, so") +
+             " adjacent elements of its dimension " + std::to_string(*view.dims.theirs[d]) +
+             " are " + print_expr(declared) + " elements apart, but in " + tensor +
+             " the distance is " + print_expr(arith::simplify(actual, program.facts)) +
              "; declare the stride as a variable: {.strides = {te::var(\"s\"), ...}}";
   }
   return std::nullopt;
@@ -268,8 +268,8 @@ void check_is_box(const IntrinCall& call, const FrozenStage& stage, const AxisRa
     return value ? std::to_string(*value) : print_expr(e);
   };
   call.refuse("the loops that it replaces have " + plain(loops) +
-              " iterations, which lie apart in a box of " + plain(box) +
-              "; move all loops of neighbouring iterations inside");
+              " iterations, but they span a box of " + plain(box) +
+              "; move the loops over all adjacent iterations inside");
 }
 
 void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
@@ -280,7 +280,7 @@ void check_loops(const IntrinCall& call, StageId id, const StageGraph& graph) {
     if (leaf.kind() == IterKind::Reduce && bound)
       call.refuse(
           "axis `" + leaf.name() + "` of the reduction is bound to `" + bound->axis.name() +
-          "`, but what an intrinsic computes cannot be summed up across threads; rfactor the axis first");
+          "`, but results of an intrinsic cannot be reduced across threads; rfactor the axis first");
     if (n < call.depth) continue;
     if (bound)
       call.refuse("axis `" + leaf.name() + "` inside of it is bound to `" + bound->axis.name() +
@@ -749,11 +749,11 @@ class BodyMaker {
       std::vector<std::ptrdiff_t> leaves;
       if (fuse && is_fused_with_data(fuse->fused) &&
           !(append_leaves(stage_, fuse->fused, leaves) && std::ranges::is_sorted(leaves)))
-        call_.refuse("the first step of the reduction computes the body, but the loops of `" +
-                     fuse->fused.name() +
-                     "`, which is fused of data and reduction, come to later steps of some "
-                     "elements before it; give the intrinsic a reset, or keep the order of these "
-                     "loops");
+        call_.refuse(
+            "the first step of the reduction computes the body, but the loops of `" +
+            fuse->fused.name() +
+            "`, which fuses data and reduction axes, reach later steps of some elements first; "
+            "give the intrinsic a reset, or keep these loops in their order");
     }
     return stage_.op.reduce_axis();
   }

@@ -234,9 +234,10 @@ class NestMaker {
     }
     const bool is_trivial = is_one(range.extent);
     if (attributes && !attributes->prefetches.empty() && !options_.is_init && is_trivial) {
-      throw ScheduleError("prefetch at " + describe(stage_, leaf) +
-                              ": the loop has one iteration, so there is none to fetch ahead for",
-                          attributes->prefetches.back().where);
+      throw ScheduleError(
+          "prefetch at " + describe(stage_, leaf) +
+              ": the loop has one iteration, so it has no later iteration to prefetch for",
+          attributes->prefetches.back().where);
     }
     if (is_trivial) return cast(var.dtype(), range.min);
     check_can_expand(leaf, attributes, range.extent);
@@ -261,7 +262,8 @@ class NestMaker {
       if (point.axis.same_as(leaf))
         throw ScheduleError(
             "prefetch of tensor `" + request.tensor.name() + "` at " + describe(stage_, leaf) +
-                ": it is computed inside of that loop, so there is nothing to fetch ahead",
+                ": it is computed inside that loop, so it does not exist before the iteration; "
+                "prefetch at a loop inside it",
             request.where);
     }
   }

@@ -238,8 +238,8 @@ class ThreadReductionMaker {
       throw ScheduleError(
           "set_store_predicate of " + describe(stage_) + ": the condition uses reduction loop `" +
               leaf.name() +
-              "`, but what threads reduce together is stored once, after that loop; use only "
-              "threads and data axes",
+              "`, but threads that reduce together store the result once, after that loop; use "
+              "only threads and data axes",
           stage_.store_predicate_where);
     }
   }

@@ -29,8 +29,7 @@ void check_no_reduction_inside(const std::string& what, const Expr& body,
     throw TypeError(
         what +
             ": a reduction must be the whole body, here it is inside of an expression; compute it "
-            "as a "
-            "tensor of its own and read that",
+            "as a separate tensor and read that",
         where);
 }
 

@@ -65,7 +65,7 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
                                 TensorIntrinOptions options, SourceLocation where) {
   const std::string what = "decl_tensor_intrin `" + options.name + "`";
   if (!op.as<Compute>())
-    throw TypeError(what + ": operation `" + op.name() + "` is no compute", where);
+    throw TypeError(what + ": operation `" + op.name() + "` is not a compute", where);
   if (!body) throw TypeError(what + ": the code is an empty function", where);
   for (const Tensor& input : op.inputs())
     if (!input.op().as<Placeholder>())

@@ -155,7 +155,7 @@ IterVar axis_at(const Operation& op, const std::vector<IterVar>& axes, int n, st
         "operation `" + op.name() + "`" +
             (op.as<Placeholder>() ? ", a placeholder, which is not computed," : "") + " has " +
             std::to_string(axes.size()) + " " + std::string(what) +
-            (axes.size() == 1 ? " axis" : " axes") + ", asked for number " + std::to_string(n),
+            (axes.size() == 1 ? " axis" : " axes") + ", got " + std::to_string(n),
         where);
   return axes[static_cast<std::size_t>(n)];
 }
@@ -170,13 +170,13 @@ IterVar Operation::reduce_axis(int n, SourceLocation where) const {
 }
 IterVar Operation::scan_axis(SourceLocation where) const {
   if (const Scan* scan = as<Scan>()) return scan->scan_axis;
-  throw TypeError("operation `" + name() + "` is no scan: it has no scan axis", where);
+  throw TypeError("operation `" + name() + "` is not a scan, so it has no scan axis", where);
 }
 
 Tensor Operation::output(int i, SourceLocation where) const {
   if (i < 0 || i >= num_outputs())
     throw TypeError("operation `" + name() + "` has " + std::to_string(num_outputs()) +
-                        " outputs, asked for number " + std::to_string(i),
+                        " outputs, got " + std::to_string(i),
                     where);
   return Tensor(std::make_shared<const TensorNode>(*this, i));
 }

@@ -49,7 +49,7 @@ void check_is_simple(const std::string& name, const Expr& e, const char* what,
     throw TypeError(
         name + ": the " + what +
             " is or contains a reduction, which must be the whole body of an operation; "
-            "compute it as a tensor of its own and read that",
+            "compute it as a separate tensor and read that",
         where);
 }
 
@@ -224,9 +224,10 @@ std::vector<Expr> Reducer::operator()(std::vector<Expr> sources, std::vector<Ite
       check_is_there(name_, values[n], what.c_str(), where);
       check_is_simple(name_, values[n], what.c_str(), where);
       tir::walk(values[n], [&](const tir::ProducerLoad& load) {
-        throw TypeError(name_ + ": the " + what + " reads tensor `" + load.producer->name() +
-                            "`; it is of its own values only, and a start value is an init",
-                        where);
+        throw TypeError(
+            name_ + ": the " + what + " reads tensor `" + load.producer->name() +
+                "`; it may use only its own operands, and an initial value belongs in the init",
+            where);
       });
       if (tir::is_constant(values[n]) && keeps(values[n], types[n]))
         values[n] = tir::cast(types[n], values[n]);

@@ -25,14 +25,13 @@ void check_reduces_together(const StageEdit& edit, const IterVar& axis) {
         axis,
         "it runs over elements of the output as well as over their reduction, and threads that "
         "reduce "
-        "together would mix the elements; bind the axes apart, or fuse reduction axes alone");
+        "together would mix the elements; bind the axes separately, or fuse only reduction axes");
   for (const IterVar& other : edit.stage().leaf_iter_vars)
     if (other.kind() == IterKind::Reduce && !other.same_as(axis) && edit.runs_over_elements(other))
-      edit.fail(axis,
-                "axis `" + other.name() +
-                    "` runs over elements of the output as well as over their reduction, and "
-                    "threads reduce for one element at a time; fuse data axes and reduction axes "
-                    "apart, or rfactor before fusing and bind the new data axis");
+      edit.fail(axis, "axis `" + other.name() +
+                          "` runs over elements of the output as well as over their reduction, and "
+                          "threads reduce one element at a time; fuse data axes and reduction axes "
+                          "separately, or rfactor before fusing and bind the new data axis");
   check_reduction_order(edit, axis,
                         reduction_loops(edit.stage(), edit.stage().leaf_iter_vars, &axis),
                         Grouping::PartialResults);
@@ -89,7 +88,7 @@ Stage Stage::parallel(const IterVar& given, SourceLocation where) const {
   const StageEdit edit(*this, "parallel", where);
   const IterVar axis = edit.leaf(given);
   if (axis.kind() == IterKind::Ordered || axis.kind() == IterKind::ThreadIndex)
-    edit.fail(axis, "the axis is " + kind_of(axis) + "; its iterations cannot run at once");
+    edit.fail(axis, "the axis is " + kind_of(axis) + "; its iterations cannot run in parallel");
   check_not_bound(edit, axis);
   if (axis.kind() == IterKind::Reduce)
     edit.warn(
@@ -112,10 +111,8 @@ void check_can_bind(const StageEdit& edit, const IterVar& axis, const IterVar& t
   if (axis.kind() == IterKind::Reduce && thread.thread()->is_virtual())
     edit.fail(
         axis,
-        "the axis carries a reduction, and virtual threads, which run one after another, have no "
-        "sum in "
-        "common; "
-        "leave the loop as it is, or rfactor it and bind the new data axis");
+        "the axis carries a reduction, and virtual threads run in sequence and do not share a "
+        "sum; leave the loop serial, or rfactor it and bind the new data axis");
   if (axis.kind() == IterKind::Reduce) check_reduces_together(edit, axis);
   edit.check_not_tensorized(axis);
   const AxisAttributes* before = edit.stage().attributes_of(axis);

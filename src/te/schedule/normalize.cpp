@@ -1,6 +1,7 @@
 #include "te/schedule/normalize.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "te/operations/body.h"
 #include "te/schedule/schedule_data.h"
@@ -41,11 +42,11 @@ class Expander {
   Expr operator()(const Expr& e) { return visit(e, own_); }
 
   [[noreturn]] void refuse() const {
-    fail(
-        "compute_inline into", reader_,
-        "written out, this would be more than " + std::to_string(kMaxInlinedNodes) +
-            " operations; compute some of the inlined stages as tensors (compute_root or compute_at)",
-        where_);
+    fail("compute_inline into", reader_,
+         "after inlining, the stage would have more than " + std::to_string(kMaxInlinedNodes) +
+             " operations; compute some of the inlined stages as tensors (compute_root or "
+             "compute_at)",
+         where_);
   }
 
  private:
@@ -190,16 +191,10 @@ void rebase_loops(StageData& stage) {
     stage.relations.push_back(Rebase{root, rebased});
     stage.all_iter_vars.push_back(rebased);
     stage.leaf_iter_vars[static_cast<std::size_t>(*place)] = rebased;
-    const AxisAttributes* known = stage.attributes_of(root);
-    if (!known) continue;
-    // Marks of the loop move to the rebased axis; marks of the dimension stay.
-    AxisAttributes moved = *known;
-    stage.attributes_of_or_new(root) =
-        AxisAttributes{.align = moved.align, .rounds_up = moved.rounds_up, .bound = moved.bound};
-    moved.align = std::nullopt;
-    moved.rounds_up = false;
-    moved.bound = std::nullopt;
-    stage.attributes.emplace_back(rebased, std::move(moved));
+    if (!stage.attributes_of(root)) continue;
+    LoopAttributes moved = std::exchange(
+        static_cast<LoopAttributes&>(stage.attributes_of_or_new(root)), LoopAttributes{});
+    stage.attributes.emplace_back(rebased, AxisAttributes{std::move(moved), {}});
   }
 }
 

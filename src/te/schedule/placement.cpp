@@ -155,7 +155,7 @@ void check_env_thread(const StageEdit& edit, std::span<const IterVar> threads, s
   if (thread.kind() != IterKind::ThreadIndex)
     edit.fail(thread, "it is not made by te::thread_axis");
   if (thread.thread()->is_virtual())
-    edit.fail(thread, "virtual threads run one after another, and none waits for the others");
+    edit.fail(thread, "virtual threads run in sequence and cannot wait for each other");
   if (!thread.dom())
     edit.fail(thread, "the number of threads is not declared; use te::thread_axis({0, n}, \"" +
                           thread.thread()->str() + "\")");
@@ -244,7 +244,7 @@ Stage Stage::set_store_predicate(const Operand& condition, SourceLocation where)
 Stage Stage::env_threads(const std::vector<IterVar>& threads, SourceLocation where) const {
   const StageEdit edit(*this, "env_threads", where);
   StageData& stage = edit.stage();
-  if (!stage.op.as<Scan>()) edit.fail("only a scan has threads of its own");
+  if (!stage.op.as<Scan>()) edit.fail("only a scan has environment threads");
   if (!stage.env_threads.empty())
     edit.fail("they are already set, to " + describe(stage.env_threads));
   for (std::size_t n = 0; n < threads.size(); ++n) check_env_thread(edit, threads, n);
@@ -260,8 +260,8 @@ Stage Stage::storage_align(const IterVar& axis, int factor, int offset,
   const StageData& stage = edit.stage();
   const std::vector<IterVar> stored = stored_axes(stage);
   if (!contains(stored, axis))
-    edit.fail(axis, "it is no dimension of the stage's output as it is stored, which has " +
-                        describe(stored));
+    edit.fail(axis,
+              "the axis is not a dimension of the stored output, which has " + describe(stored));
   if (factor <= 0) edit.fail(axis, "the factor must be positive, got " + std::to_string(factor));
   if (offset < 0) edit.fail(axis, "the offset must not be negative, got " + std::to_string(offset));
   if (offset > std::numeric_limits<int>::max() - factor)

@@ -225,7 +225,7 @@ std::vector<Tensor> Schedule::rfactor(const std::vector<Tensor>& tensors, const 
   const Operation op = edit.stage().op;
   const Compute* compute = op.as<Compute>();
   const tir::ReduceNode* reduction = compute ? compute->reduction() : nullptr;
-  if (!reduction) edit.fail("it is no reduction");
+  if (!reduction) edit.fail("the stage is not a reduction");
   const IterVar axis = edit.leaf(given);
   if (axis.kind() != IterKind::Reduce)
     edit.fail(axis, "it is a " + std::string(to_string(axis.kind())) +

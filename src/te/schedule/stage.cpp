@@ -221,11 +221,11 @@ void check_reduces_alone(const StageEdit& edit, const IterVar& data, const IterV
     if (leaf.kind() == IterKind::Reduce && bound)
       edit.fail(data, "with `" + reduction.name() +
                           "` it would run over elements of the output as well as over their "
-                          "reduction, and threads reduce for one element at a time: reduction axis "
+                          "reduction, and threads reduce one element at a time: reduction axis "
                           "`" +
                           leaf.name() + "` is bound to `" + bound->axis.name() +
-                          "`; fuse data axes and reduction axes apart, or leave `" + leaf.name() +
-                          "` a loop");
+                          "`; fuse data axes and reduction axes separately, or leave `" +
+                          leaf.name() + "` as a loop");
   }
 }
 

@@ -135,8 +135,8 @@ IterVar StageEdit::leaf(const IterVar& axis) const {
 AxisAttributes& StageEdit::attributes(const IterVar& axis) const {
   if (std::holds_alternative<AttachInline>(stage().attach))
     warn(subject(axis) +
-         ": it has no effect, since the stage is inlined and has no loops; say it of " +
-         "its readers', or compute the stage at a loop or at root");
+         ": it has no effect, since the stage is inlined and has no loops; mark the loops of its "
+         "readers, or compute the stage at a loop or at root");
   return stage().attributes_of_or_new(axis);
 }
 
@@ -248,8 +248,8 @@ void check_store_predicate(const StageEdit& edit, const Expr& condition) {
     if (output && edit.schedule().stage(output->stage).op.as<Placeholder>()) continue;
     edit.fail(
         "the condition reads tensor `" + tensor.name() +
-        "`, which is no placeholder of this schedule and need not be there; say it in the body, with "
-        "if_then_else");
+        "`, which is not a placeholder of this schedule and may not exist at the store; put the "
+        "condition into the body, with if_then_else");
   }
 }
 

@@ -61,7 +61,7 @@ class StageEdit {
   void check_has_memory() const;
   /// Throws if the stage cannot be inlined.
   void check_can_inline() const;
-  /// Throws "<subject>: `foo` is no storage scope; ...".
+  /// Throws "<subject>: `foo` is not a storage scope; ...".
   tir::StorageScope parse_scope(std::string_view scope) const;
 
   /// Warns of marks on loops that the primitive has removed. `before` are the previous loops.
@@ -78,7 +78,7 @@ class StageEdit {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Throws "<subject>: `foo` is no storage scope; ...".
+/// Throws "<subject>: `foo` is not a storage scope; ...".
 tir::StorageScope parse_scope(const std::string& subject, std::string_view scope,
                               const SourceLocation& where);
 

@@ -59,7 +59,7 @@ std::pair<std::vector<Expr>, std::vector<int>> checked_results(const StageEdit& 
     if (is_separator(result)) {
       const int next = static_cast<int>(indices.size());
       if (!separators.empty() && separators.back() == next)
-        edit.fail("two axis separators stand side by side, with no index between them");
+        edit.fail("two axis separators are adjacent; an index must separate them");
       separators.push_back(next);
     } else if (result.dtype().is_integral() && result.dtype().is_scalar()) {
       indices.push_back(std::move(result));
@@ -111,9 +111,9 @@ std::string why_no_bijection(const Transform::Map& forward, const std::vector<Ex
   if (const std::optional<Undivided> found = find_undivided(forward, shape))
     return "it divides index `" + forward.params[found->index].name() + "`, of extent " +
            std::to_string(found->extent) + ", by " + std::to_string(found->by) +
-           ", which leaves a rest";
-  return "every index must come back from quotients, remainders and sums that divide the extents "
-         "without rest";
+           ", which leaves a remainder";
+  return "every index must be computable from the new indices by quotients, remainders and sums "
+         "whose divisors divide the extents";
 }
 
 }  // namespace

@@ -55,9 +55,9 @@ std::size_t dimension_of(const std::string& what, int axis, std::size_t rank,
                          const SourceLocation& where) {
   const int count = static_cast<int>(rank);
   if (axis < -count || axis >= count)
-    throw TypeError(
-        what + ": there is no dimension " + std::to_string(axis) + " among " + std::to_string(rank),
-        where);
+    throw TypeError(what + ": axis " + std::to_string(axis) + " is out of range for " +
+                        std::to_string(rank) + " dimensions",
+                    where);
   return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
 }
 

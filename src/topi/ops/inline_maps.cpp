@@ -21,11 +21,11 @@ void inline_maps(const te::Schedule& s, const char* function, const te::Tensor& 
       if (producer.as<te::Placeholder>() || is_in(operations, producer) || is_in(seen, producer))
         continue;
       if (!te::is_injective(producer))
-        throw ScheduleError(std::string(function) + " of `" + out.name() + "`: stage `" +
-                                producer.name() +
-                                "`, which it is computed from, is no map of elements that could be "
-                                "inlined; build it as a function of its own, and pass its result",
-                            where);
+        throw ScheduleError(
+            std::string(function) + " of `" + out.name() + "`: stage `" + producer.name() +
+                "`, which it reads, is not an elementwise map and cannot be inlined; build it as "
+                "a separate function and pass its result",
+            where);
       s[producer].compute_inline();
       seen.push_back(producer);
       left.push_back(producer);

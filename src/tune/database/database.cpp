@@ -1,15 +1,93 @@
 #include "tenon/tune/database.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <deque>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
+#include <string>
+#include <vector>
 
-#include "tune/database/line_file.h"
+#include "tenon/codegen/files.h"
 #include "tune/database/record_json.h"
 #include "tune/search/structural_hash.h"
 
 namespace tenon::tune {
+
+namespace {
+
+// ---- files of lines -----------------------------------------------------------------------------
+
+// A file of lines that several processes append to.
+
+struct Line {
+  /// The number of the line, counted from 1.
+  std::size_t number;
+  std::string text;
+};
+
+class File {
+ public:
+  explicit File(const std::filesystem::path& path)
+      : descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);  // also unlocks it
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::string reason() { return std::strerror(errno); }
+
+/// Whether the file ends in the middle of a line, without a newline. False for files without a
+/// readable end (devices, pipes).
+bool lacks_final_newline(int file, off_t size) {
+  char last = '\n';
+  return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+/// Returns the non-empty lines of the file without their newlines; empty if it is not a regular
+/// file. The last line may be truncated. Throws RuntimeError if the file exists but cannot be read.
+std::vector<Line> read_lines(const std::filesystem::path& path) {
+  if (!std::filesystem::is_regular_file(path)) return {};
+  const std::string text = codegen::read_file(path);
+  std::vector<Line> lines;
+  for (std::size_t begin = 0, number = 1; begin < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) lines.push_back({number, text.substr(begin, end - begin)});
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// Appends a line in a single write under a lock. If the file ends in the middle of a line, a
+/// newline is added first. Returns the error, in which case the file is unchanged; empty on
+/// success.
+std::string append_line(const std::filesystem::path& path, const std::string& line) {
+  const File file(path);
+  if (file.get() < 0) return reason();
+  while (flock(file.get(), LOCK_EX) != 0)
+    if (errno != EINTR) return reason();
+  const off_t size = lseek(file.get(), 0, SEEK_END);
+  const std::string bytes = (lacks_final_newline(file.get(), size) ? "\n" : "") + line + "\n";
+  const ssize_t written = write(file.get(), bytes.data(), bytes.size());
+  if (written == static_cast<ssize_t>(bytes.size())) return "";
+  const std::string why = written < 0 ? reason() : "the disk is full";
+  // Removes the partial line, which readers would skip anyway.
+  if (written > 0 && ftruncate(file.get(), size) != 0) return why;
+  return why;
+}
+
+}  // namespace
 
 Conditions Conditions::of(const Target& target) {
   return {.target = target.str(), .processor = target.describe(), .threads = target.facts().cores};

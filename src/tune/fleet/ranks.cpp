@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "tune/fleet/mpi/channel.h"
+#include "tune/fleet/mpi_channel.h"
 #include "tune/measure/worker_program.h"
 
 namespace tenon::tune {

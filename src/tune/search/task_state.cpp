@@ -134,7 +134,7 @@ bool TaskState::measure_by_fleet(const std::vector<tir::IRModule>& mods, const S
     throw RuntimeError(
         "tuning: all measuring processes are lost, and this process has another processor; their "
         "measurements are kept");
-  say(LogLevel::Warning, "all processes that measured are gone; this one goes on alone");
+  say(LogLevel::Warning, "all measuring processes are lost; this process continues alone");
   measurer_ = std::make_unique<Measurer>(task_.mod, target_, measure_options_);
   return true;
 }

@@ -1,4 +1,4 @@
-#include "tune/fleet/mpi/channel.h"
+#include "tune/fleet/mpi_channel.h"
 
 #include <boost/mpi.hpp>
 #include <cstdlib>

@@ -127,7 +127,7 @@ Answer run(const Job& job) {
   for (std::size_t n = 0; n < fenced.size(); ++n)
     if (!fenced[n].is_intact())
       return {.outcome = "wrong",
-              .reason = "memory beside argument " + std::to_string(n) + " has been written"};
+              .reason = "memory next to argument " + std::to_string(n) + " was written"};
   const std::string expected = contents(job.expected);
   if (const auto wrong = fault(job, arrays, expected))
     return {.outcome = "wrong", .reason = *wrong};

@@ -12,9 +12,9 @@
 #include "tune/measure/parallel_for.h"
 #include "tune/search/features.h"
 #include "tune/search/structural_hash.h"
+#include "tune/search/traffic.h"
 #include "tune/search/work.h"
 #include "tune/space/accesses.h"
-#include "tune/space/traffic.h"
 
 namespace tenon::tune {
 

@@ -1,4 +1,4 @@
-#include "tune/space/traffic.h"
+#include "tune/search/traffic.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,22 @@
+// The candidates of common subexpression elimination: value numbers of expressions, and counts of
+// the computations of a statement or an expression.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tenon/support/dense_map.h"
+#include "tenon/tir/expr.h"
+#include "tenon/tir/stmt.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+// ---- value numbers ------------------------------------------------------------------------------
+
 // Value numbering of expressions (hash consing): structurally equal trees have the same number,
 // whichever nodes they consist of.
 //
@@ -6,18 +25,6 @@
 //
 // Interning a node costs time proportional to its number of children, so shared subtrees are walked
 // once. All lists share one array, so a returned span is valid only until the next call.
-#pragma once
-
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "tenon/support/dense_map.h"
-#include "tenon/tir/expr.h"
-#include "tenon/tir/walk.h"
-
-namespace tenon::lowering {
 
 /// Numbers count up from 0.
 using ComputationId = int;
@@ -88,6 +95,59 @@ class ComputationPool {
   std::vector<tir::Expr> aliases_;
   /// The children collected so far for the expressions that id_of is visiting.
   std::vector<ComputationId> open_;
+};
+
+// ---- counts -------------------------------------------------------------------------------------
+/// The maximal eligible computations with their number of occurrences, in order of first
+/// appearance.
+class ComputationTable {
+ public:
+  /// The number of occurrences; `is_certain` states that at least one of them is evaluated
+  /// unconditionally.
+  void add(ComputationId id, double count, bool is_certain) {
+    counts_[id] += count;
+    if (is_certain) certain_.try_emplace(id, true);
+  }
+  double count(ComputationId id) const {
+    const double* found = counts_.find(id);
+    return found ? *found : 0;
+  }
+  bool is_certain(ComputationId id) const { return certain_.contains(id); }
+  bool empty() const { return counts_.empty(); }
+  const DenseMap<ComputationId, double>& counts() const { return counts_; }
+
+ private:
+  DenseMap<ComputationId, double> counts_;
+  DenseMap<ComputationId, bool> certain_;
+};
+
+class ComputationCounter {
+ public:
+  explicit ComputationCounter(ComputationPool& pool) : pool_(pool) {}
+
+  ComputationTable table_of(const tir::Expr& e);
+  ComputationTable table_of(const tir::Stmt& s);
+
+ private:
+  void add(const tir::Expr& e, ComputationTable& table);
+  void add(const tir::Stmt& s, ComputationTable& table);
+  /// Returns the computations that at least two parts of `s` have in common, with the sum of their
+  /// counts.
+  const ComputationTable& common_of(const tir::Stmt& s);
+  ComputationTable make_common(const tir::Stmt& s);
+  void note_order(ComputationId id);
+
+  ComputationPool& pool_;
+  /// State of the expression being added: its nodes outside of computations, children first and
+  /// each once; the number of occurrences of each node; and whether one of them is unconditional.
+  std::vector<ComputationId> order_;
+  std::vector<double> occurrences_;
+  std::vector<bool> is_certain_;
+  struct Remembered {
+    tir::Stmt stmt;  // keeps the key alive
+    ComputationTable table;
+  };
+  std::unordered_map<const tir::StmtNode*, Remembered> common_;
 };
 
 }  // namespace tenon::lowering
