@@ -1,4 +1,4 @@
-// Vectors of a number of lanes that is no power of two: what they load and store, for every number
+// Vectors whose number of lanes is not a power of two: what they load and store, for every number
 // of lanes, several types, and processors with and without masks.
 #include <gtest/gtest.h>
 

@@ -260,7 +260,7 @@ class FunctionEmitter {
   /// Set inside a persistent parallel region.
   std::optional<Task> task_;
   bool streams_stores_ = false;
-  /// The memory that the current store both reads and writes; null if there is none.
+  /// The memory that the current store both reads and writes; null if it only writes.
   llvm::Value* accumulated_ = nullptr;
 };
 
