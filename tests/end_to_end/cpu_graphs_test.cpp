@@ -65,6 +65,25 @@ TEST(CpuRows, Norms) {
   EXPECT_EQ(checked(cpu::schedule_rows, C, {A, Gamma, C}), "");
 }
 
+TEST(CpuRows, SumsOfFewTerms) {
+  for (const DataType type : {Float(32), Float(16), Float(64), Int(8)})
+    for (int columns = 7; columns <= 31; columns += type.bits == 32 ? 1 : 3) {
+      const Tensor A = te::placeholder({5, columns}, "A", type), B = sum(A, {1});
+      EXPECT_EQ(checked(cpu::schedule_rows, B, {A, B}), "") << type.str() << ", " << columns;
+    }
+}
+
+TEST(CpuRows, AreSharedOutByTheTermsOfAllTheirStages) {
+  const auto has_threads = [](const Tensor& out, const std::vector<LowerArgument>& args) {
+    const te::Schedule s =
+        chosen(out, Target("llvm -num-cores=2").facts(), SourceLocation::current());
+    return tir::print_module(lower(s, args)).find("parallel") != std::string::npos;
+  };
+  const Tensor A = te::placeholder({31, 4096}, "A"), soft = softmax(A), sums = sum(A, {1});
+  EXPECT_TRUE(has_threads(soft, {A, soft}));
+  EXPECT_FALSE(has_threads(sums, {A, sums}));
+}
+
 TEST(CpuRows, ReciprocalsAreThoseOfSoftmaxOnly) {
   const auto allows_reciprocals = [](const Tensor& out, const std::vector<LowerArgument>& args) {
     const te::Schedule s = chosen(out, Target("llvm").facts(), SourceLocation::current());
@@ -123,6 +142,14 @@ TEST(CpuReductions, OfFewColumnsAndManyRowsAreSharedOut) {
   EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "");
 }
 
+TEST(CpuReductions, OfAFewRowsOfAnyLength) {
+  for (const int rows : {1, 3, 8, 9})
+    for (const int columns : {5, 64, 201}) {
+      const Tensor A = te::placeholder({rows, columns}, "A"), B = sum(A, {0});
+      EXPECT_EQ(checked(cpu::schedule_reduction, B, {A, B}), "") << rows << " x " << columns;
+    }
+}
+
 TEST(CpuReductions, OfMapsAndOfOtherTypes) {
   const Tensor A = te::placeholder({40, 70}, "A", Int(32));
   const Tensor B = sum(multiply(Term(A), Term(2)), {1}), C = min(A, {0});
@@ -144,20 +171,6 @@ TEST(CpuMaps, ChainsOfMaps) {
   const Tensor flat = relu(add(exp(A), Term(1))), rows = relu(add(multiply(A, R), R));
   EXPECT_EQ(checked(cpu::schedule_elementwise, flat, {A, flat}), "");
   EXPECT_EQ(checked(cpu::schedule_elementwise, rows, {A, R, rows}), "");
-}
-
-TEST(CpuMaps, ResultsLargerThanTheCachesPassByThem) {
-  const Tensor A = te::placeholder({70, 1000}, "A"), B = relu(A);
-  TargetFacts target = Target("llvm").facts();
-  target.caches.l2 = 4096;
-  const te::Schedule s = cpu::schedule_elementwise(B, target);
-  const std::string code = build(s, {A, B}, Target("llvm")).get_source("ll");
-  EXPECT_NE(code.find("!nontemporal"), std::string::npos);
-  EXPECT_EQ(testing::compare_with_default(s, {A, B}, {.compile_c = false}), "");
-  // Results that fit in the caches are stored without nontemporal hints.
-  const te::Schedule near = cpu::schedule_elementwise(B, Target("llvm").facts());
-  EXPECT_EQ(build(near, {A, B}, Target("llvm")).get_source("ll").find("!nontemporal"),
-            std::string::npos);
 }
 
 TEST(CpuMaps, Transpositions) {

@@ -143,8 +143,11 @@ TEST(LibraryConvolution, RefusesWhatDoesNotFit) {
 
 TEST(CpuWindows, DepthwiseOfAnyWindows) {
   for (const auto& [width, size, stride, dilation, padding] :
-       std::vector<std::tuple<int, int, int, int, int>>{
-           {56, 3, 1, 1, 1}, {17, 3, 2, 1, 1}, {35, 5, 1, 2, 4}, {9, 7, 1, 1, 0}}) {
+       std::vector<std::tuple<int, int, int, int, int>>{{56, 3, 1, 1, 1},
+                                                        {17, 3, 2, 1, 1},
+                                                        {35, 5, 1, 2, 4},
+                                                        {9, 7, 1, 1, 0},
+                                                        {27, 5, 2, 1, 1}}) {
     te::Tensor X = te::placeholder({2, 3, 11, width}, "X"),
                K = te::placeholder({3, 1, size, size}, "K"),
                Bias = te::placeholder({3, 1, 1}, "Bias");
@@ -156,6 +159,18 @@ TEST(CpuWindows, DepthwiseOfAnyWindows) {
     EXPECT_EQ(scheduled_differs(Y, {X, K, Y}), "") << width;
     EXPECT_EQ(scheduled_differs(Z, {X, K, Bias, Z}), "") << width;
   }
+}
+
+TEST(CpuWindows, PoolsWhoseColumnsAreSeparated) {
+  for (const int stride : {2, 3})
+    for (const int padding : {0, 2}) {
+      te::Tensor X = te::placeholder({1, 2, 13, 24}, "X");
+      const topi::PoolOptions options{.stride = {stride, stride},
+                                      .padding = {padding, padding, padding, padding}};
+      te::Tensor M = topi::max_pool2d(X, {7, 7}, options), A = topi::avg_pool2d(X, {7, 7}, options);
+      EXPECT_EQ(scheduled_differs(M, {X, M}), "") << stride << ", " << padding;
+      EXPECT_EQ(scheduled_differs(A, {X, A}), "") << stride << ", " << padding;
+    }
 }
 
 TEST(CpuWindows, Pools) {
@@ -173,6 +188,8 @@ TEST(CpuWindows, OfImagesWhoseSizesOnlyTheCallKnows) {
   te::Tensor X = te::placeholder({1, 2, n, n}, "X"), K = te::placeholder({2, 1, 3, 3}, "K");
   te::Tensor Y = topi::depthwise_conv2d_nchw(X, K, {.padding = {1, 1, 1, 1}});
   EXPECT_EQ(scheduled_differs(Y, {n, X, K, Y}), "");
+  te::Tensor P = topi::max_pool2d(X, {5, 5}, {.stride = {2, 2}, .padding = {2, 2, 2, 2}});
+  EXPECT_EQ(scheduled_differs(P, {n, X, P}), "");
 }
 
 TEST(CpuWindows, RefusesWhatIsNone) {

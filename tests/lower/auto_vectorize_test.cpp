@@ -33,6 +33,39 @@ for (i_1: int32, 100, 101) {
 )");
 }
 
+TEST(VectorizePlainLoops, TheTailIsOneVectorWhereRegistersHaveMasks) {
+  EXPECT_EQ(vectorized(R"(
+  for (i: int32, 0, 30) {
+    B[i] = (A[(i + 7)] + 1f32)
+  })",
+                       512),
+            R"(B[ramp(0, 1, 16)] = (A[ramp(7, 1, 16)] + broadcast(1f32, 16))
+B[ramp(16, 1, 14)] = (A[ramp(23, 1, 14)] + broadcast(1f32, 14))
+)");
+}
+
+TEST(VectorizePlainLoops, AShortExtentIsOneVectorWhereRegistersHaveMasks) {
+  EXPECT_EQ(vectorized(R"(
+  for (i: int32, 0, 11) {
+    B[i] = (A[i] + 1f32)
+  })",
+                       512),
+            "B[ramp(0, 1, 11)] = (A[ramp(0, 1, 11)] + broadcast(1f32, 11))\n");
+}
+
+TEST(VectorizePlainLoops, ATailOfOneIterationRemainsScalar) {
+  EXPECT_EQ(vectorized(R"(
+  for (i: int32, 0, 17) {
+    B[i] = (A[i] + 1f32)
+  })",
+                       512),
+            R"(B[ramp(0, 1, 16)] = (A[ramp(0, 1, 16)] + broadcast(1f32, 16))
+for (i: int32, 16, 17) {
+  B[i] = (A[i] + 1f32)
+}
+)");
+}
+
 TEST(VectorizePlainLoops, ABeginningThatIsNotZero) {
   EXPECT_EQ(vectorized(R"(
   for (i: int32, 3, 67) {

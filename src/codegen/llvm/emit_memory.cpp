@@ -3,8 +3,10 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "codegen/llvm/function_emitter.h"
@@ -24,7 +26,12 @@ namespace {
 /// Whether one load of all elements, including the gaps of this stride, is cheaper than a load per
 /// lane.
 bool reads_well_with_gaps(std::int64_t stride, int lanes) {
-  return stride >= 2 && stride <= 4 && lanes >= 4 && lanes <= 64 && (lanes & (lanes - 1)) == 0;
+  return stride >= 2 && stride <= 4 && lanes >= 4 && lanes <= 64;
+}
+
+/// Whether the address points into memory that the function allocates on its stack.
+bool is_local(llvm::Value* address) {
+  return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
 }
 
 }  // namespace
@@ -89,9 +96,7 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
 llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
                                           const std::vector<llvm::Value*>& positions) {
   // The gaps between the lanes are loaded too, so the buffer must be memory of this function.
-  if (!buffer->dtype.is_scalar() ||
-      !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address(buffer, int64(0)))))
-    return nullptr;
+  if (!buffer->dtype.is_scalar() || !is_local(address(buffer, int64(0)))) return nullptr;
   std::vector<std::int64_t> places;
   for (llvm::Value* position : positions) {
     const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(position);
@@ -110,7 +115,25 @@ llvm::Value* FunctionEmitter::load_picked(const Buffer& buffer,
   return builder_.CreateShuffleVector(all, picks);
 }
 
+llvm::Constant* FunctionEmitter::mask_of_tail(llvm::Value* address, DataType element, int count) {
+  const int lanes = module_.traits().vector_bits / (8 * lane_bytes(element));
+  const auto tail = static_cast<unsigned>(count % lanes);
+  // A tail of a power of two is one access, and others are one access for each bit of their number.
+  if (!module_.traits().lane_masks || tail == 0 || std::has_single_bit(tail)) return nullptr;
+  // Masked accesses would prevent that memory with constant indices becomes registers.
+  if (llvm::isa<llvm::AllocaInst>(address->stripInBoundsConstantOffsets())) return nullptr;
+  // An accumulation is read again soon, and processors do not forward masked stores to loads.
+  if (accumulated_ && llvm::getUnderlyingObject(address) == llvm::getUnderlyingObject(accumulated_))
+    return nullptr;
+  std::vector<llvm::Constant*> mask(std::bit_ceil(static_cast<unsigned>(count)),
+                                    builder_.getFalse());
+  std::fill_n(mask.begin(), count, builder_.getTrue());
+  return llvm::ConstantVector::get(mask);
+}
+
 llvm::Value* FunctionEmitter::load_lanes(llvm::Value* address, DataType element, int count) {
+  if (llvm::Constant* mask = mask_of_tail(address, element, count))
+    return lanes_of(load_masked_lanes(address, element, mask), 0, count);
   const DataType t = element.element().with_lanes(count);
   // Only the alignment of the element is guaranteed; LLVM increases it if it can prove more.
   llvm::Value* value =
@@ -188,18 +211,20 @@ llvm::Value* FunctionEmitter::gather(llvm::Value* addresses, DataType element, l
 llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element, int stride,
                                            int lanes, llvm::Value* mask) {
   const int span = (lanes - 1) * stride + 1;
+  const auto width = static_cast<int>(std::bit_ceil(static_cast<unsigned>(lanes)));
   llvm::Type* in_memory = lane_type_in_memory(module_.context(), element);
   llvm::Value* result = nullptr;
-  for (int piece = 0; piece < stride; ++piece) {
-    const int begin = mask ? piece * lanes : std::min(piece * lanes, span - lanes);
+  for (int piece = 0; piece * width < span; ++piece) {
+    const int begin = mask ? piece * width : std::min(piece * width, span - width);
     std::vector<int> read, picks;
-    for (int lane = 0; lane < lanes; ++lane) {
-      read.push_back((begin + lane) % stride == 0 ? (begin + lane) / stride : lanes);
-      const int at = lane * stride;
-      const bool is_here = at / lanes == piece;
-      picks.push_back(is_here                        ? (result ? lanes : 0) + at - begin
-                      : result && at / lanes < piece ? lane
-                                                     : -1);
+    for (int n = 0; n < width; ++n) {
+      const bool is_lane = (begin + n) % stride == 0 && (begin + n) / stride < lanes;
+      read.push_back(is_lane ? (begin + n) / stride : lanes);
+      const int at = n * stride;
+      const bool is_here = n < lanes && at / width == piece;
+      picks.push_back(is_here ? (result ? width : 0) + at - begin
+                      : result && n < lanes && at / width < piece ? n
+                                                                  : -1);
     }
     llvm::Value* part = nullptr;
     if (mask) {
@@ -209,12 +234,12 @@ llvm::Value* FunctionEmitter::load_strided(llvm::Value* first, DataType element,
     } else {
       part = load_lanes(
           builder_.CreateConstInBoundsGEP1_64(in_memory, first, static_cast<std::uint64_t>(begin)),
-          element, lanes);
+          element, width);
     }
     result = result ? builder_.CreateShuffleVector(result, part, picks)
                     : builder_.CreateShuffleVector(part, picks);
   }
-  return result;
+  return width == lanes ? result : lanes_of(result, 0, lanes);
 }
 
 // ---- stores ----
@@ -271,11 +296,21 @@ llvm::Value* FunctionEmitter::bools_as_bytes(llvm::Value* value, DataType elemen
 
 void FunctionEmitter::store_lanes(llvm::Value* address, DataType element, llvm::Value* value) {
   value = bools_as_bytes(value, element);
-  llvm::StoreInst* store = builder_.CreateAlignedStore(
-      value, address, llvm::Align(static_cast<std::uint64_t>(lane_bytes(element))));
+  const llvm::Align alignment(static_cast<std::uint64_t>(lane_bytes(element)));
+  const bool is_vector = value->getType()->isVectorTy();
+  // Masked stores are never non-temporal.
+  if (llvm::Constant* mask = is_vector && !streams_stores_
+                                 ? mask_of_tail(address, element, lane_count(value))
+                                 : nullptr) {
+    std::vector<int> picks(static_cast<std::size_t>(lane_count(mask)), -1);
+    std::iota(picks.begin(), picks.begin() + lane_count(value), 0);
+    builder_.CreateMaskedStore(builder_.CreateShuffleVector(value, picks), address, alignment,
+                               mask);
+    return;
+  }
+  llvm::StoreInst* store = builder_.CreateAlignedStore(value, address, alignment);
   // Non-temporal stores of single elements would each write a cache line to memory.
-  const bool is_in_memory = !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
-  if (streams_stores_ && is_in_memory && value->getType()->isVectorTy())
+  if (streams_stores_ && !is_local(address) && is_vector)
     store->setMetadata(
         llvm::LLVMContext::MD_nontemporal,
         llvm::MDNode::get(module_.context(), llvm::ConstantAsMetadata::get(int32(1))));

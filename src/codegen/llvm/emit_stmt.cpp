@@ -57,8 +57,16 @@ void FunctionEmitter::stmt_code(const Stmt& s) {
 }
 
 void FunctionEmitter::emit(const Store& n) {
+  bool accumulates = false;
+  if (n.value.dtype().is_vector())
+    walk(n.value, [&](const Load& load) {
+      accumulates = accumulates || load.buffer->data.same_as(n.buffer->data);
+    });
+  llvm::Value* outer =
+      std::exchange(accumulated_, accumulates ? variable(n.buffer->data) : nullptr);
   llvm::Value* value = expr(n.value);
   store(n.buffer, n.indices, value, n.value.dtype());
+  accumulated_ = outer;
 }
 
 void FunctionEmitter::emit(const Let& n) {

@@ -143,6 +143,9 @@ class FunctionEmitter {
   llvm::Value* address(const tir::Buffer& buffer, llvm::Value* index);
   llvm::Value* address(llvm::Value* base, DataType element, llvm::Value* index);
   llvm::Value* load_lanes(llvm::Value* address, DataType element, int count);
+  /// Returns the mask for one access of `count` contiguous lanes; null if plain accesses are not
+  /// slower. The mask has a power of two of lanes, of which the first `count` are enabled.
+  llvm::Constant* mask_of_tail(llvm::Value* address, DataType element, int count);
   /// Load only the lanes of the mask; the other lanes are 0.
   llvm::Value* load_masked(const tir::Buffer& buffer, const tir::Expr& position, llvm::Value* mask);
   llvm::Value* load_masked_lanes(llvm::Value* address, DataType element, llvm::Value* mask);
@@ -257,6 +260,8 @@ class FunctionEmitter {
   /// Set inside a persistent parallel region.
   std::optional<Task> task_;
   bool streams_stores_ = false;
+  /// The memory that the current store both reads and writes; null if it only writes.
+  llvm::Value* accumulated_ = nullptr;
 };
 
 }  // namespace tenon::codegen

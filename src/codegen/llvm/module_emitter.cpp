@@ -38,6 +38,7 @@ TargetTraits traits_of(const tir::TargetFacts& facts) {
   const bool has_all_widths = is_x86 && has("avx512vl");
   traits.byte_products = has_all_widths && has("avx512vnni");
   traits.bfloat_products = has_all_widths && has("avx512bf16");
+  traits.lane_masks = has_all_widths && has("avx512bw");
   // x86 has "fma" or "fma4"; RISC-V and LoongArch have fused operations with "d", others always.
   traits.math.fused_multiply_add = has("fma") || has("fma4") || has("d") || triple.isAArch64() ||
                                    triple.isPPC() || triple.isSystemZ();

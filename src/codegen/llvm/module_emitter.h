@@ -25,6 +25,8 @@ struct TargetTraits {
   /// x86: sums of four byte products, and of two bfloat16 products, as vector instructions.
   bool byte_products = false;
   bool bfloat_products = false;
+  /// x86: loads and stores of the first lanes of a register, of any element, as one instruction.
+  bool lane_masks = false;
   MathInstructions math;
   int vector_bits = 128;
 };

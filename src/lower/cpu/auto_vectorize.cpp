@@ -16,7 +16,9 @@
 // masked stores; each lane then takes the branch or skips it. Loops that vectorize_loops left
 // serial because of such a condition are also candidates, whatever their stage.
 //
-// The tail of an extent takes narrower vectors, and finally scalar iterations.
+// The tail of an extent takes narrower vectors, and finally scalar iterations. If it has a constant
+// number of iterations and the processor's registers have masks, it is one vector of that many
+// lanes.
 //
 // With fast_math, reassociate_accumulations also vectorizes loops that accumulate floats:
 //
@@ -299,9 +301,17 @@ class LoopVectorizer {
     return plain.operations >= kOperationsPerGather * (plain.gathered + plain.scattered);
   }
 
-  /// Returns the number of lanes that fill a register, halved until it does not exceed the extent.
+  /// Whether a vector may have any number of lanes at no loss: registers have masks, all accesses
+  /// are contiguous, and no lanes are combined.
+  bool has_any_width(const ScalarLoop& plain) const {
+    return vector_bits_ >= 512 && plain.accumulations.empty() &&
+           plain.strided + plain.gathered + plain.scattered + plain.interleaved == 0;
+  }
+
+  /// Returns the number of lanes that fill a register, reduced until it does not exceed the extent.
   int lanes_for(const ScalarLoop& plain, std::optional<std::int64_t> extent) const {
     int lanes = vector_bits_ / plain.widest_bits;
+    if (extent && lanes > *extent && has_any_width(plain)) return static_cast<int>(*extent);
     while (extent && lanes > *extent) lanes /= 2;
     return lanes;
   }
@@ -321,10 +331,13 @@ class LoopVectorizer {
     const bool is_short = plain.accumulations.empty() && !plain.has_loops && extent.has_value();
     std::vector<int> widths = {widest};
     if (widest > lanes) widths.push_back(lanes);
-    if (is_short)
+    if (extent && has_any_width(plain)) {
+      if (const auto tail = static_cast<int>(*extent % lanes); tail > 1) widths.push_back(tail);
+    } else if (is_short) {
       while (widths.back() / 2 >= kMinLanes) widths.push_back(widths.back() / 2);
-    else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kMinLanes)
+    } else if (plain.accumulations.empty() && !plain.has_loops && widths.back() > kMinLanes) {
       widths.push_back(kMinLanes);
+    }
 
     const DataType type = loop.var.dtype();
     Expr begin = loop.min;

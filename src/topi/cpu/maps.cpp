@@ -54,14 +54,14 @@ void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts
   const std::optional<double> count = count_of(out.shape());
   if (axes.size() == 1 || is_flat(s, stage.op())) {
     auto [tasks, element] = stage.split(fused(stage, axes), kElementsOfATask);
-    vectorize_result(stage, element, out, target);
+    vectorize_loop(stage, element, lanes_of(out.dtype(), target));
     stage.pragma(tasks, kPartitioned, 1);
     if (is_worth_threads(count)) stage.parallel(tasks);
     return;
   }
   const std::vector<IterVar> rows(axes.begin(), axes.end() - 1);
   share_out_rows(stage, rows, count_of({out.shape().back()}), count);
-  vectorize_result(stage, axes.back(), out, target);
+  vectorize_loop(stage, axes.back(), lanes_of(out.dtype(), target));
 }
 
 Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, SourceLocation where) {
@@ -130,7 +130,12 @@ void arrange_columns(const Stage& stage, const IterVar& all_rows, int lanes, int
   auto [vector, lane] = stage.split(columns, lanes);
   auto [rows, row] = stage.split(all_rows, kRowsAtOnce);
   order.back() = pieces;
-  order.insert(order.end(), {rows, vector, row, lane});
+  // Sums of few rows do not return to memory between rows.
+  const std::optional<double> count = count_of(reduced_extents(stage.op()));
+  if (count && *count <= kRowsAtOnce)
+    order.insert(order.end(), {vector, rows, row, lane});
+  else
+    order.insert(order.end(), {rows, vector, row, lane});
   stage.reorder(order).unroll(row).vectorize(lane);
   for (const IterVar& loop : {pieces, rows, vector}) stage.pragma(loop, kPartitioned, 1);
   if (has_threads) stage.parallel(order.front());

@@ -91,15 +91,6 @@ IterVar vectorize_loop(const Stage& stage, const IterVar& axis, int lanes) {
   return vectors;
 }
 
-IterVar vectorize_result(const Stage& stage, const IterVar& axis, const te::Tensor& out,
-                         const TargetFacts& target) {
-  constexpr int kMuch = 32;
-  const IterVar vectors = vectorize_loop(stage, axis, lanes_of(out.dtype(), target));
-  if (count_of(out.shape()).value_or(0) * out.dtype().bytes() >= kMuch * target.caches.l2)
-    stage.pragma(vectors, "stream_stores", 1);
-  return vectors;
-}
-
 std::vector<IterVar> reduce_by_steps(const Stage& sums, int at_once) {
   auto [steps, step] = sums.split(sums.op().reduce_axis(0), at_once);
   sums.pragma(steps, kPartitioned, 1);

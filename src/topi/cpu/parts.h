@@ -56,10 +56,6 @@ inline constexpr int kElementsOfATask = 1 << 13;
 
 /// Vectorizes the elements along the loop. Returns the loop over vectors.
 te::IterVar vectorize_loop(const te::Stage& stage, const te::IterVar& axis, int lanes);
-/// Like vectorize_loop, for a result. If the result is much larger than the caches, its stores
-/// bypass them. Returns the loop over vectors.
-te::IterVar vectorize_result(const te::Stage& stage, const te::IterVar& axis, const te::Tensor& out,
-                             const tir::TargetFacts& target);
 
 /// Splits the stage's reduction into groups of `at_once` steps. Returns the loop over groups and
 /// the loop within a group.

@@ -2,6 +2,7 @@
 #include "topi/cpu/rows.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
@@ -23,10 +24,12 @@ using tir::Expr;
 
 RowReduction::RowReduction(const Schedule& s, const Tensor& reduction, const TargetFacts& target)
     : result(reduction), lanes_(lanes_of(reduction.dtype(), target)) {
-  constexpr int kVectors = 4;
+  constexpr int kVectors = 4, kMinTerms = 8;
   const Operation op = reduction.op();
   const std::optional<double> terms = count_of(reduced_extents(op));
-  if (op.num_outputs() > 1 || terms.value_or(2 * lanes_) < 2 * lanes_) return;
+  if (op.num_outputs() > 1 || terms.value_or(kMinTerms) < kMinTerms) return;
+  if (terms && *terms < lanes_)
+    lanes_ = static_cast<int>(std::bit_ceil(static_cast<unsigned>(*terms)));
   const int vectors = terms.value_or(0) < 2 * kVectors * lanes_ ? 1 : kVectors;
   const Stage stage = s[reduction];
   add_part(s, fused(stage, op.reduce_axis()), vectors * lanes_);
@@ -170,7 +173,9 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
                    const TargetFacts& target) {
   std::vector<RowReduction> reductions;
   std::vector<Operation> kept;
+  std::optional<double> terms = terms_of(out.op());
   for (const Operation& op : group.members()) {
+    if (terms) *terms += terms_of(op).value_or(0);
     if (!op.reduce_axis().empty())
       reductions.push_back(RowReduction(s, op.output(0), target));
     else if (te::is_injective(op) && (is_cheap(op) || is_read_once(group, out, op)))
@@ -189,11 +194,10 @@ void arrange_group(const Schedule& s, const Tensor& out, const RowGroup& group,
     const std::vector<Expr> shape = out.shape();
     std::vector<Expr> of_a_row(shape.begin() + own, shape.end());
     for (const Expr& extent : reduced_extents(out.op())) of_a_row.push_back(extent);
-    row = share_out_rows(stage, {axes.begin(), axes.begin() + own}, count_of(of_a_row),
-                         terms_of(out.op()));
+    row = share_out_rows(stage, {axes.begin(), axes.begin() + own}, count_of(of_a_row), terms);
   }
   if (!is_reduction) {
-    const IterVar vectors = vectorize_result(stage, axes.back(), out, target);
+    const IterVar vectors = vectorize_loop(stage, axes.back(), lanes_of(out.dtype(), target));
     // The sums of softmax are at least 1, so their reciprocals are finite and normal.
     if (out.op().tag() == kSoftmaxOutput) stage.pragma(vectors, "allow_reciprocals", 1);
   }

@@ -3,6 +3,8 @@
 
 #include "tenon/te/auto_inline.h"
 #include "tenon/te/operation_kind.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
 #include "tenon/topi/convolution.h"
 #include "topi/cpu/arrange.h"
 #include "topi/cpu/parts.h"
@@ -23,21 +25,72 @@ bool is_windowed(const Tensor& x) {
 
 namespace {
 
+/// The columns that consecutive results read.
+struct Columns {
+  /// The distance between two of them.
+  int stride;
+  /// Whether a copy makes them contiguous. The copy is worthwhile if elements are read several
+  /// times.
+  bool are_separated;
+
+  Columns(const te::Operation& windows, const Tensor& source) : stride(stride_of(windows, source)) {
+    constexpr double kManyReads = 4;
+    const std::optional<double> window = count_of(reduced_extents(windows));
+    are_separated = stride > 1 && window.value_or(0) >= kManyReads * stride * stride;
+  }
+
+  bool have_gaps() const { return stride > 1 && !are_separated; }
+
+ private:
+  /// Returns 1 if the stride is unknown.
+  static int stride_of(const te::Operation& windows, const Tensor& source) {
+    int stride = 1;
+    tir::walk(windows.body().front(), [&](const tir::ProducerLoad& load) {
+      if (!Tensor::of(load).op().same_as(source.op())) return;
+      const auto column_of = [&](int result) {
+        tir::VarMap at;
+        for (const IterVar& axis : windows.reduce_axis()) tir::set(at, axis.var(), tir::Expr(0));
+        tir::set(at, windows.axis()[3].var(), tir::Expr(result));
+        return tir::constant_int(tir::substitute_folding(load.indices[3], at));
+      };
+      const std::optional<std::int64_t> first = column_of(0), second = column_of(1);
+      if (first && second) stride = static_cast<int>(*second - *first);
+    });
+    return stride;
+  }
+};
+
 /// The tile of results in registers: rows of vectors. Image rows that several result rows read are
 /// loaded once for all of them.
 struct WindowTile {
   int rows, lanes;
+  /// Whether the columns of the window are the outermost loop, so that the image rows of a column
+  /// stay in registers. Short windows of wide images are faster by rows.
+  bool is_by_columns = true;
 };
 
-WindowTile window_tile(const Tensor& windows, const TargetFacts& target) {
-  constexpr int kRows = 4, kMinLanes = 4;
-  WindowTile tile{kRows, lanes_of(windows.dtype(), target)};
+WindowTile window_tile(const Tensor& windows, const Columns& columns, const TargetFacts& target) {
+  constexpr int kRows = 4, kMaxRows = 8, kMinLanes = 4, kBitsWithMasks = 512;
+  // With gaps, result rows share few image rows, and a load spans two vectors.
+  const bool has_gaps = columns.have_gaps();
+  const int all = lanes_of(windows.dtype(), target);
+  WindowTile tile{has_gaps ? kRows / 2 : kRows, has_gaps ? std::max(all / 2, kMinLanes) : all};
   const std::optional<std::int64_t> height = tir::constant_int(windows.shape()[2]),
                                     width = tir::constant_int(windows.shape()[3]);
-  if (height) tile.rows = static_cast<int>(std::clamp<std::int64_t>(*height, 1, kRows));
-  // Narrower vectors are faster than a row with a scalar tail.
-  if (width)
+  // Rows of tall windows share more image rows.
+  const bool is_tall = count_of({reduced_extents(windows.op()).front()}).value_or(0) > kRows;
+  tile.is_by_columns = is_tall || has_gaps || width.value_or(all + 1) <= all;
+  if (height) {
+    tile.rows = static_cast<int>(even_part(*height, tile.rows));
+    for (int rows = is_tall && !has_gaps ? kMaxRows : 0; rows > tile.rows; --rows)
+      if (*height % rows == 0) tile.rows = rows;
+  }
+  if (width && target.vector_registers.bits >= kBitsWithMasks) {
+    tile.lanes = static_cast<int>(std::clamp<std::int64_t>(*width, 1, tile.lanes));
+  } else if (width) {
+    // Narrower vectors are faster than a row with a scalar tail.
     while (tile.lanes > kMinLanes && *width % tile.lanes != 0) tile.lanes /= 2;
+  }
   return tile;
 }
 
@@ -49,13 +102,28 @@ void unroll_window(const Stage& sums) {
   for (const IterVar& axis : window) sums.unroll(axis);
 }
 
+/// Separates the columns of the copy by their remainder modulo the stride, so that results read
+/// contiguous elements: {n, c, h, w} becomes {n, c, h, w % stride, w / stride}. Returns the loop
+/// over contiguous elements.
+IterVar separate_columns(const Stage& copy, int stride) {
+  const std::vector<IterVar> loops = copy.transform_layout(
+      [&](std::span<const tir::Var> at) {
+        return std::vector<tir::Expr>{at[0], at[1], at[2], tir::floormod(at[3], stride),
+                                      tir::floordiv(at[3], stride)};
+      },
+      {.pad = true});
+  copy.unroll(loops[3]);
+  return loops[4];
+}
+
 }  // namespace
 
 void arrange_windows(const Schedule& s, const Request& request, const TargetFacts& target) {
-  const WindowTile tile = window_tile(request.core, target);
+  const Tensor source = request.core.op().inputs().front();
+  const Columns columns(request.core.op(), source);
+  const WindowTile tile = window_tile(request.core, columns, target);
   request.inline_between(s);
   const Stage stage = s[request.out];
-  const Tensor source = request.core.op().inputs().front();
   const Tensor sums = request.is_mapped() ? request.core : s.cache_write(request.core, "local");
   if (request.is_mapped()) s[sums].set_scope("local");
 
@@ -68,16 +136,20 @@ void arrange_windows(const Schedule& s, const Request& request, const TargetFact
   const Stage tiled = s[sums];
   tiled.compute_at(stage, vectors);
   const std::vector<IterVar> own = tiled.op().axis();
-  keep_in_registers(tiled, tiled.op().reduce_axis(), own[2], own[3], tile.lanes);
+  std::vector<IterVar> window = tiled.op().reduce_axis();
+  if (tile.is_by_columns) std::reverse(window.begin(), window.end());
+  keep_in_registers(tiled, window, own[2], own[3], tile.lanes);
   unroll_window(tiled);
 
-  // Pads one channel at a time, which stays in the L1 cache until it has been read.
-  const Stage padded = s[source];
-  if (source.op().as<te::Compute>() && te::is_injective(source.op()) &&
-      is_only_for(s, padded, {tiled.op()})) {
-    padded.compute_at(stage, channels);
-    vectorize_loop(padded, padded.op().axis()[3], tile.lanes);
-  }
+  // Pads or copies one channel at a time, which stays in the L1 cache until it has been read.
+  const bool is_padded = source.op().as<te::Compute>() && te::is_injective(source.op()) &&
+                         is_only_for(s, s[source], {tiled.op()});
+  if (!is_padded && !columns.are_separated) return;
+  const Stage copy = s[is_padded ? source : s.cache_read(source, "global", {tiled.op()})];
+  copy.compute_at(stage, channels);
+  const IterVar contiguous =
+      columns.are_separated ? separate_columns(copy, columns.stride) : copy.op().axis()[3];
+  vectorize_loop(copy, contiguous, lanes_of(source.dtype(), target));
 }
 
 Schedule schedule_windows(const Tensor& out, const TargetFacts& target, SourceLocation where) {
