@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "add_one.h"
+#include "tenon/codegen/llvm/compile.h"
 
 namespace tenon::testing {
 namespace {
@@ -26,6 +27,19 @@ std::vector<float> added_by(const runtime::Function& function, std::int64_t n) {
 
 TEST_F(OpenCl, AnAddOfArraysOnTheDeviceGivesTheirSum) {
   added_by(Add(1024).build_for("opencl")["add"], 1024);
+}
+
+TEST_F(OpenCl, RestoredCodeLaunchesItsKernels) {
+  const Add add(1024);
+  const codegen::Artifact made =
+      compile(add.s, {add.A, add.B, add.C}, Target("opencl"), {.name = "add"});
+  const std::optional<std::string> bytes = made.stored();
+  ASSERT_TRUE(bytes);
+  const auto restored = codegen::restore(*bytes, {Target("llvm").facts()}, {});
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(restored->source("opencl"), made.source("opencl"));
+  added_by(codegen::load(*restored)["add"], 1024);
+  EXPECT_FALSE(codegen::restore(bytes->substr(0, 400), {Target("llvm").facts()}, {}));
 }
 
 TEST_F(OpenCl, ASizeThatNoBlockDividesIsGuarded) {
