@@ -82,7 +82,7 @@ void set_python_error(const std::exception_ptr& error) noexcept {
   }
 }
 
-void bind_errors(nb::module_& m) {
+void bind_errors(PyModule& m) {
   auto add = [&](ErrorKind kind, const char* name, const char* doc, PyObject* also) {
     nb::object bases;
     if (kind == kError) {
