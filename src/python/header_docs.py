@@ -11,7 +11,9 @@ import re
 import sys
 
 SCOPE = re.compile(r"\b(namespace|class|struct|enum class|enum)\s+(?:\[\[\w+\]\]\s*)?([\w:]*)[^;{}()]*$")
-TOKENS = re.compile(r"///[^\n]*|//[^\n]*|R\"\(.*?\)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|[{};]|[^{};/\"']+|.", re.DOTALL)
+IGNORED = re.compile(r"\b(?:public|private|protected):|^\s*#[^\n]*$", re.MULTILINE)
+TOKENS = re.compile(
+    r"""///[^\n]*|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'|[{};]|[^{};/"']+|.""", re.DOTALL)
 
 
 def name_of(declaration):
@@ -45,7 +47,7 @@ def entries(text):
                 scopes.pop()
             comment, declaration = [], ""
         else:
-            declaration += re.sub(r"\b(?:public|private|protected):|^\s*#[^\n]*$", "", token, flags=re.MULTILINE)
+            declaration += IGNORED.sub("", token)
 
 
 def paragraphs(lines):
@@ -53,7 +55,8 @@ def paragraphs(lines):
     text = ""
     for line in lines:
         is_code = line.startswith("  ")
-        text += ("\n" if is_code or text.endswith("\n") else " " if text else "") + line + ("\n" if is_code else "")
+        text += "\n" if is_code or text.endswith("\n") else " " if text else ""
+        text += line + ("\n" if is_code else "")
     return text.strip()
 
 

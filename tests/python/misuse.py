@@ -117,16 +117,18 @@ def good_values():
     for program in (func, lowered["main"]):
         tir.post_order_visit(program.body, lambda tree: nodes.extend([tree, tree.node]))
     return [
-        A, B, C, D, s, s[C], s[D], s[C].op, s[C].axis, *s[C].op.axis, *s[D].op.axis, s[C].reduce_axis[0], k, i,
-        i + 1, A[i, 0], i < 3, mod, mod["main"], func, tir.IRModule({"main": func}), lowered, sch, block, copied,
+        A, B, C, D, s, s[C], s[D], s[C].op, s[C].axis, *s[C].op.axis, *s[D].op.axis, s[C].reduce_axis[0],
+        k, i, i + 1, A[i, 0], i < 3, mod, mod["main"], func, tir.IRModule({"main": func}), lowered, sch, block, copied,
         *sch.get_loops(block), sch.trace, scheduled, scheduled.get_block("B"),
         *scheduled.get_loops(scheduled.get_block("B")), *sch.sample_perfect_tile(sch.get_loops(block)[0]),
         buffer, tir.IRBuilder(), tenon.Range(0, 8), tenon.Target("llvm"), tenon.cpu(), tenon.Float(32),
         te.thread_axis("threadIdx.x"), runtime.NDArray.zeros((8, 8)), np.zeros((8, 8), "float32"),
-        arith.Analyzer(), arith.Interval(0, 7), tir.Evaluate(0), tir.make_nop(), te.infer_bound(s), A[0:4, 0:4],
+        arith.Analyzer(), arith.Interval(0, 7), tir.Evaluate(0), tir.make_nop(), te.infer_bound(s),
+        A[0:4, 0:4],
         te.comm_reducer(lambda a, b: a + b, lambda dtype: 0, "total"), buffer.access_ptr("r"),
         tenon.compile(te.create_schedule(D), [A, B, D]), tenon.explain(te.create_schedule(D), [A, B, D]),
-        tune.MeasureOptions(), tune.SearchOptions(), *tune.default_rules("llvm"), *tune.default_postprocessors("llvm"),
+        tune.MeasureOptions(), tune.SearchOptions(), *tune.default_rules("llvm"),
+        *tune.default_postprocessors("llvm"),
         *random.Random(0).sample(nodes, 20), runtime.array(np.ones((8, 8), "float32")),
         lambda *args: args[0] if args else 0, [A, B, D], (0, 8), [k], [A], {A: buffer},
     ]
@@ -142,11 +144,11 @@ def bad_values():
         None, True, 0, 1, -1, 3, 8, 2**31, 2**63, 2**64, -2**63, 2**200, 0.5, float("nan"), float("inf"), "",
         "A", "float32", "llvm", "no such thing", "\0", "\ud800", "x" * 10000, b"bytes", [], (), {}, [None], [[]],
         deep, (1, 2, 3), {"a": 1}, object(), FailingIndex(), FailingDlpack(), LyingDlpack(), FailingLength(),
-        Consumed(), released(), fail, lie, recurse, len, int, type, 1j, np.int64(3), np.float32(2), np.bool_(True),
-        np.zeros(0), np.zeros((2, 2), "complex64"), np.array("text"), np.zeros(3, [("x", "f4")]), read_only,
-        np.zeros((8, 8), "float32")[::2], np.zeros((8, 8), ">f4"), np.broadcast_to(np.float32(1), (8, 8)),
-        range(3), iter([]), slice(None), Ellipsis, NotImplemented, set(), memoryview(b"abc"), te.Tensor, tenon.Expr,
-        {"opt_level": -1}, "int99", "float32x0", SCRIPT, SCRIPT[:-30], "llvm -mcpu=none", "1 + ",
+        Consumed(), released(), fail, lie, recurse, len, int, type, 1j, np.int64(3), np.float32(2),
+        np.bool_(True), np.zeros(0), np.zeros((2, 2), "complex64"), np.array("text"), np.zeros(3, [("x", "f4")]),
+        read_only, np.zeros((8, 8), "float32")[::2], np.zeros((8, 8), ">f4"), np.broadcast_to(np.float32(1), (8, 8)),
+        range(3), iter([]), slice(None), Ellipsis, NotImplemented, set(), memoryview(b"abc"), te.Tensor,
+        tenon.Expr, {"opt_level": -1}, "int99", "float32x0", SCRIPT, SCRIPT[:-30], "llvm -mcpu=none", "1 + ",
     ]
 
 
@@ -270,7 +272,9 @@ def functions_of_class(cls):
         if name in EXCLUDED or name in ("__class__", "__del__", "__init_subclass__"):
             continue
         if isinstance(member, property):
-            yield from ((f"{name} ({verb})", f) for verb, f in (("get", member.fget), ("set", member.fset)) if f)
+            for verb, function in (("get", member.fget), ("set", member.fset)):
+                if function:
+                    yield f"{name} ({verb})", function
         elif isinstance(member, (classmethod, staticmethod)):
             yield name, getattr(cls, name)
         elif callable(member):
@@ -280,8 +284,8 @@ def functions_of_class(cls):
 def functions():
     """Returns the names and functions of all public modules and classes, and the parameters."""
     layer = tenon.compat.tvm
-    modules = [tenon, te, tir, arith, runtime, s_tir, topi, topi.cpu, topi.gpu, tune, tenon.script, layer, layer.te,
-               layer.tir, layer.nd, layer.topi, layer.arith, layer.runtime, layer.target]
+    modules = [tenon, te, tir, arith, runtime, s_tir, topi, topi.cpu, topi.gpu, tune, tenon.script, layer,
+               layer.te, layer.tir, layer.nd, layer.topi, layer.arith, layer.runtime, layer.target]
     found, seen = [], set()
 
     def add(name, function, owner=""):
@@ -303,11 +307,11 @@ def functions():
     return found
 
 
-ALLOWED = (tenon.Error, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, BufferError, MemoryError,
-           NotImplementedError, RecursionError, OSError, ImportError, SyntaxError, StopIteration)
+ALLOWED = (tenon.Error, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, BufferError,
+           MemoryError, NotImplementedError, RecursionError, OSError, ImportError, SyntaxError, StopIteration)
 
 
-def main(calls, seed):
+def main(calls=10_000, seed=0):
     choose = random.Random(seed)
     warnings.simplefilter("ignore")
     found = functions()
@@ -336,7 +340,8 @@ def main(calls, seed):
             repr(result)
         except Exception as error:
             raised += 1
-            if isinstance(error, tenon.InternalError) or not isinstance(error, ALLOWED) or not str(error):
+            is_fault = isinstance(error, tenon.InternalError) or not isinstance(error, ALLOWED)
+            if is_fault or not str(error):
                 faults += 1
                 print(f"misuse: call {n} of seed {seed}: {name} raised {error!r}", file=sys.stderr)
     faulthandler.cancel_dump_traceback_later()
@@ -345,4 +350,4 @@ def main(calls, seed):
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000, int(sys.argv[2]) if len(sys.argv) > 2 else 0))
+    sys.exit(main(*map(int, sys.argv[1:])))

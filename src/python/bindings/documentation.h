@@ -16,7 +16,7 @@ namespace tenon::python {
 /// Returns the comment of a member of a Python module or class; empty if the headers have none.
 const char* header_comment(nanobind::handle scope, const char* name);
 
-// Of two texts in the arguments of a definition, nanobind takes the last.
+// nanobind takes the last text in the arguments of a definition.
 
 class PyModule : public nanobind::module_ {
  public:

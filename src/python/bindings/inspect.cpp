@@ -66,7 +66,7 @@ std::string page_of(const std::string& title, const tir::IRModule& module, const
   return loop_page(title, {view_loops(module, made, options, std::nullopt, where)});
 }
 
-/// Shows the page of a value in notebooks; its text, if it cannot be compiled.
+/// Shows the page of a value in notebooks; its text, if there is no page.
 template <class T, class Page>
 void show_in_notebooks(nb::handle type, Page page) {
   PyClass<T>::existing(type).def("_repr_html_", [=](const T& value) -> std::optional<std::string> {
