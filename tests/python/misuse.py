@@ -2,7 +2,7 @@
 
     misuse.py [CALLS] [SEED]
 
-Half of the calls have arguments of the types that the function declares, with one of them replaced, so that
+Most calls have arguments of the types that the function declares, half of them with one replaced, so that
 they reach the compiler. The others have any arguments. Every call must return or raise an exception that says
 what was wrong; an exception of the interpreter (SystemError), of the compiler (InternalError) or without
 a message is a fault. Schedules, builders and arrays are used again after errors. The last call is in the
@@ -187,6 +187,10 @@ def parameters_of(function, owner):
     return result
 
 
+def full_name(cls):
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
 class Values:
     """Values by the names of their classes."""
 
@@ -204,7 +208,8 @@ class Values:
     def add(self, value):
         self.good.append(value)
         for cls in type(value).__mro__:
-            self.of_class.setdefault(cls.__name__, []).append(value)
+            for name in (full_name(cls), cls.__name__):
+                self.of_class.setdefault(name, []).append(value)
 
     def any(self):
         return self.choose.choice(self.good if self.choose.random() < 0.5 else self.bad)
@@ -213,8 +218,8 @@ class Values:
         """Returns a value of a declared type."""
         choose = self.choose
         kind = choose.choice(split(annotation, " | ")).strip()
-        name, _, inside = kind.partition("[")
-        name = name.rpartition(".")[2]
+        full, _, inside = kind.partition("[")
+        name = full.rpartition(".")[2]
         items = split(inside[:-1], ", ") if inside else ["object"]
         if name in ("Sequence", "list", "Iterable"):
             return [self.of(items[0]) for _ in range(choose.choice([0, 1, 1, 2, 2, 3]))]
@@ -235,13 +240,13 @@ class Values:
             return choose.choice(self.TEXTS)
         if name == "None":
             return None
-        return choose.choice(self.of_class.get(name) or self.good)
+        return choose.choice(self.of_class.get(full) or self.of_class.get(name) or self.good)
 
     def typed_call(self, parameters):
         """Returns arguments of the declared types, mostly with one of them replaced."""
         choose = self.choose
         args, keywords = [], {}
-        wrong = choose.randrange(len(parameters)) if parameters and choose.random() < 0.7 else None
+        wrong = choose.randrange(len(parameters)) if parameters and choose.random() < 0.5 else None
         for n, parameter in enumerate(parameters):
             value = self.any() if n == wrong else self.of(parameter.annotation)
             if parameter.stars == 1:
@@ -288,7 +293,7 @@ def functions():
                layer.te, layer.tir, layer.nd, layer.topi, layer.arith, layer.runtime, layer.target]
     found, seen = [], set()
 
-    def add(name, function, owner=""):
+    def add(name, function, owner="object"):
         if id(function) not in seen:
             seen.add(id(function))
             found.append((name, function, parameters_of(function, owner)))
@@ -300,10 +305,14 @@ def functions():
                 continue
             if not getattr(value, "__module__", "tenon").startswith("tenon"):
                 continue
-            add(f"{module.__name__}.{name}", value)
-            if isinstance(value, type):
+            if not isinstance(value, type):
+                add(f"{module.__name__}.{name}", value)
+            elif id(value) not in seen:
+                seen.add(id(value))
+                made = parameters_of(vars(value).get("__init__"), full_name(value))
+                found.append((f"{module.__name__}.{name}", value, [each[1:] for each in made]))
                 for member, function in functions_of_class(value):
-                    add(f"{value.__name__}.{member}", function, value.__name__)
+                    add(f"{value.__name__}.{member}", function, full_name(value))
     return found
 
 
@@ -315,14 +324,15 @@ def main(calls=10_000, seed=0):
     choose = random.Random(seed)
     warnings.simplefilter("ignore")
     found = functions()
-    print(f"misuse: {len(found)} functions, {sum(bool(f[2]) for f in found)} of them with declared types")
+    typed = [each for each in found if each[2]]
+    print(f"misuse: {len(found)} functions, {len(typed)} of them with declared types")
     raised = returned = faults = 0
     for n in range(calls):
         if n % 500 == 0:
             values = Values(choose)
             gc.collect()
-        name, function, overloads = choose.choice(found)
-        if overloads and choose.random() < 0.6:
+        name, function, overloads = choose.choice(typed if choose.random() < 0.6 else found)
+        if overloads and choose.random() < 0.8:
             args, keywords = values.typed_call(choose.choice(overloads))
         else:
             args, keywords = values.any_call()
