@@ -16,6 +16,8 @@ PassFunction lower_blocks;
 PassFunction inject_rolling_buffers;
 /// Expands prefetch marks into loops of prefetch intrinsics.
 PassFunction inject_prefetch;
+/// Binds loop ranges that read memory which the function writes to variables.
+PassFunction bind_loop_ranges;
 /// Rebases loops that begin far from 0 to begin at 0.
 PassFunction rebase_loops;
 /// Replaces multi-dimensional buffers by allocations with flat indices.

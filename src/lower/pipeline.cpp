@@ -52,6 +52,10 @@ constexpr std::array kLowering = {
     Pass{"inject-prefetch", inject_prefetch, Form::MultiDimensional, Form::MultiDimensional,
          "before flatten-storage, which flattens the addresses", nullptr,
          has<kContentOf<tir::Prefetch>>},
+    Pass{"bind-loop-ranges", bind_loop_ranges, Form::MultiDimensional, Form::MultiDimensional,
+         "before rebase-loops, simplify and partition-loops, which repeat ranges inside of loops; "
+         "not in TVM 0.9 text",
+         [](const PipelineOptions& options) { return !options.simple_mode; }},
     Pass{
         "rebase-loops", rebase_loops, Form::MultiDimensional, Form::MultiDimensional,
         "before flatten-storage and before simplify, which add up the constants of indices; not in "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/arith/simplify.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::s_tir {
 
@@ -94,10 +95,8 @@ std::optional<Expr> condition_below(const Program& program, int n, int top) {
   const std::optional<std::vector<Expr>> branches = branches_below(program, n, top);
   if (!branches) return std::nullopt;
   Expr result = program.realize(n).predicate;
-  for (const Expr& branch : *branches) {
-    if (effect_of(branch) != Effect::Pure) return std::nullopt;
-    result = both(result, branch);
-  }
+  for (const Expr& branch : *branches) result = both(result, branch);
+  if (effect_of(result) != Effect::Pure) return std::nullopt;
   return result;
 }
 
@@ -110,6 +109,34 @@ void require_own_domains(const Caller& caller, const Program& program, int block
                            describe(program, block) + " depends on loop " +
                            in_backticks(var.name()) + "; declare the whole domain");
     }
+}
+
+std::optional<Expr> find_read_outside_blocks(const Program& program, int scope,
+                                             const Buffer& buffer) {
+  std::optional<Expr> result;
+  const auto look = [&](const Expr& e) {
+    walk(e, [&](const Load& load) {
+      if (load.buffer.same_as(buffer)) result = e;
+    });
+  };
+  for (int n = scope + 1; program.is_below(n, scope) && !result; ++n) {
+    if (program.scope(n) != scope) continue;
+    if (program.is_block(n)) {
+      look(program.realize(n).predicate);
+      for (const Expr& value : program.realize(n).values) look(value);
+    } else {
+      for_each_child(program.stmt(n), look, [](const Stmt&) {});
+    }
+  }
+  return result;
+}
+
+void require_read_by_blocks(const Caller& caller, const Program& program, int block) {
+  for (const Buffer& buffer : buffers_of(program.block(block).writes))
+    if (const auto read = find_read_outside_blocks(program, *program.scope(block), buffer))
+      refuse(caller, in_backticks(print_expr(*read)) + ", which is outside of blocks, reads " +
+                         in_backticks(buffer->name) + ", which " + describe(program, block) +
+                         " writes; move the read into a block, whose regions declare it");
 }
 
 VarMap bindings_of(const BlockRealize& realize) {

@@ -53,6 +53,15 @@ std::optional<tir::Expr> condition_below(const Program& program, int n, int top)
 /// of such a loop inside `top`: elsewhere, that domain would have no meaning.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
+/// Returns an expression that reads the buffer in the scope of a block but in none of its blocks: a
+/// branch's condition, a loop's range, a predicate or an iterator's value. Such reads are not in
+/// the regions of any block.
+std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int scope,
+                                                  const tir::Buffer& buffer);
+
+/// Throws if something other than a block reads what the block writes.
+void require_read_by_blocks(const Caller& caller, const Program& program, int block);
+
 /// Returns the binding values of the iterators.
 tir::VarMap bindings_of(const tir::BlockRealize& realize);
 

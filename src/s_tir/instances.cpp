@@ -83,7 +83,7 @@ class Finder {
     const std::vector<std::optional<Expr>> sources = invert(*map, iters_);
     for (std::size_t n = 0; n < loops_.size(); ++n)
       if (sources[n])
-        set(of_iters_, loops_[n].var, *sources[n]);
+        set(of_iters_, loops_[n].var, substitute(*sources[n], of_iters_));
       else if (is_one(loops_[n].extent))
         set(of_iters_, loops_[n].var, substitute(loops_[n].min, of_iters_));
       else
@@ -91,6 +91,11 @@ class Finder {
     for (std::size_t n = 0; n < loops_.size(); ++n)
       if (!add_range(loops_[n], sources[n].has_value())) return std::nullopt;
     if (!add_predicate()) return std::nullopt;
+    // A loop that counts down has its extent, which may depend on other loops, in the base.
+    for (Expr& part : result_) {
+      part = substitute(part, of_iters_);
+      if (uses_any(part, loops_)) return std::nullopt;
+    }
     return result_;
   }
 

@@ -405,6 +405,13 @@ bool is_shared_between(const Buffer& buffer, const std::optional<ThreadTag>& thr
   return is_shared && thread && !is_block_private;
 }
 
+/// Whether something other than a block reads the buffer in a scope around the loop.
+bool is_read_outside_blocks(const Program& program, const Buffer& buffer, int loop) {
+  for (std::optional<int> scope = program.scope(loop); scope; scope = program.scope(*scope))
+    if (find_read_outside_blocks(program, *scope, buffer)) return true;
+  return false;
+}
+
 /// Whether the block reads only elements of the buffer that were written earlier in the same
 /// iteration of the loop.
 bool reads_own_values(const Program& program, const Buffer& buffer, int loop, int block) {
@@ -423,6 +430,7 @@ bool reads_own_values(const Program& program, const Buffer& buffer, int loop, in
 }  // namespace
 
 bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
+  if (is_read_outside_blocks(program, buffer, loop)) return false;
   for (const int n : program.child_blocks(loop)) {
     const Block& block = program.block(n);
     if (!reads_own_values(program, buffer, loop, n)) return false;
@@ -436,6 +444,7 @@ bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
 bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
                     const std::optional<ThreadTag>& thread) {
   if (!allocated_by(program, buffer, loop) || is_shared_between(buffer, thread)) return false;
+  if (is_read_outside_blocks(program, buffer, loop)) return false;
   for (int n = 1; n < program.size(); ++n) {
     if (!program.is_block(n) || program.is_below(loop, n)) continue;
     const Block& block = program.block(n);

@@ -3,6 +3,7 @@
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::tir {
 
@@ -62,12 +63,31 @@ class OpaqueMaker {
     for (BufferRegion& r : copy.reads) r = region(r);
     for (BufferRegion& r : copy.writes) r = region(r);
     for (MatchBuffer& match : copy.match_buffers) match.source = region(match.source);
+    for (std::size_t n = 0; n < old.iters.size(); ++n)
+      if (changes(old, values[n])) values_.erase(&old.iters[n].var().node());
     Stmt body = stmt(old.body);
     if (old.init) body = make_seq({first_of(old, stmt(*old.init)), body});
     copy.init.reset();
     copy.body = std::move(body);
+    for (std::size_t n = old.iters.size(); n-- > 0;)
+      if (changes(old, values[n]))
+        copy.body = make_stmt(Let{old.iters[n].var(), values[n], copy.body});
     for (const IterVar& axis : old.iters) values_.erase(&axis.var().node());
     return make_block({}, predicate, std::move(copy));
+  }
+
+  /// Whether the block may write what the value reads, so that the value must be computed first.
+  static bool changes(const Block& block, const Expr& value) {
+    bool result = false;
+    walk(value, [&](const Load& load) {
+      const auto is_same = [&](const Buffer& buffer) {
+        return buffer->data.same_as(load.buffer->data);
+      };
+      for (const BufferRegion& write : block.writes) result = result || is_same(write.buffer);
+      walk(block.body, [&](const Store& store) { result = result || is_same(store.buffer); });
+      result = result || uses_var(block.body, load.buffer->data);
+    });
+    return result;
   }
 
   BufferRegion region(BufferRegion r) {

@@ -107,6 +107,10 @@ class NestWriter {
       least = random_.one_in(3) ? kFarBegin - random_.between(0, 3) : random_.between(1, 3);
       range = std::to_string(least) + ", " + std::to_string(least + extent);
       noted("loop", least > 3 ? "near the end of int32" : "from 1 to 3");
+    } else if (reads_positions() && !is_never_run_ && random_.one_in(24)) {
+      extent = random_.between(2, 4);
+      range = position(loops_, extent) + " + 1";
+      noted("loop", "with a range of data");
     } else if (loops_.empty() && random_.one_in(24)) {
       // Nothing inside runs, however long the loops there are.
       range = "0";
@@ -144,6 +148,11 @@ class NestWriter {
           iter.most = loop.most * (other.most + 1) + other.most;
           noted("iterator", "of two loops");
         }
+      } else if (!is_reduce && reads_positions() && random_.one_in(24)) {
+        const int extent = random_.between(1, kMaxExtent);
+        value = position(loops_, extent);
+        iter = {name, 0, extent - 1};
+        noted("iterator", "of data");
       } else if (random_.one_in(10)) {
         value = std::to_string(loop.least + loop.most) + " - " + loop.name;
         noted("iterator", "counting down");
@@ -188,6 +197,14 @@ class NestWriter {
     if (iter.least > 0 && random_.one_in(3)) return iter.name + " - 1";
     if (random_.one_in(8)) return std::to_string(extent - 1) + " - " + iter.name;
     return iter.name;
+  }
+
+  /// Whether an element can be a position.
+  bool reads_positions() const { return type_ == "int32" && !arrays_.empty(); }
+
+  /// A value in [0, extent) that depends on an element.
+  std::string position(const std::vector<Bounded>& iters, int extent) {
+    return element(random_.pick(arrays_), iters) + " % " + std::to_string(extent);
   }
 
   std::string element(const Array& array, const std::vector<Bounded>& iters) {
@@ -251,7 +268,12 @@ class NestWriter {
     const auto within = [&](const Bounded& loop) {
       return std::to_string(loop.least + random_.between(0, std::max(0, loop.most - loop.least)));
     };
-    switch (random_.between(0, 5)) {
+    switch (random_.between(0, 6)) {
+      case 6:
+        noted("predicate", "of data");
+        return line(depth, "T.where(" + element(random_.pick(arrays_), loops_) +
+                               (random_.one_in(2) ? " < " : " >= ") +
+                               number(random_.between(0, 3)) + ")");
       case 0:
         noted("predicate", "a bound");
         return line(depth, "T.where(" + a.name + " < " + within(a) + " + 1)");

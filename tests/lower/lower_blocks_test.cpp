@@ -102,6 +102,20 @@ TEST(LowerBlocks, ABufferOfTwoLoopsIsAroundBoth) {
 )");
 }
 
+TEST(LowerBlocks, AnIteratorKeepsItsValueWhereTheBlockWritesWhatItReads) {
+  const Chain p;
+  const Expr value = floormod(make_load(p.c, {p.i}), 16);
+  const Stmt moving =
+      block("C", value, {element(p.c, {p.vj})}, {element(p.c, {p.vj}), element(p.a, {p.vj, 0})},
+            p.vj, make_seq({make_store(p.c, 3, {p.vj}), make_store(p.a, 4, {p.vj, Expr(0)})}));
+  EXPECT_EQ(loops(p.func({}, loop(p.i, 16, moving))), R"(for (i, 0, 16) {
+  let vj = floormod(C[i], 16)
+  C[vj] = 3
+  A[vj, 0] = 4
+}
+)");
+}
+
 TEST(LowerBlocks, ThePredicateGuardsTheBlock) {
   const Chain p;
   const Stmt guarded = block("C", p.i * 3, {}, {element(p.c, {p.vj})}, p.vj,

@@ -328,5 +328,270 @@ def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
   EXPECT_TRUE(contains(sentence, "may depend on block `B`")) << sentence;
 }
 
+const char* const kConditionOnABlock = R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"]) -> None:
+    B = T.alloc_buffer([8], dtype="float32")
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] * T.float32(2)
+    for i in T.serial(8):
+        if B[7 - i] > T.float32(0):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = A[vi] + T.float32(1)
+)";
+
+TEST(Branches, KeepTheBlockThatTheirConditionReads) {
+  Scheduled s(kConditionOnABlock);
+  for (const std::string& sentence :
+       {refusal([&] { s->compute_inline(s.block("B")); }),
+        refusal([&] { s->compute_at(s.block("B"), s.loop("C", 0)); })})
+    EXPECT_TRUE(contains(sentence, "is outside of blocks")) << sentence;
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Branches, LetNoTasksShareWhatTheirConditionReads) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "float32"], C: T.Buffer[8, "float32"], D: T.Buffer[8, "float32"]) -> None:
+    B = T.alloc_buffer([1], dtype="float32")
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[0] = A[vi]
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = B[0]
+    for i in T.serial(8):
+        if B[0] > T.float32(0):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                C[vi] = A[vi] + T.float32(1)
+)");
+  const std::string sentence = refusal([&] { s->parallel(s.loop("B", 0)); });
+  EXPECT_TRUE(contains(sentence, "its iterations would race")) << sentence;
+}
+
+// ---- bindings, predicates and loop ranges that read data ----------------------------------------
+
+const char* const kBoundByData = R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"], D: T.Buffer[8, "int32"]) -> None:
+    B = T.alloc_buffer([8], dtype="int32")
+    for i in T.serial(8):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi] % 5
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, B[i] % 8)
+            T.where(B[7 - i] < 3)
+            C[vi] = A[vi] + 1
+    for i in T.serial(8):
+        for j in T.serial(B[i] % 5):
+            with T.block("D"):
+                vi = T.axis.spatial(8, i)
+                vj = T.axis.spatial(8, j)
+                D[vi] = A[vj]
+)";
+
+TEST(DataOutsideBlocks, IsReadFromTheBufferOfTheNewScope) {
+  Scheduled s(kBoundByData);
+  s->set_scope(s.block("B"), 0, "shared");
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(DataOutsideBlocks, IsReadAtItsNewPlace) {
+  Scheduled s(kBoundByData);
+  s->transform_layout(s.block("B"), 0, "write",
+                      [](const tir::Var& at) { return std::vector<tir::Expr>{7 - at}; });
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(DataOutsideBlocks, IsReadByTheBlockThatTheLoopBecomes) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 8), "int32"]) -> None:
+    for i in T.serial(8):
+        for j in T.serial(A[0] % 8):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                vj = T.axis.spatial(8, j)
+                C[vi, vj] = 1
+)");
+  s->blockize(s.loop("C", 0));
+  EXPECT_TRUE(contains(s.script(), "T.reads(A[0])")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(DataOutsideBlocks, IsReadOnlyInIterationsThatExist) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 8), "int32"]) -> None:
+    for i in T.serial(8):
+        for j in T.serial(A[i] % 8):
+            with T.block("C"):
+                vi = T.axis.spatial(8, i)
+                vj = T.axis.spatial(8, j)
+                T.where(A[i] < 5)
+                C[vi, vj] = 1
+)");
+  s->split(s.loop("C", 0), {std::nullopt, 3});
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(DataOutsideBlocks, IsReadAfterTheGuardOfASplit) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.where(A[i] < 5)
+            C[vi] = 1
+)");
+  s->split(s.loop("C", 0), {std::nullopt, 3});
+  EXPECT_TRUE(contains(s.script(), "T.where(i_0 * 3 + i_1 < 8 and A[i_0 * 3 + i_1] < 5)"))
+      << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(DataOutsideBlocks, ThatALoopChangesKeepsTheLoopWhole) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i, j in T.grid(4, A[0] % 8):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            vj = T.axis.spatial(8, j)
+            A[(vi + vj) % 8] = C[vj]
+)");
+  const LoopRV outer = s.loop("C", 0), inner = s.loop("C", 1);
+  for (const std::string& sentence : {refusal([&] {
+                                        s->split(inner, {std::nullopt, 2});
+                                      }),
+                                      refusal([&] {
+                                        s->fuse({outer, inner});
+                                      }),
+                                      refusal([&] {
+                                        s->reorder({inner, outer});
+                                      })})
+    EXPECT_TRUE(contains(sentence, "writes `A`")) << sentence;
+}
+
+TEST(Regions, OfNestedBlocksAreReindexed) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 4), "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("O"):
+            vi = T.axis.spatial(8, i)
+            for j in T.serial(4):
+                with T.block("C"):
+                    vj = T.axis.spatial(4, j)
+                    C[vi, vj] = A[vi] + 1
+)");
+  s->reindex(s.block("O"), 0, "read");
+  EXPECT_FALSE(contains(s.script(), "T.reads(A[vi])\n                        T.w")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Regions, ThatUseALetAroundTheBlockAreNotReindexed) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        x: T.int32 = i % 3
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            C[vi] = A[x + vi % 2] + 1
+)");
+  const std::string sentence = refusal([&] { s->reindex(s.block("C"), 0, "read"); });
+  EXPECT_TRUE(contains(sentence, "do not determine")) << sentence;
+}
+
+TEST(Regions, OfPartOfADomainThatCountsDownAreCopied) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(10):
+        with T.block("C"):
+            vi = T.axis.spatial(10, i)
+            T.where(i <= 4)
+            C[7 - vi] = A[vi] + 1
+)");
+  s->cache_write(s.block("C"), 0, "shared");
+  EXPECT_TRUE(contains(s.script(), "for ax0 in T.serial(5):")) << s.script();
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Reductions, ThatRunAnInstanceTwiceAreNotMoved) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"], D: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("D"):
+            vi = T.axis.spatial(8, i)
+            D[vi] = A[vi]
+    for i, j, k in T.grid(8, 4, 3):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            vj = T.axis.reduce(2, j // 2)
+            with T.init():
+                C[vi] = 0
+            C[vi] = C[vi] + A[vi]
+)");
+  const std::string sentence =
+      refusal([&] { s->reverse_compute_at(s.block("C"), s.loop("D", 0)); });
+  EXPECT_TRUE(contains(sentence, "may run an instance several times in loop `j`")) << sentence;
+}
+
+TEST(Regions, OfATriangleThatCountsDownAreReindexed) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(4):
+        for j in T.serial(4 - i):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                vj = T.axis.reduce((-3, 1), 0 - j)
+                with T.init():
+                    C[vi] = 2
+                C[vi] = C[vi] + A[vi - vj]
+)");
+  refusal([&] { s->reindex(s.block("C"), 0, "write"); });
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(Blockize, KeepsTheOnlyValueOfAnIteratorThatBeginsAtOne) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(1):
+        for j in T.serial(1 - i):
+            with T.block("C"):
+                vj = T.axis.spatial((1, 2), j + 1)
+                C[vj] = A[vj]
+)");
+  s->blockize(s.loop("C", 0));
+  EXPECT_EQ(s.first_other(), "");
+}
+
+TEST(DataOutsideBlocks, InAPredicateDoesNotSayWhichElementsAreWritten) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], C: T.Buffer[16, "int32"]) -> None:
+    for i in T.serial(8):
+        with T.block("C"):
+            vi = T.axis.spatial(8, i)
+            T.where(C[i] >= 0)
+            C[vi + 1] = A[vi]
+)");
+  refusal([&] { s->reindex(s.block("C"), 0, "write"); });
+  EXPECT_EQ(s.first_other(), "");
+}
+
 }  // namespace
 }  // namespace tenon::s_tir

@@ -42,7 +42,7 @@ class IndexMap {
   template <class F, int N = 1>
   static constexpr int arity_of() {
     static_assert(N <= 8, "an index map takes 1 to 8 variables");
-    if constexpr (takes<F>(std::make_index_sequence<static_cast<std::size_t>(N)>()))
+    if constexpr (N > 8 || takes<F>(std::make_index_sequence<static_cast<std::size_t>(N)>()))
       return N;
     else
       return arity_of<F, N + 1>();

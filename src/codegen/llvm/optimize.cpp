@@ -2,10 +2,12 @@
 
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -45,14 +47,23 @@ constexpr std::size_t kMaxBlocks = 2000;
 /// A module that has a function with more blocks than this is not optimized.
 constexpr std::size_t kMaxBlocksToOptimize = 20'000;
 
+/// Loops of functions with more loops than this are not counted. Scheduled operators have up to 60.
+constexpr std::size_t kMaxLoopsToCount = 64;
+
 /// Whether analyses of iteration counts, and unrolling, are worth their time. Loops with checks
 /// have many exits, and each copy of such a loop has as many again: unrolling them takes LLVM
-/// minutes and gains nothing compared to the cost of the checks. The iteration count of a loop also
-/// depends on all conditions before it: 256 of them, in consecutive copies of an iteration, took
-/// twenty seconds.
+/// minutes and gains nothing compared to the cost of the checks. LLVM also derives the iteration
+/// count of a loop from all conditions before it, which include the exits of earlier loops: 139
+/// loops, copies of one nest with conditions, took a minute.
 bool is_worth_counting_loops(const llvm::Module& module) {
+  const auto is_large = [](const llvm::Function& function) {
+    if (function.isDeclaration()) return false;
+    if (function.size() > kMaxBlocks) return true;
+    llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));
+    return llvm::LoopInfo(dominators).getLoopsInPreorder().size() > kMaxLoopsToCount;
+  };
   return module.getInstructionCount() <= kMaxToUnroll && !module.getFunction(kIndexOutside) &&
-         llvm::none_of(module, [](const llvm::Function& f) { return f.size() > kMaxBlocks; });
+         llvm::none_of(module, is_large);
 }
 
 std::string text_of(const llvm::Module& module) {

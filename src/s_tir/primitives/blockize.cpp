@@ -42,6 +42,8 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
     if (is_outer) {
       division.outer = value;
       division.outer_extent = extent;
+    } else if (is_inner && is_one(extent)) {
+      division.outer = b.own().iters[i].dom()->min;
     } else if (is_inner) {
       division.inner = value;
       division.inner_min = b.own().iters[i].dom()->min;
@@ -324,13 +326,22 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   }
   const BlockKey inner_key = inner.iters.empty() ? BlockKey{BlockKey::Plain{inner.name, 0}}
                                                  : BlockKey{inner.iters.front().var()};
-  Stmt nest = make_block(inner_values, divided.inner_predicate, inner);
-  for (std::size_t n = b.inner.size(); n-- > 0;) {
-    For next = program.loop(b.inner[n]);
-    next.body = nest;
-    nest = make_stmt(std::move(next));
-  }
-  outer.body = nest;
+  const auto nest = [&](const Block& block) {
+    Stmt result = make_block(inner_values, divided.inner_predicate, block);
+    for (std::size_t n = b.inner.size(); n-- > 0;) {
+      For next = program.loop(b.inner[n]);
+      next.body = result;
+      result = make_stmt(std::move(next));
+    }
+    return result;
+  };
+  // The new block also reads what the bindings, the predicate and the loop ranges in it read.
+  Block empty = inner;
+  empty.reads = empty.writes = {};
+  outer.body = nest(empty);
+  for (BufferRegion& region : arith::find_block_access(outer).reads)
+    outer.reads.push_back(std::move(region));
+  outer.body = nest(inner);
   const BlockKey outer_key = outer.iters.empty() ? BlockKey{BlockKey::Plain{outer.name, 0}}
                                                  : BlockKey{outer.iters.front().var()};
   return {program.with(loop, make_block(outer_values, divided.outer_predicate, outer)),

@@ -11,11 +11,16 @@ tir::Buffer in_scope(const tir::Buffer& buffer, const std::string& name, tir::St
 /// The accesses of a buffer to replace.
 enum class Replaced : bool { All, Writes };
 
-/// Replaces a buffer in accesses, regions, matched buffers and allocations.
+/// Replaces a buffer in accesses, regions, matched buffers and allocations. If the statement is a
+/// block, its own bindings, which are evaluated outside of it, are unchanged.
 tir::Stmt with_buffer(const tir::Stmt& s, const tir::Buffer& old, const tir::Buffer& with,
                       Replaced replaced = Replaced::All);
 std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> regions,
                                            const tir::Buffer& old, const tir::Buffer& with);
+
+/// Returns a block with `map` applied to its iterators' values and its predicate, which are
+/// evaluated outside of it; any other statement as it is.
+tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr&)> map);
 
 /// Whether the block's signature proves that nothing inside accesses the buffer: it lists the
 /// buffer in no region, and neither the block nor one inside declares the buffer. The signature of

@@ -39,6 +39,25 @@ void require_same_control(const Move& move) {
   }
 }
 
+/// Throws if a reduction may run an instance more than once, which adds its operand again:
+/// elsewhere, each instance runs once.
+void require_single_instances(const Move& move) {
+  const Program& program = move.program;
+  const BlockRealize& realize = move.realize();
+  if (std::none_of(realize.block->iters.begin(), realize.block->iters.end(),
+                   [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; }))
+    return;
+  const int top = program.common(move.block, move.loop);
+  std::vector<int> loops = program.loops_of(move.block);
+  std::erase_if(loops, [&](int loop) { return loop <= top; });
+  const auto map = find_iter_map(realize.values, domains_of(program, loops), make_true());
+  const std::vector<std::int64_t> count = map ? told_apart(*map) : std::vector<std::int64_t>{};
+  for (std::size_t n = 0; n < loops.size(); ++n)
+    if (!map || count[n] != map->marks[n].extent)
+      refuse(move.caller, move.what() + " may run an instance several times in " +
+                              describe(program, loops[n]) + ", and adds to its sum in each");
+}
+
 void check(const Move& move) {
   const Program& program = move.program;
   const Classified classified = classify(program, move.block);
@@ -60,14 +79,16 @@ void check(const Move& move) {
     refuse(move.caller, move.what() + " is already below " + describe(program, move.loop));
   require_same_control(move);
   require_own_domains(move.caller, program, move.block, program.common(move.block, move.loop));
+  require_single_instances(move);
   require_free_order(program, move.block, move.caller, "below " + describe(program, move.loop));
   if (move.own().init) require_begun(move.caller, program, move.block);
-  if (move.is_producer())
-    for (const BufferRegion& write : move.own().writes)
-      if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
-        refuse(move.caller, move.what() + " writes `" + write.buffer->name + "`, an output of " +
-                                describe(program, *program.scope(move.block)) +
-                                ": all of it is needed, not only what the loop's blocks read");
+  if (!move.is_producer()) return;
+  require_read_by_blocks(move.caller, program, move.block);
+  for (const BufferRegion& write : move.own().writes)
+    if (allocated_by(program, write.buffer, move.block) != program.scope(move.block))
+      refuse(move.caller, move.what() + " writes `" + write.buffer->name + "`, an output of " +
+                              describe(program, *program.scope(move.block)) +
+                              ": all of it is needed, not only what the loop's blocks read");
 }
 
 /// The producers or consumers of the moved block, and its position in the loop's body.

@@ -205,6 +205,7 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   const Store& store = require_store(caller, program, n);
   const Buffer buffer = store.buffer;
   require_inlinable(caller, program, n, buffer);
+  require_read_by_blocks(caller, program, n);
   if (is_reached_otherwise(program.func().body, buffer))
     refuse(caller,
            "buffer `" + buffer->name + "` is matched with another buffer, or its address is used");
@@ -357,6 +358,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   if (!source) refuse(caller, describe(program, producer) + " has more than one store");
   const Buffer buffer = source->buffer;
   require_inlinable(caller, program, producer, buffer);
+  require_read_by_blocks(caller, program, producer);
   std::optional<std::vector<Expr>> read;
   bool is_same = true;
   walk(block.body, [&](const Load& load) {

@@ -37,6 +37,18 @@ Expr with_buffer(const Expr& e, const Buffer& old, const Buffer& with) {
 }
 }  // namespace
 
+Stmt map_bindings(const Stmt& s, FunctionRef<Expr(const Expr&)> map) {
+  const BlockRealize* realize = s.as<BlockRealize>();
+  if (!realize) return s;
+  std::vector<Expr> values;
+  for (const Expr& value : realize->values) values.push_back(map(value));
+  const Expr predicate = map(realize->predicate);
+  bool is_same = predicate.same_as(realize->predicate);
+  for (std::size_t n = 0; n < values.size(); ++n)
+    is_same = is_same && values[n].same_as(realize->values[n]);
+  return is_same ? s : make_stmt(BlockRealize{std::move(values), predicate, realize->block});
+}
+
 bool is_excluded_by_signature(const Block& block, const Buffer& buffer) {
   if (block.iters.empty() || mentions(block.reads, buffer) || mentions(block.writes, buffer))
     return false;
@@ -62,10 +74,11 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
   // Indices in declared regions are not rewritten, as in TVM.
   const bool is_block = s.as<BlockRealize>() != nullptr;
   const bool is_read = replaced != Replaced::Writes;
-  const auto expr = [&](const Expr& e) {
-    return is_block || !is_read ? e : with_buffer(e, old, with);
+  const auto read = [&](const Expr& e) { return is_read ? with_buffer(e, old, with) : e; };
+  const auto expr = [&](const Expr& e) { return is_block ? e : read(e); };
+  const auto stmt = [&](const Stmt& child) {
+    return map_bindings(with_buffer(child, old, with, replaced), read);
   };
-  const auto stmt = [&](const Stmt& child) { return with_buffer(child, old, with, replaced); };
   Stmt result = map_children(s, expr, stmt);
   if (const Store* store = result.as<Store>(); store && store->buffer.same_as(old)) {
     Store next = *store;
@@ -160,18 +173,23 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
       result.push_back(whole);
       continue;
     }
-    const Expr begin = arith::simplify(*low.min());
+    Expr begin = arith::simplify(*low.min());
     Expr length = arith::simplify(*high.max() - begin + 1);
-    const auto least = [&](const Expr& other) {
+    const auto is_shorter = [&](const Expr& other) {
       const auto a = constant_int(length), b = constant_int(other);
-      if (a && b && *b < *a) length = other;
+      return a && b && *b < *a;
     };
     if (map && is_one(extent) && !map->values[d].digits.empty()) {
-      const Digit& digit = map->values[d].digits.front();
-      if (digit.extent != kUnknownExtent)
-        least(make_int(length.dtype(), digit.scale * (digit.extent - 1) + 1));
+      const DigitSum& value = map->values[d];
+      const Digit& digit = value.digits.front();
+      const Expr steps = make_int(length.dtype(), std::abs(digit.scale) * (digit.extent - 1));
+      if (digit.extent != kUnknownExtent && is_shorter(steps + 1)) {
+        length = arith::simplify(steps + 1);
+        const Expr first = arith::simplify(digit.scale < 0 ? value.base - steps : value.base);
+        if (!arith::can_prove_equal(first, begin)) begin = first;
+      }
     }
-    if (is_zero(begin)) least(size);
+    if (is_zero(begin) && is_shorter(size)) length = size;
     result.push_back(Range::from_min_extent(begin, length));
   }
   return result;
@@ -576,20 +594,29 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
     found = indices;
   };
   const Stmt all = own.init ? make_seq({*own.init, own.body}) : own.body;
+  bool is_matched = false;
   walk(
       all, [&](const Load& load) { add(load.buffer, load.indices); },
-      [&](const Store& store) { add(store.buffer, store.indices); });
-  if (!found || !is_single || uses_var(all, buffer->data))
+      [&](const Store& store) { add(store.buffer, store.indices); },
+      [&](const BlockRealize& inner) {
+        is_matched = is_matched ||
+                     std::ranges::any_of(inner.block->match_buffers, [&](const MatchBuffer& match) {
+                       return match.source.buffer.same_as(buffer);
+                     });
+      });
+  if (!found || !is_single || is_matched || uses_var(all, buffer->data))
     refuse(caller, what +
                        (is_single ? "by its address, or through another buffer"
                                   : "at more than one list of indices") +
                        ", and an element of the new buffer stands for one list of indices");
-  const std::vector<Var> outside = free_vars(all);
+  // Variables of loops inside and of lets around the block are not defined at the copy.
+  std::vector<Var> defined = free_vars(program.block(*program.scope(n)).body);
+  for (const IterVar& iter : own.iters) defined.push_back(iter.var());
   for (const Expr& index : *found) {
     const bool is_determined =
         index.dtype().is_scalar() && effect_of(index) == Effect::Pure &&
         std::ranges::all_of(free_vars(index), [&](const Var& var) {
-          return std::ranges::any_of(outside, [&](const Var& v) { return v.same_as(var); });
+          return std::ranges::any_of(defined, [&](const Var& v) { return v.same_as(var); });
         });
     if (!is_determined)
       refuse(caller, what + "at " + tir_text(index) + ", which its iterators do not determine");
@@ -600,6 +627,19 @@ std::vector<Expr> only_indices(const Caller& caller, const Program& program, int
 /// Returns the block with the buffer's accesses, which all have the same indices, redirected.
 Block redirected(Block block, const Buffer& from, const Buffer& to,
                  const std::vector<Expr>& indices) {
+  std::vector<Range> element;
+  for (const Expr& index : indices)
+    element.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
+  const auto redirect_regions = [&](Block& b) {
+    bool is_changed = false;
+    for (std::vector<BufferRegion>* regions : {&b.reads, &b.writes})
+      for (BufferRegion& region : *regions)
+        if (region.buffer.same_as(from)) {
+          region = {to, element};
+          is_changed = true;
+        }
+    return is_changed;
+  };
   const auto stmt = [&](const Stmt& s) {
     return rewrite(
         s,
@@ -610,16 +650,16 @@ Block redirected(Block block, const Buffer& from, const Buffer& to,
         [&](const Store& store, const Stmt&) -> std::optional<Stmt> {
           if (!store.buffer.same_as(from)) return std::nullopt;
           return make_store(to, store.value, indices);
+        },
+        [&](const BlockRealize& inner, const Stmt&) -> std::optional<Stmt> {
+          Block next = *inner.block;
+          if (!redirect_regions(next)) return std::nullopt;
+          return make_block(inner.values, inner.predicate, std::move(next));
         });
   };
   block.body = stmt(block.body);
   if (block.init) block.init = stmt(*block.init);
-  std::vector<Range> element;
-  for (const Expr& index : indices)
-    element.push_back(Range::from_min_extent(index, make_int(index.dtype(), 1)));
-  for (std::vector<BufferRegion>* regions : {&block.reads, &block.writes})
-    for (BufferRegion& region : *regions)
-      if (region.buffer.same_as(from)) region = {to, element};
+  redirect_regions(block);
   return block;
 }
 

@@ -55,6 +55,7 @@ PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLo
     order.push_back(is_moved ? *next++ : loop);
   }
   if (order == chain) return program.func();
+  for (const int loop : chain) require_stable_range(caller, program, loop);
   for (std::size_t n = 0; n < order.size(); ++n)
     for (std::size_t m = n + 1; m < order.size(); ++m) {
       const For &outer = program.loop(order[n]), &inner = program.loop(order[m]);

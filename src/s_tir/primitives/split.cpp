@@ -83,11 +83,23 @@ void require_plain_loop(const Caller& caller, const Program& program, int n) {
   if (!is_zero(loop.min)) refuse(caller, describe(program, n) + " does not start at 0");
 }
 
+void require_stable_range(const Caller& caller, const Program& program, int n) {
+  for (const Expr& part : {program.loop(n).min, program.loop(n).extent})
+    walk(part, [&](const Load& load) {
+      for (const int block : program.child_blocks(n))
+        if (mentions(program.block(block).writes, load.buffer))
+          refuse(caller, "the range of " + describe(program, n) + " is `" + tir_text(part) +
+                             "`, and " + describe(program, block) +
+                             ", which the loop runs, writes `" + load.buffer->name + "`");
+    });
+}
+
 SplitLoop split(const Program& program, int n,
                 const std::vector<std::optional<std::int64_t>>& factors,
                 const SplitOptions& options, SourceLocation where) {
   const Caller caller{"split", where};
   require_plain_loop(caller, program, n);
+  require_stable_range(caller, program, n);
   const For& loop = program.loop(n);
   const std::vector<Expr> extents = complete_factors(caller, program, n, factors);
   const bool is_covered =
@@ -129,7 +141,10 @@ FusedLoop fuse(const Program& program, const std::vector<int>& loops, const Fuse
                SourceLocation where) {
   const Caller caller{"fuse", where};
   if (loops.empty()) refuse(caller, "no loops are given");
-  for (const int n : loops) require_plain_loop(caller, program, n);
+  for (const int n : loops) {
+    require_plain_loop(caller, program, n);
+    require_stable_range(caller, program, n);
+  }
   for (std::size_t i = 1; i < loops.size(); ++i) {
     const For &outer = program.loop(loops[i - 1]), &inner = program.loop(loops[i]);
     if (!outer.body.same_as(program.stmt(loops[i])))

@@ -88,7 +88,8 @@ class Relayout {
   Stmt stmt(const Stmt& s) {
     const For* loop = s.as<For>();
     const BlockRealize* here = s.as<BlockRealize>();
-    if (here && is_excluded_by_signature(*here->block, old_)) return s;
+    if (here && is_excluded_by_signature(*here->block, old_))
+      return map_bindings(s, [&](const Expr& e) { return expr(e); });
     if (here) note(*here->block);
     if (loop) around_.push_back({loop->var, loop->min, loop->extent});
     const Stmt result = rewritten(s);
