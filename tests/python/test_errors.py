@@ -84,6 +84,17 @@ def test_a_wrong_item_is_described(call, expected):
         call()
 
 
+def test_a_variable_is_bound_to_another_range_only_with_replace():
+    analyzer, x = tenon.arith.Analyzer(), te.var("x")
+    analyzer.bind(x, (0, 8))
+    with pytest.raises(tenon.TypeError, match="`x` is already bound to another range") as caught:
+        called = line(); analyzer.bind(x, (0, 9))
+    assert caught.value.file == __file__ and caught.value.line == called
+    assert analyzer.const_bound(x) == (0, 7)
+    analyzer.bind(x, (0, 9), replace=True)
+    assert analyzer.const_bound(x) == (0, 8)
+
+
 def test_integer_division_names_the_alternatives():
     i = te.var("i")
     with pytest.raises(tenon.TypeError, match="floordiv"):

@@ -138,7 +138,8 @@ void bind_arith(PyModule& arith) {
             }
           },
           "var"_a, "value"_a, "replace"_a = false,
-          "States that the variable is in a range, or equals an expression.")
+          "States that the variable is in a range, or equals an expression. TypeError if another "
+          "range or value is known, unless `replace`.")
       .def(
           "constraint",
           [](const Analyzer& a, const Operand& condition) {
