@@ -49,8 +49,8 @@ Stmt add_predicate(const Stmt& s, const Expr& condition) {
   if (const BlockRealize* realize = s.as<BlockRealize>()) {
     BlockRealize next = *realize;
     // A predicate may read elements that exist only where the condition holds.
-    next.predicate = loads(next.predicate) ? both(condition, next.predicate)
-                                           : both(next.predicate, condition);
+    next.predicate =
+        loads(next.predicate) ? both(condition, next.predicate) : both(next.predicate, condition);
     return make_stmt(std::move(next));
   }
   if (accesses_directly(s)) return make_stmt(If{condition, s, std::nullopt});

@@ -56,7 +56,12 @@ class BodyWriter {
                                         : "serial loop");
     // A vector has no loops inside.
     const bool is_innermost = kind == ForKind::Vectorized || depth == 2 || random_.one_in(2);
-    ib_.for_range(0, extent, std::string(1, "ijk"[depth]),
+    Expr range = extent;
+    if (!repeats && kind == ForKind::Serial && extent > 0 && random_.one_in(12)) {
+      noted("range of data");
+      range = element_in(random_.pick(outs_), extent) + 1;
+    }
+    ib_.for_range(0, range, std::string(1, "ijk"[depth]),
                   [&](Var i) {
                     if (!repeats) loops_.push_back({i, extent});
                     if (is_innermost) {
@@ -84,7 +89,10 @@ class BodyWriter {
     if (random_.one_in(3)) {
       noted("guarded store");
       const Expr c = condition();
-      ib_.if_scope(c, [&] { store(); });
+      ib_.if_scope(c, [&] {
+        store();
+        if (random_.one_in(3)) store();
+      });
       if (random_.one_in(4)) ib_.else_scope([&] { store(); });
       return;
     }
@@ -129,6 +137,12 @@ class BodyWriter {
     }
   }
 
+  /// An element as a number in [0, extent).
+  Expr element_in(const tir::BufferRef& array, int extent) {
+    const Expr at = loops_.empty() ? Expr(0) : floormod(random_.pick(loops_).var, extent_);
+    return cast(Int(32), floormod(cast(Int(64), Expr(array[at])), make_const(Int(64), extent)));
+  }
+
   /// In [0, extent_).
   Expr position() {
     if (loops_.empty() || random_.one_in(16)) return random_.between(0, extent_ - 1);
@@ -136,7 +150,10 @@ class BodyWriter {
     const auto inside = [&](const Expr& e, int most) {
       return most < extent_ ? e : floormod(e, extent_);
     };
-    switch (random_.between(0, 9)) {
+    switch (random_.between(0, 10)) {
+      case 10:
+        noted("index of written data");
+        return element_in(random_.pick(outs_), extent_);
       case 0:
         return inside(a.var + 1, a.extent);
       case 1:
@@ -167,7 +184,10 @@ class BodyWriter {
   Expr condition() {
     if (loops_.empty()) return ins_[0][0] > make_const(type_, 0);
     const Loop &a = random_.pick(loops_), &b = random_.pick(loops_);
-    switch (random_.between(0, 4)) {
+    switch (random_.between(0, 5)) {
+      case 5:
+        noted("condition of written data");
+        return random_.pick(outs_)[floormod(a.var, extent_)] > make_const(type_, 1);
       case 0:
         return a.var < random_.between(0, a.extent);
       case 1:
