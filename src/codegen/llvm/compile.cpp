@@ -115,19 +115,20 @@ void put(ByteWriter& out, const KernelCode& code) {
   for (const std::string* each : {&text, &ptx, &binary, &why_no_binary}) out.text(*each);
 }
 
-/// Reads what put wrote; nullopt at the end of the bytes.
+/// Reads what put wrote; nullopt if the bytes end before.
 std::optional<KernelCode> kernel_code(ByteReader& in) {
   const auto device = in.number();
   const auto specs = in.text(), functions = in.text();
-  const auto text = in.text(), ptx = in.text(), binary = in.text(), why_no_binary = in.text();
-  if (!device || !why_no_binary) return std::nullopt;
-  return KernelCode{.device = static_cast<runtime::DeviceType>(*device),
-                    .specs = runtime::parse_kernel_manifest(*specs),
-                    .functions = runtime::parse_manifest(*functions),
-                    .text = std::string(*text),
-                    .ptx = std::string(*ptx),
-                    .binary = std::string(*binary),
-                    .why_no_binary = std::string(*why_no_binary)};
+  if (!device || !specs || !functions) return std::nullopt;
+  KernelCode code{.device = static_cast<runtime::DeviceType>(*device),
+                  .specs = runtime::parse_kernel_manifest(*specs),
+                  .functions = runtime::parse_manifest(*functions)};
+  for (std::string* each : {&code.text, &code.ptx, &code.binary, &code.why_no_binary}) {
+    const auto text = in.text();
+    if (!text) return std::nullopt;
+    *each = *text;
+  }
+  return code;
 }
 
 }  // namespace
