@@ -37,7 +37,7 @@ ROOMS = {
         ("te", "s_tir", "arith", "interp", "tir", "lower", "codegen", "driver", "runtime"),
         (),
     ),
-    "tune": (("s_tir", "arith", "interp", "tir", "lower", "codegen", "driver", "runtime"), ("xgboost/", "boost/mpi")),
+    "tune": (("s_tir", "arith", "interp", "tir", "lower", "codegen", "codegen/llvm", "driver", "runtime"), ("xgboost/", "boost/mpi")),
     "tooling": (("*",), ("boost/program_options",)),
     "python": (("*",), ("nanobind/", "Python.h")),
 }

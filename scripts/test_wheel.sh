@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # test_wheel.sh [--built] [PYTHON]...: builds the wheel for Debian's Python in build-wheel/dist, installs it
 # with pip into a virtual environment in a bare Debian root (build-wheel/root, made by debootstrap: Python, no
-# LLVM, no compiler), and runs the matmul ladder there. Each PYTHON is an interpreter, 3.12 or later; the
-# first one builds the stable-ABI wheel, and all of them install it and run the ladder. With --built, the
-# wheels are those that an earlier run left. Prints one line per fact, which begins with "ok" or "NOT".
-# Needs root, or sudo. Exit status: 0 if all facts hold, else 1.
+# LLVM, no compiler), and runs the matmul ladder and tunes there. Each PYTHON is an interpreter, 3.12 or
+# later; the first one builds the stable-ABI wheel, and all of them install it and run the ladder. With
+# --built, the wheels are those that an earlier run left. Prints one line per fact, which begins with "ok" or
+# "NOT". Needs root, or sudo. Exit status: 0 if all facts hold, else 1.
 set -euo pipefail
 
 built=
@@ -71,6 +71,7 @@ in_root python3 -m venv /root/venv >&2
 fact "pip installs it in the root" in_root /root/venv/bin/pip install -q --no-index \
   --find-links /root/dist "/root/dist/$(basename "$wheel")"
 fact "the matmul ladder runs in the root" in_root /root/venv/bin/python /root/python/matmul_ladder.py
+fact "the tuning program runs in the root" in_root /root/venv/bin/python /root/python/tuning.py
 
 # ---- The stable ABI ---------------------------------------------------------------------------------------
 

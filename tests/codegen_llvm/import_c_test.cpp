@@ -39,6 +39,21 @@ std::int32_t result_of(const std::string& source, const TargetFacts& target,
   return result.data<std::int32_t>()[0];
 }
 
+TEST(ImportC, RestoredCodeCallsItsImportedC) {
+  for (const std::string& cc : compilers()) {
+    Kernel k;
+    const CompileOptions options{.c_compiler = cc};
+    const Artifact made =
+        compile(calls_f(k, "int f(void) { return 17; }\n"), host_target(), options);
+    const std::optional<Artifact> restored =
+        restore(made.stored().value(), {host_target()}, options);
+    ASSERT_TRUE(restored);
+    const NDArray result = NDArray::zeros({1}, Int(32));
+    load(*restored)["main"](result);
+    EXPECT_EQ(result.data<std::int32_t>()[0], 17) << cc;
+  }
+}
+
 const char* const kAsksForAvx2 =
     "#ifdef __AVX2__\nint f(void) { return 71; }\n#else\nint f(void) { return 17; }\n#endif\n";
 

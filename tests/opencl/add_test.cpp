@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "add_one.h"
+#include "tenon/codegen/llvm/compile.h"
 
 namespace tenon::testing {
 namespace {
@@ -26,6 +27,30 @@ std::vector<float> added_by(const runtime::Function& function, std::int64_t n) {
 
 TEST_F(OpenCl, AnAddOfArraysOnTheDeviceGivesTheirSum) {
   added_by(Add(1024).build_for("opencl")["add"], 1024);
+}
+
+codegen::Artifact compiled(const Add& add) {
+  return compile(add.s, {add.A, add.B, add.C}, Target("opencl"), {.name = "add"});
+}
+
+std::optional<codegen::Artifact> restored(std::string_view bytes) {
+  return codegen::restore(bytes, {Target("llvm").facts()}, {});
+}
+
+TEST(StoredCode, HasItsKernels) {
+  const codegen::Artifact made = compiled(Add(1024));
+  const std::string bytes = made.stored().value();
+  const std::optional<codegen::Artifact> again = restored(bytes);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->source("opencl"), made.source("opencl"));
+  EXPECT_EQ(again->stored(), bytes);
+  for (std::size_t size = 0; size < bytes.size(); size += 97)
+    EXPECT_FALSE(restored(std::string_view(bytes).substr(0, size))) << size;
+}
+
+TEST_F(OpenCl, RestoredCodeLaunchesItsKernels) {
+  const std::string bytes = compiled(Add(1024)).stored().value();
+  added_by(codegen::load(*restored(bytes))["add"], 1024);
 }
 
 TEST_F(OpenCl, ASizeThatNoBlockDividesIsGuarded) {

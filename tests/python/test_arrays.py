@@ -143,6 +143,13 @@ def test_objects_with_dlpack_are_arguments():
     assert b[7] == 8
 
 
+def test_a_dlpack_capsule_is_used_once():
+    capsule = np.zeros(4, "float32").__dlpack__()
+    from_dlpack(capsule)
+    with pytest.raises(tenon.RuntimeError, match="not been used, got a capsule `used_dltensor"):
+        from_dlpack(capsule)
+
+
 def test_objects_with_the_old_dlpack_are_arguments():
     class Old:
         def __init__(self, values):

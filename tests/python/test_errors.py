@@ -68,6 +68,33 @@ def test_a_wrong_argument_is_named():
         s[B].split("i", factor=2)
 
 
+@pytest.mark.parametrize("call, expected", [
+    (lambda: tenon.all(None), "all: expected conditions, got NoneType"),
+    (lambda: tenon.any(te.var("i") < 3, []), "any: expected conditions, got list"),
+    (lambda: tenon.call_extern("int32", "f", object()), "expected expressions, numbers.* got object"),
+    (lambda: tenon.call_extern("int32", "f", "\ud800"), "UTF-8 texts as arguments, got str"),
+    (lambda: tenon.lower(vector()[2], [], **{"\ud800": 1}), "lower: expected names of options, got str"),
+    (lambda: tenon.lower(vector()[2], [], passes={1: 2}), "expected names of options, got int"),
+    (lambda: tenon.runtime.NDArray.zeros((2,)).__dlpack__(max_version=1), "`max_version`.* got int"),
+    (lambda: tenon.runtime.NDArray.zeros((2,)).__dlpack__(dl_device="cpu"), "`dl_device`.* got str"),
+    (lambda: tenon.runtime.NDArray.zeros((2,)).__dlpack__(copy="yes"), "`copy`.* got str"),
+])
+def test_a_wrong_item_is_described(call, expected):
+    with pytest.raises(TypeError, match=expected):
+        call()
+
+
+def test_a_variable_is_bound_to_another_range_only_with_replace():
+    analyzer, x = tenon.arith.Analyzer(), te.var("x")
+    analyzer.bind(x, (0, 8))
+    with pytest.raises(tenon.TypeError, match="`x` is already bound to another range") as caught:
+        called = line(); analyzer.bind(x, (0, 9))
+    assert caught.value.file == __file__ and caught.value.line == called
+    assert analyzer.const_bound(x) == (0, 7)
+    analyzer.bind(x, (0, 9), replace=True)
+    assert analyzer.const_bound(x) == (0, 8)
+
+
 def test_integer_division_names_the_alternatives():
     i = te.var("i")
     with pytest.raises(tenon.TypeError, match="floordiv"):

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "tenon/s_tir/schedule.h"
 #include "tenon/s_tir/script.h"
@@ -174,6 +175,14 @@ def main(a: T.handle, n: T.int32) -> None:
             A[vi] = T.float32(1)
 )");
   EXPECT_THROW(Measurer(mod, kOneCore, kQuick), TypeError);
+}
+
+TEST(Measurer, CandidatesAreLinkedWithoutACompiler) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/nowhere", 1);
+  const Measurement result = measured(sum_with(1), sum_with(1));
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(result.outcome, Outcome::Measured) << result.reason;
 }
 
 TEST(Measurer, AWorkerProgramThatIsNotThereIsNamed) {

@@ -32,8 +32,9 @@ class ArtifactImpl {
   virtual std::string source(std::string_view kind) const = 0;
   /// Writes a file. RuntimeError for an unsupported suffix.
   virtual void save(const std::string& path, const runtime::SaveOptions& options) const = 0;
-  /// Returns the bytes from which codegen::restore makes the artifact again. Nullopt if more than
-  /// the bytes is needed: kernels, imported objects, a profiler.
+  /// Returns the bytes from which codegen::restore makes the artifact again, also in another
+  /// process. Nullopt if the code generator has no restore, or if the code reports to a profiler of
+  /// this process.
   virtual std::optional<std::string> stored() const { return std::nullopt; }
   /// Loads the code into this process. It stays loaded independently of the artifact.
   virtual std::shared_ptr<runtime::ModuleImpl> load() const = 0;

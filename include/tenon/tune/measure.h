@@ -77,7 +77,8 @@ struct MeasureOptions {
 
 /// A compiled candidate, or the error of its compilation.
 struct Build {
-  std::filesystem::path library = {};
+  /// The file of its code.
+  std::filesystem::path code = {};
   std::string error = {};
   bool is_fine() const { return error.empty(); }
 };
@@ -102,7 +103,7 @@ class Measurer {
   /// skips the rest.
   using OnMeasured = std::function<bool(std::size_t, const Measurement&)>;
   /// Runs the builds one at a time, pinned to as many processors as the target has cores. Each
-  /// library is removed after its run.
+  /// file is removed after its run.
   std::vector<Measurement> run(const std::vector<Build>& builds,
                                const OnMeasured& on_measured = {});
 

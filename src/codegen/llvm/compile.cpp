@@ -201,6 +201,30 @@ void import_sources(llvm::Module& module, const std::vector<CompileUnit>& units,
   for (const std::string& source : sources.c) import_c(module, source, code);
 }
 
+void put(ByteWriter& out, const KernelCode& code) {
+  const auto& [device, specs, functions, text, ptx, binary, why_no_binary] = code;
+  out.number(static_cast<std::uint64_t>(device));
+  out.text(runtime::to_kernel_manifest(specs));
+  out.text(runtime::to_manifest(functions));
+  for (const std::string* each : {&text, &ptx, &binary, &why_no_binary}) out.text(*each);
+}
+
+/// Reads what put wrote; nullopt if the bytes end before.
+std::optional<KernelCode> kernel_code(ByteReader& in) {
+  const auto device = in.number();
+  const auto specs = in.text(), functions = in.text();
+  if (!device || !specs || !functions) return std::nullopt;
+  KernelCode code{.device = static_cast<runtime::DeviceType>(*device),
+                  .specs = runtime::parse_kernel_manifest(*specs),
+                  .functions = runtime::parse_manifest(*functions)};
+  for (std::string* each : {&code.text, &code.ptx, &code.binary, &code.why_no_binary}) {
+    const auto text = in.text();
+    if (!text) return std::nullopt;
+    *each = *text;
+  }
+  return code;
+}
+
 }  // namespace
 
 Artifact compile(const tir::IRModule& module, const tir::TargetFacts& target,
@@ -267,13 +291,16 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
 }
 
 std::optional<std::string> LlvmArtifact::stored() const {
-  if (!code_.kernels.empty() || !code_.imported_objects.empty() || code_.options.profiling)
-    return std::nullopt;
+  if (code_.options.profiling) return std::nullopt;
   ByteWriter out;
   out.text(runtime::to_manifest(code_.functions));
   out.number(static_cast<std::uint64_t>(code_.options.opt_level));
-  out.number(code_.notes.size());
-  for (const std::string& note : code_.notes) out.text(note);
+  out.number(code_.kernels.size());
+  for (const KernelCode& code : code_.kernels) put(out, code);
+  for (const auto* texts : {&code_.imported_objects, &code_.notes}) {
+    out.number(texts->size());
+    for (const std::string& text : *texts) out.text(text);
+  }
   out.text(code_.bitcode);
   out.text(code_.object);
   return out.bytes();
@@ -284,13 +311,26 @@ std::optional<Artifact> restore(std::string_view bytes, std::vector<tir::TargetF
   LlvmCode code = code_for(std::move(targets), options);
   ByteReader in(bytes);
   const auto manifest = in.text();
-  const auto opt_level = in.number(), notes = in.number();
-  if (!manifest || !opt_level || !notes) return std::nullopt;
-  for (std::uint64_t n = 0; n < *notes; ++n) code.notes.emplace_back(in.text().value_or(""));
-  const auto bitcode = in.text(), object = in.text();
-  if (!bitcode || !object) return std::nullopt;
+  const auto opt_level = in.number(), kernels = in.number();
+  if (!manifest || !opt_level || !kernels) return std::nullopt;
   code.functions = runtime::parse_manifest(*manifest);
   code.options.opt_level = static_cast<int>(*opt_level);
+  for (std::uint64_t n = 0; n < *kernels; ++n) {
+    std::optional<KernelCode> kernel = kernel_code(in);
+    if (!kernel) return std::nullopt;
+    code.kernels.push_back(std::move(*kernel));
+  }
+  for (auto* texts : {&code.imported_objects, &code.notes}) {
+    const auto count = in.number();
+    if (!count) return std::nullopt;
+    for (std::uint64_t n = 0; n < *count; ++n) {
+      const auto text = in.text();
+      if (!text) return std::nullopt;
+      texts->emplace_back(*text);
+    }
+  }
+  const auto bitcode = in.text(), object = in.text();
+  if (!bitcode || !object) return std::nullopt;
   code.bitcode = *bitcode;
   code.object = *object;
   return Artifact(std::make_shared<LlvmArtifact>(std::move(code)));

@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "bindings/documentation.h"
 #include "bindings/location.h"
 #include "tenon/te/operation.h"
 #include "tenon/tir/ops.h"
@@ -74,6 +75,28 @@ std::optional<RangeLike> to_range(nb::handle object);
 /// Makes Python's own TypeError, without a location.
 inline nb::builtin_exception type_error(const std::string& text) {
   return nb::type_error(text.c_str());
+}
+
+/// Limits the recursion of a conversion of nested values. Python's RecursionError says `where`.
+class RecursionGuard {
+ public:
+  explicit RecursionGuard(const char* where) {
+    if (Py_EnterRecursiveCall(where) != 0) throw nb::python_error();
+  }
+  ~RecursionGuard() { Py_LeaveRecursiveCall(); }
+  RecursionGuard(const RecursionGuard&) = delete;
+  RecursionGuard& operator=(const RecursionGuard&) = delete;
+};
+
+/// Converts an argument that nanobind passes unconverted. A Python TypeError says what was
+/// `expected`, and the class of what was given.
+template <class T>
+T argument_as(nb::handle object, const std::string& expected) {
+  try {
+    return nb::cast<T>(object);
+  } catch (const nb::cast_error&) {
+    throw type_error(expected + ", got " + class_name(object));
+  }
 }
 
 /// Converts `*args` that are either items or one sequence of them. A Python TypeError names `what`.

@@ -40,10 +40,10 @@ std::string text_of_end(const std::optional<Expr>& end, const char* infinite) {
   return end ? tir::print_expr(*end) : infinite;
 }
 
-void bind_intervals(nb::module_& arith) {
+void bind_intervals(PyModule& arith) {
   using End = const std::optional<Operand>&;
-  nb::class_<Interval>(arith, "Interval",
-                       "An interval with symbolic ends, inclusive at both. None is infinite.")
+  PyClass<Interval>(arith, "Interval",
+                    "An interval with symbolic ends, inclusive at both. None is infinite.")
       .def(
           "__init__",
           [](Interval* self, End min, End max) {
@@ -120,12 +120,12 @@ void bind_intervals(nb::module_& arith) {
 
 }  // namespace
 
-void bind_arith(nb::module_& arith) {
-  nb::class_<Constraint>(arith, "Constraint")
+void bind_arith(PyModule& arith) {
+  PyClass<Constraint>(arith, "Constraint")
       .def("__enter__", [](Constraint& c) { c.scope.emplace(c.facts->assume(c.condition)); })
       .def("__exit__", [](Constraint& c, const nb::args&) { c.scope.reset(); });
-  nb::class_<Analyzer>(arith, "Analyzer",
-                       "Facts about variables, and simplification and proofs with them.")
+  PyClass<Analyzer>(arith, "Analyzer",
+                    "Facts about variables, and simplification and proofs with them.")
       .def(nb::init<>())
       .def(
           "bind",
@@ -138,7 +138,8 @@ void bind_arith(nb::module_& arith) {
             }
           },
           "var"_a, "value"_a, "replace"_a = false,
-          "States that the variable is in a range, or equals an expression.")
+          "States that the variable is in a range, or equals an expression. TypeError if another "
+          "range or value is known, unless `replace`.")
       .def(
           "constraint",
           [](const Analyzer& a, const Operand& condition) {

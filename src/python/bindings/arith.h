@@ -5,6 +5,6 @@
 
 namespace tenon::python {
 
-void bind_arith(nb::module_& arith);
+void bind_arith(PyModule& arith);
 
 }  // namespace tenon::python

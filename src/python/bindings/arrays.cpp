@@ -163,8 +163,14 @@ Array import_capsule(PyObject* capsule) {
     PyCapsule_SetName(capsule, "used_dltensor_versioned");
     return {std::move(array), is_readonly};
   }
+  if (!PyCapsule_IsValid(capsule, "dltensor")) {
+    const char* name = PyCapsule_GetName(capsule);
+    throw RuntimeError(
+        std::string("expected a DLPack capsule that has not been used, got a capsule `") +
+            (name ? name : "") + "`",
+        here());
+  }
   auto* tensor = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
-  if (tensor == nullptr) throw nb::python_error();
   NDArray array = NDArray::from_dlpack(tensor, here());
   PyCapsule_SetName(capsule, "used_dltensor");
   return {std::move(array)};
@@ -409,21 +415,25 @@ nb::object dlpack(const Array& array, nb::handle stream, nb::handle max_version,
                   nb::handle copy) {
   static_cast<void>(stream);  // Work on devices is complete when a call returns to Python.
   bool versioned = false;
-  if (!max_version.is_none())
-    versioned = nb::cast<long>(nb::borrow(max_version)[0]) >= DLPACK_MAJOR_VERSION;
+  const bool must_copy =
+      !copy.is_none() && argument_as<bool>(copy, "__dlpack__: expected `copy`, a bool or None");
+  if (!max_version.is_none()) {
+    const auto [major, minor] = argument_as<std::pair<long, long>>(
+        max_version, "__dlpack__: expected `max_version`, a pair of ints");
+    versioned = major >= DLPACK_MAJOR_VERSION;
+  }
   Array shared = array;
   if (!device.is_none()) {
-    const auto type = nb::cast<int>(nb::borrow(device)[0]);
-    const auto id = nb::cast<int>(nb::borrow(device)[1]);
+    const auto [type, id] = argument_as<std::pair<int, int>>(
+        device, "__dlpack__: expected `dl_device`, a pair of ints");
     const Device wanted{static_cast<runtime::DeviceType>(type), id};
     if (!(wanted == array.device())) {
-      if (!copy.is_none() && !nb::cast<bool>(copy))
+      if (!copy.is_none() && !must_copy)
         throw nb::buffer_error("the array is on another device, and copy=False");
       return export_capsule(Array(array.copy_to(wanted, here())), versioned);
     }
   }
-  if (!copy.is_none() && nb::cast<bool>(copy))
-    shared = Array(array.copy_to(array.device(), here()));
+  if (must_copy) shared = Array(array.copy_to(array.device(), here()));
   if (shared.is_readonly && !versioned)
     throw nb::buffer_error("a read-only array needs DLPack version 1 (max_version=(1, 0))");
   return export_capsule(shared, versioned);
@@ -442,13 +452,12 @@ nb::object to_numpy(nb::handle self) {
 
 }  // namespace
 
-void bind_arrays(nb::module_& m, nb::module_& runtime) {
-  nb::class_<Device>(m, "Device", "A device of a kind, by number.")
+void bind_arrays(PyModule& m, PyModule& runtime) {
+  PyClass<Device>(m, "Device")
       .def_prop_ro("type", [](const Device& d) { return to_string(d.type); })
       .def_ro("id", &Device::id)
-      .def("exists", &Device::exists, "Whether arrays can be allocated on it.")
-      .def("why_missing", &Device::why_missing,
-           "Returns what is missing, as a sentence; empty if the device exists.")
+      .def("exists", &Device::exists)
+      .def("why_missing", &Device::why_missing)
       .def(
           "__eq__", [](const Device& a, const Device& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, arg: object, /) -> bool"))
@@ -459,9 +468,9 @@ void bind_arrays(nb::module_& m, nb::module_& runtime) {
   m.def("opencl", &opencl, "id"_a = 0);
 
   using Shape = const OneOrMore<std::int64_t>&;
-  nb::class_<Array> array(runtime, "NDArray", nb::type_slots(array_slots),
-                          "An array on a device, in DLPack's layout. NumPy and DLPack share its "
-                          "memory.");
+  PyClass<Array> array(runtime, "NDArray", nb::type_slots(array_slots),
+                       "An array on a device, in DLPack's layout. NumPy and DLPack share its "
+                       "memory.");
   array_class = reinterpret_cast<PyTypeObject*>(array.ptr());
   array
       .def_static(
@@ -503,7 +512,7 @@ void bind_arrays(nb::module_& m, nb::module_& runtime) {
       .def_ro("is_readonly", &Array::is_readonly)
       .def(
           "copy_to", [](const Array& a, Device device) { return Array(a.copy_to(device, here())); },
-          "device"_a, "Returns a compact copy on the device.")
+          "device"_a)
       .def(
           "copy_to",
           [](const Array& a, const Array& target) {

@@ -64,6 +64,6 @@ class CallArguments {
 };
 
 /// Adds the class NDArray and the functions that make arrays.
-void bind_arrays(nb::module_& m, nb::module_& runtime);
+void bind_arrays(PyModule& m, PyModule& runtime);
 
 }  // namespace tenon::python

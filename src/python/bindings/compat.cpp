@@ -131,19 +131,16 @@ nb::dict stage_fields(const te::Stage& stage) {
 }
 
 tir::Annotation annotation_of(nb::handle value) {
+  const char* what = "the value of an attribute must be a number, a UTF-8 text or a list";
+  const RecursionGuard guard(" in the value of an attribute");
   if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
     std::vector<tir::Annotation> items;
     for (nb::handle each : value) items.push_back(annotation_of(each));
     return {std::move(items)};
   }
-  if (PyUnicode_Check(value.ptr())) return {tir::make_string(nb::cast<std::string>(value))};
-  const std::optional<tir::Operand> operand = to_operand(value);
-  if (!operand)
-    throw TypeError(
-        std::string("the value of an attribute must be a number, a text or a list, got ") +
-            nb::inst_name(value).c_str(),
-        here());
-  return {operand->alone()};
+  if (PyUnicode_Check(value.ptr()))
+    return {tir::make_string(argument_as<std::string>(value, what))};
+  return {argument_as<tir::Operand>(value, what).alone()};
 }
 
 nb::dict function_attributes(const tir::PrimFunc& func) {
@@ -158,11 +155,13 @@ nb::dict function_attributes(const tir::PrimFunc& func) {
 tir::PrimFunc with_attribute(tir::PrimFunc func, const std::string& key, nb::handle value) {
   const bool is_set = !value.is_none();
   if (key == "global_symbol") {
-    func.attrs.global_symbol = is_set ? nb::cast<std::string>(nb::str(value)) : "";
+    func.attrs.global_symbol =
+        is_set ? argument_as<std::string>(nb::str(value), "`global_symbol` must be a UTF-8 text")
+               : "";
   } else if (key == "tir.noalias") {
-    func.attrs.noalias = is_set && PyObject_IsTrue(value.ptr()) == 1;
+    func.attrs.noalias = is_set && nb::cast<bool>(nb::bool_(value));
   } else if (key == "from_legacy_te_schedule") {
-    func.attrs.from_legacy_te_schedule = is_set && PyObject_IsTrue(value.ptr()) == 1;
+    func.attrs.from_legacy_te_schedule = is_set && nb::cast<bool>(nb::bool_(value));
   } else {
     tir::Annotations others = func.attrs.others ? *func.attrs.others : tir::Annotations();
     others.erase(key);
@@ -195,8 +194,8 @@ void interpret(const tir::PrimFunc& func, const std::vector<InterpretedArgument>
 
 }  // namespace
 
-void bind_compat(nb::module_& parent) {
-  nb::module_ m = parent.def_submodule("_compat", "Properties that tenon.compat.tvm shows.");
+void bind_compat(PyModule& parent) {
+  PyModule m = parent.def_submodule("_compat", "Properties that tenon.compat.tvm shows.");
   m.def("kind", &kind_of, "op"_a, "TVM's name of the kind of an operation.");
   m.def("fields", &fields_of, "op"_a, "The fields that only this kind of operation has.");
   m.def("stage_fields", &stage_fields, "stage"_a,

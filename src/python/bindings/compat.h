@@ -1,10 +1,10 @@
 // Properties of stages, operations and functions that only tenon.compat.tvm asks for.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "bindings/documentation.h"
 
 namespace tenon::python {
 
-void bind_compat(nanobind::module_& m);
+void bind_compat(PyModule& m);
 
 }  // namespace tenon::python

@@ -51,7 +51,8 @@ class Keywords {
   /// Python TypeError for a keyword that was not taken.
   void finish() const {
     for (auto [name, value] : kwargs_) {
-      const auto key = nb::cast<std::string>(name);
+      const auto key =
+          argument_as<std::string>(name, std::string(what_) + ": expected names of options");
       if (std::ranges::find(names_, key) != names_.end()) continue;
       std::string known;
       for (const std::string& each : names_) known += (known.empty() ? "" : ", ") + each;
@@ -173,11 +174,11 @@ std::vector<TargetedModule> targeted(
 
 }  // namespace
 
-void bind_driver(nb::module_& m) {
+void bind_driver(PyModule& m) {
   using Arguments = const std::vector<LowerArgument>&;
   const std::string lower_doc = std::string("Lowers a schedule to a loop program.") + kOptions;
   const std::string build_doc = std::string("Compiles a schedule to a module.") + kOptions;
-  nb::class_<Target>(m, "Target", "What to compile for: a kind and options.")
+  PyClass<Target>(m, "Target", "What to compile for: a kind and options.")
       .def(
           "__init__",
           [](Target* self, const std::string& text) { new (self) Target(text, here()); }, "text"_a)
@@ -209,8 +210,7 @@ void bind_driver(nb::module_& m) {
       [](const te::Schedule& s, Arguments args, const nb::kwargs& kwargs) {
         return lower_to_loops(s, args, build_options(kwargs, "lower_to_loops"), here());
       },
-      "schedule"_a, "args"_a, "options"_a,
-      "Returns the loop program before all passes: one For per loop, multi-dimensional buffers.");
+      "schedule"_a, "args"_a, "options"_a);
   m.def(
       "build",
       [](const te::Schedule& s, Arguments args, const TargetLike& target,
@@ -252,7 +252,7 @@ void bind_driver(nb::module_& m) {
         return build(module, made, options, where);
       },
       "func"_a, "target"_a = "llvm", "options"_a);
-  nb::class_<codegen::Artifact>(m, "Artifact", "Compiled functions, to read, save or load.")
+  PyClass<codegen::Artifact>(m, "Artifact", "Compiled functions, to read, save or load.")
       .def_prop_ro("source_kinds", &codegen::Artifact::source_kinds)
       .def(
           "source",

@@ -14,6 +14,6 @@ Target to_target(const TargetLike& target);
 /// Returns the options given as keywords. Python TypeError, with `what`, for unknown ones.
 BuildOptions build_options(const nb::kwargs& kwargs, const char* what);
 
-void bind_driver(nb::module_& m);
+void bind_driver(PyModule& m);
 
 }  // namespace tenon::python

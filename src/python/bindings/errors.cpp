@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "bindings/location.h"
 #include "tenon/support/error.h"
 
 namespace nb = nanobind;
@@ -14,7 +15,9 @@ namespace {
 enum ErrorKind { kError, kType, kSchedule, kBound, kLower, kTarget, kRuntime, kInternal, kKinds };
 std::array<PyObject*, kKinds> classes{};
 
-void raise(ErrorKind kind, const Error& error) {
+void raise(ErrorKind kind, const Error& raised) {
+  // Functions without a location parameter do not know the user's line.
+  const Error error = raised.where() ? raised : Error(raised.what(), here());
   PyObject* instance = PyObject_CallFunction(classes[kind], "s", error.what());
   if (instance == nullptr) return;
   const std::string sentence = error.sentence();
@@ -82,7 +85,7 @@ void set_python_error(const std::exception_ptr& error) noexcept {
   }
 }
 
-void bind_errors(nb::module_& m) {
+void bind_errors(PyModule& m) {
   auto add = [&](ErrorKind kind, const char* name, const char* doc, PyObject* also) {
     nb::object bases;
     if (kind == kError) {

@@ -1,14 +1,14 @@
 // The Python exceptions of tenon::Error and its subclasses.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "bindings/documentation.h"
 
 #include <exception>
 
 namespace tenon::python {
 
 /// Adds `Error`, `TypeError`, `ScheduleError`, ... to the module and translates C++ errors to them.
-void bind_errors(nanobind::module_& m);
+void bind_errors(PyModule& m);
 
 /// Returns the class tenon.ScheduleError.
 nanobind::handle schedule_error_class();

@@ -134,7 +134,7 @@ nb::object number_of(const Expr& e, const char* what) {
 using Unary = Expr (*)(const Operand&);
 using BinaryFunction = Expr (*)(const Operand&, const Operand&);
 
-void bind_maths(nb::module_& m) {
+void bind_maths(PyModule& m) {
   auto unary = [&](const char* name, Unary f) { m.def(name, f, "x"_a); };
   unary("exp", tir::exp);
   unary("exp2", tir::exp2);
@@ -189,18 +189,16 @@ void bind_maths(nb::module_& m) {
   binary("min", tir::min);
   binary("max", tir::max);
   m.def("fma", &tir::fma, "x"_a, "y"_a, "z"_a);
-  m.def("if_then_else", &tir::if_then_else, "condition"_a, "a"_a, "b"_a,
-        "Builds a choice that evaluates only one of `a` and `b`.");
-  m.def("select", &tir::select, "condition"_a, "a"_a, "b"_a,
-        "Builds a choice that may evaluate both `a` and `b`. The operand that is not chosen does "
-        "not fault.");
+  m.def("if_then_else", &tir::if_then_else, "condition"_a, "a"_a, "b"_a);
+  m.def("select", &tir::select, "condition"_a, "a"_a, "b"_a);
   auto fold = [&](const char* name, Expr (*combine)(const Operand&, const Operand&), bool empty) {
     m.def(
         name,
         [=](const nb::args& conditions) {
           std::optional<Expr> result;
           for (nb::handle each : conditions) {
-            const Operand condition = nb::cast<Operand>(each);
+            const auto condition =
+                argument_as<Operand>(each, std::string(name) + ": expected conditions");
             result = result ? combine(*result, condition) : combine(condition, Operand(!empty));
           }
           return result ? *result : Operand(!empty).alone();
@@ -217,7 +215,7 @@ void bind_maths(nb::module_& m) {
   m.def(
       "reinterpret",
       [](const DTypeLike& type, const Operand& e) { return tir::reinterpret(type, e); }, "dtype"_a,
-      "value"_a, "Reinterprets the bits as another type of the same width.");
+      "value"_a);
   m.def(
       "make_const",
       [](const DTypeLike& type, const Operand& value) {
@@ -234,7 +232,7 @@ void bind_maths(nb::module_& m) {
           return tir::make_const(dtype, floating->value, here());
         throw TypeError("make_const: `" + tir::print_expr(constant) + "` is not a number", here());
       },
-      "dtype"_a, "value"_a, "Makes a constant of the type.");
+      "dtype"_a, "value"_a);
   m.def(
       "min_value", [](const DTypeLike& type) { return tir::min_value(type, here()); }, "dtype"_a);
   m.def(
@@ -245,12 +243,13 @@ void bind_maths(nb::module_& m) {
 
 /// Arguments of a call: expressions, numbers and strings.
 std::vector<Expr> call_arguments(const nb::args& args) {
+  constexpr const char* kArguments = "expected expressions, numbers and UTF-8 texts as arguments";
   std::vector<Expr> values;
   for (nb::handle each : args) {
     if (nb::isinstance<nb::str>(each)) {
-      values.push_back(tir::make_string(nb::cast<std::string>(each)));
+      values.push_back(tir::make_string(argument_as<std::string>(each, kArguments)));
     } else {
-      values.push_back(nb::cast<Operand>(each).alone());
+      values.push_back(argument_as<Operand>(each, kArguments).alone());
     }
   }
   return values;
@@ -279,15 +278,14 @@ Expr call_intrinsic(DataType type, tir::Intrin intrin, const std::vector<Expr>& 
   return kCalls[args.size()](type, intrin, args);
 }
 
-void bind_calls(nb::module_& m) {
+void bind_calls(PyModule& m) {
   m.def(
       "call_extern",
       [](const DTypeLike& type, const std::string& name, const nb::args& args) {
         if (name.empty()) throw TypeError("call_extern: the name is empty", here());
         return tir::make_extern_call(type, name, call_arguments(args), false);
       },
-      "dtype"_a, "name"_a, "args"_a,
-      "Calls a C function of the running program, of a linked library or of imported source.");
+      "dtype"_a, "name"_a, "args"_a);
   m.def(
       "call_pure_extern",
       [](const DTypeLike& type, const std::string& name, const nb::args& args) {
@@ -309,8 +307,8 @@ void bind_calls(nb::module_& m) {
 
 }  // namespace
 
-void bind_types(nb::module_& m) {
-  nb::class_<DataType>(m, "DataType", "The type of an element, or of a vector of elements.")
+void bind_types(PyModule& m) {
+  PyClass<DataType>(m, "DataType", "The type of an element, or of a vector of elements.")
       .def(
           "__init__", [](DataType* self, const DTypeLike& type) { new (self) DataType(type); },
           "text"_a)
@@ -359,13 +357,13 @@ void bind_types(nb::module_& m) {
   m.def("Handle", &Handle);
 }
 
-void bind_expressions(nb::module_& m) {
-  nb::class_<Expr> expr(m, "Expr",
-                        "An expression. Python numbers take the type of the expression that they "
-                        "meet; `/` is for floats, `//` and `%` round towards minus infinity.");
-  nb::class_<Var, Expr> var(m, "Var", "A variable, distinguished by identity, not by name.");
-  nb::class_<IterVar> axis(m, "IterVar", "An iteration variable: a variable with its domain.");
-  nb::class_<Range> range(m, "Range", "A half-open range [begin, end).");
+void bind_expressions(PyModule& m) {
+  PyClass<Expr> expr(m, "Expr",
+                     "An expression. Python numbers take the type of the expression that they "
+                     "meet; `/` is for floats, `//` and `%` round towards minus infinity.");
+  PyClass<Var, Expr> var(m, "Var", "A variable, distinguished by identity, not by name.");
+  PyClass<IterVar> axis(m, "IterVar");
+  PyClass<Range> range(m, "Range", "A half-open range [begin, end).");
 
   expr.def(
           "__init__", [](Expr* self, const Operand& value) { new (self) Expr(value.alone()); },

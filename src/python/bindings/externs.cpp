@@ -96,8 +96,8 @@ nb::object extern_op(nb::handle shape, const std::vector<Tensor>& inputs, const 
                      is_list);
 }
 
-void bind_intrinsics(nb::module_& te) {
-  nb::class_<te::TensorIntrinBody>(te, "TensorIntrinBody", "The code of an intrinsic.")
+void bind_intrinsics(PyModule& te) {
+  PyClass<te::TensorIntrinBody>(te, "TensorIntrinBody")
       .def(
           "__init__",
           [](te::TensorIntrinBody* self, const std::optional<Stmt>& body,
@@ -105,9 +105,9 @@ void bind_intrinsics(nb::module_& te) {
             new (self) te::TensorIntrinBody{body, reset, update};
           },
           "body"_a = nb::none(), "reset"_a = nb::none(), "update"_a = nb::none());
-  nb::class_<te::TensorIntrinCall>(te, "TensorIntrinCall", "An intrinsic applied to regions.");
-  nb::class_<te::TensorIntrin>(
-      te, "TensorIntrin", "A hardware operation: what it computes and the code that invokes it.")
+  PyClass<te::TensorIntrinCall>(te, "TensorIntrinCall");
+  PyClass<te::TensorIntrin>(te, "TensorIntrin",
+                            "A hardware operation: what it computes and the code that invokes it.")
       .def_prop_ro("name", &te::TensorIntrin::name)
       .def_prop_ro("op", [](const te::TensorIntrin& i) { return i.node().op; })
       .def_prop_ro("inputs", [](const te::TensorIntrin& i) { return i.node().inputs; })
@@ -171,7 +171,7 @@ void bind_intrinsics(nb::module_& te) {
 
 }  // namespace
 
-void bind_externs(nb::module_& te) {
+void bind_externs(PyModule& te) {
   te.def(
       "scan",
       [](const OneOrMore<Tensor>& init, const OneOrMore<Tensor>& update,
@@ -191,7 +191,7 @@ void bind_externs(nb::module_& te) {
       "returns a statement or a call. A list of shapes makes several outputs.");
   te.attr("extern_multi") = te.attr("extern_op");
   bind_intrinsics(te);
-  nb::class_<TagScope>(te, "TagScope")
+  PyClass<TagScope>(te, "TagScope")
       .def("__enter__",
            [](TagScope& scope) { scope.open = std::make_shared<te::TagScope>(scope.tag, here()); })
       .def("__exit__", [](TagScope& scope, const nb::args&) { scope.open = nullptr; });
@@ -217,11 +217,9 @@ void bind_externs(nb::module_& te) {
       [](const std::vector<Tensor>& inputs, const tir::PrimFunc& func, const std::string& name) {
         return te::extern_primfunc(inputs, func, name, here());
       },
-      "inputs"_a, "func"_a, "name"_a = "extern_primfunc",
-      "Makes an extern operation whose body is the body of `func`.");
+      "inputs"_a, "func"_a, "name"_a = "extern_primfunc");
   te.def(
-      "scan_body", [](const Operation& op) { return te::scan_body(op, here()); }, "scan"_a,
-      "Returns the operations that compute one step of a scan.");
+      "scan_body", [](const Operation& op) { return te::scan_body(op, here()); }, "scan"_a);
   te.def(
       "scan_fixed_axes", [](const Operation& op) { return te::scan_fixed_axes(op, here()); },
       "scan"_a, "Returns the axes along which the columns of a scan are independent.");

@@ -7,6 +7,7 @@
 #include "tenon/inspect/draw.h"
 #include "tenon/inspect/explain.h"
 #include "tenon/inspect/loop_page.h"
+#include "tenon/s_tir/schedule.h"
 #include "tenon/te/bounds_report.h"
 #include "tenon/te/operation_kind.h"
 
@@ -65,19 +66,31 @@ std::string page_of(const std::string& title, const tir::IRModule& module, const
   return loop_page(title, {view_loops(module, made, options, std::nullopt, where)});
 }
 
-void bind_explanations(nb::module_& m) {
-  nb::class_<Explanation::Access>(m, "ExplainedAccess", "A load or store.")
+/// Shows the page of a value in notebooks; its text, if there is no page.
+template <class T, class Page>
+void show_in_notebooks(nb::handle type, Page page) {
+  PyClass<T>::existing(type).def("_repr_html_", [=](const T& value) -> std::optional<std::string> {
+    try {
+      return framed(page(value));
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  });
+}
+
+void bind_explanations(PyModule& m) {
+  PyClass<Explanation::Access>(m, "ExplainedAccess", "A load or store.")
       .def_ro("stage", &Explanation::Access::stage)
       .def_ro("tensor", &Explanation::Access::tensor)
       .def_ro("is_store", &Explanation::Access::is_store)
       .def_ro("text", &Explanation::Access::text)
       .def_ro("open", &Explanation::Access::open)
       .def_prop_ro("verdict", [](const Explanation::Access& a) { return to_text(a.verdict); });
-  nb::class_<Explanation::Loop>(m, "ExplainedLoop", "A parallel or vectorized loop.")
+  PyClass<Explanation::Loop>(m, "ExplainedLoop", "A parallel or vectorized loop.")
       .def_ro("text", &Explanation::Loop::text)
       .def_ro("conflict", &Explanation::Loop::conflict)
       .def_prop_ro("verdict", [](const Explanation::Loop& l) { return to_text(l.verdict); });
-  nb::class_<Explanation>(m, "Explanation", "What is proved about the program of a schedule.")
+  PyClass<Explanation>(m, "Explanation", "What is proved about the program of a schedule.")
       .def_ro("accesses", &Explanation::accesses)
       .def_ro("loops", &Explanation::loops)
       .def_ro("assumed", &Explanation::assumed)
@@ -104,8 +117,8 @@ void bind_explanations(nb::module_& m) {
       "Returns a table of the required and allocated size of every intermediate tensor.");
 }
 
-void bind_profiles(nb::module_& m) {
-  nb::class_<StageProfile>(m, "StageProfile", "The measurements of one stage over all calls.")
+void bind_profiles(PyModule& m) {
+  PyClass<StageProfile>(m, "StageProfile")
       .def_ro("function", &StageProfile::function)
       .def_ro("name", &StageProfile::name)
       .def_ro("line", &StageProfile::line)
@@ -115,7 +128,7 @@ void bind_profiles(nb::module_& m) {
       .def_ro("elapsed", &StageProfile::elapsed)
       .def_ro("waiting", &StageProfile::waiting)
       .def_ro("counted_in", &StageProfile::counted_in);
-  nb::class_<Profile>(m, "Profile", "The run time of the stages, and the compile time.")
+  PyClass<Profile>(m, "Profile", "The run time of the stages, and the compile time.")
       .def_ro("stages", &Profile::stages)
       .def_ro("peak_workspace", &Profile::peak_workspace)
       .def("json", &Profile::json)
@@ -131,7 +144,7 @@ void bind_profiles(nb::module_& m) {
 
 }  // namespace
 
-void bind_inspect(nb::module_& m, nb::module_& te) {
+void bind_inspect(PyModule& m, PyModule& te, PyModule& s_tir) {
   bind_explanations(m);
   bind_profiles(m);
   m.def(
@@ -176,24 +189,19 @@ void bind_inspect(nb::module_& m, nb::module_& te) {
       "schedule"_a, "sizes"_a = nb::none(), nb::kw_only(), "most_steps"_a = 5'000'000,
       "exact"_a = false, "Returns a table of the required regions and the recomputation.");
 
-  // Notebooks show the page of a schedule or module.
-  nb::borrow<nb::class_<Schedule>>(te.attr("Schedule"))
-      .def("_repr_html_", [](const Schedule& s) -> std::optional<std::string> {
-        try {
-          return framed(page_of("schedule", s, arguments_of(s), TargetLike(std::string("llvm")),
-                                BuildOptions()));
-        } catch (const Error&) {
-          return std::nullopt;
-        }
-      });
-  nb::borrow<nb::class_<tir::IRModule>>(m.attr("IRModule"))
-      .def("_repr_html_", [](const tir::IRModule& module) -> std::optional<std::string> {
-        try {
-          return framed(page_of("module", module, TargetLike(std::string("llvm")), BuildOptions()));
-        } catch (const Error&) {
-          return std::nullopt;
-        }
-      });
+  const TargetLike target = std::string("llvm");
+  show_in_notebooks<Schedule>(te.attr("Schedule"), [=](const Schedule& s) {
+    return page_of("schedule", s, arguments_of(s), target, BuildOptions());
+  });
+  const auto page_of_module = [=](const tir::IRModule& module) {
+    return page_of("module", module, target, BuildOptions());
+  };
+  show_in_notebooks<tir::IRModule>(m.attr("IRModule"), page_of_module);
+  show_in_notebooks<tir::PrimFunc>(m.attr("PrimFunc"), [=](const tir::PrimFunc& func) {
+    return page_of_module(tir::IRModule{{{"main", func}}});
+  });
+  show_in_notebooks<s_tir::Schedule>(
+      s_tir.attr("Schedule"), [=](const s_tir::Schedule& s) { return page_of_module(s.mod()); });
 }
 
 }  // namespace tenon::python

@@ -5,6 +5,6 @@
 
 namespace tenon::python {
 
-void bind_inspect(nb::module_& m, nb::module_& te);
+void bind_inspect(PyModule& m, PyModule& te, PyModule& s_tir);
 
 }  // namespace tenon::python

@@ -13,15 +13,16 @@
 
 namespace tenon::python {
 
-NB_MODULE(_tenon, m) {
+NB_MODULE(_tenon, extension) {
+  PyModule m(extension);
   m.doc() = "Tenon: tensor expressions, schedules, and a compiler for them.";
-  nb::module_ te = m.def_submodule("te", "Tensor expressions and schedules.");
-  nb::module_ tir = m.def_submodule("tir", "The loop IR.");
-  nb::module_ arith = m.def_submodule("arith", "Simplification, proofs, intervals.");
-  nb::module_ s_tir = m.def_submodule("s_tir", "Block programs and their schedules.");
-  nb::module_ topi = m.def_submodule("topi", "The operator library and its schedules.");
-  nb::module_ tune = m.def_submodule("tune", "Schedules found by measuring.");
-  nb::module_ runtime = m.def_submodule("runtime", "Arrays and compiled functions.");
+  PyModule te = m.def_submodule("te", "Tensor expressions and schedules.");
+  PyModule tir = m.def_submodule("tir", "The loop IR.");
+  PyModule arith = m.def_submodule("arith", "Simplification, proofs, intervals.");
+  PyModule s_tir = m.def_submodule("s_tir", "Block programs and their schedules.");
+  PyModule topi = m.def_submodule("topi", "The operator library and its schedules.");
+  PyModule tune = m.def_submodule("tune", "Schedules found by measuring.");
+  PyModule runtime = m.def_submodule("runtime", "Arrays and compiled functions.");
   // Registered functions and callbacks live as long as the process.
   nb::set_leak_warnings(false);
   m.def("set_package_folder", &set_package_folder, "folder"_a);
@@ -35,10 +36,10 @@ NB_MODULE(_tenon, m) {
   bind_arith(arith);
   bind_runtime(m, runtime);
   bind_driver(m);
-  bind_topi(topi, nb::borrow<nb::class_<te::Tensor>>(te.attr("Tensor")));
+  bind_topi(topi, PyClass<te::Tensor>::existing(te.attr("Tensor")));
   bind_s_tir(s_tir);
   bind_tune(tune);
-  bind_inspect(m, te);
+  bind_inspect(m, te, s_tir);
   bind_compat(m);
 }
 

@@ -77,43 +77,41 @@ std::string name_of(const std::pair<Enum, const char*> (&names)[N], Enum value) 
   return "unknown";
 }
 
-void bind_expr_nodes(nb::module_& tir) {
-  nb::class_<tir::IntImm>(tir, "IntImm", "A constant of integral type.")
-      .def_ro("value", &tir::IntImm::value);
-  nb::class_<tir::FloatImm>(tir, "FloatImm", "A constant of floating type.")
-      .def_ro("value", &tir::FloatImm::value);
-  nb::class_<tir::StringImm>(tir, "StringImm", "A string argument of a call.")
+void bind_expr_nodes(PyModule& tir) {
+  PyClass<tir::IntImm>(tir, "IntImm").def_ro("value", &tir::IntImm::value);
+  PyClass<tir::FloatImm>(tir, "FloatImm").def_ro("value", &tir::FloatImm::value);
+  PyClass<tir::StringImm>(tir, "StringImm", "A string argument of a call.")
       .def_ro("value", &tir::StringImm::value);
-  nb::class_<tir::VarNode>(tir, "VarNode", "A variable.")
+  PyClass<tir::VarNode>(tir, "VarNode")
       .def_ro("name", &tir::VarNode::name)
       .def_ro("is_size", &tir::VarNode::is_size)
       .def_prop_ro("is_pointer", [](const tir::VarNode& n) { return n.pointer.has_value(); });
-  nb::class_<tir::Cast>(tir, "Cast", "A value conversion.").def_ro("value", &tir::Cast::value);
-  nb::class_<tir::Binary>(tir, "Binary",
-                          "A binary operation; `op` is \"Add\", \"FloorDiv\", \"Lt\", ...")
+  PyClass<tir::Cast>(tir, "Cast", "A value conversion.").def_ro("value", &tir::Cast::value);
+  PyClass<tir::Binary>(tir, "Binary",
+                       "A binary operation; `op` is \"Add\", \"FloorDiv\", \"Lt\", ...")
       .def_prop_ro("op", [](const tir::Binary& n) { return name_of(kBinaryOps, n.op); })
       .def_ro("a", &tir::Binary::a)
       .def_ro("b", &tir::Binary::b);
-  nb::class_<tir::Not>(tir, "Not", "A logical negation.").def_ro("a", &tir::Not::a);
-  nb::class_<tir::Select>(tir, "Select", "A choice that may evaluate both operands.")
+  PyClass<tir::Not>(tir, "Not", "A logical negation.").def_ro("a", &tir::Not::a);
+  PyClass<tir::Select>(tir, "Select", "A choice that may evaluate both operands.")
       .def_ro("condition", &tir::Select::condition)
       .def_ro("if_true", &tir::Select::if_true)
       .def_ro("if_false", &tir::Select::if_false);
-  nb::class_<tir::Ramp>(tir, "Ramp", "The vector [base, base + stride, ...].")
+  PyClass<tir::Ramp>(tir, "Ramp", "The vector [base, base + stride, ...].")
       .def_ro("base", &tir::Ramp::base)
       .def_ro("stride", &tir::Ramp::stride)
       .def_ro("lanes", &tir::Ramp::lanes);
-  nb::class_<tir::Broadcast>(tir, "Broadcast", "Copies of a value as a vector.")
+  PyClass<tir::Broadcast>(tir, "Broadcast", "Copies of a value as a vector.")
       .def_ro("value", &tir::Broadcast::value)
       .def_ro("lanes", &tir::Broadcast::lanes);
-  nb::class_<tir::Shuffle>(tir, "Shuffle", "Selected lanes of vectors.")
+  PyClass<tir::Shuffle>(tir, "Shuffle", "Selected lanes of vectors.")
       .def_ro("vectors", &tir::Shuffle::vectors)
       .def_ro("indices", &tir::Shuffle::indices);
-  nb::class_<tir::LetExpr>(tir, "LetExpr", "An expression with a bound variable.")
+  PyClass<tir::LetExpr>(tir, "LetExpr", "An expression with a bound variable.")
       .def_ro("var", &tir::LetExpr::var)
       .def_ro("value", &tir::LetExpr::value)
       .def_ro("body", &tir::LetExpr::body);
-  nb::class_<tir::Call>(tir, "Call", "A call of an intrinsic or a C function.")
+  PyClass<tir::Call>(tir, "Call", "A call of an intrinsic or a C function.")
       .def_prop_ro("name",
                    [](const tir::Call& n) {
                      if (const auto* intrin = std::get_if<tir::Intrin>(&n.callee))
@@ -130,13 +128,13 @@ void bind_expr_nodes(nb::module_& tir) {
                      return effect_of(std::get<tir::Intrin>(n.callee)) == tir::Effect::Pure;
                    })
       .def_ro("args", &tir::Call::args);
-  nb::class_<tir::Load>(tir, "Load", "An element, or several, of a buffer.")
+  PyClass<tir::Load>(tir, "Load", "An element, or several, of a buffer.")
       .def_ro("buffer", &tir::Load::buffer)
       .def_ro("indices", &tir::Load::indices);
-  nb::class_<tir::ProducerLoad>(tir, "ProducerLoad", "An element of a tensor.")
+  PyClass<tir::ProducerLoad>(tir, "ProducerLoad")
       .def_prop_ro("tensor", [](const tir::ProducerLoad& n) { return te::Tensor::of(n); })
       .def_ro("indices", &tir::ProducerLoad::indices);
-  nb::class_<tir::Reduce>(tir, "Reduce", "A component of a reduction.")
+  PyClass<tir::Reduce>(tir, "Reduce", "A component of a reduction.")
       .def_ro("value_index", &tir::Reduce::value_index)
       .def_prop_ro("source", [](const tir::Reduce& n) { return n.reduction->source; })
       .def_prop_ro("init", [](const tir::Reduce& n) { return n.reduction->init; })
@@ -163,13 +161,13 @@ std::vector<Range> to_ranges(const std::vector<RangeLike>& ranges) {
 }
 
 /// The node classes of statements. Each converts to a Stmt where one is expected.
-void bind_stmt_nodes(nb::module_& tir) {
-  auto stmt_node = [&]<class Node>(nb::class_<Node> type) {
+void bind_stmt_nodes(PyModule& tir) {
+  auto stmt_node = [&]<class Node>(PyClass<Node> type) {
     type.def("__repr__", [](const Node& n) { return tir::print_stmt(tir::make_stmt(n)); });
     nb::implicitly_convertible<Node, Stmt>();
     return type;
   };
-  stmt_node(nb::class_<tir::Store>(tir, "Store", "buffer[indices] = value"))
+  stmt_node(PyClass<tir::Store>(tir, "Store"))
       .def(
           "__init__",
           [](tir::Store* self, const tir::Buffer& buffer, const Operand& value,
@@ -183,23 +181,23 @@ void bind_stmt_nodes(nb::module_& tir) {
       .def_ro("buffer", &tir::Store::buffer)
       .def_ro("value", &tir::Store::value)
       .def_ro("indices", &tir::Store::indices);
-  stmt_node(nb::class_<tir::Realize>(tir, "Realize", "Defines the region of a buffer that exists."))
+  stmt_node(PyClass<tir::Realize>(tir, "Realize", "Defines the region of a buffer that exists."))
       .def_ro("buffer", &tir::Realize::buffer)
       .def_ro("bounds", &tir::Realize::bounds)
       .def_ro("condition", &tir::Realize::condition)
       .def_ro("body", &tir::Realize::body);
-  stmt_node(nb::class_<tir::BufferView>(tir, "BufferView", "A buffer that is a region of another."))
+  stmt_node(PyClass<tir::BufferView>(tir, "BufferView", "A buffer that is a region of another."))
       .def_ro("view", &tir::BufferView::view)
       .def_ro("source", &tir::BufferView::source)
       .def_ro("region", &tir::BufferView::region)
       .def_ro("body", &tir::BufferView::body);
-  stmt_node(nb::class_<tir::Allocate>(tir, "Allocate", "Memory for the duration of the body."))
+  stmt_node(PyClass<tir::Allocate>(tir, "Allocate", "Memory for the duration of the body."))
       .def_ro("data", &tir::Allocate::data)
       .def_ro("dtype", &tir::Allocate::dtype)
       .def_ro("extents", &tir::Allocate::extents)
       .def_ro("condition", &tir::Allocate::condition)
       .def_ro("body", &tir::Allocate::body);
-  stmt_node(nb::class_<tir::For>(tir, "For", "A loop over [min, min + extent)."))
+  stmt_node(PyClass<tir::For>(tir, "For", "A loop over [min, min + extent)."))
       .def(
           "__init__",
           [](tir::For* self, const Var& var, const Operand& min, const Operand& extent,
@@ -222,7 +220,7 @@ void bind_stmt_nodes(nb::module_& tir) {
                      return thread ? std::optional(thread->str()) : std::nullopt;
                    })
       .def_ro("body", &tir::For::body);
-  stmt_node(nb::class_<tir::While>(tir, "While", "Runs the body while the condition holds."))
+  stmt_node(PyClass<tir::While>(tir, "While"))
       .def(
           "__init__",
           [](tir::While* self, const Operand& condition, const Stmt& body) {
@@ -231,7 +229,7 @@ void bind_stmt_nodes(nb::module_& tir) {
           "condition"_a, "body"_a)
       .def_ro("condition", &tir::While::condition)
       .def_ro("body", &tir::While::body);
-  stmt_node(nb::class_<tir::If>(tir, "If", "Conditional execution."))
+  stmt_node(PyClass<tir::If>(tir, "If"))
       .def(
           "__init__",
           [](tir::If* self, const Operand& condition, const Stmt& then_case,
@@ -242,7 +240,7 @@ void bind_stmt_nodes(nb::module_& tir) {
       .def_ro("condition", &tir::If::condition)
       .def_ro("then_case", &tir::If::then_case)
       .def_ro("else_case", &tir::If::else_case);
-  stmt_node(nb::class_<tir::Let>(tir, "Let", "Runs the body with a bound variable."))
+  stmt_node(PyClass<tir::Let>(tir, "Let", "Runs the body with a bound variable."))
       .def(
           "__init__",
           [](tir::Let* self, const Var& var, const Operand& value, const Stmt& body) {
@@ -252,7 +250,7 @@ void bind_stmt_nodes(nb::module_& tir) {
       .def_ro("var", &tir::Let::var)
       .def_ro("value", &tir::Let::value)
       .def_ro("body", &tir::Let::body);
-  stmt_node(nb::class_<tir::Assert>(tir, "Assert", "Stops unless the condition holds."))
+  stmt_node(PyClass<tir::Assert>(tir, "Assert", "Stops unless the condition holds."))
       .def(
           "__init__",
           [](tir::Assert* self, const Operand& condition, const std::string& message,
@@ -263,7 +261,7 @@ void bind_stmt_nodes(nb::module_& tir) {
       .def_ro("condition", &tir::Assert::condition)
       .def_ro("message", &tir::Assert::message)
       .def_ro("body", &tir::Assert::body);
-  stmt_node(nb::class_<tir::Attr>(tir, "Attr", "A fact about the body."))
+  stmt_node(PyClass<tir::Attr>(tir, "Attr"))
       .def(
           "__init__",
           [](tir::Attr* self, const tir::IterVar& subject, const std::string& kind,
@@ -285,7 +283,7 @@ void bind_stmt_nodes(nb::module_& tir) {
                    })
       .def_ro("value", &tir::Attr::value)
       .def_ro("body", &tir::Attr::body);
-  stmt_node(nb::class_<tir::Evaluate>(tir, "Evaluate", "Evaluates for the side effects."))
+  stmt_node(PyClass<tir::Evaluate>(tir, "Evaluate", "Evaluates for the side effects."))
       .def(
           "__init__",
           [](tir::Evaluate* self, const Operand& value) {
@@ -293,12 +291,12 @@ void bind_stmt_nodes(nb::module_& tir) {
           },
           "value"_a)
       .def_ro("value", &tir::Evaluate::value);
-  stmt_node(nb::class_<tir::Seq>(tir, "Seq", "Statements in order."))
+  stmt_node(PyClass<tir::Seq>(tir, "Seq", "Statements in order."))
       .def_ro("stmts", &tir::Seq::stmts);
-  stmt_node(nb::class_<tir::Prefetch>(tir, "Prefetch", "Requests a prefetch of a region."))
+  stmt_node(PyClass<tir::Prefetch>(tir, "Prefetch"))
       .def_ro("buffer", &tir::Prefetch::buffer)
       .def_ro("region", &tir::Prefetch::region);
-  nb::class_<tir::BufferRegion>(tir, "BufferRegion", "A rectangular region of a buffer.")
+  PyClass<tir::BufferRegion>(tir, "BufferRegion")
       .def(
           "__init__",
           [](tir::BufferRegion* self, const tir::Buffer& buffer,
@@ -308,10 +306,10 @@ void bind_stmt_nodes(nb::module_& tir) {
           "buffer"_a, "region"_a)
       .def_ro("buffer", &tir::BufferRegion::buffer)
       .def_ro("region", &tir::BufferRegion::region);
-  nb::class_<tir::MatchBuffer>(tir, "MatchBuffer", "A buffer that names a region of another.")
+  PyClass<tir::MatchBuffer>(tir, "MatchBuffer", "A buffer that names a region of another.")
       .def_ro("buffer", &tir::MatchBuffer::buffer)
       .def_ro("source", &tir::MatchBuffer::source);
-  nb::class_<tir::Block>(tir, "Block", "A computation with named iterators and declared regions.")
+  PyClass<tir::Block>(tir, "Block", "A computation with named iterators and declared regions.")
       .def_ro("iters", &tir::Block::iters)
       .def_ro("reads", &tir::Block::reads)
       .def_ro("writes", &tir::Block::writes)
@@ -320,7 +318,7 @@ void bind_stmt_nodes(nb::module_& tir) {
       .def_ro("body", &tir::Block::body)
       .def_ro("alloc_buffers", &tir::Block::alloc_buffers)
       .def_ro("match_buffers", &tir::Block::match_buffers);
-  stmt_node(nb::class_<tir::BlockRealize>(tir, "BlockRealize", "Runs one instance of a block."))
+  stmt_node(PyClass<tir::BlockRealize>(tir, "BlockRealize"))
       .def_ro("values", &tir::BlockRealize::values)
       .def_ro("predicate", &tir::BlockRealize::predicate)
       .def_prop_ro("block", [](const tir::BlockRealize& n) { return *n.block; });
@@ -377,7 +375,7 @@ tir::ForKind to_for_kind(const std::string& text, const char* what) {
   return parse_name(kForKinds, text, what);
 }
 
-void bind_nodes(nb::module_& tir) {
+void bind_nodes(PyModule& tir) {
   bind_expr_nodes(tir);
   bind_stmt_nodes(tir);
   tir.def(
@@ -396,7 +394,7 @@ void bind_nodes(nb::module_& tir) {
   tir.def(
       "substitute",
       [](const Stmt& s, nb::handle values) { return tir::substitute(s, to_map(values)); }, "tree"_a,
-      "values"_a, "Substitutes variables, without folding.");
+      "values"_a);
   tir.def(
       "substitute",
       [](const Operand& e, nb::handle values) {
@@ -404,8 +402,7 @@ void bind_nodes(nb::module_& tir) {
       },
       "tree"_a, "values"_a);
   tir.def(
-      "free_vars", [](const Stmt& s) { return tir::free_vars(s); }, "tree"_a,
-      "Returns the variables that are used but not defined inside.");
+      "free_vars", [](const Stmt& s) { return tir::free_vars(s); }, "tree"_a);
   tir.def(
       "free_vars", [](const Expr& e) { return tir::free_vars(e); }, "tree"_a);
 }

@@ -151,7 +151,7 @@ nb::object index_tensor(const Tensor& tensor, std::vector<Expr> before, nb::hand
         continue;
       }
       nb::object start = each.attr("start"), stop = each.attr("stop"), step = each.attr("step");
-      if (!step.is_none() && !(nb::isinstance<nb::int_>(step) && nb::cast<long>(step) == 1))
+      if (!step.is_none() && !(nb::isinstance<nb::int_>(step) && step.equal(nb::int_(1))))
         throw TypeError("a slice of `" + tensor.name() + "` must have step 1", here());
       const std::size_t dimension = slices.size();
       Expr begin = start.is_none() ? Expr(0) : operand(start, "the begin of a slice");
@@ -180,7 +180,7 @@ te::ReduceOptions reduce_options(const std::optional<Operand>& where,
 }
 
 template <class Reduce>
-void bind_reduction(nb::module_& te, const char* name, Reduce reduce, const char* doc) {
+void bind_reduction(PyModule& te, const char* name, Reduce reduce, const char* doc) {
   te.def(
       name,
       [=](const Operand& source, const OneOrMore<IterVar>& axis,
@@ -190,7 +190,7 @@ void bind_reduction(nb::module_& te, const char* name, Reduce reduce, const char
       "expr"_a, "axis"_a, nb::kw_only(), "where"_a = nb::none(), "init"_a = nb::none(), doc);
 }
 
-void bind_reductions(nb::module_& te) {
+void bind_reductions(PyModule& te) {
   using Options = te::ReduceOptions;
   using List = const std::vector<IterVar>&;
   using Op = const Operand&;
@@ -215,7 +215,7 @@ void bind_reductions(nb::module_& te) {
   te.def("min", &tir::min, "a"_a, "b"_a);
   te.def("max", &tir::max, "a"_a, "b"_a);
 
-  nb::class_<te::Reducer>(te, "Reducer", "A user-defined reduction of tuples.")
+  PyClass<te::Reducer>(te, "Reducer")
       .def(
           "__call__",
           [](const te::Reducer& reducer, nb::handle source, const OneOrMore<IterVar>& axis,
@@ -278,8 +278,8 @@ void bind_reductions(nb::module_& te) {
 
 }  // namespace
 
-void bind_operations(nb::module_& te) {
-  nb::class_<Axes>(te, "Axes", "Axes in order: `axes[0]` or `axes(0)`.")
+void bind_operations(PyModule& te) {
+  PyClass<Axes>(te, "Axes", "Axes in order: `axes[0]` or `axes(0)`.")
       .def("__len__", [](const Axes& axes) { return axes.items.size(); })
       .def(
           "__getitem__",
@@ -319,14 +319,14 @@ void bind_operations(nb::module_& te) {
         return text + "]";
       });
 
-  nb::class_<Tensor> tensor(te, "Tensor", "One output of an operation.");
-  nb::class_<Operation> operation(te, "Operation",
-                                  "A definition of what to compute, or an input. Immutable.");
-  nb::class_<TensorSlice>(te, "TensorSlice", "A tensor with the first of its indices.")
+  PyClass<Tensor> tensor(te, "Tensor", "One output of an operation.");
+  PyClass<Operation> operation(te, "Operation",
+                               "A definition of what to compute, or an input. Immutable.");
+  PyClass<TensorSlice>(te, "TensorSlice", "A tensor with the first of its indices.")
       .def("__getitem__", [](const TensorSlice& slice, nb::handle key) {
         return index_tensor(slice.tensor, slice.indices, key);
       });
-  nb::class_<te::TensorRegion>(te, "TensorRegion", "A rectangular region of a tensor.")
+  PyClass<te::TensorRegion>(te, "TensorRegion")
       .def_ro("tensor", &te::TensorRegion::tensor)
       .def_ro("ranges", &te::TensorRegion::ranges);
 
@@ -379,7 +379,7 @@ void bind_operations(nb::module_& te) {
       [](const OneOrMore<Operand>& shape, const std::string& name, const DTypeLike& dtype) {
         return te::placeholder(to_exprs(shape.items), name, dtype, here());
       },
-      "shape"_a, "name"_a = "placeholder", "dtype"_a = DTypeLike{Float(32)}, "Declares an input.");
+      "shape"_a, "name"_a = "placeholder", "dtype"_a = DTypeLike{Float(32)});
   te.def(
       "compute",
       [](const OneOrMore<Operand>& shape, const nb::callable& body, const std::string& name,
@@ -419,8 +419,7 @@ void bind_operations(nb::module_& te) {
       [](const std::string& name, const DTypeLike& type) {
         return te::size_var(name, type, here());
       },
-      "name"_a = "size", "dtype"_a = DTypeLike{Int(32)},
-      "Makes an integer variable that is known to be >= 0.");
+      "name"_a = "size", "dtype"_a = DTypeLike{Int(32)});
   bind_reductions(te);
 }
 

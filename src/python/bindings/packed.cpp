@@ -153,7 +153,7 @@ void rethrow_raised(const std::string& message) {
   std::rethrow_exception(error);
 }
 
-void bind_packed(nb::module_& m, nb::module_& runtime) {
+void bind_packed(PyModule& m, PyModule& runtime) {
   runtime.def(
       "register_packed_function", &register_packed_function, "name"_a, "function"_a,
       "Lets code that is built from now on call a Python function by this name, with arrays "

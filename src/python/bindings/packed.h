@@ -1,7 +1,7 @@
 // Python functions that generated code calls.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "bindings/documentation.h"
 
 #include <string>
 
@@ -11,6 +11,6 @@ namespace tenon::python {
 /// the failure has another cause.
 void rethrow_raised(const std::string& message);
 
-void bind_packed(nanobind::module_& m, nanobind::module_& runtime);
+void bind_packed(PyModule& m, PyModule& runtime);
 
 }  // namespace tenon::python

@@ -56,10 +56,10 @@ struct Evaluator {
 
 }  // namespace
 
-void bind_runtime(nb::module_& m, nb::module_& runtime) {
+void bind_runtime(PyModule& m, PyModule& runtime) {
   bind_arrays(m, runtime);
   bind_packed(m, runtime);
-  nb::class_<Timing>(runtime, "Timing", "Timing results of a function, in seconds per call.")
+  PyClass<Timing>(runtime, "Timing", "Timing results of a function, in seconds per call.")
       .def_ro("mean", &Timing::mean)
       .def_ro("median", &Timing::median)
       .def_ro("min", &Timing::min)
@@ -70,17 +70,16 @@ void bind_runtime(nb::module_& m, nb::module_& runtime) {
         return "Timing(mean=" + std::to_string(t.mean * 1e3) +
                " ms, repeat=" + std::to_string(t.results.size()) + ")";
       });
-  nb::class_<Evaluator>(runtime, "TimeEvaluator",
-                        "Measures a function when called with its arguments.")
+  PyClass<Evaluator>(runtime, "TimeEvaluator")
       .def("__call__", [](const Evaluator& e, const nb::args& args) {
         const SourceLocation where = here();
         const CallArguments arguments(e.function, args.ptr());
         const nb::gil_scoped_release release;
         return e.evaluator.evaluate(arguments.list(), where);
       });
-  nb::class_<Function>(runtime, "Function", nb::type_slots(function_slots),
-                       "A compiled function. The arguments, arrays and scalars, are checked before "
-                       "each call.")
+  PyClass<Function>(runtime, "Function", nb::type_slots(function_slots),
+                    "A compiled function. The arguments, arrays and scalars, are checked before "
+                    "each call.")
       .def_prop_ro("name", &Function::name)
       .def_prop_ro(
           "params",
@@ -99,8 +98,7 @@ void bind_runtime(nb::module_& m, nb::module_& runtime) {
                        device, {.number = number, .repeat = repeat, .min_repeat_ms = min_repeat_ms},
                        here())};
           },
-          "device"_a = cpu(0), "number"_a = 10, "repeat"_a = 1, "min_repeat_ms"_a = 0.0,
-          "Returns a callable that measures the function.")
+          "device"_a = cpu(0), "number"_a = 10, "repeat"_a = 1, "min_repeat_ms"_a = 0.0)
       .def("__repr__", [](const Function& f) {
         std::string text = f.name() + "(";
         const auto& params = f.spec().params;
@@ -108,7 +106,7 @@ void bind_runtime(nb::module_& m, nb::module_& runtime) {
           text += (n ? ", " : "") + params[n].name + ": " + describe(params[n]);
         return text + ")";
       });
-  nb::class_<Module>(runtime, "Module", "Compiled functions.")
+  PyClass<Module>(runtime, "Module", "Compiled functions.")
       .def(
           "__getitem__",
           [](const Module& module, const std::string& name) {
@@ -136,11 +134,9 @@ void bind_runtime(nb::module_& m, nb::module_& runtime) {
           [](const Module& module, const std::string& path, bool standalone) {
             module.save(path, {.standalone = standalone}, here());
           },
-          "path"_a, nb::kw_only(), "standalone"_a = false,
-          "Writes the module in the format that the suffix selects.")
+          "path"_a, nb::kw_only(), "standalone"_a = false)
       .def_static(
-          "load", [](const std::string& path) { return Module::load(path, here()); }, "path"_a,
-          "Loads a shared library written by save().")
+          "load", [](const std::string& path) { return Module::load(path, here()); }, "path"_a)
       .def("__repr__", [](const Module& module) {
         std::string text = "Module(";
         for (const std::string& name : module.function_names())

@@ -5,6 +5,6 @@
 
 namespace tenon::python {
 
-void bind_runtime(nb::module_& m, nb::module_& runtime);
+void bind_runtime(PyModule& m, PyModule& runtime);
 
 }  // namespace tenon::python

@@ -60,7 +60,7 @@ s_tir::AnnotationValue to_annotation(nb::handle value) {
   } else if (PyFloat_Check(value.ptr())) {
     return nb::cast<double>(value);
   } else if (PyUnicode_Check(value.ptr())) {
-    return nb::cast<std::string>(value);
+    return argument_as<std::string>(value, "annotate: expected a UTF-8 text");
   } else if (const ExprRV * sampled; nb::try_cast(value, sampled, false) && sampled) {
     return *sampled;
   }
@@ -80,8 +80,8 @@ s_tir::IndexMap to_index_map(const nb::callable& map, const std::string& what) {
   return {std::move(from), std::move(to)};
 }
 
-void bind_handles(nb::module_& s_tir) {
-  auto handle = [&]<class RV>(nb::class_<RV> type, const char* letter) {
+void bind_handles(PyModule& s_tir) {
+  auto handle = [&]<class RV>(PyClass<RV> type, const char* letter) {
     type.def_prop_ro("number", &RV::number)
         .def(
             "__eq__", [](const RV& a, const RV& b) { return a.number() == b.number(); },
@@ -89,12 +89,12 @@ void bind_handles(nb::module_& s_tir) {
         .def("__hash__", [](const RV& rv) { return rv.number(); })
         .def("__repr__", [=](const RV& rv) { return letter + std::to_string(rv.number()); });
   };
-  handle(nb::class_<BlockRV>(s_tir, "BlockRV", "A handle of a block."), "b");
-  handle(nb::class_<LoopRV>(s_tir, "LoopRV", "A handle of a loop."), "l");
-  handle(nb::class_<ExprRV>(s_tir, "ExprRV", "A handle of a sampled number."), "v");
+  handle(PyClass<BlockRV>(s_tir, "BlockRV", "A handle of a block."), "b");
+  handle(PyClass<LoopRV>(s_tir, "LoopRV", "A handle of a loop."), "l");
+  handle(PyClass<ExprRV>(s_tir, "ExprRV", "A handle of a sampled number."), "v");
 }
 
-void bind_queries(nb::class_<Schedule>& sch) {
+void bind_queries(PyClass<Schedule>& sch) {
   sch.def(
          "__init__",
          [](Schedule* self, const std::variant<tir::IRModule, tir::PrimFunc>& mod,
@@ -143,7 +143,7 @@ void bind_queries(nb::class_<Schedule>& sch) {
       .def("__repr__", [](const Schedule& s) { return s_tir::print_script(s.mod()); });
 }
 
-void bind_sampling(nb::class_<Schedule>& sch) {
+void bind_sampling(PyClass<Schedule>& sch) {
   sch.def(
          "sample_perfect_tile",
          [](Schedule& s, LoopRV loop, int n, int max_innermost_factor,
@@ -152,8 +152,7 @@ void bind_sampling(nb::class_<Schedule>& sch) {
                loop, {.n = n, .max_innermost_factor = max_innermost_factor, .decision = decision},
                here());
          },
-         "loop"_a, "n"_a = 2, "max_innermost_factor"_a = 16, "decision"_a = nb::none(),
-         "Samples factors whose product is the loop's extent.")
+         "loop"_a, "n"_a = 2, "max_innermost_factor"_a = 16, "decision"_a = nb::none())
       .def(
           "sample_categorical",
           [](Schedule& s, const std::vector<std::int64_t>& candidates,
@@ -169,7 +168,7 @@ void bind_sampling(nb::class_<Schedule>& sch) {
           "block"_a, "decision"_a = nb::none());
 }
 
-void bind_block_loops(nb::class_<Schedule>& sch) {
+void bind_block_loops(PyClass<Schedule>& sch) {
   constexpr const char* kLoops = "expected loops, or one list of loops";
   sch.def(
          "split",
@@ -217,7 +216,7 @@ void bind_block_loops(nb::class_<Schedule>& sch) {
           "loop"_a, "thread_axis"_a);
 }
 
-void bind_block_memory(nb::class_<Schedule>& sch) {
+void bind_block_memory(PyClass<Schedule>& sch) {
   sch.def(
          "cache_read",
          [](Schedule& s, BlockRV block, int read_buffer_index, const std::string& scope) {
@@ -268,7 +267,7 @@ void bind_block_memory(nb::class_<Schedule>& sch) {
           "block"_a, "index_map"_a);
 }
 
-void bind_block_places(nb::class_<Schedule>& sch) {
+void bind_block_places(PyClass<Schedule>& sch) {
   sch.def(
          "compute_at",
          [](Schedule& s, BlockRV block, LoopRV loop, bool preserve_unit_loops, int index) {
@@ -336,9 +335,9 @@ void bind_block_places(nb::class_<Schedule>& sch) {
 
 }  // namespace
 
-void bind_s_tir(nb::module_& s_tir) {
+void bind_s_tir(PyModule& s_tir) {
   bind_handles(s_tir);
-  nb::class_<s_tir::Trace>(s_tir, "Trace", "The steps of a schedule.")
+  PyClass<s_tir::Trace>(s_tir, "Trace")
       .def(
           "simplified",
           [](const s_tir::Trace& t, bool remove_postproc) { return t.simplified(remove_postproc); },
@@ -355,7 +354,7 @@ void bind_s_tir(nb::module_& s_tir) {
           nb::is_operator(), nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__str__", [](const s_tir::Trace& t) { return t.text(); })
       .def("__repr__", [](const s_tir::Trace& t) { return t.text(); });
-  nb::class_<Schedule> schedule(
+  PyClass<Schedule> schedule(
       s_tir, "Schedule", "A schedule of a block program: the program and the trace of its steps.");
   bind_queries(schedule);
   bind_sampling(schedule);

@@ -7,6 +7,6 @@
 namespace tenon::python {
 
 /// Copies of a block schedule share their state until one changes; Python objects refer to one.
-void bind_s_tir(nb::module_& s_tir);
+void bind_s_tir(PyModule& s_tir);
 
 }  // namespace tenon::python

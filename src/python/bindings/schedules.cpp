@@ -22,7 +22,7 @@ using AxisPrimitive = Stage (Stage::*)(const IterVar&, SourceLocation) const;
 /// A primitive without arguments.
 using StagePrimitive = Stage (Stage::*)(SourceLocation) const;
 
-void bind_loops(nb::class_<Stage>& stage) {
+void bind_loops(PyClass<Stage>& stage) {
   stage
       .def(
           "split",
@@ -45,13 +45,13 @@ void bind_loops(nb::class_<Stage>& stage) {
             auto [outer, inner] = s.split_by_nparts(axis, nparts, here());
             return std::pair(outer, inner);
           },
-          "axis"_a, "nparts"_a, "Splits a loop into `nparts` iterations of an outer loop.")
+          "axis"_a, "nparts"_a)
       .def(
           "fuse",
           [](const Stage& s, const nb::args& axes) {
             return s.fuse(items_of<IterVar>(axes, kAxes), here());
           },
-          "axes"_a, "Fuses adjacent loops, given outermost first.")
+          "axes"_a)
       .def(
           "tile",
           [](const Stage& s, const IterVar& x, const IterVar& y, const Operand& x_factor,
@@ -66,13 +66,13 @@ void bind_loops(nb::class_<Stage>& stage) {
           [](const Stage& s, const nb::args& order) {
             return s.reorder(items_of<IterVar>(order, kAxes), here());
           },
-          "order"_a, "Permutes the listed loops; the others keep their positions.")
+          "order"_a)
       .def(
           "bind",
           [](const Stage& s, const IterVar& axis, const IterVar& thread) {
             return s.bind(axis, thread, here());
           },
-          "axis"_a, "thread"_a, "Binds the loop to a thread axis.")
+          "axis"_a, "thread"_a)
       .def(
           "pragma",
           [](const Stage& s, const IterVar& axis, const std::string& key,
@@ -81,14 +81,13 @@ void bind_loops(nb::class_<Stage>& stage) {
               return s.pragma(axis, key, te::PragmaValue(*text), here());
             return s.pragma(axis, key, te::PragmaValue(std::get<Operand>(value).alone()), here());
           },
-          "axis"_a, "key"_a, "value"_a = 1, "Attaches a pragma to a loop.")
+          "axis"_a, "key"_a, "value"_a = 1)
       .def(
           "prefetch",
           [](const Stage& s, const Tensor& tensor, const IterVar& axis, const Operand& offset) {
             return s.prefetch(tensor, axis, offset, here());
           },
-          "tensor"_a, "axis"_a, "offset"_a,
-          "Prefetches what iteration `axis + offset` reads of `tensor`.")
+          "tensor"_a, "axis"_a, "offset"_a)
       .def(
           "tensorize",
           [](const Stage& s, const IterVar& axis, const te::TensorIntrin& intrin) {
@@ -107,7 +106,7 @@ void bind_loops(nb::class_<Stage>& stage) {
           "Lets a non-output compute overrun the axis to its consumers' tile size.");
 }
 
-void bind_storage(nb::class_<Stage>& stage) {
+void bind_storage(PyClass<Stage>& stage) {
   stage
       .def(
           "compute_at",
@@ -143,7 +142,7 @@ void bind_storage(nb::class_<Stage>& stage) {
           [](const Stage& s, const IterVar& axis, const RangeLike& range) {
             return s.bound(axis, range, here());
           },
-          "axis"_a, "range"_a, "Makes a non-output compute cover `range` of the axis.")
+          "axis"_a, "range"_a)
       .def(
           "transform_layout",
           [](const Stage& s, const nb::callable& map, bool pad) {
@@ -172,9 +171,9 @@ void bind_storage(nb::class_<Stage>& stage) {
 
 }  // namespace
 
-void bind_schedules(nb::module_& te) {
-  nb::class_<Stage> stage(te, "Stage", "How to compute one operation.");
-  nb::class_<Schedule> schedule(te, "Schedule", "How to compute a graph of operations.");
+void bind_schedules(PyModule& te) {
+  PyClass<Stage> stage(te, "Stage", "How to compute one operation.");
+  PyClass<Schedule> schedule(te, "Schedule", "How to compute a graph of operations.");
 
   stage.def_prop_ro("op", [](const Stage& s) { return s.op(here()); })
       .def_prop_ro("origin_op", [](const Stage& s) { return s.origin_op(here()); })
@@ -253,19 +252,13 @@ void bind_schedules(nb::module_& te) {
              bool include_inputs) {
             return s.create_group(outputs.items, inputs.items, include_inputs, here());
           },
-          "outputs"_a, "inputs"_a, "include_inputs"_a = false,
-          "Makes a group of the stages between inputs and outputs, which can be attached as a whole.")
-      .def(
-          "normalize", [](const Schedule& s) { return s.normalize(here()); },
-          "Returns a copy in which inlining is done, root axes start at 0, and attach points are "
-          "loops.")
+          "outputs"_a, "inputs"_a, "include_inputs"_a = false)
+      .def("normalize", [](const Schedule& s) { return s.normalize(here()); })
       .def("copy", &Schedule::copy)
       .def_prop_ro("stages", &Schedule::stages, "The stages, producers before consumers.")
       .def_prop_ro("outputs", &Schedule::outputs)
       .def_prop_ro("warnings", &Schedule::warnings)
-      .def(
-          "print_loops", [](const Schedule& s) { return s.print_loops(here()); },
-          "Returns an outline with one line per loop: its range and its marks.")
+      .def("print_loops", [](const Schedule& s) { return s.print_loops(here()); })
       .def("__repr__", [](const Schedule& s) { return s.print_loops(here()); });
 
   te.def(
@@ -277,7 +270,7 @@ void bind_schedules(nb::module_& te) {
   te.def("axis_separator", &te::axis_separator,
          "The marker of a boundary between physical dimensions in transform_layout.");
 
-  nb::class_<te::Bounds>(te, "Bounds", "The range of every axis of a schedule.")
+  PyClass<te::Bounds>(te, "Bounds", "The range of every axis of a schedule.")
       .def(
           "__getitem__", [](const te::Bounds& bounds, const IterVar& axis) { return bounds[axis]; },
           "axis"_a)

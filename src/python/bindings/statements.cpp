@@ -20,9 +20,9 @@ using tir::Var;
 
 namespace {
 
-void bind_buffers(nb::module_& tir) {
+void bind_buffers(PyModule& tir) {
   using Indices = OneOrMore<Operand>;
-  nb::class_<Buffer>(tir, "Buffer", "Typed, shaped, strided memory behind a data pointer.")
+  PyClass<Buffer>(tir, "Buffer", "Typed, shaped, strided memory behind a data pointer.")
       .def_prop_ro("name", &Buffer::name)
       .def_prop_ro("dtype", &Buffer::dtype)
       .def_prop_ro("shape", [](const Buffer& b) { return nb::tuple(nb::cast(b.shape())); })
@@ -60,7 +60,7 @@ void bind_buffers(nb::module_& tir) {
           [](const Buffer& b, const Indices& indices) {
             return b.offset_of(to_exprs(indices.items), here());
           },
-          "indices"_a, "Returns the offset of an element from the data pointer, in elements.")
+          "indices"_a)
       .def(
           "__getitem__",
           [](const Buffer& b, const Indices& indices) {
@@ -107,8 +107,8 @@ void bind_buffers(nb::module_& tir) {
       "axis_separators"_a = std::vector<int>(), "Declares a buffer.");
 }
 
-void bind_functions(nb::module_& m, nb::module_& tir) {
-  nb::class_<Stmt>(m, "Stmt", "A statement of a loop program.")
+void bind_functions(PyModule& m, PyModule& tir) {
+  PyClass<Stmt>(m, "Stmt", "A statement of a loop program.")
       .def(
           "__init__", [](Stmt* self, nb::handle node) { new (self) Stmt(to_stmt(node)); }, "node"_a)
       .def_prop_ro(
@@ -121,7 +121,7 @@ void bind_functions(nb::module_& m, nb::module_& tir) {
           nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__str__", [](const Stmt& s) { return tir::print_stmt(s); })
       .def("__repr__", [](const Stmt& s) { return tir::print_stmt(s); });
-  nb::class_<PrimFunc>(m, "PrimFunc", "A function of the loop IR.")
+  PyClass<PrimFunc>(m, "PrimFunc", "A function of the loop IR.")
       .def(
           "__init__",
           [](PrimFunc* self, const std::vector<Var>& params, const Stmt& body, nb::handle buffers,
@@ -176,7 +176,7 @@ void bind_functions(nb::module_& m, nb::module_& tir) {
           "Returns the violations of the function's form; empty if it is well-formed.")
       .def("__str__", [](const PrimFunc& f) { return text_of(f); })
       .def("__repr__", [](const PrimFunc& f) { return text_of(f); });
-  nb::class_<IRModule>(m, "IRModule", "Functions by name.")
+  PyClass<IRModule>(m, "IRModule")
       .def(
           "__init__",
           [](IRModule* self, const std::map<std::string, PrimFunc>& functions) {
@@ -226,8 +226,7 @@ void bind_functions(nb::module_& m, nb::module_& tir) {
       },
       "a"_a, "b"_a);
   tir.def(
-      "print_legacy", [](const Expr& e) { return tir::print_legacy(e); }, "value"_a,
-      "Prints TVM 0.9's legacy form.");
+      "print_legacy", [](const Expr& e) { return tir::print_legacy(e); }, "value"_a);
   tir.def(
       "print_legacy", [](const Stmt& s) { return tir::print_legacy(s); }, "value"_a);
   tir.def(
@@ -244,7 +243,7 @@ void bind_functions(nb::module_& m, nb::module_& tir) {
       "parse_module", [](const std::string& text) { return tir::parse_module(text); }, "text"_a,
       "Parses the text of a module.");
   tir.def("make_nop", &tir::make_nop);
-  tir.def("make_seq", &tir::make_seq, "stmts"_a, "Builds a sequence.");
+  tir.def("make_seq", &tir::make_seq, "stmts"_a);
 }
 
 // ---- the builder --------------------------------------------------------------------------------
@@ -285,8 +284,8 @@ tir::ElementRef element(const BuilderBuffer& of, const OneOrMore<Operand>& indic
   }
 }
 
-void bind_builder(nb::module_& tir) {
-  nb::class_<BuilderScope>(tir, "BuilderScope", "An open scope of an IRBuilder, for `with`.")
+void bind_builder(PyModule& tir) {
+  PyClass<BuilderScope>(tir, "BuilderScope", "An open scope of an IRBuilder, for `with`.")
       .def("__enter__", [](BuilderScope& scope) { return scope.open(scope.builder); })
       .def(
           "__exit__",
@@ -298,7 +297,7 @@ void bind_builder(nb::module_& tir) {
             }
           },
           "type"_a.none(), "value"_a.none(), "traceback"_a.none());
-  nb::class_<BuilderBuffer>(tir, "BufferRef", "A buffer under construction.")
+  PyClass<BuilderBuffer>(tir, "BufferRef")
       .def_prop_ro("buffer", [](const BuilderBuffer& b) { return b.buffer.buffer(); })
       .def(
           "__getitem__",
@@ -313,13 +312,13 @@ void bind_builder(nb::module_& tir) {
           },
           "indices"_a, "value"_a);
   tir.attr("BufferRef").attr("__iter__") = nb::none();
-  nb::class_<IRBuilder>(tir, "IRBuilder",
-                        "Builds loop programs by hand:\n\n"
-                        "    ib = tir.IRBuilder()\n"
-                        "    b, c = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])\n"
-                        "    with ib.for_range(0, n, \"i\", kind=\"parallel\") as i:\n"
-                        "        c[i] = b[i] + 1\n"
-                        "    return ib.get()")
+  PyClass<IRBuilder>(tir, "IRBuilder",
+                     "Builds loop programs by hand:\n\n"
+                     "    ib = tir.IRBuilder()\n"
+                     "    b, c = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])\n"
+                     "    with ib.for_range(0, n, \"i\", kind=\"parallel\") as i:\n"
+                     "        c[i] = b[i] + 1\n"
+                     "    return ib.get()")
       .def(nb::init<>())
       .def(
           "for_range",
@@ -402,14 +401,12 @@ void bind_builder(nb::module_& tir) {
           "emit", [](IRBuilder& ib, const Stmt& stmt) { ib.emit(stmt); }, "stmt"_a)
       .def(
           "emit", [](IRBuilder& ib, const Expr& call) { ib.emit(call, here()); }, "call"_a)
-      .def(
-          "get", [](IRBuilder& ib) { return ib.get(here()); },
-          "Returns the statements emitted so far and resets the builder.");
+      .def("get", [](IRBuilder& ib) { return ib.get(here()); });
 }
 
 }  // namespace
 
-void bind_statements(nb::module_& m, nb::module_& tir) {
+void bind_statements(PyModule& m, PyModule& tir) {
   bind_buffers(tir);
   bind_functions(m, tir);
   bind_nodes(tir);

@@ -7,9 +7,9 @@
 
 namespace tenon::python {
 
-void bind_operations(nb::module_& te);
-void bind_externs(nb::module_& te);
-void bind_schedules(nb::module_& te);
+void bind_operations(PyModule& te);
+void bind_externs(PyModule& te);
+void bind_schedules(PyModule& te);
 
 /// Axes of an operation, indexed as a sequence or, as in C++, called with a number.
 struct Axes {

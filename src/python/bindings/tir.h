@@ -6,10 +6,10 @@
 
 namespace tenon::python {
 
-void bind_types(nb::module_& m);
-void bind_expressions(nb::module_& m);
-void bind_nodes(nb::module_& tir);
-void bind_statements(nb::module_& m, nb::module_& tir);
+void bind_types(PyModule& m);
+void bind_expressions(PyModule& m);
+void bind_nodes(PyModule& tir);
+void bind_statements(PyModule& m, PyModule& tir);
 
 /// Returns the node of an expression or statement as an object of its kind.
 nb::object node_of(const tir::Expr& e);

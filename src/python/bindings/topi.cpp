@@ -58,7 +58,7 @@ std::optional<DataType> to_type(const std::optional<DTypeLike>& type) {
   return type ? std::optional<DataType>(*type) : std::nullopt;
 }
 
-void bind_broadcasts(nb::module_& topi) {
+void bind_broadcasts(PyModule& topi) {
   using Broadcast = Tensor (*)(const topi::Term&, const topi::Term&, Name);
   auto bind = [&](const char* name, Broadcast f) {
     const std::string default_name = std::string("T_") + name;
@@ -101,7 +101,7 @@ void bind_broadcasts(nb::module_& topi) {
       "x"_a, "shape"_a, "name"_a = "T_broadcast_to");
 }
 
-void bind_elementwise(nb::module_& topi) {
+void bind_elementwise(PyModule& topi) {
   using Map = Tensor (*)(const Tensor&, Name, SourceLocation);
   auto bind = [&](const char* name, Map f) {
     const std::string default_name = std::string("T_") + name;
@@ -174,7 +174,7 @@ void bind_elementwise(nb::module_& topi) {
       "shape"_a, "dtype"_a, "value"_a, "name"_a = "T_full");
 }
 
-void bind_reductions_and_scans(nb::module_& topi) {
+void bind_reductions_and_scans(PyModule& topi) {
   using Reduction =
       Tensor (*)(const Tensor&, std::vector<int>, topi::ReductionOptions, SourceLocation);
   auto bind = [&](const char* name, Reduction f) {
@@ -212,7 +212,7 @@ void bind_reductions_and_scans(nb::module_& topi) {
   scan("cumprod", topi::cumprod);
 }
 
-void bind_shapes(nb::module_& topi) {
+void bind_shapes(PyModule& topi) {
   topi.def(
       "transpose",
       [](const Tensor& x, const std::optional<OneOrMore<int>>& axes, const std::string& name) {
@@ -282,7 +282,7 @@ void bind_shapes(nb::module_& topi) {
       "x"_a, "before"_a, "after"_a = nb::none(), "value"_a = 0, "name"_a = "T_pad");
 }
 
-void bind_networks(nb::module_& topi) {
+void bind_networks(PyModule& topi) {
   using Matmul = Tensor (*)(const Tensor&, const Tensor&, topi::MatmulOptions, SourceLocation);
   auto matmul = [&](const char* name, Matmul f) {
     topi.def(
@@ -401,9 +401,9 @@ void bind_networks(nb::module_& topi) {
       "q"_a, "k"_a, "v"_a, "scale"_a = nb::none(), "name"_a = "T_attention");
 }
 
-void bind_library_schedules(nb::module_& topi) {
+void bind_library_schedules(PyModule& topi) {
   using Make = te::Schedule (*)(const Tensor&, const tir::TargetFacts&, SourceLocation);
-  auto bind = [](nb::module_& room, const char* name, Make f, const char* target) {
+  auto bind = [](PyModule& room, const char* name, Make f, const char* target) {
     room.def(
         name,
         [=](const Tensor& out, const TargetLike& made) {
@@ -411,7 +411,7 @@ void bind_library_schedules(nb::module_& topi) {
         },
         "out"_a, "target"_a = target);
   };
-  nb::module_ cpu = topi.def_submodule("cpu", "Schedules of operators for CPUs.");
+  PyModule cpu = topi.def_submodule("cpu", "Schedules of operators for CPUs.");
   bind(cpu, "schedule_matmul", topi::cpu::schedule_matmul, "llvm");
   bind(cpu, "schedule_conv2d", topi::cpu::schedule_conv2d, "llvm");
   bind(cpu, "schedule_conv2d_winograd", topi::cpu::schedule_conv2d_winograd, "llvm");
@@ -421,7 +421,7 @@ void bind_library_schedules(nb::module_& topi) {
   bind(cpu, "schedule_reduction", topi::cpu::schedule_reduction, "llvm");
   bind(cpu, "schedule_elementwise", topi::cpu::schedule_elementwise, "llvm");
   bind(cpu, "schedule_transpose", topi::cpu::schedule_transpose, "llvm");
-  nb::module_ gpu = topi.def_submodule("gpu", "Schedules of operators for devices.");
+  PyModule gpu = topi.def_submodule("gpu", "Schedules of operators for devices.");
   bind(gpu, "schedule_matmul", topi::gpu::schedule_matmul, "cuda");
   bind(gpu, "schedule_conv2d", topi::gpu::schedule_conv2d, "cuda");
   bind(gpu, "schedule_softmax", topi::gpu::schedule_softmax, "cuda");
@@ -465,12 +465,11 @@ void bind_library_schedules(nb::module_& topi) {
       [](const te::Schedule& s, const OneOrMore<Tensor>& outs, const TargetLike& target) {
         topi::schedule(s, outs.items, to_target(target).facts(), here());
       },
-      "schedule"_a, "outs"_a, "target"_a = "llvm",
-      "Schedules the stages that no primitive has touched, starting at the outputs.");
+      "schedule"_a, "outs"_a, "target"_a = "llvm");
 }
 
 /// Arithmetic on tensors is elementwise with broadcasting, as in NumPy.
-void bind_tensor_operators(nb::class_<Tensor>& tensor) {
+void bind_tensor_operators(PyClass<Tensor>& tensor) {
   using Broadcast = Tensor (*)(const topi::Term&, const topi::Term&, Name);
   auto op = [&](const std::string& name, Broadcast f, const std::string& op_name) {
     tensor.def(("__" + name + "__").c_str(),
@@ -500,7 +499,7 @@ void bind_tensor_operators(nb::class_<Tensor>& tensor) {
 
 }  // namespace
 
-void bind_topi(nb::module_& topi, nb::class_<Tensor> tensor) {
+void bind_topi(PyModule& topi, PyClass<Tensor> tensor) {
   bind_broadcasts(topi);
   bind_elementwise(topi);
   bind_reductions_and_scans(topi);

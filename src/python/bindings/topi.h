@@ -5,6 +5,6 @@
 
 namespace tenon::python {
 
-void bind_topi(nb::module_& topi, nb::class_<te::Tensor> tensor);
+void bind_topi(PyModule& topi, PyClass<te::Tensor> tensor);
 
 }  // namespace tenon::python

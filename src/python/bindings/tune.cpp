@@ -66,7 +66,8 @@ Postprocessor postprocessor_of_function(const std::string& name, const nb::calla
             } catch (nb::python_error& error) {
               // A refused step rejects the candidate, as in C++; other exceptions end tuning.
               if (!error.matches(schedule_error_class())) throw;
-              throw ScheduleError(nb::str(error.value()).c_str());
+              throw ScheduleError(
+                  argument_as<std::string>(nb::str(error.value()), "expected UTF-8 text"));
             }
             sch = *nb::inst_ptr<Schedule>(copy);
           }};
@@ -89,9 +90,9 @@ Options options_of(const Field<Options, Values>&... fields, const Values&... val
 
 /// Binds an options aggregate, made from its fields as keywords.
 template <class Options, class... Values>
-void bind_fields(nb::module_& tune, const char* name, const char* doc,
+void bind_fields(PyModule& tune, const char* name, const char* doc,
                  const Field<Options, Values>&... fields) {
-  nb::class_<Options>(tune, name, doc)
+  PyClass<Options>(tune, name, doc)
       .def(
           "__init__",
           [=](Options* self, const Values&... values) {
@@ -102,7 +103,7 @@ void bind_fields(nb::module_& tune, const char* name, const char* doc,
 
 /// Binds a function that makes a rule from the fields of its options.
 template <class Options, class... Values>
-void bind_rule(nb::module_& tune, const char* name, ScheduleRule (*make)(const Options&),
+void bind_rule(PyModule& tune, const char* name, ScheduleRule (*make)(const Options&),
                const Field<Options, Values>&... fields) {
   tune.def(
       name,
@@ -112,8 +113,8 @@ void bind_rule(nb::module_& tune, const char* name, ScheduleRule (*make)(const O
       fields.arg()...);
 }
 
-void bind_records(nb::module_& tune) {
-  nb::class_<Measurement>(tune, "Measurement", "The result of measuring a candidate.")
+void bind_records(PyModule& tune) {
+  PyClass<Measurement>(tune, "Measurement", "The result of measuring a candidate.")
       .def_prop_ro("outcome",
                    [](const Measurement& m) { return std::string(to_string(m.outcome)); })
       .def_ro("seconds", &Measurement::seconds)
@@ -125,7 +126,7 @@ void bind_records(nb::module_& tune) {
             return m.is_valid() ? std::optional(m.median()) : std::nullopt;
           },
           "Seconds per call; None unless measured.");
-  nb::class_<Record>(tune, "Record", "A measured schedule.")
+  PyClass<Record>(tune, "Record", "A measured schedule.")
       .def_ro("trace", &Record::trace)
       .def_ro("measurement", &Record::measurement)
       .def_ro("arguments", &Record::arguments)
@@ -134,7 +135,7 @@ void bind_records(nb::module_& tune) {
       .def_prop_ro("target", [](const Record& r) { return r.conditions.target; })
       .def_prop_ro("processor", [](const Record& r) { return r.conditions.processor; })
       .def_prop_ro("threads", [](const Record& r) { return r.conditions.threads; });
-  nb::class_<Database>(tune, "Database", "Measurements, in memory or in a folder of JSON lines.")
+  PyClass<Database>(tune, "Database", "Measurements, in memory or in a folder of JSON lines.")
       .def(
           "__init__",
           [](Database* self, const std::optional<std::filesystem::path>& folder) {
@@ -171,7 +172,7 @@ void bind_records(nb::module_& tune) {
           "workload"_a, "target"_a = "llvm");
 }
 
-void bind_options(nb::module_& tune) {
+void bind_options(PyModule& tune) {
   using M = tune::MeasureOptions;
   bind_fields(tune, "MeasureOptions", "Compilation, comparison and timing.",
               Field{"build_workers", &M::build_workers}, Field{"number", &M::number},
@@ -188,7 +189,7 @@ void bind_options(nb::module_& tune) {
               Field{"share_of_neighbours", &S::share_of_neighbours}, Field{"epsilon", &S::epsilon},
               Field{"empty_rounds_before_stop", &S::empty_rounds_before_stop},
               Field{"workers", &S::workers});
-  nb::class_<tune::CostModel>(tune, "CostModel", "Ranks candidates before they are measured.")
+  PyClass<tune::CostModel>(tune, "CostModel", "Ranks candidates before they are measured.")
       .def_prop_ro("name", &tune::CostModel::name)
       .def("predict", &tune::CostModel::predict, "candidates"_a);
   tune.def(
@@ -211,9 +212,8 @@ void bind_options(nb::module_& tune) {
       "target"_a = "llvm", "seed"_a = 0, "max_depth"_a = 3, "eta"_a = 0.1, "rounds"_a = 100);
 }
 
-void bind_spaces(nb::module_& tune) {
-  nb::class_<ScheduleRule>(tune, "ScheduleRule",
-                           "A transformation of a block that is worth trying.")
+void bind_spaces(PyModule& tune) {
+  PyClass<ScheduleRule>(tune, "ScheduleRule", "A transformation of a block that is worth trying.")
       .def(
           "__init__",
           [](ScheduleRule* self, const std::string& name, const nb::callable& apply) {
@@ -221,7 +221,7 @@ void bind_spaces(nb::module_& tune) {
           },
           "name"_a, "apply"_a, "`apply(sch, block, target)` returns the designs.")
       .def_ro("name", &ScheduleRule::name);
-  nb::class_<Postprocessor>(tune, "Postprocessor", "A transformation of every candidate.")
+  PyClass<Postprocessor>(tune, "Postprocessor", "A transformation of every candidate.")
       .def(
           "__init__",
           [](Postprocessor* self, const std::string& name, const nb::callable& apply) {
@@ -229,7 +229,7 @@ void bind_spaces(nb::module_& tune) {
           },
           "name"_a, "apply"_a, "`apply(sch, target)` changes the schedule.")
       .def_ro("name", &Postprocessor::name);
-  nb::class_<Space>(tune, "Space", "A space of schedules, among which a tuner chooses.")
+  PyClass<Space>(tune, "Space", "A space of schedules, among which a tuner chooses.")
       .def(
           "designs",
           [](const Space& space, const tir::IRModule& mod, const TargetLike& target,
@@ -278,7 +278,7 @@ void bind_spaces(nb::module_& tune) {
 
 /// Binds a function that tunes its first parameter, called `subject`, with options as keywords.
 template <class Subject>
-void bind_tuning(nb::module_& tune, const char* name, const char* subject,
+void bind_tuning(PyModule& tune, const char* name, const char* subject,
                  Database (*run)(const Subject&, tune::TuneOptions)) {
   tune.def(
       name,
@@ -333,11 +333,11 @@ void bind_tuning(nb::module_& tune, const char* name, const char* subject,
 
 }  // namespace
 
-void bind_tune(nb::module_& tune) {
+void bind_tune(PyModule& tune) {
   bind_records(tune);
   bind_options(tune);
   bind_spaces(tune);
-  nb::class_<Task>(tune, "Task", "A program that is part of a larger whole.")
+  PyClass<Task>(tune, "Task")
       .def(
           "__init__",
           [](Task* self, const std::string& name, const tir::IRModule& mod, int weight) {

@@ -5,6 +5,6 @@
 
 namespace tenon::python {
 
-void bind_tune(nb::module_& tune);
+void bind_tune(PyModule& tune);
 
 }  // namespace tenon::python

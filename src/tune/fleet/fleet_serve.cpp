@@ -103,7 +103,7 @@ class Server {
     const auto waiting = builds_.find(ticket);
     if (waiting == builds_.end()) return;
     std::error_code ignored;
-    std::filesystem::remove(waiting->second.build.library, ignored);
+    std::filesystem::remove(waiting->second.build.code, ignored);
     builds_.erase(waiting);
   }
 

@@ -17,7 +17,11 @@ struct JobArgument {
 };
 
 struct Job {
-  std::string library = {};
+  /// The file of the compiled candidate: a shared library if its name ends in `.so`, else bytes of
+  /// codegen::Artifact::stored.
+  std::string code = {};
+  /// The CPU that the code is for, which launches the kernels of a device.
+  std::string target = {};
   std::string function = {};
   std::vector<JobArgument> arguments = {};
   /// The file of the expected bytes of the written arguments, concatenated. A job with `records`

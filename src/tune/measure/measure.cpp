@@ -138,20 +138,25 @@ struct Measurer::State {
   std::optional<double> least = std::nullopt;
 
   std::filesystem::path save(const tir::IRModule& mod, int number, const Target& own) const {
-    const std::filesystem::path library = folder.file("candidate" + std::to_string(number) + ".so");
-    compile(mod, own, {.cache = false}).save(library);
-    return library;
+    const std::filesystem::path code = folder.file("candidate" + std::to_string(number));
+    const codegen::Artifact compiled = compile(mod, own, {.cache = false});
+    if (const std::optional<std::string> bytes = compiled.stored()) {
+      codegen::write_file(code, *bytes);
+      return code;
+    }
+    compiled.save(code.string() + ".so");
+    return code.string() + ".so";
   }
 
   Measurement measured(const Build& build) {
     if (!build.is_fine()) return {Outcome::BuildFailed, {}, build.error};
     Job own = job;
-    own.library = build.library.string();
+    own.code = build.code.string();
     if (least) own.slow_seconds = *least * options.slow_factor;
     const Measurement result = measurement_of(run(own), options.run_timeout_s);
     if (result.is_valid()) least = std::min(least.value_or(result.median()), result.median());
     std::error_code ignored;
-    std::filesystem::remove(build.library, ignored);
+    std::filesystem::remove(build.code, ignored);
     return result;
   }
 
@@ -169,7 +174,8 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
   const auto& [name, func] = only_function(unscheduled);
   if (state_->options.build_workers <= 0) state_->options.build_workers = physical_cores();
   Job& job = state_->job;
-  job = {.function = name,
+  job = {.target = host_of(target).str(),
+         .function = name,
          .arguments = arguments_of(func),
          .expected = state_->folder.file("expected").string(),
          .threads = target.facts().cores,
@@ -183,14 +189,14 @@ Measurer::Measurer(const tir::IRModule& unscheduled, const Target& target,
   // The unscheduled program does not use device threads, so the reference is computed on the host.
   Job recording = job;
   recording.records = true;
-  recording.library = state_->save(unscheduled, state_->built++, host_of(target)).string();
+  recording.code = state_->save(unscheduled, state_->built++, host_of(target)).string();
   if (target.facts().is_gpu()) {
     job.device = to_string(device_of(target).type);
     // Drivers reserve more address space than there is memory, so there is no limit.
     job.memory_limit_bytes = 0;
   }
   const Measurement result = measurement_of(state_->run(recording), options.run_timeout_s);
-  std::filesystem::remove(recording.library);
+  std::filesystem::remove(recording.code);
   if (result.outcome != Outcome::Measured)
     throw RuntimeError("tuning: the program before scheduling cannot be run: " + result.reason);
 }
@@ -203,7 +209,7 @@ std::vector<Build> Measurer::build(const std::vector<tir::IRModule>& candidates)
   state_->built += static_cast<int>(candidates.size());
   parallel_for(candidates.size(), state_->options.build_workers, [&](std::size_t n) {
     try {
-      result[n].library = state_->save(candidates[n], first + static_cast<int>(n), state_->target);
+      result[n].code = state_->save(candidates[n], first + static_cast<int>(n), state_->target);
     } catch (const std::exception& error) {
       result[n].error = error.what();
     }

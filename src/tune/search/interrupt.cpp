@@ -9,9 +9,10 @@ volatile std::sig_atomic_t interrupted = 0;
 /// The program's own handler; null if the program has none.
 void (*own_handler)(int) = nullptr;
 
+/// Sets the flag last: the handler may run on another thread than the search, which the flag ends.
 void note(int signal) {
-  interrupted = 1;
   if (own_handler) own_handler(signal);
+  interrupted = 1;
 }
 
 void (*handler_of(const struct sigaction& action))(int) {

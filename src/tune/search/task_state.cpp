@@ -145,7 +145,8 @@ void TaskState::measure_here(const std::vector<tir::IRModule>& mods,
   std::vector<tir::IRModule> chosen;
   for (const std::size_t n : which) chosen.push_back(mods[n]);
   const std::vector<Build> builds = measurer_->build(chosen);
-  // Ctrl-C reaches the linker too, so a failed build does not mean that the candidate is invalid.
+  // Ctrl-C also ends programs that a build runs, so a failed build does not mean that the candidate
+  // is invalid.
   if (!on_measured(std::nullopt, {})) return;
   say(LogLevel::Info,
       "[task_scheduler.cc:195] Sending " + std::to_string(chosen.size()) + " sample(s) to runner");

@@ -1,7 +1,6 @@
 // tenon_measure JOB: runs one compiled candidate, compares its results, times it, and answers.
 //
-// It is a separate program, so that a failing candidate affects nothing else, and it links only the
-// runtime.
+// It is a separate program, so that a failing candidate affects nothing else.
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -13,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tenon/codegen/llvm/compile.h"
+#include "tenon/driver/target.h"
 #include "tenon/runtime/module.h"
 #include "tenon/runtime/threads.h"
 #include "tenon/tir/expr.h"
@@ -81,10 +82,18 @@ std::vector<NDArray> copies(const std::vector<NDArray>& arrays, Device device) {
   return result;
 }
 
+runtime::Module load(const Job& job) {
+  if (job.code.ends_with(".so")) return runtime::Module::load(job.code);
+  const auto artifact =
+      codegen::restore(contents(job.code), {Target(job.target).facts()}, codegen::CompileOptions());
+  if (!artifact) throw RuntimeError("`" + job.code + "` is not compiled code");
+  return codegen::load(*artifact);
+}
+
 /// Runs a function whose arrays are on a device; they have no guard pages.
 Answer run_there(const Job& job, Device device) {
   if (std::string missing = device.why_missing(); !missing.empty()) throw RuntimeError(missing);
-  const runtime::Module module = runtime::Module::load(job.library);
+  const runtime::Module module = load(job);
   const runtime::Function function = module[job.function];
   const std::vector<NDArray> arrays = copies(initial_arrays(job), device);
   const auto start = std::chrono::steady_clock::now();
@@ -107,7 +116,7 @@ Answer run_there(const Job& job, Device device) {
 Answer run(const Job& job) {
   if (job.device == "cuda") return run_there(job, cuda(0));
   if (job.device == "opencl") return run_there(job, opencl(0));
-  const runtime::Module module = runtime::Module::load(job.library);
+  const runtime::Module module = load(job);
   const runtime::Function function = module[job.function];
   std::deque<FencedArray> fenced;
   std::vector<NDArray> arrays;
