@@ -127,7 +127,7 @@ def binary(name, f):
 def quotient(a, b):
     a = value(a)
     if not (a.dtype.is_floating or value(b).dtype.is_floating):
-        raise RuntimeError(
+        raise _tenon.RuntimeError(
             "TVM supports multiple types of integer divisions, please call div, "
             "indexdiv/indexmod, floordiv/floormod  or truncdiv/truncmod directly to avoid "
             "ambiguity in the code."
