@@ -94,8 +94,8 @@ struct ReplaceRedundant : llvm::PassInfoMixin<ReplaceRedundant> {
 };
 
 /// Orders stores of vectors to an array by their offsets. SROA joins vectors that are loaded as one
-/// in front of the store with the largest offset, and thus in front of the values of stores that
-/// follow it (llvm_faults.md).
+/// before the store with the largest offset, and thus before the values of stores that follow it
+/// (llvm_faults.md).
 struct OrderParts : llvm::PassInfoMixin<OrderParts> {
   struct Part {
     llvm::StoreInst* store;

@@ -131,6 +131,14 @@ struct Inlining {
   }
 };
 
+/// Adds the facts that the inlined store's indices are inside of its buffer.
+void bind_shape(arith::Facts& shape, const Inlining& i) {
+  for (std::size_t d = 0; d < i.vars.size(); ++d) {
+    const Expr& size = i.store.buffer->shape[d];
+    shape.bind(i.vars[d], Range::from_min_extent(make_int(size.dtype(), 0), size), true);
+  }
+}
+
 /// Throws if an element is read that no instance of the inlined block has written.
 void require_written(const Inlining& i, int consumer, const arith::Access& access) {
   const int top = *i.program.scope(i.producer);
@@ -146,10 +154,7 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
     known.push_back(
         facts.assume(access.indices[d] >= 0 && access.indices[d] < i.store.buffer->shape[d]));
   arith::Facts shape;
-  for (std::size_t d = 0; d < i.vars.size(); ++d) {
-    const Expr& size = i.store.buffer->shape[d];
-    shape.bind(i.vars[d], Range::from_min_extent(make_int(size.dtype(), 0), size), true);
-  }
+  bind_shape(shape, i);
   const VarMap values = i.at(access.indices);
   const bool is_written =
       instances && access.is_known &&
@@ -160,6 +165,21 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
     refuse(i.caller, describe(i.program, i.producer) + " provably writes not all elements of `" +
                          i.store.buffer->name + "` that " + describe(i.program, consumer) +
                          " reads");
+}
+
+/// Whether the block writes the whole buffer, and nothing in its scope writes an input of the
+/// value.
+bool has_same_value_anywhere(const Inlining& i) {
+  const int scope = *i.program.scope(i.producer);
+  for (const int other : i.program.child_blocks(scope))
+    for (const Buffer& buffer : buffers_of(i.program.block(other).writes))
+      if (mentions(i.program.block(i.producer).reads, buffer)) return false;
+  const std::optional<InstanceSet> instances = instances_of(i.program, i.producer, scope);
+  arith::Facts shape;
+  bind_shape(shape, i);
+  return instances && std::ranges::all_of(*instances, [&](const Expr& part) {
+           return arith::can_prove(part, shape);
+         });
 }
 
 /// Throws if an input of the value is written between the block and the position where its value is
@@ -205,7 +225,6 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   const Store& store = require_store(caller, program, n);
   const Buffer buffer = store.buffer;
   require_inlinable(caller, program, n, buffer);
-  require_read_by_blocks(caller, program, n);
   if (is_reached_otherwise(program.func().body, buffer))
     refuse(caller,
            "buffer `" + buffer->name + "` is matched with another buffer, or its address is used");
@@ -227,6 +246,7 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
                          "`, which is not an index of `" + buffer->name + "`");
   const Inlining inlining{program, caller, n, store, vars};
+  if (!has_same_value_anywhere(inlining)) require_read_by_blocks(caller, program, n);
   for (const int consumer : consumers(program, n)) require_same_value(inlining, consumer);
   const Inliner inliner(buffer, [&](const std::vector<Expr>& indices) {
     return substitute(store.value, inlining.at(indices));
