@@ -5,7 +5,6 @@
 #include "arith/facts_state.h"
 #include "arith/rewrite_step.h"
 #include "tenon/arith/simplify.h"
-#include "tenon/support/error.h"
 #include "tenon/support/mix.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
@@ -126,8 +125,7 @@ bool is_same_bound(const std::optional<Bound>& old, const Bound& bound) {
 
 void check_rebinding(bool is_allowed, const Var& var) {
   if (is_allowed) return;
-  throw TypeError("the variable `" + var.name() +
-                  "` is already bound to another range or value; `replace` changes it");
+  internal_error("the variable `" + var.name() + "` is bound twice, to different values");
 }
 
 }  // namespace

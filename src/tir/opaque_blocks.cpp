@@ -63,15 +63,18 @@ class OpaqueMaker {
     for (BufferRegion& r : copy.reads) r = region(r);
     for (BufferRegion& r : copy.writes) r = region(r);
     for (MatchBuffer& match : copy.match_buffers) match.source = region(match.source);
+    std::vector<std::size_t> changing;
     for (std::size_t n = 0; n < old.iters.size(); ++n)
-      if (changes(old, values[n])) values_.erase(&old.iters[n].var().node());
+      if (changes(old, values[n])) {
+        changing.push_back(n);
+        values_.erase(&old.iters[n].var().node());
+      }
     Stmt body = stmt(old.body);
     if (old.init) body = make_seq({first_of(old, stmt(*old.init)), body});
     copy.init.reset();
     copy.body = std::move(body);
-    for (std::size_t n = old.iters.size(); n-- > 0;)
-      if (changes(old, values[n]))
-        copy.body = make_stmt(Let{old.iters[n].var(), values[n], copy.body});
+    for (const std::size_t n : changing)
+      copy.body = make_stmt(Let{old.iters[n].var(), values[n], copy.body});
     for (const IterVar& axis : old.iters) values_.erase(&axis.var().node());
     return make_block({}, predicate, std::move(copy));
   }

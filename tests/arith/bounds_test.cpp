@@ -169,7 +169,7 @@ TEST(Facts, AnotherRangeReplacesOnlyWhereSaid) {
   Facts facts;
   facts.bind(x, Range(0, 8));
   facts.bind(x, Range(0, 8));
-  EXPECT_THROW(facts.bind(x, Range(0, 9)), TypeError);
+  EXPECT_THROW(facts.bind(x, Range(0, 9)), InternalError);
   facts.bind(x, Range(0, 9), true);
   EXPECT_EQ(const_bound(x, facts).max, 8);
 }

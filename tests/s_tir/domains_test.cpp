@@ -516,7 +516,7 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[(8, 4), "int32"]) -> None:
                     C[vi, vj] = A[vi] + 1
 )");
   s->reindex(s.block("O"), 0, "read");
-  EXPECT_FALSE(contains(s.script(), "T.reads(A[vi])\n                        T.w")) << s.script();
+  EXPECT_FALSE(contains(s.script(), "A[vi]")) << s.script();
   EXPECT_EQ(s.first_other(), "");
 }
 
@@ -574,16 +574,14 @@ TEST(Regions, OfATriangleThatCountsDownAreReindexed) {
   Scheduled s(R"(
 @T.prim_func
 def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
-    for i in T.serial(4):
-        for j in T.serial(4 - i):
+    for i in T.serial(1):
+        for j in T.serial(1 - i):
             with T.block("C"):
-                vi = T.axis.spatial(4, i)
-                vj = T.axis.reduce((-3, 1), 0 - j)
-                with T.init():
-                    C[vi] = 2
-                C[vi] = C[vi] + A[vi - vj]
+                vi = T.axis.spatial(8, i)
+                vj = T.axis.spatial(1, 0 - j)
+                C[vi - vj] = A[vi]
 )");
-  refusal([&] { s->reindex(s.block("C"), 0, "write"); });
+  s->reindex(s.block("C"), 0, "write");
   EXPECT_EQ(s.first_other(), "");
 }
 
@@ -611,8 +609,8 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[16, "int32"]) -> None:
             T.where(C[i] >= 0)
             C[vi + 1] = A[vi]
 )");
-  refusal([&] { s->reindex(s.block("C"), 0, "write"); });
-  EXPECT_EQ(s.first_other(), "");
+  const std::string sentence = refusal([&] { s->reindex(s.block("C"), 0, "write"); });
+  EXPECT_TRUE(contains(sentence, "cannot be expressed in its iterators")) << sentence;
 }
 
 }  // namespace

@@ -131,10 +131,15 @@ void bind_arith(PyModule& arith) {
           "bind",
           [](Analyzer& a, const Var& var, const std::variant<RangeLike, Operand>& value,
              bool replace) {
-            if (const auto* range = std::get_if<RangeLike>(&value)) {
-              a.facts->bind(var, static_cast<Range>(*range), replace);
-            } else {
-              a.facts->bind(var, std::get<Operand>(value).beside(var.dtype()), replace);
+            try {
+              if (const auto* range = std::get_if<RangeLike>(&value))
+                a.facts->bind(var, static_cast<Range>(*range), replace);
+              else
+                a.facts->bind(var, std::get<Operand>(value).beside(var.dtype()), replace);
+            } catch (const InternalError&) {
+              // In C++, facts that contradict each other are a fault of the compiler.
+              throw TypeError("the variable `" + var.name() +
+                              "` is already bound to another range or value; `replace` changes it");
             }
           },
           "var"_a, "value"_a, "replace"_a = false,
