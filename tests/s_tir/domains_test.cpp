@@ -573,15 +573,19 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"], D: T.Buffer[8, "int32
 TEST(Regions, OfATriangleThatCountsDownAreReindexed) {
   Scheduled s(R"(
 @T.prim_func
-def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
+def main(A: T.Buffer[(1, 16), "int32"], C: T.Buffer[8, "int32"]) -> None:
     for i in T.serial(1):
         for j in T.serial(1 - i):
             with T.block("C"):
-                vi = T.axis.spatial(8, i)
-                vj = T.axis.spatial(1, 0 - j)
-                C[vi - vj] = A[vi]
+                vi, vj = T.axis.remap("SS", [i, i])
+                vr = T.axis.reduce(1, 0 - j)
+                T.where((not(j < 0)) != (i >= 0))
+                with T.init():
+                    C[vj] = 2
+                C[vj] = C[vj] + A[0 - vr, 15 - vi]
 )");
   s->reindex(s.block("C"), 0, "write");
+  EXPECT_NO_THROW(parse_script(s.script())) << s.script();
   EXPECT_EQ(s.first_other(), "");
 }
 
