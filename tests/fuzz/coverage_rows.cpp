@@ -86,6 +86,7 @@ Rows rows_of_operations() {
                   {"several outputs"},
                   {"function such as exp"},
                   {"a special constant"},
+                  {"a constant of many digits"},
                   {"a conversion"},
                   {"the same bits"},
                   {"+"},

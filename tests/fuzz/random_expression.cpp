@@ -17,10 +17,6 @@ const std::vector<DataType>& types() {
   return all;
 }
 
-std::mt19937 engine_of(Random& random) {
-  return std::mt19937(static_cast<unsigned>(random.between(0, 1 << 30)));
-}
-
 /// The operation on integers. Of positions, which may be taken not to overflow, it is on small
 /// ones.
 template <class F>
@@ -49,8 +45,10 @@ Expr ExpressionMaker::noted(const char* kind, Expr e) {
 }
 
 Expr ExpressionMaker::constant(DataType type) {
-  std::mt19937 engine = engine_of(*random_);
+  std::mt19937 engine = random_->engine();
   if (type.is_bool()) return tir::make_int(type, random_->between(0, 1));
+  if (type.is_floating() && random_->one_in(4))
+    return noted("a constant of many digits", make_const(type, random_->between(-30, 30) * 0.1));
   if (random_->one_in(2)) return make_const(type, random_->between(type.is_uint() ? 0 : -8, 8));
   return noted("a special constant",
                testing::constant_of(testing::special_number(type, engine), type));

@@ -19,7 +19,7 @@ using testing::Number;
 namespace {
 
 constexpr std::int64_t kSize = 7;
-constexpr int kTrials = 4;
+constexpr int kTrials = 8;
 
 // ---- positions are whole numbers: what code computes wide enough --------------------------------
 
@@ -104,14 +104,30 @@ class RewriteCheck {
     return point;
   }
 
-  /// Replaces some loads by variables, and gives these the elements' values. Beside axes, constants
-  /// are positions, which may be taken not to overflow: large elements stay loads there.
+  /// The element's own value, or another one: for each, the rewritten expression has the same
+  /// value.
+  Expr value_for(const Expr& element, const std::vector<te::IterVar>& axes,
+                 const Definition::Index& point) {
+    const DataType type = element.dtype();
+    if (random_.one_in(2))
+      return testing::constant_of(definition_.value(element, axes, point), type);
+    std::mt19937 engine = random_.engine();
+    if (type.is_bool() || random_.one_in(2))
+      return testing::constant_of(testing::special_number(type, engine), type);
+    // Constants that operators have rules for.
+    if (type.is_floating())
+      return make_const(type, random_.pick(std::vector{0.0, -0.0, 1.0, -1.0}));
+    return make_const(type, random_.between(type.is_uint() ? 0 : -1, 1));
+  }
+
+  /// Replaces some loads by variables, and gives these values. Beside axes, constants are
+  /// positions, which may be taken not to overflow: large elements stay loads there.
   Expr with_variables(const Expr& e, const std::vector<te::IterVar>& axes,
                       const Definition::Index& point, int one_in, bool has_axes,
                       tir::VarMap& values) {
     if (e.as<tir::ProducerLoad>() && one_in > 0 && random_.one_in(one_in)) {
       try {
-        const Expr value = testing::constant_of(definition_.value(e, axes, point), e.dtype());
+        const Expr value = value_for(e, axes, point);
         if (!has_axes || may_stand_beside_axes(value)) {
           const Var var("element", e.dtype());
           tir::set(values, var, value);
@@ -148,12 +164,11 @@ class RewriteCheck {
     converts_floats_ = converts_floats(body);
     const Expr mixed = with_variables(body, axes, *point, one_in, !is_constant, values);
     try {
-      const Number expected = definition_.value(body, axes, *point);
-      if (has_axes_ &&
-          has_overflowing_positions(tir::substitute(mixed, values), expected, axes, *point))
-        return "";
+      const Expr substituted = tir::substitute(mixed, values);
+      const Number expected = definition_.value(substituted, axes, *point);
+      if (has_axes_ && has_overflowing_positions(substituted, expected, axes, *point)) return "";
       const Expr folded = tir::substitute_folding(mixed, values);
-      if (std::string wrong = compare("folding", body, folded, expected, axes, *point);
+      if (std::string wrong = compare("folding", substituted, folded, expected, axes, *point);
           !wrong.empty())
         return wrong;
       return compare("simplification", folded, arith::simplify(folded, facts), expected, axes,
