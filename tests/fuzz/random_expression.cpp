@@ -1,9 +1,9 @@
 #include "tests/fuzz/random_expression.h"
 
-#include "tenon/arith/wraps.h"
 #include "tenon/te/operation_kind.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/make.h"
+#include "tenon/tir/walk.h"
 #include "tests/common/special_numbers.h"
 
 namespace tenon::fuzz {
@@ -22,7 +22,7 @@ const std::vector<DataType>& types() {
 template <class F>
 Expr without_overflow(const Expr& a, const Expr& b, const F& operation) {
   Expr result = operation(a, b);
-  if (!result.dtype().is_index() || arith::wraps(result)) return result;
+  if (is_data(result)) return result;
   constexpr std::int64_t kMax = 1000;
   const auto small = [](const Expr& e) {
     const std::optional<std::int64_t> value = tir::constant_int(e);
@@ -32,10 +32,31 @@ Expr without_overflow(const Expr& a, const Expr& b, const F& operation) {
   return operation(small(a), small(b));
 }
 
+bool has_index_type(const Expr& e) { return e.dtype().is_int() && e.dtype().bits >= 32; }
+
 /// A division by the constant 0 is refused.
 Expr not_zero_constant(const Expr& e) { return tir::is_zero(e) ? make_const(e.dtype(), 3) : e; }
 
 }  // namespace
+
+bool is_data(const Expr& e) {
+  using tir::Intrin;
+  if (!has_index_type(e)) return true;
+  bool found = tir::contains<tir::Load>(e) || tir::contains<tir::ProducerLoad>(e) ||
+               tir::contains<tir::Reduce>(e);
+  tir::walk(e, [&](const tir::Cast& n) {
+    found = found || !(has_index_type(n.value) || n.value.dtype().is_bool());
+  });
+  tir::walk(e, [&](const tir::Call& n) {
+    bool is_of_positions = false;
+    for (const Intrin intrin :
+         {Intrin::if_then_else, Intrin::likely, Intrin::shift_left, Intrin::shift_right,
+          Intrin::bitwise_and, Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not})
+      is_of_positions = is_of_positions || n.is(intrin);
+    found = found || !is_of_positions;
+  });
+  return found;
+}
 
 DataType random_type(Random& random) { return random.pick(types()); }
 

@@ -61,6 +61,11 @@ class ExpressionMaker {
   std::vector<Expr> made_;
 };
 
+/// Whether the integer wraps: it has a narrow type, or it contains an element or the result of a
+/// conversion or call. Otherwise it is a position, which may be taken not to overflow. This repeats
+/// arith::wraps, so that a fault there does not change the programs.
+bool is_data(const Expr& e);
+
 /// Every type of elements, each as likely.
 DataType random_type(Random& random);
 

@@ -4,11 +4,12 @@
 #include <sstream>
 
 #include "tenon/arith/simplify.h"
-#include "tenon/arith/wraps.h"
 #include "tenon/te/operation_kind.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/walk.h"
 #include "tests/definition/definition.h"
+#include "tests/fuzz/random_expression.h"
 
 namespace tenon::fuzz {
 
@@ -23,7 +24,7 @@ constexpr int kTrials = 8;
 
 // ---- positions are whole numbers: what code computes wide enough --------------------------------
 
-bool is_position(const Expr& e) { return e.dtype().element() == Int(32) && !arith::wraps(e); }
+bool is_position(const Expr& e) { return e.dtype().element() == Int(32) && !is_data(e); }
 
 Expr as_whole_numbers(const Expr& e);
 
@@ -89,6 +90,19 @@ class RewriteCheck {
     return result;
   }
 
+  struct Trial {
+    const std::vector<te::IterVar>& axes;
+    Definition::Index point;
+    /// Whether the axes stay variables.
+    bool has_axes;
+    /// Whether elements that are floats become integers, which then are positions beside axes.
+    bool converts_floats;
+    /// One element in so many becomes a constant; 0: none.
+    int one_in;
+    tir::VarMap values = {};
+    std::vector<std::pair<Expr, Expr>> replaced = {};
+  };
+
   /// A point in the ranges of the axes; nullopt if one is empty.
   std::optional<Definition::Index> random_point(const std::vector<te::IterVar>& axes) {
     Definition::Index point;
@@ -104,46 +118,53 @@ class RewriteCheck {
     return point;
   }
 
-  /// The element's own value, or another one: for each, the rewritten expression has the same
-  /// value.
-  Expr value_for(const Expr& element, const std::vector<te::IterVar>& axes,
-                 const Definition::Index& point) {
+  /// An element's own value, or another one: an expression has the same value after it was
+  /// rewritten whatever its elements are.
+  Expr value_for(const Expr& element, const Trial& trial) {
     const DataType type = element.dtype();
-    if (random_.one_in(2))
-      return testing::constant_of(definition_.value(element, axes, point), type);
+    if (random_.one_in(2)) return testing::constant_of(value_of(element, trial), type);
     std::mt19937 engine = random_.engine();
     if (type.is_bool() || random_.one_in(2))
       return testing::constant_of(testing::special_number(type, engine), type);
     // Constants that operators have rules for.
-    if (type.is_floating())
-      return make_const(type, random_.pick(std::vector{0.0, -0.0, 1.0, -1.0}));
-    return make_const(type, random_.between(type.is_uint() ? 0 : -1, 1));
+    if (!type.is_floating()) return make_const(type, random_.between(type.is_uint() ? 0 : -1, 1));
+    return make_const(type, random_.pick(std::vector{0.0, -0.0, 1.0, -1.0}));
   }
 
-  /// Replaces some loads by variables, and gives these values. Beside axes, constants are
+  /// A variable that has a value in the trial, or the load itself. Beside axes, constants are
   /// positions, which may be taken not to overflow: large elements stay loads there.
-  Expr with_variables(const Expr& e, const std::vector<te::IterVar>& axes,
-                      const Definition::Index& point, int one_in, bool has_axes,
-                      tir::VarMap& values) {
-    if (e.as<tir::ProducerLoad>() && one_in > 0 && random_.one_in(one_in)) {
-      try {
-        const Expr value = value_for(e, axes, point);
-        if (!has_axes || may_stand_beside_axes(value)) {
-          const Var var("element", e.dtype());
-          tir::set(values, var, value);
-          return var;
-        }
-      } catch (const NoOpinion&) {  // An element that is not evaluated.
+  Expr instead_of(const Expr& load, Trial& trial) {
+    if (trial.one_in == 0 || !random_.one_in(trial.one_in)) return load;
+    try {
+      const Expr value = value_for(load, trial);
+      if (trial.has_axes && !may_stand_beside_axes(value, trial)) return load;
+      const Var var("element", load.dtype());
+      tir::set(trial.values, var, value);
+      return var;
+    } catch (const NoOpinion&) {  // An element that is not evaluated.
+      return load;
+    }
+  }
+
+  /// Replaces some loads by variables, equal loads by the same one.
+  Expr with_variables(const Expr& e, Trial& trial) {
+    if (e.as<tir::ProducerLoad>()) {
+      for (const auto& [load, replacement] : trial.replaced)
+        if (tir::structural_equal(load, e)) return replacement;
+      if (const Expr var = instead_of(e, trial); !var.same_as(e)) {
+        trial.replaced.emplace_back(e, var);
+        return var;
       }
     }
-    return tir::map_children(
-        e, [&](const Expr& c) { return with_variables(c, axes, point, one_in, has_axes, values); });
+    Expr rebuilt = tir::map_children(e, [&](const Expr& c) { return with_variables(c, trial); });
+    if (e.as<tir::ProducerLoad>()) trial.replaced.emplace_back(e, rebuilt);
+    return rebuilt;
   }
 
-  bool may_stand_beside_axes(const Expr& value) const {
+  static bool may_stand_beside_axes(const Expr& value, const Trial& trial) {
     constexpr std::int64_t kMaxOfPosition = 1000;
     if (const tir::FloatImm* n = value.as<tir::FloatImm>())
-      return !converts_floats_ || std::fabs(n->value) <= kMaxOfPosition;
+      return !trial.converts_floats || std::fabs(n->value) <= kMaxOfPosition;
     const std::int64_t number = tir::constant_int(value).value_or(0);
     return number <= kMaxOfPosition && number >= -kMaxOfPosition;
   }
@@ -151,50 +172,46 @@ class RewriteCheck {
   std::string run(const Expr& body, const std::vector<te::IterVar>& axes) {
     const std::optional<Definition::Index> point = random_point(axes);
     if (!point) return "";
+    const bool has_axes = random_.one_in(2);
+    Trial trial{axes, *point, has_axes, converts_floats(body),
+                has_axes ? random_.between(0, 3) : random_.between(1, 2)};
     arith::Facts facts;
-    tir::VarMap values;
-    const bool is_constant = random_.one_in(2);
     for (std::size_t d = 0; d < axes.size(); ++d) {
       const Var& var = axes[d].var();
-      if (is_constant) tir::set(values, var, make_const(var.dtype(), (*point)[d]));
+      if (!has_axes) tir::set(trial.values, var, make_const(var.dtype(), (*point)[d]));
       facts.bind(var, *axes[d].dom());
     }
-    const int one_in = is_constant ? random_.between(1, 2) : random_.between(0, 3);
-    has_axes_ = !is_constant;
-    converts_floats_ = converts_floats(body);
-    const Expr mixed = with_variables(body, axes, *point, one_in, !is_constant, values);
+    const Expr mixed = with_variables(body, trial);
     try {
-      const Expr substituted = tir::substitute(mixed, values);
-      const Number expected = definition_.value(substituted, axes, *point);
-      if (has_axes_ && has_overflowing_positions(substituted, expected, axes, *point)) return "";
-      const Expr folded = tir::substitute_folding(mixed, values);
-      if (std::string wrong = compare("folding", substituted, folded, expected, axes, *point);
-          !wrong.empty())
+      const Expr before = tir::substitute(mixed, trial.values);
+      const Number expected = value_of(before, trial);
+      if (has_axes && has_overflowing_positions(before, expected, trial)) return "";
+      const Expr folded = tir::substitute_folding(mixed, trial.values);
+      if (std::string wrong = compare("folding", before, folded, expected, trial); !wrong.empty())
         return wrong;
-      return compare("simplification", folded, arith::simplify(folded, facts), expected, axes,
-                     *point);
+      return compare("simplification", folded, arith::simplify(folded, facts), expected, trial);
     } catch (const NoOpinion&) {
       return "";
     }
   }
 
-  /// Whether a position leaves its type, which makes the value undefined: elements wrap, but
-  /// positions may be taken not to overflow. Constants that stand for elements become positions.
-  bool has_overflowing_positions(const Expr& e, const Number& expected,
-                                 const std::vector<te::IterVar>& axes,
-                                 const Definition::Index& point) {
-    const Number whole = definition_.value(as_whole_numbers(e), axes, point);
-    return overflows_int64(e, axes, point) ||
-           !testing::same(expected, whole, e.dtype(), options_.zeros);
+  Number value_of(const Expr& e, const Trial& trial) {
+    return definition_.value(e, trial.axes, trial.point);
   }
 
-  bool overflows_int64(const Expr& e, const std::vector<te::IterVar>& axes,
-                       const Definition::Index& point) {
+  /// Whether a position leaves its type, which makes the value undefined: elements wrap, but
+  /// positions may be taken not to overflow. Constants that stand for elements become positions.
+  bool has_overflowing_positions(const Expr& e, const Number& expected, const Trial& trial) {
+    const Number whole = value_of(as_whole_numbers(e), trial);
+    return overflows_int64(e, trial) || !testing::same(expected, whole, e.dtype(), options_.zeros);
+  }
+
+  bool overflows_int64(const Expr& e, const Trial& trial) {
     bool result = false;
     tir::walk(e, [&](const tir::Binary& n) {
-      if (n.a.dtype() != Int(64) || arith::wraps(n.a) || arith::wraps(n.b)) return;
+      if (n.a.dtype() != Int(64) || is_data(n.a) || is_data(n.b)) return;
       const auto value = [&](const Expr& operand) {
-        return static_cast<std::int64_t>(definition_.value(operand, axes, point).whole);
+        return static_cast<std::int64_t>(value_of(operand, trial).whole);
       };
       try {
         std::int64_t ignored = 0;
@@ -211,14 +228,12 @@ class RewriteCheck {
   }
 
   std::string compare(const char* what, const Expr& before, const Expr& after,
-                      const Number& expected, const std::vector<te::IterVar>& axes,
-                      const Definition::Index& point) {
+                      const Number& expected, const Trial& trial) {
     const DataType type = before.dtype();
     std::string found;
     try {
       // Without axes all is constant, and values that replace elements wrap.
-      const Number value =
-          definition_.value(has_axes_ ? as_whole_numbers(after) : after, axes, point);
+      const Number value = value_of(trial.has_axes ? as_whole_numbers(after) : after, trial);
       if (testing::same(expected, value, type, options_.zeros)) return "";
       if (std::isfinite(expected.real) &&
           std::fabs(value.real - expected.real) <=
@@ -238,9 +253,6 @@ class RewriteCheck {
   Random& random_;
   testing::Arguments arrays_;
   Definition definition_;
-  bool has_axes_ = false;
-  /// Whether elements that are floats become integers, which then are positions beside axes.
-  bool converts_floats_ = false;
 };
 
 }  // namespace
