@@ -235,10 +235,11 @@ class RewriteCheck {
       // Without axes all is constant, and values that replace elements wrap.
       const Number value = value_of(trial.has_axes ? as_whole_numbers(after) : after, trial);
       if (testing::same(expected, value, type, options_.zeros)) return "";
-      if (std::isfinite(expected.real) &&
-          std::fabs(value.real - expected.real) <=
-              options_.tolerance * std::max(1.0, std::fabs(expected.real)))
-        if (type.is_floating()) return "";
+      const double tolerated = options_.tolerance * std::max(1.0, std::fabs(expected.real));
+      // Without a tolerance, zeros of different signs differ.
+      if (type.is_floating() && tolerated > 0 && std::isfinite(expected.real) &&
+          std::fabs(value.real - expected.real) <= tolerated)
+        return "";
       found = testing::text_of(value, type);
     } catch (const NoOpinion& reason) {
       found = reason.what();
