@@ -207,7 +207,8 @@ class BoundOf {
   }
 
   /// Returns the bound after wrapping: an expression that wraps and may overflow can have any value
-  /// of its type.
+  /// of its type. So can a position that overflows for all values of its variables: it was data
+  /// until a choice was decided.
   Bound of_result(const Bound& value, const Expr& e) const {
     constexpr std::int64_t kSmall = std::int64_t{1} << 30;
     const DataType type = e.dtype();
@@ -217,8 +218,10 @@ class BoundOf {
     // An end beyond 64 bits is infinite, as are the limits of int64 themselves.
     const bool fits = value.min >= all.min && value.max <= all.max && !is_infinite(value.min) &&
                       !is_infinite(value.max);
-    if (!fits && !is_infinite(value.min) && !is_infinite(value.max)) leaves_type_ = true;
-    if (fits || !wraps(e, state_)) return value;
+    if (fits) return value;
+    if (!is_infinite(value.min) && !is_infinite(value.max)) leaves_type_ = true;
+    const bool overflows = value.min > all.max || value.max < all.min;
+    if (!overflows && !wraps(e, state_)) return value;
     may_overflow_ = true;
     return all;
   }

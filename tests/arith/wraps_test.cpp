@@ -63,6 +63,17 @@ TEST(Wraps, AFactAboutASumOfDataIsNoneAboutItsParts) {
   EXPECT_TRUE(can_prove(element() + 10 != element(), facts));
 }
 
+// Once `element() > 0` is decided, the product contains no element, but it still overflows.
+TEST(Wraps, APositionThatAlwaysOverflowsHasAnyValue) {
+  Facts facts;
+  facts.bind(i, Range::from_min_extent(0, 4));
+  const Expr factor = i * 3 - 81, least = min_value(Int(32));
+  EXPECT_EQ(const_bound(factor * least, facts),
+            (ConstBound{integer_min(Int(32)), integer_max(Int(32))}));
+  EXPECT_FALSE(can_prove(truncdiv(factor * least, 1 << 30) != 0, facts));
+  EXPECT_EQ(const_bound(factor * 4, facts), (ConstBound{-324, -288}));
+}
+
 TEST(Wraps, BoundsOfWhatMayOverflowAreThoseOfTheType) {
   const Facts facts;
   const ConstBound all{integer_min(Int(32)), integer_max(Int(32))};
