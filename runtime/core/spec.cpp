@@ -30,6 +30,8 @@ std::string in_quotes(std::string_view text) {
     if (c == '"' || c == '\\') result += '\\';
     if (c == '\n')
       result += "\\n";
+    else if (c == '\0')
+      result += "\\0";
     else
       result += c;
   }
@@ -105,7 +107,8 @@ class LineReader {
       const bool escaped = rest_.starts_with('\\');
       if (rest_.size() < 2) fail("has a name without an end");
       if (escaped) rest_.remove_prefix(1);
-      result += escaped && rest_.front() == 'n' ? '\n' : rest_.front();
+      const char c = rest_.front();
+      result += !escaped ? c : c == 'n' ? '\n' : c == '0' ? '\0' : c;
       rest_.remove_prefix(1);
     }
     rest_.remove_prefix(1);

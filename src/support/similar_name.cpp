@@ -40,7 +40,9 @@ std::string did_you_mean(std::string_view given, std::span<const std::string_vie
   std::string_view closest;
   for (const std::string_view name : names) {
     const int distance = spelling_distance(given, name);
-    if (distance >= best) continue;
+    // Names that share no character are not similar, however short.
+    if (distance >= best || distance >= static_cast<int>(std::max(given.size(), name.size())))
+      continue;
     best = distance;
     closest = name;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 
 namespace tenon::tir {
 
@@ -10,6 +11,23 @@ namespace {
 
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string quoted_text(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+void append_utf8(std::string& text, std::uint32_t code) {
+  const auto tail = [&](int shift) {
+    text += static_cast<char>(0x80U | ((code >> shift) & 0x3FU));
+  };
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += static_cast<char>(0xC0U | (code >> 6)), tail(0);
+  } else if (code < 0x10000) {
+    text += static_cast<char>(0xE0U | (code >> 12)), tail(6), tail(0);
+  } else {
+    text += static_cast<char>(0xF0U | (code >> 18)), tail(12), tail(6), tail(0);
+  }
+}
 
 class Lexer {
  public:
@@ -46,6 +64,13 @@ class Lexer {
   int brackets_ = 0;
   std::vector<int> depths_ = {0};
   std::vector<Token> tokens_;
+
+  /// The next character, whole: an error quotes no part of a UTF-8 sequence.
+  std::string_view character() const {
+    std::size_t size = 1;
+    while ((static_cast<unsigned char>(peek(size)) & 0xC0U) == 0x80) ++size;
+    return text_.substr(at_, size);
+  }
 
   char peek(std::size_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
@@ -139,26 +164,35 @@ class Lexer {
         syntax_error(token, dialect_ == Dialect::Trace ? "a text without an end"
                                                        : "a string without an end");
       const char c = text_[at_++];
-      token.text += c == '\\' ? escaped(token) : c;
+      if (c == '\\')
+        escaped(token);
+      else
+        token.text += c;
     }
     ++at_;
   }
 
-  char escaped(const Token& token) {
+  /// Appends the character of an escape: Python's, where \xff is U+00FF.
+  void escaped(Token& token) {
     const char c = peek();
     ++at_;
-    if (c == 'n') return '\n';
-    if (c == 't') return '\t';
-    if (c == 'r') return '\r';
-    if (c != 'x') return c;
-    unsigned char value = 0;
-    const std::string_view digits = text_.substr(std::min(at_, text_.size()), 2);
+    const int count = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+    if (count == 0) {
+      token.text += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+      return;
+    }
+    std::uint32_t code = 0;
+    const std::string_view digits =
+        text_.substr(std::min(at_, text_.size()), static_cast<std::size_t>(count));
     const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    if (error != std::errc{} || end != digits.data() + 2)
-      syntax_error(token, "\\x needs two hexadecimal digits");
-    at_ += 2;
-    return static_cast<char>(value);
+        std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+    if (error != std::errc{} || end != digits.data() + count)
+      syntax_error(
+          token, std::string("\\") + c + " needs " + std::to_string(count) + " hexadecimal digits");
+    if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+      syntax_error(token, "`\\" + (c + std::string(digits)) + "` is not a Unicode character");
+    at_ += digits.size();
+    append_utf8(token.text, code);
   }
 
   void sign() {
@@ -167,7 +201,7 @@ class Lexer {
     static constexpr std::string_view kSingle = "()[]{}<>+-*/%=,:;@.&|^~!?";
     Token& token = add(Token::Kind::Sign);
     if (kSingle.find(peek()) == std::string_view::npos)
-      syntax_error(token, std::string("a stray `") + peek() + "`");
+      syntax_error(token, "a stray " + quoted_text(character()));
     const std::string_view pair = text_.substr(at_, 2);
     // Few signs are followed by one that can be the second of a pair.
     const bool is_pair = std::string_view("=&|>/<").find(peek(1)) != std::string_view::npos &&
@@ -179,8 +213,6 @@ class Lexer {
     if (first == ')' || first == ']' || first == '}') brackets_ = std::max(0, brackets_ - 1);
   }
 };
-
-std::string quoted_text(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 }  // namespace
 

@@ -281,6 +281,19 @@ TEST(Strides, ThatSkipElementsAreAWarning) {
   EXPECT_TRUE(warnings_of(create_schedule(D)).empty());
 }
 
+TEST(Strides, ThatSkipFewElementsOfEachDimensionNameAll) {
+  Tensor A = placeholder({16, 16}, "A");
+  Tensor B = compute(
+      {16, 16}, {"x", "y"}, [&](Var x, Var y) { return A(x, y) * 2.0f; }, "B");
+  // 10 of the rows and columns 0 to 15.
+  Tensor C = compute(
+      {10, 10}, {"x", "y"}, [&](Var x, Var y) { return B(floordiv(x * 5, 3), floordiv(y * 5, 3)); },
+      "C");
+  const std::vector<std::string> warnings = warnings_of(create_schedule(C));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("skip elements of dimension 0, 1;"), std::string::npos) << warnings[0];
+}
+
 // ---- in place -----------------------------------------------------------------------------------
 
 TEST(InPlace, AnElementwiseOutputMayBeBoundToTheBufferOfItsInput) {

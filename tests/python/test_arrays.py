@@ -218,12 +218,22 @@ def test_a_wrong_argument_among_many_is_refused():
             f(*[np.zeros(8, "float32")] * 9, "text")
 
 
+def test_an_array_without_buffer_is_refused_with_the_arguments_name():
+    with pytest.raises(tenon.RuntimeError, match="argument 1 `A` of .*cannot be read.*dtype 'M'"):
+        add_one()(np.zeros(8, "M8[s]"), np.zeros(8, "float32"))
+
+
+def test_an_array_of_a_type_that_numpy_lacks_is_not_converted():
+    with pytest.raises(tenon.RuntimeError, match="NumPy has no type .* bfloat16"):
+        NDArray.zeros((3,), "bfloat16").numpy()
+
+
 def test_a_module_is_saved_and_loaded(tmp_path):
     A = te.placeholder((4,), "A")
     B = te.compute((4,), lambda i: A[i] * 2, name="B")
-    tenon.build(te.create_schedule(B), [A, B], name="double").save(str(tmp_path / "f.so"))
+    tenon.build(te.create_schedule(B), [A, B], name="double").save(tmp_path / "f.so")
     b = np.zeros(4, "float32")
-    tenon.runtime.Module.load(str(tmp_path / "f.so"))["double"](np.ones(4, "float32"), b)
+    tenon.runtime.Module.load(tmp_path / "f.so")["double"](np.ones(4, "float32"), b)
     assert b.tolist() == [2] * 4
 
 

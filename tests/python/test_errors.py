@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 import tenon
-from tenon import te, tir
+from tenon import s_tir, te, tir
 
 
 def line():
@@ -42,6 +42,12 @@ def test_every_error_is_a_tenon_error():
         assert issubclass(getattr(tenon, name), tenon.Error)
     assert issubclass(tenon.TypeError, TypeError)
     assert issubclass(tenon.RuntimeError, RuntimeError)
+
+
+def test_a_stray_character_of_a_text_is_quoted_whole():
+    for parse in [tir.parse_expr, tir.parse_module, s_tir.parse_script, s_tir.parse_trace]:
+        with pytest.raises(tenon.TypeError, match="a stray `é`"):
+            parse("é")
 
 
 def test_an_unknown_target_is_a_target_error():

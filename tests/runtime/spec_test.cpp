@@ -42,6 +42,13 @@ TEST(Spec, TheManifestParsesBackToTheSame) {
   EXPECT_EQ(parse_manifest(to_manifest(example())), example());
 }
 
+TEST(Spec, NamesMayHaveZeroBytes) {
+  const std::string name("a\0b\\", 4);
+  const std::string manifest = to_manifest({{.name = name, .symbol = "f"}});
+  EXPECT_EQ(manifest.find('\0'), std::string::npos);
+  EXPECT_EQ(parse_manifest(manifest).front().name, name);
+}
+
 TEST(Spec, AManifestWithoutFunctionsIsOne) {
   EXPECT_TRUE(parse_manifest("tenon-manifest 1\n").empty());
 }

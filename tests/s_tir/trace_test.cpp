@@ -232,9 +232,9 @@ TEST(Trace, NumbersThatNoTypeHoldsAreRefused) {
 TEST(Trace, StringsHaveTheEscapesOfPython) {
   const Trace trace = parse_trace(
       "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
-      "sch.annotate(block_or_loop=b0, ann_key='a\\tkey', ann_val=\"\\x41\\\\\")");
-  EXPECT_EQ(trace.steps[1].arguments[1], TraceValue{std::string("a\tkey")});
-  EXPECT_EQ(trace.steps[1].arguments[2], TraceValue{std::string("A\\")});
+      "sch.annotate(block_or_loop=b0, ann_key='a\\tkey\\xff', ann_val=\"\\x41\\u00E9\\\\\")");
+  EXPECT_EQ(trace.steps[1].arguments[1], TraceValue{std::string("a\tkeyÿ")});
+  EXPECT_EQ(trace.steps[1].arguments[2], TraceValue{std::string("Aé\\")});
 }
 
 TEST(Trace, LinesEndInsideBracketsToo) {

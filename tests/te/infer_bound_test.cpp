@@ -550,6 +550,19 @@ TEST(BoundScenarios, IndicesThatAreHardToSimplifyNeedNoMoreThanThereIs) {
   }
 }
 
+/// The largest size is not a multiple of 3, so that its last tile would leave the index type.
+TEST(BoundScenarios, ARoundedUpTileOfASymbolicSizeIsAssumedToFitTheIndexType) {
+  Var n("n");
+  Tensor A = placeholder({n}, "A");
+  Tensor B = compute(
+      {n}, {"i"}, [&](Var i) { return A(i) * 2.0f; }, "B");
+  Tensor C = compute(
+      {n}, {"i"}, [&](Var i) { return B(i) + 1.0f; }, "C");
+  Schedule s = create_schedule(C);
+  s[B].compute_at(s[C], s[C].split(s[C].axis(0), 3).outer).round_up(B.op().axis(0));
+  EXPECT_EQ(extent_of(infer_bound(s), B.op().axis(0)), "3");
+}
+
 TEST(BoundScenarios, ACacheOfATiledCacheHoldsTheRowsOfItsReader) {
   constexpr int kTile = 128;
   Tensor A = compute(

@@ -38,6 +38,12 @@ std::string message_of(F f) {
   return "";
 }
 
+TEST(SimilarName, SharesACharacter) {
+  EXPECT_EQ(did_you_mean("", {"c", "llvm"}), "");
+  EXPECT_EQ(did_you_mean("q", {"c", "llvm"}), "");
+  EXPECT_EQ(did_you_mean("cc", {"c", "llvm"}), "; did you mean `c`?");
+}
+
 TEST(SimilarName, IsOfferedForScopesAndTags) {
   EXPECT_NE(message_of([] { parse_storage_scope("locall"); }).find("; did you mean `local`?"),
             std::string::npos);

@@ -97,9 +97,20 @@ bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* str
 
 constexpr int kBufferFlags = PyBUF_STRIDES | PyBUF_FORMAT;
 
+/// Requests the memory of an object with a buffer. Throws RuntimeError with the object's reason if
+/// it refuses: NumPy exports no dates.
+void get_buffer(PyObject* object, Py_buffer& buffer, const std::string& subject) {
+  if (PyObject_GetBuffer(object, &buffer, kBufferFlags) == 0) return;
+  buffer.obj = nullptr;
+  const nb::python_error refusal;
+  throw RuntimeError(subject + "the elements of a " + class_name(object) +
+                         " cannot be read: " + nb::str(refusal.value()).c_str(),
+                     here());
+}
+
 Array import_buffer(PyObject* object) {
   auto held = std::make_unique<HeldBuffer>();
-  if (PyObject_GetBuffer(object, &held->buffer, kBufferFlags) != 0) throw nb::python_error();
+  get_buffer(object, held->buffer, "");
   const bool is_readonly = held->buffer.readonly != 0;
   held->strides.resize(static_cast<std::size_t>(held->buffer.ndim));
   const std::optional<DLDataType> type = type_of_format(held->buffer.format, held->buffer.itemsize);
@@ -261,10 +272,7 @@ void CallArguments::check_writable(std::size_t position) {
 
 runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
                                                 std::size_t position) {
-  if (PyObject_GetBuffer(object, &view.buffer, kBufferFlags) != 0) {
-    view.buffer.obj = nullptr;
-    throw nb::python_error();
-  }
+  get_buffer(object, view.buffer, name_of(position) + ": ");
   const std::optional<DLDataType> type = type_of_format(view.buffer.format, view.buffer.itemsize);
   if (!type)
     throw RuntimeError(name_of(position) + ": no data type for the elements of a " +
@@ -445,7 +453,9 @@ nb::object to_numpy(nb::handle self) {
   nb::module_ numpy = nb::module_::import_("numpy");
   if (array.device().type == runtime::DeviceType::Cpu) {
     if (format_of_type(array.dtype()) != nullptr) return numpy.attr("asarray")(self);
-    return numpy.attr("from_dlpack")(self);
+    throw RuntimeError("NumPy has no type for the elements of an array of " + array.dtype().str() +
+                           "; compute a copy in another type (topi.cast)",
+                       here());
   }
   return to_numpy(nb::cast(Array(array.copy_to(cpu(0), here()))));
 }

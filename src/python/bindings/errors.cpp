@@ -1,6 +1,7 @@
 #include "bindings/errors.h"
 
 #include <array>
+#include <string_view>
 
 #include "bindings/location.h"
 #include "tenon/support/error.h"
@@ -15,14 +16,21 @@ namespace {
 enum ErrorKind { kError, kType, kSchedule, kBound, kLower, kTarget, kRuntime, kInternal, kKinds };
 std::array<PyObject*, kKinds> classes{};
 
+/// Messages may quote arbitrary bytes: names of files, the output of a compiler.
+PyObject* text_of(std::string_view message) {
+  return PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()),
+                              "backslashreplace");
+}
+
 void raise(ErrorKind kind, const Error& raised) {
   // Functions without a location parameter do not know the user's line.
   const Error error = raised.where() ? raised : Error(raised.what(), here());
-  PyObject* instance = PyObject_CallFunction(classes[kind], "s", error.what());
+  PyObject* what = text_of(error.what());
+  if (what == nullptr) return;
+  PyObject* instance = PyObject_CallOneArg(classes[kind], what);
+  Py_DECREF(what);
   if (instance == nullptr) return;
-  const std::string sentence = error.sentence();
-  PyObject* text =
-      PyUnicode_DecodeUTF8(sentence.data(), static_cast<Py_ssize_t>(sentence.size()), "replace");
+  PyObject* text = text_of(error.sentence());
   PyObject* file =
       error.where() ? PyUnicode_DecodeFSDefault(error.where()->file_name()) : Py_NewRef(Py_None);
   PyObject* line =

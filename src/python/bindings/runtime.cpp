@@ -131,12 +131,13 @@ void bind_runtime(PyModule& m, PyModule& runtime) {
       .def_prop_ro("imported_modules", &Module::imported_modules)
       .def(
           "save",
-          [](const Module& module, const std::string& path, bool standalone) {
+          [](const Module& module, const std::filesystem::path& path, bool standalone) {
             module.save(path, {.standalone = standalone}, here());
           },
           "path"_a, nb::kw_only(), "standalone"_a = false)
       .def_static(
-          "load", [](const std::string& path) { return Module::load(path, here()); }, "path"_a)
+          "load", [](const std::filesystem::path& path) { return Module::load(path, here()); },
+          "path"_a)
       .def("__repr__", [](const Module& module) {
         std::string text = "Module(";
         for (const std::string& name : module.function_names())

@@ -46,9 +46,10 @@ AxisFlags find_thread_bound(const FrozenStage& stage) {
 }
 
 /// Rejects a region that overruns an axis beyond the index type, because no guard protects those
-/// elements. Assumes that symbolic sizes fit.
+/// elements. Assumes that symbolic sizes fit, also where they determine the loops around the stage,
+/// whose values are `loops`.
 void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Range& range,
-                        const arith::Facts& facts) {
+                        const arith::IntervalMap& loops, const arith::Facts& facts) {
   const DataType type = axis.var().dtype();
   if (type.bits >= 64) return;
   const std::int64_t limit = (std::int64_t{1} << (type.bits - 1)) - 1;
@@ -57,8 +58,10 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
   };
   const Expr last = cast(Int(64), range.min) + cast(Int(64), range.extent) - 1;
   const arith::ConstBound bound = arith::const_bound(last, facts);
-  if (!bound.max || *bound.max <= limit || !std::ranges::all_of(free_vars(last), is_limited))
-    return;
+  if (!bound.max || *bound.max <= limit) return;
+  const Interval indices = values_of(last, loops, facts);
+  const Expr& greatest = indices.is_bounded() ? *indices.max() : last;
+  if (!std::ranges::all_of(free_vars(greatest), is_limited)) return;
   throw BoundError("round_up of axis `" + axis.name() + "` of stage `" + name_of(stage) +
                        "`: the last tile reaches index " + std::to_string(*bound.max) +
                        ", which an " + type.str() +
@@ -293,7 +296,7 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
     const bool rounds_up = stage.rounds_up(axis);
     set_root(axis, is_exact() && !rounds_up ? exact_cover(sets, declared(axis), facts_)
                                             : cover(sets, declared(axis), facts_));
-    if (rounds_up) check_overrun_fits(stage, axis, ranges_.at(axis), facts_);
+    if (rounds_up) check_overrun_fits(stage, axis, ranges_.at(axis), all_values_, facts_);
   }
   for (const IterVar& axis : op.reduce_axis()) set_root(axis, declared(axis));
 }

@@ -262,8 +262,7 @@ class Finder {
       if (!extent || !taken) return;
       computed = product(computed, extent);
       used = product(used, std::min(*extent, *taken));
-      if (*taken * kMinReportedRatio <= *extent)
-        dimensions += (dimensions.empty() ? "" : ", ") + std::to_string(dim);
+      if (*taken < *extent) dimensions += (dimensions.empty() ? "" : ", ") + std::to_string(dim);
     }
     if (!computed || !used || *used < 1 || *computed < kMinReportedRatio * *used) return;
     found_.push_back(describe(stage) + ": " + times(*computed, *used) +
