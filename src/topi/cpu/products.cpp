@@ -583,7 +583,9 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || !is_contiguous(request, large)) return false;
   const std::int64_t vectors = *extents.depth / lanes_of(request.core.dtype(), target);
-  if (large == 1) return vectors >= kVectors * neighbours_at_once(request.core);
+  // Each row adds its lanes, but packing B costs the same for all rows.
+  if (large == 1)
+    return vectors >= std::max(kVectors, *extents.rows) * neighbours_at_once(request.core);
   // A tile of few columns computes two terms of a row at a time.
   return *extents.columns * (vectors + kVectors) < *extents.depth / 2;
 }
