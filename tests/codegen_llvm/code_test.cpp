@@ -163,6 +163,24 @@ TEST(Code, of_ramps_is_made_of_vectors) {
   EXPECT_NE(assembly.find("vpermps"), std::string::npos) << assembly;
 }
 
+TEST(Code, of_a_local_matrix_read_by_columns_transposes_in_registers) {
+  for (const int side : {4, 8}) {
+    Kernel k;
+    const Buffer a = k.array({64}, Float(32)), c = k.array({64}, Float(32));
+    IRBuilder ib;
+    const Buffer tile = ib.allocate(Float(32), {side * side}, "tile", "local").buffer();
+    for (int row = 0; row < side; ++row) {
+      const Expr here = make_ramp(row * side, 1, side);
+      ib.emit(make_store(tile, make_load(a, {here}), {here}));
+    }
+    for (int column = 0; column < side; ++column)
+      ib.emit(make_store(c, make_load(tile, {make_ramp(column, side, side)}),
+                         {make_ramp(column * side, 1, side)}));
+    const std::string text = compile(k.module(ib.get()), avx512_target()).source("ll");
+    EXPECT_EQ(text.find("alloca"), std::string::npos) << text;
+  }
+}
+
 TEST(Code, without_optimisation_still_computes) {
   Kernel k;
   const Buffer a = k.array({64}, Float(32)), c = k.array({64}, Float(32));

@@ -143,6 +143,30 @@ TEST(CpuMatmul, TakesBatches) {
   EXPECT_EQ(checked(C, {A, B, C}), "");
 }
 
+TEST(CpuMatmul, TakesBatchesOfVectors) {
+  for (const auto& [m, n] : {std::pair(1, 35), std::pair(35, 1)})
+    for (const bool transposed : {false, true}) {
+      const Tensor A = te::placeholder({3, m, 33}, "A");
+      const Tensor B =
+          transposed ? te::placeholder({3, n, 33}, "B") : te::placeholder({3, 33, n}, "B");
+      const Tensor C = relu(batch_matmul(A, B, {.transpose_b = transposed}));
+      EXPECT_EQ(checked(C, {A, B, C}), "") << m << " " << n << " " << transposed;
+    }
+}
+
+TEST(CpuMatmul, TakesReductionsInBlocks) {
+  constexpr int kL2 = 1 << 14, kRows = 7, kColumns = 35, kDepth = 513;
+  for (const bool transposed : {false, true}) {
+    const Tensor A = matrix("A", transposed, kRows, kDepth),
+                 B = matrix("B", false, kDepth, kColumns);
+    Tensor C = matmul(A, B, {.transpose_a = transposed});
+    if (!transposed) C = relu(C);
+    EXPECT_EQ(checked(C, {A, B, C}, kL2), "") << transposed;
+  }
+}
+
+TEST(CpuMatmul, PacksATransposedFirstFactor) { EXPECT_EQ(check_product(37, 210, 6, true), ""); }
+
 /// Extents around those at which schedules change, and none.
 TEST(CpuMatmul, IsScheduledForRandomShapesTypesAndCaches) {
   std::mt19937 engine(1);
@@ -264,6 +288,13 @@ TEST(CpuMatmul, AddsLanesOfFewRowsByATransposedMatrix) {
   // A partial sum for each lane of 12 x 2 elements.
   EXPECT_TRUE(allocates(loops_of_product(12, 64, 512, true),
                         "C.rf: Pointer(local float32), float32, [384]"));
+}
+
+TEST(CpuMatmul, ReducesInBlocksThatStayInTheSecondCache) {
+  const char* const block = "B.global: Pointer(global float32), float32, [12288]";  // 256 x 48
+  EXPECT_TRUE(allocates(loops_of_product(64, 520, 2048), block));
+  // Two rows and a panel of B are less than half of the cache.
+  EXPECT_FALSE(allocates(loops_of_product(2, 520, 2048), block));
 }
 
 TEST(CpuMatmul, PacksAPanelWhereOneBandReadsIt) {

@@ -196,6 +196,15 @@ TEST(VectorizePlainLoops, OfAScheduledStageOnlySerialLanesBecomeVectors) {
 )");
 }
 
+TEST(VectorizePlainLoops, TwoSerialLanesBecomeAVector) {
+  EXPECT_EQ(vectorized_lanes(R"(
+  for (i.s: int32, 0, 2) {
+    B[i.s] = (A[i.s] + 1f32)
+  })",
+                             256),
+            "B[ramp(0, 1, 2)] = (A[ramp(0, 1, 2)] + broadcast(1f32, 2))\n");
+}
+
 TEST(VectorizePlainLoops, SerialLanesWithoutMasksBecomeVectorsWhereTheyComputeMuch) {
   EXPECT_EQ(vectorized_lanes(R"(
   for (i.s: int32, 0, 4) {

@@ -75,19 +75,24 @@ llvm::Value* FunctionEmitter::load(const Load& n, DataType) {
   if (lanes == 1) return load_lanes(at(index(position)), element, element.lanes);
   if (const Broadcast* same = position.as<Broadcast>(); same && same->value.dtype().is_scalar())
     return splat(load_lanes(at(index(same->value)), element, element.lanes), lanes);
+  bool is_column = false;
   if (const Ramp* ramp = position.as<Ramp>()) {
     const auto stride = constant_int(ramp->stride);
+    // A column of a local matrix whose rows are stored as vectors. A load with gaps overlaps
+    // several of these stores, which then remain in memory.
+    is_column = stride >= lanes && is_local(at(int64(0)));
     if (stride == 1) return load_lanes(at(index(ramp->base)), element, lanes * element.lanes);
     if (stride == -1) {
       llvm::Value* last = builder_.CreateSub(index(ramp->base), int64(lanes - 1), "", false, true);
       return reversed(load_lanes(at(last), element, lanes * element.lanes), element.lanes);
     }
-    if (stride && element.is_scalar() && reads_well_with_gaps(*stride, lanes))
+    if (stride && element.is_scalar() && !is_column && reads_well_with_gaps(*stride, lanes))
       return load_strided(at(index(ramp->base)), element, static_cast<int>(*stride), lanes,
                           nullptr);
   }
   const std::vector<llvm::Value*> positions = lane_positions(position);
-  if (llvm::Value* picked = load_picked(n.buffer, positions)) return picked;
+  llvm::Value* picked = is_column ? nullptr : load_picked(n.buffer, positions);
+  if (picked) return picked;
   std::vector<llvm::Value*> parts;
   for (llvm::Value* i : positions) parts.push_back(load_lanes(at(i), element, element.lanes));
   return concatenate(parts);

@@ -52,6 +52,9 @@ namespace {
 
 /// The minimum width: shorter vectors gain less than their setup costs.
 constexpr int kMinLanes = 4;
+/// The minimum width of what is left of a vector that the schedule has chosen. The loop around it
+/// accumulates the lanes in registers, if they are vectors.
+constexpr int kMinLanesOfATail = 2;
 /// The maximum number of vectors per iteration for a body with few operations. Several vectors
 /// amortize the loop overhead and shorten the dependence chains of accumulators.
 constexpr int kMaxVectors = 4;
@@ -181,12 +184,13 @@ class LoopVectorizer {
     const bool is_parallel = loop.kind == ForKind::Parallel && !in_parallel_region_;
     if (loop.kind != ForKind::Serial && !is_parallel) return std::nullopt;
     const std::optional<std::int64_t> extent = constant_int(loop.extent);
-    if (extent && *extent < kMinLanes) return std::nullopt;
+    const bool is_lanes = is_serial_lanes(loop);
+    const int min_lanes = is_lanes ? kMinLanesOfATail : kMinLanes;
+    if (extent && *extent < min_lanes) return std::nullopt;
     if (const std::vector<Var> strides = strides_of(loop); !strides.empty())
       return where_compact(loop, strides, parted);
     // Removing a condition is better than masking with it. The exception is a vector condition on a
     // target whose registers have masks.
-    const bool is_lanes = is_serial_lanes(loop);
     if (!(is_lanes && vector_bits_ >= 512) && parted < kMaxBoundaries && !is_parallel)
       if (std::optional<Stmt> parts = in_parts(loop, parted)) return parts;
     const For chosen{loop.var,
@@ -200,7 +204,7 @@ class LoopVectorizer {
     // Accumulators and whole inner loops per lane would leave the threads too few iterations.
     if (is_parallel && (plain->has_loops || !plain->accumulations.empty())) return std::nullopt;
     const int lanes = lanes_for(*plain, extent);
-    if (lanes < kMinLanes) return std::nullopt;
+    if (lanes < min_lanes) return std::nullopt;
     return split_up(chosen, *plain, lanes);
   }
 

@@ -69,13 +69,21 @@ ProductTile product_tile(const Tensor& product, const TargetFacts& target) {
   return with_even_rows(tile, extents);
 }
 
-/// Like product_tile, for dot-product instructions. If possible, the vectors of the last tile all
-/// have columns and a panel fits in the L1 cache, from which it is read faster than from L2.
+/// Like product_tile, for dot products. If possible, the vectors of the last tile all have columns
+/// and a panel fits in the L1 cache, from which it is read faster than from L2. Without
+/// instructions for dot products, the even and the odd elements of each operand are in registers of
+/// their own.
 ProductTile tile_of_neighbours(const Tensor& product, const TargetFacts& target) {
-  constexpr int kSums = 24;
+  constexpr int kSums = 24, kHalves = 2;
   const ProductExtents extents(product);
-  const ProductTile tile = product_tile(product, target);
-  if (target.vector_registers.count < 32 || tile.vectors == 1 || !extents.columns) return tile;
+  ProductTile tile = product_tile(product, target);
+  if (target.vector_registers.count < 32) {
+    const int operands = kHalves * (tile.vectors + 1);
+    const int sums = std::max(target.vector_registers.count - operands, tile.vectors);
+    tile.rows = std::min(tile.rows, sums / tile.vectors);
+    return with_even_rows(tile, extents);
+  }
+  if (tile.vectors == 1 || !extents.columns) return tile;
   const int bytes = product.op().inputs().back().dtype().bytes();
   for (const int vectors : {4, 2}) {
     const int width = vectors * tile.lanes;
@@ -134,6 +142,17 @@ std::size_t long_dimension(const ProductExtents& extents) {
   return has_few_columns && extents.rows.value_or(kFewRows) > *extents.columns ? 0 : 1;
 }
 
+/// The dimensions of the result that are long and short, after that of batches.
+struct ResultDimensions {
+  std::size_t along, few;
+
+  ResultDimensions(const Tensor& product, const ProductExtents& extents)
+      : along(product.shape().size() - 2 + long_dimension(extents)),
+        few(product.shape().size() - 1 - long_dimension(extents)) {}
+};
+
+bool is_batched(const Request& request) { return request.core.shape().size() == 3; }
+
 /// Whether the reduction runs along contiguous elements of the factor.
 bool is_contiguous(const Request& request, std::size_t factor) {
   return is_transposed(request.core, factor) == (factor == 1);
@@ -158,7 +177,7 @@ int elements_of_a_piece(const Tensor& out, std::size_t along, int cores,
 void arrange_sums_of_rows(const Schedule& s, const Request& request, const TargetFacts& target) {
   constexpr int kRowsAtOnce = 8;
   const ProductExtents extents(request.core);
-  const std::size_t along = long_dimension(extents);
+  const ResultDimensions at(request.core, extents);
   const int lanes = lanes_of(request.core.dtype(), target);
   request.inline_between(s);
   const bool is_vector = extents.rows == 1 || extents.columns == 1;
@@ -169,10 +188,10 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
     own = s.cache_write(request.core, "global");
   const Stage out = s[request.out];
   const bool has_threads = are_worth_threads(terms_of(request.core.op()));
-  auto [pieces, elements] =
-      out.split(out.op().axis()[along],
-                elements_of_a_piece(request.core, along, has_threads ? target.cores : 1, target));
-  IterVar few = out.op().axis()[1 - along];
+  const int cores = has_threads && !is_batched(request) ? target.cores : 1;
+  auto [pieces, elements] = out.split(out.op().axis()[at.along],
+                                      elements_of_a_piece(request.core, at.along, cores, target));
+  IterVar few = out.op().axis()[at.few];
   auto [vector, lane] = out.split(elements, lanes);
   Stage sums = out;
   if (own) {
@@ -180,19 +199,23 @@ void arrange_sums_of_rows(const Schedule& s, const Request& request, const Targe
     sums = s[*own];
     sums.compute_at(out, pieces);
     const std::vector<IterVar> loops = sums.transform_layout(
-        [&](std::span<const Var> at) {
-          return std::vector<Expr>{tir::floordiv(at[along], lanes), at[1 - along],
-                                   tir::floormod(at[along], lanes)};
+        [&](std::span<const Var> i) {
+          std::vector<Expr> result(i.begin(), i.end() - 2);
+          for (const Expr& e : {tir::floordiv(i[at.along], lanes), Expr(i[at.few]),
+                                tir::floormod(i[at.along], lanes)})
+            result.push_back(e);
+          return result;
         },
         {.pad = true});
-    vector = loops[0], few = loops[1], lane = loops[2];
+    const std::size_t rank = loops.size();
+    vector = loops[rank - 3], few = loops[rank - 2], lane = loops[rank - 1];
   }
   auto [rows, row] = sums.split(sums.op().reduce_axis(0), kRowsAtOnce);
   std::vector<IterVar> order{rows, vector, few, row, lane};
   if (!own) order.insert(order.begin(), pieces);
   sums.reorder(order).unroll(few).unroll(row).vectorize(lane).pragma(rows, kPartitioned, 1);
   out.pragma(pieces, kPartitioned, 1);
-  if (has_threads) out.parallel(pieces);
+  if (has_threads) out.parallel(is_batched(request) ? out.op().axis().front() : pieces);
 }
 
 /// Replaces the sum by sums of `lanes` interleaved terms. Returns them, with the lane as the last
@@ -210,10 +233,11 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   constexpr int kMaxRowsAtOnce = 8, kRowsOfATask = 64;
   const ProductExtents extents(request.core);
   const int most_sums = target.vector_registers.count >= 32 ? 28 : 12;
-  const std::size_t along = long_dimension(extents);
-  const auto few_rows = static_cast<int>(*tir::constant_int(request.core.shape()[1 - along]));
+  const std::size_t large = long_dimension(extents);
+  const ResultDimensions at(request.core, extents);
+  const auto few_rows = static_cast<int>(*tir::constant_int(request.core.shape()[at.few]));
   const std::int64_t all_rows =
-      (along == 0 ? extents.rows : extents.columns).value_or(kRowsOfATask);
+      (large == 0 ? extents.rows : extents.columns).value_or(kRowsOfATask);
   const auto rows_at_once =
       static_cast<int>(even_part(std::min<std::int64_t>(all_rows, kRowsOfATask),
                                  std::clamp(most_sums / few_rows, 1, kMaxRowsAtOnce)));
@@ -229,9 +253,9 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
   sums.unroll(sums.op().reduce_axis(0));
   const Stage out = s[request.out];
   auto [tasks, rows] =
-      out.split(out.op().axis()[along], kRowsOfATask / rows_at_once * rows_at_once);
+      out.split(out.op().axis()[at.along], kRowsOfATask / rows_at_once * rows_at_once);
   auto [few, row] = out.split(rows, rows_at_once);
-  const IterVar other = out.op().axis()[1 - along];
+  const IterVar other = out.op().axis()[at.few];
   if (request.is_mapped()) {
     out.reorder({tasks, few, other, row});
     s[request.core].compute_at(out, few);
@@ -239,31 +263,34 @@ void arrange_dots(const Schedule& s, const Request& request, const TargetFacts& 
     out.reorder({tasks, few, other, row, out.op().reduce_axis(0)});
   }
   out.pragma(tasks, kPartitioned, 1).pragma(few, kPartitioned, 1);
-  if (are_worth_threads(terms_of(request.core.op()))) out.parallel(tasks);
-  if (few_rows > 1 && !is_contiguous(request, 1 - along)) {
-    const Tensor& factor = request.core.op().inputs()[1 - along];
-    transpose_by_tiles(s, s.cache_read(factor, "global", {parts.front()}), lanes);
+  if (are_worth_threads(terms_of(request.core.op())))
+    out.parallel(is_batched(request) ? out.op().axis().front() : tasks);
+  if (few_rows > 1 && !is_contiguous(request, 1 - large)) {
+    const Tensor& factor = request.core.op().inputs()[1 - large];
+    const Tensor turned = s.cache_read(factor, "global", {parts.front()});
+    transpose_by_tiles(s, turned, lanes);
+    if (is_batched(request)) s[turned].compute_at(out, out.op().axis().front());
   }
   for (const Tensor& part : parts) {
     const Stage stage = s[part];
     stage.compute_at(out, few).set_scope("local");
     const std::vector<IterVar> axes = stage.op().axis(), terms = stage.op().reduce_axis();
-    stage.unroll(axes[1 - along]).unroll(axes[along]).vectorize(axes[2]);
+    stage.unroll(axes[at.few]).unroll(axes[at.along]).vectorize(axes.back());
     if (part.op().same_as(parts.front().op())) {
-      std::vector<IterVar> order{terms[0], axes[1 - along], axes[along]};
+      std::vector<IterVar> order{terms[0], axes[at.few], axes[at.along]};
       order.insert(order.end(), terms.begin() + 1, terms.end());
-      order.push_back(axes[2]);
+      order.push_back(axes.back());
       stage.reorder(order).pragma(terms[0], kPartitioned, 1);
       if (neighbours > 1) stage.unroll(terms[1]).pragma(terms[0], "dot_products", 1);
     } else {
-      stage.reorder({terms[0], axes[1 - along], axes[along], axes[2]}).unroll(terms[0]);
+      stage.reorder({terms[0], axes[at.few], axes[at.along], axes.back()}).unroll(terms[0]);
     }
   }
 }
 
 // ---- a matrix by a matrix -----------------------------------------------------------------------
 
-constexpr int kBandsOfACore = 4;
+constexpr int kBandsOfACore = 4, kMinTilesOfABand = 8;
 
 /// Returns the number of tiles of the busiest core if cores take bands in turn.
 std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int cores) {
@@ -277,7 +304,7 @@ std::int64_t most_of_a_core(std::int64_t tiles, std::int64_t of_a_band, int core
 /// distributed evenly over the cores. The tail of the last band is guarded.
 int tiles_of_a_band(const ProductExtents& extents, const ProductTile& tile, bool stays_in_cache,
                     int cores) {
-  constexpr std::int64_t kMin = 8, kMax = 32;
+  constexpr std::int64_t kMin = kMinTilesOfABand, kMax = 32;
   if (!extents.rows) return 2 * kMin;
   const std::int64_t tiles = std::max<std::int64_t>(parts_of(*extents.rows, tile.rows), 1);
   // A single panel reads A only once.
@@ -299,6 +326,7 @@ class MatmulSchedule {
   MatmulSchedule(const Schedule& s, const Request& request, const TargetFacts& target)
       : schedule_(s),
         request_(request),
+        target_(target),
         extents_(request.core),
         lanes_(lanes_of(request.core.dtype(), target)),
         has_masks_(target.vector_registers.count >= 32 && target.vector_registers.bits >= 512),
@@ -307,14 +335,13 @@ class MatmulSchedule {
         cores_(has_threads_ ? target.cores : 1),
         a_stays_in_cache_(topi::cpu::a_stays_in_cache(request.core, target, cores_)),
         tile_(pick_tile(target)),
+        steps_of_a_block_(pick_steps_of_a_block()),
         tiles_of_a_band_(tiles_of_a_band(extents_, tile_, a_stays_in_cache_, cores_)) {}
 
   void arrange() {
     request_.inline_between(schedule_);
-    const Stage out = schedule_[request_.out];
-    const Tensor sums =
-        request_.is_mapped() ? request_.core : schedule_.cache_write(request_.core, "local");
-    if (request_.is_mapped()) schedule_[sums].set_scope("local");
+    const Tensor sums = sums_in_registers();
+    const Stage out = schedule_[steps_of_a_block_ ? request_.core : request_.out];
     const bool is_packed = packs_b(), is_masked = !is_packed && masks_b();
     std::optional<Tensor> copy;
     if (is_packed || is_masked)
@@ -324,7 +351,13 @@ class MatmulSchedule {
     auto [io, jo, ii, ji] = out.tile(axes[axes.size() - 2], axes.back(), tile_.rows, tile_.width());
     auto [band, it] = out.split(io, tiles_of_a_band_);
     const IterVar outer = has_many_bands() ? band : jo;
-    out.reorder({outer, has_many_bands() ? jo : band, it, ii, ji});
+    std::vector<IterVar> order{outer, has_many_bands() ? jo : band, it, ii, ji};
+    if (steps_of_a_block_) {
+      const IterVar blocks = out.op().reduce_axis(0);
+      out.pragma(blocks, kPartitioned, 1);
+      order.insert(order.begin(), blocks);
+    }
+    out.reorder(order);
     out.unroll(ii);
     auto [vector, lane] = out.split(ji, tile_.lanes);
     out.unroll(vector).vectorize(lane);
@@ -354,8 +387,10 @@ class MatmulSchedule {
       keep_dot_products_in_registers(tile, row, column, tile_.lanes, kSteps);
       return;
     }
-    const std::vector<IterVar> reduction = reduce_by_steps(tile, steps_at_once(extents_.depth));
+    const std::vector<IterVar> reduction = reduce_by_steps(
+        tile, steps_at_once(steps_of_a_block_ ? steps_of_a_block_ : extents_.depth));
     keep_in_registers(tile, reduction, row, column, tile_.lanes);
+    if (packs_a()) lay_out_a(sums, out);
     if (is_packed) lay_out_b(*copy, out, jo);
     if (is_masked) {
       const Stage b = schedule_[*copy];
@@ -368,12 +403,64 @@ class MatmulSchedule {
  private:
   /// Whether B is a separate tensor. A tensor that is both factors would be packed for both.
   bool has_own_b() const { return request_.core.op().inputs().size() == 2; }
-  bool is_batched() const { return request_.core.shape().size() == 3; }
+  bool is_batched() const { return cpu::is_batched(request_); }
 
   ProductTile pick_tile(const TargetFacts& target) const {
     if (neighbours_ > 1) return tile_of_neighbours(request_.core, target);
     const ProductTile tile = product_tile(request_.core, target);
     return is_batched() || !a_stays_in_cache_ ? tile : shared_out(tile, extents_, cores_);
+  }
+
+  /// Returns the number of steps of the reduction that are added to all of C before the next ones,
+  /// so that a band of A and a panel of B stay in the L2 cache; nullopt for all steps. Each block
+  /// loads and stores C, which is slower if C exceeds that cache.
+  std::optional<std::int64_t> pick_steps_of_a_block() const {
+    constexpr std::int64_t kSteps = 256;
+    const auto [rows, columns, depth] = extents_;
+    if (!has_own_b() || neighbours_ > 1 || !rows || !columns || !depth) return std::nullopt;
+    // A single panel reads A only once.
+    if (*columns <= tile_.width() || *depth <= 2 * kSteps) return std::nullopt;
+    const int bytes = request_.core.dtype().bytes();
+    const std::int64_t band = std::min<std::int64_t>(*rows, kMinTilesOfABand * tile_.rows);
+    const std::int64_t used = (band + tile_.width()) * *depth * bytes;
+    const bool is_c_near = *rows * *columns * bytes <= target_.caches.l2;
+    if (used < (is_c_near ? target_.caches.l2 / 2 : target_.caches.l2)) return std::nullopt;
+    return kSteps;
+  }
+
+  /// Returns the stage of the tile's sums. If the reduction has blocks, the product is the sum of
+  /// theirs.
+  Tensor sums_in_registers() const {
+    if (!steps_of_a_block_ && !request_.is_mapped())
+      return schedule_.cache_write(request_.core, "local");
+    Tensor sums = request_.core;
+    if (steps_of_a_block_) {
+      const Stage product = schedule_[sums];
+      const IterVar blocks = product.split(product.op().reduce_axis(0), *steps_of_a_block_).outer;
+      sums = schedule_.rfactor(sums, blocks);
+      if (request_.is_mapped()) arrange_elementwise(schedule_, request_.out, target_);
+    }
+    schedule_[sums].set_scope("local");
+    return sums;
+  }
+
+  /// Whether A is packed: the elements that a tile reads from a transposed factor are on as many
+  /// cache lines as the reduction has steps, and lines at a distance of a power of two conflict.
+  bool packs_a() const {
+    constexpr int kPanels = 6;
+    return has_own_b() && is_transposed(request_.core, 0) && extents_.rows && extents_.columns &&
+           *extents_.rows > tile_.rows && *extents_.columns >= kPanels * tile_.width();
+  }
+
+  void lay_out_a(const Tensor& sums, const Stage& out) const {
+    const Tensor packed =
+        schedule_.cache_read(request_.core.op().inputs().front(), "global", {sums});
+    const Stage stage = schedule_[packed];
+    const std::size_t rank = stage.op().axis().size();
+    const std::vector<IterVar> loops =
+        lay_out_in_panels(stage, rank - 1, rank - 2, tile_.rows, tile_.rows);
+    stage.pragma(loops[rank - 2], kPartitioned, 1);
+    place(stage, loops[rank - 2], out, std::nullopt);
   }
 
   /// Whether there are several bands of C for each thread. Otherwise threads share the loops below
@@ -456,12 +543,14 @@ class MatmulSchedule {
       factor.compute_at(out, *panel);
     else if (is_batched())
       factor.compute_at(out, out.op().axis().front());
-    else if (has_threads_)
-      factor.parallel(pieces);
+    else if (steps_of_a_block_)
+      factor.compute_at(out, out.op().reduce_axis(0));
+    if (has_threads_ && !is_batched() && !(panel && has_one_band())) factor.parallel(pieces);
   }
 
   const Schedule& schedule_;
   const Request& request_;
+  const TargetFacts& target_;
   const ProductExtents extents_;
   /// The lanes of a full vector of sums.
   const int lanes_;
@@ -474,6 +563,7 @@ class MatmulSchedule {
   const int cores_;
   const bool a_stays_in_cache_;
   const ProductTile tile_;
+  const std::optional<std::int64_t> steps_of_a_block_;
   const int tiles_of_a_band_;
 };
 
@@ -493,7 +583,9 @@ bool has_few_long_dots(const Request& request, const ProductExtents& extents,
   const std::size_t large = long_dimension(extents);
   if (!has_few(request, extents) || !is_contiguous(request, large)) return false;
   const std::int64_t vectors = *extents.depth / lanes_of(request.core.dtype(), target);
-  if (large == 1) return vectors >= kVectors * neighbours_at_once(request.core);
+  // Each row adds its lanes, but packing B costs the same for all rows.
+  if (large == 1)
+    return vectors >= std::max(kVectors, *extents.rows) * neighbours_at_once(request.core);
   // A tile of few columns computes two terms of a row at a time.
   return *extents.columns * (vectors + kVectors) < *extents.depth / 2;
 }
@@ -516,8 +608,6 @@ bool is_stream_of_rows(const Request& request, const ProductExtents& extents,
 
 void arrange_matmul(const Schedule& s, const Request& request, const TargetFacts& target) {
   const ProductExtents extents(request.core);
-  const bool is_batched = request.core.shape().size() == 3;
-  if (is_batched) return MatmulSchedule(s, request, target).arrange();
   const bool is_vector = extents.rows == 1 || extents.columns == 1;
   if (has_few_long_dots(request, extents, target) ||
       (is_vector && is_contiguous(request, long_dimension(extents))))
