@@ -33,8 +33,8 @@ std::optional<std::vector<ConstantLoop>> constant_loops(const Expr& extent,
   std::vector<ConstantLoop> result;
   std::int64_t points = 1;
   for (const Var& var : free_vars(extent)) {
-    const auto loop = std::find_if(loops.begin(), loops.end(),
-                                   [&](const RangedVar& l) { return l.var.same_as(var); });
+    const auto loop =
+        std::ranges::find_if(loops, [&](const RangedVar& l) { return l.var.same_as(var); });
     if (loop == loops.end()) return std::nullopt;
     const auto min = constant_int(loop->range.min), count = constant_int(loop->range.extent);
     if (!min || !count || *count <= 0 || *count > kMaxPoints / points) return std::nullopt;
@@ -83,8 +83,7 @@ std::optional<Expr> extent_bound(const Expr& extent, const std::vector<RangedVar
   if (values.is_empty() || !values.max()) return std::nullopt;
   const Expr bound = arith::simplify(*values.max(), facts);
   const bool uses_loop = uses_var(bound, [&](const Expr& var) {
-    return std::any_of(loops.begin(), loops.end(),
-                       [&](const RangedVar& l) { return l.var.same_as(var); });
+    return std::ranges::any_of(loops, [&](const RangedVar& l) { return l.var.same_as(var); });
   });
   if (uses_loop) return std::nullopt;
   return bound;

@@ -1,12 +1,14 @@
 #include "tenon/lower/pipeline.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <unordered_set>
 
 #include "lower/checks/barrier_hazards.h"
-#include "lower/pass_concerns.h"
+
 #include "lower/passes.h"
+#include "lower/tvm_text/legalize_bfloat16.h"
 #include "tenon/arith/simplifier_memory.h"
 #include "tenon/tir/print.h"
 
@@ -32,6 +34,35 @@ bool keeps_sums(const PipelineOptions& options) {
   return widens_vectors(options) && options.passes.vector_registers->for_sums > 0;
 }
 
+bool is_text(const PipelineOptions& options) { return options.simple_mode; }
+bool is_not_text(const PipelineOptions& options) { return !options.simple_mode; }
+
+// Conditions on the contents of a function without which a pass has no effect (Pass::concerns).
+
+/// The condition of a pass that concerns one kind of content.
+template <Content kContent>
+bool has(const PrimFunc& func, const PassOptions&) {
+  return contains(func.body, kContent);
+}
+
+bool has_guard_or_division(const PrimFunc& func, const PassOptions&) {
+  return contains(func.body, Content::Order) || contains(func.body, Content::FloorDiv) ||
+         contains<tir::Not>(func.body);
+}
+
+/// Whether a loop must or may be unrolled, or has no iterations.
+bool may_unroll(const PrimFunc& func, const PassOptions& options) {
+  return contains(func.body, ForKind::Unrolled) || contains(func.body, AttrKind::Pragma) ||
+         contains(func.body, Content::EmptyLoop) || options.unroll.auto_max_step > 0 ||
+         options.unroll.auto_max_extent > 0;
+}
+
+/// Whether there is memory with two copies, or a mark on the statement that fills it.
+bool has_double_buffer(const PrimFunc& func, const PassOptions&) {
+  return contains(func.body, Content::DoubleBuffer) ||
+         contains(func.body, AttrKind::DoubleBufferWrite);
+}
+
 constexpr std::array kBlocks = {
     Pass{"lower-blocks", lower_blocks, Form::Blocks, Form::MultiDimensional,
          "all other passes work on loops and buffers, without blocks"},
@@ -55,42 +86,38 @@ constexpr std::array kLowering = {
     Pass{"bind-loop-ranges", bind_loop_ranges, Form::MultiDimensional, Form::MultiDimensional,
          "before rebase-loops, simplify and partition-loops, which repeat ranges inside of loops; "
          "not in TVM 0.9 text",
-         [](const PipelineOptions& options) { return !options.simple_mode; }},
+         is_not_text},
     Pass{
         "rebase-loops", rebase_loops, Form::MultiDimensional, Form::MultiDimensional,
         "before flatten-storage and before simplify, which add up the constants of indices; not in "
         "TVM 0.9 text",
-        [](const PipelineOptions& options) { return !options.simple_mode; }},
+        is_not_text},
     Pass{"flatten-storage", flatten_storage, Form::MultiDimensional, Form::Flat,
          "all passes below work on memory and flat indices"},
     Pass{"fold-added-zeros", fold_added_zeros, Form::Flat, Form::Flat,
-         "before simplify, which then sees the operands; in TVM 0.9 text only",
-         [](const PipelineOptions& options) { return options.simple_mode; }},
+         "before simplify, which then sees the operands; in TVM 0.9 text only", is_text},
     Pass{"legalize-bfloat16", legalize_bfloat16, Form::Flat, Form::Flat,
-         "before simplify, which folds the conversions; in TVM 0.9 text only",
-         [](const PipelineOptions& options) { return options.simple_mode; }, has_bfloat16},
+         "before simplify, which folds the conversions; in TVM 0.9 text only", is_text,
+         has_bfloat16},
     Pass{"narrow-index-types", narrow_index_types, Form::Flat, Form::Flat,
          "before simplify, which then works in the final types", nullptr, has<Content::Int64>},
     Pass{"simplify", simplify, Form::Flat, Form::Flat,
          "before partition-loops, which reads guards and indices in canonical form"},
     Pass{"partition-loops", partition_loops, Form::Flat, Form::Flat,
          "before vectorize-loops, which makes a guarded loop serial; not in TVM 0.9 text",
-         [](const PipelineOptions& options) { return !options.simple_mode; }},
+         is_not_text},
     Pass{"part-lane-buffers", part_lane_buffers, Form::Flat, Form::Flat,
          "before vectorize-loops, which removes the loops whose lanes own memory; in TVM 0.9 text "
          "only",
-         [](const PipelineOptions& options) { return options.simple_mode; },
-         has<content_of(ForKind::Vectorized)>},
+         is_text, has<content_of(ForKind::Vectorized)>},
     Pass{"vectorize-loops", vectorize_loops, Form::Flat, Form::Flat,
          "after partition-loops, which removes guards; before rewrite-storage, which plans the "
          "memory of lanes",
-         [](const PipelineOptions& options) { return !options.simple_mode; },
-         has<content_of(ForKind::Vectorized)>},
+         is_not_text, has<content_of(ForKind::Vectorized)>},
     Pass{"vectorize-loops-as-text", vectorize_loops_as_text, Form::Flat, Form::Flat,
          "before rewrite-storage; in TVM 0.9 text only, where an if_then_else that differs between "
          "lanes is a loop",
-         [](const PipelineOptions& options) { return options.simple_mode; },
-         has<content_of(ForKind::Vectorized)>},
+         is_text, has<content_of(ForKind::Vectorized)>},
     Pass{"inject-virtual-threads", inject_virtual_threads, Form::Flat, Form::Flat,
          "after vectorize-loops, whose lanes are not threads; before rewrite-storage, because it "
          "multiplies memory",
@@ -130,8 +157,7 @@ constexpr std::array kLowering = {
     Pass{"remove-no-ops", remove_no_ops, Form::Lowered, Form::Lowered,
          "after simplify, for the last time"},
     Pass{"fold-added-zeros", fold_added_zeros, Form::Lowered, Form::Lowered,
-         "after simplify, which finds more zeros; in TVM 0.9 text only",
-         [](const PipelineOptions& options) { return options.simple_mode; }},
+         "after simplify, which finds more zeros; in TVM 0.9 text only", is_text},
     Pass{
         "instrument-bounds", instrument_bounds, Form::Lowered, Form::Lowered,
         "after hoist-ifs: accesses are final; before eliminate-common-subexpressions, which shares "

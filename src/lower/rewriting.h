@@ -17,6 +17,41 @@ tir::Stmt map_statements(const tir::Stmt& s, F f) {
       s, [](const tir::Expr& e) { return e; }, f);
 }
 
+/// Calls `f` on each direct substatement.
+inline void for_each_statement(const tir::Stmt& s, tir::StmtVisit f) {
+  tir::for_each_child(
+      s, [](const tir::Expr&) {}, f);
+}
+/// Calls `f` on each direct subexpression, such as the condition of an If.
+inline void for_each_expression(const tir::Stmt& s, tir::ExprVisit f) {
+  tir::for_each_child(s, f, [](const tir::Stmt&) {});
+}
+
+/// Whether `holds` holds for a direct subexpression.
+template <class F>
+bool any_child(const tir::Expr& e, F holds) {
+  bool found = false;
+  tir::for_each_child(e, [&](const tir::Expr& child) { found = found || holds(child); });
+  return found;
+}
+/// Whether one of the predicates holds for a node below `tree`. Each takes one kind of node.
+template <class Tree, class... F>
+bool any_node(const Tree& tree, F... holds) {
+  Overloaded predicates{std::move(holds)...};
+  bool found = false;
+  tir::walk(tree, [&](const auto& node) {
+    if constexpr (std::is_invocable_v<decltype(predicates)&, decltype(node)>)
+      found = found || predicates(node);
+  });
+  return found;
+}
+
+/// Returns the function with another body.
+inline tir::PrimFunc with_body(tir::PrimFunc func, tir::Stmt body) {
+  func.body = std::move(body);
+  return func;
+}
+
 /// Returns the results of `f` for every element, in order.
 template <class F>
 std::vector<tir::Expr> mapped(const std::vector<tir::Expr>& list, F f) {
@@ -50,10 +85,31 @@ inline const tir::IterVar* launched_axis(const tir::Stmt& s) {
                                                            : nullptr;
 }
 
+/// Returns the copy of `buffer` that `edit` changed. `copies` has one copy of each buffer.
+template <class F>
+const tir::Buffer& copy_once(std::unordered_map<const tir::BufferNode*, tir::Buffer>& copies,
+                             const tir::Buffer& buffer, F edit) {
+  const auto [copy, is_new] = copies.try_emplace(buffer.get(), buffer);
+  if (is_new) {
+    tir::BufferNode node = *buffer.get();
+    edit(node);
+    copy->second = tir::make_buffer(std::move(node));
+  }
+  return copy->second;
+}
+
 /// Whether the operation is undefined for a zero divisor.
 inline bool is_integer_division(tir::BinaryOp op) {
   return op == tir::BinaryOp::FloorDiv || op == tir::BinaryOp::FloorMod ||
          op == tir::BinaryOp::TruncDiv || op == tir::BinaryOp::TruncMod;
+}
+
+/// Returns the conjunction of the conditions; true for an empty list.
+inline tir::Expr conjunction(const std::vector<tir::Expr>& conditions) {
+  tir::Expr all = tir::make_true();
+  for (const tir::Expr& condition : conditions)
+    all = tir::is_true(all) ? condition : tir::make_binary(tir::BinaryOp::And, all, condition);
+  return all;
 }
 
 /// Calls `f` on the conditions of a conjunction, looking through `likely`: likely(a) && (b && c)

@@ -27,14 +27,12 @@ std::vector<int> other_writers(const Program& program, int block, const Buffer& 
 }
 
 bool reads_what_it_writes(const Block& block) {
-  return std::any_of(block.writes.begin(), block.writes.end(), [&](const BufferRegion& write) {
-    return mentions(block.reads, write.buffer);
-  });
+  return std::ranges::any_of(
+      block.writes, [&](const BufferRegion& write) { return mentions(block.reads, write.buffer); });
 }
 
 bool has_kind(const Block& block, IterKind kind) {
-  return std::any_of(block.iters.begin(), block.iters.end(),
-                     [&](const IterVar& iter) { return iter.kind() == kind; });
+  return std::ranges::any_of(block.iters, [&](const IterVar& iter) { return iter.kind() == kind; });
 }
 
 /// Returns the name of a reduction iterator that is used in an index of a write.
@@ -104,33 +102,13 @@ Classified classify(const Program& program, int n) {
   return {BlockClass::Reduction, {}};
 }
 
-std::vector<int> producers(const Program& program, int block) {
-  std::vector<int> result;
-  for (const int other : siblings(program, block)) {
-    if (other >= block) break;
-    const std::vector<BufferRegion>& reads = program.block(block).reads;
-    const bool writes_it = std::any_of(reads.begin(), reads.end(), [&](const BufferRegion& read) {
-      return mentions(program.block(other).writes, read.buffer);
-    });
-    if (writes_it) result.push_back(other);
-  }
-  return result;
-}
-
-std::vector<int> consumers(const Program& program, int block) {
-  std::vector<int> result;
-  for (const int other : siblings(program, block)) {
-    if (other <= block) continue;
-    const std::vector<BufferRegion>& reads = program.block(other).reads;
-    const bool reads_it = std::any_of(reads.begin(), reads.end(), [&](const BufferRegion& read) {
-      return mentions(program.block(block).writes, read.buffer);
-    });
-    if (reads_it) result.push_back(other);
-  }
-  return result;
-}
-
 namespace {
+
+/// Whether the second block reads a buffer that the first one writes.
+bool feeds(const Block& first, const Block& second) {
+  return std::ranges::any_of(
+      second.reads, [&](const BufferRegion& read) { return mentions(first.writes, read.buffer); });
+}
 
 /// Returns the number of dependences from the first block to the second: one per buffer and kind
 /// (read after write, write after write, write after read).
@@ -146,6 +124,20 @@ int dependences(const Block& first, const Block& second) {
 }
 
 }  // namespace
+
+std::vector<int> producers(const Program& program, int block) {
+  std::vector<int> result;
+  for (const int other : siblings(program, block))
+    if (other < block && feeds(program.block(other), program.block(block))) result.push_back(other);
+  return result;
+}
+
+std::vector<int> consumers(const Program& program, int block) {
+  std::vector<int> result;
+  for (const int other : siblings(program, block))
+    if (other > block && feeds(program.block(block), program.block(other))) result.push_back(other);
+  return result;
+}
 
 std::vector<int> dependence_sources(const Program& program, int block) {
   std::vector<int> result;
@@ -194,9 +186,7 @@ bool depends_on(const Program& program, int block, int loop) {
   const auto uses = [&](const Expr& e) { return uses_var(e, var); };
   const BlockRealize& realize = program.realize(block);
   const std::optional<Expr> condition = condition_below(program, block, loop);
-  if (!condition || uses(*condition) ||
-      std::any_of(realize.values.begin(), realize.values.end(), uses))
-    return true;
+  if (!condition || uses(*condition) || std::ranges::any_of(realize.values, uses)) return true;
   for (const int other : program.loops_of(block))
     if (uses(program.loop(other).min) || uses(program.loop(other).extent)) return true;
   return false;
@@ -213,8 +203,8 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
     if (sum.block->iters[n].kind() != IterKind::Reduce && uses_var(sum.values[n], var))
       spatial.push_back(sum.values[n]);
   const auto contains = [](const std::vector<Expr>& all, const Expr& value) {
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Expr& other) { return structural_equal(other, value); });
+    return std::ranges::any_of(all,
+                               [&](const Expr& other) { return structural_equal(other, value); });
   };
   for (const Expr& value : own.values)
     if (uses_var(value, var) && !contains(spatial, value)) return false;
@@ -276,11 +266,10 @@ class WrittenBox {
       const Expr part = substitute(own, unit);
       const std::vector<Var> vars = free_vars(part);
       if (vars.empty() && arith::can_prove(part)) continue;
-      const bool is_inner =
-          !vars.empty() && std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
-            const std::optional<int> loop = program_.find_loop(var);
-            return loop && std::find(below_.begin(), below_.end(), *loop) != below_.end();
-          });
+      const bool is_inner = !vars.empty() && std::ranges::all_of(vars, [&](const Var& var) {
+        const std::optional<int> loop = program_.find_loop(var);
+        return loop && std::ranges::find(below_, *loop) != below_.end();
+      });
       if (is_inner)
         result = both(result, part);
       else if (!holds_for_reader(own) && !keeps_inside(part))
@@ -298,7 +287,7 @@ class WrittenBox {
          [&](const Store& store) { is_stored = is_stored || store.buffer.same_as(write_.buffer); });
     if (!is_stored) return true;
     const std::vector<arith::Access> all = accesses_of(program_, block_);
-    return std::any_of(all.begin(), all.end(), [&](const arith::Access& access) {
+    return std::ranges::any_of(all, [&](const arith::Access& access) {
       return access.is_write() && access.buffer.same_as(write_.buffer) && covers_region(access);
     });
   }
@@ -312,16 +301,16 @@ class WrittenBox {
       inner.push_back({var.var, var.range->min, var.range->extent});
     }
     const auto is_inner = [&](const Expr& e) {
-      return std::any_of(inner.begin(), inner.end(),
-                         [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
+      return std::ranges::any_of(inner,
+                                 [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
     };
     Expr predicate = make_true();
     const std::vector<Expr> own = conjuncts(realize_.predicate);
     for (const Expr& guard : access.guards) {
       if (is_inner(guard))
         predicate = both(predicate, guard);
-      else if (std::none_of(own.begin(), own.end(),
-                            [&](const Expr& part) { return structural_equal(part, guard); }))
+      else if (std::ranges::none_of(
+                   own, [&](const Expr& part) { return structural_equal(part, guard); }))
         return false;
     }
     const auto map = find_iter_map(access.indices, inner, predicate);
@@ -342,8 +331,8 @@ class WrittenBox {
   }
 
   bool holds_for_reader(const Expr& part) const {
-    return std::any_of(reader_.begin(), reader_.end(),
-                       [&](const Expr& other) { return structural_equal(part, other); });
+    return std::ranges::any_of(reader_,
+                               [&](const Expr& other) { return structural_equal(part, other); });
   }
 
   bool keeps_inside(const Expr& part) const {

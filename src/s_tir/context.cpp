@@ -59,17 +59,16 @@ void require_matched_scope(const Caller& caller, const Program& program, const B
 std::vector<Buffer> buffers_of(const std::vector<BufferRegion>& regions) {
   std::vector<Buffer> result;
   for (const BufferRegion& region : regions) {
-    const bool is_known = std::any_of(result.begin(), result.end(), [&](const Buffer& buffer) {
-      return buffer.same_as(region.buffer);
-    });
+    const bool is_known = std::ranges::any_of(
+        result, [&](const Buffer& buffer) { return buffer.same_as(region.buffer); });
     if (!is_known) result.push_back(region.buffer);
   }
   return result;
 }
 
 bool mentions(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
-  return std::any_of(regions.begin(), regions.end(),
-                     [&](const BufferRegion& region) { return region.buffer.same_as(buffer); });
+  return std::ranges::any_of(
+      regions, [&](const BufferRegion& region) { return region.buffer.same_as(buffer); });
 }
 
 bool is_unconditional_below(const Program& program, int n, int top) {
@@ -153,9 +152,7 @@ std::vector<Stmt> parts_of(const Stmt& s) {
 
 Stmt replace_inside(const Stmt& root, const Stmt& old, const Stmt& with) {
   if (root.same_as(old)) return with;
-  return map_children(
-      root, [](const Expr& e) { return e; },
-      [&](const Stmt& child) { return replace_inside(child, old, with); });
+  return map_statements(root, [&](const Stmt& child) { return replace_inside(child, old, with); });
 }
 
 Expr both(const Expr& condition, const Expr& other) {

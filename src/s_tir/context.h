@@ -77,6 +77,16 @@ tir::Stmt without(const Program& program, int block);
 /// Returns `condition && other`, without conditions that are always true.
 tir::Expr both(const tir::Expr& condition, const tir::Expr& other);
 
+/// Returns the statement with `f` applied to each direct substatement.
+inline tir::Stmt map_statements(const tir::Stmt& s, tir::StmtMap f) {
+  return tir::map_children(
+      s, [](const tir::Expr& e) { return e; }, f);
+}
+/// Returns the parent with another direct substatement in the place of `old`.
+inline tir::Stmt with_child(const tir::Stmt& parent, const tir::Stmt& old, const tir::Stmt& child) {
+  return map_statements(parent, [&](const tir::Stmt& s) { return s.same_as(old) ? child : s; });
+}
+
 inline std::string in_backticks(const std::string& name) { return "`" + name + "`"; }
 
 }  // namespace tenon::s_tir

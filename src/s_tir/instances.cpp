@@ -55,8 +55,7 @@ class Inverter {
 };
 
 bool uses_any(const Expr& e, const std::vector<LoopDomain>& loops) {
-  return std::any_of(loops.begin(), loops.end(),
-                     [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
+  return std::ranges::any_of(loops, [&](const LoopDomain& loop) { return uses_var(e, loop.var); });
 }
 
 /// Determines the instances of one block, as far as possible.
@@ -158,8 +157,9 @@ class Finder {
       // exclude instances.
       if (uses_var(part, [&](const Expr& var) {
             return of_iters_.contains(&var.node()) ||
-                   std::any_of(realize_.values.begin(), realize_.values.end(),
-                               [&](const Expr& value) { return uses_var(value, Var::of(var)); });
+                   std::ranges::any_of(realize_.values, [&](const Expr& value) {
+                     return uses_var(value, Var::of(var));
+                   });
           }))
         return false;
       free = both(free, part);
@@ -221,7 +221,7 @@ bool contains_instances(const InstanceSet& outer, const InstanceSet& inner, cons
   Expr all = make_true();
   for (const Expr& part : inner) all = both(all, arith::simplify(part, facts));
   const auto holds = facts.assume(all);
-  return std::all_of(outer.begin(), outer.end(), [&](const Expr& part) {
+  return std::ranges::all_of(outer, [&](const Expr& part) {
     const Expr own = arith::simplify(part, facts);
     for (const Expr& known : conjuncts(all))
       if (structural_equal(known, own)) return true;

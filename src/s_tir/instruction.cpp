@@ -129,8 +129,8 @@ constexpr bool is_in_order() {
 static_assert(is_in_order());
 
 const InstructionInfo* find_row(std::string_view name, std::string_view InstructionInfo::*member) {
-  const auto row = std::find_if(kRows.begin(), kRows.end(),
-                                [&](const InstructionInfo& info) { return info.*member == name; });
+  const auto row = std::ranges::find_if(
+      kRows, [&](const InstructionInfo& info) { return info.*member == name; });
   return row == kRows.end() ? nullptr : &*row;
 }
 

@@ -102,7 +102,7 @@ class Detector {
         bounds.push_back(bound);
       }
     }
-    std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) {
+    std::ranges::stable_sort(bounds, [](const Bound& a, const Bound& b) {
       return node_count(a.number) < node_count(b.number);
     });
     return bounds;
@@ -129,9 +129,9 @@ class Detector {
       for (const Group& b : groups_) {
         if (!a.is_constrained || !b.is_constrained || a.digits.size() > b.digits.size()) continue;
         const auto is_common = [&](const Digit& digit) {
-          return std::find(b.digits.begin(), b.digits.end(), digit) != b.digits.end();
+          return std::ranges::find(b.digits, digit) != b.digits.end();
         };
-        const auto count = std::count_if(a.digits.begin(), a.digits.end(), is_common);
+        const auto count = std::ranges::count_if(a.digits, is_common);
         if (count != 0 && count != static_cast<std::ptrdiff_t>(a.digits.size())) return false;
       }
     return true;
@@ -172,7 +172,7 @@ class Detector {
     if (!a || !b) return std::nullopt;
     const int sign = e.op == BinaryOp::Sub ? -1 : 1;
     for (const Digit& digit : b->digits) {
-      const auto same = std::find_if(a->digits.begin(), a->digits.end(), [&](const Digit& other) {
+      const auto same = std::ranges::find_if(a->digits, [&](const Digit& other) {
         return other.mark == digit.mark && other.lower == digit.lower &&
                other.extent == digit.extent;
       });
@@ -275,7 +275,7 @@ class Detector {
   static bool take_group(const Group& group, std::int64_t scale, std::vector<Digit>& left,
                          std::vector<Digit>& flat) {
     for (auto digit = group.digits.rbegin(); digit != group.digits.rend(); ++digit) {
-      const auto found = std::find_if(left.begin(), left.end(), [&](const Digit& other) {
+      const auto found = std::ranges::find_if(left, [&](const Digit& other) {
         return same_place(other, *digit) && other.scale == digit->scale * scale;
       });
       if (found == left.end()) return false;
@@ -308,8 +308,8 @@ class Detector {
     std::vector<Digit> left = sum.digits;
     if (form_ == DigitForm::Reduced) join_neighbours(left);
     if (left.empty()) return std::nullopt;
-    const auto least = std::min_element(
-        left.begin(), left.end(), [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
+    const auto least = std::ranges::min_element(
+        left, [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
     const std::int64_t unit = least->scale;
     if (unit <= 0) return std::nullopt;
     std::int64_t expected = unit;
@@ -318,8 +318,8 @@ class Detector {
     while (!left.empty()) {
       if (expected == kUnknownExtent) return std::nullopt;
       if (flat.empty() == false)
-        next = std::find_if(left.begin(), left.end(),
-                            [&](const Digit& digit) { return digit.scale == expected; });
+        next =
+            std::ranges::find_if(left, [&](const Digit& digit) { return digit.scale == expected; });
       if (next == left.end()) return std::nullopt;
       std::int64_t extent = 0;
       if (const Group* group = bounded_from(*next)) {
@@ -338,8 +338,8 @@ class Detector {
       expected = extent == kUnknownExtent ? kUnknownExtent : *next_weight;
     }
     for (Digit& digit : flat) digit.scale /= unit;
-    std::reverse(flat.begin(), flat.end());
-    std::reverse(grouped.begin(), grouped.end());
+    std::ranges::reverse(flat);
+    std::ranges::reverse(grouped);
     const int mark = number_of(std::move(flat), std::move(grouped),
                                expected == kUnknownExtent ? kUnknownExtent : expected / unit);
     return DigitSum{{{mark, 1, map_.marks[mark].extent, unit}}, sum.base};
@@ -380,7 +380,7 @@ class Detector {
     for (const Group& group : groups_) {
       const auto is_used = [&](const Digit& digit) { return is_visited[digit.mark]; };
       if (group.is_constrained && !is_visited[group.mark] &&
-          std::any_of(group.digits.begin(), group.digits.end(), is_used))
+          std::ranges::any_of(group.digits, is_used))
         return false;
     }
     return true;
@@ -389,7 +389,7 @@ class Detector {
   static bool are_disjoint(std::vector<Digit> digits, std::int64_t extent) {
     if (extent == kUnknownExtent) return digits.size() == 1;
     if (extent == 0) return true;
-    std::stable_sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) {
+    std::ranges::stable_sort(digits, [](const Digit& a, const Digit& b) {
       return std::pair(a.lower, a.extent) < std::pair(b.lower, b.extent);
     });
     std::int64_t below = 1;
@@ -414,6 +414,73 @@ std::optional<IterMap> find_iter_map(std::span<const Expr> values,
                                      const std::vector<LoopDomain>& loops, const Expr& predicate,
                                      DigitForm form) {
   return Detector(loops, form).detect(values, predicate);
+}
+
+std::vector<Expr> conjuncts(const Expr& condition) {
+  std::vector<Expr> result, pending{condition};
+  while (!pending.empty()) {
+    const Expr e = pending.back();
+    pending.pop_back();
+    if (const Binary* both = as_binary(e, BinaryOp::And)) {
+      pending.push_back(both->b);
+      pending.push_back(both->a);
+    } else if (!is_true(e)) {
+      result.push_back(e);
+    }
+  }
+  return result;
+}
+
+std::vector<std::int64_t> told_apart(const IterMap& map) {
+  std::vector<std::int64_t> result(map.marks.size(), 1);
+  std::vector<bool> is_visited(map.marks.size(), false);
+  std::vector<const DigitSum*> pending;
+  for (const DigitSum& value : map.values) pending.push_back(&value);
+  while (!pending.empty()) {
+    const DigitSum& sum = *pending.back();
+    pending.pop_back();
+    for (const Digit& digit : sum.digits) {
+      std::int64_t& count = result[digit.mark];
+      count = digit.extent == kUnknownExtent ? kUnknownExtent : count * digit.extent;
+      if (is_visited[digit.mark]) continue;
+      is_visited[digit.mark] = true;
+      if (const auto* below = std::get_if<DigitSum>(&map.marks[digit.mark].source))
+        pending.push_back(below);
+    }
+  }
+  return result;
+}
+
+Expr to_expr(const IterMap& map, const Digit& digit) {
+  const Mark& mark = map.marks[digit.mark];
+  Expr source = 0;
+  if (const Var* var = std::get_if<Var>(&mark.source))
+    source = fold(BinaryOp::Sub, *var, cast(var->dtype(), mark.min));
+  else
+    source = to_expr(map, std::get<DigitSum>(mark.source));
+  const auto number = [&](std::int64_t value) { return make_int(source.dtype(), value); };
+  const bool is_whole = digit.lower == 1 && digit.extent == mark.extent;
+  if (!is_whole) {
+    if (digit.lower * digit.extent != mark.extent)
+      source = fold(BinaryOp::FloorMod, source, number(digit.lower * digit.extent));
+    source = fold(BinaryOp::FloorDiv, source, number(digit.lower));
+  }
+  return fold(BinaryOp::Mul, source, number(digit.scale));
+}
+
+Expr to_expr(const IterMap& map, const DigitSum& sum) {
+  if (sum.digits.size() == 1 && sum.digits.front().scale == -1) {
+    Digit digit = sum.digits.front();
+    digit.scale = 1;
+    return sum.base - to_expr(map, digit);
+  }
+  std::optional<Expr> result;
+  for (const Digit& digit : sum.digits) {
+    const Expr e = to_expr(map, digit);
+    result = result ? *result + e : e;
+  }
+  if (!result) return sum.base;
+  return is_zero(sum.base) ? *result : *result + sum.base;
 }
 
 }  // namespace tenon::s_tir

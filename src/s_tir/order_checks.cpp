@@ -17,15 +17,14 @@ using arith::Relation;
 namespace {
 
 bool reduces(const Block& block) {
-  return std::any_of(block.iters.begin(), block.iters.end(),
-                     [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
+  return std::ranges::any_of(block.iters,
+                             [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
 }
 
 /// Returns the statement with blocks replaced by their bodies, and with serial loops only.
 Stmt opened(const Stmt& s) {
   const std::function<Stmt(const Stmt&)> serial = [&](const Stmt& at) -> Stmt {
-    const Stmt result = map_children(
-        at, [](const Expr& e) { return e; }, serial);
+    const Stmt result = map_statements(at, serial);
     const For* loop = result.as<For>();
     if (!loop || loop->kind == ForKind::Serial) return result;
     return make_stmt(For{loop->var, loop->min, loop->extent, ForKind::Serial, loop->body});
@@ -69,10 +68,7 @@ Footprint only(const Footprint& all, arith::AccessKind kind) {
 
 /// Returns `parent` with `part` replaced by `with`. If `parent` is a sequence, returns only `with`.
 Stmt around(const Stmt& parent, const Stmt& part, const Stmt& with) {
-  if (parent.as<Seq>()) return with;
-  return map_children(
-      parent, [](const Expr& e) { return e; },
-      [&](const Stmt& child) { return child.same_as(part) ? with : child; });
+  return parent.as<Seq>() ? with : with_child(parent, part, with);
 }
 
 /// Returns `own` in place of the block, inside the loops and branches that enclose the block below
@@ -258,14 +254,13 @@ bool is_commutative_reduction(const Program& program, int n) {
   }
   const Footprints footprints(program, program.stmt(n));
   const std::vector<arith::Access> own = footprints.of(program.stmt(n)).accesses;
-  return std::none_of(operands.begin(), operands.end(), [&](const Expr& operand) {
+  return std::ranges::none_of(operands, [&](const Expr& operand) {
     const Footprint read = footprints.of(make_stmt(Evaluate{operand}));
-    return read.is_opaque || std::any_of(own.begin(), own.end(), [&](const arith::Access& write) {
+    return read.is_opaque || std::ranges::any_of(own, [&](const arith::Access& write) {
              return write.is_write() &&
-                    std::any_of(read.accesses.begin(), read.accesses.end(),
-                                [&](const arith::Access& access) {
-                                  return access.memory_key() == write.memory_key();
-                                });
+                    std::ranges::any_of(read.accesses, [&](const arith::Access& access) {
+                      return access.memory_key() == write.memory_key();
+                    });
            });
   });
 }
@@ -421,7 +416,7 @@ bool reads_own_values(const Program& program, const Buffer& buffer, int loop, in
       if (around <= loop && feeds_reduction(program, block, around)) return false;
   if (!mentions(reader.reads, buffer)) return true;
   const std::vector<int> writers = producers(program, block);
-  return std::any_of(writers.begin(), writers.end(), [&](int writer) {
+  return std::ranges::any_of(writers, [&](int writer) {
     return program.is_below(writer, loop) && mentions(program.block(writer).writes, buffer) &&
            covers_reads(program, writer, block, buffer);
   });
@@ -515,7 +510,7 @@ std::optional<std::string> reversed_by_reordering(const Program& program,
            is_commutative_reduction(program, n);
   };
   const auto place = [](const std::vector<int>& order, int loop) {
-    return std::find(order.begin(), order.end(), loop) - order.begin();
+    return std::ranges::find(order, loop) - order.begin();
   };
   // The order of two iterations is decided by the outermost loop in which they differ: `first` in
   // the order `before`, `second` in the order `after`.

@@ -122,7 +122,7 @@ class TextReader {
       loops->push_back(std::move(given));
       return;
     }
-    const auto position = std::find(is_given_.begin(), is_given_.end(), false);
+    const auto position = std::ranges::find(is_given_, false);
     if (position == is_given_.end())
       syntax_error(at, std::string(info.name) + " has no further argument");
     step.arguments[position - is_given_.begin()] = std::move(given);

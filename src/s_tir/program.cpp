@@ -81,7 +81,7 @@ std::optional<int> Program::scope(int n) const { return known(nodes_[n].scope); 
 std::vector<int> Program::loops_of(int n) const {
   std::vector<int> result;
   for (std::optional<int> at = outer(n); at && is_loop(*at); at = outer(*at)) result.push_back(*at);
-  std::reverse(result.begin(), result.end());
+  std::ranges::reverse(result);
   return result;
 }
 
@@ -103,10 +103,7 @@ int Program::common(int a, int b) const {
 PrimFunc Program::with(int n, const Stmt& replacement) const {
   Stmt current = replacement;
   for (int at = n; at != 0; at = nodes_[at].parent) {
-    const Stmt& old = stmt(at);
-    current = map_children(
-        stmt(nodes_[at].parent), [](const Expr& e) { return e; },
-        [&](const Stmt& child) { return child.same_as(old) ? current : child; });
+    current = with_child(stmt(nodes_[at].parent), stmt(at), current);
   }
   return with_body(std::move(current));
 }

@@ -115,9 +115,7 @@ std::optional<Stores> stores_of(const Stmt& body) {
 }
 
 bool is_same_element(const std::vector<Expr>& indices, const Buffer& buffer, const Store& store) {
-  return buffer.same_as(store.buffer) &&
-         std::equal(indices.begin(), indices.end(), store.indices.begin(), store.indices.end(),
-                    [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
+  return buffer.same_as(store.buffer) && structural_equal(indices, store.indices);
 }
 
 bool loads_any(const Expr& e, const std::vector<Store>& stores) {
@@ -157,8 +155,8 @@ class ReducerMatcher {
   bool binds(const Var& y, const Expr& e) {
     if (const auto known = values_.find(&y.node()); known != values_.end())
       return structural_equal(known->second, e);
-    const bool uses_x = std::any_of(reducer_.lhs.begin(), reducer_.lhs.end(),
-                                    [&](const Var& x) { return uses_var(e, x); });
+    const bool uses_x =
+        std::ranges::any_of(reducer_.lhs, [&](const Var& x) { return uses_var(e, x); });
     if (uses_x || e.dtype() != y.dtype()) return false;
     set(values_, y, e);
     return true;

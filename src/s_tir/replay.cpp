@@ -146,8 +146,109 @@ class Replayer {
       handles_.insert_or_assign(step_->outputs[n].number, RV(results[n]));
   }
 
-  void apply();
-  void sample();
+  void apply() {
+    using Kind = InstructionKind;
+    switch (step_->kind) {
+      case Kind::GetBlock:
+        return give(RV(schedule_.get_block(value<std::string>("name"),
+                                           value<std::string>("func_name"), where_)));
+      case Kind::GetLoops:
+        return give(schedule_.get_loops(block(), where_));
+      case Kind::GetChildBlocks:
+        return give(schedule_.get_child_blocks(block_or_loop(), where_));
+      case Kind::GetProducers:
+        return give(schedule_.get_producers(block(), where_));
+      case Kind::GetConsumers:
+        return give(schedule_.get_consumers(block(), where_));
+      case Kind::SamplePerfectTile:
+      case Kind::SampleCategorical:
+      case Kind::SampleComputeLocation:
+        return sample();
+      case Kind::Fuse:
+        return give(RV(schedule_.fuse(
+            loops("loops"), {.preserve_unit_iters = value<bool>("preserve_unit_iters")}, where_)));
+      case Kind::Split:
+        return give(schedule_.split(loop(), factors(),
+                                    {.preserve_unit_iters = value<bool>("preserve_unit_iters"),
+                                     .disable_predication = value<bool>("disable_predication")},
+                                    where_));
+      case Kind::Reorder:
+        return schedule_.reorder(loops("ordered_loops"), where_);
+      case Kind::AddUnitLoop:
+        return give(RV(schedule_.add_unit_loop(block_or_loop(), where_)));
+      case Kind::Parallel:
+        return schedule_.parallel(loop(), where_);
+      case Kind::Vectorize:
+        return schedule_.vectorize(loop(), where_);
+      case Kind::Unroll:
+        return schedule_.unroll(loop(), where_);
+      case Kind::Bind:
+        return schedule_.bind(loop(), value<std::string>("thread_axis"), where_);
+      case Kind::CacheRead:
+        return give(RV(schedule_.cache_read(block(), integer("read_buffer_index"),
+                                            value<std::string>("storage_scope"), where_)));
+      case Kind::CacheWrite:
+        return give(RV(schedule_.cache_write(block(), integer("write_buffer_index"),
+                                             value<std::string>("storage_scope"), where_)));
+      case Kind::Reindex:
+        return give(RV(schedule_.reindex(block(), integer("buffer_index"),
+                                         value<std::string>("buffer_index_type"), where_)));
+      case Kind::ComputeAt:
+        return schedule_.compute_at(block(), loop(), compute_at_options(), where_);
+      case Kind::ReverseComputeAt:
+        return schedule_.reverse_compute_at(block(), loop(), compute_at_options(), where_);
+      case Kind::ComputeInline:
+        return schedule_.compute_inline(block(), where_);
+      case Kind::ReverseComputeInline:
+        return schedule_.reverse_compute_inline(block(), where_);
+      case Kind::DecomposeReduction:
+        return give(RV(schedule_.decompose_reduction(block(), loop(), where_)));
+      case Kind::MergeReduction:
+        return schedule_.merge_reduction(block("init"), block("update"), where_);
+      case Kind::RFactor:
+        return give(RV(schedule_.rfactor(loop(), integer("factor_axis"), where_)));
+      case Kind::StorageAlign:
+        return schedule_.storage_align(block(), storage_align_options(), where_);
+      case Kind::SetScope:
+        return schedule_.set_scope(block(), integer("buffer_index"),
+                                   value<std::string>("storage_scope"), where_);
+      case Kind::Blockize:
+        return give(RV(schedule_.blockize(loop(), where_)));
+      case Kind::Tensorize:
+        return schedule_.tensorize(block_or_loop(), value<std::string>("tensor_intrin"), where_);
+      case Kind::TransformLayout:
+        return schedule_.transform_layout(block(), integer("buffer_index"),
+                                          value<std::string>("buffer_index_type"),
+                                          IndexMap::parse(value<std::string>("index_map")), where_);
+      case Kind::TransformBlockLayout:
+        return schedule_.transform_block_layout(
+            block(), IndexMap::parse(value<std::string>("index_map")), where_);
+      case Kind::Annotate:
+        return schedule_.annotate(block_or_loop(), value<std::string>("ann_key"), annotation(),
+                                  where_);
+      case Kind::Unannotate:
+        return schedule_.unannotate(block_or_loop(), value<std::string>("ann_key"), where_);
+      case Kind::EnterPostproc:
+        return schedule_.enter_postproc();
+    }
+  }
+
+  void sample() {
+    if (step_->kind == InstructionKind::SamplePerfectTile) {
+      PerfectTileOptions options{.n = integer("n"),
+                                 .max_innermost_factor = integer("max_innermost_factor")};
+      if (const TraceValue* own = decision())
+        options.decision = numbers<std::int64_t>(*own, "the decision");
+      give(schedule_.sample_perfect_tile(loop(), options, where_));
+    } else if (step_->kind == InstructionKind::SampleCategorical) {
+      const auto& arguments = step_->arguments;
+      give(RV(schedule_.sample_categorical(numbers<std::int64_t>(arguments[0], "`candidates`"),
+                                           numbers<double>(arguments[1], "`probs`"),
+                                           {.decision = decided()}, where_)));
+    } else {
+      give(RV(schedule_.sample_compute_location(block(), {.decision = decided()}, where_)));
+    }
+  }
 
   Schedule& schedule_;
   const ReplayOptions& options_;
@@ -156,110 +257,6 @@ class Replayer {
   const InstructionInfo* info_ = nullptr;
   std::map<int, RV> handles_;
 };
-
-void Replayer::sample() {
-  if (step_->kind == InstructionKind::SamplePerfectTile) {
-    PerfectTileOptions options{.n = integer("n"),
-                               .max_innermost_factor = integer("max_innermost_factor")};
-    if (const TraceValue* own = decision())
-      options.decision = numbers<std::int64_t>(*own, "the decision");
-    give(schedule_.sample_perfect_tile(loop(), options, where_));
-  } else if (step_->kind == InstructionKind::SampleCategorical) {
-    const auto& arguments = step_->arguments;
-    give(RV(schedule_.sample_categorical(numbers<std::int64_t>(arguments[0], "`candidates`"),
-                                         numbers<double>(arguments[1], "`probs`"),
-                                         {.decision = decided()}, where_)));
-  } else {
-    give(RV(schedule_.sample_compute_location(block(), {.decision = decided()}, where_)));
-  }
-}
-
-void Replayer::apply() {
-  using Kind = InstructionKind;
-  switch (step_->kind) {
-    case Kind::GetBlock:
-      return give(RV(schedule_.get_block(value<std::string>("name"),
-                                         value<std::string>("func_name"), where_)));
-    case Kind::GetLoops:
-      return give(schedule_.get_loops(block(), where_));
-    case Kind::GetChildBlocks:
-      return give(schedule_.get_child_blocks(block_or_loop(), where_));
-    case Kind::GetProducers:
-      return give(schedule_.get_producers(block(), where_));
-    case Kind::GetConsumers:
-      return give(schedule_.get_consumers(block(), where_));
-    case Kind::SamplePerfectTile:
-    case Kind::SampleCategorical:
-    case Kind::SampleComputeLocation:
-      return sample();
-    case Kind::Fuse:
-      return give(RV(schedule_.fuse(
-          loops("loops"), {.preserve_unit_iters = value<bool>("preserve_unit_iters")}, where_)));
-    case Kind::Split:
-      return give(schedule_.split(loop(), factors(),
-                                  {.preserve_unit_iters = value<bool>("preserve_unit_iters"),
-                                   .disable_predication = value<bool>("disable_predication")},
-                                  where_));
-    case Kind::Reorder:
-      return schedule_.reorder(loops("ordered_loops"), where_);
-    case Kind::AddUnitLoop:
-      return give(RV(schedule_.add_unit_loop(block_or_loop(), where_)));
-    case Kind::Parallel:
-      return schedule_.parallel(loop(), where_);
-    case Kind::Vectorize:
-      return schedule_.vectorize(loop(), where_);
-    case Kind::Unroll:
-      return schedule_.unroll(loop(), where_);
-    case Kind::Bind:
-      return schedule_.bind(loop(), value<std::string>("thread_axis"), where_);
-    case Kind::CacheRead:
-      return give(RV(schedule_.cache_read(block(), integer("read_buffer_index"),
-                                          value<std::string>("storage_scope"), where_)));
-    case Kind::CacheWrite:
-      return give(RV(schedule_.cache_write(block(), integer("write_buffer_index"),
-                                           value<std::string>("storage_scope"), where_)));
-    case Kind::Reindex:
-      return give(RV(schedule_.reindex(block(), integer("buffer_index"),
-                                       value<std::string>("buffer_index_type"), where_)));
-    case Kind::ComputeAt:
-      return schedule_.compute_at(block(), loop(), compute_at_options(), where_);
-    case Kind::ReverseComputeAt:
-      return schedule_.reverse_compute_at(block(), loop(), compute_at_options(), where_);
-    case Kind::ComputeInline:
-      return schedule_.compute_inline(block(), where_);
-    case Kind::ReverseComputeInline:
-      return schedule_.reverse_compute_inline(block(), where_);
-    case Kind::DecomposeReduction:
-      return give(RV(schedule_.decompose_reduction(block(), loop(), where_)));
-    case Kind::MergeReduction:
-      return schedule_.merge_reduction(block("init"), block("update"), where_);
-    case Kind::RFactor:
-      return give(RV(schedule_.rfactor(loop(), integer("factor_axis"), where_)));
-    case Kind::StorageAlign:
-      return schedule_.storage_align(block(), storage_align_options(), where_);
-    case Kind::SetScope:
-      return schedule_.set_scope(block(), integer("buffer_index"),
-                                 value<std::string>("storage_scope"), where_);
-    case Kind::Blockize:
-      return give(RV(schedule_.blockize(loop(), where_)));
-    case Kind::Tensorize:
-      return schedule_.tensorize(block_or_loop(), value<std::string>("tensor_intrin"), where_);
-    case Kind::TransformLayout:
-      return schedule_.transform_layout(block(), integer("buffer_index"),
-                                        value<std::string>("buffer_index_type"),
-                                        IndexMap::parse(value<std::string>("index_map")), where_);
-    case Kind::TransformBlockLayout:
-      return schedule_.transform_block_layout(
-          block(), IndexMap::parse(value<std::string>("index_map")), where_);
-    case Kind::Annotate:
-      return schedule_.annotate(block_or_loop(), value<std::string>("ann_key"), annotation(),
-                                where_);
-    case Kind::Unannotate:
-      return schedule_.unannotate(block_or_loop(), value<std::string>("ann_key"), where_);
-    case Kind::EnterPostproc:
-      return schedule_.enter_postproc();
-  }
-}
 
 }  // namespace
 

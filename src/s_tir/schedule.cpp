@@ -46,70 +46,45 @@ std::vector<LoopRV> Schedule::split(LoopRV loop, const Factors& factors,
       .with(options.preserve_unit_iters)
       .with(options.disable_predication);
   const Step::Place place = step.loop(loop);
-  const std::string function = place.function;
-  SplitLoop result = s_tir::split(place.program, place.n, numbers, options, where);
-  step.replace(function, std::move(result.func));
-  std::vector<LoopRV> loops;
-  for (const Var& var : result.loops) loops.push_back(step.give_loop(function, var));
-  step.record();
-  return loops;
+  return step.finish(place, s_tir::split(place.program, place.n, numbers, options, where));
 }
 
 LoopRV Schedule::fuse(const std::vector<LoopRV>& loops, const FuseOptions& options, Where where) {
   Step step(own(), InstructionKind::Fuse, "fuse", where);
-  step.with(loops).with(options.preserve_unit_iters);
-  std::string function;
-  const std::vector<int> places = step.loops(loops, function);
-  FusedLoop result = s_tir::fuse(step.program(function), places, options, where);
-  step.replace(function, std::move(result.func));
-  const LoopRV loop = step.give_loop(function, result.loop);
-  step.record();
-  return loop;
+  std::vector<int> fused;
+  const Step::Place place = step.with(loops).with(options.preserve_unit_iters).loops(loops, fused);
+  return step.finish(place, s_tir::fuse(place.program, fused, options, where));
 }
 
 void Schedule::reorder(const std::vector<LoopRV>& loops, Where where) {
   Step step(own(), InstructionKind::Reorder, "reorder", where);
-  step.with(loops);
-  std::string function;
-  const std::vector<int> places = step.loops(loops, function);
-  step.replace(function, s_tir::reorder(step.program(function), places, where));
-  step.record();
+  std::vector<int> order;
+  const Step::Place place = step.with(loops).loops(loops, order);
+  step.finish(place, s_tir::reorder(place.program, order, where));
 }
 
 LoopRV Schedule::add_unit_loop(BlockOrLoop target, Where where) {
   Step step(own(), InstructionKind::AddUnitLoop, "add_unit_loop", where);
-  step.with(target.rv());
-  const Step::Place place = step.block_or_loop(target.rv());
-  const std::string function = place.function;
-  FusedLoop result = s_tir::add_unit_loop(place.program, place.n, where);
-  step.replace(function, std::move(result.func));
-  const LoopRV loop = step.give_loop(function, result.loop);
-  step.record();
-  return loop;
+  const Step::Place place = step.with(target.rv()).block_or_loop(target.rv());
+  return step.finish(place, s_tir::add_unit_loop(place.program, place.n, where));
 }
 
 void Schedule::parallel(LoopRV loop, Where where) {
   Step step(own(), InstructionKind::Parallel, "parallel", where);
-  step.with(RV(loop));
-  const Step::Place place = step.loop(loop);
-  step.replace(place.function, s_tir::parallel(place.program, place.n, where));
-  step.record();
+  const Step::Place place = step.with(RV(loop)).loop(loop);
+  step.finish(place, s_tir::parallel(place.program, place.n, where));
 }
 
 void Schedule::vectorize(LoopRV loop, Where where) {
   Step step(own(), InstructionKind::Vectorize, "vectorize", where);
-  step.with(RV(loop));
-  const Step::Place place = step.loop(loop);
-  step.replace(place.function, s_tir::vectorize(place.program, place.n, where));
-  step.record();
+  const Step::Place place = step.with(RV(loop)).loop(loop);
+  step.finish(place, s_tir::vectorize(place.program, place.n, where));
 }
 
 void Schedule::unroll(LoopRV loop, Where where) {
   Step step(own(), InstructionKind::Unroll, "unroll", where);
-  step.with(RV(loop));
-  const Step::Place place = step.loop(loop);
-  step.replace(place.function, s_tir::unroll(place.program, place.n, where));
-  step.record();
+  const Step::Place place = step.with(RV(loop)).loop(loop);
+  step.finish(place, s_tir::unroll(place.program, place.n, where));
 }
 
 void Schedule::bind(LoopRV loop, const Name& thread_axis, Where where) {
@@ -117,8 +92,7 @@ void Schedule::bind(LoopRV loop, const Name& thread_axis, Where where) {
   step.with(RV(loop)).with(thread_axis);
   const ThreadTag thread = ThreadTag::parse(thread_axis, where);
   const Step::Place place = step.loop(loop);
-  step.replace(place.function, s_tir::bind(place.program, place.n, thread, where));
-  step.record();
+  step.finish(place, s_tir::bind(place.program, place.n, thread, where));
 }
 
 // ---- memory -------------------------------------------------------------------------------------
@@ -129,12 +103,8 @@ BlockRV Schedule::cache_read(BlockRV block, int read_buffer_index, const Name& s
   step.with(RV(block)).with(read_buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
   const Step::Place place = step.block(block);
-  const std::string function = place.function;
-  NewBlock result = s_tir::cache_read(place.program, place.n, read_buffer_index, scope, where);
-  step.replace(function, std::move(result.func), result.renamed);
-  const BlockRV copy = step.give_block(function, result.block);
-  step.record();
-  return copy;
+  return step.finish(place,
+                     s_tir::cache_read(place.program, place.n, read_buffer_index, scope, where));
 }
 
 BlockRV Schedule::cache_write(BlockRV block, int write_buffer_index, const Name& storage_scope,
@@ -143,12 +113,8 @@ BlockRV Schedule::cache_write(BlockRV block, int write_buffer_index, const Name&
   step.with(RV(block)).with(write_buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
   const Step::Place place = step.block(block);
-  const std::string function = place.function;
-  NewBlock result = s_tir::cache_write(place.program, place.n, write_buffer_index, scope, where);
-  step.replace(function, std::move(result.func), result.renamed);
-  const BlockRV copy = step.give_block(function, result.block);
-  step.record();
-  return copy;
+  return step.finish(place,
+                     s_tir::cache_write(place.program, place.n, write_buffer_index, scope, where));
 }
 
 namespace {
@@ -167,12 +133,7 @@ BlockRV Schedule::reindex(BlockRV block, int buffer_index, const Name& buffer_in
   step.with(RV(block)).with(buffer_index).with(buffer_index_type);
   const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
   const Step::Place place = step.block(block);
-  const std::string function = place.function;
-  NewBlock result = s_tir::reindex(place.program, place.n, buffer_index, type, where);
-  step.replace(function, std::move(result.func), result.renamed);
-  const BlockRV copy = step.give_block(function, result.block);
-  step.record();
-  return copy;
+  return step.finish(place, s_tir::reindex(place.program, place.n, buffer_index, type, where));
 }
 
 void Schedule::set_scope(BlockRV block, int buffer_index, const Name& storage_scope, Where where) {
@@ -180,9 +141,7 @@ void Schedule::set_scope(BlockRV block, int buffer_index, const Name& storage_sc
   step.with(RV(block)).with(buffer_index).with(storage_scope);
   const StorageScope scope = parse_storage_scope(storage_scope, where);
   const Step::Place place = step.block(block);
-  step.replace(place.function,
-               s_tir::set_scope(place.program, place.n, buffer_index, scope, where));
-  step.record();
+  step.finish(place, s_tir::set_scope(place.program, place.n, buffer_index, scope, where));
 }
 
 void Schedule::storage_align(BlockRV block, const StorageAlignOptions& options, Where where) {
@@ -193,10 +152,8 @@ void Schedule::storage_align(BlockRV block, const StorageAlignOptions& options, 
       .with(options.factor)
       .with(options.offset);
   const Step::Place place = step.block(block);
-  step.replace(place.function,
-               s_tir::storage_align(place.program, place.n, options.buffer_index, options.axis,
-                                    options.factor, options.offset, where));
-  step.record();
+  step.finish(place, s_tir::storage_align(place.program, place.n, options.buffer_index,
+                                          options.axis, options.factor, options.offset, where));
 }
 
 void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buffer_index_type,
@@ -205,91 +162,73 @@ void Schedule::transform_layout(BlockRV block, int buffer_index, const Name& buf
   step.with(RV(block)).with(buffer_index).with(buffer_index_type).with(index_map.text());
   const BufferIndexType type = parse_index_type(step.caller(), buffer_index_type);
   const Step::Place place = step.block(block);
-  step.replace(place.function, s_tir::transform_layout(place.program, place.n, buffer_index, type,
-                                                       index_map, where));
-  step.record();
+  step.finish(
+      place, s_tir::transform_layout(place.program, place.n, buffer_index, type, index_map, where));
 }
 
 void Schedule::transform_block_layout(BlockRV block, const IndexMap& index_map, Where where) {
   Step step(own(), InstructionKind::TransformBlockLayout, "transform_block_layout", where);
-  step.with(RV(block)).with(index_map.text());
-  const Step::Place place = step.block(block);
-  const std::string function = place.function;
-  Renamed result = s_tir::transform_block_layout(place.program, place.n, index_map, where);
-  step.replace(function, std::move(result.func), result.renamed);
-  step.record();
+  const Step::Place place = step.with(RV(block)).with(index_map.text()).block(block);
+  step.finish(place, s_tir::transform_block_layout(place.program, place.n, index_map, where));
 }
 
 // ---- compute locations  -------------------------------------------------------------------------
 
-void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
-                          Where where) {
-  Step step(own(), InstructionKind::ComputeAt, "compute_at", where);
+namespace {
+
+/// The step of compute_at (`moved`) or reverse_compute_at. A sampled location may be the block's
+/// current one, or inlining.
+template <class Moved, class Inlined>
+void compute_at_loop(Step step, BlockRV block, LoopRV loop, const ComputeAtOptions& options,
+                     Moved moved, Inlined inlined) {
   step.with(RV(block)).with(RV(loop)).with(options.preserve_unit_loops).with(options.index);
+  const SourceLocation where = step.caller().where;
   const Step::Place place = step.block(block);
   if (const auto* none = std::get_if<NoLoop>(&step.meaning(loop))) {
-    // A sampled location may be the block's current one, or inlining.
-    if (*none == NoLoop::Inline)
-      step.replace(place.function, s_tir::compute_inline(place.program, place.n, where));
-    step.record();
-    return;
+    if (*none == NoLoop::Inline) return step.finish(place, inlined(place.program, place.n, where));
+    return step.record();
   }
   const Step::Place target = step.loop(loop);
   if (target.function != place.function)
     refuse(step.caller(), "the block and the loop belong to different functions");
-  step.replace(place.function, s_tir::compute_at(place.program, place.n, target.n, options, where));
-  step.record();
+  step.finish(place, moved(place.program, place.n, target.n, options, where));
+}
+
+}  // namespace
+
+void Schedule::compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
+                          Where where) {
+  compute_at_loop({own(), InstructionKind::ComputeAt, "compute_at", where}, block, loop, options,
+                  s_tir::compute_at, s_tir::compute_inline);
 }
 
 void Schedule::reverse_compute_at(BlockRV block, LoopRV loop, const ComputeAtOptions& options,
                                   Where where) {
-  Step step(own(), InstructionKind::ReverseComputeAt, "reverse_compute_at", where);
-  step.with(RV(block)).with(RV(loop)).with(options.preserve_unit_loops).with(options.index);
-  const Step::Place place = step.block(block);
-  if (const auto* none = std::get_if<NoLoop>(&step.meaning(loop))) {
-    if (*none == NoLoop::Inline)
-      step.replace(place.function, s_tir::reverse_compute_inline(place.program, place.n, where));
-    step.record();
-    return;
-  }
-  const Step::Place target = step.loop(loop);
-  if (target.function != place.function)
-    refuse(step.caller(), "the block and the loop belong to different functions");
-  step.replace(place.function,
-               s_tir::reverse_compute_at(place.program, place.n, target.n, options, where));
-  step.record();
+  compute_at_loop({own(), InstructionKind::ReverseComputeAt, "reverse_compute_at", where}, block,
+                  loop, options, s_tir::reverse_compute_at, s_tir::reverse_compute_inline);
 }
 
 void Schedule::compute_inline(BlockRV block, Where where) {
   Step step(own(), InstructionKind::ComputeInline, "compute_inline", where);
-  step.with(RV(block));
-  const Step::Place place = step.block(block);
-  step.replace(place.function, s_tir::compute_inline(place.program, place.n, where));
-  step.record();
+  const Step::Place place = step.with(RV(block)).block(block);
+  step.finish(place, s_tir::compute_inline(place.program, place.n, where));
 }
 
 void Schedule::reverse_compute_inline(BlockRV block, Where where) {
   Step step(own(), InstructionKind::ReverseComputeInline, "reverse_compute_inline", where);
-  step.with(RV(block));
-  const Step::Place place = step.block(block);
-  step.replace(place.function, s_tir::reverse_compute_inline(place.program, place.n, where));
-  step.record();
+  const Step::Place place = step.with(RV(block)).block(block);
+  step.finish(place, s_tir::reverse_compute_inline(place.program, place.n, where));
 }
 
 // ---- reductions, blocks, annotations  -----------------------------------------------------------
 
 BlockRV Schedule::decompose_reduction(BlockRV block, LoopRV loop, Where where) {
   Step step(own(), InstructionKind::DecomposeReduction, "decompose_reduction", where);
-  step.with(RV(block)).with(RV(loop));
-  const Step::Place place = step.block(block), target = step.loop(loop);
+  const Step::Place place = step.with(RV(block)).with(RV(loop)).block(block),
+                    target = step.loop(loop);
   if (target.function != place.function)
     refuse(step.caller(), "the block and the loop belong to different functions");
-  const std::string function = place.function;
-  NewBlock result = s_tir::decompose_reduction(place.program, place.n, target.n, where);
-  step.replace(function, std::move(result.func), result.renamed);
-  const BlockRV init = step.give_block(function, result.block);
-  step.record();
-  return init;
+  return step.finish(place, s_tir::decompose_reduction(place.program, place.n, target.n, where));
 }
 
 void Schedule::merge_reduction(BlockRV init, BlockRV update, Where where) {
@@ -298,32 +237,19 @@ void Schedule::merge_reduction(BlockRV init, BlockRV update, Where where) {
   const Step::Place first = step.block(init), second = step.block(update);
   if (first.function != second.function)
     refuse(step.caller(), "the blocks belong to different functions");
-  step.replace(first.function, s_tir::merge_reduction(first.program, first.n, second.n, where));
-  step.record();
+  step.finish(first, s_tir::merge_reduction(first.program, first.n, second.n, where));
 }
 
 BlockRV Schedule::rfactor(LoopRV loop, int factor_axis, Where where) {
   Step step(own(), InstructionKind::RFactor, "rfactor", where);
-  step.with(RV(loop)).with(factor_axis);
-  const Step::Place place = step.loop(loop);
-  const std::string function = place.function;
-  NewBlock result = s_tir::rfactor(place.program, place.n, factor_axis, where);
-  step.replace(function, std::move(result.func), result.renamed);
-  const BlockRV partial = step.give_block(function, result.block);
-  step.record();
-  return partial;
+  const Step::Place place = step.with(RV(loop)).with(factor_axis).loop(loop);
+  return step.finish(place, s_tir::rfactor(place.program, place.n, factor_axis, where));
 }
 
 BlockRV Schedule::blockize(LoopRV loop, Where where) {
   Step step(own(), InstructionKind::Blockize, "blockize", where);
-  step.with(RV(loop)).with(true);
-  const Step::Place place = step.loop(loop);
-  const std::string function = place.function;
-  NewBlock result = s_tir::blockize(place.program, place.n, where);
-  step.replace(function, std::move(result.func), result.renamed);
-  const BlockRV block = step.give_block(function, result.block);
-  step.record();
-  return block;
+  const Step::Place place = step.with(RV(loop)).with(true).loop(loop);
+  return step.finish(place, s_tir::blockize(place.program, place.n, where));
 }
 
 void Schedule::tensorize(BlockOrLoop target, const Name& tensor_intrin, Where where) {
@@ -338,10 +264,7 @@ void Schedule::tensorize(BlockOrLoop target, const Name& tensor_intrin, Where wh
                               (known.empty() ? "; none is registered" : "; there are " + known));
   }
   const Step::Place place = step.block_or_loop(target.rv());
-  const std::string function = place.function;
-  Renamed result = s_tir::tensorize(place.program, place.n, *intrin, where);
-  step.replace(function, std::move(result.func), result.renamed);
-  step.record();
+  step.finish(place, s_tir::tensorize(place.program, place.n, *intrin, where));
 }
 
 void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationValue& value,
@@ -351,21 +274,13 @@ void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationVal
   Annotation noted{Expr(0)};
   match(
       value,
-      [&](std::int64_t number) {
+      [&](auto number) {
         written = {number};
         noted.value = Expr(number);
       },
       [&](const ExprRV& rv) {
         written = {RV(rv)};
         noted.value = Expr(step.number(rv));
-      },
-      [&](bool flag) {
-        written = {flag};
-        noted.value = Expr(flag);
-      },
-      [&](double number) {
-        written = {number};
-        noted.value = Expr(number);
       },
       [&](const std::string& text) {
         written = {text};
@@ -374,19 +289,15 @@ void Schedule::annotate(BlockOrLoop target, const Name& key, const AnnotationVal
   if (const Expr* e = std::get_if<Expr>(&noted.value))
     if (const auto number = constant_int(*e); number && !e->dtype().is_bool())
       noted.value = *number >= INT32_MIN && *number <= INT32_MAX ? make_int(Int(32), *number) : *e;
-  step.with(target.rv()).with(key).with(std::move(written));
-  const Step::Place place = step.block_or_loop(target.rv());
-  step.replace(place.function,
-               s_tir::annotate(place.program, place.n, key, std::move(noted), where));
-  step.record();
+  const Step::Place place =
+      step.with(target.rv()).with(key).with(std::move(written)).block_or_loop(target.rv());
+  step.finish(place, s_tir::annotate(place.program, place.n, key, std::move(noted), where));
 }
 
 void Schedule::unannotate(BlockOrLoop target, const Name& key, Where where) {
   Step step(own(), InstructionKind::Unannotate, "unannotate", where);
-  step.with(target.rv()).with(key);
-  const Step::Place place = step.block_or_loop(target.rv());
-  step.replace(place.function, s_tir::unannotate(place.program, place.n, key, where));
-  step.record();
+  const Step::Place place = step.with(target.rv()).with(key).block_or_loop(target.rv());
+  step.finish(place, s_tir::unannotate(place.program, place.n, key, where));
 }
 
 void Schedule::enter_postproc() {

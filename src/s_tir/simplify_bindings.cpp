@@ -21,24 +21,17 @@ Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around, bool prese
     return make_stmt(std::move(next));
   }
   if (const For* loop = s.as<For>()) around.push_back({loop->var, loop->min, loop->extent});
-  return map_children(
-      s, [](const Expr& e) { return e; },
-      [&](const Stmt& child) { return simplify_bindings(child, around, preserve_unit_iters); });
+  return map_statements(
+      s, [&](const Stmt& child) { return simplify_bindings(child, around, preserve_unit_iters); });
 }
 
 namespace {
-
-bool loads(const Expr& e) {
-  bool found = false;
-  walk(e, [&](const Load&) { found = true; });
-  return found;
-}
 
 /// Whether the statement accesses memory outside the blocks that it contains.
 bool accesses_directly(const Stmt& s) {
   bool is_leaf = true, loads_itself = false;
   for_each_child(
-      s, [&](const Expr& e) { loads_itself = loads_itself || loads(e); },
+      s, [&](const Expr& e) { loads_itself = loads_itself || contains<Load>(e); },
       [&](const Stmt&) { is_leaf = false; });
   return is_leaf || loads_itself;
 }
@@ -49,14 +42,12 @@ Stmt add_predicate(const Stmt& s, const Expr& condition) {
   if (const BlockRealize* realize = s.as<BlockRealize>()) {
     BlockRealize next = *realize;
     // A predicate may read elements that exist only where the condition holds.
-    next.predicate =
-        loads(next.predicate) ? both(condition, next.predicate) : both(next.predicate, condition);
+    next.predicate = contains<Load>(next.predicate) ? both(condition, next.predicate)
+                                                    : both(next.predicate, condition);
     return make_stmt(std::move(next));
   }
   if (accesses_directly(s)) return make_stmt(If{condition, s, std::nullopt});
-  return map_children(
-      s, [](const Expr& e) { return e; },
-      [&](const Stmt& child) { return add_predicate(child, condition); });
+  return map_statements(s, [&](const Stmt& child) { return add_predicate(child, condition); });
 }
 
 }  // namespace tenon::s_tir

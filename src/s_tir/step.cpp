@@ -62,17 +62,16 @@ Step::Place Step::block_or_loop(RV rv) const {
   return rv.kind == RV::Kind::Block ? block(BlockRV(rv.number)) : loop(LoopRV(rv.number));
 }
 
-std::vector<int> Step::loops(const std::vector<LoopRV>& rvs, std::string& function) const {
-  std::vector<int> result;
+Step::Place Step::loops(const std::vector<LoopRV>& rvs, std::vector<int>& found) const {
+  if (rvs.empty()) refuse(caller_, "no loops are given");
+  const Place first = loop(rvs.front());
   for (const LoopRV& rv : rvs) {
     const Place place = loop(rv);
-    if (!function.empty() && place.function != function)
+    if (place.function != first.function)
       refuse(caller_, "the loops belong to different functions");
-    function = place.function;
-    result.push_back(place.n);
+    found.push_back(place.n);
   }
-  if (function.empty()) refuse(caller_, "no loops are given");
-  return result;
+  return first;
 }
 
 std::int64_t Step::number(ExprRV rv) const {
@@ -96,6 +95,32 @@ void Step::replace(const std::string& function, PrimFunc func,
   }
   state_.mod.functions.at(function) = func;
   state_.programs[function] = std::make_shared<const Program>(std::move(func));
+}
+
+void Step::finish(const Place& place, PrimFunc func) { finish(place, Renamed{std::move(func)}); }
+
+void Step::finish(const Place& place, Renamed result) {
+  replace(place.function, std::move(result.func), result.renamed);
+  record();
+}
+
+BlockRV Step::finish(const Place& place, NewBlock result) {
+  replace(place.function, std::move(result.func), result.renamed);
+  const BlockRV block = give_block(place.function, result.block);
+  record();
+  return block;
+}
+
+LoopRV Step::finish(const Place& place, FusedLoop result) {
+  return finish(place, SplitLoop{std::move(result.func), {result.loop}}).front();
+}
+
+std::vector<LoopRV> Step::finish(const Place& place, SplitLoop result) {
+  replace(place.function, std::move(result.func));
+  std::vector<LoopRV> loops;
+  for (const Var& var : result.loops) loops.push_back(give_loop(place.function, var));
+  record();
+  return loops;
 }
 
 RV Step::give(RV::Kind kind, Meaning own) {

@@ -6,6 +6,7 @@
 
 #include "s_tir/context.h"
 #include "s_tir/schedule_state.h"
+#include "tenon/s_tir/primitives.h"
 
 namespace tenon::s_tir {
 
@@ -39,18 +40,21 @@ class Step {
   Place block(BlockRV rv) const;
   Place loop(LoopRV rv) const;
   Place block_or_loop(RV rv) const;
-  /// Returns the loops and stores the name of their function. Throws unless they are in one
-  /// function.
-  std::vector<int> loops(const std::vector<LoopRV>& rvs, std::string& function) const;
+  /// Returns the place of the first loop and stores all loops in `found`. Throws unless they are in
+  /// one function.
+  Place loops(const std::vector<LoopRV>& rvs, std::vector<int>& found) const;
   std::int64_t number(ExprRV rv) const;
   Rng& dice() { return state_.dice; }
 
   // ---- results ----
 
-  /// Replaces a function by its new version. `renamed`: blocks whose handles then refer to another
-  /// block.
-  void replace(const std::string& function, tir::PrimFunc func,
-               const std::vector<std::pair<BlockKey, BlockKey>>& renamed = {});
+  // Each replaces the function of `place` by the result of a primitive, records the step, and
+  // returns the new handle.
+  void finish(const Place& place, tir::PrimFunc func);
+  void finish(const Place& place, Renamed result);
+  BlockRV finish(const Place& place, NewBlock result);
+  LoopRV finish(const Place& place, FusedLoop result);
+  std::vector<LoopRV> finish(const Place& place, SplitLoop result);
   RV give(RV::Kind kind, Meaning own);
   BlockRV give_block(const std::string& function, const BlockKey& key);
   LoopRV give_loop(const std::string& function, const tir::Var& var);
@@ -59,6 +63,10 @@ class Step {
   void record();
 
  private:
+  /// `renamed`: blocks whose handles then refer to another block.
+  void replace(const std::string& function, tir::PrimFunc func,
+               const std::vector<std::pair<BlockKey, BlockKey>>& renamed = {});
+
   Schedule::State& state_;
   Caller caller_;
   Instruction instruction_;

@@ -158,20 +158,19 @@ std::string Trace::text(TraceStyle style) const {
 Trace Trace::simplified(bool remove_postproc) const {
   auto end = steps.end();
   if (remove_postproc)
-    end = std::find_if(steps.begin(), steps.end(), [](const Instruction& step) {
-      return step.kind == InstructionKind::EnterPostproc;
-    });
+    end = std::ranges::find_if(
+        steps, [](const Instruction& step) { return step.kind == InstructionKind::EnterPostproc; });
   std::set<int> used;
   Trace result;
   for (auto step = std::make_reverse_iterator(end); step != steps.rend(); ++step) {
-    const bool is_used = std::any_of(step->outputs.begin(), step->outputs.end(),
-                                     [&](const RV& rv) { return used.contains(rv.number); });
+    const bool is_used =
+        std::ranges::any_of(step->outputs, [&](const RV& rv) { return used.contains(rv.number); });
     if (info_of(step->kind).is_pure && !is_used) continue;
     for (const TraceValue& argument : step->arguments)
       for_each_use(argument, [&](const RV& rv) { used.insert(rv.number); });
     result.steps.push_back(*step);
   }
-  std::reverse(result.steps.begin(), result.steps.end());
+  std::ranges::reverse(result.steps);
   return result;
 }
 

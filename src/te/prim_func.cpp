@@ -298,8 +298,8 @@ namespace {
 
 void add_computed(std::vector<Operation>& ops, const Tensor& tensor) {
   const Operation op = tensor.op();
-  const bool is_known = std::any_of(ops.begin(), ops.end(),
-                                    [&](const Operation& known) { return known.same_as(op); });
+  const bool is_known =
+      std::ranges::any_of(ops, [&](const Operation& known) { return known.same_as(op); });
   if (!op.as<Placeholder>() && !is_known) ops.push_back(op);
 }
 
@@ -390,8 +390,7 @@ class Application {
   }
 
   bool is_param(const Buffer& buffer) const {
-    return std::any_of(params_.begin(), params_.end(),
-                       [&](const Buffer& b) { return b.same_as(buffer); });
+    return std::ranges::any_of(params_, [&](const Buffer& b) { return b.same_as(buffer); });
   }
 
   // ---- properties of the function ----

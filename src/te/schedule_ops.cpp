@@ -311,8 +311,8 @@ bool is_scheduled(const FrozenStage& stage) {
 /// A dimension that is a single variable may be 1 at run time and is then read with any index. It
 /// gets a stride variable, which may be 0.
 bool may_broadcast(const Tensor& tensor) {
-  return std::any_of(tensor.shape().begin(), tensor.shape().end(),
-                     [](const Expr& extent) { return extent.as<VarNode>() != nullptr; });
+  return std::ranges::any_of(tensor.shape(),
+                             [](const Expr& extent) { return extent.as<VarNode>() != nullptr; });
 }
 
 Buffer make_argument_buffer(const Tensor& tensor, bool compact) {
@@ -450,8 +450,8 @@ class FunctionMaker {
   }
 
   bool is_parameter(const Buffer& buffer) const {
-    return std::any_of(func_.buffers.begin(), func_.buffers.end(),
-                       [&](const BufferParam& param) { return param.declared.same_as(buffer); });
+    return std::ranges::any_of(
+        func_.buffers, [&](const BufferParam& param) { return param.declared.same_as(buffer); });
   }
 
   void add_array(const Buffer& buffer) {
@@ -463,8 +463,8 @@ class FunctionMaker {
   }
 
   void add_scalar(const Var& var) {
-    const bool is_given = std::any_of(func_.params.begin(), func_.params.end(),
-                                      [&](const Var& param) { return param.same_as(var); });
+    const bool is_given =
+        std::ranges::any_of(func_.params, [&](const Var& param) { return param.same_as(var); });
     if (is_given) throw ScheduleError("argument `" + var.name() + "` is given twice", where_);
     func_.params.push_back(var);
   }

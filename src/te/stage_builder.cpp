@@ -204,7 +204,7 @@ StageBuilder::StageBuilder(Program& program, Unread unread)
 std::vector<StageId> StageBuilder::stages_of(const std::vector<Tensor>& tensors) const {
   std::vector<StageId> stages;
   for (const Tensor& tensor : tensors) stages.push_back(*program_.graph.find(tensor.op()));
-  std::sort(stages.begin(), stages.end());
+  std::ranges::sort(stages);
   stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
   return stages;
 }

@@ -111,11 +111,9 @@ void for_each_operand(const Expr& e, const Always& always, const Under& under) {
 std::optional<std::string> stored_in(const Stmt& s) {
   if (const Store* n = s.as<Store>()) return n->buffer->stage_name();
   std::optional<std::string> name;
-  for_each_child(
-      s, [](const Expr&) {},
-      [&](const Stmt& child) {
-        if (!name) name = stored_in(child);
-      });
+  for_each_statement(s, [&](const Stmt& child) {
+    if (!name) name = stored_in(child);
+  });
   return name;
 }
 
@@ -178,8 +176,7 @@ class AccessWalk {
       expr(n->condition);
       return branches(*n, s);
     }
-    for_each_child(
-        s, [&](const Expr& e) { expr(e); }, [](const Stmt&) {});
+    for_each_expression(s, [&](const Expr& e) { expr(e); });
     if (const For* n = s.as<For>()) return loop(*n, s);
     const std::size_t guards = guards_.size(), guarded = guarded_.size(), loops = loops_.size();
     Scopes scopes;
@@ -620,8 +617,8 @@ Stmt check_of(const AccessProof& proof, const std::string& what) {
 }  // namespace
 
 PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body =
+  return with_body(
+      func,
       AccessWalk(
           func,
           [&](const AccessProof& proof, const std::vector<Stmt>& around) -> std::optional<Stmt> {
@@ -633,8 +630,7 @@ PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
                                               (access.is_write() ? ": writes `" : ": reads `") +
                                               access.buffer->name + "`"));
           })
-          .run();
-  return result;
+          .run());
 }
 
 // ---- checks of flat memory ----------------------------------------------------------------------
@@ -680,9 +676,7 @@ class Instrumenter {
     for (const Expr& index : n.indices) collect(index, conditions);
     if (auto own = in_bounds(n.buffer, n.indices)) conditions.push_back(std::move(*own));
     if (conditions.empty()) return s;
-    Expr all = conditions.front();
-    for (std::size_t k = 1; k < conditions.size(); ++k)
-      all = make_binary(BinaryOp::And, all, conditions[k]);
+    const Expr all = conjunction(conditions);
     return make_stmt(If{all, s, make_stmt(Assert{all, kMessage, make_evaluate(1)})});
   }
 
@@ -768,9 +762,7 @@ class Instrumenter {
 }  // namespace
 
 PrimFunc instrument_bounds(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = Instrumenter(func).stmt(func.body);
-  return result;
+  return with_body(func, Instrumenter(func).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

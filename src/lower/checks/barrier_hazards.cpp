@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/gpu/shared_uses.h"
+#include "lower/rewriting.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/print.h"
 
@@ -99,8 +100,7 @@ class Follower {
         return constant_int(wait->args[0]) == 0 ? in.after_copies() : in;
     if (const For* n = s.as<For>()) return through_loop(s, *n, std::move(in), loops, is_together);
     UseSet own;
-    for_each_child(
-        s, [&](const Expr& e) { own.merge(uses_.of(e)); }, [](const Stmt&) {});
+    for_each_expression(s, [&](const Expr& e) { own.merge(uses_.of(e)); });
     if (const Store* n = s.as<Store>()) own.merge(uses_.of(*n));
     check_conflict(s, in, own);
     const Evaluate* call = s.as<Evaluate>();
@@ -125,9 +125,8 @@ class Follower {
       return_to(s, again);
       return head;
     }
-    for_each_child(
-        s, [](const Expr&) {},
-        [&](const Stmt& child) { in = through(child, std::move(in), loops, is_together); });
+    for_each_statement(
+        s, [&](const Stmt& child) { in = through(child, std::move(in), loops, is_together); });
     return in;
   }
 
@@ -191,8 +190,7 @@ void follow_kernels(const Stmt& s, int loops, std::vector<Violation>& violations
     return;
   }
   if (s.as<For>()) ++loops;
-  for_each_child(
-      s, [](const Expr&) {}, [&](const Stmt& child) { follow_kernels(child, loops, violations); });
+  for_each_statement(s, [&](const Stmt& child) { follow_kernels(child, loops, violations); });
 }
 
 }  // namespace

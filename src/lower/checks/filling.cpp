@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/loops/accumulation.h"
+#include "lower/rewriting.h"
 #include "tenon/arith/index_terms.h"
 #include "tenon/tir/ops.h"
 
@@ -33,8 +34,7 @@ class Filling {
     if (missing_ == 0) return true;
     if (++steps_ > kMaxSteps) return false;
     if (const Seq* seq = s.as<Seq>())
-      return std::all_of(seq->stmts.begin(), seq->stmts.end(),
-                         [&](const Stmt& part) { return follow(part); });
+      return std::ranges::all_of(seq->stmts, [&](const Stmt& part) { return follow(part); });
     if (const Let* let = s.as<Let>()) {
       if (!loads_stored(let->value)) return false;
       set(values_, let->var, substitute_folding(let->value, values_));
@@ -68,13 +68,11 @@ class Filling {
   }
 
   bool loads_stored(const Expr& e) {
-    bool fine = true;
-    walk(e, [&](const Load& load) {
-      if (!load.buffer->data.same_as(data_)) return;
-      fine = fine && for_each_element(load.indices,
-                                      [&](std::size_t element) { return is_stored_[element]; });
+    return !any_node(e, [&](const Load& load) {
+      return load.buffer->data.same_as(data_) &&
+             !for_each_element(load.indices,
+                               [&](std::size_t element) { return is_stored_[element]; });
     });
-    return fine;
   }
 
   template <class F>
@@ -117,11 +115,10 @@ class Filling {
 }  // namespace
 
 bool mentions_memory(const Stmt& s, const Var& data) {
-  bool found = uses_var(s, data);
-  walk(
-      s, [&](const Store& store) { found = found || store.buffer->data.same_as(data); },
-      [&](const Load& load) { found = found || load.buffer->data.same_as(data); });
-  return found;
+  return uses_var(s, data) ||
+         any_node(
+             s, [&](const Store& store) { return store.buffer->data.same_as(data); },
+             [&](const Load& load) { return load.buffer->data.same_as(data); });
 }
 
 bool mentions_memory(const Expr& e, const Var& data) { return uses_var(e, data) || reads(e, data); }

@@ -75,8 +75,7 @@ class LoopProver {
     if (const If* n = s.as<If>()) {
       branches(*n);
     } else {
-      for_each_child(
-          s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
+      for_each_statement(s, [&](const Stmt& child) { stmt(child); });
     }
     if (s.as<Allocate>()) allocated_.pop_back();
     must_prove_ = outer_must_prove;
@@ -518,10 +517,9 @@ class BlockRaces {
                           n.args, [&](const Expr& arg) { return updated_.contains(&arg.node()); });
           });
     };
-    for_each_child(s, has_own_reads, [](const Stmt&) {});
+    for_each_expression(s, has_own_reads);
     if (const Let* n = s.as<Let>()) axes_of_lets_[&n->var.node()] = named_axes(n->value);
-    for_each_child(
-        s, [](const Expr&) {}, [&](const Stmt& child) { result &= reads_own_sums_only(child); });
+    for_each_statement(s, [&](const Stmt& child) { result &= reads_own_sums_only(child); });
     return result;
   }
 
@@ -539,8 +537,7 @@ class BlockRaces {
         if (is_guarded && is_same) by_some.insert(memory);
       }
       if (const If* n = s.as<If>()) is_guarded |= named_axes(n->condition) != 0;
-      for_each_child(
-          s, [](const Expr&) {}, [&](const Stmt& child) { visit(child, is_guarded); });
+      for_each_statement(s, [&](const Stmt& child) { visit(child, is_guarded); });
     };
     visit(body, false);
     std::erase_if(by_some, [&](const ExprNode* memory) { return !several.contains(memory); });
@@ -561,26 +558,25 @@ class BlockRaces {
   }
 
   bool is_relevant(const Stmt& leaf) const {
-    const Store* store = leaf.as<Store>();
-    bool found = !store || updated_.contains(&store->buffer->data.node());
-    walk(
-        leaf, [&](const Load& n) { found |= updated_.contains(&n.buffer->data.node()); },
-        [&](const Call& n) { found |= n.is(Intrin::tvm_access_ptr) || n.is(Intrin::address_of); });
-    return found;
+    return !leaf.as<Store>() ||
+           any_node(
+               leaf, [&](const Store& n) { return updated_.contains(&n.buffer->data.node()); },
+               [&](const Load& n) { return updated_.contains(&n.buffer->data.node()); },
+               [](const Call& n) {
+                 return n.is(Intrin::tvm_access_ptr) || n.is(Intrin::address_of);
+               });
   }
 
   void note_own_axes(const Stmt& s, const std::vector<ThreadDependence>& dependences) {
     const std::size_t outer = around_.size();
-    for_each_child(
-        s, [&](const Expr& e) { around_.push_back(e); }, [](const Stmt&) {});
+    for_each_expression(s, [&](const Expr& e) { around_.push_back(e); });
     if (is_leaf(s)) {
       AxisSet& own = own_axes_[&s.node()];
       for (std::size_t n = 0; n < blocks_.size(); ++n)
         if (std::ranges::any_of(around_, [&](const Expr& e) { return dependences[n].depends(e); }))
           own |= 1U << n;
     }
-    for_each_child(
-        s, [](const Expr&) {}, [&](const Stmt& child) { note_own_axes(child, dependences); });
+    for_each_statement(s, [&](const Stmt& child) { note_own_axes(child, dependences); });
     around_.resize(outer, Expr(0));
   }
 
@@ -784,9 +780,8 @@ class BlockRaces {
     };
     // The statement's own expressions are evaluated before its children.
     Footprint before;
-    for_each_child(
-        s, [&](const Expr& e) { append(before, uses_in(make_evaluate(e), all).first); },
-        [](const Stmt&) {});
+    for_each_expression(
+        s, [&](const Expr& e) { append(before, uses_in(make_evaluate(e), all).first); });
     auto found = conflict(before, all_writes, Relation::same_iteration());
     if (const For* n = s.as<For>(); n && !found) {
       const auto [reads, writes] = uses_in(n->body, all);
@@ -804,17 +799,14 @@ class BlockRaces {
       }
     }
     const If* branches = s.as<If>();
-    for_each_child(
-        s, [](const Expr&) {},
-        [&](const Stmt& child) {
-          if (found) return;
-          if (branches)
-            conditions_.push_back(child.same_as(branches->then_case)
-                                      ? branches->condition
-                                      : make_not(branches->condition));
-          found = write_after_read(child, all, facts);
-          if (branches) conditions_.pop_back();
-        });
+    for_each_statement(s, [&](const Stmt& child) {
+      if (found) return;
+      if (branches)
+        conditions_.push_back(child.same_as(branches->then_case) ? branches->condition
+                                                                 : make_not(branches->condition));
+      found = write_after_read(child, all, facts);
+      if (branches) conditions_.pop_back();
+    });
     return found;
   }
 

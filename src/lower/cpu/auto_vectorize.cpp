@@ -30,25 +30,327 @@
 #include "lower/passes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "lower/cpu/autotuned_loops.h"
-#include "lower/cpu/if_convert_accumulations.h"
-#include "lower/cpu/index_set_split.h"
 #include "lower/cpu/loop_body.h"
+#include "lower/hoisted_extents.h"
 #include "lower/loops/lanes.h"
 #include "lower/rewriting.h"
+#include "tenon/arith/facts.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/combination.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/fresh_copy.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
 using namespace tir;
 
 namespace {
+
+// ---- if-conversion ----
+
+// If-conversion of accumulations: a guarded accumulation becomes an unguarded one that adds a
+// selected term. Lanes whose condition fails add the identity element.
+//
+//   if (k % 3 != 0) B[i] = B[i] + A[k]   =>   B[i] = B[i] + if_then_else(k % 3 != 0, A[k], 0)
+//
+// An unguarded store would race with other threads that access the element while the condition
+// fails. The conversion therefore requires that the same task also stores the element
+// unconditionally.
+
+/// The elements that the current task has stored unconditionally, and the memory that only the task
+/// can access. A task is an iteration of the innermost parallel loop.
+class StoredByTask {
+ public:
+  /// A snapshot of the state. `leave` returns to it by dropping everything added since.
+  struct Mark {
+    std::size_t stores, memories, loops;
+  };
+  Mark mark() const { return {stores_.size(), memories_.size(), loops_.size()}; }
+  void leave(const Mark& mark) {
+    stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(mark.stores), stores_.end());
+    memories_.erase(memories_.begin() + static_cast<std::ptrdiff_t>(mark.memories),
+                    memories_.end());
+    loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(mark.loops), loops_.end());
+  }
+
+  /// Adds the elements that the statement stores unconditionally.
+  void add_stores_of(const Stmt& s) {
+    VarMap lets;
+    std::vector<RangedVar> loops;
+    add(s, lets, loops);
+  }
+
+  void add_memory(const Var& data) { memories_.push_back(data); }
+  /// Records that the walk is inside `loop`.
+  void enter(const For& loop) {
+    loops_.push_back({loop.var, Range::from_min_extent(loop.min, loop.extent)});
+  }
+
+  bool has(const Buffer& buffer, const Expr& index, const arith::Facts& facts) const {
+    const bool is_own =
+        std::ranges::any_of(memories_, [&](const Var& data) { return data.same_as(buffer->data); });
+    return is_own || std::ranges::any_of(stores_, [&](const Stored& stored) {
+             return stored.buffer->data.same_as(buffer->data) &&
+                    stored.buffer->dtype == buffer->dtype &&
+                    covers(stored, 0, stored.index, index, facts);
+           });
+  }
+
+ private:
+  struct Stored {
+    Buffer buffer;
+    Expr index;
+    /// The loops around the store.
+    std::vector<RangedVar> loops;
+  };
+
+  void add(const Stmt& s, VarMap& lets, std::vector<RangedVar>& loops) {
+    if (const Store* n = s.as<Store>()) {
+      if (n->indices.size() != 1 || !n->indices[0].dtype().is_scalar()) return;
+      const Expr index = substitute(n->indices[0], lets);
+      if (effect_of(index) == Effect::Pure) stores_.push_back({n->buffer, index, loops});
+      return;
+    }
+    if (const Let* n = s.as<Let>()) set(lets, n->var, substitute(n->value, lets));
+    if (const For* n = s.as<For>()) {
+      // Other tasks run the iterations of a parallel loop.
+      if (n->kind == ForKind::Parallel) return;
+      loops.push_back({n->var, Range::from_min_extent(n->min, n->extent)});
+      add(n->body, lets, loops);
+      return loops.pop_back();
+    }
+    const bool is_certain = s.as<Seq>() || s.as<Let>() || s.as<Allocate>() || s.as<Attr>();
+    if (is_certain) for_each_statement(s, [&](const Stmt& child) { add(child, lets, loops); });
+  }
+
+  /// Whether `index` is among the indices of `stored`. Loops of the current place substitute for
+  /// the store's own loops, starting at loop number `loop`.
+  bool covers(const Stored& stored, std::size_t loop, const Expr& first, const Expr& index,
+              const arith::Facts& facts) const {
+    if (loop == stored.loops.size()) return is_zero(arith::simplify(first - index, facts));
+    const RangedVar& of_store = stored.loops[loop];
+    if (!uses_var(first, of_store.var))
+      return arith::can_prove(of_store.range.extent >= 1, facts) &&
+             covers(stored, loop + 1, first, index, facts);
+    return std::ranges::any_of(loops_, [&](const RangedVar& around) {
+      const Range &inner = around.range, &outer = of_store.range;
+      const bool is_within = (structural_equal(inner.min, outer.min) &&
+                              structural_equal(inner.extent, outer.extent)) ||
+                             (arith::can_prove(around.var >= outer.min, facts) &&
+                              arith::can_prove(around.var < outer.min + outer.extent, facts));
+      if (!is_within) return false;
+      return covers(stored, loop + 1, substitute(first, {{&of_store.var.node(), around.var}}),
+                    index, facts);
+    });
+  }
+
+  std::vector<Stored> stores_;
+  std::vector<Var> memories_;
+  std::vector<RangedVar> loops_;
+};
+
+// ---- stored elements ----------------------------------------------------------------------------
+
+// ---- conversion ---------------------------------------------------------------------------------
+
+/// Returns the accumulations with selected terms; nullopt unless `s` consists of accumulations into
+/// elements that provably exist and belong to the task.
+std::optional<Stmt> chosen(const Stmt& s, const Expr& condition, const arith::Facts& facts,
+                           const StoredByTask& own) {
+  if (const Seq* n = s.as<Seq>()) {
+    std::vector<Stmt> parts;
+    for (const Stmt& part : n->stmts) {
+      std::optional<Stmt> one = chosen(part, condition, facts, own);
+      if (!one) return std::nullopt;
+      parts.push_back(std::move(*one));
+    }
+    return make_seq(std::move(parts));
+  }
+  const Store* n = s.as<Store>();
+  if (!n || n->indices.size() != 1 || !is_inside(n->buffer, n->indices[0], facts) ||
+      !own.has(n->buffer, n->indices[0], facts))
+    return std::nullopt;
+  const std::optional<AccumulationStep> step = read_accumulation(*n, {});
+  if (!step || reads(condition, n->buffer->data)) return std::nullopt;
+  const DataType type = step->term.dtype();
+  const Expr element = make_load(n->buffer, {n->indices[0]});
+  const auto chosen_or = [&](const Expr& value, const Expr& otherwise) {
+    return make_call(type, Intrin::if_then_else, {condition, value, otherwise});
+  };
+  // A float value with several terms is selected as a whole, so that its additions keep their
+  // order.
+  const Binary& sum = *n->value.as<Binary>();
+  const bool is_one_term = step->term.same_as(sum.a) || step->term.same_as(sum.b);
+  const Expr value = type.is_floating() && !is_one_term
+                         ? chosen_or(n->value, element)
+                         : make_binary(step->target.op, element,
+                                       chosen_or(step->term, identity_of(step->target.op, type)));
+  return make_store(n->buffer, value, {n->indices[0]});
+}
+
+/// Converts the guarded accumulations of a loop body. A condition is kept if it guards other
+/// statements as well, or if an element does not provably exist and belong to the task. `facts`
+/// hold around the body.
+Stmt with_chosen_terms(const Stmt& body, const arith::Facts& facts, const StoredByTask& own) {
+  return rewrite(body, [&](const If& n, const Stmt&) -> std::optional<Stmt> {
+    return n.else_case ? std::nullopt : chosen(n.then_case, n.condition, facts, own);
+  });
+}
+
+// ---- index-set splitting ----
+
+// Index-set splitting: a loop in which a condition changes once becomes two loops, in each of which
+// the condition is constant.
+//
+//   for (i, 0, 16) { B[i] = if_then_else(1 <= i && c, A[i - 1], 0) }
+// becomes
+//   for (i, 0, 1) { B[i] = 0 }
+//   for (i, 1, 16) { B[i] = if_then_else(c, A[i - 1], 0) }
+
+/// The iterations before the split point and those from it on. Either loop may be empty.
+struct PartedLoop {
+  For before, after;
+};
+
+constexpr std::size_t kMaxNodesOfPartedLoop = 400;
+
+struct Boundary {
+  Expr comparison;
+  /// The first iteration in which the comparison has the opposite value.
+  Expr point;
+  bool holds_before;
+};
+
+class BoundaryFinder {
+ public:
+  BoundaryFinder(const For& loop, const arith::Facts& facts) : var_(loop.var), facts_(facts) {}
+
+  std::optional<Boundary> find(const Stmt& s) {
+    stmt(s);
+    return std::move(found_);
+  }
+
+ private:
+  void stmt(const Stmt& s) {
+    if (found_) return;
+    if (const Let* n = s.as<Let>()) set(lets_, n->var, substitute(n->value, lets_));
+    if (const For* n = s.as<For>()) inner_.push_back(n->var);
+    if (const If* n = s.as<If>()) condition(n->condition);
+    for_each_child(
+        s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
+  }
+
+  void expr(const Expr& e) {
+    if (const Call* n = as_call(e, Intrin::if_then_else)) condition(n->args[0]);
+    if (!found_) for_each_child(e, [&](const Expr& child) { expr(child); });
+  }
+
+  void condition(const Expr& e) {
+    if (found_) return;
+    if (const Call* n = as_call(e, Intrin::likely)) return condition(n->args[0]);
+    if (const Not* n = e.as<Not>()) return condition(n->a);
+    const Binary* n = e.as<Binary>();
+    if (!n) return;
+    if (n->op == BinaryOp::And || n->op == BinaryOp::Or) {
+      condition(n->a);
+      return condition(n->b);
+    }
+    comparison(*n, e);
+  }
+
+  void comparison(const Binary& n, const Expr& e) {
+    if (!n.a.dtype().is_int() || n.a.dtype().is_vector()) return;
+    // Normalizes the comparison to 0 <= rest + step*var.
+    const Expr one = make_int(n.a.dtype(), 1);
+    std::optional<Expr> slack;
+    if (n.op == BinaryOp::Lt) slack = n.b - n.a - one;
+    if (n.op == BinaryOp::Le) slack = n.b - n.a;
+    if (n.op == BinaryOp::Gt) slack = n.a - n.b - one;
+    if (n.op == BinaryOp::Ge) slack = n.a - n.b;
+    if (!slack || n.a.dtype() != var_.dtype()) return;
+    slack = substitute(*slack, lets_);
+    // A wrapping sum may cross the limit several times.
+    if (arith::wraps(*slack, facts_)) return;
+    const std::optional<Expr> step = step_of(*slack, var_);
+    const std::optional<std::int64_t> by = step ? constant_int(*step) : std::nullopt;
+    if (by != 1 && by != -1) return;
+    const Expr zero = make_int(var_.dtype(), 0);
+    const Expr rest = arith::simplify(substitute(*slack, {{&var_.node(), zero}}));
+    if (!is_fixed(rest)) return;
+    // 0 <= rest - var holds up to and including rest; 0 <= rest + var holds from -rest on.
+    found_ = *by < 0 ? Boundary{e, arith::simplify(rest + one), true}
+                     : Boundary{e, arith::simplify(zero - rest), false};
+  }
+
+  bool is_fixed(const Expr& e) const {
+    return !contains<Load>(e) && !contains<Call>(e) && !uses_var(e, var_) &&
+           std::ranges::none_of(inner_, [&](const Var& var) { return uses_var(e, var); });
+  }
+
+  Var var_;
+  const arith::Facts& facts_;
+  std::vector<Var> inner_;
+  VarMap lets_;
+  std::optional<Boundary> found_;
+};
+
+/// Returns the body with the comparison replaced by the constant `holds`, and folded.
+Stmt given_comparison(const Stmt& body, const Expr& comparison, bool holds) {
+  return rewrite(
+      body,
+      [&](const Binary& n, const Expr& self) -> std::optional<Expr> {
+        if (structural_equal(self, comparison)) return holds ? make_true() : make_false();
+        if (n.op != BinaryOp::And && n.op != BinaryOp::Or) return std::nullopt;
+        const bool is_and = n.op == BinaryOp::And;
+        if (is_true(n.a)) return is_and ? n.b : n.a;
+        if (is_false(n.a)) return is_and ? n.a : n.b;
+        if (is_true(n.b)) return is_and ? n.a : n.b;
+        if (is_false(n.b)) return is_and ? n.b : n.a;
+        return std::nullopt;
+      },
+      [&](const Not& n, const Expr&) -> std::optional<Expr> {
+        if (is_true(n.a)) return make_false();
+        if (is_false(n.a)) return make_true();
+        return std::nullopt;
+      },
+      [&](const Call& n, const Expr&) -> std::optional<Expr> {
+        if (n.is(Intrin::likely) && is_constant(n.args[0])) return n.args[0];
+        if (!n.is(Intrin::if_then_else)) return std::nullopt;
+        if (is_true(n.args[0])) return n.args[1];
+        if (is_false(n.args[0])) return n.args[2];
+        return std::nullopt;
+      },
+      [&](const If& n, const Stmt&) -> std::optional<Stmt> {
+        if (is_true(n.condition)) return n.then_case;
+        if (is_false(n.condition)) return n.else_case ? *n.else_case : make_nop();
+        return std::nullopt;
+      });
+}
+
+/// Splits at the first comparison that guards a branch or a choice and changes its value at most
+/// once. Returns nullopt if no comparison does, or if the body exceeds a few hundred nodes. `facts`
+/// hold around the loop.
+std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts& facts) {
+  if (node_count(loop.body) > kMaxNodesOfPartedLoop) return std::nullopt;
+  const std::optional<Boundary> boundary = BoundaryFinder(loop, facts).find(loop.body);
+  if (!boundary) return std::nullopt;
+  const Expr end = loop.min + loop.extent;
+  const Expr point = arith::simplify(max(min(boundary->point, end), loop.min));
+  const Stmt before = given_comparison(loop.body, boundary->comparison, boundary->holds_before);
+  const Stmt after = given_comparison(loop.body, boundary->comparison, !boundary->holds_before);
+  const auto made = [&](const Expr& from, const Expr& to, const Stmt& body) {
+    const Stmt copy =
+        fresh_copy(make_stmt(For{loop.var, from, arith::simplify(to - from), loop.kind, body}));
+    return *copy.as<For>();
+  };
+  return PartedLoop{made(loop.min, point, before), made(point, end, after)};
+}
 
 /// The minimum width: shorter vectors gain less than their setup costs.
 constexpr int kMinLanes = 4;
@@ -119,9 +421,7 @@ class LoopVectorizer {
     walk(
         func.body, [&](const For& loop) { defined_.insert(&loop.var.node()); },
         [&](const Let& let) { defined_.insert(&let.var.node()); });
-    PrimFunc result = func;
-    result.body = stmt(func.body);
-    return result;
+    return with_body(func, stmt(func.body));
   }
 
  private:
@@ -172,10 +472,7 @@ class LoopVectorizer {
   }
 
   static bool has_vectors(const Expr& e) {
-    if (e.dtype().is_vector()) return true;
-    bool found = false;
-    for_each_child(e, [&](const Expr& child) { found = found || has_vectors(child); });
-    return found;
+    return e.dtype().is_vector() || any_child(e, has_vectors);
   }
 
   static bool reads_memory(const Expr& e) { return contains<Load>(e) || contains<Call>(e); }
@@ -227,9 +524,8 @@ class LoopVectorizer {
       if (!is_interleaved) return std::nullopt;
       std::vector<Stmt> parts;
       for (std::int64_t n = 0; n < channels; ++n) {
-        VarMap channel;
-        set(channel, inner.var, arith::simplify(inner.min + make_int(inner.var.dtype(), n)));
-        parts.push_back(fresh_copy(inner.body, std::move(channel)));
+        const Expr channel = arith::simplify(inner.min + make_int(inner.var.dtype(), n));
+        parts.push_back(fresh_copy(inner.body, {{&inner.var.node(), channel}}));
       }
       return make_seq(std::move(parts));
     });
@@ -248,8 +544,8 @@ class LoopVectorizer {
       if (!step || !step->as<VarNode>() || defined_.contains(&step->node()) ||
           inner.contains(&step->node()))
         return;
-      const bool is_known = std::any_of(strides.begin(), strides.end(),
-                                        [&](const Var& other) { return other.same_as(*step); });
+      const bool is_known =
+          std::ranges::any_of(strides, [&](const Var& other) { return other.same_as(*step); });
       if (!is_known) strides.push_back(Var::of(*step));
     };
     walk(
@@ -272,9 +568,7 @@ class LoopVectorizer {
         make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, substitute(loop.body, ones)}));
     const std::optional<Stmt> vectors = vectorized(*compact.as<For>(), parted);
     if (!vectors) return std::nullopt;
-    Expr is_compact = conditions[0];
-    for (std::size_t n = 1; n < conditions.size(); ++n) is_compact = is_compact && conditions[n];
-    return make_stmt(If{is_compact, *vectors, make_stmt(loop)});
+    return make_stmt(If{conjunction(conditions), *vectors, make_stmt(loop)});
   }
 
   /// Splits the loop where a condition changes; nullopt unless at least one part is vectorized.

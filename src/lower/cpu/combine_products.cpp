@@ -301,9 +301,8 @@ class Combiner {
 
     /// Whether `sums` reads the variable or the memory that it points to.
     bool uses(const Var& var) const {
-      bool reads = false;
-      walk(sums, [&](const Load& load) { reads = reads || load.buffer->data.same_as(var); });
-      return reads || uses_var(sums, var);
+      return uses_var(sums, var) ||
+             any_node(sums, [&](const Load& load) { return load.buffer->data.same_as(var); });
     }
   };
 
@@ -318,16 +317,12 @@ class Combiner {
       return false;
     if (!s.as<For>() && !s.as<Let>() && !s.as<Allocate>() && !s.as<Seq>() && !s.as<Attr>())
       return false;
-    bool is_written = false;
-    walk(
-        s, [&](const Store& store) { is_written = is_written || excess.uses(store.buffer->data); },
+    return !any_node(
+        s, [&](const Store& store) { return excess.uses(store.buffer->data); },
         // A callee that receives a pointer may write through it.
         [&](const Evaluate& n) {
-          is_written = is_written || uses_var(n.value, [&](const Expr& var) {
-                         return excess.uses(Var::of(var));
-                       });
+          return uses_var(n.value, [&](const Expr& var) { return excess.uses(Var::of(var)); });
         });
-    return !is_written;
   }
 
   /// Emits the pending excesses before `s`. With `around`, only those that cannot be hoisted out of
@@ -339,8 +334,7 @@ class Combiner {
         left.push_back(excess);
         continue;
       }
-      s = make_stmt(Allocate{excess.buffer->data, excess.buffer->dtype, excess.buffer->shape,
-                             make_true(), make_seq({excess.sums, s})});
+      s = allocated(excess.buffer, make_seq({excess.sums, s}));
     }
     waiting_ = std::move(left);
     return s;
@@ -456,9 +450,7 @@ class Combiner {
 
 PrimFunc combine_products(const PrimFunc& func, const PassOptions& options) {
   if (!options.has_dp4a) return func;
-  PrimFunc result = func;
-  result.body = Combiner().whole(func.body);
-  return result;
+  return with_body(func, Combiner().whole(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lower/rewriting.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
@@ -114,9 +115,7 @@ class FloatIdentities {
 }  // namespace
 
 PrimFunc fold_float_identities(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = FloatIdentities().stmt(func.body);
-  return result;
+  return with_body(func, FloatIdentities().stmt(func.body));
 }
 
 }  // namespace tenon::lowering

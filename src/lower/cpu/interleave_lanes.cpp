@@ -145,15 +145,12 @@ class Interleaver {
 
   /// Whether the store reads elements of its buffer other than those it stores.
   static bool reads_another_place(const Store& store) {
-    bool found = false;
-    const auto check = [&](const Load& load) {
-      found = found || (load.buffer->data.same_as(store.buffer->data) &&
-                        !(load.buffer.same_as(store.buffer) &&
-                          structural_equal(load.indices[0], store.indices[0])));
+    const auto is_other = [&](const Load& load) {
+      return load.buffer->data.same_as(store.buffer->data) &&
+             !(load.buffer.same_as(store.buffer) &&
+               structural_equal(load.indices[0], store.indices[0]));
     };
-    walk(store.value, check);
-    walk(store.indices[0], check);
-    return found;
+    return any_node(store.value, is_other) || any_node(store.indices[0], is_other);
   }
 
   // ---- loads ----
@@ -253,9 +250,7 @@ class Interleaver {
 
 PrimFunc interleave_lanes(const PrimFunc& func, const PassOptions&) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  PrimFunc result = func;
-  result.body = Interleaver().stmt(func.body);
-  return result;
+  return with_body(func, Interleaver().stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -100,9 +100,8 @@ class VectorBodyReader : BodyReader {
     if (const Seq* n = s.as<Seq>())
       return std::ranges::all_of(n->stmts, [&](const Stmt& part) { return stmt(part); });
     if (const Allocate* n = s.as<Allocate>()) {
-      const bool is_constant =
-          std::all_of(n->extents.begin(), n->extents.end(),
-                      [](const Expr& extent) { return constant_int(extent).has_value(); });
+      const bool is_constant = std::ranges::all_of(
+          n->extents, [](const Expr& extent) { return constant_int(extent).has_value(); });
       if (!is_constant || !is_true(n->condition) || n->double_buffer) return false;
       result_.own_memory.push_back(n->data);
       return stmt(n->body);
@@ -308,9 +307,7 @@ class ScalarLoopReader : BodyReader {
              can_be_lanes(n->if_false, Evaluated::Sometimes);
     if (const Binary* n = e.as<Binary>(); n && is_logic(n->op) && varies(e))
       return can_be_lanes(n->a, when) && can_be_lanes(n->b, Evaluated::Sometimes);
-    bool fine = true;
-    for_each_child(e, [&](const Expr& child) { fine = fine && can_be_lanes(child, when); });
-    return fine;
+    return !any_child(e, [&](const Expr& child) { return !can_be_lanes(child, when); });
   }
 
   bool call(const Call& n) const {
@@ -405,9 +402,9 @@ class ScalarLoopReader : BodyReader {
   // ---- legality ----
 
   bool is_accumulated(const Buffer& buffer) const {
-    return std::any_of(
-        result_.accumulations.begin(), result_.accumulations.end(),
-        [&](const Accumulation& one) { return one.buffer->data.same_as(buffer->data); });
+    return std::ranges::any_of(result_.accumulations, [&](const Accumulation& one) {
+      return one.buffer->data.same_as(buffer->data);
+    });
   }
 
   /// Whether no other access in the loop uses the memory of an accumulation. This is stricter than
@@ -417,8 +414,8 @@ class ScalarLoopReader : BodyReader {
     for (std::size_t a = 0; a < all.size(); ++a)
       for (std::size_t b = 0; b < a; ++b)
         if (all[a].buffer->data.same_as(all[b].buffer->data)) return false;
-    return std::none_of(memory_.accesses.begin(), memory_.accesses.end(),
-                        [&](const auto& access) { return is_accumulated(access.buffer); });
+    return std::ranges::none_of(memory_.accesses,
+                                [&](const auto& access) { return is_accumulated(access.buffer); });
   }
 
   const For& loop_;
@@ -457,9 +454,7 @@ bool has_independent_iterations(const For& loop, const VectorBody& body) {
 }
 
 bool renames_memory(const Stmt& s) {
-  bool renames = false;
-  walk(s, [&](const Let& let) { renames |= let.var.dtype().is_handle(); });
-  return renames;
+  return any_node(s, [](const Let& let) { return let.var.dtype().is_handle(); });
 }
 
 std::optional<ScalarLoop> read_scalar_loop(const For& loop, arith::Facts& facts,

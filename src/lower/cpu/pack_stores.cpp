@@ -72,7 +72,7 @@ class Packer {
   /// Returns an expression whose value in each lane is that lane's value.
   std::optional<Expr> rolled(const LaneValues& lanes) {
     const Expr& first = lanes[0];
-    const auto all = [&](auto holds) { return std::all_of(lanes.begin(), lanes.end(), holds); };
+    const auto all = [&](auto holds) { return std::ranges::all_of(lanes, holds); };
     if (!first.dtype().is_scalar() ||
         !all([&](const Expr& e) { return e.dtype() == first.dtype(); }))
       return std::nullopt;
@@ -150,11 +150,9 @@ class Packer {
   }
 
   static bool reads_memory(const Expr& e) {
-    bool found = false;
-    walk(
-        e, [&](const Load&) { found = true; },
-        [&](const Call& n) { found = found || !std::holds_alternative<Intrin>(n.callee); });
-    return found;
+    return any_node(
+        e, [](const Load&) { return true; },
+        [](const Call& n) { return !std::holds_alternative<Intrin>(n.callee); });
   }
 
   Var lane_{"lane"};
@@ -233,9 +231,7 @@ class SequencePacker {
 
 PrimFunc pack_stores(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  PrimFunc result = func;
-  result.body = SequencePacker(func.body, options.vector_registers->bits).stmt(func.body);
-  return result;
+  return with_body(func, SequencePacker(func.body, options.vector_registers->bits).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -69,9 +69,7 @@ Stmt privatized(const Stmt& s) {
 
 PrimFunc privatize_buffers(const PrimFunc& func, const PassOptions&) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  PrimFunc result = func;
-  result.body = privatized(func.body);
-  return result;
+  return with_body(func, privatized(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -103,8 +103,7 @@ class WideSplitter {
       if (in_parts_.contains(&n->var.node())) note_vars(n->value);
       return;
     }
-    for_each_child(
-        s, [](const Expr&) {}, [&](const Stmt& child) { note_parts(child); });
+    for_each_statement(s, [&](const Stmt& child) { note_parts(child); });
   }
 
   Stmt stmt(const Stmt& s) {
@@ -124,10 +123,7 @@ class WideSplitter {
 
   /// Whether a vector computed for the value or its indices is too wide.
   bool has_wide(const Expr& e) const {
-    if (is_wide(e.dtype())) return true;
-    bool found = false;
-    for_each_child(e, [&](const Expr& child) { found = found || has_wide(child); });
-    return found;
+    return is_wide(e.dtype()) || any_child(e, [&](const Expr& child) { return has_wide(child); });
   }
 
   bool is_wide(const Store& n) const {
@@ -185,16 +181,14 @@ class WideSplitter {
   /// Whether a part of `e` may read an element that an earlier part stores. Parts that read exactly
   /// the elements that they store do not.
   bool reads_what_it_stores(const Store& n, const Expr& e) const {
-    bool found = false;
-    walk(e, [&](const Load& load) {
+    return any_node(e, [&](const Load& load) {
       const bool is_own = own_memory_.contains(&load.buffer->data.node());
       const bool is_same_element =
           load.buffer->dtype == n.buffer->dtype && load.buffer->data.same_as(n.buffer->data) &&
           n.indices[0].as<Ramp>() && structural_equal(load.indices[0], n.indices[0]);
-      found |=
-          !is_own && !is_same_element && (may_alias_ || load.buffer->data.same_as(n.buffer->data));
+      return !is_own && !is_same_element &&
+             (may_alias_ || load.buffer->data.same_as(n.buffer->data));
     });
-    return found;
   }
 
   std::optional<Stmt> in_parts(const Store& n) const {
@@ -229,9 +223,8 @@ class WideSplitter {
     const Buffer whole = memory_for(n.value.dtype());
     const std::optional<Stmt> compute = in_parts({whole, n.value, {place}});
     if (!compute) return std::nullopt;
-    VarMap loads;
-    set(loads, n.var, make_load(whole, {place}));
-    return allocated(whole, make_seq({*compute, stmt(substitute(n.body, loads))}));
+    const Stmt body = substitute(n.body, {{&n.var.node(), make_load(whole, {place})}});
+    return allocated(whole, make_seq({*compute, stmt(body)}));
   }
 
   int bits_;
@@ -246,9 +239,7 @@ PrimFunc split_wide_vectors(const PrimFunc& func, const PassOptions& options) {
   const int bits = options.vector_registers ? options.vector_registers->bits : 0;
   if (bits <= 0) return func;
   const bool may_alias = !func.attrs.noalias || renames_memory(func.body);
-  PrimFunc result = func;
-  result.body = WideSplitter(bits, may_alias).function(func.body);
-  return result;
+  return with_body(func, WideSplitter(bits, may_alias).function(func.body));
 }
 
 }  // namespace tenon::lowering

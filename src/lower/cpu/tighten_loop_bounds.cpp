@@ -54,11 +54,8 @@ std::optional<Stmt> trimmed(const For& loop) {
   For result = loop;
   result.extent = make_int(loop.extent.dtype(), count);
   result.body = guard->then_case;
-  if (!others.empty()) {
-    Expr all = others.front();
-    for (std::size_t n = 1; n < others.size(); ++n) all = all && others[n];
-    result.body = make_stmt(If{all, guard->then_case, std::nullopt});
-  }
+  if (!others.empty())
+    result.body = make_stmt(If{conjunction(others), guard->then_case, std::nullopt});
   return make_stmt(std::move(result));
 }
 
@@ -72,9 +69,7 @@ Stmt trimmed_below(const Stmt& s) {
 }  // namespace
 
 PrimFunc tighten_loop_bounds(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = trimmed_below(func.body);
-  return result;
+  return with_body(func, trimmed_below(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -124,9 +124,7 @@ Stmt interleaved(const std::vector<Stmt>& copies) {
       scopes.push_back(copy);
       return inside;
     }
-    VarMap map;
-    set(map, var, scope_of(first).first);
-    return substitute(inside, map);
+    return substitute(inside, {{&var.node(), scope_of(first).first}});
   });
   for (const Stmt& scope : scopes | std::views::reverse)
     body = map_statements(scope, [&](const Stmt&) { return body; });
@@ -148,9 +146,8 @@ Stmt jammed(const Stmt& s, const For& loop, const VectorRegisters& registers) {
   std::vector<Stmt> bodies;
   for (std::int64_t n = 0; n < copies; ++n) {
     const Expr offset = loop.min + make_int(type, n);
-    VarMap map;
-    set(map, loop.var, rounds == 1 ? offset : Expr(round) * make_int(type, copies) + offset);
-    bodies.push_back(fresh_copy(substitute_folding(loop.body, map)));
+    const Expr value = rounds == 1 ? offset : Expr(round) * make_int(type, copies) + offset;
+    bodies.push_back(fresh_copy(substitute_folding(loop.body, {{&loop.var.node(), value}})));
   }
   Stmt main = interleaved(bodies);
   if (rounds > 1)
@@ -404,16 +401,14 @@ Stmt schedule_accumulations(const Stmt& s, const VectorRegisters& registers) {
 
 PrimFunc tile_registers(const PrimFunc& func, const PassOptions& options) {
   // GPU threads exchange sums through memory at barriers, so sums must not stay in registers.
-  bool has_threads = false;
-  walk(func.body, [&](const Attr& n) { has_threads |= n.kind == AttrKind::ThreadExtent; });
-  if (has_threads || !func.attrs.noalias || renames_memory(func.body)) return func;
+  if (contains(func.body, AttrKind::ThreadExtent) || !func.attrs.noalias ||
+      renames_memory(func.body))
+    return func;
   const VectorRegisters& registers = *options.vector_registers;
   AutotunedLoops autotuned(func, options);
-  PrimFunc result = func;
-  result.body = unroll_and_jam(func.body, autotuned, registers);
-  result.body = promote_accumulators(result.body, registers);
-  if (registers.count > 0) result.body = schedule_accumulations(result.body, registers);
-  return result;
+  Stmt body = promote_accumulators(unroll_and_jam(func.body, autotuned, registers), registers);
+  if (registers.count > 0) body = schedule_accumulations(body, registers);
+  return with_body(func, std::move(body));
 }
 
 }  // namespace tenon::lowering

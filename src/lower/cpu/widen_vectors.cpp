@@ -94,9 +94,7 @@ class LoopWidener {
 
 PrimFunc widen_vectors(const PrimFunc& func, const PassOptions& options) {
   if (!func.attrs.noalias || renames_memory(func.body)) return func;
-  PrimFunc result = func;
-  result.body = LoopWidener(options.vector_registers->bits).stmt(func.body);
-  return result;
+  return with_body(func, LoopWidener(options.vector_registers->bits).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

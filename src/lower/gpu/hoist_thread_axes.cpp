@@ -98,8 +98,7 @@ class HoistedAxes {
     }
     const bool may_not_run = s.as<For>() || s.as<If>() || s.as<While>();
     may_not_run_ += may_not_run;
-    for_each_child(
-        s, [](const Expr&) {}, [&](const Stmt& child) { collect(child, entered); });
+    for_each_statement(s, [&](const Stmt& child) { collect(child, entered); });
     may_not_run_ -= may_not_run;
   }
 
@@ -112,8 +111,7 @@ class HoistedAxes {
     facts_.bind(axis.var(), Range::from_min_extent(make_int(extent.dtype(), 0), extent), true);
     const Expr outside = known_outside(axis, extent);
     const auto is_equal = [&](const Expr& e) { return structural_equal(e, outside); };
-    if (std::none_of(known->extents.begin(), known->extents.end(), is_equal))
-      known->extents.push_back(outside);
+    if (std::ranges::none_of(known->extents, is_equal)) known->extents.push_back(outside);
   }
 
   /// Returns the extent, or an upper bound of it, in terms of variables known at the launch.
@@ -177,23 +175,18 @@ class HoistedAxes {
   /// in inactive threads.
   template <class F>
   Stmt around(const Stmt& s, const Place& at, const F& inside) const {
-    const auto all = [&] {
-      Expr condition = make_true();
-      for (const Expr& c : at.conditions) condition = is_true(condition) ? c : condition && c;
-      return condition;
-    };
     const auto is_safe = [&](const Expr& e) {
       return at.conditions.empty() || effect_of(e) == Effect::Pure;
     };
     if (const If* n = s.as<If>(); n && !is_safe(n->condition)) {
       const Stmt then_case = inside(n->then_case);
-      return make_stmt(If{all() && expr(n->condition), then_case,
+      return make_stmt(If{conjunction(at.conditions) && expr(n->condition), then_case,
                           n->else_case ? std::optional(inside(*n->else_case)) : std::nullopt});
     }
     const auto safe = [&](const Expr& e) {
       const Expr value = expr(e);
       if (is_safe(value)) return value;
-      return if_then_else(all(), value, make_const(value.dtype(), 0));
+      return if_then_else(conjunction(at.conditions), value, make_const(value.dtype(), 0));
     };
     return map_children(s, safe, inside);
   }
@@ -237,8 +230,7 @@ class HoistedAxes {
     std::vector<Expr> args = call.args;
     const auto count = static_cast<std::size_t>(*constant_int(args[0]));
     Expr& condition = args[count + 1];
-    Expr all = conditions.front();
-    for (std::size_t k = 1; k < conditions.size(); ++k) all = all && conditions[k];
+    const Expr all = conjunction(conditions);
     condition = is_true(condition) ? all : all && condition;
     return make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)));
   }
@@ -246,15 +238,14 @@ class HoistedAxes {
   /// Whether threads may have to synchronize inside the statement. A statement that only reads
   /// needs its barrier outside.
   static bool waits(const Stmt& s) {
-    bool found = false;
-    walk(
-        s, [&](const Store& n) { found |= is_shared_memory(n.buffer->scope()); },
-        [&](const Call& n) {
-          found |= n.is(Intrin::tvm_thread_allreduce) || n.is(Intrin::tvm_storage_sync);
-          // A callee that receives an address may write to it.
-          for (const Expr& arg : n.args) found |= is_shared_memory(memory_scope(arg));
+    return any_node(
+        s, [](const Store& n) { return is_shared_memory(n.buffer->scope()); },
+        // A callee that receives an address may write to it.
+        [](const Call& n) {
+          return n.is(Intrin::tvm_thread_allreduce) || n.is(Intrin::tvm_storage_sync) ||
+                 std::ranges::any_of(
+                     n.args, [](const Expr& arg) { return is_shared_memory(memory_scope(arg)); });
         });
-    return found;
   }
 
   /// Returns the conditions of the threads that run the statement; nullopt if they differ between
@@ -332,9 +323,7 @@ Stmt hoisted(const Stmt& s) {
 }  // namespace
 
 PrimFunc hoist_thread_axes(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = hoisted(func.body);
-  return result;
+  return with_body(func, hoisted(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -71,8 +71,7 @@ class KernelReductions {
         axes_.push_back({axis->var(), axis->thread()->dim.value_or(0), n.value});
       return make_stmt(Attr{n.kind, n.subject, n.key, n.value, kernel(n.body)});
     }
-    std::sort(axes_.begin(), axes_.end(),
-              [](const Axis& a, const Axis& b) { return a.dim > b.dim; });
+    std::ranges::sort(axes_, [](const Axis& a, const Axis& b) { return a.dim > b.dim; });
     Stmt body = stmt(s);
     for (std::size_t k = memory_.size(); k-- > 0;) body = allocated(memory_[k], body);
     return body;
@@ -119,16 +118,14 @@ class KernelReductions {
     for (std::size_t a = 2 + 2 * count; a < call.args.size(); ++a) {
       // The axis has a single thread.
       if (is_zero(call.args[a])) continue;
-      const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& known) {
-        return known.var.same_as(call.args[a]);
-      });
+      const auto axis = std::ranges::find_if(
+          axes_, [&](const Axis& known) { return known.var.same_as(call.args[a]); });
       internal_check(axis != axes_.end(), "a reduction across threads that are not of the block");
       reduced.push_back(*axis);
     }
     std::vector<Axis> others;
     for (const Axis& axis : axes_)
-      if (std::none_of(reduced.begin(), reduced.end(),
-                       [&](const Axis& other) { return other.dim == axis.dim; }))
+      if (std::ranges::none_of(reduced, [&](const Axis& other) { return other.dim == axis.dim; }))
         others.push_back(axis);
     r.reduced = line(reduced);
     r.groups = line(others);
@@ -376,9 +373,7 @@ Stmt lowered(const Stmt& s, int warp_size) {
 }  // namespace
 
 PrimFunc lower_thread_allreduce(const PrimFunc& func, const PassOptions& options) {
-  PrimFunc result = func;
-  result.body = lowered(func.body, options.warp_size);
-  return result;
+  return with_body(func, lowered(func.body, options.warp_size));
 }
 
 }  // namespace tenon::lowering

@@ -66,15 +66,11 @@ class WarpMemory {
     // One new buffer per old buffer, so that equal accesses stay equal.
     std::unordered_map<const BufferNode*, Buffer> buffers;
     const auto buffer_of = [&](const Buffer& buffer) {
-      auto found = buffers.find(buffer.get());
-      if (found == buffers.end()) {
-        BufferNode node = *buffer.get();
+      return copy_once(buffers, buffer, [&](BufferNode& node) {
         node.data = shared;
         node.shape = {make_int(Int(32), size * warps)};
         node.strides = {};
-        found = buffers.emplace(buffer.get(), make_buffer(std::move(node))).first;
-      }
-      return found->second;
+      });
     };
     const auto indices_of = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
       if (indices.size() != 1)
@@ -114,9 +110,7 @@ class WarpMemory {
 }  // namespace
 
 PrimFunc lower_warp_memory(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = WarpMemory().stmt(func.body);
-  return result;
+  return with_body(func, WarpMemory().stmt(func.body));
 }
 
 }  // namespace tenon::lowering

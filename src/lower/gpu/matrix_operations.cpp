@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/lower/split_kernels.h"
@@ -48,10 +49,9 @@ class MatrixOperations {
       : kernel_(kernel), target_(target) {}
 
   void run() {
-    bool has_any = false;
-    walk(
-        kernel_.body, [&](const Evaluate& n) { has_any |= matrix_operation(n.value) != nullptr; },
-        [&](const Allocate& n) { has_any |= is_fragment(memory_scope(n.data)); });
+    const bool has_any = any_node(
+        kernel_.body, [](const Evaluate& n) { return matrix_operation(n.value) != nullptr; },
+        [](const Allocate& n) { return is_fragment(memory_scope(n.data)); });
     if (!has_any) return;
     check_device();
     stmt(kernel_.body, false);
@@ -128,9 +128,10 @@ class MatrixOperations {
   /// Whether the threads of a warp may compute different values.
   bool varies(const Expr& e) const {
     const Expr flat = substitute(e, lets_);
-    bool found = effect_of(flat) == Effect::UpdateState;
-    walk(flat, [&](const Load& n) { found |= n.buffer->scope() > StorageScope::SharedDyn; });
-    return found || (lane_ && uses_var(flat, [&](const Expr& var) { return var.same_as(*lane_); }));
+    return effect_of(flat) == Effect::UpdateState ||
+           any_node(flat,
+                    [](const Load& n) { return n.buffer->scope() > StorageScope::SharedDyn; }) ||
+           (lane_ && uses_var(flat, *lane_));
   }
 
   // ---- operations ----
@@ -167,7 +168,7 @@ class MatrixOperations {
     const auto m = constant_int(call.args[1]), n = constant_int(call.args[2]),
                k = constant_int(call.args[3]);
     const TileShape shape{m.value_or(0), n.value_or(0), k.value_or(0)};
-    if (std::find(kShapes.begin(), kShapes.end(), shape) == kShapes.end())
+    if (std::ranges::find(kShapes, shape) == kShapes.end())
       throw LowerError(what + "there are no products of " + text_of(shape) +
                        "; the supported shapes are 16 x 16 x 16, 32 x 8 x 16 and 8 x 32 x 16");
     check_type(element_of(call.args[0]), memory_scope(call.args[0]), what);

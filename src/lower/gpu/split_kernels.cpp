@@ -39,19 +39,11 @@ struct LaunchCheck {
   std::string message;
 };
 
-/// Throws LowerError, with the kernel's stages and the memory, if the kernel provably exceeds the
-/// limits of the target, or if it uses tensor-core operations that the target lacks. Returns the
-/// checks that depend on values known only at the call. The values of `lets`, which are
-/// compiler-generated names, are substituted in checks and messages.
-std::vector<LaunchCheck> check_kernel_limits(const tir::PrimFunc& kernel,
-                                             const tir::TargetFacts& target,
-                                             const tir::VarMap& lets = {});
-
 /// Returns "stage `C`" or "stages `C`, `D`": the stages that the kernel computes.
 std::string stages_of(const PrimFunc& kernel) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& stage) {
-    if (std::find(names.begin(), names.end(), stage) == names.end()) names.push_back(stage);
+    if (std::ranges::find(names, stage) == names.end()) names.push_back(stage);
   };
   walk(
       kernel.body,
@@ -70,6 +62,10 @@ std::string stages_of(const PrimFunc& kernel) {
   return names.empty() ? "kernel `" + kernel.attrs.global_symbol + "`" : text;
 }
 
+/// Throws LowerError, with the kernel's stages and the memory, if the kernel provably exceeds the
+/// limits of the target, or if it uses tensor-core operations that the target lacks. Returns the
+/// checks that depend on values known only at the call. The values of `lets`, which are
+/// compiler-generated names, are substituted in checks and messages.
 class Limits {
  public:
   Limits(const PrimFunc& kernel, const TargetFacts& target, const VarMap& lets)
@@ -84,6 +80,7 @@ class Limits {
   }
 
   std::vector<LaunchCheck> run() {
+    check_matrix_operations(kernel_, target_);
     threads();
     shared_memory();
     private_memory();
@@ -212,18 +209,16 @@ class Limits {
   std::vector<LaunchCheck> checks_;
 };
 
-std::vector<LaunchCheck> check_kernel_limits(const PrimFunc& kernel, const TargetFacts& target,
-                                             const VarMap& lets) {
-  check_matrix_operations(kernel, target);
-  return Limits(kernel, target, lets).run();
-}
-
 // ---- allocations of a kernel --------------------------------------------------------------------
 
 // Hoists memory of a block to the top of its kernel, as OpenCL requires.
 
 /// Hoists block memory to the top of the kernel, as OpenCL requires; thread-local memory is not
 /// moved.
+/// Returns the body of a kernel with its allocations of shared and warp memory outermost;
+/// thread-local memory is not moved. `axes` are the thread axes of the kernel. Throws LowerError
+/// for global memory, which kernels cannot allocate, and for memory whose size is not known before
+/// the launch.
 class MemoryOfBlocks {
  public:
   /// Enters the thread axes, whose variables are unknown at the launch.
@@ -295,14 +290,6 @@ class MemoryOfBlocks {
   VarMap lets_;
   std::vector<Allocate> found_;
 };
-
-/// Returns the body of a kernel with its allocations of shared and warp memory outermost;
-/// thread-local memory is not moved. `axes` are the thread axes of the kernel. Throws LowerError
-/// for global memory, which kernels cannot allocate, and for memory whose size is not known before
-/// the launch.
-Stmt hoist_kernel_allocations(const Stmt& body, const std::vector<const Attr*>& axes) {
-  return MemoryOfBlocks(axes).body(body);
-}
 
 // ---- kernels ------------------------------------------------------------------------------------
 
@@ -408,13 +395,13 @@ class Splitter {
       nest.push_back(n);
       inside = &n->body;
     }
-    Stmt body = hoist_kernel_allocations(*inside, nest);
+    Stmt body = MemoryOfBlocks(nest).body(*inside);
     for (std::size_t k = nest.size(); k-- > 0;)
       body = make_stmt(
           Attr{AttrKind::ThreadExtent, nest[k]->subject, nest[k]->key, nest[k]->value, body});
 
     PrimFunc kernel = function(body);
-    const std::vector<LaunchCheck> checks = check_kernel_limits(kernel, target_, lets_);
+    const std::vector<LaunchCheck> checks = Limits(kernel, target_, lets_).run();
     std::vector<Expr> args{make_string(kernel.attrs.global_symbol)};
     args.insert(args.end(), extents.begin(), extents.end());
     args.push_back(dynamic_shared_bytes_of(kernel.body));
@@ -442,8 +429,8 @@ class Splitter {
         .params = {}, .buffers = {}, .body = body, .attrs = func_.attrs, .form = Form::Lowered};
     kernel.attrs.global_symbol += "_kernel" + std::to_string(kernels_.size());
     Inputs inputs = inputs_of(body);
-    std::stable_sort(inputs.pointers.begin(), inputs.pointers.end(),
-                     [&](const Var& a, const Var& b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(inputs.pointers,
+                             [&](const Var& a, const Var& b) { return rank(a) < rank(b); });
     for (const Var& data : inputs.pointers) {
       kernel.params.push_back(data);
       const Buffer buffer = buffer_of(data, inputs);
@@ -590,7 +577,7 @@ class KernelVerifier {
     std::vector<ThreadTag> tags;
     for (const Attr* n = thread_attr(*s); n; n = thread_attr(*s)) {
       const ThreadTag& tag = *std::get<IterVar>(n->subject).thread();
-      if (std::find(tags.begin(), tags.end(), tag) != tags.end())
+      if (std::ranges::find(tags, tag) != tags.end())
         report("a thread axis that is entered twice", tag.str());
       tags.push_back(tag);
       for (const Var& var : free_vars(n->value))

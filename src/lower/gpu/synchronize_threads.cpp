@@ -76,8 +76,7 @@ class Synchronizer {
   PartId add(const Stmt& s, int loops, bool is_together) {
     if (is_stack_low()) return with_deep_stack([&] { return add(s, loops, is_together); });
     Part part{.stmt = s, .kind = Part::Kind::InOrder, .loops = loops, .is_together = is_together};
-    for_each_child(
-        s, [&](const Expr& e) { part.own.merge(uses_.of(e)); }, [](const Stmt&) {});
+    for_each_expression(s, [&](const Expr& e) { part.own.merge(uses_.of(e)); });
     const Expr* condition = nullptr;
     match(
         s.node().value,
@@ -112,13 +111,11 @@ class Synchronizer {
         [](const Prefetch&) { refuse("a prefetch"); },
         [](const BlockRealize&) { refuse("a block"); });
     const bool inside = is_together && part.is_uniform;
-    for_each_child(
-        s, [](const Expr&) {},
-        [&](const Stmt& child) {
-          const bool holds = condition != nullptr && part.children.empty();
-          const SharedUses::Guard guard(uses_, holds ? condition : nullptr);
-          part.children.push_back(add(child, loops, inside));
-        });
+    for_each_statement(s, [&](const Stmt& child) {
+      const bool holds = condition != nullptr && part.children.empty();
+      const SharedUses::Guard guard(uses_, holds ? condition : nullptr);
+      part.children.push_back(add(child, loops, inside));
+    });
     parts_.push_back(std::move(part));
     return parts_.size() - 1;
   }
@@ -289,9 +286,7 @@ class Kernels {
 }  // namespace
 
 PrimFunc synchronize_threads(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = Kernels(func).stmt(func.body, 0);
-  return result;
+  return with_body(func, Kernels(func).stmt(func.body, 0));
 }
 
 }  // namespace tenon::lowering

@@ -1,5 +1,6 @@
 #include "lower/gpu/thread_dependence.h"
 
+#include "lower/rewriting.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -66,8 +67,7 @@ void ThreadDependence::stmt(const Stmt& s) {
   }
   if (const If* n = s.as<If>()) sources(n->condition, control_);
   if (const While* n = s.as<While>()) sources(n->condition, control_);
-  for_each_child(
-      s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
+  for_each_statement(s, [&](const Stmt& child) { stmt(child); });
   control_.resize(control);
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "lower/rewriting.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
 
@@ -44,9 +45,7 @@ std::optional<Expr> term_of(const Expr& value, BinaryOp op,
 }  // namespace
 
 bool reads(const Expr& e, const Var& data) {
-  bool found = false;
-  walk(e, [&](const Load& load) { found |= load.buffer->data.same_as(data); });
-  return found;
+  return any_node(e, [&](const Load& load) { return load.buffer->data.same_as(data); });
 }
 
 std::optional<AccumulationStep> read_accumulation(const Store& store, const VarMap& lets) {

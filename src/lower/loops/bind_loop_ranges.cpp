@@ -8,6 +8,7 @@
 //                             }
 #include "lower/passes.h"
 
+#include "lower/rewriting.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/tir/walk.h"
 
@@ -22,21 +23,20 @@ PrimFunc bind_loop_ranges(const PrimFunc& func, const PassOptions&) {
     if (!memory) memory.emplace(func.body);
     return memory->is_stable(e);
   };
-  PrimFunc result = func;
-  result.body = rewrite(func.body, [&](const For& n, const Stmt&) -> std::optional<Stmt> {
-    const bool is_min_stable = is_stable(n.min), is_extent_stable = is_stable(n.extent);
-    if (is_min_stable && is_extent_stable) return std::nullopt;
-    const Var min(n.var.name() + "_min", n.min.dtype());
-    const Var extent(n.var.name() + "_extent", n.extent.dtype());
-    For loop = n;
-    if (!is_min_stable) loop.min = min;
-    if (!is_extent_stable) loop.extent = extent;
-    Stmt bound = make_stmt(std::move(loop));
-    if (!is_extent_stable) bound = make_stmt(Let{extent, n.extent, bound});
-    if (!is_min_stable) bound = make_stmt(Let{min, n.min, bound});
-    return bound;
-  });
-  return result;
+  return with_body(func, rewrite(func.body, [&](const For& n, const Stmt&) -> std::optional<Stmt> {
+                     const bool is_min_stable = is_stable(n.min),
+                                is_extent_stable = is_stable(n.extent);
+                     if (is_min_stable && is_extent_stable) return std::nullopt;
+                     const Var min(n.var.name() + "_min", n.min.dtype());
+                     const Var extent(n.var.name() + "_extent", n.extent.dtype());
+                     For loop = n;
+                     if (!is_min_stable) loop.min = min;
+                     if (!is_extent_stable) loop.extent = extent;
+                     Stmt bound = make_stmt(std::move(loop));
+                     if (!is_extent_stable) bound = make_stmt(Let{extent, n.extent, bound});
+                     if (!is_min_stable) bound = make_stmt(Let{min, n.min, bound});
+                     return bound;
+                   }));
 }
 
 }  // namespace tenon::lowering

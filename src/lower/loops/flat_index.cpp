@@ -116,7 +116,7 @@ Expr without_cancelled_terms(const Expr& e) {
   collect_signed(e, true, terms);
   for (const SignedTerm& term : terms) {
     if (is_zero(term.e)) continue;
-    const auto opposite = std::find_if(kept.begin(), kept.end(), [&](const SignedTerm& other) {
+    const auto opposite = std::ranges::find_if(kept, [&](const SignedTerm& other) {
       return other.is_added != term.is_added && structural_equal(other.e, term.e);
     });
     if (opposite == kept.end()) {

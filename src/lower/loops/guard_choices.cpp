@@ -167,9 +167,7 @@ class ChoiceGuard {
       const Intrin* intrin = std::get_if<Intrin>(&n->callee);
       if (!intrin || effect_of(*intrin) != Effect::Pure) return true;
     }
-    bool result = false;
-    for_each_child(e, [&](const Expr& child) { result = result || may_fault(child); });
-    return result;
+    return any_child(e, [&](const Expr& child) { return may_fault(child); });
   }
 
   bool is_readable(const Load& n) {
@@ -203,9 +201,7 @@ class ChoiceGuard {
 }  // namespace
 
 PrimFunc guard_choices(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = ChoiceGuard().stmt(func.body);
-  return result;
+  return with_body(func, ChoiceGuard().stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -131,9 +131,8 @@ class Hoister {
   /// Whether the condition uses a let or the axis of an attribute.
   bool uses_any(const Expr& condition) const {
     const auto is_bound = [&](const Expr& var) {
-      return std::any_of(lets_.begin(), lets_.end(),
-                         [&](const Var& let) { return let.same_as(var); }) ||
-             std::any_of(levels_.begin(), levels_.end(), [&](const EnclosingScope& level) {
+      return std::ranges::any_of(lets_, [&](const Var& let) { return let.same_as(var); }) ||
+             std::ranges::any_of(levels_, [&](const EnclosingScope& level) {
                return !level.is_loop && level.var.same_as(var);
              });
     };
@@ -147,9 +146,7 @@ class Hoister {
 }  // namespace
 
 PrimFunc hoist_ifs(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = Hoister().stmt(func.body);
-  return result;
+  return with_body(func, Hoister().stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -114,6 +114,8 @@ struct Found {
   bool is_plain;
 };
 
+/// Finds the groups marked directly in the body of the loop (not in inner loops) that can be filled
+/// ahead of their use.
 class DoubleBufferPlanner {
  public:
   explicit DoubleBufferPlanner(const For& loop) : loop_(loop) {}
@@ -143,8 +145,7 @@ class DoubleBufferPlanner {
     } else if (!s.as<Seq>() && !s.as<Allocate>()) {
       is_plain = false;
     }
-    for_each_child(
-        s, [](const Expr&) {}, [&](const Stmt& child) { search(child, is_plain); });
+    for_each_statement(s, [&](const Stmt& child) { search(child, is_plain); });
   }
 
   bool can_run_ahead(const MarkedFilling& filling) const {
@@ -158,8 +159,8 @@ class DoubleBufferPlanner {
     inside.add(filling.filling);
     add_outside(loop_.body, filling.filling, outside);
     const auto is_own = [&](Node node) {
-      return std::any_of(filling.data.begin(), filling.data.end(),
-                         [&](const Var& data) { return &data.node() == node; });
+      return std::ranges::any_of(filling.data,
+                                 [&](const Var& data) { return &data.node() == node; });
     };
     for (const Var& data : filling.data) {
       const Node node = &data.node();
@@ -217,12 +218,6 @@ class DoubleBufferPlanner {
   std::vector<Found> found_;
   std::unordered_map<Node, const Allocate*> allocations_;
 };
-
-/// Returns the groups marked directly in the body of the loop (not in inner loops) that can be
-/// filled ahead of their use.
-std::vector<DoubleBufferGroup> plan_double_buffers(const For& loop) {
-  return DoubleBufferPlanner(loop).run();
-}
 
 // ---- the pass -----------------------------------------------------------------------------------
 
@@ -310,7 +305,7 @@ class DoubleBufferInjector {
   // ---- loops ------------------------------------------------------------------------------------
 
   Stmt loop(const For& old, const Stmt& self) {
-    const std::vector<DoubleBufferGroup> groups = plan_double_buffers(old);
+    const std::vector<DoubleBufferGroup> groups = DoubleBufferPlanner(old).run();
     const For n{old.var, expr(old.min), expr(old.extent), old.kind, old.body};
     const Var write_copy(n.var.name() + ".db", n.var.dtype());
     const Expr iteration = Expr(n.var) - n.min;
@@ -391,10 +386,9 @@ class DoubleBufferInjector {
   }
 
   Buffer doubled(const Buffer& buffer) {
-    if (const auto found = views_.find(buffer.get()); found != views_.end()) return found->second;
-    BufferNode node = *buffer.get();
-    node.shape.front() = find(buffer->data)->size * make_int(node.shape.front().dtype(), 2);
-    return views_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
+    return copy_once(views_, buffer, [&](BufferNode& node) {
+      node.shape.front() = find(buffer->data)->size * make_int(node.shape.front().dtype(), 2);
+    });
   }
 
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
@@ -423,9 +417,7 @@ class DoubleBufferInjector {
 }  // namespace
 
 PrimFunc inject_double_buffers(const PrimFunc& func, const PassOptions& options) {
-  PrimFunc result = func;
-  result.body = DoubleBufferInjector(options.double_buffer_split).stmt(func.body);
-  return result;
+  return with_body(func, DoubleBufferInjector(options.double_buffer_split).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

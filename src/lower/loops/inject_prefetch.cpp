@@ -134,9 +134,7 @@ class PrefetchInjector {
 }  // namespace
 
 PrimFunc inject_prefetch(const PrimFunc& func, const PassOptions& options) {
-  PrimFunc result = func;
-  result.body = PrefetchInjector(options.legacy_prefetch_index).stmt(func.body);
-  return result;
+  return with_body(func, PrefetchInjector(options.legacy_prefetch_index).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -113,13 +113,11 @@ class StoreCheck {
   }
 
   bool stores(const Stmt& s) const {
-    bool found = false;
-    walk(s, [&](const Store& n) { found = found || n.buffer.same_as(realize_.buffer); });
-    return found;
+    return any_node(s, [&](const Store& n) { return n.buffer.same_as(realize_.buffer); });
   }
 
   bool guards_fit(const Store& n) const {
-    return std::all_of(guards_.begin(), guards_.end(), [&](const Expr& guard) {
+    return std::ranges::all_of(guards_, [&](const Expr& guard) {
       return is_region_guard(guard, n) || is_of_element(guard, n);
     });
   }

@@ -30,9 +30,7 @@ constexpr std::int64_t kMaxCopies = 16;
 /// Returns the maximum nesting depth of loops.
 int loop_depth(const Stmt& s) {
   int depth = 0;
-  for_each_child(
-      s, [](const Expr&) {},
-      [&](const Stmt& child) { depth = std::max(depth, loop_depth(child)); });
+  for_each_statement(s, [&](const Stmt& child) { depth = std::max(depth, loop_depth(child)); });
   return depth + (s.as<For>() ? 1 : 0);
 }
 
@@ -49,10 +47,7 @@ class Expander {
     if (!repeated && starts_repetition(s)) return repeat(stmt(s, true));
     if (const Allocate* n = s.as<Allocate>(); n && !repeated) return allocate(*n);
     if (const Store* n = s.as<Store>()) {
-      std::vector<Expr> indices;
-      for (const Expr& index : n->indices) indices.push_back(expr(index));
-      return make_store(multiplied(n->buffer), expr(n->value),
-                        moved(n->buffer->data, std::move(indices)));
+      return make_store(multiplied(n->buffer), expr(n->value), moved(n->buffer->data, n->indices));
     }
     return map_children(
         s, [&](const Expr& e) { return expr(e); },
@@ -65,23 +60,19 @@ class Expander {
     if (const Store* n = s.as<Store>(); n && dependence_.depends(n->buffer->data)) return true;
     if (repeats_all_ && (s.as<Store>() || s.as<Evaluate>())) return true;
     bool depends = false;
-    for_each_child(
-        s, [&](const Expr& e) { depends = depends || dependence_.depends(e) || reads_copy(e); },
-        [](const Stmt&) {});
+    for_each_expression(s,
+                        [&](const Expr& e) { depends |= dependence_.depends(e) || reads_copy(e); });
     return depends;
   }
 
   /// Whether the expression reads memory that has one copy per thread, even if all copies are
   /// equal.
   bool reads_copy(const Expr& e) const {
-    bool found = false;
-    const auto note = [&](const Var& data) { found = found || stride_of(data); };
-    walk(
-        e, [&](const Load& load) { note(load.buffer->data); },
+    return any_node(
+        e, [&](const Load& load) { return stride_of(load.buffer->data) != nullptr; },
         [&](const Call& call) {
-          if (call.is(Intrin::tvm_access_ptr)) note(Var::of(call.args[1]));
+          return call.is(Intrin::tvm_access_ptr) && stride_of(Var::of(call.args[1]));
         });
-    return found;
   }
 
   Stmt repeat(const Stmt& s) const {
@@ -124,7 +115,8 @@ class Expander {
   }
 
   /// Returns the index within the copy of the current thread.
-  std::vector<Expr> moved(const Var& data, std::vector<Expr> indices) const {
+  std::vector<Expr> moved(const Var& data, const std::vector<Expr>& old) {
+    std::vector<Expr> indices = mapped(old, [&](const Expr& e) { return expr(e); });
     if (const Expr* stride = stride_of(data))
       indices.front() = indices.front() + Expr(var_) * *stride;
     return indices;
@@ -132,18 +124,14 @@ class Expander {
 
   Buffer multiplied(const Buffer& buffer) {
     if (!stride_of(buffer->data)) return buffer;
-    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end())
-      return found->second;
-    BufferNode node = *buffer.get();
-    node.shape.front() = node.shape.front() * make_int(node.shape.front().dtype(), count_);
-    return buffers_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
+    return copy_once(buffers_, buffer, [&](BufferNode& node) {
+      node.shape.front() = node.shape.front() * make_int(node.shape.front().dtype(), count_);
+    });
   }
 
   Expr expr(const Expr& e) {
     if (const Load* n = e.as<Load>()) {
-      std::vector<Expr> indices;
-      for (const Expr& index : n->indices) indices.push_back(expr(index));
-      return make_load(multiplied(n->buffer), moved(n->buffer->data, std::move(indices)));
+      return make_load(multiplied(n->buffer), moved(n->buffer->data, n->indices));
     }
     if (const Call* n = as_call(e, Intrin::tvm_access_ptr)) {
       const Expr* stride = stride_of(Var::of(n->args[1]));
@@ -191,9 +179,7 @@ Stmt expanded(const Stmt& s) {
 }  // namespace
 
 PrimFunc inject_virtual_threads(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = expanded(func.body);
-  return result;
+  return with_body(func, expanded(func.body));
 }
 
 }  // namespace tenon::lowering

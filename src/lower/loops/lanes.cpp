@@ -52,12 +52,10 @@ std::optional<int> access_width(const Stmt& body, const Var& data) {
 Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes, int width) {
   std::unordered_map<const BufferNode*, Buffer> spread;
   auto buffer_of = [&](const Buffer& buffer) {
-    auto found = spread.find(buffer.get());
-    if (found != spread.end()) return found->second;
-    BufferNode node = *buffer.get();
-    node.shape.back() = arith::simplify(node.shape.back() * lanes);
-    node.strides.clear();
-    return spread.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
+    return copy_once(spread, buffer, [&](BufferNode& node) {
+      node.shape.back() = arith::simplify(node.shape.back() * lanes);
+      node.strides.clear();
+    });
   };
   auto index_of = [&](std::vector<Expr> indices) {
     const Ramp* ramp = indices.back().as<Ramp>();
@@ -93,7 +91,46 @@ class Lanes {
 
   bool is_refused() const { return is_refused_; }
 
-  Expr expr(const Expr& e);
+  Expr expr(const Expr& e) {
+    return match(
+        e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
+        [&](const StringImm&) { return e; },
+        [&](const VarNode&) {
+          if (e.same_as(var_)) return ramp_;
+          if (e.same_as(lane_))
+            return make_ramp(make_int(e.dtype(), 0), make_int(e.dtype(), 1), lanes_);
+          auto found = lets_.find(&e.node());
+          return found == lets_.end() ? e : found->second;
+        },
+        [&](const Cast& n) {
+          const Expr value = expr(n.value);
+          const Ramp* ramp = value.as<Ramp>();
+          // Indices do not overflow, so a widened ramp is still a ramp.
+          if (ramp && e.dtype().is_int() && value.dtype().is_int() &&
+              e.dtype().bits > value.dtype().bits && (is_in_index_ || options_.may_serialize))
+            return make_ramp(cast(e.dtype().element(), ramp->base),
+                             cast(e.dtype().element(), ramp->stride), ramp->lanes);
+          return value.same_as(n.value)
+                     ? e
+                     : make_cast(e.dtype().with_lanes(value.dtype().lanes), value);
+        },
+        [&](const Binary& n) { return binary(n, e); },
+        [&](const Not& n) {
+          const Expr a = expr(n.a);
+          return a.same_as(n.a) ? e : make_not(a);
+        },
+        [&](const Select& n) { return select(n, e); }, [&](const Ramp& n) { return ramp(n, e); },
+        [&](const Broadcast& n) { return expr(n.value).same_as(n.value) ? e : refuse(e); },
+        [&](const Shuffle& n) {
+          auto varies = [&](const Expr& part) { return !expr(part).same_as(part); };
+          const bool is_same =
+              std::ranges::none_of(n.vectors, varies) && std::ranges::none_of(n.indices, varies);
+          return is_same ? e : refuse(e);
+        },
+        [&](const LetExpr& n) { return let(n, e); }, [&](const Call& n) { return call(n, e); },
+        [&](const Load& n) { return load(n, e); }, [&](const ProducerLoad&) { return refuse(e); },
+        [&](const Reduce&) { return refuse(e); });
+  }
 
   Stmt stmt(const Stmt& s) {
     const Stmt result = by_lanes(s);
@@ -106,26 +143,293 @@ class Lanes {
   std::vector<Expr> exprs(const std::vector<Expr>& list) {
     return mapped(list, [&](const Expr& e) { return expr(e); });
   }
-  Expr index(const Expr& e);
-  Expr linear(const Expr& e);
-  Expr binary(const Binary& op, const Expr& self);
-  Expr sum(const Binary& op, const Expr& a, const Expr& b);
-  Expr product(const Expr& a, const Expr& b);
-  Expr select(const Select& select, const Expr& self);
-  Expr ramp(const Ramp& ramp, const Expr& self);
-  Expr call(const Call& call, const Expr& self);
-  Expr if_then_else(const Call& call, const Expr& self);
-  Expr load(const Load& load, const Expr& self);
-  Expr let(const LetExpr& let, const Expr& self);
+  /// Returns an index, in which sums and products do not overflow.
+  Expr index(const Expr& e) {
+    const bool was_in_index = std::exchange(is_in_index_, true);
+    const Expr result = linear(e);
+    is_in_index_ = was_in_index;
+    return result;
+  }
 
-  Stmt by_lanes(const Stmt& s);
-  Stmt store(const Store& store, const Stmt& self);
-  Stmt loop(const For& loop, const Stmt& self);
-  Stmt branch(const If& branch, const Stmt& self);
-  Stmt let(const Let& let, const Stmt& self);
-  Stmt allocate(const Allocate& allocate, const Stmt& self);
-  Stmt evaluate(const Evaluate& evaluate, const Stmt& self);
-  Stmt serial(const Stmt& s);
+  /// Returns a ramp if the integer is linear in the iteration.
+  Expr linear(const Expr& e) {
+    const Expr flat = options_.simplifies_indices ? substitute(e, values_) : e;
+    const Expr result = expr(flat);
+    if (is_refused_ || options_.may_serialize || e.dtype().is_vector()) return result;
+    if (result.same_as(flat)) return e;
+    if (const Ramp* ramp = result.as<Ramp>())
+      return options_.simplifies_indices ? make_ramp(arith::simplify(ramp->base),
+                                                     arith::simplify(ramp->stride), ramp->lanes)
+                                         : result;
+    const Expr inlined = substitute(e, values_);
+    const std::optional<Expr> step = step_of(inlined, var_);
+    if (!step) return result;
+    const Expr base = arith::simplify(substitute(inlined, first_));
+    return is_zero(*step) ? base : make_ramp(base, cast(e.dtype(), *step), lanes_);
+  }
+
+  Expr binary(const Binary& op, const Expr& self) {
+    const Expr a = expr(op.a), b = expr(op.b);
+    if (is_refused_ || (a.same_as(op.a) && b.same_as(op.b))) return self;
+    if (op.op == BinaryOp::Add || op.op == BinaryOp::Sub) return sum(op, a, b);
+    if (op.op == BinaryOp::Mul) return product(a, b);
+    const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
+    const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
+    return is_refused_ ? self : make_binary(op.op, wide_a, wide_b);
+  }
+
+  Expr sum(const Binary& op, const Expr& a, const Expr& b) {
+    const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
+    const Ramp* a_ramp = a.as<Ramp>();
+    const Ramp* b_ramp = b.as<Ramp>();
+    if (a.dtype().is_scalar() && b_ramp)
+      return make_ramp(fold(op.op, a, b_ramp->base),
+                       fold(op.op, make_int(a.dtype(), 0), b_ramp->stride), lanes);
+    if (b.dtype().is_scalar() && a_ramp)
+      return make_ramp(fold(op.op, a_ramp->base, b), a_ramp->stride, lanes);
+    const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
+    return is_refused_ ? a : fold(op.op, wide_a, wide_b);
+  }
+
+  Expr product(const Expr& a, const Expr& b) {
+    const Ramp* a_ramp = a.as<Ramp>();
+    const Ramp* b_ramp = b.as<Ramp>();
+    auto keeps_ramps = [&](const Expr& factor) {
+      if (!factor.dtype().is_scalar()) return false;
+      return arith::can_prove_at_least(factor, 1, facts_) ||
+             (!options_.may_serialize && constant_int(factor).value_or(0) != 0);
+    };
+    if (a_ramp && keeps_ramps(b))
+      return make_ramp(fold(BinaryOp::Mul, a_ramp->base, b), fold(BinaryOp::Mul, a_ramp->stride, b),
+                       a_ramp->lanes);
+    if (b_ramp && keeps_ramps(a))
+      return make_ramp(fold(BinaryOp::Mul, b_ramp->base, a), fold(BinaryOp::Mul, b_ramp->stride, a),
+                       b_ramp->lanes);
+    const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
+    const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
+    return is_refused_ ? a : make_binary(BinaryOp::Mul, wide_a, wide_b);
+  }
+
+  Expr select(const Select& select, const Expr& self) {
+    const Expr condition = expr(select.condition), a = expr(select.if_true),
+               b = expr(select.if_false);
+    if (is_refused_ || (condition.same_as(select.condition) && a.same_as(select.if_true) &&
+                        b.same_as(select.if_false)))
+      return self;
+    // One condition for all lanes of an iteration cannot be repeated.
+    const bool differs = condition.dtype().lanes != select.condition.dtype().lanes;
+    if (differs && select.condition.dtype().lanes != self.dtype().lanes) return refuse(self);
+    const int lanes =
+        std::max({int{condition.dtype().lanes}, int{a.dtype().lanes}, int{b.dtype().lanes}});
+    const Expr wide_condition = broadcast_to(condition, lanes), wide_a = broadcast_to(a, lanes),
+               wide_b = broadcast_to(b, lanes);
+    return is_refused_ ? self : make_select(wide_condition, wide_a, wide_b);
+  }
+
+  /// Merges the ramps of all iterations if each continues the previous one.
+  Expr ramp(const Ramp& ramp, const Expr& self) {
+    const Expr base = linear(ramp.base), stride = expr(ramp.stride);
+    if (base.same_as(ramp.base) && stride.same_as(ramp.stride)) return self;
+    const Ramp* bases = base.as<Ramp>();
+    const std::optional<std::int64_t> step = bases ? constant_int(bases->stride) : std::nullopt;
+    const std::optional<std::int64_t> own = constant_int(stride);
+    if (is_refused_ || !step || !own || *step != *own * ramp.lanes) return refuse(self);
+    return make_ramp(bases->base, stride, ramp.lanes * lanes_);
+  }
+
+  Expr call(const Call& call, const Expr& self) {
+    if (call.is(Intrin::if_then_else)) return if_then_else(call, self);
+    std::vector<Expr> args = exprs(call.args);
+    bool is_same = true;
+    int lanes = 1;
+    for (std::size_t n = 0; n < args.size(); ++n) {
+      is_same = is_same && args[n].same_as(call.args[n]);
+      lanes = std::max(lanes, int{args[n].dtype().lanes});
+    }
+    if (is_refused_ || is_same) return self;
+    const Intrin* intrin = std::get_if<Intrin>(&call.callee);
+    const bool is_serial_in_text = is_text() && (call.is(Intrin::isnan) || call.is(Intrin::isinf) ||
+                                                 call.is(Intrin::isfinite));
+    if (!intrin || !is_lane_wise(*intrin) || is_serial_in_text) {
+      // An argument that remains scalar may contain a ramp, for example in an index. Such calls are
+      // legal.
+      for (std::size_t n = 0; n < args.size(); ++n)
+        if (args[n].dtype().lanes != call.args[n].dtype().lanes) return refuse(self);
+      return make_call(self.dtype(), call.callee, std::move(args));
+    }
+    for (Expr& arg : args) arg = broadcast_to(arg, lanes);
+    return is_refused_ ? self
+                       : make_call(self.dtype().with_lanes(lanes), call.callee, std::move(args));
+  }
+
+  Expr if_then_else(const Call& call, const Expr& self) {
+    const Expr condition = expr(call.args[0]);
+    if (is_refused_) return self;
+    const Expr a = expr(call.args[1]), b = expr(call.args[2]);
+    if (is_refused_ ||
+        (condition.same_as(call.args[0]) && a.same_as(call.args[1]) && b.same_as(call.args[2])))
+      return self;
+    const int own = condition.dtype().lanes;
+    if (own > 1 && is_text()) return refuse(self);
+    if (own > 1 && call.args[0].dtype().lanes != self.dtype().lanes) return refuse(self);
+    const int lanes = std::max({own, int{a.dtype().lanes}, int{b.dtype().lanes}});
+    const Expr choice = own > 1 ? broadcast_to(condition, lanes) : condition,
+               wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
+    if (is_refused_) return self;
+    if (own > 1 && options_.choice == LaneOptions::Choice::Select)
+      return make_select(choice, wide_a, wide_b);
+    return make_call(self.dtype().with_lanes(lanes), Intrin::if_then_else,
+                     {choice, wide_a, wide_b});
+  }
+
+  Expr load(const Load& load, const Expr& self) {
+    const std::vector<Expr> indices = mapped(load.indices, [&](const Expr& e) { return index(e); });
+    bool is_same = true;
+    for (std::size_t n = 0; n < indices.size(); ++n) {
+      is_same = is_same && indices[n].same_as(load.indices[n]);
+      if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
+    }
+    if (is_refused_ || is_same) return self;
+    return has_lanes(load.buffer) ? make_load(load.buffer, indices) : refuse(self);
+  }
+
+  Expr let(const LetExpr& let, const Expr& self) {
+    const Expr value = expr(let.value);
+    if (is_refused_) return self;
+    if (value.dtype() == let.value.dtype()) return make_let(let.var, value, expr(let.body));
+    const Var wide(let.var.name(), value.dtype());
+    set(lets_, let.var, wide);
+    const Expr body = expr(let.body);
+    lets_.erase(&let.var.node());
+    return is_refused_ ? self : make_let(wide, value, body);
+  }
+
+  Stmt by_lanes(const Stmt& s) {
+    /// The expressions of these statements are evaluated once for all lanes.
+    const auto once = [&](const auto&) {
+      return map_children(
+          s,
+          [&](const Expr& e) {
+            const Expr wide = expr(e);
+            return wide.dtype() == e.dtype() ? wide : refuse(e);
+          },
+          [&](const Stmt& c) { return is_refused_ ? c : stmt(c); });
+    };
+    return match(
+        s.node().value, [&](const Store& n) { return store(n, s); },
+        [&](const For& n) { return loop(n, s); }, [&](const If& n) { return branch(n, s); },
+        [&](const Let& n) { return let(n, s); }, [&](const Allocate& n) { return allocate(n, s); },
+        [&](const Evaluate& n) { return evaluate(n, s); }, [&](const While&) { return refuse(s); },
+        [&](const Assert&) { return refuse(s); }, [&](const Seq& n) { return once(n); },
+        [&](const Attr& n) { return once(n); }, [&](const Realize& n) { return once(n); },
+        [&](const BufferView& n) { return once(n); }, [&](const Prefetch& n) { return once(n); },
+        [&](const BlockRealize& n) { return once(n); });
+  }
+
+  Stmt store(const Store& store, const Stmt& self) {
+    std::vector<Expr> indices = mapped(store.indices, [&](const Expr& e) { return index(e); });
+    const Expr value = expr(store.value);
+    if (is_refused_) return self;
+    bool is_same = value.same_as(store.value);
+    for (std::size_t n = 0; n < indices.size(); ++n) {
+      is_same = is_same && indices[n].same_as(store.indices[n]);
+      if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
+    }
+    // All lanes store to the same element. The order matters if they store different values, or
+    // read the value of the previous lane.
+    const bool is_fixed = indices.back().same_as(store.indices.back());
+    if (is_fixed && (!is_same || is_in_mask_ || reads(store.value, store.buffer->data)))
+      return refuse(self);
+    if (is_same) return self;
+    if (!has_lanes(store.buffer)) return refuse(self);
+    const int element_lanes = store.buffer->dtype.lanes;
+    const int lanes =
+        std::max(int{value.dtype().lanes}, element_lanes * indices.back().dtype().lanes);
+    indices.back() = broadcast_to(indices.back(), lanes / element_lanes);
+    const Expr wide = broadcast_to(value, lanes);
+    return is_refused_ ? self : make_store(store.buffer, wide, indices);
+  }
+
+  Stmt loop(const For& loop, const Stmt& self) {
+    const Expr min = expr(loop.min), extent = expr(loop.extent);
+    if (is_refused_ || min.dtype().is_vector() || extent.dtype().is_vector()) return refuse(self);
+    return make_stmt(For{loop.var, min, extent, loop.kind, stmt(loop.body)});
+  }
+
+  Stmt branch(const If& branch, const Stmt& self) {
+    const Expr condition = expr(branch.condition);
+    const bool differs = condition.dtype().lanes != branch.condition.dtype().lanes;
+    if (is_refused_ || (differs && !options_.masks_branches)) return refuse(self);
+    const bool was_in_mask = std::exchange(is_in_mask_, is_in_mask_ || differs);
+    const Stmt then_case = stmt(branch.then_case);
+    const std::optional<Stmt> else_case =
+        !is_refused_ && branch.else_case ? std::optional(stmt(*branch.else_case)) : std::nullopt;
+    is_in_mask_ = was_in_mask;
+    return make_stmt(If{condition, then_case, else_case});
+  }
+
+  Stmt let(const Let& let, const Stmt& self) {
+    Expr value = let.var.dtype().is_int() ? linear(let.value) : expr(let.value);
+    if (is_refused_) return self;
+    if (!options_.may_serialize) set(values_, let.var, substitute(let.value, values_));
+    Var wide(let.var.name(), value.dtype());
+    if (value.dtype() == let.value.dtype()) {
+      const std::optional<Expr> lane = common_lane(value);
+      if (!lane) return make_stmt(Let{let.var, value, stmt(let.body)});
+      // The variable is a scalar, whose broadcasts can have any number of lanes.
+      wide = Var(let.var.name(), lane->dtype());
+      set(lets_, let.var, make_broadcast(wide, value.dtype().lanes));
+      return make_stmt(Let{wide, *lane, stmt(let.body)});
+    }
+    set(lets_, let.var, wide);
+    const Ramp* ramp = value.as<Ramp>();
+    if (ramp && !options_.may_serialize) {
+      // The variable is the first lane, and its uses remain ramps.
+      if (options_.simplifies_indices) {
+        set(lets_, let.var, value);
+        return stmt(let.body);
+      }
+      wide = let.var.fresh();
+      set(lets_, let.var, make_ramp(wide, ramp->stride, ramp->lanes));
+      value = Expr(ramp->base);
+    }
+    const Stmt body = stmt(let.body);
+    lets_.erase(&let.var.node());
+    return make_stmt(Let{wide, value, body});
+  }
+
+  Stmt allocate(const Allocate& allocate, const Stmt& self) {
+    Allocate result = allocate;
+    result.condition = expr(allocate.condition);
+    result.extents = exprs(allocate.extents);
+    for (const Expr& extent : result.extents)
+      if (extent.dtype().is_vector()) return refuse(self);
+    if (is_refused_ || result.condition.dtype().is_vector()) return refuse(self);
+    const std::optional<int> width = access_width(allocate.body, allocate.data);
+    if (!width) return refuse(self);
+    // Each lane has its own memory.
+    result.extents.back() = result.extents.back() * lanes_;
+    const Expr lane = options_.may_serialize ? var_ - min_ : Expr(lane_);
+    result.body = stmt(spread_allocation(allocate.body, allocate.data, lane, lanes_, *width));
+    return make_stmt(std::move(result));
+  }
+
+  Stmt evaluate(const Evaluate& evaluate, const Stmt& self) {
+    const Expr value = expr(evaluate.value);
+    // An effect happens once per lane; a prefetch is only a hint.
+    const bool is_effect =
+        effect_of(value) == Effect::UpdateState && !as_call(value, Intrin::prefetch);
+    return is_refused_ || is_effect ? refuse(self) : make_evaluate(value);
+  }
+
+  Stmt serial(const Stmt& s) {
+    // An enclosing let holds a vector here, so that let must become serial as a whole.
+    if (!lets_.empty() && uses_var(s, [&](const Expr& var) { return lets_.contains(&var.node()); }))
+      return refuse(s);
+    const Var index(var_.name() + std::string(kSerial), var_.dtype());
+    return make_stmt(For{index, min_, make_int(var_.dtype(), lanes_), ForKind::Serial,
+                         replace_vars(s, {{&var_.node(), index}})});
+  }
 
   /// Whether the forms of TVM 0.9 are required.
   bool is_text() const { return options_.choice == LaneOptions::Choice::Serial; }
@@ -175,336 +479,7 @@ class Lanes {
   bool is_refused_ = false, is_in_index_ = false, is_in_mask_ = false;
 };
 
-Expr Lanes::expr(const Expr& e) {
-  return match(
-      e.node().value, [&](const IntImm&) { return e; }, [&](const FloatImm&) { return e; },
-      [&](const StringImm&) { return e; },
-      [&](const VarNode&) {
-        if (e.same_as(var_)) return ramp_;
-        if (e.same_as(lane_))
-          return make_ramp(make_int(e.dtype(), 0), make_int(e.dtype(), 1), lanes_);
-        auto found = lets_.find(&e.node());
-        return found == lets_.end() ? e : found->second;
-      },
-      [&](const Cast& n) {
-        const Expr value = expr(n.value);
-        const Ramp* ramp = value.as<Ramp>();
-        // Indices do not overflow, so a widened ramp is still a ramp.
-        if (ramp && e.dtype().is_int() && value.dtype().is_int() &&
-            e.dtype().bits > value.dtype().bits && (is_in_index_ || options_.may_serialize))
-          return make_ramp(cast(e.dtype().element(), ramp->base),
-                           cast(e.dtype().element(), ramp->stride), ramp->lanes);
-        return value.same_as(n.value) ? e
-                                      : make_cast(e.dtype().with_lanes(value.dtype().lanes), value);
-      },
-      [&](const Binary& n) { return binary(n, e); },
-      [&](const Not& n) {
-        const Expr a = expr(n.a);
-        return a.same_as(n.a) ? e : make_not(a);
-      },
-      [&](const Select& n) { return select(n, e); }, [&](const Ramp& n) { return ramp(n, e); },
-      [&](const Broadcast& n) { return expr(n.value).same_as(n.value) ? e : refuse(e); },
-      [&](const Shuffle& n) {
-        auto varies = [&](const Expr& part) { return !expr(part).same_as(part); };
-        const bool is_same =
-            std::ranges::none_of(n.vectors, varies) && std::ranges::none_of(n.indices, varies);
-        return is_same ? e : refuse(e);
-      },
-      [&](const LetExpr& n) { return let(n, e); }, [&](const Call& n) { return call(n, e); },
-      [&](const Load& n) { return load(n, e); }, [&](const ProducerLoad&) { return refuse(e); },
-      [&](const Reduce&) { return refuse(e); });
-}
-
-/// Returns an index, in which sums and products do not overflow.
-Expr Lanes::index(const Expr& e) {
-  const bool was_in_index = std::exchange(is_in_index_, true);
-  const Expr result = linear(e);
-  is_in_index_ = was_in_index;
-  return result;
-}
-
-/// Returns a ramp if the integer is linear in the iteration.
-Expr Lanes::linear(const Expr& e) {
-  const Expr flat = options_.simplifies_indices ? substitute(e, values_) : e;
-  const Expr result = expr(flat);
-  if (is_refused_ || options_.may_serialize || e.dtype().is_vector()) return result;
-  if (result.same_as(flat)) return e;
-  if (const Ramp* ramp = result.as<Ramp>())
-    return options_.simplifies_indices
-               ? make_ramp(arith::simplify(ramp->base), arith::simplify(ramp->stride), ramp->lanes)
-               : result;
-  const Expr inlined = substitute(e, values_);
-  const std::optional<Expr> step = step_of(inlined, var_);
-  if (!step) return result;
-  const Expr base = arith::simplify(substitute(inlined, first_));
-  return is_zero(*step) ? base : make_ramp(base, cast(e.dtype(), *step), lanes_);
-}
-
-Expr Lanes::sum(const Binary& op, const Expr& a, const Expr& b) {
-  const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
-  const Ramp* a_ramp = a.as<Ramp>();
-  const Ramp* b_ramp = b.as<Ramp>();
-  if (a.dtype().is_scalar() && b_ramp)
-    return make_ramp(fold(op.op, a, b_ramp->base),
-                     fold(op.op, make_int(a.dtype(), 0), b_ramp->stride), lanes);
-  if (b.dtype().is_scalar() && a_ramp)
-    return make_ramp(fold(op.op, a_ramp->base, b), a_ramp->stride, lanes);
-  const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
-  return is_refused_ ? a : fold(op.op, wide_a, wide_b);
-}
-
-Expr Lanes::product(const Expr& a, const Expr& b) {
-  const Ramp* a_ramp = a.as<Ramp>();
-  const Ramp* b_ramp = b.as<Ramp>();
-  auto keeps_ramps = [&](const Expr& factor) {
-    if (!factor.dtype().is_scalar()) return false;
-    return arith::can_prove_at_least(factor, 1, facts_) ||
-           (!options_.may_serialize && constant_int(factor).value_or(0) != 0);
-  };
-  if (a_ramp && keeps_ramps(b))
-    return make_ramp(fold(BinaryOp::Mul, a_ramp->base, b), fold(BinaryOp::Mul, a_ramp->stride, b),
-                     a_ramp->lanes);
-  if (b_ramp && keeps_ramps(a))
-    return make_ramp(fold(BinaryOp::Mul, b_ramp->base, a), fold(BinaryOp::Mul, b_ramp->stride, a),
-                     b_ramp->lanes);
-  const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
-  const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
-  return is_refused_ ? a : make_binary(BinaryOp::Mul, wide_a, wide_b);
-}
-
-Expr Lanes::binary(const Binary& op, const Expr& self) {
-  const Expr a = expr(op.a), b = expr(op.b);
-  if (is_refused_ || (a.same_as(op.a) && b.same_as(op.b))) return self;
-  if (op.op == BinaryOp::Add || op.op == BinaryOp::Sub) return sum(op, a, b);
-  if (op.op == BinaryOp::Mul) return product(a, b);
-  const int lanes = std::max(a.dtype().lanes, b.dtype().lanes);
-  const Expr wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
-  return is_refused_ ? self : make_binary(op.op, wide_a, wide_b);
-}
-
-Expr Lanes::select(const Select& select, const Expr& self) {
-  const Expr condition = expr(select.condition), a = expr(select.if_true),
-             b = expr(select.if_false);
-  if (is_refused_ || (condition.same_as(select.condition) && a.same_as(select.if_true) &&
-                      b.same_as(select.if_false)))
-    return self;
-  // One condition for all lanes of an iteration cannot be repeated.
-  const bool differs = condition.dtype().lanes != select.condition.dtype().lanes;
-  if (differs && select.condition.dtype().lanes != self.dtype().lanes) return refuse(self);
-  const int lanes =
-      std::max({int{condition.dtype().lanes}, int{a.dtype().lanes}, int{b.dtype().lanes}});
-  const Expr wide_condition = broadcast_to(condition, lanes), wide_a = broadcast_to(a, lanes),
-             wide_b = broadcast_to(b, lanes);
-  return is_refused_ ? self : make_select(wide_condition, wide_a, wide_b);
-}
-
-/// Merges the ramps of all iterations if each continues the previous one.
-Expr Lanes::ramp(const Ramp& ramp, const Expr& self) {
-  const Expr base = linear(ramp.base), stride = expr(ramp.stride);
-  if (base.same_as(ramp.base) && stride.same_as(ramp.stride)) return self;
-  const Ramp* bases = base.as<Ramp>();
-  const std::optional<std::int64_t> step = bases ? constant_int(bases->stride) : std::nullopt;
-  const std::optional<std::int64_t> own = constant_int(stride);
-  if (is_refused_ || !step || !own || *step != *own * ramp.lanes) return refuse(self);
-  return make_ramp(bases->base, stride, ramp.lanes * lanes_);
-}
-
-Expr Lanes::let(const LetExpr& let, const Expr& self) {
-  const Expr value = expr(let.value);
-  if (is_refused_) return self;
-  if (value.dtype() == let.value.dtype()) return make_let(let.var, value, expr(let.body));
-  const Var wide(let.var.name(), value.dtype());
-  set(lets_, let.var, wide);
-  const Expr body = expr(let.body);
-  lets_.erase(&let.var.node());
-  return is_refused_ ? self : make_let(wide, value, body);
-}
-
-Expr Lanes::if_then_else(const Call& call, const Expr& self) {
-  const Expr condition = expr(call.args[0]);
-  if (is_refused_) return self;
-  const Expr a = expr(call.args[1]), b = expr(call.args[2]);
-  if (is_refused_ ||
-      (condition.same_as(call.args[0]) && a.same_as(call.args[1]) && b.same_as(call.args[2])))
-    return self;
-  const int own = condition.dtype().lanes;
-  if (own > 1 && is_text()) return refuse(self);
-  if (own > 1 && call.args[0].dtype().lanes != self.dtype().lanes) return refuse(self);
-  const int lanes = std::max({own, int{a.dtype().lanes}, int{b.dtype().lanes}});
-  const Expr choice = own > 1 ? broadcast_to(condition, lanes) : condition,
-             wide_a = broadcast_to(a, lanes), wide_b = broadcast_to(b, lanes);
-  if (is_refused_) return self;
-  if (own > 1 && options_.choice == LaneOptions::Choice::Select)
-    return make_select(choice, wide_a, wide_b);
-  return make_call(self.dtype().with_lanes(lanes), Intrin::if_then_else, {choice, wide_a, wide_b});
-}
-
-Expr Lanes::call(const Call& call, const Expr& self) {
-  if (call.is(Intrin::if_then_else)) return if_then_else(call, self);
-  std::vector<Expr> args = exprs(call.args);
-  bool is_same = true;
-  int lanes = 1;
-  for (std::size_t n = 0; n < args.size(); ++n) {
-    is_same = is_same && args[n].same_as(call.args[n]);
-    lanes = std::max(lanes, int{args[n].dtype().lanes});
-  }
-  if (is_refused_ || is_same) return self;
-  const Intrin* intrin = std::get_if<Intrin>(&call.callee);
-  const bool is_serial_in_text =
-      is_text() && (call.is(Intrin::isnan) || call.is(Intrin::isinf) || call.is(Intrin::isfinite));
-  if (!intrin || !is_lane_wise(*intrin) || is_serial_in_text) {
-    // An argument that remains scalar may contain a ramp, for example in an index. Such calls are
-    // legal.
-    for (std::size_t n = 0; n < args.size(); ++n)
-      if (args[n].dtype().lanes != call.args[n].dtype().lanes) return refuse(self);
-    return make_call(self.dtype(), call.callee, std::move(args));
-  }
-  for (Expr& arg : args) arg = broadcast_to(arg, lanes);
-  return is_refused_ ? self
-                     : make_call(self.dtype().with_lanes(lanes), call.callee, std::move(args));
-}
-
-Expr Lanes::load(const Load& load, const Expr& self) {
-  const std::vector<Expr> indices = mapped(load.indices, [&](const Expr& e) { return index(e); });
-  bool is_same = true;
-  for (std::size_t n = 0; n < indices.size(); ++n) {
-    is_same = is_same && indices[n].same_as(load.indices[n]);
-    if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
-  }
-  if (is_refused_ || is_same) return self;
-  return has_lanes(load.buffer) ? make_load(load.buffer, indices) : refuse(self);
-}
-
 // ---- statements ---------------------------------------------------------------------------------
-
-Stmt Lanes::by_lanes(const Stmt& s) {
-  /// The expressions of these statements are evaluated once for all lanes.
-  const auto once = [&](const auto&) {
-    return map_children(
-        s,
-        [&](const Expr& e) {
-          const Expr wide = expr(e);
-          return wide.dtype() == e.dtype() ? wide : refuse(e);
-        },
-        [&](const Stmt& c) { return is_refused_ ? c : stmt(c); });
-  };
-  return match(
-      s.node().value, [&](const Store& n) { return store(n, s); },
-      [&](const For& n) { return loop(n, s); }, [&](const If& n) { return branch(n, s); },
-      [&](const Let& n) { return let(n, s); }, [&](const Allocate& n) { return allocate(n, s); },
-      [&](const Evaluate& n) { return evaluate(n, s); }, [&](const While&) { return refuse(s); },
-      [&](const Assert&) { return refuse(s); }, [&](const Seq& n) { return once(n); },
-      [&](const Attr& n) { return once(n); }, [&](const Realize& n) { return once(n); },
-      [&](const BufferView& n) { return once(n); }, [&](const Prefetch& n) { return once(n); },
-      [&](const BlockRealize& n) { return once(n); });
-}
-
-Stmt Lanes::evaluate(const Evaluate& evaluate, const Stmt& self) {
-  const Expr value = expr(evaluate.value);
-  // An effect happens once per lane; a prefetch is only a hint.
-  const bool is_effect =
-      effect_of(value) == Effect::UpdateState && !as_call(value, Intrin::prefetch);
-  return is_refused_ || is_effect ? refuse(self) : make_evaluate(value);
-}
-
-Stmt Lanes::store(const Store& store, const Stmt& self) {
-  std::vector<Expr> indices = mapped(store.indices, [&](const Expr& e) { return index(e); });
-  const Expr value = expr(store.value);
-  if (is_refused_) return self;
-  bool is_same = value.same_as(store.value);
-  for (std::size_t n = 0; n < indices.size(); ++n) {
-    is_same = is_same && indices[n].same_as(store.indices[n]);
-    if (n + 1 < indices.size() && indices[n].dtype().is_vector()) return refuse(self);
-  }
-  // All lanes store to the same element. The order matters if they store different values, or read
-  // the value of the previous lane.
-  const bool is_fixed = indices.back().same_as(store.indices.back());
-  if (is_fixed && (!is_same || is_in_mask_ || reads(store.value, store.buffer->data)))
-    return refuse(self);
-  if (is_same) return self;
-  if (!has_lanes(store.buffer)) return refuse(self);
-  const int element_lanes = store.buffer->dtype.lanes;
-  const int lanes =
-      std::max(int{value.dtype().lanes}, element_lanes * indices.back().dtype().lanes);
-  indices.back() = broadcast_to(indices.back(), lanes / element_lanes);
-  const Expr wide = broadcast_to(value, lanes);
-  return is_refused_ ? self : make_store(store.buffer, wide, indices);
-}
-
-Stmt Lanes::loop(const For& loop, const Stmt& self) {
-  const Expr min = expr(loop.min), extent = expr(loop.extent);
-  if (is_refused_ || min.dtype().is_vector() || extent.dtype().is_vector()) return refuse(self);
-  return make_stmt(For{loop.var, min, extent, loop.kind, stmt(loop.body)});
-}
-
-Stmt Lanes::branch(const If& branch, const Stmt& self) {
-  const Expr condition = expr(branch.condition);
-  const bool differs = condition.dtype().lanes != branch.condition.dtype().lanes;
-  if (is_refused_ || (differs && !options_.masks_branches)) return refuse(self);
-  const bool was_in_mask = std::exchange(is_in_mask_, is_in_mask_ || differs);
-  const Stmt then_case = stmt(branch.then_case);
-  const std::optional<Stmt> else_case =
-      !is_refused_ && branch.else_case ? std::optional(stmt(*branch.else_case)) : std::nullopt;
-  is_in_mask_ = was_in_mask;
-  return make_stmt(If{condition, then_case, else_case});
-}
-
-Stmt Lanes::let(const Let& let, const Stmt& self) {
-  Expr value = let.var.dtype().is_int() ? linear(let.value) : expr(let.value);
-  if (is_refused_) return self;
-  if (!options_.may_serialize) set(values_, let.var, substitute(let.value, values_));
-  Var wide(let.var.name(), value.dtype());
-  if (value.dtype() == let.value.dtype()) {
-    const std::optional<Expr> lane = common_lane(value);
-    if (!lane) return make_stmt(Let{let.var, value, stmt(let.body)});
-    // The variable is a scalar, whose broadcasts can have any number of lanes.
-    wide = Var(let.var.name(), lane->dtype());
-    set(lets_, let.var, make_broadcast(wide, value.dtype().lanes));
-    return make_stmt(Let{wide, *lane, stmt(let.body)});
-  }
-  set(lets_, let.var, wide);
-  const Ramp* ramp = value.as<Ramp>();
-  if (ramp && !options_.may_serialize) {
-    // The variable is the first lane, and its uses remain ramps.
-    if (options_.simplifies_indices) {
-      set(lets_, let.var, value);
-      return stmt(let.body);
-    }
-    wide = let.var.fresh();
-    set(lets_, let.var, make_ramp(wide, ramp->stride, ramp->lanes));
-    value = Expr(ramp->base);
-  }
-  const Stmt body = stmt(let.body);
-  lets_.erase(&let.var.node());
-  return make_stmt(Let{wide, value, body});
-}
-
-Stmt Lanes::allocate(const Allocate& allocate, const Stmt& self) {
-  Allocate result = allocate;
-  result.condition = expr(allocate.condition);
-  result.extents = exprs(allocate.extents);
-  for (const Expr& extent : result.extents)
-    if (extent.dtype().is_vector()) return refuse(self);
-  if (is_refused_ || result.condition.dtype().is_vector()) return refuse(self);
-  const std::optional<int> width = access_width(allocate.body, allocate.data);
-  if (!width) return refuse(self);
-  // Each lane has its own memory.
-  result.extents.back() = result.extents.back() * lanes_;
-  const Expr lane = options_.may_serialize ? var_ - min_ : Expr(lane_);
-  result.body = stmt(spread_allocation(allocate.body, allocate.data, lane, lanes_, *width));
-  return make_stmt(std::move(result));
-}
-
-Stmt Lanes::serial(const Stmt& s) {
-  // An enclosing let holds a vector here, so that let must become serial as a whole.
-  if (!lets_.empty() && uses_var(s, [&](const Expr& var) { return lets_.contains(&var.node()); }))
-    return refuse(s);
-  const Var index(var_.name() + std::string(kSerial), var_.dtype());
-  VarMap replaced;
-  set(replaced, var_, index);
-  return make_stmt(
-      For{index, min_, make_int(var_.dtype(), lanes_), ForKind::Serial, replace_vars(s, replaced)});
-}
 
 // ---- from lanes to one lane ---------------------------------------------------------------------
 
@@ -601,9 +576,8 @@ std::optional<Expr> lane_value(const Expr& e, const Expr& lane) {
 }
 
 std::optional<Expr> step_of(const Expr& index, const Var& var) {
-  VarMap next;
-  set(next, var, var + make_int(var.dtype(), 1));
-  const Expr step = arith::simplify(substitute(index, next) - index);
+  const Expr next = substitute(index, {{&var.node(), var + make_int(var.dtype(), 1)}});
+  const Expr step = arith::simplify(next - index);
   if (uses_var(step, var)) return std::nullopt;
   return contains<Load>(step) ? std::nullopt : std::optional(step);
 }

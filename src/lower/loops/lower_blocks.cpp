@@ -15,20 +15,499 @@
 
 #include <algorithm>
 
-#include "lower/loops/block_buffers.h"
 #include "lower/loops/thread_reductions.h"
+#include "lower/rewriting.h"
+#include "tenon/arith/interval.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/nested_threads.h"
+#include "tenon/tir/opaque_blocks.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 
 namespace tenon::lowering {
 
 using namespace tir;
+using arith::Interval;
+using arith::IntervalMap;
 
 namespace {
+
+// ---- buffers ----
+
+// Placement of the buffers of a block program. Each buffer is allocated around the innermost loop
+// or block that contains every access, with the size that the accesses there need.
+
+/// A buffer at its allocation point.
+struct PlacedBuffer {
+  Buffer buffer;
+  /// The allocated box, in terms of variables defined outside the allocation point.
+  std::vector<Range> box;
+  std::vector<Realize::DimAlign> align;
+};
+
+/// The buffers allocated in each loop body or block, in the order in which the program declares
+/// them.
+using BufferPlaces = std::unordered_map<const StmtNode*, std::vector<PlacedBuffer>>;
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+/// A loop or a block.
+struct Scope {
+  const StmtNode* stmt;
+  std::size_t parent;
+  int depth;
+};
+
+/// The kind of an access. A view names elements but does not access them.
+enum class Use : unsigned char { Load, Store, View };
+
+/// A branch condition around an access.
+struct Condition {
+  const StmtNode* stmt;
+  Expr holds;
+  /// Whether it is the condition under which a reduction is initialized.
+  bool is_beginning;
+};
+
+struct BlockAccess {
+  std::size_t scope;
+  /// The first and last indices of the accessed box; nullopt for accesses through pointers.
+  std::optional<std::vector<Expr>> first, last;
+  Use use;
+  /// The conditions of the enclosing branches and blocks, outermost first.
+  std::vector<Condition> conditions = {};
+  /// Whether only the header of a block lists the access, on behalf of accesses through pointers.
+  bool is_of_header = false;
+};
+
+struct Allocated {
+  Buffer buffer;
+  /// The block that declares the buffer.
+  std::size_t owner;
+  /// The accesses in program order.
+  std::vector<BlockAccess> accesses;
+  std::vector<Realize::DimAlign> align;
+};
+
+/// Whether all threads of the dimension share memory of this scope.
+bool is_shared_by(StorageScope scope, ThreadTag tag) {
+  switch (scope) {
+    case StorageScope::Global:
+      return true;
+    case StorageScope::Shared:
+    case StorageScope::SharedDyn:
+      return !tag.is_block();
+    case StorageScope::Warp:
+      return tag.is_thread() && tag.dim == 0;
+    default:
+      return false;
+  }
+}
+
+class BlockBufferPlanner {
+ public:
+  explicit BlockBufferPlanner(const OpaqueBlocks& blocks) : blocks_(blocks) { stmt(blocks.body); }
+
+  BufferPlaces places() {
+    BufferPlaces result;
+    for (Allocated& a : buffers_) {
+      // Unused buffers get no memory.
+      if (a.accesses.empty()) continue;
+      const std::size_t place = place_of(a);
+      result[scopes_[place].stmt].push_back({a.buffer, box(a, place), a.align});
+    }
+    return result;
+  }
+
+ private:
+  const OpaqueBlocks& blocks_;
+  std::vector<Scope> scopes_;
+  std::size_t here_ = kNone;
+  std::vector<Allocated> buffers_;
+  std::unordered_map<const void*, std::size_t> by_data_;
+  /// The matched buffers by data pointer.
+  std::unordered_map<const void*, BufferRegion> matched_;
+  std::vector<const Block*> around_;
+  std::vector<Condition> conditions_;
+
+  // ---- collecting accesses ----
+
+  template <class F>
+  void scope(const Stmt& s, F inside) {
+    const int depth = here_ == kNone ? 0 : scopes_[here_].depth + 1;
+    scopes_.push_back({&s.node(), here_, depth});
+    const std::size_t outside = std::exchange(here_, scopes_.size() - 1);
+    inside();
+    here_ = outside;
+  }
+
+  template <class F>
+  void under(const Stmt& s, const Expr& condition, F inside) {
+    const std::size_t outside = conditions_.size();
+    if (!is_true(condition))
+      conditions_.push_back({&s.node(), condition, blocks_.inits.contains(&s.node())});
+    inside();
+    conditions_.resize(outside, {nullptr, condition, false});
+  }
+
+  void stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
+    if (const For* loop = s.as<For>()) {
+      expr(loop->min), expr(loop->extent);
+      scope(s, [&] { stmt(loop->body); });
+    } else if (const BlockRealize* realize = s.as<BlockRealize>()) {
+      expr(realize->predicate);
+      under(s, realize->predicate, [&] { scope(s, [&] { block(*realize->block); }); });
+    } else if (const If* branch = s.as<If>()) {
+      expr(branch->condition);
+      under(s, branch->condition, [&] { stmt(branch->then_case); });
+      if (branch->else_case)
+        under(*branch->else_case, make_not(branch->condition), [&] { stmt(*branch->else_case); });
+    } else if (const Store* store = s.as<Store>()) {
+      expr(store->value);
+      for (const Expr& index : store->indices) expr(index);
+      access(store->buffer, store->indices, Use::Store);
+    } else {
+      for_each_child(
+          s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
+    }
+  }
+
+  void block(const Block& b) {
+    for (const Buffer& buffer : b.alloc_buffers) {
+      by_data_.insert_or_assign(&buffer->data.node(), buffers_.size());
+      buffers_.push_back({buffer, here_, {}, {}});
+    }
+    for (const MatchBuffer& match : b.match_buffers) {
+      for (const Range& range : match.source.region) expr(range.min), expr(range.extent);
+      matched_.insert_or_assign(&match.buffer->data.node(), match.source);
+    }
+    around_.push_back(&b);
+    // A view is defined at the block, even if all its uses are further inside.
+    for (const MatchBuffer& match : b.match_buffers) region(match.source, Use::View);
+    stmt(b.body);
+    around_.pop_back();
+    // The n-th entry applies to the n-th buffer that the block writes.
+    if (const auto found = b.annotations.find("buffer_dim_align"); found != b.annotations.end())
+      alignment(b, found->second);
+  }
+
+  void alignment(const Block& b, const Annotation& note) {
+    const auto* entries = std::get_if<std::vector<Annotation>>(&note.value);
+    if (!entries) return;
+    for (const Annotation& entry : *entries) {
+      const auto* numbers = std::get_if<std::vector<Annotation>>(&entry.value);
+      if (!numbers || numbers->size() != 4) continue;
+      std::vector<std::int64_t> values;
+      for (const Annotation& number : *numbers)
+        values.push_back(annotation_int(number).value_or(-1));
+      if (values[0] < 0 || static_cast<std::size_t>(values[0]) >= b.writes.size()) continue;
+      const Buffer& buffer = b.writes[static_cast<std::size_t>(values[0])].buffer;
+      const auto found = by_data_.find(&buffer->data.node());
+      if (found == by_data_.end()) continue;
+      buffers_[found->second].align.push_back(
+          {static_cast<int>(values[1]), static_cast<int>(values[2]), static_cast<int>(values[3])});
+    }
+  }
+
+  void expr(const Expr& e) {
+    if (const Load* load = e.as<Load>()) access(load->buffer, load->indices, Use::Load);
+    // A bare data pointer may access any element.
+    if (e.as<VarNode>()) touch_all(&e.node());
+    for_each_child(e, [&](const Expr& c) { expr(c); });
+  }
+
+  void access(const Buffer& buffer, const std::vector<Expr>& indices, Use use) {
+    const auto matched = matched_.find(&buffer->data.node());
+    if (matched == matched_.end())
+      return touch(&buffer->data.node(), {here_, indices, indices, use});
+    region(matched->second, use);
+  }
+
+  /// Records an access of the whole region.
+  void region(const BufferRegion& part, Use use, bool is_of_header = false) {
+    if (const auto matched = matched_.find(&part.buffer->data.node()); matched != matched_.end())
+      return region(matched->second, use, is_of_header);
+    std::vector<Expr> first, last;
+    for (const Range& range : part.region) {
+      first.push_back(range.min);
+      last.push_back(is_one(range.extent) ? range.min : range.min + range.extent - 1);
+    }
+    touch(&part.buffer->data.node(),
+          {here_, std::move(first), std::move(last), use, {}, is_of_header});
+  }
+
+  /// Records an access of unknown elements: those that the header of the nearest block lists, or
+  /// all.
+  void touch_all(const void* data) {
+    if (const auto matched = matched_.find(data); matched != matched_.end())
+      data = &matched->second.buffer->data.node();
+    const auto found = by_data_.find(data);
+    if (found == by_data_.end()) return;
+    const auto is_own = [&](const BufferRegion& r) { return &r.buffer->data.node() == data; };
+    for (std::size_t n = around_.size(); n-- > 0;) {
+      const Block& block = *around_[n];
+      if (std::ranges::none_of(block.reads, is_own) && std::ranges::none_of(block.writes, is_own))
+        continue;
+      for (const BufferRegion& r : block.reads)
+        if (is_own(r)) region(r, Use::Load, true);
+      for (const BufferRegion& r : block.writes)
+        if (is_own(r)) region(r, Use::Store, true);
+      break;
+    }
+    touch(data, {here_, std::nullopt, std::nullopt, Use::View});
+  }
+
+  void touch(const void* data, BlockAccess own) {
+    const auto found = by_data_.find(data);
+    if (found == by_data_.end()) return;
+    own.conditions = conditions_;
+    buffers_[found->second].accesses.push_back(std::move(own));
+  }
+
+  // ---- placement ----
+
+  std::size_t parent(std::size_t scope) const { return scopes_[scope].parent; }
+
+  std::size_t common(std::size_t a, std::size_t b) const {
+    while (a != b) {
+      if (scopes_[a].depth >= scopes_[b].depth)
+        a = parent(a);
+      else
+        b = parent(b);
+    }
+    return a;
+  }
+
+  const For* loop_of(std::size_t scope) const {
+    return std::get_if<For>(&scopes_[scope].stmt->value);
+  }
+
+  std::size_t place_of(const Allocated& a) const {
+    std::size_t place = a.accesses.front().scope;
+    for (const BlockAccess& access : a.accesses) place = common(place, access.scope);
+    while (place != a.owner && is_repeated(place, a.owner) && keeps_values(a, place))
+      place = parent(place);
+    std::size_t result = place;
+    const auto carried = blocks_.carried_by.find(&a.buffer->data.node());
+    if (carried == blocks_.carried_by.end()) return result;
+    for (std::size_t scope = place; scope != a.owner; scope = parent(scope)) {
+      const For* loop = loop_of(scope);
+      const bool is_carried = loop && std::ranges::any_of(carried->second, [&](const Var& v) {
+                                return v.same_as(loop->var);
+                              });
+      if (is_carried) result = parent(scope);
+    }
+    return result;
+  }
+
+  /// Whether the scope runs more than once per run of the owner.
+  bool is_repeated(std::size_t scope, std::size_t owner) const {
+    for (; scope != owner; scope = parent(scope))
+      if (const For* loop = loop_of(scope); loop && !is_one(loop->extent)) return true;
+    return false;
+  }
+
+  // ---- sizes ----
+
+  bool is_inside(std::size_t scope, std::size_t place) const {
+    while (scope != kNone && scope != place) scope = parent(scope);
+    return scope == place;
+  }
+
+  /// Returns the ranges of the loops around an access that run inside the place, or whose threads
+  /// share the memory. Outer loops are first.
+  IntervalMap relaxed(const Allocated& a, std::size_t access, std::size_t place) const {
+    std::vector<const For*> loops;
+    for (std::size_t scope = access; scope != kNone; scope = parent(scope)) {
+      const For* loop = loop_of(scope);
+      if (!loop) continue;
+      const auto& thread = traits_of(*loop).thread;
+      const bool is_in = scope != place && is_inside(scope, place);
+      if (is_in || (thread && is_shared_by(a.buffer->scope(), *thread))) loops.push_back(loop);
+    }
+    IntervalMap map;
+    for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+      const Range range = Range::from_min_extent((*loop)->min, (*loop)->extent);
+      map.set((*loop)->var, values_of(Interval::from_range(range), map));
+    }
+    return map;
+  }
+
+  arith::Facts facts_at(std::size_t place) const {
+    arith::Facts facts;
+    for (std::size_t scope = place; scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope))
+        facts.bind(loop->var, Range::from_min_extent(loop->min, loop->extent));
+    return facts;
+  }
+
+  /// Returns the box of an access relative to the place. The indices of the access must be known.
+  std::vector<Interval> box_of(const Allocated& a, const BlockAccess& access, std::size_t place,
+                               const arith::Facts& facts) const {
+    const IntervalMap map = relaxed(a, access.scope, place);
+    std::vector<Interval> result;
+    for (std::size_t d = 0; d < access.first->size(); ++d) {
+      const Expr &first = (*access.first)[d], &last = (*access.last)[d];
+      const Interval low = values_of(first, map);
+      result.push_back(first.same_as(last) ? low : arith::hull({low, values_of(last, map)}, facts));
+    }
+    return result;
+  }
+
+  // ---- lifetimes ----
+
+  /// Whether a run of the place may read an element stored by an earlier run. This is so if some
+  /// load reads an element that the same run does not store first.
+  bool keeps_values(const Allocated& a, std::size_t place) const {
+    bool has_views = false, has_header = false;
+    for (const BlockAccess& access : a.accesses) {
+      has_views = has_views || !access.first;
+      has_header = has_header || access.is_of_header;
+    }
+    if (has_views && !has_header) return true;
+    for (std::size_t n = 0; n < a.accesses.size(); ++n) {
+      const BlockAccess& load = a.accesses[n];
+      if (load.use != Use::Load || !load.first) continue;
+      bool is_stored = false;
+      for (std::size_t m = 0; m < n && !is_stored; ++m)
+        is_stored = a.accesses[m].use == Use::Store && a.accesses[m].first &&
+                    stores_all(a, a.accesses[m], load, place);
+      if (!is_stored) return true;
+    }
+    return false;
+  }
+
+  /// Whether `store`, which precedes `load`, stores all elements that `load` reads, in each run of
+  /// their innermost common scope.
+  bool stores_all(const Allocated& a, const BlockAccess& store, const BlockAccess& load,
+                  std::size_t place) const {
+    const std::size_t top = common(store.scope, load.scope);
+    if (!is_inside(top, place)) return false;
+    const arith::Facts facts = facts_at(top);
+    for (const Condition& condition : store.conditions)
+      if (!is_shared(condition, load) && !holds(a, store, condition, top)) return false;
+    const std::vector<Interval> stored = box_of(a, store, top, facts);
+    const std::vector<Interval> loaded = box_of(a, load, top, facts);
+    for (std::size_t d = 0; d < stored.size(); ++d) {
+      if (stored[d].is_empty() || loaded[d].is_empty()) continue;
+      if (!stored[d].is_bounded() || !loaded[d].is_bounded()) return false;
+      const Expr last = a.buffer->shape[d] - 1;
+      const auto at_most = [&](const Expr& x, const Expr& y) {
+        return arith::can_prove(x <= y, facts);
+      };
+      // A box may seem to overrun the buffer although a condition keeps the access in bounds.
+      const bool has_first =
+          at_most(*stored[d].min(), Expr(0)) || at_most(*stored[d].min(), *loaded[d].min());
+      const bool has_last =
+          at_most(last, *stored[d].max()) || at_most(*loaded[d].max(), *stored[d].max());
+      if (!has_first || !has_last) return false;
+    }
+    return true;
+  }
+
+  static bool is_shared(const Condition& condition, const BlockAccess& load) {
+    return std::ranges::any_of(load.conditions, [&](const Condition& other) {
+      return other.stmt == condition.stmt || structural_equal(other.holds, condition.holds);
+    });
+  }
+
+  /// Whether the condition excludes no element that could be read: it only keeps an index in
+  /// bounds, or it holds in the first iterations of the reduction.
+  bool holds(const Allocated& a, const BlockAccess& store, const Condition& condition,
+             std::size_t place) const {
+    if (condition.is_beginning) return true;
+    const VarMap begun = beginning(store, place);
+    std::vector<Expr> parts{condition.holds};
+    while (!parts.empty()) {
+      const Expr part = parts.back();
+      parts.pop_back();
+      if (const Binary* both = as_binary(part, BinaryOp::And)) {
+        parts.push_back(both->a);
+        parts.push_back(both->b);
+      } else if (!keeps_inside(a, store, part) && !arith::can_prove(substitute(part, begun))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Returns the first iterations of the loops inside the place that count the reduction that the
+  /// store initializes.
+  VarMap beginning(const BlockAccess& store, std::size_t place) const {
+    VarMap result;
+    for (std::size_t scope = store.scope; scope != place && scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope))
+        for (const Condition& condition : store.conditions)
+          if (condition.is_beginning && uses_var(condition.holds, loop->var))
+            set(result, loop->var, loop->min);
+    return result;
+  }
+
+  static bool keeps_inside(const Allocated& a, const BlockAccess& store, const Expr& part) {
+    const Binary* bound = part.as<Binary>();
+    if (!bound) return false;
+    for (std::size_t d = 0; d < store.first->size(); ++d) {
+      const Expr &index = (*store.first)[d], &size = a.buffer->shape[d];
+      const auto is_index = [&](const Expr& e) { return arith::can_prove_equal(e, index); };
+      if (bound->op == BinaryOp::Lt && is_index(bound->a) && arith::can_prove(bound->b >= size))
+        return true;
+      if (bound->op == BinaryOp::Ge && is_index(bound->a) && arith::can_prove(bound->b <= 0))
+        return true;
+      if (bound->op == BinaryOp::Le && is_index(bound->b) && arith::can_prove(bound->a <= 0))
+        return true;
+    }
+    return false;
+  }
+
+  /// Whether an enclosing loop has no iterations. The extents of loops inside it are then
+  /// meaningless.
+  bool never_runs(const BlockAccess& access) const {
+    for (std::size_t scope = access.scope; scope != kNone; scope = parent(scope))
+      if (const For* loop = loop_of(scope); loop && constant_int(loop->extent).value_or(1) < 1)
+        return true;
+    return false;
+  }
+
+  std::vector<Range> box(const Allocated& a, std::size_t place) const {
+    const std::vector<Expr>& shape = a.buffer->shape;
+    std::vector<Range> whole;
+    for (const Expr& extent : shape)
+      whole.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    if (!a.buffer->strides.empty()) return whole;
+    const arith::Facts facts = facts_at(place);
+    std::vector<std::vector<Interval>> touched(shape.size());
+    for (const BlockAccess& access : a.accesses) {
+      if (access.is_of_header || never_runs(access)) continue;
+      if (!access.first || access.first->size() != shape.size()) return whole;
+      const std::vector<Interval> own = box_of(a, access, place, facts);
+      for (std::size_t d = 0; d < shape.size(); ++d) touched[d].push_back(own[d]);
+    }
+    if (touched.empty() || touched.front().empty()) return whole;
+    std::vector<Range> result;
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      result.push_back(within(arith::hull(touched[d], facts), whole[d], facts));
+    return result;
+  }
+
+  /// Returns the intersection of the interval and the shape, with a constant extent if the shape is
+  /// constant.
+  static Range within(const Interval& touched, const Range& whole, const arith::Facts& facts) {
+    if (!touched.is_bounded()) return whole;
+    const Expr min = arith::simplify(max(*touched.min(), whole.min), facts);
+    const Expr extent =
+        arith::simplify(tir::min(whole.extent, *touched.max() - *touched.min() + 1), facts);
+    if (constant_int(extent)) return Range::from_min_extent(min, extent);
+    if (!constant_int(whole.extent)) return Range::from_min_extent(min, extent);
+    const std::optional<std::int64_t> most = arith::const_bound(extent, facts).max;
+    if (most && *most < *constant_int(whole.extent))
+      return Range::from_min_extent(min, make_int(extent.dtype(), *most));
+    return whole;
+  }
+};
 
 constexpr std::string_view kPragma = "pragma_";
 
@@ -166,16 +645,14 @@ class Builder {
   }
 
   bool is_launched(ThreadTag tag) const {
-    return std::find(launched_.begin(), launched_.end(), tag) != launched_.end();
+    return std::ranges::find(launched_, tag) != launched_.end();
   }
 
   /// Whether all statements are inside loops that are bound to the dimension.
   static bool runs_all(const Stmt& s, ThreadTag tag) {
     if (const For* loop = s.as<For>(); loop && traits_of(*loop).thread == tag) return true;
     bool has_parts = false, all = true;
-    for_each_child(
-        s, [](const Expr&) {},
-        [&](const Stmt& c) { has_parts = true, all = all && runs_all(c, tag); });
+    for_each_statement(s, [&](const Stmt& c) { has_parts = true, all = all && runs_all(c, tag); });
     return has_parts && all;
   }
 
@@ -236,10 +713,8 @@ class Builder {
 PrimFunc lower_blocks(const PrimFunc& func, const PassOptions&) {
   const Stmt threads = serialize_nested_threads(func.body, KernelMemory::PerThread);
   const OpaqueBlocks blocks = make_blocks_opaque(reduce_across_threads(threads));
-  const BufferPlaces places = place_block_buffers(blocks);
-  PrimFunc result = func;
-  result.body = Builder(places).stmt(blocks.body);
-  return result;
+  const BufferPlaces places = BlockBufferPlanner(blocks).places();
+  return with_body(func, Builder(places).stmt(blocks.body));
 }
 
 }  // namespace tenon::lowering

@@ -8,6 +8,7 @@
 // Divisions by powers of two are kept: they are shifts and masks for either sign.
 #include "lower/passes.h"
 
+#include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/ops.h"
@@ -149,9 +150,7 @@ class IntrinsicLowerer {
 }  // namespace
 
 PrimFunc lower_intrinsics(const PrimFunc& func, const PassOptions& options) {
-  PrimFunc result = func;
-  result.body = IntrinsicLowerer(options).stmt(func.body);
-  return result;
+  return with_body(func, IntrinsicLowerer(options).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/tir/walk.h"
 
@@ -210,9 +211,7 @@ PrimFunc narrow_index_types(const PrimFunc& func, const PassOptions&) {
   ExtentScan survey;
   survey.stmt(func.body);
   if (survey.is_empty()) return func;
-  PrimFunc result = func;
-  result.body = Narrower(survey).stmt(func.body);
-  return result;
+  return with_body(func, Narrower(survey).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -11,18 +11,348 @@
 // guards.
 #include "lower/passes.h"
 
-#include "lower/loops/guards.h"
 #include "lower/rewriting.h"
+#include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/fresh_copy.h"
 #include "tenon/tir/pragma.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
 
 using namespace tir;
+using arith::Facts;
+using arith::Interval;
+using arith::IntervalMap;
 
 namespace {
+
+// ---- guards ----
+
+// Guards of a loop: the `likely` conditions in its body that depend on its variable, and the clamps
+// in its indices. find_span finds the iterations in which they provably hold.
+//
+//   for (o, 0, 13) { for (i, 0, 8) { if likely(o*8 + i < 100) ... } }
+//   find_span: o in [0, 12): there the guard holds for every i
+//   for (x, 0, 64) { B[x] = A[max(x - 1, 0)] }
+//   find_span: x in [1, 64): there the index is x - 1
+
+/// A half-open range of a loop variable; an absent end is that of the loop.
+struct GuardSpan {
+  std::optional<Expr> begin;
+  std::optional<Expr> end;
+  /// Nodes of the loop body and their replacements within the span: true for a condition, one side
+  /// for a minimum or maximum, the dividend for a remainder.
+  std::unordered_map<const ExprNode*, Expr> settled;
+};
+
+/// The kinds of guards to find in addition to `likely` conditions.
+struct GuardKinds {
+  /// Conditions that are not marked `likely`.
+  bool every_condition = false;
+  /// Clamped and wrapped indices, if most iterations do not need the clamp.
+  bool clamps = false;
+};
+
+class Finder {
+ public:
+  Finder(const Var& var, GuardKinds kinds, Facts& facts)
+      : var_(var), kinds_(kinds), facts_(facts) {}
+
+  std::vector<Expr> conditions;
+  /// The indices that contain the variable.
+  std::vector<Expr> indices;
+  IntervalMap relaxed;
+
+  void stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>()) {
+      // A range that depends on the variable or on inner definitions cannot be relaxed.
+      if (is_from_inside(loop->min) || is_from_inside(loop->extent)) return;
+      enter(loop->var, Range::from_min_extent(loop->min, loop->extent));
+    } else if (const Attr* attr = s.as<Attr>(); attr && (attr->kind == AttrKind::ThreadExtent ||
+                                                         attr->kind == AttrKind::VirtualThread)) {
+      if (is_from_inside(attr->value)) return;
+      enter(std::get<IterVar>(attr->subject).var(), Range(0, attr->value));
+    } else if (const Let* let = s.as<Let>()) {
+      unknown_.insert(&let->var.node());
+    }
+    if (const If* branch = s.as<If>(); branch && kinds_.every_condition) add(branch->condition);
+    if (const Store* store = s.as<Store>()) add_indices(store->indices);
+    for_each_child(
+        s, [&](const Expr& e) { expr(e); }, [&](const Stmt& c) { stmt(c); });
+  }
+
+  /// Whether the expression depends on inner lets.
+  bool uses_unknown(const Expr& e) const {
+    return uses_var(e, [&](const Expr& var) { return unknown_.contains(&var.node()); });
+  }
+
+  bool is_from_inside(const Expr& e) const {
+    return uses_var(e, [&](const Expr& var) {
+      return var.same_as(var_) || relaxed.find(Var::of(var)) || unknown_.contains(&var.node());
+    });
+  }
+
+ private:
+  void enter(const Var& var, const Range& range) {
+    relaxed.set(var, Interval::from_range(range));
+    facts_.bind(var, range, true);
+  }
+
+  void expr(const Expr& e) {
+    if (const Call* call = e.as<Call>()) {
+      const bool is_choice = kinds_.every_condition && call->is(Intrin::if_then_else);
+      if (call->is(Intrin::likely) || is_choice) add(call->args[0]);
+    }
+    if (const Select* select = e.as<Select>(); select && kinds_.every_condition)
+      add(select->condition);
+    if (const LetExpr* let = e.as<LetExpr>()) unknown_.insert(&let->var.node());
+    if (const Load* load = e.as<Load>()) add_indices(load->indices);
+    for_each_child(e, [&](const Expr& c) { expr(c); });
+  }
+
+  void add_indices(const std::vector<Expr>& list) {
+    if (!kinds_.clamps) return;
+    for (const Expr& index : list)
+      if (uses_var(index, var_) && seen_.insert(&index.node()).second) indices.push_back(index);
+  }
+
+  void add(const Expr& condition) {
+    for_each_conjunct(condition, [&](const Expr& part) {
+      const Binary* comparison = part.as<Binary>();
+      if (!comparison || !is_comparison(comparison->op) || effect_of(part) != Effect::Pure) return;
+      if (!uses_var(part, var_) || !seen_.insert(&part.node()).second) return;
+      if (uses_unknown(part)) return;
+      conditions.push_back(part);
+    });
+  }
+
+  const Var& var_;
+  GuardKinds kinds_;
+  Facts& facts_;
+  std::unordered_set<const ExprNode*> unknown_, seen_;
+};
+
+/// Whether the condition provably holds for every value of the variable in [begin, end). It is used
+/// for constant ends only, where the proof is easy, to confirm the deduced bounds.
+bool holds_between(const Expr& condition, const Var& var, std::int64_t begin, std::int64_t end,
+                   Facts& facts) {
+  const Var inside = var.fresh();
+  facts.bind(inside, Range::from_min_extent(make_int(var.dtype(), begin),
+                                            make_int(var.dtype(), end - begin)));
+  return arith::can_prove(substitute_folding(condition, {{&var.node(), inside}}), facts);
+}
+
+class SpanBuilder {
+ public:
+  SpanBuilder(const For& loop, const Finder& finder, Facts& facts)
+      : loop_(loop), finder_(finder), facts_(facts) {}
+
+  void add(const Expr& condition) {
+    std::optional<GuardSpan> narrow = narrowed(condition);
+    if (!narrow) return;
+    span_ = std::move(*narrow);
+    span_.settled.emplace(&condition.node(), make_true());
+  }
+
+  /// Returns the index with its clamps resolved. The span is narrowed to the iterations in which
+  /// the resolved form holds.
+  Expr settle(const Expr& e) {
+    if (!uses_var(e, loop_.var)) return e;
+    const Expr inside = map_children(e, [&](const Expr& child) { return settle(child); });
+    if (!e.dtype().is_int() || !e.dtype().is_scalar()) return inside;
+    if (const Select* n = inside.as<Select>())
+      return settle_choice(e, inside, {n->condition, n->if_true, n->if_false});
+    if (const Call* n = as_call(inside, Intrin::if_then_else))
+      return settle_choice(e, inside, {n->args[0], n->args[1], n->args[2]});
+    const Binary* n = inside.as<Binary>();
+    if (!n) return inside;
+    const bool a_varies = uses_var(n->a, loop_.var), b_varies = uses_var(n->b, loop_.var);
+    if (a_varies == b_varies) return inside;
+    const Expr &value = a_varies ? n->a : n->b, &bound = a_varies ? n->b : n->a;
+    if (n->op == BinaryOp::Min && narrow_for_clamp({value <= bound})) return settled(e, value);
+    if (n->op == BinaryOp::Max && narrow_for_clamp({value >= bound})) return settled(e, value);
+    if (n->op == BinaryOp::FloorMod && a_varies)
+      if (std::optional<Expr> remainder = settle_remainder(value, bound))
+        return settled(e, *remainder);
+    return inside;
+  }
+
+  std::optional<GuardSpan> take() {
+    if (span_.settled.empty()) return std::nullopt;
+    return std::move(span_);
+  }
+
+ private:
+  /// Returns the span restricted to iterations where the condition holds; nullopt if those are
+  /// unknown or the restriction is useless.
+  std::optional<GuardSpan> narrowed(const Expr& condition) {
+    const Expr simple = arith::simplify(condition, facts_);
+    if (is_true(simple)) return span_;
+    if (!uses_var(simple, loop_.var)) return std::nullopt;
+    const std::optional<Interval> where =
+        arith::deduce_bound(loop_.var, simple, {}, finder_.relaxed, facts_);
+    if (!where || where->is_empty()) return std::nullopt;
+    std::optional<Expr> begin = where->min(), end;
+    if (where->max()) end = arith::simplify(*where->max() + 1, facts_);
+    if ((begin && finder_.is_from_inside(*begin)) || (end && finder_.is_from_inside(*end)))
+      return std::nullopt;
+    const Expr loop_end = loop_.min + loop_.extent;
+    // A condition that never holds in the loop cannot help; simplification removes it.
+    if (begin && arith::can_prove(*begin >= loop_end, facts_)) return std::nullopt;
+    if (end && arith::can_prove(*end <= loop_.min, facts_)) return std::nullopt;
+    if (!is_confirmed(simple, begin.value_or(loop_.min), end.value_or(loop_end)))
+      return std::nullopt;
+    GuardSpan result = span_;
+    if (begin)
+      result.begin = span_.begin ? arith::simplify(max(*span_.begin, *begin), facts_) : *begin;
+    if (end) result.end = span_.end ? arith::simplify(min(*span_.end, *end), facts_) : *end;
+    return result;
+  }
+
+  /// Resolves a clamp that is written as a choice.
+  Expr settle_choice(const Expr& e, const Expr& inside, const Select& choice) {
+    if (!uses_var(choice.condition, loop_.var)) return inside;
+    std::vector<Expr> all;
+    bool are_of_positions = true;
+    for_each_conjunct(choice.condition, [&](const Expr& one) {
+      const Binary* n = one.as<Binary>();
+      are_of_positions = are_of_positions && n && is_comparison(n->op) && n->a.dtype().is_index();
+      all.push_back(one);
+    });
+    if (!are_of_positions) return inside;
+    if (narrow_for_clamp(all)) return settled(e, choice.if_true);
+    if (all.size() == 1 && narrow_for_clamp({make_not(all[0])})) return settled(e, choice.if_false);
+    return inside;
+  }
+
+  Expr settled(const Expr& e, const Expr& value) {
+    span_.settled.emplace(&e.node(), value);
+    return value;
+  }
+
+  /// Resolves a wrapped index in the period that contains most iterations.
+  std::optional<Expr> settle_remainder(const Expr& value, const Expr& divisor) {
+    const std::int64_t period = constant_int(divisor).value_or(0);
+    const arith::ConstBound bound = arith::const_bound(value, facts_);
+    if (period <= 0 || !bound.min || !bound.max) return std::nullopt;
+    const std::int64_t first = floor_division(*bound.min, period),
+                       last = floor_division(*bound.max, period);
+    constexpr std::int64_t kMaxPeriods = 3;
+    for (std::int64_t n = first; n <= last && last - first < kMaxPeriods; ++n) {
+      const Expr begin = make_int(value.dtype(), n * period),
+                 end = make_int(value.dtype(), (n + 1) * period);
+      if (narrow_for_clamp({value >= begin, value < end})) return fold(BinaryOp::Sub, value, begin);
+    }
+    return std::nullopt;
+  }
+
+  static std::int64_t floor_division(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b != 0 && a < 0 ? 1 : 0);
+  }
+
+  /// Narrows the span for a clamp. Unlike a guard, a clamp justifies a copy of the loop only if
+  /// most iterations do not need the clamp.
+  bool narrow_for_clamp(const std::vector<Expr>& conditions) {
+    GuardSpan before = span_;
+    for (const Expr& condition : conditions) {
+      std::optional<GuardSpan> narrow = finder_.uses_unknown(condition) ||
+                                                effect_of(condition) != Effect::Pure ||
+                                                arith::wraps(condition, facts_)
+                                            ? std::nullopt
+                                            : narrowed(condition);
+      if (!narrow || !has_most_iterations(*narrow)) {
+        span_ = std::move(before);
+        return false;
+      }
+      span_ = std::move(*narrow);
+    }
+    return true;
+  }
+
+  bool has_most_iterations(const GuardSpan& span) const {
+    const std::optional<std::int64_t> min = constant_int(loop_.min),
+                                      extent = constant_int(loop_.extent);
+    if (!min || !extent) return true;
+    const std::optional<std::int64_t> begin = span.begin ? constant_int(*span.begin) : min;
+    const std::optional<std::int64_t> end =
+        span.end ? constant_int(*span.end) : std::optional(*min + *extent);
+    return begin && end && (std::min(*end, *min + *extent) - std::max(*begin, *min)) * 2 >= *extent;
+  }
+
+  bool is_confirmed(const Expr& condition, const Expr& begin, const Expr& end) {
+    const std::optional<std::int64_t> first =
+        constant_int(arith::simplify(max(begin, loop_.min), facts_));
+    const std::optional<std::int64_t> last =
+        constant_int(arith::simplify(min(end, loop_.min + loop_.extent), facts_));
+    return !first || !last ||
+           (*first < *last && holds_between(condition, loop_.var, *first, *last, facts_));
+  }
+
+  const For& loop_;
+  const Finder& finder_;
+  Facts& facts_;
+  GuardSpan span_;
+};
+
+/// Returns the largest useful range found in which guards of the loop body hold; nullopt if no
+/// useful range was found. The ends use only variables from outside the loop. `facts` must know the
+/// enclosing loops; inner loops are added to it.
+std::optional<GuardSpan> find_span(const For& loop, GuardKinds kinds, Facts& facts) {
+  Finder finder(loop.var, kinds, facts);
+  finder.stmt(loop.body);
+  SpanBuilder builder(loop, finder, facts);
+  for (const Expr& condition : finder.conditions) builder.add(condition);
+  for (const Expr& index : finder.indices) builder.settle(index);
+  return builder.take();
+}
+
+/// Replaces settled nodes.
+class Remover {
+ public:
+  explicit Remover(const std::unordered_map<const ExprNode*, Expr>& settled) : settled_(settled) {}
+
+  Expr expr(const Expr& e) {
+    if (const auto found = settled_.find(&e.node()); found != settled_.end()) return found->second;
+    const Expr result = map_children(e, [&](const Expr& c) { return expr(c); });
+    if (result.same_as(e)) return e;
+    if (const Binary* both = as_binary(result, BinaryOp::And))
+      return fold(BinaryOp::And, both->a, both->b);
+    if (const Call* call = as_call(result, Intrin::likely); call && is_true(call->args[0]))
+      return make_true();
+    if (const Call* call = as_call(result, Intrin::if_then_else); call && is_true(call->args[0]))
+      return call->args[1];
+    if (const Select* select = result.as<Select>(); select && is_true(select->condition))
+      return select->if_true;
+    return result;
+  }
+
+  Stmt stmt(const Stmt& s) {
+    const Stmt result = map_children(
+        s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& c) { return stmt(c); });
+    if (const If* branch = result.as<If>(); branch && is_true(branch->condition))
+      return branch->then_case;
+    return result;
+  }
+
+ private:
+  const std::unordered_map<const ExprNode*, Expr>& settled_;
+};
+
+/// Returns the statement with `likely(c)` replaced by c, and without marks for partitioning.
+Stmt without_likely(const Stmt& s) {
+  return rewrite(
+      s,
+      [](const Call& call, const Expr&) -> std::optional<Expr> {
+        if (!call.is(Intrin::likely)) return std::nullopt;
+        return call.args[0];
+      },
+      [](const Attr& attr, const Stmt&) -> std::optional<Stmt> {
+        if (!is_pragma(attr, PragmaKey::LoopPartitionHint)) return std::nullopt;
+        return attr.body;
+      });
+}
 
 /// The number of nodes that small functions may add regardless of the growth factor.
 constexpr std::size_t kFreeNodes = 20000;
@@ -63,8 +393,7 @@ class Partitioner {
     if (is_pragma(attr, PragmaKey::LoopPartitionHint)) hint(attr);
     if (attr.kind != AttrKind::ThreadExtent) return children(s);
     facts_.bind(std::get<IterVar>(attr.subject).var(), Range(0, attr.value), true);
-    const bool outer = is_in_kernel_;
-    is_in_kernel_ = true;
+    const bool outer = std::exchange(is_in_kernel_, true);
     const Stmt result = children(s);
     is_in_kernel_ = outer;
     return result;
@@ -125,7 +454,7 @@ class Partitioner {
     const std::size_t copies = int{has_before} + int{has_behind};
     if (!spend(copies == 0 ? 0 : copies * node_count(loop.body))) return std::nullopt;
 
-    const Stmt main = without_settled(loop.body, span->settled);
+    const Stmt main = Remover(span->settled).stmt(loop.body);
     if (copies == 0) return stmt(make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, main}));
     if (loop.kind == ForKind::Parallel)
       return choose(loop, begin, end, has_before, has_behind, main);
@@ -139,11 +468,9 @@ class Partitioner {
   }
 
   static bool has_barrier(const Stmt& s) {
-    bool result = false;
-    walk(s, [&](const Call& call) {
-      result |= call.is(Intrin::tvm_thread_allreduce) || call.is(Intrin::tvm_storage_sync);
+    return any_node(s, [](const Call& call) {
+      return call.is(Intrin::tvm_thread_allreduce) || call.is(Intrin::tvm_storage_sync);
     });
-    return result;
   }
 
   bool spend(std::size_t nodes) {
@@ -172,17 +499,12 @@ class Partitioner {
   /// at 0.
   Stmt part(const For& loop, const Expr& begin, const Expr& extent, const Stmt& body) {
     const Expr length = cast(loop.var.dtype(), extent), offset = cast(loop.var.dtype(), begin);
-    VarMap replaced;
-    if (is_one(length)) {
-      set(replaced, loop.var, offset);
-      return stmt(fresh_copy(body, std::move(replaced)));
-    }
+    if (is_one(length)) return stmt(fresh_copy(body, {{&loop.var.node(), offset}}));
     const Var var = loop.var.fresh();
     finished_.insert(&var.node());
     known_vars_.push_back(var);
-    set(replaced, loop.var, var + offset);
     return stmt(make_stmt(For{var, make_int(var.dtype(), 0), length, loop.kind,
-                              fresh_copy(body, std::move(replaced))}));
+                              fresh_copy(body, {{&loop.var.node(), var + offset}})}));
   }
 
   /// Branches inside a parallel loop instead of splitting it: the threads would synchronize between
@@ -195,14 +517,10 @@ class Partitioner {
     Stmt rest = loop.body;
     const bool is_single =
         is_one(has_before ? difference(begin, loop.min) : difference(loop.min + loop.extent, end));
-    if (is_single && has_before != has_behind) {
-      // There is exactly one other iteration, so its index is known.
-      VarMap replaced;
-      set(replaced, loop.var, has_before ? loop.min : end);
-      rest = fresh_copy(rest, std::move(replaced));
-    } else {
-      rest = fresh_copy(rest);
-    }
+    // If there is exactly one other iteration, its index is known.
+    VarMap known;
+    if (is_single && has_before != has_behind) set(known, loop.var, has_before ? loop.min : end);
+    rest = fresh_copy(rest, std::move(known));
     const Stmt main_part = stmt(main);
     const Expr others = difference(loop.extent, difference(end, begin));
     const Stmt body =
@@ -225,9 +543,7 @@ class Partitioner {
 }  // namespace
 
 PrimFunc partition_loops(const PrimFunc& func, const PassOptions& options) {
-  PrimFunc result = func;
-  result.body = without_likely(Partitioner(func, options.partition).stmt(func.body));
-  return result;
+  return with_body(func, without_likely(Partitioner(func, options.partition).stmt(func.body)));
 }
 
 }  // namespace tenon::lowering

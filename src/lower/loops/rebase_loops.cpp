@@ -7,6 +7,7 @@
 //   }                                          }
 #include "lower/passes.h"
 
+#include "lower/rewriting.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -23,21 +24,17 @@ std::optional<Stmt> rebased(const For& n) {
   const std::int64_t begin = constant_int(n.min).value_or(0);
   if (begin < kFar && begin > -kFar) return std::nullopt;
   const Var var = n.var.fresh();
-  VarMap values;
-  set(values, n.var, var + n.min);
   For loop = n;
   loop.var = var;
   loop.min = make_int(n.min.dtype(), 0);
-  loop.body = substitute(n.body, values);
+  loop.body = substitute(n.body, {{&n.var.node(), var + n.min}});
   return make_stmt(std::move(loop));
 }
 
 }  // namespace
 
 PrimFunc rebase_loops(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = rewrite(func.body, [](const For& n, const Stmt&) { return rebased(n); });
-  return result;
+  return with_body(func, rewrite(func.body, [](const For& n, const Stmt&) { return rebased(n); }));
 }
 
 }  // namespace tenon::lowering

@@ -82,9 +82,7 @@ Stmt remove_no_ops(const Stmt& s) {
 }
 
 PrimFunc remove_no_ops(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = remove_no_ops(func.body);
-  return result;
+  return with_body(func, remove_no_ops(func.body));
 }
 
 }  // namespace tenon::lowering

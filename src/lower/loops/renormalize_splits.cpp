@@ -10,6 +10,7 @@
 
 #include <numeric>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
@@ -181,9 +182,7 @@ class Renormalizer {
 }  // namespace
 
 PrimFunc renormalize_splits(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = Renormalizer().stmt(func.body);
-  return result;
+  return with_body(func, Renormalizer().stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -17,15 +17,20 @@
 #include <algorithm>
 #include <list>
 #include <map>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "lower/hoisted_extents.h"
-#include "lower/loops/storage_timeline.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/dependence.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/block.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/memory_scope.h"
+#include "tenon/tir/pragma.h"
+#include "tenon/tir/stmt.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::lowering {
@@ -33,6 +38,295 @@ namespace tenon::lowering {
 using namespace tir;
 
 namespace {
+
+// ---- timeline ----
+
+// The timeline that rewrite_storage plans with: the statements of a function in order, with the
+// allocations that they touch. Each scope has a begin and an end.
+
+using AllocationId = int;
+
+struct Allocation {
+  Allocate node;
+  /// The allocated extents; they do not use variables defined between `place` and the allocation.
+  std::vector<Expr> extents;
+  Expr condition;
+  /// The loop, let or thread attribute in whose body the memory is allocated; nullptr for the
+  /// function body.
+  const StmtNode* place;
+  /// The enclosing thread axes that share the memory. Memory may be reused in place only if every
+  /// index distinguishes these threads.
+  std::vector<RangedVar> sharing_threads;
+  /// Whether tasks of a persistent region share the memory. While some tasks still read it, others
+  /// may have reached a later statement.
+  bool is_shared_by_tasks;
+
+  StorageScope scope() const {
+    const VarNode* var = node.data.as<VarNode>();
+    return var && var->pointer ? var->pointer->scope.value_or(StorageScope::Global)
+                               : StorageScope::Global;
+  }
+
+  /// The size in bits; nullopt if an extent is not constant or the product overflows.
+  std::optional<std::int64_t> constant_bits() const {
+    std::int64_t bits = static_cast<std::int64_t>(node.dtype.bits) * node.dtype.lanes;
+    for (const Expr& extent : extents) {
+      const auto value = constant_int(extent);
+      if (!value || *value < 0 || __builtin_mul_overflow(bits, *value, &bits)) return std::nullopt;
+    }
+    return bits;
+  }
+};
+
+struct Moment {
+  enum class Kind : std::uint8_t { Leaf, Begin, End };
+  Kind kind;
+  Stmt stmt;
+  /// The allocations outside the statement that the statement uses, in order of use. Begin and End
+  /// have the same list.
+  std::vector<AllocationId> touched;
+  /// Whether `touched` covers the whole statement (false for the operands of an attribute or
+  /// allocation).
+  bool is_whole_statement = true;
+};
+
+struct StorageTimeline {
+  std::vector<Allocation> allocations;
+  std::vector<Moment> moments;
+  std::unordered_map<const ExprNode*, AllocationId> by_data;
+
+  std::optional<AllocationId> find(const Var& data) const {
+    const auto it = by_data.find(&data.node());
+    if (it == by_data.end()) return std::nullopt;
+    return it->second;
+  }
+};
+
+class TimelineMaker {
+ public:
+  StorageTimeline make(const Stmt& body) {
+    stmt(body);
+    return std::move(timeline_);
+  }
+
+ private:
+  /// A statement that defines a variable for its body.
+  struct Definition {
+    const StmtNode* stmt;
+    Var var;
+    std::optional<Range> range;
+    /// Whether the iterations run concurrently, so that memory must be allocated inside.
+    bool is_private;
+    std::optional<ThreadTag> thread;
+  };
+
+  // ---- statements -------------------------------------------------------------------------------
+
+  void stmt(const Stmt& s) {
+    match(
+        s.node().value, [&](const Store& n) { leaf(s, [&] { store(n); }); },
+        [&](const Evaluate& n) { leaf(s, [&] { expr(n.value); }); },
+        [&](const Seq& n) {
+          for (const Stmt& child : n.stmts) stmt(child);
+        },
+        [&](const Allocate& n) { allocate(s, n); }, [&](const Attr& n) { attr(s, n); },
+        [&](const For& n) {
+          scope(s, [&] {
+            expr(n.min), expr(n.extent);
+            const bool is_private = n.kind == ForKind::Parallel;
+            inside({&s.node(), n.var, Range::from_min_extent(n.min, n.extent), is_private, {}},
+                   n.body);
+          });
+        },
+        [&](const Let& n) {
+          scope(s, [&] {
+            expr(n.value);
+            inside({&s.node(), n.var, std::nullopt, false, {}}, n.body);
+          });
+        },
+        [&](const If& n) {
+          scope(s, [&] {
+            expr(n.condition);
+            stmt(n.then_case);
+            if (n.else_case) stmt(*n.else_case);
+          });
+        },
+        [&](const While& n) { scope(s, [&] { expr(n.condition), stmt(n.body); }); },
+        [&](const Assert& n) { scope(s, [&] { expr(n.condition), stmt(n.body); }); },
+        [](const Realize&) { refuse("a realize"); },
+        [](const BufferView&) { refuse("a buffer view"); },
+        [](const Prefetch&) { refuse("a prefetch"); },
+        [](const BlockRealize&) { refuse("a block"); });
+  }
+
+  [[noreturn]] static void refuse(const std::string& what) {
+    internal_error("rewrite_storage wants flat memory, found " + what);
+  }
+
+  void store(const Store& n) {
+    expr(n.value);
+    for (const Expr& index : n.indices) expr(index);
+    touch(n.buffer->data);
+  }
+
+  void attr(const Stmt& s, const Attr& n) {
+    if (const auto* axis = std::get_if<IterVar>(&n.subject);
+        axis && n.kind == AttrKind::ThreadExtent) {
+      Definition thread{&s.node(), axis->var(),
+                        Range::from_min_extent(make_int(n.value.dtype(), 0), n.value), !in_kernel_,
+                        axis->thread()};
+      if (in_kernel_) {
+        operands(s, n.value);
+        return inside(std::move(thread), n.body);
+      }
+      in_kernel_ = true;
+      scope(s, [&] { expr(n.value), inside(std::move(thread), n.body); });
+      in_kernel_ = false;
+      return;
+    }
+    if (n.kind == AttrKind::ExternScope) return scope(s, [&] { expr(n.value), stmt(n.body); });
+    if (is_pragma(n, PragmaKey::ParallelLaunchPoint) && !region_) {
+      region_ = definitions_.size();
+      stmt(n.body);
+      region_.reset();
+      return;
+    }
+    if (n.kind != AttrKind::Pragma) operands(s, n.value);
+    stmt(n.body);
+  }
+
+  void allocate(const Stmt& s, const Allocate& n) {
+    for (const Expr& extent : n.extents) operands(s, extent);
+    const AllocationId id = static_cast<AllocationId>(timeline_.allocations.size());
+    timeline_.allocations.push_back(placed(n));
+    timeline_.by_data.emplace(&n.data.node(), id);
+    levels_.push_back(open_.size());
+    stmt(n.body);
+  }
+
+  // ---- moments ----------------------------------------------------------------------------------
+
+  template <class F>
+  void leaf(const Stmt& s, F f) {
+    open_.emplace_back();
+    f();
+    close(Moment{Moment::Kind::Leaf, s, {}});
+  }
+
+  /// Records the operands of a statement whose body is not a scope.
+  void operands(const Stmt& s, const Expr& e) {
+    open_.emplace_back();
+    expr(e);
+    close(Moment{Moment::Kind::Leaf, s, {}, false});
+  }
+
+  template <class F>
+  void scope(const Stmt& s, F f) {
+    const std::size_t begin = timeline_.moments.size();
+    timeline_.moments.push_back({Moment::Kind::Begin, s, {}});
+    open_.emplace_back();
+    f();
+    timeline_.moments[begin].touched = open_.back();
+    timeline_.moments.push_back({Moment::Kind::End, s, std::move(open_.back())});
+    open_.pop_back();
+  }
+
+  void close(Moment moment) {
+    moment.touched = std::move(open_.back());
+    open_.pop_back();
+    if (!moment.touched.empty()) timeline_.moments.push_back(std::move(moment));
+  }
+
+  void inside(Definition definition, const Stmt& body) {
+    definitions_.push_back(std::move(definition));
+    stmt(body);
+    definitions_.pop_back();
+  }
+
+  void expr(const Expr& e) {
+    for_each_child(e, [&](const Expr& child) { expr(child); });
+    if (const Load* load = e.as<Load>()) touch(load->buffer->data);
+    if (e.as<VarNode>() && e.dtype().is_handle()) touch(Var::of(e));
+  }
+
+  void touch(const Var& data) {
+    const auto found = timeline_.find(data);
+    if (!found) return;
+    const std::size_t level = levels_[*found];
+    internal_check(level < open_.size(), "memory is used outside every statement");
+    std::vector<AllocationId>& touched = open_[level];
+    if (touched.empty() || touched.back() != *found) touched.push_back(*found);
+  }
+
+  // ---- placement --------------------------------------------------------------------------------
+
+  Allocation placed(const Allocate& n) {
+    Allocation result{n, n.extents, n.condition, nullptr, {}, false};
+    // The first definition between the place and the allocation.
+    std::size_t first_inner = definitions_.size();
+    while (first_inner > 0 && !definitions_[first_inner - 1].is_private) --first_inner;
+    if (first_inner > 0) result.place = definitions_[first_inner - 1].stmt;
+    result.sharing_threads = sharing_threads(result.scope());
+    for (Expr& extent : result.extents) place_extent(extent, first_inner, result);
+    if (first_inner < definitions_.size())
+      for (Expr& extent : result.extents) extent = with_safe_divisors(extent);
+    if (innermost_used(n.condition, first_inner)) result.condition = make_true();
+    result.is_shared_by_tasks = region_ && first_inner <= *region_;
+    return result;
+  }
+
+  std::optional<std::size_t> innermost_used(const Expr& e, std::size_t first_inner) const {
+    for (std::size_t n = definitions_.size(); n > first_inner; --n) {
+      if (uses_var(e, definitions_[n - 1].var)) return n - 1;
+    }
+    return std::nullopt;
+  }
+
+  /// Replaces the extent by a bound without inner variables, or moves the place inwards.
+  void place_extent(Expr& extent, std::size_t& first_inner, Allocation& allocation) {
+    const auto innermost = innermost_used(extent, first_inner);
+    if (!innermost) return;
+    std::vector<RangedVar> loops;
+    bool all_ranged = true;
+    for (std::size_t n = first_inner; n < definitions_.size(); ++n) {
+      if (definitions_[n].range) {
+        loops.push_back({definitions_[n].var, *definitions_[n].range});
+      } else if (uses_var(extent, definitions_[n].var)) {
+        all_ranged = false;
+      }
+    }
+    if (const auto bound = all_ranged ? extent_bound(extent, loops) : std::nullopt) {
+      if (!innermost_used(*bound, first_inner)) {
+        extent = *bound;
+        return;
+      }
+    }
+    first_inner = *innermost + 1;
+    allocation.place = definitions_[*innermost].stmt;
+  }
+
+  std::vector<RangedVar> sharing_threads(StorageScope scope) const {
+    std::vector<RangedVar> threads;
+    const bool by_block = is_shared_memory(scope);
+    if (!by_block && scope != StorageScope::Global) return threads;
+    for (const Definition& definition : definitions_) {
+      if (!definition.thread || (by_block && !definition.thread->is_thread())) continue;
+      if (is_one(definition.range->extent)) continue;
+      threads.push_back({definition.var, *definition.range});
+    }
+    return threads;
+  }
+
+  StorageTimeline timeline_;
+  /// The level of each allocation: the number of scopes open at the allocation.
+  std::vector<std::size_t> levels_;
+  /// The allocations that the open scopes and the current leaf touch, by level.
+  std::vector<std::vector<AllocationId>> open_;
+  std::vector<Definition> definitions_;
+  bool in_kernel_ = false;
+  /// The number of definitions around the open persistent region.
+  std::optional<std::size_t> region_;
+};
 
 // ---- computation in place -----------------------------------------------------------------------
 
@@ -49,146 +343,127 @@ namespace {
 /// over the enclosing loops and the threads that share the memory.
 class InPlaceSources {
  public:
-  InPlaceSources(const tir::Stmt& s, const tir::Var& dst,
-                 const std::vector<RangedVar>& sharing_threads);
-  bool is_safe(const tir::Var& src) const { return all_safe_ && !unsafe_.contains(&src.node()); }
+  InPlaceSources(const Stmt& s, const Var& dst, const std::vector<RangedVar>& sharing_threads)
+      : dst_(dst), loops_(sharing_threads) {
+    all_safe_ = s.as<Attr>() || s.as<For>() || s.as<If>() || s.as<Store>();
+    stmt(s);
+    all_safe_ = all_safe_ && stores_ <= 1;
+  }
+  bool is_safe(const Var& src) const { return all_safe_ && !unsafe_.contains(&src.node()); }
 
  private:
-  void stmt(const tir::Stmt& s);
-  void store(const tir::Store& n);
-  void expr(const tir::Expr& e);
-  void load(const tir::Expr& self, const tir::Load& n);
-  bool each_element_once(const tir::Store& n) const;
-
-  tir::Var dst_;
-  std::vector<RangedVar> loops_;
-  std::vector<tir::Expr> guards_;                  // the enclosing conditions
-  std::unordered_set<const tir::ExprNode*> lets_;  // the lets of the statement
-  bool all_safe_ = true;
-  std::unordered_set<const tir::ExprNode*> unsafe_;
-  const tir::Store* current_ = nullptr;  // the store to dst whose value is being visited
-  int index_depth_ = 0;
-  const tir::Store* first_store_ = nullptr;  // the first store to dst
-  int stores_ = 0;                           // maximum number of stores to dst on a path
-};
-
-InPlaceSources::InPlaceSources(const Stmt& s, const Var& dst,
-                               const std::vector<RangedVar>& sharing_threads)
-    : dst_(dst), loops_(sharing_threads) {
-  if (!s.as<Attr>() && !s.as<For>() && !s.as<If>() && !s.as<Store>()) {
-    all_safe_ = false;
-    return;
+  void stmt(const Stmt& s) {
+    if (!all_safe_) return;
+    const auto children = [&] {
+      for_each_child(
+          s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
+    };
+    // A while loop may store to an element repeatedly, and an extern operation may store anywhere.
+    const auto refuse = [&] { all_safe_ = false; };
+    match(
+        s.node().value, [&](const Store& n) { store(n); },
+        [&](const If& n) {
+          expr(n.condition);
+          const int before = stores_;
+          const std::size_t outside = guards_.size();
+          for_each_conjunct(n.condition, [&](const Expr& part) {
+            if (effect_of(part) == Effect::Pure) guards_.push_back(part);
+          });
+          stmt(n.then_case);
+          guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(outside), guards_.end());
+          const int after_then = std::exchange(stores_, before);
+          if (n.else_case) stmt(*n.else_case);
+          stores_ = std::max(stores_, after_then);
+        },
+        [&](const For& n) {
+          const bool repeats = !is_one(n.extent);
+          if (repeats) loops_.push_back({n.var, Range::from_min_extent(n.min, n.extent)});
+          children();
+          if (repeats) loops_.pop_back();
+        },
+        [&](const Let& n) {
+          lets_.insert(&n.var.node());
+          children();
+        },
+        [&](const Attr& n) { n.kind == AttrKind::ExternScope ? refuse() : children(); },
+        [&](const While&) { refuse(); }, [&](const Allocate&) { children(); },
+        [&](const Assert&) { children(); }, [&](const Evaluate&) { children(); },
+        [&](const Seq&) { children(); }, [&](const Realize&) { refuse(); },
+        [&](const BufferView&) { refuse(); }, [&](const Prefetch&) { refuse(); },
+        [&](const BlockRealize&) { refuse(); });
   }
-  stmt(s);
-  all_safe_ = all_safe_ && stores_ <= 1;
-}
 
-void InPlaceSources::stmt(const Stmt& s) {
-  if (!all_safe_) return;
-  const auto children = [&] {
-    for_each_child(
-        s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
-  };
-  // A while loop may store to an element repeatedly, and an extern operation may store anywhere.
-  const auto refuse = [&] { all_safe_ = false; };
-  match(
-      s.node().value, [&](const Store& n) { store(n); },
-      [&](const If& n) {
-        expr(n.condition);
-        const int before = stores_;
-        const std::size_t outside = guards_.size();
-        for_each_conjunct(n.condition, [&](const Expr& part) {
-          if (effect_of(part) == Effect::Pure) guards_.push_back(part);
-        });
-        stmt(n.then_case);
-        guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(outside), guards_.end());
-        const int after_then = std::exchange(stores_, before);
-        if (n.else_case) stmt(*n.else_case);
-        stores_ = std::max(stores_, after_then);
-      },
-      [&](const For& n) {
-        const bool repeats = !is_one(n.extent);
-        if (repeats) loops_.push_back({n.var, Range::from_min_extent(n.min, n.extent)});
-        children();
-        if (repeats) loops_.pop_back();
-      },
-      [&](const Let& n) {
-        lets_.insert(&n.var.node());
-        children();
-      },
-      [&](const Attr& n) { n.kind == AttrKind::ExternScope ? refuse() : children(); },
-      [&](const While&) { refuse(); }, [&](const Allocate&) { children(); },
-      [&](const Assert&) { children(); }, [&](const Evaluate&) { children(); },
-      [&](const Seq&) { children(); }, [&](const Realize&) { refuse(); },
-      [&](const BufferView&) { refuse(); }, [&](const Prefetch&) { refuse(); },
-      [&](const BlockRealize&) { refuse(); });
-}
-
-void InPlaceSources::store(const Store& n) {
-  ++index_depth_;
-  for (const Expr& index : n.indices) expr(index);
-  --index_depth_;
-  if (!n.buffer->data.same_as(dst_)) {
-    unsafe_.insert(&n.buffer->data.node());
+  void store(const Store& n) {
+    ++index_depth_;
+    for (const Expr& index : n.indices) expr(index);
+    --index_depth_;
+    if (!n.buffer->data.same_as(dst_)) {
+      unsafe_.insert(&n.buffer->data.node());
+      expr(n.value);
+      return;
+    }
+    ++stores_;
+    if (!each_element_once(n)) all_safe_ = false;
+    first_store_ = &n;
+    current_ = &n;
     expr(n.value);
-    return;
+    current_ = nullptr;
   }
-  ++stores_;
-  if (!each_element_once(n)) all_safe_ = false;
-  first_store_ = &n;
-  current_ = &n;
-  expr(n.value);
-  current_ = nullptr;
-}
 
-bool InPlaceSources::each_element_once(const Store& n) const {
-  // Branches must store at the same index, because one branch must not read as the source what
-  // another has written.
-  const bool is_at_same_index =
-      !first_store_ || std::equal(n.indices.begin(), n.indices.end(), first_store_->indices.begin(),
-                                  first_store_->indices.end(), [](const Expr& a, const Expr& b) {
-                                    return structural_equal(a, b);
-                                  });
-  const bool uses_let = std::any_of(n.indices.begin(), n.indices.end(), [&](const Expr& index) {
-    return uses_var(index, [&](const Expr& var) { return lets_.contains(&var.node()); });
-  });
-  if (!is_at_same_index || uses_let || n.indices.size() != 1 ||
-      effect_of(n.indices[0]) != Effect::Pure)
-    return false;
-  arith::Access access = arith::access_of(arith::AccessKind::Write, n.buffer, n.indices);
-  access.guards = guards_;
-  std::vector<arith::FreeVar> loops;
-  for (const RangedVar& loop : loops_) loops.push_back({loop.var, loop.range});
-  arith::Facts facts;
-  return arith::touches_distinct_elements(access, loops, facts);
-}
-
-void InPlaceSources::expr(const Expr& e) {
-  if (const Load* n = e.as<Load>()) return load(e, *n);
-  if (e.as<VarNode>() && e.dtype().is_handle()) {
-    // A use of the address itself permits any access.
-    if (e.same_as(dst_)) all_safe_ = false;
-    unsafe_.insert(&e.node());
+  void expr(const Expr& e) {
+    if (const Load* n = e.as<Load>()) return load(e, *n);
+    if (e.as<VarNode>() && e.dtype().is_handle()) {
+      // A use of the address itself permits any access.
+      if (e.same_as(dst_)) all_safe_ = false;
+      unsafe_.insert(&e.node());
+    }
+    for_each_child(e, [&](const Expr& child) { expr(child); });
   }
-  for_each_child(e, [&](const Expr& child) { expr(child); });
-}
 
-void InPlaceSources::load(const Expr& self, const Load& n) {
-  const Var& src = n.buffer->data;
-  if (src.same_as(dst_) || index_depth_ > 0) {
-    all_safe_ = false;
-    return;
+  void load(const Expr& self, const Load& n) {
+    const Var& src = n.buffer->data;
+    if (src.same_as(dst_) || index_depth_ > 0) {
+      all_safe_ = false;
+      return;
+    }
+    const bool at_same_index = current_ && current_->value.dtype() == self.dtype() &&
+                               structural_equal(current_->indices, n.indices);
+    if (!at_same_index) unsafe_.insert(&src.node());
+    ++index_depth_;
+    for (const Expr& index : n.indices) expr(index);
+    --index_depth_;
   }
-  const bool at_same_index =
-      current_ && current_->value.dtype() == self.dtype() &&
-      current_->indices.size() == n.indices.size() &&
-      std::equal(n.indices.begin(), n.indices.end(), current_->indices.begin(),
-                 [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
-  if (!at_same_index) unsafe_.insert(&src.node());
-  ++index_depth_;
-  for (const Expr& index : n.indices) expr(index);
-  --index_depth_;
-}
+
+  bool each_element_once(const Store& n) const {
+    // Branches must store at the same index, because one branch must not read as the source what
+    // another has written.
+    const bool is_at_same_index =
+        !first_store_ || structural_equal(n.indices, first_store_->indices);
+    const bool uses_let = std::ranges::any_of(n.indices, [&](const Expr& index) {
+      return uses_var(index, [&](const Expr& var) { return lets_.contains(&var.node()); });
+    });
+    if (!is_at_same_index || uses_let || n.indices.size() != 1 ||
+        effect_of(n.indices[0]) != Effect::Pure)
+      return false;
+    arith::Access access = arith::access_of(arith::AccessKind::Write, n.buffer, n.indices);
+    access.guards = guards_;
+    std::vector<arith::FreeVar> loops;
+    for (const RangedVar& loop : loops_) loops.push_back({loop.var, loop.range});
+    arith::Facts facts;
+    return arith::touches_distinct_elements(access, loops, facts);
+  }
+
+  Var dst_;
+  std::vector<RangedVar> loops_;
+  std::vector<Expr> guards_;                  // the enclosing conditions
+  std::unordered_set<const ExprNode*> lets_;  // the lets of the statement
+  bool all_safe_ = true;
+  std::unordered_set<const ExprNode*> unsafe_;
+  const Store* current_ = nullptr;  // the store to dst whose value is being visited
+  int index_depth_ = 0;
+  const Store* first_store_ = nullptr;  // the first store to dst
+  int stores_ = 0;                      // maximum number of stores to dst on a path
+};
 
 // ---- assignment of memory -----------------------------------------------------------------------
 
@@ -398,8 +673,6 @@ class StoragePlanner {
   std::vector<bool> handed_over_;
 };
 
-StoragePlan plan_storage(const StorageTimeline& timeline) { return StoragePlanner(timeline).run(); }
-
 // ---- the pass -----------------------------------------------------------------------------------
 
 /// An allocation that is ready to be wrapped around a body.
@@ -415,7 +688,7 @@ int bits_of(DataType type) { return type.bits * type.lanes; }
 class StorageRewriter {
  public:
   explicit StorageRewriter(const Stmt& body)
-      : timeline_(make_storage_timeline(body)), plan_(plan_storage(timeline_)) {
+      : timeline_(TimelineMaker().make(body)), plan_(StoragePlanner(timeline_).run()) {
     for (const StorageBlock& block : plan_.blocks) {
       blocks_.push_back(make_allocation(block));
       places_[block.place].push_back(blocks_.size() - 1);
@@ -435,15 +708,10 @@ class StorageRewriter {
       const Allocation& tenant = timeline_.allocations[id];
       if (tenant.node.dtype.lanes > type.lanes) type = tenant.node.dtype;
       all_equal = all_equal && tenant.node.dtype == first.node.dtype &&
-                  same_extents(tenant.extents, first.extents);
+                  structural_equal(tenant.extents, first.extents);
     }
     if (all_equal) return {first.node.data, type, first.extents, first.condition};
     return {first.node.data, type, {common_extent(block, type)}, make_true()};
-  }
-
-  static bool same_extents(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const Expr& x, const Expr& y) { return structural_equal(x, y); });
   }
 
   /// Returns the number of elements of the largest tenant.
@@ -557,16 +825,14 @@ class StorageRewriter {
   Buffer moved(const Buffer& buffer) {
     const NewAllocation* block = block_of(buffer->data);
     if (!block) return buffer;
-    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end())
-      return found->second;
-    const Allocation& allocation = timeline_.allocations[*timeline_.find(buffer->data)];
-    BufferNode node = *buffer.get();
-    node.data = block->data;
-    if (node.name != block->data.name()) node.moved_from = node.stage_name();
-    node.name = block->data.name();
-    // A size that was replaced by its bound is also replaced in the view.
-    if (same_extents(node.shape, allocation.node.extents)) node.shape = allocation.extents;
-    return buffers_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
+    return copy_once(buffers_, buffer, [&](BufferNode& node) {
+      const Allocation& allocation = timeline_.allocations[*timeline_.find(buffer->data)];
+      node.data = block->data;
+      if (node.name != block->data.name()) node.moved_from = node.stage_name();
+      node.name = block->data.name();
+      // A size that was replaced by its bound is also replaced in the view.
+      if (structural_equal(node.shape, allocation.node.extents)) node.shape = allocation.extents;
+    });
   }
 
   StorageTimeline timeline_;
@@ -580,9 +846,7 @@ class StorageRewriter {
 }  // namespace
 
 PrimFunc rewrite_storage(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = StorageRewriter(func.body).run(func.body);
-  return result;
+  return with_body(func, StorageRewriter(func.body).run(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -18,14 +18,6 @@ using namespace tir;
 
 namespace {
 
-bool may_fault(const Expr& e);
-
-bool any_child_may_fault(const Expr& e) {
-  bool result = false;
-  for_each_child(e, [&](const Expr& c) { result = result || may_fault(c); });
-  return result;
-}
-
 bool divides_by_unknown(const Binary& op, const Expr& self) {
   const std::optional<std::int64_t> divisor = constant_int(op.b);
   return is_integer_division(op.op) && self.dtype().is_integral() && (!divisor || *divisor == 0);
@@ -37,31 +29,29 @@ bool may_fault(const Expr& e) {
   // an if_then_else.
   if (const Select* select = e.as<Select>()) return may_fault(select->condition);
   if (const Binary* binary = e.as<Binary>())
-    return divides_by_unknown(*binary, e) || any_child_may_fault(e);
+    return divides_by_unknown(*binary, e) || any_child(e, may_fault);
   const Call* call = e.as<Call>();
-  if (!call) return any_child_may_fault(e);
+  if (!call) return any_child(e, may_fault);
   if (call->is(Intrin::if_then_else)) return may_fault(call->args[0]);
   if (call->is(Intrin::address_of)) {
     const Load* load = call->args[0].as<Load>();
-    return load && std::any_of(load->indices.begin(), load->indices.end(), may_fault);
+    return load && std::ranges::any_of(load->indices, may_fault);
   }
   const Intrin* intrin = std::get_if<Intrin>(&call->callee);
-  return !intrin || effect_of(*intrin) != Effect::Pure || any_child_may_fault(e);
+  return !intrin || effect_of(*intrin) != Effect::Pure || any_child(e, may_fault);
 }
 
 }  // namespace
 
 PrimFunc rewrite_unsafe_selects(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body =
-      rewrite(func.body, [](const Select& select, const Expr& self) -> std::optional<Expr> {
+  return with_body(
+      func, rewrite(func.body, [](const Select& select, const Expr& self) -> std::optional<Expr> {
         if (select.condition.dtype().is_vector() ||
             !(may_fault(select.if_true) || may_fault(select.if_false)))
           return std::nullopt;
         return make_call(self.dtype(), Intrin::if_then_else,
                          {select.condition, select.if_true, select.if_false});
-      });
-  return result;
+      }));
 }
 
 }  // namespace tenon::lowering

@@ -59,13 +59,6 @@ bool is_reduced(const BlockRealize& realize, const Var& var) {
   return false;
 }
 
-Expr conjunction(const std::vector<Expr>& conditions) {
-  Expr all = make_true();
-  for (const Expr& condition : conditions)
-    all = is_true(all) ? condition : make_binary(BinaryOp::And, all, condition);
-  return all;
-}
-
 void split_conjunction(const Expr& condition, std::vector<Expr>& parts) {
   const Binary* both = condition.as<Binary>();
   if (!both || both->op != BinaryOp::And) {

@@ -160,9 +160,7 @@ class Unroller {
 }  // namespace
 
 PrimFunc unroll_loops(const PrimFunc& func, const PassOptions& options) {
-  PrimFunc result = func;
-  result.body = Unroller(options.unroll).stmt(func.body);
-  return result;
+  return with_body(func, Unroller(options.unroll).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -69,15 +69,13 @@ class Vectorizer {
 }  // namespace
 
 PrimFunc vectorize_loops(const PrimFunc& func, const PassOptions& options) {
-  PrimFunc result = func;
-  result.body = Vectorizer(!options.disable_vectorize, LaneOptions::Choice::Select).stmt(func.body);
-  return result;
+  return with_body(
+      func, Vectorizer(!options.disable_vectorize, LaneOptions::Choice::Select).stmt(func.body));
 }
 
 PrimFunc vectorize_loops_as_text(const PrimFunc& func, const PassOptions& options) {
-  PrimFunc result = func;
-  result.body = Vectorizer(!options.disable_vectorize, LaneOptions::Choice::Serial).stmt(func.body);
-  return result;
+  return with_body(
+      func, Vectorizer(!options.disable_vectorize, LaneOptions::Choice::Serial).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -12,6 +12,7 @@
 #include <ranges>
 #include <unordered_map>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/wraps.h"
 #include "tenon/tir/ops.h"
@@ -198,9 +199,7 @@ class IndexWidener {
   bool may_wrap(const Expr& e) const {
     if (e.as<Load>() || e.as<Call>() || e.as<Cast>() || !is_int32(e) || is_value(e)) return false;
     if (const Binary* n = e.as<Binary>(); n && !fits_in_int32(bound_of(*n, e))) return true;
-    bool found = false;
-    for_each_child(e, [&](const Expr& child) { found = found || may_wrap(child); });
-    return found;
+    return any_child(e, [&](const Expr& child) { return may_wrap(child); });
   }
 
   bool needs_width(const Expr& e) const { return may_wrap(e) || uses_wide(e); }
@@ -271,9 +270,7 @@ class IndexWidener {
 
 PrimFunc widen_index_types(const PrimFunc& func, const PassOptions&) {
   if (!has_symbols(func)) return func;
-  PrimFunc result = func;
-  result.body = IndexWidener().stmt(func.body);
-  return result;
+  return with_body(func, IndexWidener().stmt(func.body));
 }
 
 }  // namespace tenon::lowering

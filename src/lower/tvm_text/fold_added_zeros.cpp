@@ -4,6 +4,7 @@
 //   B[0] = (A[0] + 0f32)        becomes        B[0] = A[0]
 #include "lower/passes.h"
 
+#include "lower/rewriting.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -37,9 +38,7 @@ Stmt folded_in(const Stmt& s) {
 }  // namespace
 
 PrimFunc fold_added_zeros(const PrimFunc& func, const PassOptions&) {
-  PrimFunc result = func;
-  result.body = folded_in(func.body);
-  return result;
+  return with_body(func, folded_in(func.body));
 }
 
 }  // namespace tenon::lowering

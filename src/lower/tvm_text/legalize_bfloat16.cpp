@@ -8,12 +8,13 @@
 //
 // Afterwards, bfloat16 occurs only in the declarations of parameters, whose data pointers are
 // replaced, and in fragments of tensor cores.
-#include "lower/passes.h"
+#include "lower/tvm_text/legalize_bfloat16.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "lower/pass_concerns.h"
+#include "lower/passes.h"
 #include "lower/rewriting.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
@@ -209,12 +210,10 @@ class Legalizer {
   Buffer buffer(const Buffer& b) {
     // Fragments of tensor cores keep their type: they are loaded from memory of bits.
     if (!b->dtype.is_bfloat() || is_fragment(memory_scope(b->data))) return b;
-    auto found = buffers_.find(b.get());
-    if (found != buffers_.end()) return found->second;
-    BufferNode node = *b.get();
-    node.dtype = bits_type(b->dtype);
-    node.data = pointer(b->data, node.dtype);
-    return buffers_.emplace(b.get(), make_buffer(std::move(node))).first->second;
+    return copy_once(buffers_, b, [&](BufferNode& node) {
+      node.dtype = bits_type(b->dtype);
+      node.data = pointer(b->data, node.dtype);
+    });
   }
 
   VarMap variables_;
@@ -222,6 +221,15 @@ class Legalizer {
 };
 
 }  // namespace
+
+bool has_bfloat16(const PrimFunc& func, const PassOptions&) {
+  return contains(func.body, Content::BFloat16) ||
+         std::ranges::any_of(func.params,
+                             [](const Var& param) { return param.dtype().is_bfloat(); }) ||
+         std::ranges::any_of(func.buffers, [](const BufferParam& array) {
+           return array.buffer->dtype.is_bfloat();
+         });
+}
 
 PrimFunc legalize_bfloat16(const PrimFunc& func, const PassOptions& options) {
   if (!has_bfloat16(func, options)) return func;

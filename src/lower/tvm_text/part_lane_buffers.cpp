@@ -50,9 +50,7 @@ Stmt part(const Stmt& s, bool has_lanes) {
 
 PrimFunc part_lane_buffers(const PrimFunc& func, const PassOptions& options) {
   if (options.disable_vectorize) return func;
-  PrimFunc result = func;
-  result.body = part(func.body, false);
-  return result;
+  return with_body(func, part(func.body, false));
 }
 
 }  // namespace tenon::lowering

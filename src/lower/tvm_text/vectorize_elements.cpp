@@ -7,6 +7,7 @@
 
 #include <unordered_map>
 
+#include "lower/rewriting.h"
 #include "tenon/arith/facts.h"
 #include "tenon/arith/modular_set.h"
 #include "tenon/tir/ops.h"
@@ -161,13 +162,11 @@ class ElementVectorizer {
   }
 
   Buffer renewed_buffer(const Buffer& buffer, const Renewed& renewed) {
-    if (const auto found = buffers_.find(buffer.get()); found != buffers_.end())
-      return found->second;
-    BufferNode node = *buffer.get();
-    node.data = renewed.data;
-    node.dtype = node.dtype.with_lanes(renewed.lanes);
-    node.shape.back() = divided(node.shape.back(), renewed.lanes);
-    return buffers_.emplace(buffer.get(), make_buffer(std::move(node))).first->second;
+    return copy_once(buffers_, buffer, [&](BufferNode& node) {
+      node.data = renewed.data;
+      node.dtype = node.dtype.with_lanes(renewed.lanes);
+      node.shape.back() = divided(node.shape.back(), renewed.lanes);
+    });
   }
 
   static Expr divided(const Expr& e, int lanes) {
@@ -184,9 +183,7 @@ class ElementVectorizer {
 PrimFunc vectorize_elements(const PrimFunc& func, const PassOptions&) {
   // Vectors are accessed by ramps, or through pointers by intrinsics.
   if (!contains<Ramp>(func.body) && !contains<Call>(func.body)) return func;
-  PrimFunc result = func;
-  result.body = ElementVectorizer(func.body).run(func.body);
-  return result;
+  return with_body(func, ElementVectorizer(func.body).run(func.body));
 }
 
 }  // namespace tenon::lowering

@@ -196,8 +196,8 @@ std::optional<std::vector<Division>> divide_trivially(const Blockizing& b) {
     const Expr& value = b.realize().values[i];
     const Expr& extent = b.own().iters[i].dom()->extent;
     const auto uses = [&](const std::vector<int>& loops) {
-      return std::any_of(loops.begin(), loops.end(),
-                         [&](int n) { return uses_var(value, b.program.loop(n).var); });
+      return std::ranges::any_of(loops,
+                                 [&](int n) { return uses_var(value, b.program.loop(n).var); });
     };
     const bool is_outer = uses(b.outer), is_inner = uses(b.inner);
     if (is_outer && is_inner) return std::nullopt;
@@ -226,8 +226,7 @@ void keep_conditions(const Blockizing& b, const std::vector<int>& loops, const I
                      DividedValues& divided) {
   const std::vector<std::int64_t> count = told_apart(map);
   const auto is_used = [&](const Expr& part, const std::vector<int>& some) {
-    return std::any_of(some.begin(), some.end(),
-                       [&](int n) { return uses_var(part, b.program.loop(n).var); });
+    return std::ranges::any_of(some, [&](int n) { return uses_var(part, b.program.loop(n).var); });
   };
   for (const Expr& part : conjuncts(b.realize().predicate)) {
     bool is_lost = !is_used(part, loops);
@@ -320,8 +319,8 @@ Stmt blockized_init(const Blockizing& b, const Block& inner, const std::vector<E
   std::vector<Var> dropped;
   for (const int n : b.inner) {
     const Var& var = b.program.loop(n).var;
-    const bool is_used = std::any_of(own_values.begin(), own_values.end(),
-                                     [&](const Expr& value) { return uses_var(value, var); });
+    const bool is_used =
+        std::ranges::any_of(own_values, [&](const Expr& value) { return uses_var(value, var); });
     if (is_used)
       loops.push_back(n);
     else
@@ -329,8 +328,8 @@ Stmt blockized_init(const Blockizing& b, const Block& inner, const std::vector<E
   }
   Expr kept = make_true();
   for (const Expr& part : conjuncts(predicate)) {
-    const bool is_reduced = std::any_of(dropped.begin(), dropped.end(),
-                                        [&](const Var& var) { return uses_var(part, var); });
+    const bool is_reduced =
+        std::ranges::any_of(dropped, [&](const Var& var) { return uses_var(part, var); });
     if (!is_reduced) kept = both(kept, part);
     if (is_reduced)
       for (const int n : loops)

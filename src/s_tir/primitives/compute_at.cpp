@@ -197,7 +197,7 @@ std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& r
                                      const arith::Facts& facts) {
   std::vector<IterDomain> domains(move.own().iters.size());
   for (const BufferRegion& provided : move.is_producer() ? move.own().writes : move.own().reads) {
-    const bool is_required = std::any_of(required.begin(), required.end(), [&](int n) {
+    const bool is_required = std::ranges::any_of(required, [&](int n) {
       const Block& other = move.program.block(n);
       return mentions(move.is_producer() ? other.reads : other.writes, provided.buffer);
     });
@@ -253,8 +253,8 @@ void require_same_control(const Move& move) {
 void require_single_instances(const Move& move) {
   const Program& program = move.program;
   const BlockRealize& realize = move.realize();
-  if (std::none_of(realize.block->iters.begin(), realize.block->iters.end(),
-                   [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; }))
+  if (std::ranges::none_of(realize.block->iters,
+                           [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; }))
     return;
   const int top = program.common(move.block, move.loop);
   std::vector<int> loops = program.loops_of(move.block);

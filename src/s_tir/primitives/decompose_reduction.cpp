@@ -19,7 +19,7 @@ void check(const Caller& caller, const Program& program, int n, int loop) {
     refuse(caller, describe(program, n) + " is not a reduction: " +
                        (classified.reason.empty() ? "it has no init" : classified.reason));
   const std::vector<int> loops = program.loops_of(n);
-  if (std::find(loops.begin(), loops.end(), loop) == loops.end())
+  if (std::ranges::find(loops, loop) == loops.end())
     refuse(caller, describe(program, loop) + " is not around " + describe(program, n));
   const BlockRealize& realize = program.realize(n);
   for (std::size_t i = 0; i < realize.values.size(); ++i)
@@ -69,8 +69,7 @@ Expr init_predicate(const Caller& caller, const Program& program, int n,
   for (auto at = parts.rbegin(); at != parts.rend(); ++at) {
     const Expr& part = *at;
     const auto uses = [&](const std::vector<Var>& vars) {
-      return std::any_of(vars.begin(), vars.end(),
-                         [&](const Var& var) { return uses_var(part, var); });
+      return std::ranges::any_of(vars, [&](const Var& var) { return uses_var(part, var); });
     };
     if (!uses(dropped)) {
       result = both(result, part);
@@ -130,8 +129,8 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   std::vector<Var> dropped, kept;
   for (const int own : program.loops_of(n)) {
     const Var& var = program.loop(own).var;
-    const bool is_used = std::any_of(values.begin(), values.end(),
-                                     [&](const Expr& value) { return uses_var(value, var); });
+    const bool is_used =
+        std::ranges::any_of(values, [&](const Expr& value) { return uses_var(value, var); });
     if (own < loop || is_used)
       kept.push_back(var);
     else

@@ -157,8 +157,7 @@ void require_written(const Inlining& i, int consumer, const arith::Access& acces
   bind_shape(shape, i);
   const VarMap values = i.at(access.indices);
   const bool is_written =
-      instances && access.is_known &&
-      std::all_of(instances->begin(), instances->end(), [&](const Expr& part) {
+      instances && access.is_known && std::ranges::all_of(*instances, [&](const Expr& part) {
         return arith::can_prove(part, shape) || arith::can_prove(substitute(part, values), facts);
       });
   if (!is_written)
@@ -231,8 +230,8 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   std::vector<Var> vars;
   for (const Expr& index : store.indices) {
     const auto* iter = index.as<VarNode>();
-    const bool is_new = iter && std::none_of(vars.begin(), vars.end(),
-                                             [&](const Var& var) { return var.same_as(index); });
+    const bool is_new =
+        iter && std::ranges::none_of(vars, [&](const Var& var) { return var.same_as(index); });
     if (!is_new)
       refuse(caller,
              describe(program, n) + " writes `" + buffer->name + "` at " + print_expr(index) +
@@ -241,8 +240,7 @@ PrimFunc compute_inline(const Program& program, int n, SourceLocation where) {
   }
   for (const IterVar& iter : program.block(n).iters)
     if (uses_var(store.value, iter.var()) &&
-        std::none_of(vars.begin(), vars.end(),
-                     [&](const Var& var) { return var.same_as(iter.var()); }))
+        std::ranges::none_of(vars, [&](const Var& var) { return var.same_as(iter.var()); }))
       refuse(caller, "the value of " + describe(program, n) + " uses iterator `" + iter.name() +
                          "`, which is not an index of `" + buffer->name + "`");
   const Inlining inlining{program, caller, n, store, vars};
@@ -270,7 +268,7 @@ bool finds_its_instance(const InstanceSet& instances, const std::vector<Expr>& i
                         const arith::Facts& facts) {
   for (std::size_t d = 0; d < indices.size(); ++d)
     if (!arith::can_prove_equal(substitute(indices[d], values), at[d], facts)) return false;
-  return std::all_of(instances.begin(), instances.end(), [&](const Expr& part) {
+  return std::ranges::all_of(instances, [&](const Expr& part) {
     return arith::can_prove(substitute(part, values), facts);
   });
 }

@@ -41,8 +41,7 @@ void require_independent(const Caller& caller, const Program& program, int loop,
     if (thread && is_written_alike(program, buffer, loop)) return true;
     // A reader that every iteration repeats reads the complete sum in the last iteration.
     return !mentions(program.block(n).writes, buffer) && !depends_on(program, n, loop) &&
-           std::any_of(blocks.begin(), blocks.end(),
-                       [&](int other) { return is_reduced_by(other, buffer); });
+           std::ranges::any_of(blocks, [&](int other) { return is_reduced_by(other, buffer); });
   };
   // Threads that reduce together also initialize their sums together.
   const auto is_unordered = [&](int n, const Buffer& buffer, bool) {

@@ -408,12 +408,10 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   }
   const std::function<Stmt(const Stmt&)> replace = [&](const Stmt& s) -> Stmt {
     if (s.as<BlockRealize>())
-      return std::any_of(redirected.begin(), redirected.end(),
-                         [&](const Stmt& reader) { return reader.same_as(s); })
+      return std::ranges::any_of(redirected, [&](const Stmt& reader) { return reader.same_as(s); })
                  ? with_buffer(s, buffer, cache)
                  : s;
-    return map_children(
-        s, [](const Expr& e) { return e; }, replace);
+    return map_statements(s, replace);
   };
   const auto part = [&](const Stmt& s, bool) { return replace(s); };
   const auto cached = [&]() -> NewBlock {
@@ -492,11 +490,9 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   if (!is_update)
     for (const arith::Access& read : accesses)
       if (!read.is_write() && read.buffer.same_as(buffer) &&
-          std::none_of(accesses.begin(), accesses.end(), [&](const arith::Access& written) {
+          std::ranges::none_of(accesses, [&](const arith::Access& written) {
             return written.is_write() && written.buffer.same_as(buffer) &&
-                   std::equal(read.indices.begin(), read.indices.end(), written.indices.begin(),
-                              written.indices.end(),
-                              [](const Expr& a, const Expr& b) { return structural_equal(a, b); });
+                   structural_equal(read.indices, written.indices);
           }))
         refuse(caller, describe(program, n) + " " + arith::access_text(read) +
                            ", which the same instance does not write: its copy has no value there");
@@ -549,7 +545,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
   Expr condition = make_true();
   for (const Expr& part : conjuncts(program.realize(n).predicate)) {
     const std::vector<Var> vars = free_vars(part);
-    if (std::all_of(vars.begin(), vars.end(), [&](const Var& var) {
+    if (std::ranges::all_of(vars, [&](const Var& var) {
           const std::optional<int> loop = program.find_loop(var);
           return !loop || *loop == place.at || !program.is_below(*loop, place.at);
         }))
@@ -822,7 +818,7 @@ PrimFunc storage_align(const Program& program, int n, int index, int axis, int f
   const auto number = [](int value) { return Annotation{Expr(value)}; };
   Annotation entry{
       std::vector<Annotation>{number(index), number(axis), number(factor), number(offset)}};
-  const auto same = std::find_if(list.begin(), list.end(), [&](const Annotation& other) {
+  const auto same = std::ranges::find_if(list, [&](const Annotation& other) {
     const auto* parts = std::get_if<std::vector<Annotation>>(&other.value);
     return parts && parts->size() == 4 && annotation_int((*parts)[0]) == index &&
            annotation_int((*parts)[1]) == axis;

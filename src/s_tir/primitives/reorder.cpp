@@ -17,8 +17,8 @@ namespace {
 /// perfectly nested.
 std::vector<int> chain_of(const Caller& caller, const Program& program,
                           const std::vector<int>& loops) {
-  const int bottom = *std::max_element(loops.begin(), loops.end());
-  const int top = *std::min_element(loops.begin(), loops.end());
+  const int bottom = *std::ranges::max_element(loops);
+  const int top = *std::ranges::min_element(loops);
   std::vector<int> chain{bottom};
   while (chain.back() != top) {
     const std::optional<int> outer = program.outer(chain.back());
@@ -31,9 +31,9 @@ std::vector<int> chain_of(const Caller& caller, const Program& program,
                          ": between the loops there must be nothing else");
     chain.push_back(*outer);
   }
-  std::reverse(chain.begin(), chain.end());
+  std::ranges::reverse(chain);
   for (const int loop : loops)
-    if (std::find(chain.begin(), chain.end(), loop) == chain.end())
+    if (std::ranges::find(chain, loop) == chain.end())
       refuse(caller, describe(program, loop) + " is not around " + describe(program, bottom) +
                          ": the loops must be around the same block");
   return chain;
@@ -45,13 +45,13 @@ PrimFunc reorder(const Program& program, const std::vector<int>& loops, SourceLo
   const Caller caller{"reorder", where};
   if (loops.empty()) refuse(caller, "no loops are given");
   for (std::size_t n = 0; n < loops.size(); ++n)
-    if (std::count(loops.begin(), loops.end(), loops[n]) > 1)
+    if (std::ranges::count(loops, loops[n]) > 1)
       refuse(caller, describe(program, loops[n]) + " is given twice");
   const std::vector<int> chain = chain_of(caller, program, loops);
   std::vector<int> order;
   auto next = loops.begin();
   for (const int loop : chain) {
-    const bool is_moved = std::find(loops.begin(), loops.end(), loop) != loops.end();
+    const bool is_moved = std::ranges::find(loops, loop) != loops.end();
     order.push_back(is_moved ? *next++ : loop);
   }
   if (order == chain) return program.func();

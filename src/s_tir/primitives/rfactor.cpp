@@ -211,9 +211,8 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
   const std::vector<Store> elements = partial_elements(f, partials, axis, factor, iter_map);
   std::vector<Expr> combined;
   for (const Expr& value : f.body.values) combined.push_back(substitute(value, iter_map));
-  const bool is_reduction = std::any_of(iters.begin(), iters.end(), [](const IterVar& iter) {
-    return iter.kind() == IterKind::Reduce;
-  });
+  const bool is_reduction = std::ranges::any_of(
+      iters, [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
   Block block{.iters = iters,
               .reads = {},
               .writes = {},
@@ -254,10 +253,7 @@ Stmt in_place_of(const Factoring& f, int n, const Stmt& block) {
   const Stmt inner = in_place_of(f, next, block);
   const bool is_dropped = f.program.is_loop(n) && n != f.loop && f.is_used_by(IterKind::Reduce, n);
   if (is_dropped) return inner;
-  const Stmt& old = f.program.stmt(next);
-  return map_children(
-      f.program.stmt(n), [](const Expr& e) { return e; },
-      [&](const Stmt& child) { return child.same_as(old) ? inner : child; });
+  return with_child(f.program.stmt(n), f.program.stmt(next), inner);
 }
 
 /// Makes, for the loops over elements and the factored loop: block `C`: C[..] = C[..] (+)

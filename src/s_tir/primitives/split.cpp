@@ -102,8 +102,7 @@ SplitLoop split(const Program& program, int n,
   require_stable_range(caller, program, n);
   const For& loop = program.loop(n);
   const std::vector<Expr> extents = complete_factors(caller, program, n, factors);
-  const bool is_covered =
-      std::any_of(factors.begin(), factors.end(), [](const auto& factor) { return !factor; });
+  const bool is_covered = std::ranges::any_of(factors, [](const auto& factor) { return !factor; });
   arith::Facts facts;
   bind_domains(facts, domains_around(program, n));
   std::vector<Var> vars;

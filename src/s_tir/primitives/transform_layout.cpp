@@ -117,8 +117,9 @@ class Relayout {
     if (!realize) return result;
     Block block = *realize->block;
     const bool is_changed = mentions(block.reads, old_) || mentions(block.writes, old_) ||
-                            std::any_of(block.alloc_buffers.begin(), block.alloc_buffers.end(),
-                                        [&](const Buffer& own) { return own.same_as(old_); });
+                            std::ranges::any_of(block.alloc_buffers, [&](const Buffer& own) {
+                              return own.same_as(old_);
+                            });
     if (!is_changed) return result;
     for (std::vector<BufferRegion>* regions : {&block.reads, &block.writes})
       for (BufferRegion& region : *regions)
@@ -140,8 +141,8 @@ class Relayout {
   /// Returns a box that contains the mapped elements of the region.
   BufferRegion mapped(const BufferRegion& region) const {
     BufferRegion result{with_, {}};
-    const bool is_point = std::all_of(region.region.begin(), region.region.end(),
-                                      [](const Range& range) { return is_one(range.extent); });
+    const bool is_point =
+        std::ranges::all_of(region.region, [](const Range& range) { return is_one(range.extent); });
     std::vector<Expr> begins;
     arith::IntervalMap relaxed;
     for (std::size_t n = 0; n < region.region.size(); ++n) {
@@ -202,8 +203,8 @@ PrimFunc transform_layout(const Program& program, int n, int index, BufferIndexT
                                   is_read ? "reads" : "writes")
                             .buffer;
   PrimFunc func = program.func();
-  const auto param = std::find_if(func.buffers.begin(), func.buffers.end(),
-                                  [&](const auto& own) { return own.buffer.same_as(buffer); });
+  const auto param = std::ranges::find_if(
+      func.buffers, [&](const auto& own) { return own.buffer.same_as(buffer); });
   if (param == func.buffers.end() && !allocated_by(program, buffer, n))
     refuse(caller, in_backticks(buffer->name) +
                        " is a matched buffer; transform the layout of what it is matched with");

@@ -333,7 +333,7 @@ void BoundInference::add_outgrown(StageId id, const Scan& scan, std::vector<Iter
       touched.push_back(axes.empty() ? Interval::everything()
                                      : Interval::from_range(ranges_.at(axes[dim])));
     }
-    const bool fits = std::all_of(touched.begin(), touched.end(), [&](const Interval& set) {
+    const bool fits = std::ranges::all_of(touched, [&](const Interval& set) {
       return set.is_bounded() && arith::can_prove(kept.min <= *set.min(), facts_) &&
              arith::can_prove(*set.max() < kept.min + kept.extent, facts_);
     });

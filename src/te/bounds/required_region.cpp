@@ -92,8 +92,8 @@ class InputElements {
 void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tensor,
                        const IntervalMap& domains, const Facts& facts, InputTest is_input,
                        DimensionTest rounds_up, Needs& needs) {
-  auto found = std::find_if(reads.begin(), reads.end(),
-                            [&](const TensorReads& r) { return r.tensor.same_as(tensor); });
+  auto found =
+      std::ranges::find_if(reads, [&](const TensorReads& r) { return r.tensor.same_as(tensor); });
   if (found == reads.end()) return;
   for (const std::vector<Expr>& indices : found->indices) {
     for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -176,11 +176,7 @@ bool step(std::vector<Counter>& point) {
 }  // namespace
 
 std::optional<std::int64_t> only_value(const Expr& e, const IntervalMap& values) {
-  bool is_arithmetic = true;
-  walk(
-      e, [&](const ProducerLoad&) { is_arithmetic = false; },
-      [&](const Call&) { is_arithmetic = false; });
-  if (!is_arithmetic) return std::nullopt;
+  if (contains<ProducerLoad>(e) || contains<Call>(e)) return std::nullopt;
   std::vector<Counter> point;
   std::int64_t points = 1;
   for (const Var& var : free_vars(e)) {

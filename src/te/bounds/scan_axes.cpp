@@ -46,7 +46,7 @@ class FixedAxes {
  private:
   /// Returns the position of a stage in the step; nullopt if it is not part of the step.
   std::optional<std::size_t> place_of(StageId id) const {
-    const auto found = std::lower_bound(step_.begin(), step_.end(), id);
+    const auto found = std::ranges::lower_bound(step_, id);
     if (found == step_.end() || *found != id) return std::nullopt;
     return static_cast<std::size_t>(found - step_.begin());
   }
@@ -179,10 +179,6 @@ bool needs_compact_buffers(const StageGraph& graph) {
   return false;
 }
 
-bool needs_compact_buffers(const Stmt& body) {
-  bool found = false;
-  tir::walk(body, [&](const tir::BufferView&) { found = true; });
-  return found;
-}
+bool needs_compact_buffers(const Stmt& body) { return tir::contains<tir::BufferView>(body); }
 
 }  // namespace tenon::te

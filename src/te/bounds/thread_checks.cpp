@@ -260,8 +260,8 @@ bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const
     if (!row || !reads_only_row_starts(graph, id, dim, *row, ranges, facts)) return false;
   }
   const std::vector<IterVar>& sums = stage.op.reduce_axis();
-  return std::none_of(sums.begin(), sums.end(),
-                      [&](const IterVar& axis) { return incomplete.value_or(axis, false); });
+  return std::ranges::none_of(
+      sums, [&](const IterVar& axis) { return incomplete.value_or(axis, false); });
 }
 
 /// Returns all variables bound to a tag: in all stages, they denote the same thread.
@@ -319,9 +319,9 @@ void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
   if (stage.is_output || is_shared_along(scope, tag) || is_one(ranges.at(bound.axis).extent))
     return;
   const std::span<const StageId> readers = graph.readers(id);
-  const bool is_seen =
-      stage.place && std::all_of(readers.begin(), readers.end(),
-                                 [&](StageId reader) { return runs_in(graph, reader, tag); });
+  const bool is_seen = stage.place && std::ranges::all_of(readers, [&](StageId reader) {
+                         return runs_in(graph, reader, tag);
+                       });
   const bool reduces = is_reduced_together(stage, leaf);
   const bool is_whole = reduces ? is_same_in_all_threads(graph, id, tag, ranges)
                                 : reaches_all(graph, id, leaf, ranges, facts);

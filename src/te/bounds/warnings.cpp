@@ -21,12 +21,6 @@ namespace {
 /// Below this size, data is in a fast cache on nearly all processors.
 constexpr std::int64_t kMinReportedBytes = 32 * 1024;
 
-bool is_data(const Expr& index) {
-  bool found = false;
-  walk(index, [&](const ProducerLoad&) { found = true; });
-  return found;
-}
-
 Count count(const Bounds& bounds, const IterVar& axis) {
   const Range* range = bounds.find(axis);
   return range ? constant_int(range->extent) : std::nullopt;
@@ -73,7 +67,8 @@ class Finder {
       for (const std::vector<Expr>& indices : reads.indices)
         for (std::size_t dim = 0; dim < indices.size(); ++dim) {
           const std::optional<std::int64_t> extent = count(bounds_, stage.op.axis()[dim]);
-          if (extent && extent == constant_int(shape[dim]) && is_data(indices[dim])) return dim;
+          if (extent && extent == constant_int(shape[dim]) && contains<ProducerLoad>(indices[dim]))
+            return dim;
         }
     }
     return std::nullopt;
@@ -128,7 +123,7 @@ class Finder {
   /// Returns the loops around the stage, outermost first.
   Loops loops_around(StageId id) const {
     Loops loops = graph_.attach_path(id);
-    std::reverse(loops.begin(), loops.end());
+    std::ranges::reverse(loops);
     return loops;
   }
 
@@ -235,7 +230,7 @@ class Finder {
     for (const TensorReads& reads : reads_of(reader)) {
       if (!reads.tensor.same_as(tensor)) continue;
       for (const std::vector<Expr>& indices : reads.indices) {
-        if (is_data(indices[dim])) return std::nullopt;
+        if (contains<ProducerLoad>(indices[dim])) return std::nullopt;
         Count of_one = 1;
         for (const IterVar& axis : op.root_iter_vars())
           if (uses_var(indices[dim], axis.var()))

@@ -60,7 +60,7 @@ std::string draw_readers(const StageGraph& graph, StageId id, const AttachPoint&
 }
 
 bool passes(const std::vector<AttachPoint>& path, const AttachPoint& point) {
-  return std::any_of(path.begin(), path.end(), [&](const AttachPoint& p) {
+  return std::ranges::any_of(path, [&](const AttachPoint& p) {
     return p.stage == point.stage && p.axis.same_as(point.axis);
   });
 }
@@ -302,8 +302,8 @@ class GraphBuilder {
       if (!placeholder) continue;
       for (StageId reader : graph_.readers(*placeholder)) {
         const std::vector<AttachPoint>& path = graph_.attach_path(reader);
-        const bool inside = std::any_of(path.begin(), path.end(),
-                                        [&](const AttachPoint& p) { return p.stage == id; });
+        const bool inside =
+            std::ranges::any_of(path, [&](const AttachPoint& p) { return p.stage == id; });
         if (inside || reader == id) continue;
         const FrozenStage& stage = graph_.stage(reader);
         const std::vector<IterVar>& threads = graph_.stage(id).env_threads;
@@ -336,8 +336,8 @@ class GraphBuilder {
   bool is_known_in(StageId id, const Var& var) const {
     auto has_axis = [&](StageId stage) {
       const std::vector<IterVar>& axes = graph_.stage(stage).all_iter_vars;
-      return std::any_of(axes.begin(), axes.end(),
-                         [&](const IterVar& axis) { return axis.var().same_as(var); });
+      return std::ranges::any_of(axes,
+                                 [&](const IterVar& axis) { return axis.var().same_as(var); });
     };
     for (std::optional<StageId> at = id; at;) {
       if (has_axis(*at)) return true;

@@ -63,8 +63,9 @@ bool is_tagged(const IterVar* thread, const ThreadTag& tag) {
 }
 
 bool has_loop_in(const StageSpec& stage, const ThreadTag& tag) {
-  return std::any_of(stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(),
-                     [&](const IterVar& leaf) { return is_tagged(thread_of(stage, leaf), tag); });
+  return std::ranges::any_of(stage.leaf_iter_vars, [&](const IterVar& leaf) {
+    return is_tagged(thread_of(stage, leaf), tag);
+  });
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ bool has_loop_in(const StageSpec& stage, const ThreadTag& tag) {
 bool runs_in(const StageGraph& graph, StageId id, const ThreadTag& tag) {
   const std::vector<AttachPoint>& path = graph.attach_path(id);
   return has_loop_in(graph.stage(id), tag) ||
-         std::any_of(path.begin(), path.end(), [&](const AttachPoint& loop) {
+         std::ranges::any_of(path, [&](const AttachPoint& loop) {
            return is_tagged(thread_of(graph.stage(loop.stage), loop.axis), tag);
          });
 }
@@ -102,8 +103,8 @@ std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId 
       // threads share or reduce together, all threads run for that stage.
       if (!thread || !is_divided(owner, leaf, *thread, scope)) continue;
       const bool is_decided =
-          std::any_of(
-              passed.begin(), passed.end(),
+          std::ranges::any_of(
+              passed,
               [&](StorageScope inner) { return is_shared_along(inner, *thread->thread()); }) ||
           std::ranges::find(reduced_along, *thread->thread()) != reduced_along.end();
       if (!is_decided) loops.push_back({point.stage, leaf});

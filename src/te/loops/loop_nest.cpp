@@ -29,9 +29,7 @@ namespace {
 /// Whether the index is itself read from memory. Its value in a later iteration is unknown and may
 /// not exist.
 bool is_looked_up(const Load& load) {
-  bool found = false;
-  for (const Expr& index : load.indices) walk(index, [&](const Load&) { found = true; });
-  return found;
+  return std::ranges::any_of(load.indices, [](const Expr& e) { return contains<Load>(e); });
 }
 
 /// Returns the values of the predictable indices at which the body reads the buffer, by dimension.

@@ -112,8 +112,7 @@ std::size_t tree_size(const Expr& e, std::size_t limit) {
 }
 
 void TensorCollector::add(const Tensor& tensor) {
-  const bool known =
-      std::any_of(found.begin(), found.end(), [&](const Tensor& t) { return t.same_as(tensor); });
+  const bool known = std::ranges::any_of(found, [&](const Tensor& t) { return t.same_as(tensor); });
   if (!known) found.push_back(tensor);
 }
 
@@ -139,11 +138,6 @@ void TensorCollector::visit(const Expr& e) {
 
 namespace {
 
-bool same_indices(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Expr& x, const Expr& y) { return structural_equal(x, y); });
-}
-
 class ReadCollector {
  public:
   void visit(const Expr& e) {
@@ -159,8 +153,8 @@ class ReadCollector {
     auto [place, is_new] = place_.try_emplace(key, reads_.size());
     if (is_new) reads_.push_back({Tensor::of(load), {}});
     std::vector<std::vector<Expr>>& indices = reads_[place->second].indices;
-    bool known = std::any_of(indices.begin(), indices.end(), [&](const std::vector<Expr>& other) {
-      return same_indices(other, load.indices);
+    bool known = std::ranges::any_of(indices, [&](const std::vector<Expr>& other) {
+      return structural_equal(other, load.indices);
     });
     if (!known) indices.push_back(load.indices);
   }

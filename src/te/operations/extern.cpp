@@ -43,10 +43,9 @@ std::vector<DataType> output_types(const std::string& what, const std::vector<Te
     return options.dtypes;
   }
   if (options.dtype) return std::vector<DataType>(count, *options.dtype);
-  const bool agree =
-      !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
-        return t.dtype() == inputs.front().dtype();
-      });
+  const bool agree = !inputs.empty() && std::ranges::all_of(inputs, [&](const Tensor& t) {
+    return t.dtype() == inputs.front().dtype();
+  });
   if (!agree)
     throw TypeError(
         what +

@@ -77,8 +77,7 @@ TensorIntrin decl_tensor_intrin(const Operation& op, const TensorIntrinFunction&
   for (int n = 0; n < op.num_outputs(); ++n) tensors.push_back(op.output(n));
   for (const Tensor& tensor : tensors) buffers.push_back(buffer_for(what, tensor, options, where));
   for (const auto& [bound, buffer] : options.binds)
-    if (std::none_of(tensors.begin(), tensors.end(),
-                     [&](const Tensor& t) { return t.same_as(bound); }))
+    if (std::ranges::none_of(tensors, [&](const Tensor& t) { return t.same_as(bound); }))
       throw TypeError(what + ": tensor `" + bound.name() +
                           "` in binds is no input and no output of `" + op.name() + "`",
                       where);

@@ -32,8 +32,8 @@ void check_steps(const std::string& what, const Tensor& update, const std::vecto
   const Var time = update.op().axis().front().var();
   auto check_read = [&](const tir::ProducerLoad& read) {
     const Tensor tensor = Tensor::of(read);
-    const bool is_state = std::any_of(states.begin(), states.end(),
-                                      [&](const Tensor& s) { return s.same_as(tensor); });
+    const bool is_state =
+        std::ranges::any_of(states, [&](const Tensor& s) { return s.same_as(tensor); });
     if (!is_state) return;
     const auto ahead = tir::constant_int(
         arith::simplify(tir::cast(Int(64), read.indices.front()) - tir::cast(Int(64), time)));
@@ -53,9 +53,8 @@ void check_states_are_read(const std::string& what, const std::vector<Tensor>& u
     for (std::size_t m = 0; m < k; ++m)
       if (states[k].same_as(states[m]))
         throw TypeError(what + ": state `" + states[k].name() + "` is given twice", where);
-    const bool is_read = std::any_of(updates.begin(), updates.end(), [&](const Tensor& update) {
-      return depends_on(update, states[k]);
-    });
+    const bool is_read = std::ranges::any_of(
+        updates, [&](const Tensor& update) { return depends_on(update, states[k]); });
     if (!is_read)
       throw TypeError(what + ": no update reads state `" + states[k].name() +
                           "`; one that needs no earlier step is a compute",

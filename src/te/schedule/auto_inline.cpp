@@ -170,8 +170,8 @@ class InlinedSizes {
   WrittenSize of_expression(const Expr& e, Body& body) {
     if (auto found = body.known.find(&e.node()); found != body.known.end()) return found->second;
     WrittenSize size{1, std::vector<double>(body.axes.size(), 0)};
-    const auto axis = std::find_if(body.axes.begin(), body.axes.end(),
-                                   [&](const IterVar& candidate) { return is_at(e, candidate); });
+    const auto axis = std::ranges::find_if(
+        body.axes, [&](const IterVar& candidate) { return is_at(e, candidate); });
     if (axis != body.axes.end()) {
       size.nodes = 0;
       size.axes[static_cast<std::size_t>(axis - body.axes.begin())] = 1;
@@ -240,13 +240,13 @@ class AutoInline {
     if (stage.is_output || needed_.contains(id) || !is_untouched(stage) || !is_of_kind_(stage.op))
       return false;
     const std::vector<StageNumber> readers = final_readers(id);
-    if (!std::all_of(readers.begin(), readers.end(),
-                     [&](StageNumber reader) { return takes_expressions(data_.stage(reader)); }))
+    if (!std::ranges::all_of(
+            readers, [&](StageNumber reader) { return takes_expressions(data_.stage(reader)); }))
       return false;
     const Stage handle = schedule_[StageKey(stage.origin_op, where_)];
     handle.compute_inline(where_);
-    if (std::all_of(readers.begin(), readers.end(),
-                    [&](StageNumber reader) { return sizes_.of_stage(reader) <= kMaxWritten; }))
+    if (std::ranges::all_of(
+            readers, [&](StageNumber reader) { return sizes_.of_stage(reader) <= kMaxWritten; }))
       return true;
     handle.compute_root(where_);
     return false;

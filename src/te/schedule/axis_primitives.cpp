@@ -168,7 +168,7 @@ Stage Stage::prefetch(const Tensor& tensor, const IterVar& given, const Operand&
   const IterVar axis = edit.leaf(given);
   const StageOutput wanted = schedule_->require(tensor, "prefetch", where);
   const std::vector<StageOutput>& read = schedule_->reads(edit.number());
-  if (std::find(read.begin(), read.end(), wanted) == read.end())
+  if (std::ranges::find(read, wanted) == read.end())
     edit.fail(axis, "the stage does not read tensor `" + tensor.name() + "`");
   Expr distance = offset.alone();
   if (!is_integer_scalar(distance.dtype()))

@@ -27,7 +27,7 @@ std::vector<StageNumber> readers_of(const ScheduleData& schedule, const StageOut
   std::vector<StageNumber> result;
   for (StageNumber reader : schedule.readers(output.stage)) {
     const std::vector<StageOutput>& reads = schedule.reads(reader);
-    if (std::find(reads.begin(), reads.end(), output) != reads.end()) result.push_back(reader);
+    if (std::ranges::find(reads, output) != reads.end()) result.push_back(reader);
   }
   return result;
 }
@@ -229,9 +229,8 @@ std::optional<Expr> first_step_of(const ScheduleData& schedule, StageNumber id) 
   const StageData* stage = schedule.scan_of_state(id);
   if (!stage) return std::nullopt;
   const Scan& scan = *stage->op.as<Scan>();
-  const bool is_update =
-      std::any_of(scan.update.begin(), scan.update.end(),
-                  [&](const Tensor& update) { return schedule.find(update.op()) == id; });
+  const bool is_update = std::ranges::any_of(
+      scan.update, [&](const Tensor& update) { return schedule.find(update.op()) == id; });
   return is_update ? std::optional<Expr>(scan.scan_axis.dom()->min) : std::nullopt;
 }
 

@@ -25,11 +25,6 @@ struct Expansion {
   Expr value;
 };
 
-bool all_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Expr& x, const Expr& y) { return tir::structural_equal(x, y); });
-}
-
 /// Rewrites the expressions of one stage. Replaces a read of an inlined stage by that stage's body
 /// at the read's indices, recursively from reader to producer, so that nothing is copied twice.
 /// Equal reads share their expansion.
@@ -86,7 +81,8 @@ class Expander {
     std::size_t key = output.stage.index() * 31 + static_cast<std::size_t>(output.index);
     for (const Expr& index : indices) key = key * 31 + index.node().hash;
     for (const Expansion& known : expansions_[key])
-      if (known.output == output && all_equal(known.indices, indices)) return known.value;
+      if (known.output == output && tir::structural_equal(known.indices, indices))
+        return known.value;
     const Compute& compute = *schedule_.stage(output.stage).op.as<Compute>();
     Frame frame;
     for (std::size_t n = 0; n < indices.size(); ++n)
@@ -220,8 +216,7 @@ void settle_attach(const ScheduleData& schedule, Attach& attach, const std::stri
   AttachAt* at = std::get_if<AttachAt>(&attach);
   if (!at) return;
   const StageData& target = schedule.stage(at->stage);
-  const bool is_gone =
-      std::find(schedule.order.begin(), schedule.order.end(), at->stage) == schedule.order.end();
+  const bool is_gone = std::ranges::find(schedule.order, at->stage) == schedule.order.end();
   if (is_gone)
     throw ScheduleError(
         "compute_at of " + attached + ": " + describe(target) + " is inlined and has no loops",

@@ -284,16 +284,20 @@ void check_makes_its_buffer(const StageEdit& edit) {
   edit.check_has_memory();
 }
 
+void check_is_own_axis(const StageEdit& edit, const IterVar& axis, const char* only_compute) {
+  const Compute* compute = edit.stage().op.as<Compute>();
+  if (!compute) edit.fail(only_compute);
+  if (!contains(compute->axis, axis))
+    edit.fail(axis, "it is not an axis of the operation's elements, which are " +
+                        describe(compute->axis));
+}
+
 }  // namespace
 
 Stage Stage::round_up(const IterVar& axis, SourceLocation where) const {
   const StageEdit edit(*this, "round_up", where);
   check_makes_its_buffer(edit);
-  const Compute* compute = edit.stage().op.as<Compute>();
-  if (!compute) edit.fail("only a compute can overrun its axes");
-  if (!contains(compute->axis, axis))
-    edit.fail(axis, "it is not an axis of the operation's elements, which are " +
-                        describe(compute->axis));
+  check_is_own_axis(edit, axis, "only a compute can overrun its axes");
   edit.attributes(axis).rounds_up = true;
   return *this;
 }
@@ -301,11 +305,7 @@ Stage Stage::round_up(const IterVar& axis, SourceLocation where) const {
 Stage Stage::bound(const IterVar& axis, const Range& range, SourceLocation where) const {
   const StageEdit edit(*this, "bound", where);
   check_makes_its_buffer(edit);
-  const Compute* compute = edit.stage().op.as<Compute>();
-  if (!compute) edit.fail("only the axes of a compute can be bounded");
-  if (!contains(compute->axis, axis))
-    edit.fail(axis, "it is not an axis of the operation's elements, which are " +
-                        describe(compute->axis));
+  check_is_own_axis(edit, axis, "only the axes of a compute can be bounded");
   const DataType type = axis.var().dtype();
   const Range typed =
       Range::from_min_extent(tir::cast(type, range.min), tir::cast(type, range.extent));

@@ -58,8 +58,8 @@ void check_untouched(const StageEdit& edit, const Compute& compute, const AxisMa
 /// relates both axes, so the sources of reached axes are included.
 AxisMarks touched_by(const StageData& stage, const IterVar& axis) {
   auto count = [&](const AxisMarks& marks) {
-    return std::count_if(stage.all_iter_vars.begin(), stage.all_iter_vars.end(),
-                         [&](const IterVar& v) { return marks.value_or(v, 0) != 0; });
+    return std::ranges::count_if(stage.all_iter_vars,
+                                 [&](const IterVar& v) { return marks.value_or(v, 0) != 0; });
   };
   AxisMarks marks;
   marks.set(axis, 1);

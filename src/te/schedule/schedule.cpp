@@ -19,7 +19,7 @@ OuterGroup common_group(const ScheduleData& schedule, OuterGroup a, OuterGroup b
   std::vector<GroupNumber> outer_of_a;
   for (OuterGroup g = a; g; g = schedule.group(*g).group) outer_of_a.push_back(*g);
   for (OuterGroup g = b; g; g = schedule.group(*g).group)
-    if (std::find(outer_of_a.begin(), outer_of_a.end(), *g) != outer_of_a.end()) return g;
+    if (std::ranges::find(outer_of_a, *g) != outer_of_a.end()) return g;
   return std::nullopt;
 }
 

@@ -73,7 +73,7 @@ const std::set<StageNumber>& ScheduleData::readers_by_age(StageNumber number) co
 }
 
 std::size_t ScheduleData::position(StageNumber number) const {
-  auto found = std::find(order.begin(), order.end(), number);
+  auto found = std::ranges::find(order, number);
   internal_check(found != order.end(), "a stage that is not in the schedule's order");
   return static_cast<std::size_t>(found - order.begin());
 }
@@ -124,15 +124,14 @@ void replace_axis(ScheduleData& schedule, StageNumber number, const IterVar& old
   auto replace = [&](IterVar& axis) {
     if (axis.same_as(old_axis)) axis = new_axis;
   };
-  std::for_each(stage.all_iter_vars.begin(), stage.all_iter_vars.end(), replace);
-  std::for_each(stage.leaf_iter_vars.begin(), stage.leaf_iter_vars.end(), replace);
+  std::ranges::for_each(stage.all_iter_vars, replace);
+  std::ranges::for_each(stage.leaf_iter_vars, replace);
   for (auto& [axis, attributes] : stage.attributes) replace(axis);
   for (Relation& relation : stage.relations) {
     match(
         relation, [&](Split& r) { replace(r.parent); },
         [&](Fuse& r) { replace(r.outer), replace(r.inner); }, [&](Rebase& r) { replace(r.parent); },
-        [](Singleton&) {},
-        [&](Transform& r) { std::for_each(r.originals.begin(), r.originals.end(), replace); });
+        [](Singleton&) {}, [&](Transform& r) { std::ranges::for_each(r.originals, replace); });
   }
   for (StageData& other : schedule.stages)
     if (AttachAt* at = std::get_if<AttachAt>(&other.attach); at && at->stage == number)
@@ -176,7 +175,7 @@ void ScheduleData::register_op(StageNumber number) {
 void ScheduleData::register_scan(StageNumber number) {
   if (!scans_.empty() && number <= scans_.back()) {
     // The parts of the scans have changed.
-    std::fill(scan_of_state_.begin(), scan_of_state_.end(), std::nullopt);
+    std::ranges::fill(scan_of_state_, std::nullopt);
     for (StageNumber scan : scans_) claim_state(scan);
   } else {
     scans_.push_back(number);
@@ -237,8 +236,7 @@ std::vector<IterVar> stored_axes(const StageSpec& stage) {
 void warn_once(ScheduleData& schedule, const std::string& text, const SourceLocation& where) {
   const std::string warning = text + " (at " + to_string(where) + ")";
   std::vector<std::string>& warnings = schedule.warnings;
-  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
-    warnings.push_back(warning);
+  if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
 }
 
 }  // namespace tenon::te

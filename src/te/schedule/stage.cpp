@@ -298,7 +298,7 @@ void reorder_axes(const StageEdit& edit, std::span<const IterVar> order) {
     places.push_back(*stage.leaf_position(axis));
   }
   if (axes.empty()) return;
-  std::sort(places.begin(), places.end());
+  std::ranges::sort(places);
   std::vector<IterVar> loops = stage.leaf_iter_vars;
   for (std::size_t n = 0; n < axes.size(); ++n)
     loops[static_cast<std::size_t>(places[n])] = axes[n];

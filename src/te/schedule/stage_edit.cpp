@@ -189,8 +189,7 @@ void check_is_there(const ScheduleData& schedule, StageNumber number, std::strin
                     const SourceLocation& where) {
   const StageData& stage = schedule.stage(number);
   if (!std::holds_alternative<AttachInline>(stage.attach)) return;
-  if (std::find(schedule.order.begin(), schedule.order.end(), number) != schedule.order.end())
-    return;
+  if (std::ranges::find(schedule.order, number) != schedule.order.end()) return;
   fail(primitive, stage, "normalize has inlined it, so it is not a stage of this schedule", where);
 }
 
@@ -207,9 +206,8 @@ VarSet vars_of(const Expr& e) {
 
 /// Returns the first axis whose variable is in the set; null if absent.
 const IterVar* find_axis_among(const VarSet& vars, std::span<const IterVar> axes) {
-  const auto found = std::find_if(axes.begin(), axes.end(), [&](const IterVar& axis) {
-    return vars.contains(&axis.var().node());
-  });
+  const auto found = std::ranges::find_if(
+      axes, [&](const IterVar& axis) { return vars.contains(&axis.var().node()); });
   return found == axes.end() ? nullptr : &*found;
 }
 

@@ -30,7 +30,7 @@ int first_place(const StageEdit& edit) {
   std::vector<int> places;
   for (const IterVar& axis : stage.op.axis())
     places.push_back(*stage.leaf_position(edit.leaf(axis)));
-  std::sort(places.begin(), places.end());
+  std::ranges::sort(places);
   if (!places.empty() && places.back() - places.front() + 1 != static_cast<int>(places.size()))
     edit.fail("the loops over its dimensions are not adjacent; the loops are " +
               describe(stage.leaf_iter_vars) + " (transform before reorder)");
@@ -275,8 +275,7 @@ class DigitParser {
   static std::optional<Digits> sum(std::optional<Digits> a, const std::optional<Digits>& b) {
     if (!a || !b) return std::nullopt;
     a->insert(a->end(), b->begin(), b->end());
-    std::stable_sort(a->begin(), a->end(),
-                     [](const Digit& x, const Digit& y) { return x.scale < y.scale; });
+    std::ranges::stable_sort(*a, [](const Digit& x, const Digit& y) { return x.scale < y.scale; });
     return is_mixed_radix(*a) ? a : std::nullopt;
   }
 
@@ -326,8 +325,8 @@ Expr value_of(const Placed& placed, const Var& result) {
 /// Returns the old index composed of its digits; nullopt if digits are missing or duplicated.
 std::optional<Expr> assemble(std::vector<Placed> digits, const Expr& extent,
                              const std::vector<Var>& results) {
-  std::sort(digits.begin(), digits.end(),
-            [](const Placed& x, const Placed& y) { return x.digit.lower < y.digit.lower; });
+  std::ranges::sort(digits,
+                    [](const Placed& x, const Placed& y) { return x.digit.lower < y.digit.lower; });
   std::int64_t next = 1;
   std::optional<Expr> value;
   for (const Placed& placed : digits) {
