@@ -6,9 +6,7 @@
 #include <unordered_set>
 
 #include "lower/checks/barrier_hazards.h"
-
 #include "lower/passes.h"
-#include "lower/tvm_text/legalize_bfloat16.h"
 #include "tenon/arith/simplifier_memory.h"
 #include "tenon/tir/print.h"
 
@@ -48,6 +46,15 @@ bool has(const PrimFunc& func, const PassOptions&) {
 bool has_guard_or_division(const PrimFunc& func, const PassOptions&) {
   return contains(func.body, Content::Order) || contains(func.body, Content::FloorDiv) ||
          contains<tir::Not>(func.body);
+}
+
+bool has_bfloat16(const PrimFunc& func, const PassOptions&) {
+  return contains(func.body, Content::BFloat16) ||
+         std::ranges::any_of(func.params,
+                             [](const Var& param) { return param.dtype().is_bfloat(); }) ||
+         std::ranges::any_of(func.buffers, [](const BufferParam& array) {
+           return array.buffer->dtype.is_bfloat();
+         });
 }
 
 /// Whether a loop must or may be unrolled, or has no iterations.

@@ -23,10 +23,20 @@ std::uint64_t random_bits(std::mt19937& random) {
   return high << 32 | random();
 }
 
+/// Half-way between two neighbours of a floating type, or one beside it.
+Whole half_way(int bits, std::mt19937& random) {
+  static constexpr std::array kDigits = {8, 11, 24, 53};
+  const int digits = pick(kDigits, random);
+  if (digits + 1 >= bits) return static_cast<Whole>(random() % 256);
+  const Whole half = static_cast<Whole>(random_bits(random) >> (63 - digits)) | 1;
+  return (half << random() % static_cast<unsigned>(bits - digits)) +
+         static_cast<int>(random() % 3) - 1;
+}
+
 Number special_integer(DataType type, std::mt19937& random) {
   const int bits = type.bits;
   const Whole top = Whole{1} << (bits - 1);
-  switch (random() % 6) {
+  switch (random() % 7) {
     case 0:  // Around the limits, signed or not.
       return wrapped(top + static_cast<int>(random() % 5) - 2, type);
     case 1:
@@ -37,6 +47,8 @@ Number special_integer(DataType type, std::mt19937& random) {
           type);
     case 3:
       return wrapped(static_cast<int>(random() % 19) - 9, type);
+    case 4:
+      return wrapped(half_way(bits, random), type);
     default:
       return wrapped(static_cast<Whole>(random_bits(random)), type);
   }

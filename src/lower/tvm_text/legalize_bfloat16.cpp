@@ -8,9 +8,6 @@
 //
 // Afterwards, bfloat16 occurs only in the declarations of parameters, whose data pointers are
 // replaced, and in fragments of tensor cores.
-#include "lower/tvm_text/legalize_bfloat16.h"
-
-#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -222,17 +219,7 @@ class Legalizer {
 
 }  // namespace
 
-bool has_bfloat16(const PrimFunc& func, const PassOptions&) {
-  return contains(func.body, Content::BFloat16) ||
-         std::ranges::any_of(func.params,
-                             [](const Var& param) { return param.dtype().is_bfloat(); }) ||
-         std::ranges::any_of(func.buffers, [](const BufferParam& array) {
-           return array.buffer->dtype.is_bfloat();
-         });
-}
-
-PrimFunc legalize_bfloat16(const PrimFunc& func, const PassOptions& options) {
-  if (!has_bfloat16(func, options)) return func;
+PrimFunc legalize_bfloat16(const PrimFunc& func, const PassOptions&) {
   Legalizer legalizer;
   PrimFunc result = func;
   for (BufferParam& param : result.buffers) param = legalizer.param(param);
