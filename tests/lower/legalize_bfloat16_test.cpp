@@ -129,10 +129,5 @@ TEST(LegalizeBfloat16, OnlyTheTextThatReadersKnowSpellsItOut) {
             normalized("for (i: int32, 0, 8) {\n  B[i] = (A[i] + A[i])\n}\n"));
 }
 
-TEST(LegalizeBfloat16, OtherFunctionsAreNotTouched) {
-  const PrimFunc func = test::parse_function(test::function_text("  B[0] = A[0]\n"));
-  EXPECT_TRUE(legalize_bfloat16(func, {}).body.same_as(func.body));
-}
-
 }  // namespace
 }  // namespace tenon::lowering

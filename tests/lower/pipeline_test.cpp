@@ -98,6 +98,7 @@ TEST(Pipeline, PassesConcernWhatTheyTakeAway) {
   EXPECT_TRUE(concerns("unroll-loops", "for (i: int32, 0, 8) \"unroll\" {\nB[i] = 1f32\n}\n"));
   EXPECT_TRUE(concerns("narrow-index-types", "for (i: int64, 0i64, 8i64) {\nB[i] = 1f32\n}\n"));
   EXPECT_FALSE(concerns("narrow-index-types", "for (i: int32, 0, 8) {\nB[i] = 1f32\n}\n"));
+  EXPECT_FALSE(concerns("legalize-bfloat16", "B[0] = A[0]\n"));
   const Buffer b = decl_buffer({8}, BFloat(16), {.name = "B"});
   const Var pb("B", Handle()), memory("M", PointerType{Float(32), std::nullopt});
   const Stmt mark = make_stmt(
