@@ -44,7 +44,8 @@ TEST(Spec, TheManifestParsesBackToTheSame) {
 
 TEST(Spec, NamesMayHaveZeroBytes) {
   const std::string name("a\0b\\", 4);
-  const std::string manifest = to_manifest({{.name = name, .symbol = "f"}});
+  const std::vector<FunctionSpec> functions = {{.name = name, .symbol = "f"}};
+  const std::string manifest = to_manifest(functions);
   EXPECT_EQ(manifest.find('\0'), std::string::npos);
   EXPECT_EQ(parse_manifest(manifest).front().name, name);
 }
