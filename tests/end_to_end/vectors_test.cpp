@@ -1,6 +1,8 @@
 // Vectors as elements, lanes taken apart and put together.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "tenon/tir/stmt.h"
 #include "tests/common/ways_to_run.h"
 
@@ -120,6 +122,21 @@ TEST(VectorsTest, OfFourBytesAreDividedByAConstant) {
           "B");
       EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "") << type.str() << " " << n;
     }
+}
+
+/// LLVM 22 takes a minute of processor time (src/codegen/llvm/llvm_faults.md).
+TEST(VectorsTest, OfEqualLanesAreDividedWithoutOptimization) {
+  const te::Tensor A = te::placeholder({8}, "A", Int(64));
+  const te::Tensor B = te::compute(
+      {8}, {"i"}, [&](Var i) { return A(i) + 1; }, "B");
+  const te::Tensor C = te::compute(
+      {8}, {"i"}, [&](Var i) { return floormod(B(floordiv(i, 3) * 2 + floordiv(i, 4)), 3); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  s[C].vectorize(s[C].axis(0));
+  const std::clock_t begin = std::clock();
+  const runtime::Module module =
+      build(s, {A, C}, "llvm -mcpu=x86-64-v3", {.opt_level = 0, .cache = false});
+  EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
 }
 
 // The body of the parallel loop is a function of its own, which is given the vectors that it uses.

@@ -52,6 +52,13 @@ bool converts_floats(const Expr& e) {
   return found;
 }
 
+bool has_sizes(const Expr& e, const std::vector<te::IterVar>& axes) {
+  return tir::uses_var(e, [&](const Expr& var) {
+    return std::ranges::none_of(axes,
+                                [&](const te::IterVar& axis) { return var.same_as(axis.var()); });
+  });
+}
+
 class RewriteCheck {
  public:
   RewriteCheck(const std::vector<LowerArgument>& args, const RewriteCheckOptions& options,
@@ -93,8 +100,8 @@ class RewriteCheck {
   struct Trial {
     const std::vector<te::IterVar>& axes;
     Definition::Index point;
-    /// Whether the axes stay variables.
-    bool has_axes;
+    /// Whether there are variables: axes that stay, or sizes.
+    bool has_positions;
     /// Whether elements that are floats become integers, which then are positions beside axes.
     bool converts_floats;
     /// One element in so many becomes a constant; 0: none.
@@ -137,7 +144,7 @@ class RewriteCheck {
     if (trial.one_in == 0 || !random_.one_in(trial.one_in)) return load;
     try {
       const Expr value = value_for(load, trial);
-      if (trial.has_axes && !may_stand_beside_axes(value, trial)) return load;
+      if (trial.has_positions && !may_stand_beside_axes(value, trial)) return load;
       const Var var("element", load.dtype());
       tir::set(trial.values, var, value);
       return var;
@@ -173,7 +180,7 @@ class RewriteCheck {
     const std::optional<Definition::Index> point = random_point(axes);
     if (!point) return "";
     const bool has_axes = random_.one_in(2);
-    Trial trial{axes, *point, has_axes, converts_floats(body),
+    Trial trial{axes, *point, has_axes || has_sizes(body, axes), converts_floats(body),
                 has_axes ? random_.between(0, 3) : random_.between(1, 2)};
     arith::Facts facts;
     for (std::size_t d = 0; d < axes.size(); ++d) {
@@ -185,7 +192,7 @@ class RewriteCheck {
     try {
       const Expr before = tir::substitute(mixed, trial.values);
       const Number expected = value_of(before, trial);
-      if (has_axes && has_overflowing_positions(before, expected, trial)) return "";
+      if (trial.has_positions && has_overflowing_positions(before, expected, trial)) return "";
       const Expr folded = tir::substitute_folding(mixed, trial.values);
       if (std::string wrong = compare("folding", before, folded, expected, trial); !wrong.empty())
         return wrong;
@@ -233,7 +240,7 @@ class RewriteCheck {
     std::string found;
     try {
       // Without axes all is constant, and values that replace elements wrap.
-      const Number value = value_of(trial.has_axes ? as_whole_numbers(after) : after, trial);
+      const Number value = value_of(trial.has_positions ? as_whole_numbers(after) : after, trial);
       if (testing::same(expected, value, type, options_.zeros)) return "";
       const double tolerated = options_.tolerance * std::max(1.0, std::fabs(expected.real));
       // Without a tolerance, zeros of different signs differ.

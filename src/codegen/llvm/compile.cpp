@@ -85,14 +85,12 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
       kDefaultPriority);
 }
 
-// ---- divisions of byte vectors ------------------------------------------------------------------
+// ---- divisions of vectors -----------------------------------------------------------------------
 
-// Divisions of byte vectors, for which LLVM generates wrong code on x86 (llvm_faults.md).
+// Divisions for which LLVM generates wrong code on x86, or takes minutes (llvm_faults.md).
 
-bool is_byte_division(const llvm::Instruction& instruction) {
-  const auto* n = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
-  return n && n->isIntDivRem() && n->getType()->isVectorTy() &&
-         n->getType()->isIntOrIntVectorTy(8) && llvm::isa<llvm::Constant>(n->getOperand(1));
+bool is_byte_division(const llvm::BinaryOperator& n) {
+  return n.getType()->isIntOrIntVectorTy(8) && llvm::isa<llvm::Constant>(n.getOperand(1));
 }
 
 void widen(llvm::BinaryOperator& n) {
@@ -107,12 +105,32 @@ void widen(llvm::BinaryOperator& n) {
   n.eraseFromParent();
 }
 
-/// Computes quotients and remainders of byte vectors by constants in 16 bits. Must be the last
-/// pass, because InstCombine would narrow them again.
-void widen_byte_divisions(llvm::Module& module) {
+void divide_by_lanes(llvm::BinaryOperator& n) {
+  llvm::IRBuilder<> builder(&n);
+  llvm::Value* result = llvm::PoisonValue::get(n.getType());
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(n.getType())->getNumElements();
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    llvm::Value* a = builder.CreateExtractElement(n.getOperand(0), lane);
+    llvm::Value* b = builder.CreateExtractElement(n.getOperand(1), lane);
+    result = builder.CreateInsertElement(result, builder.CreateBinOp(n.getOpcode(), a, b), lane);
+  }
+  n.replaceAllUsesWith(result);
+  n.eraseFromParent();
+}
+
+/// Computes quotients and remainders of byte vectors by constants in 16 bits, and without
+/// optimization those of all vectors lane by lane. Must be the last pass, because InstCombine would
+/// narrow bytes again.
+void replace_vector_divisions(llvm::Module& module, int opt_level) {
   for (llvm::Function& function : module)
-    for (llvm::Instruction& each : llvm::make_early_inc_range(llvm::instructions(function)))
-      if (is_byte_division(each)) widen(llvm::cast<llvm::BinaryOperator>(each));
+    for (llvm::Instruction& each : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* n = llvm::dyn_cast<llvm::BinaryOperator>(&each);
+      if (!n || !n->isIntDivRem() || !n->getType()->isVectorTy()) continue;
+      if (opt_level <= 0)
+        divide_by_lanes(*n);
+      else if (is_byte_division(*n))
+        widen(*n);
+    }
 }
 
 // ---- compilation --------------------------------------------------------------------------------
@@ -280,7 +298,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   }
   optimize(module, *machine, opt_level,
            has_imports ? CodeOrigin::WithImports : CodeOrigin::Emitted);
-  widen_byte_divisions(module);
+  replace_vector_divisions(module, opt_level);
   clock.finish("optimize-llvm");
   llvm::raw_string_ostream bitcode(result.bitcode);
   llvm::WriteBitcodeToFile(module, bitcode);
