@@ -9,6 +9,7 @@
 #include "lower/passes.h"
 #include "tenon/arith/simplifier_memory.h"
 #include "tenon/tir/print.h"
+#include "tenon/tir/stmt.h"
 
 namespace tenon::lowering {
 
@@ -51,8 +52,8 @@ bool has_guard_or_division(const PrimFunc& func, const PassOptions&) {
 bool has_bfloat16(const PrimFunc& func, const PassOptions&) {
   return contains(func.body, Content::BFloat16) ||
          std::ranges::any_of(func.params,
-                             [](const Var& param) { return param.dtype().is_bfloat(); }) ||
-         std::ranges::any_of(func.buffers, [](const BufferParam& array) {
+                             [](const tir::Var& param) { return param.dtype().is_bfloat(); }) ||
+         std::ranges::any_of(func.buffers, [](const tir::BufferParam& array) {
            return array.buffer->dtype.is_bfloat();
          });
 }

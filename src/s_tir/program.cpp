@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "s_tir/context.h"
 #include "tenon/tir/walk.h"
 
 namespace tenon::s_tir {

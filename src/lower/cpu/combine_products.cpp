@@ -13,6 +13,7 @@
 // The pass has no effect if code generation does not support dp4a (PassOptions::has_dp4a).
 #include "lower/passes.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 

@@ -22,6 +22,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <span>
 
 #include "lower/cpu/loop_body.h"
 #include "lower/loops/lanes.h"

@@ -38,6 +38,7 @@
 #include "lower/cpu/tile_registers.h"
 
 #include <algorithm>
+#include <limits>
 #include <ranges>
 
 #include "lower/cpu/loop_body.h"

@@ -1,5 +1,6 @@
 #include "lower/gpu/matrix_operations.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
