@@ -1,6 +1,10 @@
 // Compiled functions and modules.
 #include "bindings/runtime.h"
 
+#include <nanobind/stl/filesystem.h>
+
+#include <filesystem>
+
 #include "bindings/arrays.h"
 #include "bindings/errors.h"
 #include "bindings/packed.h"
