@@ -14,7 +14,7 @@ class Random {
     return lo + static_cast<int>(engine_() % static_cast<unsigned>(hi - lo + 1));
   }
   bool one_in(int n) { return between(1, n) == 1; }
-  /// An engine for functions of the standard library's kind, seeded from this one.
+  /// A new engine of the standard library, seeded from this one.
   std::mt19937 engine() { return std::mt19937(static_cast<unsigned>(between(0, 1 << 30))); }
   template <class T>
   const T& pick(const std::vector<T>& from) {

@@ -87,7 +87,7 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
 
 // ---- divisions of vectors -----------------------------------------------------------------------
 
-// Divisions for which LLVM generates wrong code on x86, or takes minutes (llvm_faults.md).
+// Divisions for which LLVM generates wrong code on x86, or takes a minute (llvm_faults.md).
 
 bool is_byte_division(const llvm::BinaryOperator& n) {
   return n.getType()->isIntOrIntVectorTy(8) && llvm::isa<llvm::Constant>(n.getOperand(1));
