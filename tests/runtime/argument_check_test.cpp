@@ -16,6 +16,8 @@
 namespace tenon::runtime {
 namespace {
 
+// Functions that are declared and not compiled, for tests of what is checked before they run.
+
 inline ArraySpec floats(std::vector<Size> shape, Access access = Access::Read) {
   return {.dtype = Float(32), .shape = std::move(shape), .access = access};
 }

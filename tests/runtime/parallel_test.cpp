@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/parallel/parallel.h"
 #include "runtime/parallel/standby.h"
-#include "runtime/parallel/thread_counts.h"
 #include "tenon/runtime/c_api.h"
 #include "tenon/runtime/threads.h"
 #include "tests/runtime/loops.h"
