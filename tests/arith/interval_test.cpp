@@ -1,3 +1,4 @@
+// Intervals of expressions, and intervals of variables deduced from conditions.
 #include "tenon/arith/interval.h"
 
 #include <gtest/gtest.h>
@@ -9,10 +10,75 @@
 #include "tenon/interp/evaluate.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/expr.h"
-#include "tests/arith/intset_table.h"
+#include "tests/tables/table.h"
 
 namespace tenon::arith {
 namespace {
+
+// ---- the table ----------------------------------------------------------------------------------
+
+// Rows and intervals of golden/arith/intset.tsv.
+
+struct IntsetRow {
+  std::string api, variables, relaxed, predicate, expression, min, max, min_simplified,
+      max_simplified;
+};
+
+/// The rows whose api begins so.
+std::vector<IntsetRow> read_intset(std::string_view api) {
+  std::vector<IntsetRow> rows;
+  for (const Row& row : read_table("intset.tsv")) {
+    const std::vector<std::string>& c = row.cells;
+    if (c[0].starts_with(api))
+      rows.push_back({c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]});
+  }
+  return rows;
+}
+
+/// "[0,7]", "[n,+inf]"
+Interval parse_interval(std::string_view text, const TableScope& scope) {
+  std::vector<std::string> ends = split_list(text.substr(1, text.size() - 2), ",");
+  bool has_min = ends.at(0) != "-inf", has_max = ends.at(1) != "+inf";
+  if (has_min && has_max) return Interval::of(scope.parse(ends[0]), scope.parse(ends[1]));
+  if (has_min) return Interval::at_least(scope.parse(ends[0]));
+  if (has_max) return Interval::at_most(scope.parse(ends[1]));
+  return Interval::everything();
+}
+
+/// "i:[0,7] j:[n,(n + 7)]", "-"
+IntervalMap parse_intervals(std::string_view text, const TableScope& scope) {
+  IntervalMap intervals;
+  for (const std::string& part : split_list(text, "]")) {
+    std::size_t colon = part.find(':');
+    if (colon == std::string::npos) continue;
+    std::size_t start = part.find_first_not_of(' ');
+    intervals.set(scope.var(part.substr(start, colon - start)),
+                  parse_interval(part.substr(colon + 1) + "]", scope));
+  }
+  return intervals;
+}
+
+/// Truth values are written as numbers in this table.
+std::string end_text(const Expr& e) {
+  std::optional<std::int64_t> value = tir::constant_int(e);
+  return value && e.dtype().is_bool() ? std::to_string(*value) : to_text(e);
+}
+
+std::string text_of_min(const Interval& interval) {
+  return interval.min() ? end_text(*interval.min()) : "-inf";
+}
+
+std::string text_of_max(const Interval& interval) {
+  return interval.max() ? end_text(*interval.max()) : "+inf";
+}
+
+/// An end, simplified.
+std::string text_of_end(const std::optional<Expr>& end, const std::string& infinity,
+                        const Facts& facts) {
+  return end ? end_text(simplify(*end, facts)) : infinity;
+}
+
+// ---- intervals ----------------------------------------------------------------------------------
 
 using namespace tir;
 
@@ -265,6 +331,72 @@ TEST(ValuesOf, AnEndBeyondTheTypeIsInfinite) {
   EXPECT_EQ(constant_int(*values.min()), 0);
   EXPECT_FALSE(values.max().has_value());
   EXPECT_FALSE(values_of(i * 2147483647 + i * 2147483647, relaxed).max().has_value());
+}
+
+// ---- deduced intervals --------------------------------------------------------------------------
+
+struct Deduction {
+  std::string min = "nothing", max = "nothing", min_simplified = "nothing",
+              max_simplified = "nothing";
+};
+
+/// "hint b:[0,7] relax -"
+std::pair<std::string, std::string> hint_and_relax(const std::string& text) {
+  std::vector<std::string> parts = split_list(text, " relax ");
+  return {parts[0].substr(std::string("hint ").size()), parts[1]};
+}
+
+std::optional<Interval> deduce(const IntsetRow& row, const TableScope& scope) {
+  auto [hint, relax] = hint_and_relax(row.relaxed);
+  Var var = scope.var(row.api.substr(std::string("deduce_bound ").size()));
+  return deduce_bound(var, scope.parse(row.expression), parse_intervals(hint, scope),
+                      parse_intervals(relax, scope), scope.facts());
+}
+
+TEST(DeduceBound, BoundsOfTheTable) {
+  for (const IntsetRow& row : read_intset("deduce_bound")) {
+    TableScope scope(row.variables);
+    Deduction got;
+    if (std::optional<Interval> bound = deduce(row, scope)) {
+      got = {text_of_min(*bound), text_of_max(*bound),
+             text_of_end(bound->min(), "-inf", scope.facts()),
+             text_of_end(bound->max(), "+inf", scope.facts())};
+    }
+    EXPECT_EQ(got.min + " to " + got.max, row.min + " to " + row.max)
+        << row.expression << ", " << row.relaxed;
+    EXPECT_EQ(got.min_simplified + " to " + got.max_simplified,
+              row.min_simplified + " to " + row.max_simplified)
+        << row.expression << ", " << row.relaxed;
+  }
+}
+
+/// Wherever the deduced interval allows the variable, the condition holds for all b in [0, 3] and c
+/// in [-2, 1].
+TEST(DeduceBound, IsSufficient) {
+  TableScope scope("a:any b:any c:any");
+  IntervalMap known = parse_intervals("b:[0,3] c:[-2,1]", scope);
+  for (const char* comparison : {"<", "<=", ">", ">=", "=="}) {
+    for (const char* left :
+         {"((a*3) + b)", "(b - (a*2))", "((c*2) - (a + b))", "(((a + c)*4) - b)", "(5 - (a*-3))"}) {
+      for (const char* right : {"7", "(b*2)", "(c - 4)"}) {
+        std::string text = std::string("(") + left + " " + comparison + " " + right + ")";
+        Expr condition = scope.parse(text);
+        std::optional<Interval> bound = deduce_bound(scope.var("a"), condition, known, known);
+        if (!bound) continue;
+        for (std::int64_t a = -30; a <= 30; ++a) {
+          if (bound->min() && a < *constant_int(*bound->min())) continue;
+          if (bound->max() && a > *constant_int(*bound->max())) continue;
+          for (std::int64_t b = 0; b <= 3; ++b) {
+            for (std::int64_t c = -2; c <= 1; ++c) {
+              auto at = [&](const Var& v) { return v.name() == "a" ? a : v.name() == "b" ? b : c; };
+              ASSERT_EQ(evaluate_int(condition, at), 1)
+                  << text << " at a = " << a << ", b = " << b << ", c = " << c;
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,10 +1,26 @@
 // How programs look in C: what a person would write for them.
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <sstream>
+
 #include "batch.h"
+#include "codegen/c_like/names.h"
+#include "tenon/codegen/c_names.h"
+#include "tenon/codegen/compile_options.h"
+#include "tenon/codegen/files.h"
+#include "tenon/codegen/process.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/ops.h"
+#include "tests/common/large_statements.h"
+#include "tests/common/occurrences.h"
 
 namespace tenon::codegen {
 namespace {
+
+// ---- programs -----------------------------------------------------------------------------------
+
+// How programs look in C: what a person would write for them.
 
 using namespace tir;
 using namespace testing;
@@ -304,6 +320,256 @@ TEST(Refusals, NameWhatCCannotSay) {
   refused(make_call(Float(32), Intrin::call_llvm_pure_intrin,
                     {make_string("llvm.fabs"), make_int(UInt(32), 1), make_load(b, {0})}),
           "use target llvm");
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+// Names: whatever functions, arrays, loops and sizes are called, the text is C, and is emitted
+// soon.
+
+/// B[i] = A[i] for n elements in a parallel loop, with everything called alike.
+PrimFunc copy_called(const std::string& name) {
+  Kernel k;
+  const Var n(name, Int(32));
+  const Buffer a = k.array({n}, Float(32), name), b = k.array({n}, Float(32), name);
+  IRBuilder ib;
+  ib.for_range(0, n, name, [&](Var i) { ib.emit(make_store(b, make_load(a, {i}), {i})); },
+               {.kind = ForKind::Parallel});
+  return k.function(ib.get(), name);
+}
+
+std::string text_of_copies(const std::set<std::string>& names, const std::string& header = "") {
+  IRModule module;
+  for (const std::string& name : names) module.functions.emplace(name, copy_called(name));
+  const Artifact code = compile_to_c({{module, {}}});
+  if (!header.empty()) code.save(header);
+  return code.source("c");
+}
+
+/// Returns a compiler's output for a text; empty if it accepts it without a warning.
+std::string complaints(const std::vector<std::string>& compiler, const std::string& file_name,
+                       const std::string& text) {
+  const TemporaryFolder folder;
+  write_file(folder.file(file_name), text);
+  std::vector<std::string> command = compiler;
+  command.insert(command.end(),
+                 {"-fsyntax-only", "-Wall", "-Werror", folder.file(file_name).string()});
+  const auto done = run_process(command);
+  if (!done) return "there is no " + compiler.front();
+  return done->status == 0 ? "" : done->output + text.substr(0, 2000);
+}
+
+/// All words of the headers that the text includes, and all macros that are defined there.
+std::set<std::string> words_of_headers() {
+  const TemporaryFolder folder;
+  write_file(folder.file("headers.c"),
+             "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+             "#include <stdlib.h>\n");
+  std::set<std::string> words;
+  for (const char* what : {"-E", "-dM"}) {
+    const auto done = run_process({"cc", "-E", what, folder.file("headers.c").string()});
+    std::string word;
+    for (const char c : done->output + " ") {
+      if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+        word += c;
+      } else if (!word.empty()) {
+        words.insert(word);
+        word.clear();
+      }
+    }
+  }
+  return words;
+}
+
+TEST(Names, OfHelpersKeywordsAndRuntimeFunctionsAreReplaced) {
+  const std::set<std::string> names = {"max_of_rows",
+                                       "abs_of_x",
+                                       "min_float32",
+                                       "__x",
+                                       "__",
+                                       "_B",
+                                       "_Bool",
+                                       "tenon_x",
+                                       "tenon_",
+                                       "kTenonOk",
+                                       "size_t",
+                                       "x_t",
+                                       "int",
+                                       "class",
+                                       "new",
+                                       "restrict",
+                                       "main",
+                                       "printf",
+                                       "NULL",
+                                       "M_PI",
+                                       "linux",
+                                       "float16_bits",
+                                       "LANES",
+                                       "PART",
+                                       "parallel_for",
+                                       "f_packed",
+                                       "f",
+                                       "f_packed_packed",
+                                       "popcount64",
+                                       "TenonValue",
+                                       "DLTensor",
+                                       "args",
+                                       "num_args",
+                                       "type_codes",
+                                       "bfloat16_of_int64",
+                                       "INT32_MAX",
+                                       "errno",
+                                       "assert",
+                                       "random",
+                                       "select",
+                                       "begin",
+                                       "end",
+                                       "closure",
+                                       "outer",
+                                       "task"};
+  EXPECT_EQ(complaints({"cc", "-std=gnu11"}, "functions.c", text_of_copies(names)), "");
+}
+
+TEST(Names, MayBeAnyText) {
+  const std::set<std::string> names = {"",
+                                       " ",
+                                       "\xce\xb1",
+                                       "\xff\xfe",
+                                       "a b",
+                                       "a-b",
+                                       "a.b",
+                                       "a_b",
+                                       "1",
+                                       "1a",
+                                       "*/",
+                                       "/* x",
+                                       "a\nb",
+                                       "a\\",
+                                       "\"",
+                                       "%s",
+                                       "?\?/",
+                                       std::string("a\0b", 3),
+                                       std::string(100000, 'x')};
+  const TemporaryFolder folder;
+  const std::string header = folder.file("functions.h").string();
+  EXPECT_EQ(complaints({"cc", "-std=gnu11"}, "functions.c", text_of_copies(names, header)), "");
+  EXPECT_EQ(complaints({"cc", "-std=gnu11"}, "header.c", read_file(header)), "");
+  EXPECT_EQ(complaints({"c++", "-std=c++20"}, "header.cpp", read_file(header)), "");
+}
+
+TEST(Names, OfTheHeadersThatTheTextIncludesAreReplaced) {
+  const std::set<std::string> words = words_of_headers();
+  ASSERT_GT(words.size(), 500u);
+  EXPECT_EQ(complaints({"cc", "-std=gnu11"}, "functions.c", text_of_copies(words)), "");
+}
+
+TEST(Names, NamesThatBecomeReservedWhenNumberedGetAPrefix) {
+  Names names;
+  EXPECT_EQ(names.take("M"), "M");
+  EXPECT_EQ(names.take("M"), "v_M");
+  EXPECT_EQ(names.take("M"), "v_M_1");
+  EXPECT_EQ(names.take("_"), "_");
+  EXPECT_EQ(names.take("_"), "v__");
+}
+
+TEST(Names, OfHelpersAndHeadersAreNeverTaken) {
+  Names names;
+  for (const char* name : {"max_of_rows", "__x", "tenon_x", "CLK_LOCAL_MEM_FENCE", "M_PI_F"}) {
+    const std::string taken = names.take(name);
+    EXPECT_FALSE(is_reserved(taken)) << taken;
+  }
+}
+
+// ---- long functions -----------------------------------------------------------------------------
+
+// Long functions are divided before a C compiler sees them; what they compute, and how they are
+// left, stays.
+
+using runtime::NDArray;
+using tenon::testing::count_of;
+
+Artifact compiled(const Kernel& k, const Stmt& body) {
+  IRModule module;
+  module.functions.emplace("f", k.function(body, "f"));
+  return compile_to_c({{module, {}}});
+}
+
+/// A[n % 64] = A[n % 64] * 3 + A[(n * 7) % 64], for n in 0..count.
+Stmt unrolled(const Buffer& a, int count) {
+  IRBuilder ib;
+  for (int n = 0; n < count; ++n) {
+    const Expr to(n % 64), from(n * 7 % 64);
+    ib.emit(make_store(a, make_load(a, {to}) * 3 + make_load(a, {from}), {to}));
+  }
+  return ib.get();
+}
+
+TEST(LongFunctionInC, IsDividedAndComputesTheSame) {
+  constexpr int kCount = 2'000;
+  Kernel k;
+  const Buffer a = k.array({64}, Int(32));
+  const Artifact artifact = compiled(k, unrolled(a, kCount));
+  EXPECT_GT(count_of(artifact.source("c"), "\nPART void f_part"), 20u);
+  std::vector<std::uint32_t> expected(64, 1);
+  for (std::size_t n = 0; n < kCount; ++n)
+    expected[n % 64] = expected[n % 64] * 3 + expected[n * 7 % 64];
+  const std::vector<std::int32_t> ones(64, 1);
+  const NDArray array = NDArray::from(std::span<const std::int32_t>(ones), {64});
+  load(artifact)["f"](array);
+  for (std::size_t i = 0; i < 64; ++i)
+    ASSERT_EQ(static_cast<std::uint32_t>(array.data<std::int32_t>()[i]), expected[i]) << i;
+}
+
+// 900 nodes each, more than a part of several statements has.
+TEST(LongFunctionInC, IsDividedWhereEachStatementIsLarge) {
+  constexpr int kCount = 50, kTerms = 150;
+  Kernel k;
+  const Buffer a = k.array({256}, Int(32));
+  EXPECT_EQ(count_of(compiled(k, tenon::testing::large_statements(a, kCount, kTerms)).source("c"),
+                     "\nPART void f_part"),
+            std::size_t{kCount});
+}
+
+TEST(LongFunctionInC, OfFewStatementsStaysWhole) {
+  Kernel k;
+  const Buffer a = k.array({64}, Int(32));
+  EXPECT_EQ(count_of(compiled(k, unrolled(a, 50)).source("c"), "PART"), 0u);
+}
+
+TEST(LongFunctionInC, SeesInItsPartsTheVariablesAroundThem) {
+  Kernel k;
+  const Var n("n");
+  const Buffer a = k.array({n}, Int(32));
+  const Buffer t = decl_buffer({Expr(8)}, Int(32), {.name = "T"});
+  IRBuilder ib;
+  ib.for_range(0, n, "i", [&](Var i) {
+    for (int step = 0; step < 1'200; ++step) {
+      const Expr at(step % 8);
+      ib.emit(make_store(t, (step < 8 ? Expr(i) : make_load(t, {at})) * 3 + step, {at}));
+    }
+    ib.emit(make_store(a, make_load(t, {Expr(5)}), {i}));
+  });
+  const Artifact artifact =
+      compiled(k, make_stmt(Allocate{t->data, Int(32), {Expr(8)}, make_true(), ib.get()}));
+  EXPECT_GT(count_of(artifact.source("c"), "\nPART void f_part"), 5u) << artifact.source("c");
+  const NDArray array = NDArray::zeros({6}, Int(32));
+  load(artifact)["f"](array);
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    std::uint32_t expected = i * 3 + 5;
+    for (std::uint32_t step = 13; step < 1'200; step += 8) expected = expected * 3 + step;
+    EXPECT_EQ(static_cast<std::uint32_t>(array.data<std::int32_t>()[i]), expected);
+  }
+}
+
+TEST(LongFunctionInC, FailsWhereAPartFails) {
+  Kernel k;
+  const Var n("n");
+  const Buffer a = k.array({n}, Int(32));
+  const Stmt checked = make_stmt(Assert{Expr(n) != 65, "not 65", make_evaluate(Expr(0))});
+  const Artifact artifact = compiled(k, make_seq({unrolled(a, 400), checked, unrolled(a, 400)}));
+  EXPECT_GT(count_of(artifact.source("c"), "\nPART int32_t f_part"), 0u);
+  load(artifact)["f"](NDArray::zeros({64}, Int(32)));
+  EXPECT_THROW(load(artifact)["f"](NDArray::zeros({65}, Int(32))), RuntimeError);
 }
 
 }  // namespace

@@ -1,12 +1,23 @@
-// Sums of four products of int8, by the ready-made intrinsic.
+// Sums of products of low-precision integers.
 #include <gtest/gtest.h>
 
+#include "tenon/driver/target.h"
+#include "tenon/topi/broadcast.h"
+#include "tenon/topi/cpu.h"
+#include "tenon/topi/elementwise.h"
+#include "tenon/topi/nn.h"
+#include "tenon/topi/schedule.h"
 #include "tenon/topi/tensor_intrinsics.h"
+#include "tests/common/cpu_targets.h"
 #include "tests/common/run_on_device.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
 namespace {
+
+// ---- the intrinsic ------------------------------------------------------------------------------
+
+// Sums of four products of int8, by the ready-made intrinsic.
 
 using te::Tensor;
 
@@ -71,3 +82,109 @@ TEST(DotProducts, AreOneInstructionOnCuda) {
 
 }  // namespace
 }  // namespace tenon::testing
+
+namespace tenon::topi {
+namespace {
+
+// ---- schedules for processors -------------------------------------------------------------------
+
+// Products of matrices of narrow numbers by topi's schedule for processors.
+
+using tir::TargetFacts;
+
+struct Types {
+  DataType a, b, sum;
+};
+const std::vector<Types> kTypes = {{Int(8), Int(8), Int(32)},
+                                   {UInt(8), Int(8), Int(32)},
+                                   {Int(8), UInt(8), Int(32)},
+                                   {UInt(8), UInt(8), Int(32)},
+                                   {BFloat(16), BFloat(16), Float(32)}};
+
+std::string differs(const te::Schedule& s, const std::vector<LowerArgument>& args) {
+  return testing::compare_with_default(
+      s, args, {.compile_c = false, .symbols = {21}, .build = {.opt_level = 3}});
+}
+
+struct Product {
+  Tensor a, b, c;
+};
+
+Product product(int m, int n, int k, const Types& types, bool transpose_a = false,
+                bool transpose_b = false) {
+  const Tensor A = transpose_a ? te::placeholder({k, m}, "A", types.a)
+                               : te::placeholder({m, k}, "A", types.a),
+               B = transpose_b ? te::placeholder({n, k}, "B", types.b)
+                               : te::placeholder({k, n}, "B", types.b);
+  return {A, B,
+          matmul(A, B,
+                 {.transpose_a = transpose_a,
+                  .transpose_b = transpose_b,
+                  .out_dtype = types.sum,
+                  .name = "C"})};
+}
+
+TEST(CpuDotProducts, OfAnyExtentsAndTypes) {
+  for (const Types& types : kTypes)
+    for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{
+             {16, 64, 8}, {9, 100, 7}, {5, 17, 33}, {37, 3, 4}, {2, 40, 3}}) {
+      const Product p = product(m, n, k, types);
+      for (const TargetFacts& target : testing::cpu_targets())
+        EXPECT_EQ(differs(cpu::schedule_matmul(p.c, target), {p.a, p.b, p.c}), "")
+            << types.a.str() << " " << types.b.str() << " " << m << " " << n << " " << k;
+    }
+}
+
+TEST(CpuDotProducts, OfSymbolicReductions) {
+  const te::Var k = te::size_var("k");
+  for (const Types& types : {kTypes[1], kTypes[4]}) {
+    const Tensor A = te::placeholder({9, k}, "A", types.a),
+                 B = te::placeholder({k, 40}, "B", types.b);
+    const Tensor C = matmul(A, B, {.out_dtype = types.sum});
+    for (const TargetFacts& target : testing::cpu_targets())
+      EXPECT_EQ(differs(cpu::schedule_matmul(C, target), {A, B, C}), "") << types.a.str();
+  }
+}
+
+TEST(CpuDotProducts, OfTransposedFactorsAndBatches) {
+  for (const Types& types : {kTypes[0], kTypes[4]}) {
+    for (const auto& [a, b] : {std::pair(true, false), {false, true}, {true, true}}) {
+      const Product p = product(19, 70, 21, types, a, b);
+      for (const TargetFacts& target : testing::cpu_targets())
+        EXPECT_EQ(differs(cpu::schedule_matmul(p.c, target), {p.a, p.b, p.c}), "")
+            << types.a.str() << a << b;
+    }
+    const Tensor A = te::placeholder({3, 18, 12}, "A", types.a),
+                 B = te::placeholder({3, 12, 37}, "B", types.b);
+    const Tensor C = batch_matmul(A, B, {.out_dtype = types.sum});
+    for (const TargetFacts& target : testing::cpu_targets())
+      EXPECT_EQ(differs(cpu::schedule_matmul(C, target), {A, B, C}), "") << types.a.str();
+  }
+}
+
+TEST(CpuDotProducts, AreTakenBackToBytesWithTheProduct) {
+  const Product p = product(21, 50, 30, {UInt(8), Int(8), Int(32)});
+  // Requantised: scaled, rounded and cut off.
+  const Tensor scaled = multiply(Term(cast(p.c, Float(32))), Term(0.01f));
+  const Tensor out = cast(clip(round(scaled), -128, 127), Int(8));
+  const te::Schedule s = te::create_schedule(out);
+  schedule(s, {out}, testing::cpu_targets()[1]);
+  EXPECT_EQ(differs(s, {p.a, p.b, out}), "");
+}
+
+#if defined(__x86_64__)
+TEST(CpuDotProducts, AreDotProductsOfTheProcessor) {
+  if (!__builtin_cpu_supports("avx512vnni") || !__builtin_cpu_supports("avx512bf16"))
+    GTEST_SKIP() << "it has none";
+  const Target target("llvm");
+  for (const auto& [types, name] : {std::pair(kTypes[0], "vpdpbusd"), {kTypes[4], "vdpbf16ps"}}) {
+    const Product p = product(64, 128, 64, types);
+    const std::string code =
+        build(cpu::schedule_matmul(p.c, target.facts()), {p.a, p.b, p.c}, target).get_source("asm");
+    EXPECT_NE(code.find(name), std::string::npos) << types.a.str();
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace tenon::topi

@@ -1,21 +1,48 @@
-// Modules that are saved, and used by another process, by another module, by a program that links
-// them.
+// Saved modules, used by another process, another module or a program that links them.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <tenon/tenon.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "tenon/codegen/files.h"
 #include "tenon/runtime/processor.h"
-#include "tests/common/compile_program.h"
+#include "tenon_test_paths.h"
 #include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
 
 namespace tenon::testing {
 namespace {
+
+/// With the sanitizers that the runtime was compiled with, which else miss their own library.
+inline constexpr const char* kSanitizers =
+#if defined(__SANITIZE_ADDRESS__)
+    "-fsanitize=address,undefined -fno-sanitize=vptr ";
+#elif defined(__SANITIZE_THREAD__)
+    "-fsanitize=thread ";
+#else
+    "";
+#endif
+
+/// Compiles the sources and object files into `program`. True where that went well.
+inline bool compile_program(const std::vector<std::string>& files, const std::string& program) {
+  std::string command =
+      std::string("c++ ") + kSanitizers + "-std=c++20 -I" TENON_SOURCE_DIR "/include";
+  for (const std::string& file : files) command += " " + file;
+  command +=
+      " -o " + program + " " TENON_BINARY_DIR "/libtenon_runtime.so -Wl,-rpath," TENON_BINARY_DIR;
+  return std::system(command.c_str()) == 0;
+}
+
+// ---- modules ------------------------------------------------------------------------------------
+
+// Modules that are saved, and used by another process, by another module, by a program that links
+// them.
 
 class ExportedModuleTest : public ::testing::Test {
  protected:
@@ -381,6 +408,108 @@ TEST_F(ExportedModuleTest, OneProgramForSeveralProcessorsGivesTheSame) {
     run_compiled(build(s, {A, B, C}, Target(target))["main"], actual);
     EXPECT_EQ(first_difference(expected, actual, 0), "") << target;
   }
+}
+
+// ---- modules with kernels -----------------------------------------------------------------------
+
+// A module with kernels that is saved, and used by another process: the library carries them.
+
+// Knows only the runtime.
+constexpr const char* kProgramWithKernels = R"(
+#include "tenon/runtime/module.h"
+using namespace tenon;
+using namespace tenon::runtime;
+int main(int, char** argv) {
+  const Module mod = Module::load(argv[1]);
+  const NDArray a = NDArray::from(std::vector<float>{1, 2, 3}, {3}).copy_to(opencl(0));
+  const NDArray b = NDArray::zeros({3}, Float(32), opencl(0));
+  mod["turned"](a, b);
+  return b.to_vector<float>() == std::vector<float>{6, 4, 2} ? 0 : 1;
+}
+)";
+
+TEST(ExportedKernelsTest, AreLaunchedByAnotherProcess) {
+  if (!opencl(0).exists()) GTEST_SKIP() << opencl(0).why_missing();
+  const Var n = te::size_var("n");
+  te::Tensor A = te::placeholder({n}, "A");
+  te::Tensor B = te::compute(
+      {n}, {"i"}, [&](Var i) { return A(n - 1 - i) * 2.0f; }, "B");
+  te::Schedule s = te::create_schedule(B);
+  auto [block, thread] = s[B].split(s[B].axis(0), 2);
+  s[B].bind(block, te::thread_axis("blockIdx.x")).bind(thread, te::thread_axis("threadIdx.x"));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tenon-kernels-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  build(s, {A, B}, Target("opencl"), {.name = "turned"}).save(file("turned.so"));
+  std::ofstream(file("program.cpp")) << kProgramWithKernels;
+  EXPECT_TRUE(compile_program({file("program.cpp")}, file("program")));
+  EXPECT_EQ(std::system((file("program") + " " + file("turned.so")).c_str()), 0);
+  std::filesystem::remove_all(folder);
+}
+
+// ---- kernel libraries ---------------------------------------------------------------------------
+
+// Checks what a kernel library refuses; the project in tests/consumer/installed shows that it
+// works.
+
+/// name(A, B), of any number of floats.
+tir::IRModule copies(const std::string& name, int rank = 1) {
+  const std::vector<Expr> shape(static_cast<std::size_t>(rank), Expr(te::size_var("n")));
+  const te::Tensor A = te::placeholder(shape, "A");
+  const te::Tensor B = te::compute(
+      shape, [&](std::span<const Var> i) { return A(std::vector<Expr>(i.begin(), i.end())); }, "B");
+  return lower(te::create_schedule(B), {A, B}, {.name = name});
+}
+
+std::string refusal_of(const KernelMaker& make, std::vector<Target> targets,
+                       const std::string& name = "kernels") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() /
+                                       ("tenon-kernel-library-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::string message;
+  try {
+    write_kernel_library(make, {.name = name, .folder = folder, .targets = std::move(targets)});
+  } catch (const Error& error) {
+    message = error.sentence();
+  }
+  // Nothing is written before all is known to be right.
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove_all(folder);
+  return message;
+}
+
+TEST(KernelLibrary, OfOneNameWithItsFunctionIsRefused) {
+  EXPECT_EQ(refusal_of([](const Target&) { return std::vector{copies("copy")}; }, {"llvm"}, "copy"),
+            "the kernel library `copy` cannot have a function `copy`: that is its own name");
+}
+
+TEST(KernelLibrary, FunctionsAreNamedAsInC) {
+  EXPECT_EQ(refusal_of([](const Target&) { return std::vector{copies("while")}; }, {"llvm"}),
+            "the kernel library `kernels` cannot have a function `while`: that is not a C name");
+}
+
+TEST(KernelLibrary, ItsParametersAreThoseOfEveryTarget) {
+  const KernelMaker make = [](const Target& target) {
+    return std::vector{copies("copy", target.str() == "llvm" ? 1 : 2)};
+  };
+  EXPECT_EQ(refusal_of(make, {"llvm", "llvm -mattr=+avx2"}),
+            "`copy` of the kernel library `kernels` has other parameters for `llvm -mattr=+avx2` "
+            "than for `llvm`");
+}
+
+TEST(KernelLibrary, ItsFunctionsAreThoseOfEveryTarget) {
+  const KernelMaker make = [](const Target& target) {
+    return std::vector{copies(target.str() == "llvm" ? "copy" : "other")};
+  };
+  EXPECT_EQ(refusal_of(make, {"llvm", "llvm -mattr=+avx2"}),
+            "the kernel library `kernels` has other functions for `llvm -mattr=+avx2` than for "
+            "`llvm`");
+}
+
+TEST(KernelLibrary, IsForProcessorsThatLlvmCompilesFor) {
+  EXPECT_EQ(refusal_of([](const Target&) { return std::vector{copies("copy")}; }, {"opencl"}),
+            "the kernel library `kernels` is compiled by LLVM, not for `opencl`");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(GpuSchedules, ComputeWhatTheDefaultOnesDo) {
 TEST(GpuSchedules, AreRightAfterEachPassForDevices) {
   const Target target("cuda -arch=sm_80");
   const WaysToRun ways{.compile = false, .run_on_device = false};
-  // The largest one is compared in bank_conflicts_test.cpp.
+  // The largest one is compared in threads_test.cpp.
   for (const GpuProgram& program : gpu_programs(target.facts()))
     if (program.name != "matmul_128x128x32") {
       EXPECT_EQ(compare_with_default(program.schedule, program.args, ways), "") << program.name;

@@ -1,4 +1,4 @@
-// Vectors as elements, lanes taken apart and put together.
+// Vectors: elements, tails and reductions.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -8,6 +8,10 @@
 
 namespace tenon::testing {
 namespace {
+
+// ---- elements and lanes -------------------------------------------------------------------------
+
+// Vectors as elements, lanes taken apart and put together.
 
 struct VectorElementTest : ::testing::Test {
   Var n = te::size_var("n");
@@ -156,6 +160,254 @@ TEST(VectorsTest, AParallelLoopInsideOfAVectorisedOneUsesItsVectors) {
   s[local].reorder({s[local].axis(1), s[local].axis(0)}).parallel(s[local].axis(1));
   WaysToRun ways{.symbols = {1, 7, 17}, .build = {.opt_level = 3}};
   EXPECT_EQ(compare_with_default(s, {n, A, B}, ways), "");
+}
+
+// ---- tails --------------------------------------------------------------------------------------
+
+// Vectors whose number of lanes is not a power of two: what they load and store, for every number
+// of lanes, several types, and processors with and without masks.
+
+const char* const kWithAvx512 = "llvm -mcpu=x86-64-v4";
+const char* const kWithAvx2 = "llvm -mcpu=x86-64-v3";
+
+/// The targets whose code this processor can run.
+std::vector<Target> targets() {
+  std::vector<Target> result;
+  if (!__builtin_cpu_supports("avx2")) return {Target("llvm")};
+  result.emplace_back(kWithAvx2);
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    result.emplace_back(kWithAvx512);
+  return result;
+}
+
+/// Compares with the default schedule on all targets.
+std::string compare(const te::Schedule& s, const std::vector<LowerArgument>& args) {
+  std::string wrong;
+  for (const Target& target : targets())
+    wrong += compare_with_default(
+        s, args,
+        {.compile_c = false, .interpret = false, .build = {.opt_level = 2}, .target = target});
+  return wrong;
+}
+
+const DataType kTypes[] = {Float(32), Float(64), Float(16), BFloat(16),
+                           Int(8),    UInt(8),   Int(16),   Int(32)};
+
+TEST(VectorTails, OfMapsHaveTheValuesOfScalarLoops) {
+  for (const DataType type : kTypes)
+    for (int columns = 1; columns <= 15; ++columns) {
+      const te::Tensor A = te::placeholder({3, columns}, "A", type),
+                       B = te::placeholder({columns}, "B", type);
+      const te::Tensor C = te::compute(
+          {3, columns}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * B(j) + A(i, j); }, "C");
+      te::Schedule s = te::create_schedule(C);
+      s[C].vectorize(s[C].axis(1));
+      EXPECT_EQ(compare(s, {A, B, C}), "") << type.str() << ", " << columns;
+    }
+}
+
+TEST(VectorTails, AfterWholeVectorsHaveTheValuesOfScalarLoops) {
+  for (const DataType type : kTypes)
+    for (int tail = 1; tail <= 15; ++tail) {
+      const te::Tensor A = te::placeholder({2, 16 + tail}, "A", type);
+      const te::Tensor B = te::compute(
+          {2, 16 + tail}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + A(i, j); }, "B");
+      te::Schedule s = te::create_schedule(B);
+      const auto [vectors, lane] = s[B].split(s[B].axis(1), 16);
+      s[B].vectorize(lane).pragma(vectors, "loop_partition_hint", 1);
+      EXPECT_EQ(compare(s, {A, B}), "") << type.str() << ", " << tail;
+    }
+}
+
+TEST(VectorTails, OfReductionsAddTheTermsOfTheirLanesOnly) {
+  for (const DataType type : {Float(32), Float(16), BFloat(16), Int(8), Int(32)})
+    for (int tail = 1; tail <= 15; ++tail) {
+      const te::Tensor A = te::placeholder({3, 16 + tail}, "A", type);
+      const te::IterVar k = te::reduce_axis({0, 16 + tail}, "k");
+      const te::Tensor B = te::compute(
+          {3}, {"i"}, [&](Var i) { return te::max(A(i, k), {k}); }, "B");
+      te::Schedule s = te::create_schedule(B);
+      const te::Tensor partial = s.rfactor(B, s[B].split(k, 16).inner, 1);
+      const te::IterVar terms = s[partial].op().reduce_axis(0), lane = s[partial].axis(1);
+      s[partial].reorder({terms, lane}).vectorize(lane).pragma(terms, "loop_partition_hint", 1);
+      s[partial].compute_at(s[B], s[B].axis(0)).set_scope("local");
+      EXPECT_EQ(compare(s, {A, B}), "") << type.str() << ", " << tail;
+    }
+}
+
+TEST(VectorTails, OfStridedLoadsReadTheElementsOfTheirLanes) {
+  for (const DataType type : {Float(32), Float(64), Int(8), Int(16)})
+    for (const int stride : {2, 3, 4})
+      for (int lanes = 3; lanes <= 21; lanes += lanes < 15 ? 1 : 3) {
+        const te::Tensor A = te::placeholder({3, (lanes - 1) * stride + 1}, "A", type);
+        const te::Tensor B = te::compute(
+            {3, lanes}, {"i", "j"}, [&](Var i, Var j) { return A(i, j * stride) + A(i, j); }, "B");
+        te::Schedule s = te::create_schedule(B);
+        s[B].vectorize(s[B].axis(1));
+        EXPECT_EQ(compare(s, {A, B}), "") << type.str() << ", " << stride << ", " << lanes;
+      }
+}
+
+TEST(VectorTails, OfUnscheduledLoopsHaveTheValuesOfScalarLoops) {
+  for (const DataType type : {Float(32), Float(16), Int(8)})
+    for (int columns = 17; columns <= 63; columns += type.bits == 32 ? 1 : 5) {
+      const te::Tensor A = te::placeholder({3, columns}, "A", type);
+      const te::Tensor B = te::compute(
+          {3, columns}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) * A(i, j); }, "B");
+      EXPECT_EQ(compare(te::create_schedule(B), {A, B}), "") << type.str() << ", " << columns;
+    }
+}
+
+std::string assembly_of_a_map(const char* target, DataType type, int lanes) {
+  const te::Tensor A = te::placeholder({100, lanes}, "A", type);
+  const te::Tensor B = te::compute(
+      {100, lanes}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + A(i, j); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  s[B].vectorize(s[B].axis(1));
+  return compile(s, {A, B}, Target(target)).source("asm");
+}
+
+TEST(VectorTails, AreOneMaskedInstructionWithAvx512) {
+  for (const DataType type : {Float(32), Float(16), Int(8), Int(16), Float(64)})
+    EXPECT_NE(assembly_of_a_map(kWithAvx512, type, 7).find("{%k"), std::string::npos) << type.str();
+}
+
+TEST(VectorTails, OfAPowerOfTwoAreNotMasked) {
+  EXPECT_EQ(assembly_of_a_map(kWithAvx512, Float(32), 8).find("{%k"), std::string::npos);
+}
+
+TEST(VectorTails, AreNotMaskedWithAvx2) {
+  EXPECT_EQ(assembly_of_a_map(kWithAvx2, Float(32), 7).find("vmaskmov"), std::string::npos);
+}
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+// Reductions whose lanes are elements of the result: sums that stay in registers, tuples of which
+// one component's update reads another, and what a code generator makes of them at every level.
+
+/// "" if all ways to run agree at every level of optimisation.
+std::string at_every_level(const te::Schedule& s, const std::vector<LowerArgument>& args) {
+  for (int level : {0, 1, 2, 3})
+    if (std::string wrong = compare_with_default(s, args, {.build = {.opt_level = level}});
+        !wrong.empty())
+      return "opt_level " + std::to_string(level) + ": " + wrong;
+  return "";
+}
+
+/// The first of equal minima; with ties broken the one of the least index, which does not depend on
+/// the order of combination.
+te::Reducer argmin(bool is_tie_broken) {
+  return te::comm_reducer(
+      [=](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+        const Expr is_first = is_tie_broken
+                                  ? tir::any(x[0] < y[0], tir::all(x[0] == y[0], x[1] <= y[1]))
+                                  : x[0] <= y[0];
+        return {select(is_first, x[0], y[0]), select(is_first, x[1], y[1])};
+      },
+      [](std::span<const DataType> t) -> std::vector<Expr> {
+        return {infinity(t[0]), make_const(t[1], -1)};
+      },
+      "argmin");
+}
+
+te::Reducer complex_product() {
+  return te::comm_reducer(
+      [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
+        return {x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
+      },
+      [](std::span<const DataType> t) -> std::vector<Expr> {
+        return {make_const(t[0], 1), make_const(t[1], 0)};
+      },
+      "complex_product");
+}
+
+struct ArgminTest : ::testing::Test {
+  te::Tensor A = te::placeholder({13, 16}, "A");
+  te::IterVar k = te::reduce_axis({0, 13}, "k");
+  std::vector<te::Tensor> T = te::compute_multi(
+      {16}, {"i"},
+      [&](Var i) {
+        return argmin(false)({A(k, i), k}, {k});
+      },
+      "T");
+  te::Schedule s = te::create_schedule(T[0]);
+  std::vector<LowerArgument> args = {A, T[0], T[1]};
+};
+
+TEST_F(ArgminTest, LanesAreElements) {
+  s[T[0]].reorder({k, s[T[0]].axis(0)}).vectorize(s[T[0]].axis(0));
+  EXPECT_EQ(at_every_level(s, args), "");
+}
+
+TEST_F(ArgminTest, LanesAreElementsInLoops) {
+  const auto [outer, inner] = s[T[0]].split(s[T[0]].axis(0), 8);
+  s[T[0]].reorder({outer, k, inner}).vectorize(inner);
+  EXPECT_EQ(at_every_level(s, args), "");
+}
+
+TEST_F(ArgminTest, LanesAreStrandsOfTheReduction) {
+  te::Tensor B = te::placeholder({64}, "B");
+  te::IterVar r = te::reduce_axis({0, 64}, "r");
+  std::vector<te::Tensor> R = te::compute_multi(
+      {1}, {"i"},
+      [&](Var) {
+        return argmin(true)({B(r), r}, {r});
+      },
+      "R");
+  te::Schedule t = te::create_schedule(R[0]);
+  const auto [outer, inner] = t[R[0]].split(r, 8);
+  std::vector<te::Tensor> strands = t.rfactor(R, inner);
+  t[strands[0]]
+      .reorder({t[strands[0]].reduce_axis(0), t[strands[0]].axis(0)})
+      .vectorize(t[strands[0]].axis(0));
+  EXPECT_EQ(at_every_level(t, {B, R[0], R[1]}), "");
+}
+
+TEST(VectorizedReductionsTest, AComplexProduct) {
+  te::Tensor X = te::placeholder({5, 16}, "X"), Y = te::placeholder({5, 16}, "Y");
+  te::IterVar k = te::reduce_axis({0, 5}, "k");
+  std::vector<te::Tensor> P = te::compute_multi(
+      {16}, {"i"},
+      [&](Var i) {
+        return complex_product()({X(k, i), Y(k, i)}, {k});
+      },
+      "P");
+  te::Schedule s = te::create_schedule(P[0]);
+  s[P[0]].reorder({k, s[P[0]].axis(0)}).vectorize(s[P[0]].axis(0));
+  EXPECT_EQ(at_every_level(s, {X, Y, P[0], P[1]}), "");
+}
+
+TEST(VectorizedReductionsTest, ASumWhoseElementsAreReadAtOtherTimesThanTheyAreMade) {
+  te::Tensor A = te::placeholder({16, 13}, "A");
+  te::IterVar k = te::reduce_axis({0, 13}, "k");
+  te::Tensor B = te::compute(
+      {16}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}); }, "B");
+  te::Tensor C = te::compute(
+      {16, 13}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + B(i); }, "C");
+  te::Schedule s = te::create_schedule(C);
+  const auto [outer, inner] = s[B].split(s[B].axis(0), 6);
+  s[B].reorder({inner, outer, k});
+  EXPECT_EQ(at_every_level(s, {A, C}), "");
+}
+
+TEST(VectorizedReductionsTest, AConditionalSumWithElementsInTheInnermostLoop) {
+  te::Tensor A = te::placeholder({16, 10}, "A");
+  te::IterVar k = te::reduce_axis({0, 10}, "k");
+  te::Tensor B = te::compute(
+      {16}, {"i"}, [&](Var i) { return te::sum(A(i, k), {k}, {.where = floormod(k, 3) != 0}); },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  const auto [ko, ki] = s[B].split_by_nparts(k, 2);
+  const auto [io, ii] = s[B].split(s[B].axis(0), 8);
+  s[B].reorder({io, ki, ko, ii});
+  s[B].fuse(ko, ii);
+  EXPECT_EQ(at_every_level(s, {A, B}), "");
+}
+
+TEST(VectorizedReductionsTest, SoftmaxOfOddRows) {
+  te::Tensor A = te::placeholder({16, 13}, "A");
+  te::Tensor B = topi::softmax(A);
+  EXPECT_EQ(at_every_level(te::create_schedule(B), {A, B}), "");
 }
 
 }  // namespace

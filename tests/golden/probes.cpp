@@ -119,26 +119,13 @@ std::optional<std::string> recorded(std::string_view name) {
   return it->second;
 }
 
-std::vector<Probe> probes_of_e1();
-std::vector<Probe> probes_of_e2();
-std::vector<Probe> probes_of_e3();
-std::vector<Probe> probes_of_p1();
-std::vector<Probe> probes_of_p2();
-std::vector<Probe> probes_of_p3();
-std::vector<Probe> probes_of_p4();
-std::vector<Probe> probes_of_p5();
-std::vector<Probe> probes_of_p6();
-std::vector<Probe> probes_of_p7();
-std::vector<Probe> probes_of_p8();
-std::vector<Probe> probes_of_p9();
+std::vector<Probe> probes_of_e();
+std::vector<Probe> probes_of_p();
 std::vector<Probe> probes_of_q();
 
 std::vector<Probe> all_probes() {
   std::vector<Probe> all;
-  for (const auto& part :
-       {probes_of_e1(), probes_of_e2(), probes_of_e3(), probes_of_p1(), probes_of_p2(),
-        probes_of_p3(), probes_of_p4(), probes_of_p5(), probes_of_p6(), probes_of_p7(),
-        probes_of_p8(), probes_of_p9(), probes_of_q()})
+  for (const auto& part : {probes_of_e(), probes_of_p(), probes_of_q()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "lower/loops/lanes.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::lowering {
 namespace {
+
+// ---- vectorize_loops ----------------------------------------------------------------------------
 
 using test::function_text;
 using test::normalized;
@@ -360,6 +365,126 @@ TEST(VectorizeLoops, KnownTextsHaveNothingLeftToVectorize) {
   for (const test::KnownText& known : test::known_functions())
     EXPECT_EQ(test::text_of(vectorize_loops(test::parse_function(known.text), {})), known.text)
         << known.name;
+}
+
+// ---- vectorize_elements -------------------------------------------------------------------------
+
+std::string with_vector_elements(std::string_view body) {
+  return test::run(vectorize_elements, test::function_text(body, 64, 64));
+}
+
+TEST(VectorizeElements, MemoryOfWholeAlignedVectorsHasVectorElements) {
+  EXPECT_EQ(with_vector_elements(R"(
+  allocate(X: Pointer(global float32), float32, [64]), storage_scope = global {
+    for (i: int32, 0, 16) {
+      X_1: Buffer(X, float32, [64], [])[ramp((i*4), 1, 4)] = A[ramp((i*4), 1, 4)]
+    }
+    for (j: int32, 0, 16) {
+      B[ramp((j*4), 1, 4)] = X_1[ramp((60 - (j*4)), 1, 4)]
+    }
+  })"),
+            R"(allocate(X: Pointer(global float32x4), float32x4, [16]), storage_scope = global {
+  for (i: int32, 0, 16) {
+    X_1: Buffer(X, float32x4, [16], [])[floordiv((i*4), 4)] = A[ramp((i*4), 1, 4)]
+  }
+  for (j: int32, 0, 16) {
+    B[ramp((j*4), 1, 4)] = X_1[floordiv((60 - (j*4)), 4)]
+  }
+}
+)");
+}
+
+TEST(VectorizeElements, MemoryOfUnalignedVectorsKeepsScalarElements) {
+  for (const char* index : {"((j*4) + 2)", "(j*2)"}) {
+    const std::string text = with_vector_elements(std::string(R"(
+  allocate(X: Pointer(global float32), float32, [68]), storage_scope = global {
+    for (i: int32, 0, 17) {
+      X_1: Buffer(X, float32, [68], [])[ramp((i*4), 1, 4)] = broadcast(0f32, 4)
+    }
+    for (j: int32, 0, 16) {
+      B[ramp((j*4), 1, 4)] = X_1[ramp()") + index +
+                                                  R"(, 1, 4)]
+    }
+  })");
+    EXPECT_NE(text.find("allocate(X: Pointer(global float32), float32, [68])"), std::string::npos)
+        << text;
+  }
+}
+
+// ---- lanes --------------------------------------------------------------------------------------
+
+using namespace tir;
+
+const Var i("i");
+const Buffer A = decl_buffer({1024}, Float(32), {.name = "A"});
+
+std::string lanes_of(const Expr& e, const LaneOptions& options = {}, int count = 4) {
+  const std::optional<Expr> wide = in_lanes(e, {i, Expr(0), count}, options);
+  return wide ? print_expr(*wide) : "none";
+}
+
+TEST(InLanes, AnIterationVariableIsARamp) {
+  EXPECT_EQ(lanes_of(i * 3 + 1), print_expr(make_ramp(1, 3, 4)));
+}
+
+TEST(InLanes, AnInvariantValueIsUnchanged) { EXPECT_EQ(lanes_of(make_load(A, {7})), "A[7]"); }
+
+TEST(InLanes, VectorsThatContinueEachOtherAreMerged) {
+  const Expr load = make_load(A, {make_ramp(i * 8, 1, 8)});
+  EXPECT_EQ(lanes_of(load), print_expr(make_load(A, {make_ramp(0, 1, 32)})));
+}
+
+TEST(InLanes, VectorsWithGapsAreRefused) {
+  EXPECT_EQ(lanes_of(make_load(A, {make_ramp(i * 9, 1, 8)})), "none");
+}
+
+/// A product of int32 that wraps has another value in int64.
+TEST(InLanes, AConvertedNumberIsNotARamp) {
+  const Expr number = cast(Int(64), i * 100000);
+  EXPECT_EQ(lanes_of(number), print_expr(make_cast(Int(64, 4), make_ramp(0, 100000, 4))));
+}
+
+TEST(InLanes, AConvertedIndexIsARamp) {
+  const Expr at = make_load(A, {cast(Int(64), i * 2)});
+  EXPECT_EQ(lanes_of(at),
+            print_expr(make_load(A, {make_ramp(make_int(Int(64), 0), make_int(Int(64), 2), 4)})));
+}
+
+TEST(InLanes, AConditionOfAnIterationIsNotRepeatedForItsLanes) {
+  const Expr choice =
+      make_select(i < 2, make_load(A, {make_ramp(0, 1, 4)}), make_load(A, {make_ramp(4, 1, 4)}));
+  EXPECT_EQ(lanes_of(choice), "none");
+}
+
+TEST(InLanes, AVectorChoiceIsASelectOrKept) {
+  const Expr choice = if_then_else(i < 2, make_load(A, {i}), 0.0f);
+  EXPECT_TRUE(lanes_of(choice).starts_with("select(")) << lanes_of(choice);
+  const std::string kept = lanes_of(choice, {.choice = LaneOptions::Choice::Keep});
+  EXPECT_TRUE(kept.starts_with("@tir.if_then_else(")) << kept;
+}
+
+TEST(InLanes, AnIndexIsSimplifiedToARampOnlyWhereItIsLinear) {
+  const LaneOptions options{.simplifies_indices = true};
+  const Expr linear = floordiv(i * 6, 2), other = floordiv(i, 2);
+  EXPECT_EQ(lanes_of(make_load(A, {linear}), options),
+            print_expr(make_load(A, {make_ramp(0, 3, 4)})));
+  EXPECT_EQ(lanes_of(make_load(A, {other}), options),
+            print_expr(make_load(A, {floordiv(make_ramp(0, 1, 4), make_broadcast(2, 4))})));
+}
+
+TEST(LaneValue, ALaneOfAVectorIsAScalar) {
+  const Expr vector = make_load(A, {make_ramp(8, 2, 4)}) * make_broadcast(2.0f, 4);
+  EXPECT_EQ(print_expr(*lane_value(vector, i)), print_expr(make_load(A, {8 + i * 2}) * 2.0f));
+}
+
+TEST(LaneValue, ALaneOfAShuffleIsNotComputedSeparately) {
+  const Expr vector = make_load(A, {make_ramp(0, 1, 4)});
+  EXPECT_FALSE(lane_value(make_shuffle({vector}, {Expr(3), Expr(2)}), i));
+}
+
+TEST(LaneValue, LanesOfALaneAreTheVectorAgain) {
+  const Expr vector = max(make_load(A, {make_ramp(8, 2, 4)}), make_load(A, {make_ramp(0, 1, 4)}));
+  EXPECT_EQ(lanes_of(*lane_value(vector, i)), print_expr(vector));
 }
 
 }  // namespace

@@ -1,16 +1,25 @@
-// Profiles of programs that run: what is counted, what is timed, and that nothing changes.
+// Profiles of programs that run: counts, times and texts.
 #include <gtest/gtest.h>
 #include <tenon/tenon.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <functional>
+#include <sstream>
 #include <stdexcept>
 
 #include "tenon/driver/profile.h"
 #include "tenon/tir/stmt.h"
+#include "tests/common/sanitized.h"
 
 namespace tenon {
 namespace {
+
+// ---- profiles -----------------------------------------------------------------------------------
+
+// Profiles of programs that run: what is counted, what is timed, and that nothing changes.
 
 const StageProfile& stage_of(const Profile& profile, const std::string& name) {
   for (const StageProfile& each : profile.stages)
@@ -375,6 +384,232 @@ TEST(Profile, ProfiledCodeIsNotKept) {
               build(product.s, {product.A, product.B, product.D}, Target("c"), {.profile = true});
             }).find("not `c`"),
             std::string::npos);
+}
+
+// ---- texts --------------------------------------------------------------------------------------
+
+// Profiles as tables, as JSON and as traces.
+
+using Json = nlohmann::json;
+
+/// Made by hand, so that the expected texts are plain to see.
+Profile sample() {
+  Profile profile;
+  profile.functions.push_back(
+      {.name = "main", .calls = 2, .elapsed = 0.012, .other_seconds = 0.001});
+  StageProfile C;
+  C.function = "main";
+  C.name = "C";
+  C.line = "matmul.cpp:14";
+  C.calls = 2;
+  C.seconds = 0.009;
+  C.share = 0.9;
+  C.elapsed = 0.005;
+  C.waiting = 0.0005;
+  C.threads = {{0, 0.005, 3}, {1, 0.004, 4}};
+  C.work = StageProfile::Work{
+      .operations = 1e6, .bytes_read = 3e6, .bytes_written = 1e6, .recomputation = 1.25};
+  StageProfile B;
+  B.function = "main";
+  B.name = "B";
+  B.line = "matmul.cpp:12";
+  B.counted_in = "C";
+  profile.stages = {B, C};
+  profile.peak_workspace = 4096;
+  profile.compile_steps = {{"freeze", 0, 0.001}, {"simplify", 0.001, 0.002}};
+  profile.events = {
+      {"main", 0, false, 0, 0.006}, {"C", 0, false, 0.001, 0.005}, {"C", 1, true, 0.002, 0.004}};
+  return profile;
+}
+
+TEST(ProfileText, TheTableHasALineForEachStageAndFunction) {
+  std::ostringstream out;
+  out << sample();
+  EXPECT_EQ(
+      out.str(),
+      "stage  where          calls    ms   share  elapsed  waiting  Gop/s  GB/s  computed  ms on "
+      "each thread\n"
+      "B      matmul.cpp:12      -  in C       -        -        -      -     -         -\n"
+      "C      matmul.cpp:14      2     9  90.0 %        5      0.5    0.4   1.6      1.25         "
+      "       5+4\n"
+      "main   beside stages      2     1  10.0 %       12        -      -     -         -\n"
+      "temporaries: 4096 bytes at the peak, in addition to those on the stack\n");
+}
+
+TEST(ProfileText, JsonHasTheMembersOfTheStructs) {
+  const Json json = Json::parse(sample().json());
+  EXPECT_EQ(json["functions"][0]["calls"], 2);
+  EXPECT_EQ(json["stages"][0]["counted_in"], "C");
+  EXPECT_TRUE(json["stages"][0]["work"].is_null());
+  EXPECT_TRUE(json["stages"][1]["counted_in"].is_null());
+  EXPECT_EQ(json["stages"][1]["threads"][1],
+            (Json{{"thread", 1}, {"seconds", 0.004}, {"runs", 4}}));
+  EXPECT_EQ(json["stages"][1]["work"]["recomputation"], 1.25);
+  EXPECT_EQ(json["peak_workspace"], 4096);
+  EXPECT_EQ(json["compile_steps"][1],
+            (Json{{"name", "simplify"}, {"begin", 0.001}, {"seconds", 0.002}}));
+}
+
+TEST(ProfileText, ANameOfAnyBytesStaysJson) {
+  Profile profile = sample();
+  profile.stages[0].name = "a\"\n\xff\\";
+  EXPECT_EQ(Json::parse(profile.json())["stages"][0]["name"], "a\"\n\xef\xbf\xbd\\");
+}
+
+TEST(ProfileText, TheTraceHasATimeLineForTheCompilerAndForEveryThread) {
+  const Json trace = Json::parse(sample().chrome_trace());
+  std::set<std::pair<int, int>> lines;
+  std::vector<Json> intervals;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    lines.insert({event["pid"].get<int>(), event["tid"].get<int>()});
+    intervals.push_back(event);
+  }
+  EXPECT_EQ(lines, (std::set<std::pair<int, int>>{{1, 0}, {2, 0}, {2, 1}}));
+  ASSERT_EQ(intervals.size(), 5u);
+  // Microseconds.
+  EXPECT_DOUBLE_EQ(intervals[1]["ts"], 1000);
+  EXPECT_DOUBLE_EQ(intervals[1]["dur"], 2000);
+  EXPECT_EQ(intervals[4]["cat"], "part");
+}
+
+TEST(ProfileText, ATraceOfARunNestsStagesInTheirFunction) {
+  te::Tensor A = te::placeholder({64}, "A");
+  te::Tensor B = te::compute(
+      {64}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  const runtime::Module module =
+      build(te::create_schedule({B}), {A, B}, Target("llvm"), {.profile = true});
+  runtime::NDArray b = runtime::NDArray::empty({64}, Float(32), cpu(0));
+  module["main"](runtime::NDArray::random({64}, Float(32)), b);
+  const Profile profile = profile_of(module);
+  ASSERT_EQ(profile.events.size(), 2u);
+  const RunEvent& stage = profile.events[0];
+  const RunEvent& function = profile.events[1];
+  EXPECT_EQ(stage.name, "B");
+  EXPECT_EQ(function.name, "main");
+  EXPECT_GE(stage.begin, function.begin);
+  EXPECT_LE(stage.begin + stage.seconds, function.begin + function.seconds + 1e-9);
+}
+
+TEST(ProfileText, TheCompilersStepsFollowEachOther) {
+  te::Tensor A = te::placeholder({64}, "A");
+  te::Tensor B = te::compute(
+      {64}, {"i"}, [&](Var i) { return A(i) + 1.0f; }, "B");
+  const Profile profile =
+      profile_of(build(te::create_schedule({B}), {A, B}, Target("llvm"), {.profile = true}));
+  std::set<std::string> names;
+  double end = 0;
+  for (const CompileStep& step : profile.compile_steps) {
+    names.insert(step.name);
+    EXPECT_GE(step.begin, end - 1e-4) << step.name;
+    end = step.begin + step.seconds;
+  }
+  for (const char* each : {"freeze", "simplify", "emit-llvm", "generate-code", "load"})
+    EXPECT_TRUE(names.contains(each)) << each;
+}
+
+// ---- times --------------------------------------------------------------------------------------
+
+// The times of profiles: true, and cheap to take. What else runs on the machine may disturb a
+// measurement, but not a dozen of them one like the other: tests take the best of so many.
+
+constexpr int kAttempts = 40;
+
+runtime::NDArray random(std::int64_t count) { return runtime::NDArray::random({count}, Float(32)); }
+runtime::NDArray empty(std::int64_t count) {
+  return runtime::NDArray::empty({count}, Float(32), cpu(0));
+}
+
+/// Two stages of very different length, one after the other, or each alone.
+struct TwoStages {
+  static constexpr int kCount = 1 << 14;
+  te::Tensor A = te::placeholder({kCount}, "A");
+  te::Tensor slow = te::compute(
+      {kCount}, {"i"}, [&](Var i) { return exp(exp(exp(A(i) * 0.1f) * 0.1f) * 0.1f); }, "slow");
+  te::Tensor fast = te::compute(
+      {kCount}, {"i"}, [&](Var i) { return exp(slow(i)); }, "fast");
+};
+
+double seconds_of(const runtime::Module& module, const std::vector<runtime::Argument>& call) {
+  return module["main"].time_evaluator(cpu(0), {.number = 20, .repeat = 5}).evaluate(call).min;
+}
+
+TEST(ProfileTimes, SharesAgreeWithSeparateTimings) {
+  const TwoStages two;
+  const runtime::Module both = build(te::create_schedule({two.fast}), {two.A, two.slow, two.fast},
+                                     Target("llvm"), {.profile = true});
+  const runtime::Module slow =
+      build(te::create_schedule({two.slow}), {two.A, two.slow}, Target("llvm"));
+  te::Tensor given = te::placeholder({TwoStages::kCount}, "slow");
+  te::Tensor last = te::compute(
+      {TwoStages::kCount}, {"i"}, [&](Var i) { return exp(given(i)); }, "fast");
+  const runtime::Module fast = build(te::create_schedule({last}), {given, last}, Target("llvm"));
+  const runtime::NDArray a = random(TwoStages::kCount);
+  runtime::NDArray b = empty(TwoStages::kCount), c = empty(TwoStages::kCount);
+  double difference = 1;
+  for (int attempt = 0; attempt < kAttempts && difference > 0.05; ++attempt) {
+    const double alone_slow = seconds_of(slow, {a, b}), alone_fast = seconds_of(fast, {b, c});
+    reset_profile(both);
+    for (int n = 0; n < 100; ++n) both["main"](a, b, c);
+    const double share = stage_of(profile_of(both), "slow").share;
+    difference = std::abs(share - alone_slow / (alone_slow + alone_fast));
+  }
+  EXPECT_LE(difference, 0.05);
+}
+
+/// Seconds that one reading of the clock takes.
+double seconds_of_a_reading() {
+  constexpr int kReadings = 1000;
+  const auto start = std::chrono::steady_clock::now();
+  auto end = start;
+  for (int n = 0; n < kReadings; ++n) end = std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(end - start).count() / kReadings;
+}
+
+TEST(ProfileTimes, AProfiledStageCostsAtMostTwoReadingsOfTheClock) {
+  constexpr int kCount = 4096, kStages = 64;
+  te::Tensor A = te::placeholder({kCount}, "A");
+  te::Tensor last = A;
+  for (int n = 0; n < kStages; ++n)
+    last = te::compute(
+        {kCount}, {"i"}, [&, before = last](Var i) { return before(i) * 0.5f + 1.0f; },
+        "S" + std::to_string(n));
+  const te::Schedule s = te::create_schedule({last});
+  const runtime::Module plain = build(s, {A, last}, Target("llvm"));
+  const runtime::Module profiled = build(s, {A, last}, Target("llvm"), {.profile = true});
+  const runtime::NDArray a = random(kCount);
+  runtime::NDArray b = empty(kCount);
+  if (testing::kIsSanitized)
+    GTEST_SKIP() << "the runtime's functions are instrumented, the stages are not";
+  double readings = 100;
+  for (int attempt = 0; attempt < kAttempts && readings > 2; ++attempt) {
+    const double added = seconds_of(profiled, {a, b}) - seconds_of(plain, {a, b});
+    readings = std::min(readings, added / kStages / seconds_of_a_reading());
+  }
+  EXPECT_LE(readings, 2);
+  const Profile profile = profile_of(profiled);
+  EXPECT_EQ(stage_of(profile, "S63").calls, profile.functions[0].calls);
+}
+
+TEST(ProfileTimes, AreSeconds) {
+  if (testing::kIsSanitized) GTEST_SKIP() << "checks of arguments are instrumented";
+  const TwoStages two;
+  const runtime::Module module = build(te::create_schedule({two.fast}), {two.A, two.slow, two.fast},
+                                       Target("llvm"), {.profile = true});
+  const runtime::NDArray a = random(TwoStages::kCount);
+  runtime::NDArray b = empty(TwoStages::kCount), c = empty(TwoStages::kCount);
+  double share = 0;
+  for (int attempt = 0; attempt < kAttempts && share < 0.9; ++attempt) {
+    reset_profile(module);
+    const auto start = std::chrono::steady_clock::now();
+    for (int n = 0; n < 20; ++n) module["main"](a, b, c);
+    const std::chrono::duration<double> around = std::chrono::steady_clock::now() - start;
+    const double elapsed = profile_of(module).functions[0].elapsed;
+    ASSERT_LE(elapsed, around.count() * 1.001);
+    share = elapsed / around.count();
+  }
+  // Beside the function there are only the checks of its arguments.
+  EXPECT_GE(share, 0.9);
 }
 
 }  // namespace

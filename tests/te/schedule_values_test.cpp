@@ -1,15 +1,27 @@
-// Rewrites after uneven splits, of parts, and of several reductions: the values stay, and nothing
-// is read that is not there (the interpreter refuses it).
+// Schedules keep values: the numbers are those of the default schedule.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "tenon/interp/evaluate.h"
+#include "tenon/te/freeze.h"
+#include "tenon/te/operation_kind.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/schedule_ops.h"
 #include "tenon/tir/builder.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
+#include "tests/common/random_intrinsic.h"
 #include "tests/common/run_schedule.h"
 
 namespace tenon::te {
+
+// ---- rewrites -----------------------------------------------------------------------------------
+
+// Rewrites after uneven splits, of parts, and of several reductions: the values stay, and nothing
+// is read that is not there (the interpreter refuses it).
 
 using testing::Computation;
 using testing::run;
@@ -543,4 +555,665 @@ TEST(ScheduleOpsValues, DataFusedWithAReductionOverNothing) {
 
 }  // namespace
 
+// ---- random schedules ---------------------------------------------------------------------------
+
+// Random small programs under random schedules compute what they compute under the plain one.
+
+namespace {
+
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed), with_threads_(seed % 3 == 0) {}
+
+  void make_program() {
+    inputs_.push_back(placeholder({below(7) + 1, below(9) + 1}, "A"));
+    tensors_.push_back(inputs_[0]);
+    const int count = 2 + below(4);
+    for (int n = 0; n < count; ++n) tensors_.push_back(make_stage("T" + std::to_string(n)));
+  }
+
+  std::vector<Tensor> arguments() const {
+    std::vector<Tensor> all = inputs_;
+    all.push_back(tensors_.back());
+    return all;
+  }
+
+  Schedule make_schedule() {
+    Schedule s = create_schedule(tensors_.back());
+    const std::size_t last = tensors_.size() - 1;
+    if (chance(3)) attempt([&] { s.cache_write(tensors_.back(), "local"); });
+    if (chance(3)) attempt([&] { s.cache_read(pick(tensors_), "shared", {}); });
+    for (std::size_t n = s.stages().size(); n-- > 0;) {
+      Stage stage = s.stages()[n];
+      if (stage.op().as<Placeholder>()) continue;
+      const bool is_output = stage.origin_op().same_as(tensors_[last].op());
+      if (!is_output && chance(5)) {
+        attempt([&] { stage.compute_inline(); });
+        continue;
+      }
+      for (int steps = below(6); steps > 0; --steps) change_loops(stage);
+      if (chance(6)) factor(s, stage);
+      if (with_threads_ && chance(2)) bind(stage);
+      if (!is_output && chance(2)) place(s, stage);
+    }
+    return s;
+  }
+
+  /// Intrinsics for some stages, once their loops are as they are to be. How many.
+  int tensorize(const Schedule& s) {
+    int count = 0;
+    // Readers first: what they need decides how long the loops of stages inside of them are.
+    for (std::size_t n = s.stages().size(); n-- > 0;) {
+      const Stage stage = s.stages()[n];
+      if (stage.op().as<Placeholder>() || !chance(2)) continue;
+      attempt([&] {
+        const std::string done = tenon::testing::tensorize_by_chance(
+            freeze(s), stage, [&](int lo, int hi) { return lo + below(hi - lo + 1); });
+        if (done.empty()) return;
+        log_ += stage.name() + " " + done + "\n";
+        ++count;
+      });
+    }
+    return count;
+  }
+
+  const std::string& log() const { return log_; }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  bool chance(int one_in) { return below(one_in) == 0; }
+  template <class T>
+  const T& pick(const std::vector<T>& list) {
+    return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))];
+  }
+
+  template <class F>
+  void attempt(F f) {
+    try {
+      f();
+    } catch (const ScheduleError&) {
+      // Not legal here; the schedule is as it was.
+    }
+  }
+
+  static int extent(const Tensor& t, int dim) {
+    return static_cast<int>(*tir::constant_int(t.shape()[static_cast<std::size_t>(dim)]));
+  }
+
+  Tensor make_stage(const std::string& name) {
+    const Tensor P = chance(3) ? pick(tensors_) : tensors_.back();
+    const int n = extent(P, 0), m = extent(P, 1);
+    auto make = [&](int rows, int columns, const std::function<Expr(Var, Var)>& body) {
+      return compute(
+          {rows, columns}, {"i", "j"}, [&](Var i, Var j) { return body(i, j); }, name);
+    };
+    switch (below(8)) {
+      case 0:
+        return make(n, m, [&](Var i, Var j) { return P(i, j) + 1.0f; });
+      case 1:
+        return make(m, n, [&](Var i, Var j) { return P(j, i) * 2.0f; });
+      case 2:
+        return make(
+            n, m, [&](Var i, Var j) { return if_then_else(i >= 1, P(i - 1, j), 0.0f) + P(i, j); });
+      case 3:
+        if (m < 3) return make(n, m, [&](Var i, Var j) { return P(i, m - 1 - j); });
+        return make(n, m - 2, [&](Var i, Var j) { return P(i, j) + P(i, j + 1) - P(i, j + 2); });
+      case 4: {
+        IterVar k = reduce_axis({0, m}, "k");
+        return make(n, 1, [&](Var i, Var) { return sum(P(i, k), {k}); });
+      }
+      case 5: {
+        IterVar y = reduce_axis({0, 2}, "y"), x = reduce_axis({0, 2}, "x");
+        if (n < 2 || m < 2) return make(n, m, [&](Var i, Var j) { return P(i, j) - 3.0f; });
+        return make(n - 1, m - 1, [&](Var i, Var j) { return max(P(i + y, j + x), {y, x}); });
+      }
+      case 6: {
+        IterVar k = reduce_axis({0, m}, "k");
+        return make(n, n, [&](Var i, Var j) {
+          return sum(P(i, k) - P(j, k) * 2.0f, {k}, {.where = k <= i + j});
+        });
+      }
+      default: {
+        const Tensor Q = pick(tensors_);
+        const int rows = std::min(n, extent(Q, 0)), columns = std::min(m, extent(Q, 1));
+        return make(rows, columns, [&](Var i, Var j) {
+          return P(i, j) - Q(i, tir::min(j + 1, extent(Q, 1) - 1));
+        });
+      }
+    }
+  }
+
+  void change_loops(const Stage& stage) {
+    const std::vector<IterVar> leaves = stage.leaf_iter_vars();
+    if (leaves.empty()) return;
+    const IterVar axis = pick(leaves);
+    const std::string where = stage.name() + "." + axis.name();
+    switch (below(7)) {
+      case 0:
+      case 1: {
+        const int factor = 1 + below(5);
+        log_ += "split " + where + " " + std::to_string(factor) + "\n";
+        return attempt([&] { stage.split(axis, factor); });
+      }
+      case 2: {
+        const int parts = 1 + below(5);
+        log_ += "split_by_nparts " + where + " " + std::to_string(parts) + "\n";
+        return attempt([&] { stage.split_by_nparts(axis, parts); });
+      }
+      case 3: {
+        const std::size_t n = static_cast<std::size_t>(below(static_cast<int>(leaves.size())));
+        if (n + 1 == leaves.size() || leaves[n].kind() != leaves[n + 1].kind()) return;
+        log_ += "fuse " + stage.name() + " " + leaves[n].name() + " " + leaves[n + 1].name() + "\n";
+        return attempt([&] { stage.fuse(leaves[n], leaves[n + 1]); });
+      }
+      case 4:
+      case 5: {
+        std::vector<IterVar> order = leaves;
+        std::shuffle(order.begin(), order.end(), random_);
+        log_ += "reorder " + stage.name();
+        for (const IterVar& a : order) log_ += " " + a.name();
+        log_ += "\n";
+        return attempt([&] { stage.reorder(order); });
+      }
+      default:
+        log_ += "unroll " + where + "\n";
+        return attempt([&] { stage.unroll(axis); });
+    }
+  }
+
+  void factor(const Schedule& s, const Stage& stage) {
+    const IterVar axis = pick(stage.leaf_iter_vars());
+    if (axis.kind() != IterKind::Reduce) return;
+    log_ += "rfactor " + stage.name() + "." + axis.name() + "\n";
+    attempt([&] { s.rfactor(stage.op().output(0), axis); });
+  }
+
+  /// Threads of several stages are the same ones, with whatever extents.
+  void bind(const Stage& stage) {
+    const IterVar axis = pick(stage.leaf_iter_vars());
+    if (axis.kind() != IterKind::DataParallel) return;
+    const IterVar& thread = chance(3) ? block_ : thread_;
+    log_ += "bind " + stage.name() + "." + axis.name() + " " + thread.name() + "\n";
+    attempt([&] { stage.bind(axis, thread); });
+  }
+
+  void place(const Schedule& s, const Stage& stage) {
+    std::vector<Stage> readers;
+    for (const Stage& other : s.stages()) {
+      for (const Tensor& input : other.op().inputs()) {
+        if (input.op().same_as(stage.op())) readers.push_back(other);
+      }
+    }
+    if (readers.empty()) return;
+    const Stage reader = pick(readers);
+    if (reader.leaf_iter_vars().empty()) return;
+    const IterVar axis = pick(reader.leaf_iter_vars());
+    log_ += "compute_at " + stage.name() + " in " + reader.name() + " at " + axis.name() + "\n";
+    attempt([&] { stage.compute_at(reader, axis); });
+    if (!with_threads_ || chance(3)) return;
+    const char* scope = chance(2) ? "shared" : "local";
+    log_ += std::string("set_scope ") + scope + "\n";
+    attempt([&] { stage.set_scope(scope); });
+  }
+
+  std::mt19937 random_;
+  bool with_threads_;
+  IterVar block_ = thread_axis("blockIdx.x"), thread_ = thread_axis("threadIdx.x");
+  std::vector<Tensor> inputs_, tensors_;
+  std::string log_;
+};
+
+class RandomSchedule : public ::testing::TestWithParam<unsigned> {
+ protected:
+  enum class Outcome : std::uint8_t { Ran, Refused };
+  using Change = std::function<void(Generator&, const Schedule&)>;
+
+  /// One program under a schedule with this last change.
+  static Outcome run(unsigned seed, const Change& change) {
+    Generator generator(seed);
+    generator.make_program();
+    const std::vector<Tensor> arguments = generator.arguments();
+    const auto expected = testing::run(create_schedule(arguments.back()), arguments);
+    EXPECT_EQ(testing::against_definition(arguments, expected), "") << "seed " << seed;
+    std::optional<Schedule> s;
+    auto described = [&] {
+      return "seed " + std::to_string(seed) + "\n" + generator.log() + "\n" +
+             (s ? tir::print_stmt(schedule_ops(*s, infer_bound(*s))) : "");
+    };
+    try {
+      s = generator.make_schedule();
+      change(generator, *s);
+      EXPECT_EQ(testing::run(*s, arguments), expected) << described();
+      return Outcome::Ran;
+    } catch (const ScheduleError& error) {
+      // A place that some reader cannot see, an inlined reduction: found when the schedule is
+      // frozen. A loop may turn out shorter than an intrinsic, but what it computes is what the
+      // stage computes.
+      EXPECT_EQ(std::string_view(error.what()).find("they differ in"), std::string_view::npos)
+          << error.what() << "\n"
+          << "seed " << seed << "\n"
+          << generator.log();
+    } catch (const BoundError&) {
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what() << "\n" << described();
+    }
+    return Outcome::Refused;
+  }
+
+  static constexpr unsigned kPerCase = 25;
+};
+
+TEST_P(RandomSchedule, ComputesTheSame) {
+  for (unsigned n = 0; n < kPerCase; ++n)
+    run(GetParam() * kPerCase + n, [](Generator&, const Schedule&) {});
+}
+
+TEST_P(RandomSchedule, ComputesTheSameWithIntrinsics) {
+  int tensorized = 0, ran = 0;
+  for (unsigned n = 0; n < 2 * kPerCase; ++n) {
+    int count = 0;
+    const Outcome outcome =
+        run(GetParam() * 2 * kPerCase + n,
+            [&](Generator& generator, const Schedule& s) { count = generator.tensorize(s); });
+    tensorized += count > 0;
+    ran += count > 0 && outcome == Outcome::Ran;
+  }
+  // Few are refused: by a stage that is computed inside of what an intrinsic would replace, for
+  // example.
+  EXPECT_GT(ran * 2, tensorized);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomSchedule, ::testing::Range(0u, 20u));
+
+}  // namespace
+
+// Random scans of which a part is read, under random schedules, compute what they compute under the
+// plain one.
+
+namespace {
+
+class RandomScan {
+ public:
+  explicit RandomScan(unsigned seed) : random_(seed) {
+    init_ = compute(
+        {1, kSpace}, {"t", "i"}, [&](Var, Var i) { return x_(0, i); }, "init");
+    half_ = compute(
+        {kSteps, kSpace}, {"t", "i"},
+        [&](Var t, Var i) { return state_(t - 1, neighbour(i)) + x_(t, i); }, "half");
+    update_ = compute(
+        {kSteps, kSpace}, {"t", "i"},
+        [&](Var t, Var i) {
+          return half_(t, i) * 2.0f - state_(t - 1, chance(3) ? neighbour(i) : Expr(i));
+        },
+        "update");
+    all_ = scan(init_, update_, state_);
+    const int first = below(kSpace - 1), count = 1 + below(kSpace - first);
+    out_ = compute(
+        {kSteps, count}, {"t", "i"}, [&](Var t, Var i) { return all_(t, i + first) * 3.0f; },
+        "out");
+  }
+
+  std::vector<Tensor> arguments() const { return {x_, out_}; }
+  const Tensor& output() const { return out_; }
+
+  Schedule make_schedule() {
+    Schedule s = create_schedule(out_);
+    if (chance(3)) attempt([&] { caches_.push_back(s.cache_read(state_, "local", {update_})); });
+    if (chance(3)) attempt([&] { caches_.push_back(s.cache_read(x_, "local", {half_})); });
+    for (const Tensor& t : {out_, update_, half_, init_}) {
+      for (int steps = below(4); steps > 0; --steps) change_loops(s[t]);
+    }
+    if (chance(2))
+      attempt([&] { s[half_].compute_at(s[update_], pick(s[update_].leaf_iter_vars())); });
+    for (const Tensor& cache : caches_) {
+      const Tensor& reader = chance(2) ? update_ : half_;
+      attempt([&] { s[cache].compute_at(s[reader], pick(s[reader].leaf_iter_vars())); });
+    }
+    if (chance(2)) {
+      const IterVar place = pick(s[out_].leaf_iter_vars());
+      attempt([&] {
+        s[all_].compute_at(s[out_], place);
+        s[init_].compute_at(s[out_], place);
+      });
+    }
+    return s;
+  }
+
+ private:
+  static constexpr int kSteps = 4, kSpace = 13;
+
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  bool chance(int one_in) { return below(one_in) == 0; }
+  const IterVar& pick(const std::vector<IterVar>& axes) {
+    return axes[static_cast<std::size_t>(below(static_cast<int>(axes.size())))];
+  }
+
+  /// In place most of the time.
+  Expr neighbour(const Var& i) {
+    switch (below(5)) {
+      case 0:
+        return tir::max(i - 1, 0);
+      case 1:
+        return tir::min(i + 2, kSpace - 1);
+      case 2:
+        return kSpace - 1 - Expr(i);
+      default:
+        return i;
+    }
+  }
+
+  template <class F>
+  void attempt(F f) {
+    try {
+      f();
+    } catch (const ScheduleError&) {
+      // Not legal here; the schedule is as it was.
+    }
+  }
+
+  void change_loops(const Stage& stage) {
+    const IterVar axis = pick(stage.leaf_iter_vars());
+    const int number = 1 + below(5);
+    switch (below(4)) {
+      case 0:
+        return attempt([&] { stage.split_by_nparts(axis, number); });
+      case 1: {
+        std::vector<IterVar> order = stage.leaf_iter_vars();
+        std::shuffle(order.begin(), order.end(), random_);
+        return attempt([&] { stage.reorder(order); });
+      }
+      default:
+        return attempt([&] { stage.split(axis, number); });
+    }
+  }
+
+  std::mt19937 random_;
+  Tensor x_ = placeholder({kSteps, kSpace}, "x"), state_ = placeholder({kSteps, kSpace}, "state");
+  Tensor init_ = x_, half_ = x_, update_ = x_, all_ = x_, out_ = x_;
+  std::vector<Tensor> caches_;
+};
+
+TEST(RandomScans, ComputeTheSame) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    RandomScan program(seed);
+    const auto expected = testing::run(create_schedule(program.output()), program.arguments());
+    ASSERT_EQ(testing::against_definition(program.arguments(), expected), "") << "seed " << seed;
+    std::optional<Schedule> s;
+    try {
+      s = program.make_schedule();
+      ASSERT_EQ(testing::run(*s, program.arguments()), expected)
+          << "seed " << seed << "\n"
+          << tir::print_stmt(schedule_ops(*s, infer_bound(*s)));
+    } catch (const ScheduleError&) {
+      // A place that some reader cannot see: found when the schedule is frozen.
+    } catch (const BoundError&) {
+    } catch (const std::exception& error) {
+      FAIL() << "seed " << seed << ": " << error.what() << "\n"
+             << tir::print_stmt(schedule_ops(*s, infer_bound(*s)));
+    }
+  }
+}
+
+// ---- random reducers ----------------------------------------------------------------------------
+
+// Reductions by reducers of every kind (associative or not, commutative or not, with identities
+// that are not neutral), over ranges that depend on other axes, with integers of the whole range:
+// random schedules give what the plain one gives, or are refused.
+
+using Args = std::span<const Var>;
+using List = std::vector<Expr>;
+
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed) {
+    const std::vector<DataType> types = {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(32)};
+    input_ = placeholder({below(6) + 1, below(8) + 1}, "A", pick(types));
+    reduction_ = make_reduction();
+    output_ = compute(
+        {rows(), 2}, {"i", "j"},
+        [&](Var i, Var j) { return reduction_[0](i, 0) * cast(reduction_[0].dtype(), j + 1); },
+        "C");
+  }
+
+  std::vector<Tensor> arguments() const { return {*input_, *output_}; }
+  Schedule plain() const { return create_schedule(*output_); }
+
+  Schedule scheduled() {
+    Schedule s = plain();
+    const Stage stage = s[reduction_[0]];
+    if (chance(4)) attempt([&] { s.cache_write(reduction_, "global"); });
+    for (int steps = below(5); steps > 0; --steps) change(stage);
+    if (chance(2)) {
+      const IterVar axis = pick(stage.leaf_iter_vars());
+      note("rfactor " + axis.name());
+      attempt([&] {
+        const Stage parts = s[s.rfactor(reduction_, axis, chance(2) ? 0 : -1)[0]];
+        for (int steps = below(3); steps > 0; --steps) change(parts);
+        if (chance(2)) parts.compute_at(stage, pick(stage.leaf_iter_vars()));
+      });
+    }
+    if (chance(3)) bind(stage);
+    if (chance(2)) stage.compute_at(s[*output_], s[*output_].axis(below(2)));
+    return s;
+  }
+
+  const std::string& log() const { return log_; }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  bool chance(int one_in) { return below(one_in) == 0; }
+  template <class T>
+  T pick(const std::vector<T>& list) {
+    return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))];
+  }
+  void note(const std::string& text) { log_ += text + "\n"; }
+  template <class F>
+  void attempt(F f) {
+    try {
+      f();
+    } catch (const ScheduleError& error) {
+      note("  refused: " + std::string(error.what()));
+    }
+  }
+
+  int rows() const { return static_cast<int>(*tir::constant_int(input_->shape()[0])); }
+  int columns() const { return static_cast<int>(*tir::constant_int(input_->shape()[1])); }
+  Expr constant(std::int64_t value) const { return tir::make_int(input_->dtype(), value); }
+
+  /// A reducer of one component.
+  Reducer reducer(const std::function<Expr(Expr, Expr)>& combine, std::int64_t identity) const {
+    return reducer(combine, constant(identity));
+  }
+  static Reducer reducer(const std::function<Expr(Expr, Expr)>& combine, const Expr& identity) {
+    return comm_reducer([=](Args x, Args y) { return List{combine(x[0], y[0])}; },
+                        [=](std::span<const DataType>) { return List{identity}; }, "r");
+  }
+
+  /// A reducer that may use an axis.
+  Reducer any_reducer(const Var& row) {
+    const Expr none = constant(0), limit = constant(100);
+    const Expr is_even = tir::floormod(row, 2) == 0, own = tir::cast(none.dtype(), row);
+    const int kind = below(10);
+    note("reducer " + std::to_string(kind));
+    switch (kind) {
+      case 0:
+        return reducer([](Expr x, Expr y) { return x + y; }, 0);
+      case 1:
+        return reducer([](Expr x, Expr y) { return x + y; }, 1);
+      case 2:
+        return reducer([](Expr x, Expr y) { return x - y; }, 0);
+      case 3:
+        return reducer([](Expr x, Expr y) { return tir::max(x, y); }, 5);
+      case 4:
+        return reducer([=](Expr x, Expr y) { return tir::min(x + y, limit); }, 0);
+      case 5:
+        return reducer([=](Expr x, Expr y) { return tir::select(x != none, x, y); }, 0);
+      case 6:
+        return reducer([=](Expr x, Expr y) { return tir::select(y != none, y, x); }, 0);
+      case 7:
+        return reducer([=](Expr x, Expr y) { return tir::select(is_even, x + y, tir::max(x, y)); },
+                       tir::select(is_even, none, tir::min_value(none.dtype())));
+      case 8:
+        return reducer([=](Expr x, Expr y) { return tir::max(x + y, own); }, own);
+      default:
+        return reducer([](Expr x, Expr y) { return x * 3 + y; }, 0);
+    }
+  }
+
+  std::vector<Tensor> make_reduction() {
+    const Tensor& A = *input_;
+    const int n = rows(), m = columns(), kind = below(5);
+    note(A.dtype().str() + ", reduction " + std::to_string(kind));
+    IterVar k = reduce_axis({0, m}, "k"), r = reduce_axis({0, n}, "r");
+    if (kind == 0) {
+      // x -> a * x + b: composed in order.
+      const Reducer affine = comm_reducer(
+          [](Args x, Args y) {
+            return List{x[0] * y[0], x[1] * y[0] + y[1]};
+          },
+          [this](std::span<const DataType>) {
+            return List{constant(1), constant(0)};
+          });
+      return compute_multi(
+          {n, 1}, {"i", "j"},
+          [&](Var i, Var) {
+            return affine({A(r, k), A(r, k) + cast(A.dtype(), i)}, {r, k});
+          },
+          "R");
+    }
+    if (kind == 1) {
+      const Reducer first_largest = comm_reducer(
+          [](Args x, Args y) -> List {
+            return {tir::select(x[1] >= y[1], x[0], y[0]), tir::select(x[1] >= y[1], x[1], y[1])};
+          },
+          [](std::span<const DataType> t) -> List {
+            return {tir::make_const(t[0], -1), tir::min_value(t[1])};
+          });
+      return compute_multi(
+          {n, 1}, {"i", "j"},
+          [&](Var i, Var) {
+            return first_largest({k, A(i, k)}, {k});
+          },
+          "R");
+    }
+    ReduceOptions options;
+    if (chance(3)) options.init = {Expr(3)};
+    const auto make = [&](const std::function<Expr(Var)>& body) {
+      return std::vector<Tensor>{compute(
+          {n, 1}, {"i", "j"}, [&](Var i, Var) { return body(i); }, "R")};
+    };
+    if (kind == 2) {
+      return make([&](Var i) {
+        IterVar limited = reduce_axis({0, tir::min(i + 1, m)}, "limited");
+        return any_reducer(i)(A(i, limited), {limited}, options);
+      });
+    }
+    if (kind == 3) {
+      IterVar inner = reduce_axis({0, k + 1}, "inner");
+      return make([&](Var i) {
+        return any_reducer(i)(A(i, k) * A(i, inner), {k, inner}, options);
+      });
+    }
+    return make([&](Var i) {
+      if (chance(2)) options.where = k <= i;
+      return any_reducer(i)(A(r, k) + cast(A.dtype(), i), {r, k}, options);
+    });
+  }
+
+  void change(const Stage& stage) {
+    std::vector<IterVar> loops = stage.leaf_iter_vars();
+    const IterVar axis = pick(loops);
+    switch (below(4)) {
+      case 0:
+        note("split " + axis.name());
+        return attempt([&] { stage.split(axis, 1 + below(4)); });
+      case 1:
+        note("split_by_nparts " + axis.name());
+        return attempt([&] { stage.split_by_nparts(axis, 1 + below(4)); });
+      case 2: {
+        const std::size_t n = static_cast<std::size_t>(below(static_cast<int>(loops.size())));
+        if (n + 1 == loops.size()) return;
+        note("fuse " + loops[n].name() + " " + loops[n + 1].name());
+        return attempt([&] { stage.fuse(loops[n], loops[n + 1]); });
+      }
+      default:
+        std::shuffle(loops.begin(), loops.end(), random_);
+        note("reorder");
+        for (const IterVar& loop : loops) log_ += " " + loop.name();
+        return attempt([&] { stage.reorder(loops); });
+    }
+  }
+
+  void bind(const Stage& stage) {
+    const IterVar axis = pick(stage.leaf_iter_vars());
+    note("bind " + axis.name());
+    attempt([&] { stage.bind(axis, thread_axis("threadIdx.x")); });
+  }
+
+  std::mt19937 random_;
+  std::optional<Tensor> input_, output_;
+  std::vector<Tensor> reduction_;
+  std::string log_;
+};
+
+using Bytes = std::vector<unsigned char>;
+
+/// Zeros, ends of the type, small and arbitrary numbers.
+Bytes values_of(const Tensor& tensor, unsigned seed) {
+  std::size_t count = 1;
+  for (const Expr& extent : tensor.shape())
+    count *= static_cast<std::size_t>(*tir::constant_int(extent));
+  const std::size_t width = static_cast<std::size_t>(tensor.dtype().bits) / 8;
+  Bytes bytes(count * width);
+  std::mt19937_64 random(seed);
+  const std::uint64_t lowest = std::uint64_t{1} << (tensor.dtype().bits - 1);
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::uint64_t choices[] = {random(), lowest, lowest - 1, random() % 3,
+                                     random() % 200 - 100};
+    std::memcpy(&bytes[n * width], &choices[random() % 5], width);
+  }
+  return bytes;
+}
+
+Bytes run(const Schedule& s, const std::vector<Tensor>& arguments, unsigned seed) {
+  const StageGraph graph = freeze(s);
+  const tir::PrimFunc func = schedule_ops(
+      graph, infer_bound(graph), std::vector<FunctionArgument>(arguments.begin(), arguments.end()));
+  std::vector<Bytes> memory;
+  std::vector<tir::HostValue> values;
+  for (const Tensor& tensor : arguments) memory.push_back(values_of(tensor, seed));
+  for (std::size_t n = 0; n < memory.size(); ++n) {
+    std::vector<std::int64_t> shape;
+    for (const Expr& extent : arguments[n].shape()) shape.push_back(*tir::constant_int(extent));
+    values.push_back(tir::HostArray{memory[n].data(), arguments[n].dtype(), shape});
+  }
+  tir::evaluate(func, values, {.check_uninitialized = true});
+  return memory.back();
+}
+
+class RandomReducer : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(RandomReducer, GivesTheSameUnderEverySchedule) {
+  constexpr unsigned kPerCase = 200;
+  int ran = 0;
+  for (unsigned seed = GetParam() * kPerCase; seed < (GetParam() + 1) * kPerCase; ++seed) {
+    Generator generator(seed);
+    const Bytes expected = run(generator.plain(), generator.arguments(), seed);
+    try {
+      EXPECT_EQ(run(generator.scheduled(), generator.arguments(), seed), expected)
+          << "seed " << seed << "\n"
+          << generator.log();
+      ++ran;
+    } catch (const ScheduleError&) {
+    } catch (const BoundError&) {
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what() << "\nseed " << seed << "\n" << generator.log();
+    }
+  }
+  EXPECT_GT(ran, static_cast<int>(kPerCase) / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomReducer, ::testing::Range(0u, 10u));
+
+}  // namespace
 }  // namespace tenon::te

@@ -1,14 +1,19 @@
-// The tutorials print whole TVM 0.9 texts, except for blank lines and trailing spaces.
+// The texts of the tutorials, and the loops where no text shows them.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <vector>
 
 #include "run_tutorial.h"
 #include "tenon_test_paths.h"
 
 namespace {
+
+// ---- texts --------------------------------------------------------------------------------------
+
+// The tutorials print whole TVM 0.9 texts, except for blank lines and trailing spaces.
 
 std::string without_blanks(const std::string& text) {
   std::istringstream in(text);
@@ -152,5 +157,262 @@ INSTANTIATE_TEST_SUITE_P(
                     Section{"symbolic_shapes", "", "tiles", "p1", "tile symbolic"},
                     Section{"symbolic_shapes", "", "a sum", "p1", "reduce symbolic"},
                     Section{"symbolic_shapes", "", "strided", "p5", "binds"}));
+
+// ---- structure ----------------------------------------------------------------------------------
+
+// Checks what the schedules of the tutorials do to the loops if no TVM 0.9 text shows it: lines in
+// their order.
+
+/// The text below the heading "=== name...", up to the next heading.
+std::string section_of(const std::string& text, const std::string& name) {
+  const std::size_t heading = text.find("=== " + name);
+  if (heading == std::string::npos) return "";
+  const std::size_t start = text.find('\n', heading);
+  return text.substr(start, text.find("\n=== ", start) - start);
+}
+
+/// The first of the parts that does not follow the ones before it; empty if all do.
+std::string first_missing(const std::string& text, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  for (const std::string& part : parts) {
+    at = text.find(part, at);
+    if (at == std::string::npos) return part;
+    at += part.size();
+  }
+  return "";
+}
+
+struct Structure {
+  const char* fact;
+  const char* program;
+  const char* section;
+  /// In this order.
+  std::vector<std::string> parts;
+};
+
+void PrintTo(const Structure& structure, std::ostream* out) { *out << structure.fact; }
+
+class TutorialStructure : public testing::TestWithParam<Structure> {};
+
+TEST_P(TutorialStructure, Holds) {
+  const Outcome run = run_tutorial(GetParam().program, "--size=64");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const std::string text = section_of(run.out, GetParam().section);
+  ASSERT_NE(text, "") << run.out;
+  EXPECT_EQ(first_missing(text, GetParam().parts), "") << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tutorials, TutorialStructure,
+    testing::Values(
+        Structure{"AMinimumOfSumsKeepsAVectorOverTheReduction",
+                  "reductions",
+                  "min",
+                  {"for (k: int32, 0, 64)", "[ramp(", ", 1, 8)] = min("}},
+        Structure{"AWhereIsAGuardOfTheUpdateAlone",
+                  "reductions",
+                  "where",
+                  {"B[i] = 0f32", "for (k: int32, 0, 64)", "if (k <= i)", "B[i] = (B[i] + A["}},
+        Structure{"AnOwnReducerStartsAtItsIdentity",
+                  "reductions",
+                  "your own",
+                  {"B[i] = 0", "for (k: int32, 0, 64)", "B[i] = @tir.bitwise_xor(B[i], A["}},
+        Structure{"PartialSumsOfARowLieInOneVector",
+                  "parallel_reduction",
+                  "in a vector",
+                  {"for (ax0: int32, 0, 64) \"parallel\"",
+                   "allocate(B.rf: Pointer(global float32), float32, [16])",
+                   "= broadcast(0f32, 16)", "for (k.outer: int32, 0, 8)", "A[ramp(",
+                   "B[ax0] = 0f32", "for (k.inner.v: int32, 0, 16)"}},
+        Structure{"BlocksRunInParallelWithAVectorOfTheirOwn",
+                  "parallel_reduction",
+                  "in parallel",
+                  {"for (ax0: int32, 0, 8) \"parallel\"",
+                   "allocate(B.rf.rf: Pointer(global float32), float32, [16])",
+                   "for (k.inner.outer: int32, 0, 32)", "for (k.outer.v: int32, 0, 8)",
+                   "B[0] = (B[0] + B.rf_1[k.outer.v])"}},
+        Structure{"AStageInsideOfAnUpdateIsOneElement",
+                  "scan",
+                  "two states",
+                  {"allocate(Pull: Pointer(global float32), float32, [1])",
+                   "for (history.idx: int32, 0, 63)", "for (b_2: int32, 0, 16)",
+                   "for (b_3: int32, 0, 16)", "Pull_1"}},
+        Structure{
+            "StrandsHavePairsOfTheirOwn",
+            "argmax",
+            "strands",
+            {"allocate(T.rf.v0: Pointer(global int32), int32, [8])",
+             "allocate(T.rf.v1: Pointer(global float32), float32, [8])", "for (ax0: int32, 0, 64)",
+             "for (k.outer: int32, 0, 8)", "for (k.inner.v: int32, 0, 8)"}},
+        Structure{"BothOutputsAreStoredInOneLoop",
+                  "argmax",
+                  "two outputs",
+                  {"for (i.outer: int32, 0, 8)", " + B[", " - B["}},
+        Structure{"ARoutineStandsBetweenItsInputAndItsReader",
+                  "extern_call",
+                  "a routine",
+                  {"Negated_1: Buffer", "@tir.call_extern(\"tutorial_sort_rows\"", "Doubled["}},
+        Structure{"SoftmaxKeepsOneRow",
+                  "softmax",
+                  "by rows",
+                  {"for (i: int32, 0, 64) \"parallel\"",
+                   "allocate(Largest: Pointer(global float32), float32, [1])",
+                   "allocate(Power: Pointer(global float32), float32, [64])",
+                   "allocate(Sum: Pointer(global float32), float32, [1])", "max(Largest_1[0]",
+                   "@tir.exp(", "Sum_1[0] + ", "Y["}},
+        Structure{"ARollingBlurKeepsThreeRows",
+                  "blur",
+                  "rolling",
+                  {"allocate(across: Pointer(global float32x16), float32x16, [12])",
+                   "for (y: int32, 0, 64)", "across_1", "down["}},
+        Structure{"AParallelStripOfABlurKeepsItsOwnRows",
+                  "blur",
+                  "strips",
+                  {"for (y.outer: int32, 0, 2) \"parallel\"",
+                   "allocate(across: Pointer(global float32x16), float32x16, [136])"}},
+        Structure{"ThePanelOfBIsCopiedOncePerColumnOfTiles",
+                  "caches",
+                  "cache_read",
+                  {"for (j.outer: int32, 0, 2)", "for (ax0: int32, 0, 64)", "B.global_1",
+                   "for (i.outer: int32, 0, 8)", "C.local_1"}},
+        Structure{"SumsOfEightFiltersAreRegisters",
+                  "convolution",
+                  "in registers",
+                  {"for (y_1: int32, 0, 64) \"parallel\"",
+                   "allocate(Out.local: Pointer(local float32x16), float32x16, [8])"}},
+        Structure{"AttentionKeepsTheScoresOfEightQueries",
+                  "attention",
+                  "in blocks",
+                  {"for (i.outer: int32, 0, 8) \"parallel\"",
+                   "allocate(Score: Pointer(global float32), float32, [512])"}},
+        Structure{
+            "ASharedTileHasPaddedRows",
+            "device_kernel",
+            "through shared memory",
+            {"allocate(A.shared: Pointer(shared float32), float32, [1056])", "threadIdx.y*33"}},
+        Structure{"OnlyReductionsAreLeftBesideTheResult",
+                  "whole_tensors",
+                  "inlined",
+                  {"allocate(Total: Pointer(global float32), float32, [64])",
+                   "allocate(Squares: Pointer(global float32), float32, [64])", "Total_1[",
+                   "Squares_1[", "T_add["}},
+        Structure{"SumsOfARowAreComputedWithTheRow",
+                  "whole_tensors",
+                  "by rows",
+                  {"for (ax0: int32, 0, 64) \"parallel\"",
+                   "allocate(Total: Pointer(global float32), float32, [1])",
+                   "allocate(Squares: Pointer(global float32), float32, [1])", "T_add["}},
+        Structure{
+            "ALayerInOneExpressionIsRefused",
+            "fully_connected",
+            "in one expression",
+            {"`OneExpression`", "a reduction must be the whole body", "fully_connected.cpp:"}},
+        Structure{
+            "TheProductIsComputedInsideOfTheLayer",
+            "fully_connected",
+            "fused",
+            {"for (i: int32, 0, 64) \"parallel\"",
+             "allocate(Product: Pointer(global float32), float32, [1])", "W[ramp(", "Y[i] = max("}},
+        Structure{"ASplitAxisCannotBeVectorized",
+                  "tile_sizes",
+                  "tile 32, vectorized, as it is often",
+                  {"vectorize of axis `j` of stage `C`", "already been split", "`j.outer`",
+                   "`j.inner`", "tile_sizes.cpp:"}},
+        Structure{"EightSumsGoThroughTheWholeReduction",
+                  "tile_sizes",
+                  "tile 32 x 8, vectorized",
+                  {"broadcast(0f32, 8)", "for (k: int32, 0, 64)", ", 1, 8)]"}},
+        Structure{"PackedRowsHaveNoStrides",
+                  "symbolic_shapes",
+                  "packed rows",
+                  {"[n, m], [])", "for (i: int32, 0, n) \"parallel\"", "floordiv((m + 7), 8)"}},
+        Structure{"AScalarIsAParameter",
+                  "symbolic_shapes",
+                  "a scalar",
+                  {"primfn(A_1: handle, shift: int32, B_1: handle)", " + shift)"}}),
+    [](const auto& info) { return std::string(info.param.fact); });
+
+TEST(SymbolicShapes, NoTextDependsOnASize) {
+  EXPECT_EQ(run_tutorial("symbolic_shapes", "--size=5").out, run_tutorial("symbolic_shapes").out);
+}
+
+// ---- known mistakes -----------------------------------------------------------------------------
+
+// Programs that are commonly shown with a mistake: they print TVM 0.9 text, build refuses them with
+// the reason, and a corrected schedule of each computes the right numbers.
+
+struct Mistake {
+  const char* program;
+  /// Words of the line that says why build refuses the schedule.
+  std::vector<std::string> refused;
+  /// How the corrected schedule's line begins.
+  const char* corrected;
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.program; }
+
+/// The line of a text that has this beginning; empty if there is no such line.
+std::string line_of(const std::string& text, const std::string& beginning) {
+  const std::size_t at = ("\n" + text).find("\n" + beginning);
+  return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+}
+
+class KnownMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(KnownMistake, IsRefusedWithTheReasonAndTheCorrectedProgramIsRight) {
+  const Outcome run = run_tutorial(GetParam().program, "--check");
+  EXPECT_EQ(run.status, 0) << run.err;
+  const std::string refused = line_of(run.out, "check after: refused; ");
+  for (const std::string& words : GetParam().refused)
+    EXPECT_NE(refused.find(words), std::string::npos) << refused << " has no " << words;
+  EXPECT_NE(line_of(run.out, GetParam().corrected), "") << run.out;
+}
+
+TEST_P(KnownMistake, HasNoCode) {
+  const Outcome run = run_tutorial(GetParam().program, "--emit=asm");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find("after: "), std::string::npos) << run.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tutorials, KnownMistake,
+    testing::Values(
+        Mistake{"14_bind",
+                {"axis `k.outer` of stage `B`", "bound to blockIdx.x", "rfactor", "14_bind.cpp:"},
+                "check threads of one block: right; 1 element of S"},
+        Mistake{"15_parallel",
+                {"axis `l` of stage `B`", "race for the result", "rfactor", "15_parallel.cpp:"},
+                "check rows in parallel: right; 64 elements of B"},
+        Mistake{"17_prefetch",
+                {"legacy_prefetch_index", "rows and columns exchanged", "17_prefetch.cpp:"},
+                "check the address that is meant: right; 64 elements of B"},
+        Mistake{"20_set_store_predicate",
+                {"variable `threadIdx.x`", "no loop is bound", "20_set_store_predicate.cpp:"},
+                "check thread 0 stores: right; 1 element of B"},
+        Mistake{"21_create_group",
+                {"`F` is an output of the schedule", "would be lost", "21_create_group.cpp:"},
+                "check with F as the result: right; 64 elements of F"}),
+    [](const auto& info) { return std::string(info.param.program); });
+
+// Both schedules compute the right number on a GPU; they are not valid host code.
+TEST(KnownMistakes, ComputeAtBindsThreadsThatACpuDoesNotHave) {
+  const Outcome code = run_tutorial("05_compute_at", "--emit=asm");
+  EXPECT_EQ(code.status, 1);
+  EXPECT_NE(code.err.find("of stage `B` is bound to `threadIdx.x`, which a CPU does not have"),
+            std::string::npos)
+      << code.err;
+  const Outcome run = run_tutorial("05_compute_at", "--check");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(line_of(run.out, "check one thread stores: right; 1 element of B"), "") << run.out;
+}
+
+// Nothing in the known program starts the sums: it is right on zeros, and the one beside it on
+// NaNs.
+TEST(KnownMistakes, TensorizeNeedsAResetToBeRightOnAnyContents) {
+  const Outcome run = run_tutorial("18_tensorize", "--check");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(line_of(run.out, "check after: right; "), "") << run.out;
+  EXPECT_NE(line_of(run.out, "check with reset and update: right; "), "") << run.out;
+}
 
 }  // namespace

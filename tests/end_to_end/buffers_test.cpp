@@ -1,0 +1,189 @@
+// Buffers: where they lie and how large they are.
+#include <gtest/gtest.h>
+#include <tenon/tenon.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "tenon/inspect/buffer_sizes.h"
+#include "tests/common/refusal.h"
+
+namespace tenon::testing {
+namespace {
+
+// ---- buffers that the user gives ----------------------------------------------------------------
+
+// Buffers of the user's in place of those that lower makes: where and how the elements lie.
+
+using runtime::NDArray;
+
+/// Doubles an array that is declared so.
+struct BoundBufferTest : ::testing::Test {
+  Var n = te::size_var("n");
+  NDArray memory = NDArray::random({64, 64}, Float(32));
+
+  void doubles(std::vector<Expr> shape, tir::BufferOptions options, const NDArray& in,
+               SourceLocation where = SourceLocation::current()) const {
+    te::Tensor A = te::placeholder(shape, "A");
+    te::Tensor C = te::compute(
+        shape, [&](std::span<const Var> at) { return A(at) * 2.0f; }, "C");
+    const tir::Buffer b = tir::decl_buffer(shape, Float(32), std::move(options));
+    const runtime::Module mod =
+        build(te::create_schedule(C), {b, C}, Target("llvm"), {.binds = {{A, b}}, .opt_level = 1});
+    const NDArray out = NDArray::full(in.shape(), Float(32), NAN);
+    mod["main"](in, out);
+    std::vector<float> expected = in.to_vector<float>();
+    for (float& element : expected) element *= 2;
+    EXPECT_EQ(out.to_vector<float>(), expected) << where.line();
+  }
+};
+
+TEST_F(BoundBufferTest, ElementsLieApart) {
+  const NDArray apart = memory.view({8, 4}, {64, 2});
+  doubles({8, 4}, {.strides = {64, 2}}, apart);
+  doubles({8, 4}, {.strides = {te::var("s"), te::var("t")}}, apart);
+  doubles({n, 4}, {.strides = {te::var("s"), 2}}, apart);
+  const Var both("both");
+  doubles({8, 8}, {.strides = {both, both}}, memory.view({8, 8}, {1, 1}));
+}
+
+TEST_F(BoundBufferTest, RowsMayBeOneRow) {
+  doubles({n, 4}, {.kind = tir::BufferKind::AutoBroadcast}, memory.view({8, 4}, {0, 1}));
+  doubles({n, 4}, {.kind = tir::BufferKind::AutoBroadcast}, memory.view({1, 4}, {0, 1}));
+  doubles({n, 4}, {.kind = tir::BufferKind::AutoBroadcast}, memory.view({8, 4}, {64, 3}));
+}
+
+TEST_F(BoundBufferTest, ElementsBeginFurtherOn) {
+  const NDArray later = memory.view({8, 4}, {4, 1}, 64);
+  doubles({8, 4}, {}, later);
+  doubles({8, 4}, {.offset_factor = 16}, later);
+  doubles({8, 4}, {.data_alignment = 4, .offset_factor = 1}, memory.view({8, 4}, {4, 1}, 4));
+}
+
+TEST_F(BoundBufferTest, MemoryHasTwoDimensions) {
+  doubles({8, 4}, {.axis_separators = {1}}, memory.view({8, 4}, {4, 1}));
+}
+
+// ---- sizes of temporaries -----------------------------------------------------------------------
+
+// Compares the memory that intermediate tensors need with the memory that they get.
+
+struct TileTest : ::testing::Test {
+  te::Tensor A = te::placeholder({64, 64}, "A");
+  te::Tensor B = te::compute(
+      {64, 64}, {"i", "j"}, [&](Var i, Var j) { return A(i, j) + 1.0f; }, "B");
+  te::Tensor C = te::compute(
+      {64, 64}, {"i", "j"}, [&](Var i, Var j) { return B(i, j) * 2.0f; }, "C");
+  te::Schedule s = te::create_schedule(C);
+  te::Stage::TileAxes tile = s[C].tile(s[C].axis(0), s[C].axis(1), 16, 8);
+
+  void SetUp() override { s[B].compute_at(s[C], tile.y_outer); }
+  std::string table() const {
+    std::ostringstream out;
+    out << buffer_sizes(s, {A, C});
+    return out.str();
+  }
+};
+
+TEST_F(TileTest, ATileIsNeededAndAllocated) {
+  EXPECT_EQ(table(),
+            "buffer  scope   required       allocated\n"
+            "B       global  [16, 8] = 128  128\n");
+}
+
+TEST_F(TileTest, PaddedRowsTakeMoreThanIsNeeded) {
+  // Rows of 8 elements, padded to 9: 16 of them.
+  s[B].storage_align(s[B].axis(0), 8, 1);
+  EXPECT_EQ(table(),
+            "buffer  scope   required       allocated\n"
+            "B       global  [16, 8] = 128  144\n");
+}
+
+TEST_F(TileTest, ADoubleBufferTakesTwiceWhatIsNeeded) {
+  s[B].set_scope("local").double_buffer();
+  EXPECT_EQ(table(),
+            "buffer  scope  required       allocated\n"
+            "B       local  [16, 8] = 128  256\n");
+}
+
+TEST_F(TileTest, AScopeThatFollowsFromThreadsIsNamed) {
+  s[C].bind(tile.x_outer, te::thread_axis("blockIdx.x"));
+  EXPECT_EQ(buffer_sizes(s, {A, C}).at(0).scope, tir::StorageScope::Shared);
+}
+
+TEST_F(TileTest, ArgumentsAreNotAllocated) { EXPECT_EQ(buffer_sizes(s, {A, B, C}).size(), 0u); }
+
+// ---- memory outside of a parallel loop ----------------------------------------------------------
+
+// Memory that stands outside of a parallel loop and that each iteration fills for itself.
+
+/// Each of many iterations fills four elements, works on them for a while and sums them up.
+TEST(ParallelMemory, EachIterationHasItsOwn) {
+  const int count = 4096, rounds = 200;
+  te::Tensor A = te::placeholder({count}, "A");
+  te::Tensor B = te::extern_op(
+      {count}, {A},
+      [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto a = ib.buffer_ptr(ins[0]), b = ib.buffer_ptr(outs[0]);
+        auto own = ib.allocate(Float(32), {4}, "own");
+        ib.for_range(0, count, "i",
+                     [&](Var i) {
+                       ib.for_range(0, 4, "j", [&](Var j) { own[j] = a[i] + j.astype(Float(32)); });
+                       ib.for_range(0, rounds, "r", [&](Var) {
+                         ib.for_range(0, 4, "j", [&](Var j) { own[j] = own[3 - j] + 1.0f; });
+                       });
+                       b[i] = own[0] + own[1] + own[2] + own[3];
+                     },
+                     {.kind = ForKind::Parallel});
+        return ib.get();
+      },
+      "B", {.dtype = Float(32)});
+  const runtime::Module mod = build(te::create_schedule(B), {A, B}, Target("llvm"));
+  const auto a = runtime::NDArray::zeros({count}, Float(32));
+  for (int n = 0; n < count; ++n) a.data<float>()[n] = static_cast<float>(n % 1000);
+  std::vector<float> expected;
+  for (int n = 0; n < count; ++n) {
+    float own[4];
+    for (int j = 0; j < 4; ++j) own[j] = a.data<float>()[n] + static_cast<float>(j);
+    for (int r = 0; r < rounds; ++r)
+      for (int j = 0; j < 4; ++j) own[j] = own[3 - j] + 1.0f;
+    expected.push_back(own[0] + own[1] + own[2] + own[3]);
+  }
+  for (const int threads : {1, 2, 4}) {
+    runtime::set_num_threads(threads);
+    const auto b = runtime::NDArray::zeros({count}, Float(32));
+    mod["main"](a, b);
+    EXPECT_EQ(b.to_vector<float>(), expected) << threads << " threads";
+  }
+  runtime::set_num_threads(0);
+}
+
+/// A parallel loop that counts in memory from outside of it, which nobody fills in the loop.
+TEST(ParallelMemory, ThatNoIterationFillsIsRefused) {
+  const int count = 16;
+  te::Tensor A = te::placeholder({count}, "A");
+  te::Tensor B = te::extern_op(
+      {count}, {A},
+      [&](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        auto a = ib.buffer_ptr(ins[0]), b = ib.buffer_ptr(outs[0]);
+        auto own = ib.allocate(Float(32), {4}, "own");
+        ib.for_range(0, count, "i",
+                     [&](Var i) {
+                       own[floormod(i, 4)] = own[floormod(i, 4)] + a[i];
+                       b[i] = own[floormod(i, 4)];
+                     },
+                     {.kind = ForKind::Parallel});
+        return ib.get();
+      },
+      "B", {.dtype = Float(32)});
+  EXPECT_TRUE(refuses<LowerError>(
+      [&] {
+        build(te::create_schedule(B), {A, B}, Target("llvm"));
+      },
+      {"parallel loop over `i`", "own["}));
+}
+
+}  // namespace
+}  // namespace tenon::testing

@@ -1,0 +1,257 @@
+// Passes that choose the width of indices.
+
+#include "lower/passes.h"
+
+#include <gtest/gtest.h>
+
+#include "pass_text.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+namespace {
+
+// ---- narrow_index_types -------------------------------------------------------------------------
+
+using test::normalized;
+
+/// `rows` is the size of A, `n` in it a symbol.
+std::string narrowed(const std::string& rows, const std::string& body) {
+  std::string first_rows = rows;
+  if (const std::size_t symbol = rows.find('n'); symbol != rows.npos)
+    first_rows.insert(symbol + 1, ": int64");
+  return test::run(
+      narrow_index_types,
+      "@main = primfn(A_1: handle) -> ()\n"
+      "  attr = {\"from_legacy_te_schedule\": True, \"global_symbol\": \"main\", \"tir.noalias\": True}\n"
+      "  buffers = {A: Buffer(A_2: Pointer(float32), float32, [" +
+          first_rows +
+          "], [])}\n"
+          "  buffer_map = {A_1: A}\n"
+          "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [" +
+          rows + "], [])} {\n" + body + "}\n");
+}
+
+TEST(NarrowIndexTypes, SmallLoopsBecomeInt32) {
+  EXPECT_EQ(narrowed("2048i64", R"(
+  for (i: int64, 0i64, 32i64) {
+    for (j: int64, 0i64, 64i64) {
+      A[((i*64i64) + j)] = 1f32
+    }
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, 32) {
+  for (j: int32, 0, 64) {
+    A[((i*64) + j)] = 1f32
+  }
+}
+)"));
+}
+
+TEST(NarrowIndexTypes, TheLastInt32PositionStillFits) {
+  const std::string body = R"(
+  for (i: int64, 0i64, 8i64) {
+    for (j: int64, 0i64, 268435456i64) {
+      A[((i*268435456i64) + j)] = 1f32
+    }
+  }
+)";
+  EXPECT_EQ(narrowed("2147483648i64", body), normalized(R"(
+for (i: int32, 0, 8) {
+  for (j: int32, 0, 268435456) {
+    A[((i*268435456) + j)] = 1f32
+  }
+}
+)"));
+}
+
+TEST(NarrowIndexTypes, OnePositionMoreNeedsInt64) {
+  const std::string body = R"(
+  for (i: int64, 0i64, 8i64) {
+    for (j: int64, 0i64, 268435457i64) {
+      A[((i*268435457i64) + j)] = 1f32
+    }
+  }
+)";
+  EXPECT_EQ(narrowed("2147483656i64", body), normalized(R"(
+for (i: int64, 0i64, 8i64) {
+  for (j: int64, 0i64, 268435457i64) {
+    A[((i*268435457i64) + j)] = 1f32
+  }
+}
+)"));
+}
+
+TEST(NarrowIndexTypes, ALoopThatEndsBeyondInt32StaysWide) {
+  // All of its positions fit; what it counts up to does not.
+  EXPECT_EQ(narrowed("2147483648i64", R"(
+  for (i: int64, 2147483640i64, 2147483648i64) {
+    A[i] = 1f32
+  }
+)"),
+            normalized(R"(
+for (i: int64, 2147483640i64, 2147483648i64) {
+  A[i] = 1f32
+}
+)"));
+}
+
+TEST(NarrowIndexTypes, ASymbolicExtentStaysWide) {
+  EXPECT_EQ(narrowed("(n - 2i64)", R"(
+  for (i: int64, 0i64, (n - 2i64)) {
+    A[i] = 1f32
+  }
+)"),
+            normalized(R"(
+for (i: int64, 0i64, (n - 2i64)) {
+  A[i] = 1f32
+}
+)"));
+}
+
+TEST(NarrowIndexTypes, ElsewhereThanInIndicesTheVariableIsCastBack) {
+  EXPECT_EQ(narrowed("64i64", R"(
+  for (i: int64, 0i64, 64i64) {
+    if (i < 30i64) {
+      A[i] = cast(float32, i)
+    }
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, 64) {
+  if (cast(int64, i) < 30i64) {
+    A[i] = cast(float32, i)
+  }
+}
+)"));
+}
+
+TEST(NarrowIndexTypes, FunctionsOfInt32AreNotTouched) {
+  const tir::PrimFunc func =
+      test::parse_function(test::function_text("  for (i: int32, 0, 8) {\n    B[i] = A[i]\n  }\n"));
+  EXPECT_TRUE(narrow_index_types(func, {}).body.same_as(func.body));
+}
+
+// ---- widen_index_types --------------------------------------------------------------------------
+
+/// A has n rows of m elements.
+std::string widened(const std::string& body) {
+  return test::run(
+      widen_index_types,
+      "@main = primfn(A_1: handle) -> ()\n"
+      "  attr = {\"from_legacy_te_schedule\": True, \"global_symbol\": \"main\", \"tir.noalias\": True}\n"
+      "  buffers = {A: Buffer(A_2: Pointer(float32), float32, [(n: int32*m: int32)], [])}\n"
+      "  buffer_map = {A_1: A}\n"
+      "  preflattened_buffer_map = {A_1: A_3: Buffer(A_2, float32, [n, m], [])} {\n" +
+          body + "}\n");
+}
+
+TEST(WidenIndexTypes, LoopsOverProductsOfSizesCountIn64Bits) {
+  EXPECT_EQ(widened(R"(
+  for (f: int32, 0, (n*m)) {
+    A[((floordiv(f, m)*m) + 1)] = cast(float32, (f*2))
+  }
+)"),
+            normalized(R"(
+for (f: int64, 0i64, (cast(int64, n)*cast(int64, m))) {
+  A[((floordiv(f, cast(int64, m))*cast(int64, m)) + 1i64)] = cast(float32, cast(int32, (f*2i64)))
+}
+)"));
+}
+
+TEST(WidenIndexTypes, LoopsThatFitKeepTheirTypeAndTheirIndicesDoNotWrap) {
+  EXPECT_EQ(widened(R"(
+  for (i: int32, 0, n) {
+    for (j: int32, 0, m) {
+      A[((i*m) + j)] = 1f32
+    }
+  }
+)"),
+            normalized(R"(
+for (i: int32, 0, n) {
+  for (j: int32, 0, m) {
+    A[((cast(int64, i)*cast(int64, m)) + cast(int64, j))] = 1f32
+  }
+}
+)"));
+}
+
+TEST(WidenIndexTypes, SizesRoundedUpDoNotWrap) {
+  EXPECT_EQ(widened(R"(
+  for (i.outer: int32, 0, floordiv((n + 23), 24)) {
+    for (i.inner: int32, 0, 24) {
+      if @tir.likely((((i.outer*24) + i.inner) < n), dtype=bool) {
+        A[i.inner] = 1f32
+      }
+    }
+  }
+)"),
+            normalized(R"(
+for (i.outer: int32, 0, cast(int32, floordiv((cast(int64, n) + 23i64), 24i64))) {
+  for (i.inner: int32, 0, 24) {
+    if @tir.likely((((cast(int64, i.outer)*24i64) + cast(int64, i.inner)) < cast(int64, n)), dtype=bool) {
+      A[i.inner] = 1f32
+    }
+  }
+}
+)"));
+}
+
+// 2^26 times 32, of which the last is 2^31 - 1.
+TEST(WidenIndexTypes, APowerOfTwoIsNoMoreThanReached) {
+  EXPECT_EQ(widened(R"(
+  for (i.outer: int32, 0, floordiv((n + 31), 32)) {
+    for (i.inner: int32, 0, 32) {
+      if @tir.likely((((i.outer*32) + i.inner) < n), dtype=bool) {
+        A[i.inner] = 1f32
+      }
+    }
+  }
+)"),
+            normalized(R"(
+for (i.outer: int32, 0, cast(int32, floordiv((cast(int64, n) + 31i64), 32i64))) {
+  for (i.inner: int32, 0, 32) {
+    if @tir.likely((((i.outer*32) + i.inner) < n), dtype=bool) {
+      A[i.inner] = 1f32
+    }
+  }
+}
+)"));
+}
+
+TEST(WidenIndexTypes, FactorsOfASizeOfMemoryStandSideBySide) {
+  EXPECT_EQ(widened(R"(
+  allocate(T: Pointer(global int8), int8, [(n*n)]), storage_scope = global {
+    T_1: Buffer(T, int8, [(n*n)], [])[0] = 1i8
+  }
+)"),
+            normalized(R"(
+allocate(T: Pointer(global int8), int8, [cast(int64, n), cast(int64, n)]), storage_scope = global;
+T_1: Buffer(T, int8, [(n*n)], [])[0] = 1i8
+)"));
+}
+
+TEST(WidenIndexTypes, ArithmeticOfElementsWrapsAsBefore) {
+  const std::string text = widened(R"(
+for (i: int32, 3, (n + 3)) {
+  A[i] = cast(float32, (cast(int32, A[i])*cast(int32, A[i])))
+}
+)");
+  EXPECT_NE(text.find("i: int64, 3i64"), std::string::npos) << text;
+  EXPECT_NE(text.find("(cast(int32, A[i])*cast(int32, A[i]))"), std::string::npos) << text;
+}
+
+TEST(WidenIndexTypes, WhatFitsIsLeftAlone) {
+  const std::string body = R"(
+for (i: int32, 0, n) {
+  for (j: int32, 0, 100) {
+    A[((floormod(i, 64)*1000) + j)] = cast(float32, (i*j))
+  }
+}
+)";
+  EXPECT_EQ(widened(body), normalized(body));
+}
+
+}  // namespace
+}  // namespace tenon::lowering
