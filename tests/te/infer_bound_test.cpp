@@ -783,6 +783,38 @@ TEST(CheckReads, OfAReductionThatStartsElsewhereTheSumOfTheAxesCounts) {
   EXPECT_FALSE(refuses(Outside::Wholly, 1, window));
 }
 
+/// The conditions for reads of a tensor of `n` elements by a compute of `count` elements.
+std::vector<std::string> conditions(const Var& n, const Expr& count,
+                                    const std::function<Expr(const Tensor&, Var)>& body) {
+  Tensor A = placeholder({n}, "A");
+  Tensor B = compute(
+      {count}, {"i"}, [&](Var i) { return body(A, i); }, "B");
+  const StageGraph graph = freeze(create_schedule(B));
+  std::vector<std::string> texts;
+  for (const ReadCondition& each : check_reads(graph, infer_bound(graph), Outside::Partly))
+    texts.push_back(tir::print_expr(each.condition));
+  return texts;
+}
+
+TEST(CheckReads, SymbolicSizesAreConditionsOnTheSizes) {
+  const Var n("n"), m("m");
+  const auto same = [](const Tensor& A, Var i) { return A(i); };
+  EXPECT_EQ(conditions(n, n, same), std::vector<std::string>{});
+  EXPECT_EQ(conditions(n, n - 1, same), std::vector<std::string>{});
+  // A dimension of one element may be broadcast.
+  EXPECT_EQ(conditions(n, m, same),
+            std::vector<std::string>{"((m <= 0) || (((m - 1) < n) || (n == 1)))"});
+  EXPECT_EQ(conditions(n, 10, same), std::vector<std::string>{"((9 < n) || (n == 1))"});
+  const auto doubled = [](const Tensor& A, Var i) { return A(i * 2); };
+  EXPECT_EQ(conditions(n, n, doubled),
+            std::vector<std::string>{"((n <= 0) || ((((n*2) - 2) < n) || (n == 1)))"});
+}
+
+TEST(CheckReads, ASecondReadOfTheSameElementsAddsNoCondition) {
+  const Var n("n"), m("m");
+  EXPECT_EQ(conditions(n, m, [](const Tensor& A, Var i) { return A(i) * A(i); }).size(), 1u);
+}
+
 }  // namespace
 
 }  // namespace tenon::te
