@@ -42,8 +42,8 @@ struct SizeCheck {
 struct Signature {
   runtime::FunctionSpec spec;
   std::vector<SizeBinding> sizes;
-  /// Variables for the offset of an array's first element. They are zero, since `data` points to
-  /// that element.
+  /// Variables for the element offsets of arrays. Their value is zero, because `data` points to the
+  /// first element.
   std::vector<tir::Var> zero_offsets;
   std::vector<SizeCheck> checks;
 };

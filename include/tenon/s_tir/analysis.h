@@ -51,8 +51,8 @@ bool has_affine_bindings(const Program& program, int block);
 /// Whether different iterations of the loop may run different instances of the block.
 bool depends_on(const Program& program, int block, int loop);
 
-/// Whether, for each instance of `block`, its last execution along `loop` is in the same iteration
-/// as the last write of its inputs by `producer`, or in a later one. (A loop that determines no
+/// Whether every instance of `block` is executed, at least once, in or after the iteration of
+/// `loop` in which `producer` last writes the inputs of the instance. (A loop that determines no
 /// iterator of the block executes the same instances repeatedly.)
 bool runs_after_last(const Program& program, int block, int producer, int loop);
 

@@ -79,9 +79,10 @@ NewBlock cache_write(const Program& program, int block, int write, tir::StorageS
                      SourceLocation where = SourceLocation::current());
 /// Whether a region number counts the regions that a block reads or those that it writes.
 enum class BufferIndexType : unsigned char { Read, Write };
-/// Copies what the block reads of a buffer, or writes to it, into or from a new buffer whose
-/// indices are the iterators that determine the element, in the order of the block. The block must
-/// access the buffer by a single list of indices.
+/// Makes a new buffer, and copies the elements that the block reads into it, or the elements that
+/// the block writes from it. The indices of the new buffer are the iterators that determine the
+/// element, in the order of the block. The block must access the buffer by a single list of
+/// indices.
 NewBlock reindex(const Program& program, int block, int buffer_index, BufferIndexType type,
                  SourceLocation where = SourceLocation::current());
 tir::PrimFunc set_scope(const Program& program, int block, int write, tir::StorageScope scope,
@@ -90,9 +91,9 @@ tir::PrimFunc set_scope(const Program& program, int block, int write, tir::Stora
 tir::PrimFunc storage_align(const Program& program, int block, int write, int axis, int factor,
                             int offset, SourceLocation where = SourceLocation::current());
 
-/// Stores element (i...) of the buffer in that region at map(i...). The buffer's shape and all
-/// accesses change accordingly. If the buffer is a parameter, callers pass it in the new layout.
-/// ScheduleError unless the map is a bijection.
+/// Changes the layout of the region's buffer: element (i...) is stored at map(i...). The buffer's
+/// shape and all accesses change accordingly. If the buffer is a parameter, callers pass it in the
+/// new layout. ScheduleError unless the map is a bijection.
 tir::PrimFunc transform_layout(const Program& program, int block, int buffer_index,
                                BufferIndexType type, const IndexMap& map,
                                SourceLocation where = SourceLocation::current());

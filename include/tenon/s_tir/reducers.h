@@ -1,6 +1,7 @@
 // Reducers: the combiners of partial results that rfactor accepts. Sums, products, minima and
-// maxima are built in, also several of them in one block, and so are argmax and argmin of an index
-// and a value (either of two equal values may win). Other reducers of tuples can be registered.
+// maxima are built in; a block may have several of them. Also built in are argmax and argmin of an
+// index and a value, in which either of two equal values may win. Other reducers of tuples can be
+// registered.
 //
 //   s_tir::register_reducer("argmax", 2,
 //       [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {

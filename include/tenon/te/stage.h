@@ -179,8 +179,8 @@ class Stage {
   /// other key is printed, has no effect and causes a warning.
   Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
-  /// Prefetches what iteration `axis + offset` reads of `tensor`. The offset is constant during a
-  /// call of the function. Precondition: the stage reads the tensor.
+  /// Prefetches the elements of `tensor` that iteration `axis + offset` reads. The offset is
+  /// constant during a call of the function. Precondition: the stage reads the tensor.
   Stage prefetch(const Tensor& tensor, const IterVar& axis, const Operand& offset,
                  SourceLocation where = SourceLocation::current()) const;
   Stage tensorize(const IterVar& axis, const TensorIntrin& intrin,
