@@ -71,8 +71,8 @@ bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
     if (!smaller.min() || !smaller.max()) return false;
     const std::int64_t divisor = divisors[n + 1];
     if (divisor > kMaxDivisor) continue;
-    // Computes a multiple of the divisor that remains after subtracting the smaller terms from a
-    // value in [low, high].
+    // A value in [low, high] less the smaller terms is in [least, greatest]. If that range contains
+    // no multiple of the divisor, no value is in [low, high].
     std::int64_t least = 0, greatest = 0, span = 0;
     if (__builtin_sub_overflow(low, *smaller.max(), &least) ||
         __builtin_sub_overflow(high, *smaller.min(), &greatest) ||

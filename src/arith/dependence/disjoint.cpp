@@ -209,7 +209,7 @@ class Prover {
   struct Sum {
     std::int64_t constant = 0;
     std::vector<Term> terms;
-    /// Whether a summand is not a variable, or has no finite bounds.
+    /// Whether some summand is not a variable or has no finite bounds.
     bool is_opaque = false;
   };
 
