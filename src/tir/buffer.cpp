@@ -252,8 +252,8 @@ void check_inside(const Buffer& buffer, const std::vector<Expr>& indices, int la
   }
 }
 
-/// Returns the indices of consecutive elements. Their number is the number of elements of the
-/// buffer's type in `type`.
+/// Returns the indices of the consecutive elements of the buffer that together form a value of
+/// `type`.
 std::vector<Expr> neighbours(const Buffer& buffer, std::vector<Expr> begin, DataType type,
                              std::string_view what, const SourceLocation& where) {
   check_indices(buffer, begin, where);
