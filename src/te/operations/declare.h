@@ -77,7 +77,7 @@ struct DimPairs {
   bool are_the_last() const;
 };
 
-/// Returns the pairing; nullopt if absent.
+/// Returns the pairing; nullopt if there is no pairing.
 std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
                                   arith::Facts& facts);
 
