@@ -354,8 +354,8 @@ std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts&
 
 /// The minimum width: shorter vectors gain less than their setup costs.
 constexpr int kMinLanes = 4;
-/// The minimum width of what is left of a vector that the schedule has chosen. The loop around it
-/// accumulates the lanes in registers, if they are vectors.
+/// The minimum width of the tail of a vector that the schedule has chosen. Even short vectors let
+/// the enclosing loop accumulate in registers.
 constexpr int kMinLanesOfATail = 2;
 /// The maximum number of vectors per iteration for a body with few operations. Several vectors
 /// amortize the loop overhead and shorten the dependence chains of accumulators.

@@ -28,8 +28,8 @@ struct Accumulator {
 };
 
 struct VectorBody {
-  /// The distinct accesses of memory that the body does not allocate, and the vector or scalar
-  /// index of each with the lets of the body inlined.
+  /// The distinct accesses of memory that the body does not allocate. Each has its vector or scalar
+  /// index, with the lets of the body inlined.
   arith::Footprint memory;
   std::vector<tir::Expr> indices;
   std::vector<Accumulator> sums;

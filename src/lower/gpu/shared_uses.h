@@ -57,8 +57,8 @@ struct Elements {
   std::int64_t stride = 1;
 };
 
-/// The order of two uses: in the same iteration of the outermost `equal_loops` loops and, if
-/// `is_carried`, the later one in a later iteration of the next loop, which encloses both.
+/// The relation of two uses. Both are in the same iteration of the outermost `equal_loops` loops.
+/// If `is_carried`, the later use is in a later iteration of the next loop, which encloses both.
 /// Iterations of other loops are arbitrary. Loops are counted from the outermost one of the
 /// function.
 struct Occasion {
