@@ -216,8 +216,8 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
 
 namespace {
 
-/// The region of a buffer that a block writes in one iteration of the loops above `top` under a
-/// condition, for the reader's instances that satisfy another condition.
+/// The region of a buffer that a block writes in one iteration of the loops above `top`. The block
+/// runs under `condition`. `reader_condition` holds in the instances that read the region.
 class WrittenBox {
  public:
   WrittenBox(const Program& program, int block, int top, const BufferRegion& write, Expr condition,

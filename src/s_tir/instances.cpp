@@ -20,7 +20,8 @@ class Inverter {
   std::vector<std::optional<Expr>> find(const std::vector<Expr>& values) {
     for (std::size_t d = 0; d < values.size(); ++d)
       add(map_.values[d], values[d] - map_.values[d].base);
-    // Marks of numbers follow the marks of their digits' sources, so numbers are processed first.
+    // Processes the marks backwards, because the mark of a number follows the marks of its digits'
+    // sources.
     for (std::size_t n = map_.marks.size(); n-- > 0;)
       if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && sources_[n])
         add(*number, *sources_[n] - number->base);

@@ -497,7 +497,8 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     }
     return result;
   };
-  // The new block also reads what the bindings, the predicate and the loop ranges in it read.
+  // The new block also performs the reads of the bindings, the predicate and the loop ranges inside
+  // it.
   Block empty = inner;
   empty.reads = empty.writes = {};
   outer.body = nest(empty);
