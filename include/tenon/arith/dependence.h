@@ -36,7 +36,7 @@ class WrittenMemory {
 
  private:
   std::unordered_set<const tir::ExprNode*> written_, ambiguous_;
-  /// Maps a view's data pointer to that of its source.
+  /// Maps the data pointer of each view to the data pointer of its source.
   std::unordered_map<const tir::ExprNode*, Var> source_of_;
 };
 

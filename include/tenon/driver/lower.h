@@ -48,7 +48,7 @@ struct BuildOptions {
   bool instrument_bounds = false;
   Bounds bounds = Bounds::Default;
   /// Runs the loops that each tensor intrinsic replaces, too, and compares the results. The first
-  /// element that differs is a RuntimeError. Floats may differ as reordered sums do.
+  /// element that differs is a RuntimeError. Floats may differ by as much as reordered sums.
   bool check_intrinsics = false;
   bool allow_parallel_reduction_race = false;
   /// Required alignment in bytes of the memory of every array argument, a power of two. 0: the

@@ -27,9 +27,11 @@ struct Classified {
 /// Returns the class of the block at node `block`.
 Classified classify(const Program& program, int block);
 
-/// Returns the preceding blocks in the same scope that write what it reads, in textual order.
+/// Returns the preceding blocks in the same scope that write buffers read by `block`, in textual
+/// order.
 std::vector<int> producers(const Program& program, int block);
-/// Returns the following blocks in the same scope that read what it writes, in textual order.
+/// Returns the following blocks in the same scope that read buffers written by `block`, in textual
+/// order.
 std::vector<int> consumers(const Program& program, int block);
 
 /// Return the producers and consumers as TVM 0.9 lists them: each block once per dependence (read

@@ -107,7 +107,8 @@ Renamed transform_block_layout(const Program& program, int block, const IndexMap
 
 // ---- places of computation ----------------------------------------------------------------------
 
-/// Moves a producer below a loop of its consumers, where it computes only what they need there.
+/// Moves a producer below a loop of its consumers, where it computes only the elements that they
+/// need in one iteration.
 tir::PrimFunc compute_at(const Program& program, int block, int loop,
                          const ComputeAtOptions& options = {},
                          SourceLocation where = SourceLocation::current());

@@ -28,7 +28,8 @@ using IdentityOfTypes = std::function<std::vector<tir::Expr>(std::span<const Dat
 
 /// Registers a reducer, replacing one of the same name. The caller promises that `combine` is
 /// associative and commutative and that `identity` is neutral. An update matches if its expressions
-/// are those of `combine` with the previous values as x. TypeError if `arity` is less than 1.
+/// equal the expressions of `combine` with the previous values as x. TypeError if `arity` is less
+/// than 1.
 void register_reducer(const Name& name, int arity, CombineTuples combine, IdentityOfTypes identity,
                       SourceLocation where = SourceLocation::current());
 

@@ -219,9 +219,10 @@ class Stage {
   /// Lets a non-output compute overrun the axis to its consumers' tile size instead of guarding the
   /// tail (Halide: `TailStrategy::RoundUp`). Overrun elements without inputs are 0.
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// Makes a non-output compute cover `range` of the axis, whatever its consumers require, so that
-  /// the loop has a known extent. BoundError from bound inference unless the consumers provably
-  /// stay inside. After round_up(axis), the range may end beyond the axis. (Halide: `bound`.)
+  /// Makes a non-output compute cover `range` of the axis, even if its consumers require less, so
+  /// that the loop has a known extent. BoundError from bound inference unless the consumers
+  /// provably stay inside. After round_up(axis), the range may end beyond the axis. (Halide:
+  /// `bound`.)
   Stage bound(const IterVar& axis, const Range& range,
               SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;

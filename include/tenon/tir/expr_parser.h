@@ -72,7 +72,7 @@ class ExprParser {
 
   /// Returns the value as an operand of the type.
   static Expr as_type(const Value& v, DataType type, const Token& at);
-  /// Returns two operands of the same type; literals take that of the other.
+  /// Returns two operands of the same type; a literal takes the type of the other operand.
   static std::pair<Expr, Expr> alike(const Value& a, const Value& b, const Token& at);
   /// Parses `[a, b]`, or in scripts `(a, b)`, `(a,)` or a single expression.
   std::vector<Expr> list();

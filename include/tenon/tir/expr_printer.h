@@ -27,7 +27,7 @@ class Names {
   void release(const void* what);
   /// Removes all entries. Their names stay taken.
   void forget() { names_.clear(); }
-  /// Returns the name; null if absent.
+  /// Returns the name; null if it is not defined.
   const std::string* find(const void* what) const;
 
  private:

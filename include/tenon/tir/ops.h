@@ -266,8 +266,8 @@ template <class... A>
 Expr call_pure_extern(CallType type, Name name, const A&... args) {
   return call_extern_list(type, std::move(name), {Argument(args, type.where)...}, true);
 }
-/// Calls an intrinsic. TypeError if the number of arguments is wrong or, for math, bit operations
-/// and choice, if their types are.
+/// Calls an intrinsic. TypeError for a wrong number of arguments and, for math, bit operations and
+/// choice, for wrong types.
 template <class... A>
 Expr call_intrin(CallType type, Intrin intrin, const A&... args) {
   return call_intrin_list(type, intrin, {Argument(args, type.where)...});

@@ -4,8 +4,8 @@
 //     time(each.name, each.run);
 //
 // The libraries are loaded at run time, isolated from one another because some export the same
-// symbols. They are not needed to build. A program finds those of PyPI only if its DT_RPATH has
-// their folder; otherwise Debian's are used.
+// symbols. They are not needed to build. A program finds the libraries of PyPI only if its DT_RPATH
+// has their folder; otherwise it uses Debian's.
 #pragma once
 
 #include <functional>
