@@ -24,7 +24,7 @@ Buffer make_buffer(BufferNode node) {
 
 namespace {
 
-/// Validates a buffer declaration and returns the first fault; empty if absent.
+/// Validates a buffer declaration and returns the first fault; empty if the declaration is valid.
 class Declaration {
  public:
   Declaration(const std::vector<Expr>& shape, const BufferOptions& options)

@@ -402,7 +402,7 @@ void IRBuilder::scope_attr(const IterVar& axis, AttrKind kind, const Operand& va
   if (const auto count = constant_int(e); count && *count < 1)
     throw TypeError(what + "the extent must be positive, got " + std::to_string(*count),
                     value.where());
-  // A launch has at least one thread, whatever the value of a symbolic extent.
+  // A launch has at least one thread, even if a symbolic extent is 0.
   if (kind == AttrKind::ThreadExtent && !is_constant(e)) e = max(1, e);
   state_->emit([axis, kind, e](Stmt body) {
     return make_stmt(Attr{kind, axis, "", e, std::move(body)});

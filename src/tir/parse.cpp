@@ -162,7 +162,7 @@ class TextParser : public ExprParser {
     return body;
   }
 
-  /// Parses what follows an attribute or allocation: `;` and the rest of the scope, or a block.
+  /// Parses the body of an attribute or allocation: `;` and the remainder of the scope, or a block.
   Stmt rest_of_scope() { return in_.accept(";") ? stmt() : block(); }
 
   bool starts_store() const {
