@@ -279,7 +279,7 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
   const Operation& op = stage.op;
   const TensorCompute* regions = op.as<TensorCompute>();
   for (std::size_t i = 0; i < op.axis().size(); ++i) {
-    // An intrinsic writes all of its output, regardless of what is read.
+    // An intrinsic writes its whole output, even if a part of it is never read.
     if (regions && static_cast<int>(i) >= regions->schedulable_ndim) {
       set_root(op.axis()[i], declared(op.axis()[i]));
       continue;

@@ -268,7 +268,7 @@ Interval loose_hull(const std::vector<Interval>& sets, const Facts& facts) {
 }
 
 /// Whether one of the sets is provably the whole declared range. Requirements lie within the shape,
-/// so the other sets add nothing, whatever symbols they contain.
+/// so the other sets add nothing, even if they contain symbols.
 bool has_all(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
   const Interval all = Interval::from_range(declared);
   return std::ranges::any_of(sets, [&](const Interval& set) {

@@ -35,9 +35,9 @@ struct RangeSweep {
   AxisRanges& ranges;
   /// The facts to which every new range is added.
   Facts& facts;
-  /// Axes that keep the requested extent even if their parent is shorter: those from which a
-  /// thread-bound leaf derives, because several stages may have to agree on the number of threads.
-  /// Null means all axes.
+  /// Axes that keep the requested extent even if their parent is shorter. These are the axes from
+  /// which a thread-bound leaf derives, because several stages may have to agree on the number of
+  /// threads. Null means all axes.
   const AxisFlags* keeps_extent = nullptr;
 
   void set(const IterVar& axis, Expr extent);
