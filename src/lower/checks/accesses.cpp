@@ -348,7 +348,8 @@ class AccessWalk {
 
   bool is_nonnegative(const Expr& e) const {
     if (can_prove(e >= 0, facts_)) return true;
-    // The expressions in guards_ are nonnegative. So is `e` if it is provably at least one of them.
+    // The expressions in guards_ are nonnegative. If `e` is provably at least one of them, it is
+    // nonnegative too.
     return std::ranges::any_of(guards_, [&](const Expr& guard) {
       return can_prove(arith::simplify(e - guard, facts_) >= 0, facts_);
     });
@@ -639,9 +640,8 @@ PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
 //   Y[i] = X[i + 1]   =>   if (0 <= i < size(Y) && 0 <= i + 1 < size(X)) { Y[i] = X[i + 1] }
 //                          else assert(..., "OUT OF THE BOUNDS")
 //
-// Sizes come from the `buffer_bound` attributes of flatten_storage; for temporaries, they are those
-// of the accessed buffer. A load in one arm of an if_then_else is checked only if that arm is
-// taken.
+// Sizes come from the `buffer_bound` attributes of flatten_storage. For a temporary, the accessed
+// buffer has its size. A load in one arm of an if_then_else is checked only if that arm is taken.
 
 namespace {
 

@@ -286,7 +286,7 @@ class RegionChecker {
     }
   }
 
-  /// Returns how the iterations of an earlier use are related to those of a use in `loop`, given
+  /// Returns the relation between the iterations of an earlier use and of a use in `loop`, given
   /// the enclosing serial loops. Returns nullopt if the same task makes both uses, or if the loop's
   /// own proof covers them.
   std::optional<Relation> relation(const LoopUse& earlier, const For* loop,

@@ -72,7 +72,7 @@ class SharedUses {
   /// `loops_around`: the number of loops around the kernel.
   SharedUses(const tir::Stmt& kernel, int loops_around);
 
-  /// Returns the uses of an expression, or those of a store without its expressions.
+  /// Return the uses of an expression, and of a store without its expressions.
   UseSet of(const tir::Expr& e);
   UseSet of(const tir::Store& store);
   /// Scope of a condition: while the guard exists, queried uses are under `condition` (nullptr adds

@@ -154,8 +154,8 @@ class Limits {
             "; stage smaller tiles, at a loop further inside");
   }
 
-  /// Checks the private memory of a thread, in registers or not. The limit is that of CUDA's
-  /// compute capabilities; OpenCL specifies none.
+  /// Checks the private memory of a thread, in registers or not. CUDA's compute capabilities define
+  /// the limit; OpenCL has none.
   void private_memory() {
     constexpr std::int64_t kMax = 512 * 1024;
     if (target_.kind != TargetKind::Cuda) return;
