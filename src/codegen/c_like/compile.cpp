@@ -38,8 +38,8 @@ std::vector<std::string> flags_of(const CCode& code) {
                                  "-ffp-contract=fast",
                                  "-fno-math-errno",
                                  "-fno-trapping-math"};
-  // Long unrolled code calls the helper functions thousands of times, above all those for float16.
-  // Inlining each call makes GCC ten times slower.
+  // Long unrolled code calls the helper functions thousands of times, above all the helpers for
+  // float16. Inlining each call makes GCC ten times slower.
   constexpr std::size_t kLongText = std::size_t{1} << 20;
   if (code.text.size() > kLongText) flags.emplace_back("-fno-inline");
   if (code.target.fast_math)
