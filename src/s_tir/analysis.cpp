@@ -194,8 +194,7 @@ bool depends_on(const Program& program, int block, int loop) {
 
 bool runs_after_last(const Program& program, int block, int producer, int loop) {
   if (!depends_on(program, block, loop)) return true;
-  // Both blocks run in the same iterations of the loop, and the sum is complete in the last of
-  // them.
+  // Both blocks run in the same iterations of the loop, and the sum is complete in the last one.
   const Var& var = program.loop(loop).var;
   const BlockRealize &own = program.realize(block), &sum = program.realize(producer);
   std::vector<Expr> spatial;

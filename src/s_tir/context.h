@@ -59,7 +59,7 @@ void require_own_domains(const Caller& caller, const Program& program, int block
 std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int scope,
                                                   const tir::Buffer& buffer);
 
-/// Throws if something other than a block reads what the block writes.
+/// Throws if something other than a block reads a buffer that the block writes.
 void require_read_by_blocks(const Caller& caller, const Program& program, int block);
 
 /// Returns the binding values of the iterators.

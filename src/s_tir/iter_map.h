@@ -43,7 +43,7 @@ inline constexpr std::int64_t kUnknownExtent = -1;
 struct Mark {
   std::variant<tir::Var, DigitSum> source;
   std::int64_t extent;
-  /// The minimum of the source. Digits are those of the source minus its minimum.
+  /// The minimum of the source. The digits are taken from the source minus its minimum.
   tir::Expr min = 0;
 };
 

@@ -33,7 +33,7 @@ class Passing {
   Passing(const Program& program, int block, int top, Side side);
 
   /// Compares the accesses of the statement `own` instead of all accesses of the block, for example
-  /// only those of its init or only its reads of one buffer.
+  /// only the accesses of its init or only its reads of one buffer.
   Passing& as(tir::Stmt own);
   Passing& comparing(Compared compared);
   /// Excludes instances of `other` in earlier or later iterations of `loop`.
@@ -88,7 +88,7 @@ std::optional<int> outermost_reduction_loop(const Program& program, int block);
 bool is_commutative_reduction(const Program& program, int block);
 
 /// Throws if hoisting the init of a reduction above an enclosing loop would reorder it with
-/// accesses to its elements, including those of other instances of the reduction.
+/// accesses to its elements, including accesses by other instances of the reduction.
 void require_init_passes(const Caller& caller, const Program& program, int block, int loop);
 
 /// Throws unless every sum of a reduction has an instance that runs its init, and that instance

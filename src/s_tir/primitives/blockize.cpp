@@ -41,7 +41,7 @@ struct DividedValues {
   tir::Expr outer_predicate, inner_predicate;
 };
 
-/// Divides digits into those of outer loops and those of inner loops.
+/// Divides digits into digits of outer loops and digits of inner loops.
 class Divider {
  public:
   Divider(const IterMap& map, std::vector<bool> is_inner)
