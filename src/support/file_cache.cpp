@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files are in so many folders, each with its share of the size, so that making room reads
-/// only one of them.
+/// The number of folders that the files are divided among. Each folder has its share of the size,
+/// so that making room reads only one folder.
 constexpr std::uint64_t kFolders = 16;
 
 std::uint64_t checksum(std::string_view bytes) {
@@ -45,7 +45,7 @@ fs::path path_of(const std::string& folder, std::string_view key) {
   return fs::path(folder) / name.data();
 }
 
-/// Whether others cannot have written files there.
+/// Whether only this user can have written files in the folder.
 bool is_private(const std::string& folder) {
   struct stat facts {};
   return ::lstat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
@@ -79,7 +79,7 @@ class File {
   int descriptor_;
 };
 
-/// Removes the files that were not used for longest until the others take at most `max_bytes`.
+/// Removes the least recently used files until the remaining files take at most `max_bytes`.
 void make_room(const fs::path& folder, std::uint64_t max_bytes) {
   struct Entry {
     fs::file_time_type used;
