@@ -62,7 +62,7 @@ bool Reach::misses(std::int64_t low, std::int64_t high) const {
 }
 
 bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
-  // The greatest common divisors of the factors from each term on.
+  // divisors[n] is the greatest common divisor of the factors of term n and all later terms.
   std::array<std::int64_t, kTerms + 1> divisors = {};
   for (std::size_t n = count_; n-- > 0;) divisors[n] = std::gcd(divisors[n + 1], terms_[n].factor);
   Reach smaller(constant_);
