@@ -173,7 +173,7 @@ class Lexer {
     ++at_;
   }
 
-  /// Appends the character of an escape: Python's, where \xff is U+00FF.
+  /// Appends the character of a Python escape. As in Python, \xff is U+00FF.
   void escaped(Token& token) {
     const char c = peek();
     ++at_;
