@@ -77,9 +77,9 @@ void trim_idle_iterations(const Var& loop, const Reaches& reaches, const arith::
 arith::Interval not_beyond(const Reaches& reaches, const arith::Interval& one, arith::Interval all,
                            const arith::Facts& facts);
 
-/// Returns the intersection of `set` and `domain`, both of which contain everything that is read.
-/// Either both ends are restricted, or both intervals are constant: an interval that is cut at a
-/// loop variable could have a negative extent.
+/// Returns the intersection of `set` and `domain` if both are constant. Otherwise returns one of
+/// the two, because an interval that is cut at a loop variable could have a negative extent. Both
+/// contain everything that is read.
 arith::Interval within(const arith::Interval& set, const arith::Interval& domain,
                        const arith::Facts& facts);
 

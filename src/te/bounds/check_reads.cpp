@@ -159,7 +159,7 @@ class ReadChecker {
   const Box box_;
   const Outside refused_;
   std::vector<ReadCondition>& conditions_;
-  /// Whether an axis has no points; nullopt if all extents are constant.
+  /// The condition that some axis has no points; nullopt if all extents are constant.
   std::optional<Expr> reads_nothing_;
   arith::Facts facts_;
   std::vector<arith::Facts::Scope> scopes_;

@@ -10,7 +10,7 @@
 
 namespace tenon::te {
 
-/// The required intervals per dimension of a tensor, one per read.
+/// For each dimension of a tensor, the intervals that reads require, one per read.
 using Needs = std::vector<std::vector<arith::Interval>>;
 
 /// Adds what `reader` requires of `tensor` for every point in `domains` (of the reader's root

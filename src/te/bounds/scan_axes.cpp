@@ -120,7 +120,8 @@ std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
     for (StageId reader : graph.readers(stage))
       if (reader < id && after_state.insert(reader).second) pending.push_back(reader);
   }
-  // The step consists of the updates and those of their transitive inputs that depend on the state.
+  // The step consists of the updates and of their transitive inputs, as far as these depend on the
+  // state.
   std::set<StageId> step;
   for (const Tensor& update : scan.update) {
     const StageId stage = *graph.find(update.op());

@@ -404,7 +404,7 @@ Expr is_same(const Expr& actual, const Expr& expected) {
   const Expr x = cast(Float(64), actual), y = cast(Float(64), expected);
   const Expr tolerance = make_float(Float(64), tolerance_of(actual.dtype()));
   const Expr is_near = abs(x - y) <= tolerance + tolerance * abs(y);
-  // is_near is false for equal infinities, and for two NaNs, which count as equal.
+  // Two equal infinities, or two NaNs, count as equal, but is_near is false for them.
   return is_near || x == y || (x != x && y != y);
 }
 

@@ -140,7 +140,7 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
       // A root axis need not start at 0, but its position in the new tensor does.
       if (!tir::is_zero(factored.min)) set(result.values, root.var(), axis + factored.min);
     } else {
-      // Loops may be wider than the axis that they derive from.
+      // A loop may have a wider type than the axis that it derives from.
       set(result.values, root.var(), tir::cast(root.var().dtype(), values.at(root)));
     }
   }
