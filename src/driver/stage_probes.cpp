@@ -89,8 +89,7 @@ class Prober {
   }
 
  private:
-  /// The stage that time is attributed to at the current place, and whether a loop encloses that
-  /// place.
+  /// The stage that owns the time at the current place, and whether a loop encloses that place.
   struct Where {
     int owner;
     bool in_loop;
