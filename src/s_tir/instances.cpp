@@ -154,8 +154,8 @@ class Finder {
         result_.push_back(substitute(part, of_iters_));
         continue;
       }
-      // The condition uses a loop that iterators determine, or that occurs in their values: it may
-      // exclude instances.
+      // The condition may exclude instances if it uses a loop that the iterators determine or that
+      // occurs in their values.
       if (uses_var(part, [&](const Expr& var) {
             return of_iters_.contains(&var.node()) ||
                    std::ranges::any_of(realize_.values, [&](const Expr& value) {

@@ -48,8 +48,8 @@ struct Solved {
   std::optional<Interval> values;
 };
 
-/// Whether the loop's threads share memory of that scope. The requirements of all of them are then
-/// combined.
+/// Whether the threads of the loop share memory of the scope. The requirements of all threads are
+/// then combined.
 bool is_shared_over(const For& loop, StorageScope scope) {
   const std::optional<ThreadTag>& thread = traits_of(loop).thread;
   if (!thread || thread->is_virtual()) return false;

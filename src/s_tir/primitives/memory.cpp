@@ -197,7 +197,7 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
 /// The condition under which a copy includes an element, given by its indices.
 using Included = std::function<Expr(const std::vector<Expr>& element, const arith::Facts& facts)>;
 
-/// Makes for ax0, ax1: block: to[v0, v1] = from[v0, v1], over the region.
+/// Makes the loops and the block of a copy of the region: for ax0, ax1: to[v0, v1] = from[v0, v1].
 Stmt copy_nest(
     const std::vector<Range>& region, const Buffer& from, const Buffer& to, const std::string& name,
     arith::Facts facts, BlockKey& key,
