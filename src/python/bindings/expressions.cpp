@@ -104,8 +104,8 @@ void bind_operators(Class& type) {
 }
 
 /// Returns the truth value of an expression, which Python requests in `if`, `and`, `not` and
-/// containers. Only constants have a truth value, and equality of two variables: it is true if they
-/// are the same, so that variables can be found in lists and dictionaries.
+/// containers. Constants have a truth value. So that variables can be found in lists and
+/// dictionaries, `==` of two variables has one too: whether they are the same.
 bool truth_of(const Expr& e) {
   if (const std::optional<std::int64_t> value = tir::constant_int(e)) return *value != 0;
   if (const auto* constant = e.as<tir::FloatImm>()) return constant->value != 0;
