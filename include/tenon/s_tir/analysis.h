@@ -4,9 +4,9 @@
 // Terms: An *instance* of a block is one combination of values of its iterators. A *complete* block
 // has only spatial iterators, is the only writer of the buffers that it writes, and does not read
 // them: its instances may run in any order, and repeatedly. A *reduction* block has an init, and
-// its reduction iterators do not occur in the indices of what it writes. decompose_reduction turns
-// its init into a block of its own and the rest into an *update* of the same buffers; together, the
-// two remain a reduction.
+// its reduction iterators do not occur in the indices of what it writes. decompose_reduction makes
+// two blocks of it: its init, and an *update* of the same buffers. Together, the two remain a
+// reduction.
 #pragma once
 
 #include <string>

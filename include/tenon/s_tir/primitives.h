@@ -47,7 +47,7 @@ struct Renamed {
 SplitLoop split(const Program& program, int loop,
                 const std::vector<std::optional<std::int64_t>>& factors,
                 const SplitOptions& options = {}, SourceLocation where = SourceLocation::current());
-/// Fuses perfectly nested loops: each must be the only statement of the one before.
+/// Fuses perfectly nested loops: each loop must be the only statement of the previous one.
 FusedLoop fuse(const Program& program, const std::vector<int>& loops,
                const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());
 /// Reorders the loops among the positions that they occupy now.
