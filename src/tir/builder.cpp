@@ -18,7 +18,7 @@ struct IRBuilderState {
     std::vector<Var> vars = {};
     /// Makes the scope's statement from its body. Empty for the outermost scope and for nested().
     std::function<Stmt(Stmt)> make = {};
-    /// Whether the statement replaces the one before the scope: an if that gets its else.
+    /// Whether the statement replaces the statement before the scope: an if that gets its else.
     bool replaces_previous = false;
   };
   std::vector<Scope> scopes;
