@@ -460,7 +460,7 @@ bool reaches(const std::optional<Expr>& end, const std::optional<Expr>& all, boo
   return can_prove(is_max ? *end >= *all : *end <= *all, facts);
 }
 
-/// Returns all readers if the one that reads furthest cannot be determined.
+/// Returns all readers if the reader that reads furthest cannot be determined.
 std::vector<StageId> deciding(const std::vector<Part>& parts, const Interval& all,
                               const Facts& facts) {
   std::vector<StageId> at_min, at_max;

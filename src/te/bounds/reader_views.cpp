@@ -425,7 +425,7 @@ Interval within(const Interval& set, const Interval& domain, const Facts& facts)
     return Interval::of(*min < *first ? *domain.min() : *set.min(),
                         *max > *last ? *domain.max() : *set.max());
   }
-  // The set is at least as long as the whole domain, wherever it begins.
+  // If the set is at least as long as the whole domain, the domain is the better bound.
   const auto extent = length(set, facts), whole = length(domain, facts);
   return extent && whole && *extent >= *whole ? domain : set;
 }
