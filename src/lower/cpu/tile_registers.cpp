@@ -25,7 +25,7 @@
 //
 // Without jamming, each multiply-add of a row waits for the previous one, and every row reloads
 // every vector of B. Sums become local memory while loops and indices are still intact, because a
-// code generator only sees addresses, and its alias analysis gives up on a dozen of them.
+// code generator only sees addresses, and its alias analysis fails for a dozen of them.
 //
 // Additions are then ordered by a list scheduler that tracks register pressure (Goodman and Hsu,
 // "Code scheduling and register allocation in large basic blocks", 1988):

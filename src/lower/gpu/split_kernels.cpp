@@ -525,7 +525,7 @@ DeviceProgram split_kernels(const PrimFunc& func, const TargetFacts& target) {
   DeviceProgram program = Splitter(func, target).run();
   for (const PrimFunc& kernel : program.kernels) {
     std::vector<Violation> violations = verify_kernel(kernel);
-    // This analysis is independent of the one that placed the barriers, and it checks the launched
+    // This analysis is independent of the pass that placed the barriers, and it checks the launched
     // code.
     if (violations.empty()) violations = find_barrier_hazards(kernel);
     if (!violations.empty())

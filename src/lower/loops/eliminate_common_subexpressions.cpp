@@ -83,7 +83,7 @@ bool may_be_zero(const Expr& divisor) {
 }
 
 // Value numbering of expressions (hash consing): structurally equal trees have the same number,
-// whichever nodes they consist of.
+// even if they consist of different nodes.
 //
 //   ComputationPool pool;
 //   pool.id_of(x * 4 + y) == pool.id_of(x * 4 + y)      // two trees, one number
