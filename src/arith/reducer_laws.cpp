@@ -325,7 +325,7 @@ class Trial {
       const auto left = all.first(cut), right = all.subspan(cut);
       const Tuple a = group(left), b = group(right);
       const std::string groups = "{" + text(left) + "} and {" + text(right) + "}";
-      // The groups are combined as by a later loop, and as by a tree of threads.
+      // Combines the groups in sequence, as a later loop does, and in a tree, as threads do.
       check(combine(combine(start_, a), b), groups);
       check(combine(start_, combine(a, b)), groups);
     }

@@ -35,7 +35,8 @@ namespace {
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments,
                                 BuildWatcher* watcher) {
-  // Host code only launches kernels. A generic processor lets a saved module run on other hosts.
+  // The host code only launches kernels. It is compiled for a generic processor, so that a saved
+  // module runs on other hosts.
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm -mcpu=generic").facts()};
   lowering::PassOptions on_device = options;
   // Subgroup exchange is an OpenCL extension that the target must name.
@@ -238,8 +239,8 @@ codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
 /// A check that refuses a schedule for compilation, although it can be printed.
 using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
 
-/// The checks in order; the first failure throws. Each check can use what earlier ones computed.
-/// Warnings are issued among them, so that the user has them when a later check refuses.
+/// The checks in order; the first failure throws. Each check can use the results of earlier ones.
+/// One entry issues the warnings, so that the user has them if a later check throws.
 constexpr ScheduleCheck kScheduleChecks[] = {
     [](Compilation& c, const Target&) {
       if (!c.options().allow_parallel_reduction_race) refuse_races(c.graph());
@@ -258,7 +259,7 @@ constexpr ScheduleCheck kScheduleChecks[] = {
     },
 };
 
-/// Returns the function with the conditions checked first, if its arguments determine their sizes.
+/// Returns the function preceded by checks of those conditions whose sizes its arguments determine.
 tir::PrimFunc with_conditions(tir::PrimFunc func,
                               const std::vector<te::ReadCondition>& conditions) {
   std::vector<tir::Expr> sizes(func.params.begin(), func.params.end());

@@ -23,8 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The number of folders. Each has its share of the size, so that making room, which every store
-/// does, reads one of them only: some 50 files of a full cache.
+/// The number of folders that the files are divided among. Each folder has its share of the size,
+/// so that making room, which every store does, reads only one folder: some 50 files of a full
+/// cache.
 constexpr std::uint64_t kFolders = 256;
 
 std::uint64_t checksum(std::string_view bytes) {
@@ -47,7 +48,7 @@ fs::path path_of(const std::string& folder, std::string_view key) {
   return fs::path(folder) / name.data();
 }
 
-/// Whether others cannot have written files there.
+/// Whether only this user can have written files in the folder.
 bool is_private(const std::string& folder) {
   struct stat facts {};
   return ::lstat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
@@ -81,7 +82,7 @@ class File {
   int descriptor_;
 };
 
-/// Removes the files that were not used for longest until the others take at most `max_bytes`.
+/// Removes the least recently used files until the remaining files take at most `max_bytes`.
 void make_room(const fs::path& folder, std::uint64_t max_bytes) {
   struct Entry {
     std::pair<std::time_t, long> used;

@@ -1,4 +1,4 @@
-// The values between a schedule and its lowered module.
+// The intermediate results between a schedule and its lowered module.
 //
 //   Compilation compilation(schedule, {A, B, C}, options, where);
 //   compilation.graph();            // te::freeze
@@ -15,7 +15,7 @@
 
 namespace tenon {
 
-/// Computes each value from the preceding one, once, on its first use. Not thread-safe. The
+/// Computes each result from the preceding one on first use, and keeps it. Not thread-safe. The
 /// returned references are valid as long as the object.
 class Compilation {
  public:

@@ -1,4 +1,5 @@
-// Refuses reads that are provably out of bounds, and returns what to check of symbolic sizes.
+// Refuses reads that are provably out of bounds, and returns the conditions on symbolic sizes that
+// remain to be checked.
 //
 //   check_reads(graph, bounds, Outside::Partly);      // A(i + 1) for i < 100, of 100 elements: BoundError
 //                                                     // A(i) for i < m, of n elements: m <= 0 || m <= n

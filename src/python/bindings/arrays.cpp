@@ -62,7 +62,7 @@ const char* format_of_type(DataType type) {
 /// The Python class of Array.
 PyTypeObject* array_class = nullptr;
 
-/// Returns the array of an NDArray object, or null for another one.
+/// Returns the array of an NDArray object; null for any other object.
 const Array* as_array(PyObject* object) {
   return PyObject_TypeCheck(object, array_class) ? nb::inst_ptr<Array>(nb::handle(object))
                                                  : nullptr;

@@ -17,7 +17,7 @@ using arith::Interval;
 
 namespace {
 
-/// The axes of a stage, with ranges that are all constant, or those that the axes declare.
+/// The axes of a stage with their ranges: either all constant, or all as declared by the axes.
 using Box = std::vector<std::pair<Var, Range>>;
 
 /// Returns the minimum and maximum, both attained, of a linear combination of axes plus terms that
@@ -122,7 +122,7 @@ class ReadChecker {
   }
 
   /// Refuses a read that is out of bounds for all sizes for which anything is read. If it is out of
-  /// bounds for some of them, adds the condition under which it is not.
+  /// bounds for some of these sizes, adds the condition under which it is in bounds.
   void check_sizes(const ProducerLoad& load, std::size_t dim, const Interval& ends) {
     const Expr& extent = load.producer->shape()[dim];
     const Expr &min = *ends.min(), &max = *ends.max();
@@ -159,14 +159,14 @@ class ReadChecker {
   const Box box_;
   const Outside refused_;
   std::vector<ReadCondition>& conditions_;
-  /// Whether an axis has no points; nullopt if all extents are constant.
+  /// The condition that some axis has no points; nullopt if all extents are constant.
   std::optional<Expr> reads_nothing_;
   arith::Facts facts_;
   std::vector<arith::Facts::Scope> scopes_;
 };
 
-/// Returns the range of the axis as constants; nullopt if it is not constant, or empty, so that
-/// nothing is read.
+/// Returns the range of the axis as constants; nullopt if the range is not constant, or if it is
+/// empty, so that nothing is read.
 std::optional<Range> constant_range(const IterVar& axis, const Range& range) {
   const auto min = constant_int(range.min), extent = constant_int(range.extent);
   if (!min || !extent || *extent < 1) return std::nullopt;
@@ -184,7 +184,7 @@ std::optional<Range> constant_range(const IterVar& axis, const Range& range) {
   return Range::from_min_extent(make_int(type, first), make_int(type, last - first + 1));
 }
 
-/// Returns the range that the axis declares; nullopt if the stage may run over less.
+/// Returns the declared range of the axis; nullopt if the stage may run over a part of it only.
 std::optional<Range> declared_range(const IterVar& axis, const Range& range) {
   const std::optional<Range>& dom = axis.dom();
   if (!dom || constant_int(range.extent) == 0 || !arith::can_prove(range.min == dom->min) ||
