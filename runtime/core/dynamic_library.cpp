@@ -1,10 +1,162 @@
 #include "runtime/core/dynamic_library.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "tenon/runtime/module_seal.h"
 #include "tenon/support/error.h"
 
 namespace tenon::runtime {
+
+// ---- private copies of files --------------------------------------------------------------------
+
+namespace {
+
+using Header = ElfW(Ehdr);
+using Segment = ElfW(Phdr);
+using Section = ElfW(Shdr);
+
+bool lies_within(std::uint64_t offset, std::uint64_t size, std::uint64_t total) {
+  return offset <= total && size <= total - offset;
+}
+
+/// Returns a value of the file; nullopt if the file ends before it.
+template <class T>
+std::optional<T> read_at(std::span<const std::byte> file, std::uint64_t offset) {
+  if (!lies_within(offset, sizeof(T), file.size())) return std::nullopt;
+  T value;
+  std::memcpy(&value, file.data() + offset, sizeof value);
+  return value;
+}
+
+/// Returns all rows of a table in the file; nullopt if the file ends before the table does.
+template <class Row>
+std::optional<std::vector<Row>> read_table(std::span<const std::byte> file, std::uint64_t offset,
+                                           std::uint64_t rows, std::uint64_t bytes_per_row) {
+  std::vector<Row> table;
+  for (std::uint64_t n = 0; n < rows; ++n) {
+    const auto row = read_at<Row>(file, offset + n * bytes_per_row);
+    if (!row) return std::nullopt;
+    table.push_back(*row);
+  }
+  return table;
+}
+
+std::string reason() { return std::generic_category().message(errno); }
+
+[[noreturn]] void cannot_load(const std::filesystem::path& path, const std::string& why) {
+  throw RuntimeError(path.string() + " cannot be loaded: " + why);
+}
+
+std::vector<std::byte> contents_of(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) cannot_load(path, "it is a folder");
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) cannot_load(path, reason());
+  std::vector<std::byte> bytes(static_cast<std::size_t>(in.tellg()));
+  in.seekg(0);
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!in) cannot_load(path, "it cannot be read to its end");
+  return bytes;
+}
+
+/// Returns a file without a name in any folder; -1 if the system does not support it.
+int unnamed_file() {
+  const int memory = memfd_create("tenon_module", MFD_CLOEXEC);
+  if (memory >= 0) return memory;
+  // Fallback for systems that forbid executing memory files.
+  std::string name = (std::filesystem::temp_directory_path() / "tenon_module.").string();
+  // mkostemp replaces these six characters.
+  name.append(6, 'X');
+  const int file = mkostemp(name.data(), O_CLOEXEC);
+  if (file >= 0) ::unlink(name.c_str());
+  return file;
+}
+
+bool write_all(int descriptor, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string missing_at_end(std::span<const std::byte> file) {
+  const auto header = read_at<Header>(file, 0);
+  constexpr int kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != kClass)
+    return "";
+  const std::string size = "the file is cut short at " + std::to_string(file.size()) + " bytes: ";
+  const auto segments =
+      read_table<Segment>(file, header->e_phoff, header->e_phnum, header->e_phentsize);
+  if (!segments) return size + "its table of segments is missing";
+  for (const Segment& segment : *segments)
+    if (segment.p_type == PT_LOAD && !lies_within(segment.p_offset, segment.p_filesz, file.size()))
+      return size + "a segment of it is missing";
+  if (header->e_shoff == 0) return "";
+  const auto sections =
+      read_table<Section>(file, header->e_shoff, header->e_shnum, header->e_shentsize);
+  if (!sections) return size + "its table of sections is missing";
+  for (const Section& section : *sections)
+    if (section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL &&
+        !lies_within(section.sh_offset, section.sh_size, file.size()))
+      return size + "a section of it is missing";
+  return "";
+}
+
+LibraryFile::LibraryFile(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = contents_of(path);
+  if (const std::string missing = missing_at_end(bytes); !missing.empty())
+    cannot_load(path, missing);
+  if (breaks_seal(bytes))
+    cannot_load(
+        path,
+        "the file is damaged: its contents are not those that were saved (`strip` removes the "
+        "checksum of a file that another program is to modify)");
+  descriptor_ = unnamed_file();
+  if (descriptor_ < 0) cannot_load(path, "no copy of it can be created: " + reason());
+  if (!write_all(descriptor_, bytes)) {
+    const std::string why = reason();
+    ::close(descriptor_);
+    cannot_load(path, "a copy of it cannot be written: " + why);
+  }
+  private_path_ = "/proc/self/fd/" + std::to_string(descriptor_);
+}
+
+LibraryFile::~LibraryFile() {
+  if (!is_kept_) ::close(descriptor_);
+}
+
+void LibraryFile::save(const std::filesystem::path& path) const {
+  // Written next to the target and then renamed, so that a process that has mapped the old file
+  // keeps it.
+  std::filesystem::path beside = path;
+  beside += ".new";
+  std::error_code error;
+  std::filesystem::copy_file(private_path_, beside,
+                             std::filesystem::copy_options::overwrite_existing, error);
+  if (!error) std::filesystem::rename(beside, path, error);
+  if (error) throw RuntimeError(path.string() + " cannot be written: " + error.message());
+}
+
+// ---- libraries ----------------------------------------------------------------------------------
 
 namespace {
 

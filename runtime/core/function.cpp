@@ -1,13 +1,27 @@
 #include "tenon/runtime/function.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 
-#include "runtime/core/function_state.h"
+#include "runtime/core/argument_check.h"
 #include "runtime/core/last_error.h"
 #include "runtime/core/text.h"
+#include "tenon/runtime/bound_call.h"
 #include "tenon/runtime/device_api.h"
+#include "tenon/runtime/module_impl.h"
 
 namespace tenon::runtime {
+
+/// The state behind a Function's handle.
+struct Function::State {
+  ArgumentChecker checker;
+  PackedCall call;
+  std::shared_ptr<const void> keep_alive;
+
+  /// Runs the code. RuntimeError, with the caller's line if known.
+  void run(const CheckedArguments& args, const std::optional<SourceLocation>& where) const;
+};
 
 Function::Function(FunctionSpec spec, PackedCall call, std::shared_ptr<const void> keep_alive)
     : state_(std::make_shared<const State>(
@@ -101,6 +115,28 @@ Timing TimeEvaluator::evaluate(std::span<const Argument> args, SourceLocation wh
     results.push_back(seconds / number);
   }
   return Timing::of(std::move(results));
+}
+
+// ---- calls whose arguments are bound ------------------------------------------------------------
+
+struct BoundCall::State {
+  State(const BoundFunction& bound, std::span<const Argument> args, std::vector<NDArray> arrays)
+      : function(bound.function),
+        arrays(std::move(arrays)),
+        args(function.check(args, bound.where)) {}
+
+  Function function;
+  std::vector<NDArray> arrays;
+  /// Refers to the tensors of `arrays`.
+  CheckedArguments args;
+};
+
+BoundCall::BoundCall(const BoundFunction& function, std::span<const Argument> args,
+                     std::vector<NDArray> arrays)
+    : state_(std::make_shared<const State>(function, args, std::move(arrays))) {}
+
+void BoundCall::operator()(SourceLocation where) const {
+  state_->function.state_->run(state_->args, where);
 }
 
 }  // namespace tenon::runtime

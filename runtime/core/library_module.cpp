@@ -1,6 +1,7 @@
 #include "runtime/core/library_module.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "runtime/core/dynamic_library.h"
 #include "runtime/core/processor_check.h"
@@ -94,3 +95,126 @@ std::shared_ptr<ModuleImpl> load_library_module(const std::filesystem::path& pat
 }
 
 }  // namespace tenon::runtime
+
+// ---- modules that are linked into the program ---------------------------------------------------
+
+namespace tenon::runtime {
+
+namespace {
+
+/// The registration of one object. Its texts and functions are in the object's code.
+struct Registration {
+  std::string prefix;
+  const char* manifest;
+  const TenonPackedFunction* functions;
+};
+
+/// Filled before main by objects in any order, and later by loaded libraries, which remove their
+/// entries when they are closed.
+class Registry {
+ public:
+  static Registry& of_process() {
+    // Never destroyed: objects unregister after main, in any order.
+    static Registry& registry = *new Registry;
+    return registry;
+  }
+
+  void add(Registration registration) {
+    const std::lock_guard lock(mutex_);
+    registrations_.push_back(std::move(registration));
+  }
+  void remove(const TenonPackedFunction* functions) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(registrations_, [&](const Registration& r) { return r.functions == functions; });
+  }
+  bool has(const TenonPackedFunction* functions) const {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(registrations_, functions, &Registration::functions) !=
+           registrations_.end();
+  }
+  std::vector<Registration> all() const {
+    const std::lock_guard lock(mutex_);
+    return registrations_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Registration> registrations_;
+};
+
+class SystemLibrary : public ModuleImpl {
+ public:
+  explicit SystemLibrary(const std::string& prefix) {
+    for (const Registration& registration : Registry::of_process().all()) {
+      if (registration.prefix != prefix) continue;
+      // Acquired first and checked again afterwards, because another thread may be closing the
+      // library.
+      std::shared_ptr<const void> held = hold_library_of(registration.functions);
+      if (!Registry::of_process().has(registration.functions)) continue;
+      add(registration);
+      libraries_.push_back(std::move(held));
+    }
+    if (functions_.empty())
+      throw RuntimeError(
+          "system_library: no code of this program was compiled for the system library `" + prefix +
+          "`; there is " + known_prefixes() +
+          ". Code gets there by the target key -system-lib=<prefix>, and by linking its object");
+  }
+
+  std::string kind() const override { return "system library"; }
+  const std::vector<FunctionSpec>& functions() const override { return functions_; }
+  Function::PackedCall lookup(const FunctionSpec& function) override {
+    check_processor(function, "the system library");
+    const auto place = std::ranges::find(functions_, function.name, &FunctionSpec::name);
+    return addresses_[static_cast<std::size_t>(place - functions_.begin())];
+  }
+
+ private:
+  void add(const Registration& registration) {
+    if (registration.manifest == nullptr || registration.functions == nullptr)
+      throw RuntimeError("system_library: an object was registered for `" + registration.prefix +
+                         "` without a manifest or without functions");
+    std::size_t n = 0;
+    for (FunctionSpec& function : parse_manifest(registration.manifest)) {
+      if (std::ranges::find(functions_, function.name, &FunctionSpec::name) != functions_.end())
+        throw RuntimeError("system_library: two objects of this program define function `" +
+                           function.name +
+                           "`; compile them with different prefixes (-system-lib=<prefix>)");
+      functions_.push_back(std::move(function));
+      addresses_.push_back(registration.functions[n++]);
+    }
+  }
+
+  static std::string known_prefixes() {
+    std::string text;
+    for (const Registration& registration : Registry::of_process().all()) {
+      const std::string name = "`" + registration.prefix + "`";
+      if (text.find(name) == std::string::npos) text += (text.empty() ? "" : ", ") + name;
+    }
+    return text.empty() ? "none" : text;
+  }
+
+  std::vector<FunctionSpec> functions_;
+  /// The address of each function.
+  std::vector<TenonPackedFunction> addresses_;
+  /// Keeps the libraries that contain the functions loaded.
+  std::vector<std::shared_ptr<const void>> libraries_;
+};
+
+}  // namespace
+
+std::shared_ptr<ModuleImpl> find_system_library(const std::string& prefix) {
+  return std::make_shared<SystemLibrary>(prefix);
+}
+
+}  // namespace tenon::runtime
+
+void tenon_register_system_library(const char* prefix, const char* manifest,
+                                   const TenonPackedFunction* functions) {
+  tenon::runtime::Registry::of_process().add(
+      {prefix == nullptr ? "" : prefix, manifest, functions});
+}
+
+void tenon_unregister_system_library(const TenonPackedFunction* functions) {
+  tenon::runtime::Registry::of_process().remove(functions);
+}

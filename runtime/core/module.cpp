@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "runtime/core/library_module.h"
-#include "runtime/core/system_library.h"
 #include "tenon/runtime/module_impl.h"
 
 namespace tenon::runtime {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "runtime/core/dynamic_library.h"
-#include "runtime/devices/current_stream.h"
 #include "runtime/devices/device_apis.h"
 #include "tenon/support/error.h"
 

@@ -1,13 +1,353 @@
 // The interface of OpenCL devices.
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "runtime/core/dynamic_library.h"
 #include "runtime/devices/device_apis.h"
-#include "runtime/devices/opencl_kernels.h"
 #include "tenon/support/error.h"
+
+namespace tenon::runtime::opencl_driver {
+
+namespace {
+
+// ---- the driver ---------------------------------------------------------------------------------
+
+// OpenCL's driver, loaded at run time: no OpenCL header or library is needed to build. The
+// declarations follow version 1.2 of the specification.
+
+using Result = std::int32_t;
+using Platform = void*;
+using DeviceId = void*;
+using Context = void*;
+using Queue = void*;
+using Memory = void*;
+using Program = void*;
+using Kernel = void*;
+using Event = void*;
+using Bits = std::uint64_t;
+
+constexpr Bits kAnyDevice = 0xFFFFFFFF;
+constexpr std::uint32_t kDeviceName = 0x102B;
+constexpr std::uint32_t kDeviceVersion = 0x102F;
+constexpr std::uint32_t kDeviceExtensions = 0x1030;
+constexpr std::uint32_t kSubgroupSizeOfLaunch = 0x2033;
+constexpr std::uint32_t kSingleFloatConfig = 0x101B;
+constexpr Bits kRoundsDivisions = 1 << 7;
+constexpr std::uint32_t kBuildLog = 0x1183;
+constexpr Bits kReadWrite = 1;
+constexpr std::uint32_t kBlocking = 1;
+constexpr Bits kTakesTimes = 1 << 1;
+constexpr std::uint32_t kEndOfCommand = 0x1283;
+constexpr Result kDeviceNotFound = -1;
+constexpr Result kPlatformNotFound = -1001;
+
+struct Driver {
+  DynamicLibrary library{"libOpenCL.so.1", DynamicLibrary::Lifetime::OfTheProcess};
+
+  using GetPlatformIds = Result(std::uint32_t, Platform*, std::uint32_t*);
+  GetPlatformIds* get_platform_ids = library.function<GetPlatformIds>("clGetPlatformIDs");
+  using GetDeviceIds = Result(Platform, Bits, std::uint32_t, DeviceId*, std::uint32_t*);
+  GetDeviceIds* get_device_ids = library.function<GetDeviceIds>("clGetDeviceIDs");
+  using GetDeviceInfo = Result(DeviceId, std::uint32_t, std::size_t, void*, std::size_t*);
+  GetDeviceInfo* get_device_info = library.function<GetDeviceInfo>("clGetDeviceInfo");
+  using CreateContext = Context(const std::intptr_t*, std::uint32_t, const DeviceId*, void*, void*,
+                                Result*);
+  CreateContext* create_context = library.function<CreateContext>("clCreateContext");
+  using CreateQueue = Queue(Context, DeviceId, Bits, Result*);
+  CreateQueue* create_queue = library.function<CreateQueue>("clCreateCommandQueue");
+  using ReleaseQueue = Result(Queue);
+  ReleaseQueue* release_queue = library.function<ReleaseQueue>("clReleaseCommandQueue");
+  ReleaseQueue* retain_queue = library.function<ReleaseQueue>("clRetainCommandQueue");
+  using Flush = Result(Queue);
+  Flush* flush = library.function<Flush>("clFlush");
+  using CreateBuffer = Memory(Context, Bits, std::size_t, void*, Result*);
+  CreateBuffer* create_buffer = library.function<CreateBuffer>("clCreateBuffer");
+  using ReleaseMemory = Result(Memory);
+  ReleaseMemory* release_memory = library.function<ReleaseMemory>("clReleaseMemObject");
+  using Read = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, void*, std::uint32_t,
+                      const void*, void*);
+  Read* read = library.function<Read>("clEnqueueReadBuffer");
+  using Write = Result(Queue, Memory, std::uint32_t, std::size_t, std::size_t, const void*,
+                       std::uint32_t, const void*, void*);
+  Write* write = library.function<Write>("clEnqueueWriteBuffer");
+  using Copy = Result(Queue, Memory, Memory, std::size_t, std::size_t, std::size_t, std::uint32_t,
+                      const void*, void*);
+  Copy* copy = library.function<Copy>("clEnqueueCopyBuffer");
+  using Finish = Result(Queue);
+  Finish* finish = library.function<Finish>("clFinish");
+  using CreateProgram = Program(Context, std::uint32_t, const char* const*, const std::size_t*,
+                                Result*);
+  CreateProgram* create_program = library.function<CreateProgram>("clCreateProgramWithSource");
+  using BuildProgram = Result(Program, std::uint32_t, const DeviceId*, const char*, void*, void*);
+  BuildProgram* build_program = library.function<BuildProgram>("clBuildProgram");
+  using GetBuildInfo = Result(Program, DeviceId, std::uint32_t, std::size_t, void*, std::size_t*);
+  GetBuildInfo* get_build_info = library.function<GetBuildInfo>("clGetProgramBuildInfo");
+  using ReleaseProgram = Result(Program);
+  ReleaseProgram* release_program = library.function<ReleaseProgram>("clReleaseProgram");
+  using CreateKernel = Kernel(Program, const char*, Result*);
+  CreateKernel* create_kernel = library.function<CreateKernel>("clCreateKernel");
+  using ReleaseKernel = Result(Kernel);
+  ReleaseKernel* release_kernel = library.function<ReleaseKernel>("clReleaseKernel");
+  using SetArgument = Result(Kernel, std::uint32_t, std::size_t, const void*);
+  SetArgument* set_argument = library.function<SetArgument>("clSetKernelArg");
+  using Launch = Result(Queue, Kernel, std::uint32_t, const std::size_t*, const std::size_t*,
+                        const std::size_t*, std::uint32_t, const void*, void*);
+  Launch* launch = library.function<Launch>("clEnqueueNDRangeKernel");
+  using EnqueueMarker = Result(Queue, std::uint32_t, const Event*, Event*);
+  EnqueueMarker* enqueue_marker = library.function<EnqueueMarker>("clEnqueueMarkerWithWaitList");
+  EnqueueMarker* enqueue_barrier = library.function<EnqueueMarker>("clEnqueueBarrierWithWaitList");
+  using GetSubgroups = Result(Kernel, DeviceId, std::uint32_t, std::size_t, const void*,
+                              std::size_t, void*, std::size_t*);
+  /// Null before OpenCL 2.1.
+  GetSubgroups* get_subgroups =
+      reinterpret_cast<GetSubgroups*>(library.find("clGetKernelSubGroupInfo"));
+  using GetTimes = Result(Event, std::uint32_t, std::size_t, void*, std::size_t*);
+  GetTimes* get_times = library.function<GetTimes>("clGetEventProfilingInfo");
+  using ReleaseEvent = Result(Event);
+  ReleaseEvent* release_event = library.function<ReleaseEvent>("clReleaseEvent");
+};
+
+/// Returns the specification's description of errors that a user's program can cause.
+const char* meaning_of(Result result) {
+  switch (result) {
+    case -3:
+      return ": the device's compiler is not available";
+    case -4:
+      return ": not as much memory can be allocated";
+    case -5:
+      return ": the device's resources do not suffice";
+    case -6:
+      return ": out of host memory";
+    case -54:
+      return ": so many threads in a block are more than the device runs";
+    case -55:
+      return ": an extent of threads in a block is more than the device runs";
+    case -61:
+      return ": a buffer of this size cannot be made";
+    default:
+      return "";
+  }
+}
+
+/// Throws RuntimeError with the failed operation and the meaning of the result.
+void check(Result result, const std::string& what) {
+  if (result != 0)
+    throw RuntimeError("OpenCL: " + what + " failed with error " + std::to_string(result) +
+                       meaning_of(result));
+}
+
+/// Returns a text property of a device.
+std::string text_of(const Driver& driver, DeviceId device, std::uint32_t what) {
+  std::size_t size = 0;
+  check(driver.get_device_info(device, what, 0, nullptr, &size), "asking a device");
+  std::string text(size, '\0');
+  check(driver.get_device_info(device, what, size, text.data(), nullptr), "asking a device");
+  return text.c_str();
+}
+
+// ---- kernels and streams ------------------------------------------------------------------------
+
+class OpenClStream : public DeviceStream {
+ public:
+  /// Takes ownership of the queue.
+  OpenClStream(const Driver& driver, Queue queue, std::function<void(Queue)> on_end)
+      : driver_(driver), queue_(queue), on_end_(std::move(on_end)) {}
+  ~OpenClStream() override {
+    on_end_(queue_);
+    // Operations queued so far still run.
+    driver_.flush(queue_);
+    driver_.release_queue(queue_);
+  }
+
+  Queue queue() const { return queue_; }
+
+  void synchronize() override { check(driver_.finish(queue_), "waiting for a stream"); }
+
+  void wait_for(DeviceStream& other) override {
+    Queue awaited = static_cast<OpenClStream&>(other).queue();
+    Event event = nullptr;
+    check(driver_.enqueue_marker(awaited, 0, nullptr, &event), "marking the end of a stream");
+    // A queue that waits for another one does not cause it to run.
+    driver_.flush(awaited);
+    const Result result = driver_.enqueue_barrier(queue_, 1, &event, nullptr);
+    driver_.release_event(event);
+    check(result, "waiting for another stream");
+  }
+
+ private:
+  const Driver& driver_;
+  Queue queue_;
+  const std::function<void(Queue)> on_end_;
+};
+
+/// The queue of the calling thread's stream, or the device's default queue.
+class QueueOfThread {
+ public:
+  QueueOfThread(int id, Queue own) : device_{DeviceType::OpenCL, id}, own_(own) {}
+  Queue operator()() const {
+    const auto* stream = static_cast<OpenClStream*>(stream_of_this_thread(device_));
+    return stream == nullptr ? own_ : stream->queue();
+  }
+
+ private:
+  Device device_;
+  Queue own_;
+};
+
+/// A scalar argument. Its bytes are at the start.
+union ScalarBytes {
+  std::int64_t integer;
+  float single;
+  double real;
+};
+
+ScalarBytes bytes_of(const TenonValue& value, DataType type) {
+  if (type == Float(32)) return {.single = static_cast<float>(value.f)};
+  if (type == Float(64)) return {.real = value.f};
+  return {.integer = value.i};  // on a little-endian host, the first bytes are the lowest
+}
+
+class OpenClKernels : public LoadedKernels {
+ public:
+  OpenClKernels(const Driver& driver, Context context, DeviceId device, QueueOfThread queue,
+                const KernelImage& image)
+      : driver_(driver),
+        device_(device),
+        queue_(queue),
+        specs_(image.kernels.begin(), image.kernels.end()) {
+    try {
+      check_extensions(image.source);
+      build(context, device, image.source);
+      for (const KernelSpec& spec : specs_) {
+        Result result = 0;
+        kernels_.push_back(driver_.create_kernel(program_, spec.name.c_str(), &result));
+        check(result, "making the kernel `" + spec.name + "`");
+      }
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
+  ~OpenClKernels() override { release(); }
+
+  void launch(std::size_t kernel, std::span<const TenonValue> args,
+              const LaunchSize& size) override {
+    const KernelSpec& spec = specs_[kernel];
+    // The arguments are state of the kernel object until the launch is queued.
+    const std::lock_guard lock(mutex_);
+    Kernel handle = kernels_[kernel];
+    std::uint32_t position = 0;
+    const auto set = [&](std::size_t bytes, const void* data) {
+      check(driver_.set_argument(handle, position, bytes, data),
+            "setting argument " + std::to_string(position + 1) + " of kernel `" + spec.name + "`");
+      ++position;
+    };
+    for (std::size_t n = 0; n < args.size(); ++n) {
+      const DataType type = spec.params[n];
+      const ScalarBytes bytes = bytes_of(args[n], type);
+      if (type.is_handle()) {
+        set(sizeof(Memory), &args[n].p);
+      } else {
+        set(static_cast<std::size_t>(type.bytes()), &bytes);
+      }
+    }
+    if (spec.has_dynamic_shared) set(std::max<std::size_t>(size.dynamic_shared_bytes, 1), nullptr);
+    std::size_t all[3];
+    for (int d = 0; d < 3; ++d) all[d] = size.blocks[d] * size.threads[d];
+    if (spec.subgroup_size > 0) check_subgroups(handle, spec, size);
+    check(driver_.launch(queue_(), handle, 3, nullptr, all, size.threads, 0, nullptr, nullptr),
+          "launching the kernel `" + spec.name + "` with blocks of " +
+              std::to_string(size.threads[0]) + " x " + std::to_string(size.threads[1]) + " x " +
+              std::to_string(size.threads[2]) + " threads");
+  }
+
+ private:
+  /// The source declares the extensions that it needs in its first lines.
+  void check_extensions(std::string_view source) const {
+    constexpr std::string_view kBefore = "#pragma OPENCL EXTENSION ";
+    const std::string there = " " + text_of(driver_, device_, kDeviceExtensions) + " ";
+    for (std::size_t at = source.find(kBefore); at != std::string_view::npos;
+         at = source.find(kBefore, at + 1)) {
+      const std::size_t begin = at + kBefore.size();
+      const std::string name(source.substr(begin, source.find(' ', begin) - begin));
+      if (there.find(" " + name + " ") == std::string::npos)
+        throw RuntimeError("OpenCL: these kernels need the extension " + name + ", which `" +
+                           text_of(driver_, device_, kDeviceName) + "` does not have");
+    }
+  }
+
+  void check_subgroups(Kernel kernel, const KernelSpec& spec, const LaunchSize& size) const {
+    std::size_t threads = 0;
+    Result result = 0;
+    if (driver_.get_subgroups != nullptr)
+      result = driver_.get_subgroups(kernel, device_, kSubgroupSizeOfLaunch, sizeof(size.threads),
+                                     size.threads, sizeof(threads), &threads, nullptr);
+    check(result, "asking for the size of sub-groups");
+    if (threads != static_cast<std::size_t>(spec.subgroup_size))
+      throw RuntimeError("OpenCL: the kernel `" + spec.name + "` requires sub-groups of " +
+                         std::to_string(spec.subgroup_size) + " threads; those of `" +
+                         text_of(driver_, device_, kDeviceName) + "` have " +
+                         std::to_string(threads) + " (target key -subgroup-size)");
+  }
+
+  /// Sub-groups require OpenCL 2.
+  std::string language(std::string_view source) const {
+    if (source.find("cl_khr_subgroup") == std::string_view::npos) return "-cl-std=CL1.2";
+    const std::string version = text_of(driver_, device_, kDeviceVersion);
+    return version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0";
+  }
+
+  void build(Context context, DeviceId device, std::string_view source) {
+    const char* text = source.data();
+    const std::size_t length = source.size();
+    Result result = 0;
+    program_ = driver_.create_program(context, 1, &text, &length, &result);
+    check(result, "making a program");
+    // Requests correctly rounded divisions and square roots, as on other targets, if the device
+    // supports them.
+    Bits floats = 0;
+    driver_.get_device_info(device, kSingleFloatConfig, sizeof(floats), &floats, nullptr);
+    std::string options = language(source);
+    if ((floats & kRoundsDivisions) != 0) options += " -cl-fp32-correctly-rounded-divide-sqrt";
+    result = driver_.build_program(program_, 1, &device, options.c_str(), nullptr, nullptr);
+    if (result == 0) return;
+    std::size_t size = 0;
+    driver_.get_build_info(program_, device, kBuildLog, 0, nullptr, &size);
+    std::string log(size, '\0');
+    driver_.get_build_info(program_, device, kBuildLog, size, log.data(), nullptr);
+    throw RuntimeError("OpenCL: compiling kernels failed with error " + std::to_string(result) +
+                       ":\n" + std::string(log.c_str()));
+  }
+
+  void release() {
+    for (Kernel kernel : kernels_)
+      if (kernel != nullptr) driver_.release_kernel(kernel);
+    if (program_ != nullptr) driver_.release_program(program_);
+  }
+
+  const Driver& driver_;
+  DeviceId device_;
+  QueueOfThread queue_;
+  std::vector<KernelSpec> specs_;
+  Program program_ = nullptr;
+  std::vector<Kernel> kernels_;
+  std::mutex mutex_;
+};
+
+std::unique_ptr<LoadedKernels> load_opencl_kernels(const Driver& driver, Context context,
+                                                   DeviceId device, QueueOfThread queue,
+                                                   const KernelImage& image) {
+  return std::make_unique<OpenClKernels>(driver, context, device, queue, image);
+}
+
+}  // namespace
+
+}  // namespace tenon::runtime::opencl_driver
 
 namespace tenon::runtime {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/core/last_error.h"
-#include "runtime/devices/current_stream.h"
+#include "runtime/devices/device_apis.h"
 #include "tenon/runtime/c_api.h"
 
 namespace tenon::runtime {

@@ -1,15 +1,116 @@
 // Pages in a browser: nothing is complained of, loops fold, and the jumps between loops and machine
 // code find what they should.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <tenon/tenon.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "browse.h"
 #include "tenon/inspect/loop_page.h"
+#include "tenon_test_paths.h"
 
 namespace tenon {
 namespace {
+
+// ---- the browser --------------------------------------------------------------------------------
+
+// Pages in a browser: headless Chromium, where it is installed.
+//
+//   Browsing browsing;
+//   browsing.open("loaded", page);                      // written to a file first
+//   browsing.run("rows", "return document.querySelectorAll('.row').length");
+//   browsing.press(kDown + kEnter);
+//   const std::optional<Browsed> seen = browsing.browse();    // none without a browser
+//   seen->results["rows"]
+
+/// Keys, as WebDriver writes them.
+inline const std::string kEnter = "\uE007", kLeft = "\uE012", kRight = "\uE014", kDown = "\uE015",
+                         kTab = "\uE004";
+
+struct Browsed {
+  nlohmann::json results;
+  std::vector<std::string> console;
+};
+
+class Browsing {
+ public:
+  Browsing();
+  ~Browsing();
+  Browsing(const Browsing&) = delete;
+  Browsing& operator=(const Browsing&) = delete;
+
+  /// The result is the milliseconds until it was loaded.
+  void open(const std::string& name, const std::string& page);
+  /// The result is what the script returns.
+  void run(const std::string& name, const std::string& script);
+  void press(const std::string& keys);
+  /// "dark" or "light": what the reader prefers from then on.
+  void prefer(const std::string& scheme);
+  /// The result is how many bytes it has as PDF.
+  void print(const std::string& name);
+  /// Does all of it in one browser. Throws std::runtime_error with what the browser said.
+  std::optional<Browsed> browse() const;
+
+ private:
+  std::filesystem::path folder_;
+  nlohmann::json steps_ = nlohmann::json::array();
+};
+
+namespace fs = std::filesystem;
+
+Browsing::Browsing() {
+  static int count = 0;
+  folder_ = fs::temp_directory_path() /
+            ("tenon_pages_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
+  fs::create_directories(folder_);
+}
+
+Browsing::~Browsing() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+void Browsing::open(const std::string& name, const std::string& page) {
+  const fs::path file = folder_ / ("page" + std::to_string(steps_.size()) + ".html");
+  std::ofstream(file) << page;
+  steps_.push_back({{"open", file.string()}, {"name", name}});
+}
+
+void Browsing::run(const std::string& name, const std::string& script) {
+  steps_.push_back({{"run", script}, {"name", name}});
+}
+
+void Browsing::press(const std::string& keys) { steps_.push_back({{"press", keys}}); }
+
+void Browsing::prefer(const std::string& scheme) { steps_.push_back({{"scheme", scheme}}); }
+
+void Browsing::print(const std::string& name) { steps_.push_back({{"print", name}}); }
+
+std::optional<Browsed> Browsing::browse() const {
+  constexpr int kNoBrowser = 77;
+  std::ofstream(folder_ / "steps.json") << steps_.dump();
+  const std::string command = "python3 '" TENON_SOURCE_DIR "/tests/pages/browse.py' '" +
+                              (folder_ / "steps.json").string() + "' 2>&1";
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (!pipe) throw std::runtime_error("cannot run " + command);
+  std::string out;
+  char buffer[4096];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoBrowser) return std::nullopt;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error(out);
+  const nlohmann::json answer = nlohmann::json::parse(out);
+  return Browsed{answer.at("results"), answer.at("console").get<std::vector<std::string>>()};
+}
 
 constexpr int kSize = 64;
 /// A processor whose multiply-adds the tests know by name.

@@ -1,18 +1,57 @@
-// Wrong calls: the sentence, and that the function did not run. Right calls: what the function
-// gets.
+// Checks of arguments: refused calls do not run, accepted ones get what was given.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "tenon/runtime/bound_call.h"
 #include "tenon/runtime/function.h"
 #include "tenon/runtime/module_impl.h"
-#include "tests/runtime/declared.h"
 #include "tests/runtime/errors.h"
 
 namespace tenon::runtime {
 namespace {
+
+// Functions that are declared and not compiled, for tests of what is checked before they run.
+
+inline ArraySpec floats(std::vector<Size> shape, Access access = Access::Read) {
+  return {.dtype = Float(32), .shape = std::move(shape), .access = access};
+}
+
+inline Function make(
+    std::string name, std::vector<ParamSpec> params,
+    Function::PackedCall call = [](auto...) -> std::int32_t {
+      ADD_FAILURE() << "the function ran";
+      return 0;
+    }) {
+  return Function({.name = name, .symbol = name, .params = std::move(params)}, std::move(call));
+}
+
+inline std::int32_t succeed(const TenonValue*, const std::int32_t*, std::int32_t) {
+  return kTenonOk;
+}
+
+/// Keeps the strides that its first argument, an array, has.
+inline Function::PackedCall keep_strides(std::vector<std::int64_t>& strides) {
+  return [&strides](const TenonValue* values, const std::int32_t*, std::int32_t) {
+    const auto* given = static_cast<const DLTensor*>(values[0].p);
+    strides.assign(given->strides, given->strides + given->ndim);
+    return std::int32_t{kTenonOk};
+  };
+}
+
+inline NDArray array(NDArray::Shape shape, DataType dtype = Float(32)) {
+  return NDArray::zeros(std::move(shape), dtype);
+}
+
+// ---- sentences ----------------------------------------------------------------------------------
+
+// Wrong calls: the sentence, and that the function did not run. Right calls: what the function
+// gets.
 
 Function matmul() {
   return make("matmul", {{"A", floats({1024, 1024})},
@@ -405,6 +444,108 @@ TEST(ArgumentCheck, TheFunctionGetsItsArgumentsInOneForm) {
   f(&without_strides, memory.view({2}, {1}, 12), std::uint8_t{7},
     std::numeric_limits<std::uint64_t>::max(), 2, nullptr);
   EXPECT_EQ(ran, 1);
+}
+
+// ---- known arrays -------------------------------------------------------------------------------
+
+// Calls of arrays that are known but for their address: what the check without words must not take
+// (argument_check_test.cpp has the rest), and what the function gets.
+
+TEST(KnownArrays, AnExtentThatNoStrideTells) {
+  EXPECT_EQ(message_of([] {
+              make("f", {{"A", floats({4, 2})}})(array({3, 2}));
+            }),
+            "argument 1 `A` of `f`: expected float32[4, 2], got float32[3, 2]");
+}
+
+TEST(KnownArrays, AlignmentOfATensorWithoutOffset) {
+  ArraySpec spec = floats({4});
+  spec.alignment = 64;
+  const NDArray memory = array({64}), part = memory.view({4}, {1}, 0);
+  DLTensor tensor = part.dl_tensor();
+  tensor.data = static_cast<char*>(tensor.data) + 8;
+  const std::string message = message_of([&] { make("f", {{"A", spec}})(&tensor); });
+  EXPECT_NE(message.find("an address that is 8 bytes past a multiple"), std::string::npos)
+      << message;
+}
+
+TEST(KnownArrays, ATensorWithoutStridesIsCompact) {
+  const NDArray memory = array({3, 4});
+  DLTensor tensor = memory.dl_tensor();
+  tensor.strides = nullptr;
+  std::vector<std::int64_t> strides;
+  make("f", {{"A", floats({3, 4})}}, keep_strides(strides))(&tensor);
+  EXPECT_EQ(strides, (std::vector<std::int64_t>{4, 1}));
+}
+
+// ---- bound calls --------------------------------------------------------------------------------
+
+// Calls whose arguments are bound once.
+
+/// Adds 1 to the first element of its array.
+std::int32_t increment(const TenonValue* values, const std::int32_t*, std::int32_t) {
+  const auto* given = static_cast<const DLTensor*>(values[0].p);
+  static_cast<float*>(given->data)[0] += 1;
+  return kTenonOk;
+}
+
+TEST(BoundCall, RunsWithItsArgumentsEachTime) {
+  const NDArray a = array({4});
+  const BoundCall call(make("f", {{"A", floats({4}, Access::Write)}}, increment), a);
+  call();
+  call();
+  EXPECT_EQ(a.to_vector<float>()[0], 2);
+}
+
+TEST(BoundCall, ChecksItsArgumentsWhereItIsBound) {
+  const Function f = make("f", {{"A", floats({4})}});
+  EXPECT_EQ(message_of([&] { BoundCall(f, array({3})); }),
+            "argument 1 `A` of `f`: expected float32[4], got float32[3]");
+  EXPECT_EQ(message_of([&] { BoundCall call(f); }),
+            "`f`: expected 1 argument (A: float32[4]), got 0");
+}
+
+TEST(BoundCall, KeepsItsArraysAndTheFunction) {
+  float memory[4] = {};
+  bool freed = false;
+  auto owner = std::make_shared<int>(0);
+  const std::weak_ptr<int> function_lives = owner;
+  std::optional<BoundCall> call;
+  {
+    const Function f({.name = "f", .symbol = "f", .params = {{"A", floats({4}, Access::Write)}}},
+                     increment, std::move(owner));
+    call.emplace(f, NDArray::wrap(memory, {4}, {.deleter = [&](void*) { freed = true; }}));
+  }
+  (*call)();
+  EXPECT_FALSE(freed);
+  EXPECT_FALSE(function_lives.expired());
+  EXPECT_EQ(memory[0], 1);
+  call.reset();
+  EXPECT_TRUE(freed);
+  EXPECT_TRUE(function_lives.expired());
+}
+
+TEST(BoundCall, TensorsWithoutStridesHaveThemInEachCall) {
+  const NDArray memory = array({3, 4});
+  DLTensor tensor = memory.dl_tensor();
+  tensor.strides = nullptr;
+  std::vector<std::int64_t> strides;
+  const BoundCall call(make("f", {{"A", floats({3, 4})}}, keep_strides(strides)), &tensor);
+  for (int n = 0; n < 2; ++n) {
+    strides.clear();
+    call();
+    EXPECT_EQ(strides, (std::vector<std::int64_t>{4, 1}));
+  }
+}
+
+TEST(BoundCall, SaysWhichFunctionFailed) {
+  const BoundCall call(make("f", {{"n", ScalarSpec{Int(32)}}},
+                            [](const TenonValue*, const std::int32_t*, std::int32_t) {
+                              return std::int32_t{kTenonError};
+                            }),
+                       3);
+  EXPECT_EQ(message_of([&] { call(); }),
+            "`f` failed: status " + std::to_string(kTenonError) + " without a message");
 }
 
 }  // namespace

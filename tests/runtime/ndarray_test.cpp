@@ -1,3 +1,4 @@
+// Arrays, their elements of 16 bits, and the devices that they lie on.
 #include "tenon/runtime/ndarray.h"
 
 #include <gtest/gtest.h>
@@ -5,12 +6,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <set>
 
+#include "tenon/runtime/device.h"
+#include "tenon/runtime/device_api.h"
+#include "tenon/runtime/float16.h"
 #include "tests/runtime/errors.h"
 
 namespace tenon::runtime {
 namespace {
+
+// ---- arrays -------------------------------------------------------------------------------------
 
 const std::vector<DataType> kTypes = {Bool(),    Int(8),    Int(16),    Int(32),     Int(64),
                                       UInt(8),   UInt(16),  UInt(32),   UInt(64),    Float(16),
@@ -335,6 +342,108 @@ TEST(NDArray, OnADeviceThatIsMissingIsRefusedWithTheReason) {
   const std::string message = message_of([] { NDArray::zeros({4}, Float(32), cuda(0)); });
   EXPECT_TRUE(message.starts_with("no array on cuda(0): ")) << message;
   EXPECT_THROW(NDArray::zeros({4}, Float(32)).copy_to(cuda(0)), RuntimeError);
+}
+
+// ---- elements of 16 bits ------------------------------------------------------------------------
+
+// Every pattern of 16 bits is a number that both conversions must leave alone.
+template <class Half>
+void expect_round_trips() {
+  for (int bits = 0; bits <= 0xffff; ++bits) {
+    const Half half = Half::from_bits(static_cast<std::uint16_t>(bits));
+    const auto value = static_cast<float>(half);
+    if (std::isnan(value))
+      ASSERT_TRUE(std::isnan(static_cast<float>(Half(value)))) << bits;
+    else
+      ASSERT_EQ(Half(value).bits, bits);
+  }
+}
+TEST(Float16, EveryValueSurvivesARoundTrip) { expect_round_trips<Float16>(); }
+TEST(BFloat16, EveryValueSurvivesARoundTrip) { expect_round_trips<BFloat16>(); }
+
+// Between two neighbours, the nearer one wins, and of two equally near ones the even one.
+template <class Half>
+void expect_rounds_to_nearest_even(int largest_finite) {
+  for (int bits = 0; bits < largest_finite; ++bits) {
+    const double low = static_cast<double>(Half::from_bits(static_cast<std::uint16_t>(bits)));
+    const double high = static_cast<double>(Half::from_bits(static_cast<std::uint16_t>(bits + 1)));
+    const double middle = (low + high) / 2;
+    ASSERT_EQ(Half(middle).bits, bits % 2 == 0 ? bits : bits + 1);
+    ASSERT_EQ(Half(std::nextafter(middle, low)).bits, bits);
+    ASSERT_EQ(Half(std::nextafter(middle, high)).bits, bits + 1);
+    ASSERT_EQ(Half(-middle).bits, Half(middle).bits | 0x8000);
+  }
+}
+TEST(Float16, RoundsToNearestEven) { expect_rounds_to_nearest_even<Float16>(0x7bff); }
+TEST(BFloat16, RoundsToNearestEven) { expect_rounds_to_nearest_even<BFloat16>(0x7f7f); }
+
+TEST(Float16, KnownValues) {
+  EXPECT_EQ(Float16(1.0).bits, 0x3c00);
+  EXPECT_EQ(Float16(-2.0).bits, 0xc000);
+  EXPECT_EQ(Float16(65504.0).bits, 0x7bff);
+  EXPECT_EQ(Float16(65519.0).bits, 0x7bff);
+  EXPECT_EQ(Float16(65520.0).bits, 0x7c00);
+  EXPECT_EQ(Float16(0x1p-24).bits, 0x0001);
+  EXPECT_EQ(Float16(0x1p-26).bits, 0x0000);
+  EXPECT_EQ(Float16(-0.0).bits, 0x8000);
+  EXPECT_EQ(Float16(1e300).bits, 0x7c00);
+  EXPECT_EQ(Float16(1e-300).bits, 0x0000);
+}
+
+TEST(BFloat16, KnownValues) {
+  EXPECT_EQ(BFloat16(1.0).bits, 0x3f80);
+  EXPECT_EQ(BFloat16(std::numeric_limits<float>::infinity()).bits, 0x7f80);
+  EXPECT_EQ(BFloat16(std::numeric_limits<float>::max()).bits, 0x7f80);
+  EXPECT_EQ(BFloat16(1.0 + 0x1p-8).bits, 0x3f80);
+  EXPECT_EQ(BFloat16(1.0 + 3 * 0x1p-8).bits, 0x3f82);
+}
+
+// ---- devices ------------------------------------------------------------------------------------
+
+TEST(Device, ThereIsOneCpu) {
+  EXPECT_TRUE(tenon::cpu(0).exists());
+  EXPECT_TRUE(cpu().exists());
+  EXPECT_FALSE(cpu(1).exists());
+  EXPECT_FALSE(cpu(-1).exists());
+  EXPECT_EQ(cpu(1).why_missing(), "cpu(1) does not exist: there is 1 device of this kind");
+}
+
+TEST(Device, TextNamesKindAndNumber) {
+  EXPECT_EQ(cpu(0).str(), "cpu(0)");
+  EXPECT_EQ(cuda(3).str(), "cuda(3)");
+  EXPECT_EQ(opencl(1).str(), "opencl(1)");
+}
+
+TEST(Device, AMissingDriverIsNamed) {
+  for (auto [device, start] :
+       {std::pair{cuda(0), "no CUDA driver found: libcuda.so.1 cannot be loaded"},
+        std::pair{opencl(0), "no OpenCL found: libOpenCL.so.1 cannot be loaded"}}) {
+    if (device.exists()) continue;
+    if (device.why_missing().starts_with(device.str())) continue;  // a driver, but no device
+    EXPECT_TRUE(device.why_missing().starts_with(start)) << device.why_missing();
+    EXPECT_EQ(message_of([&] { device_api(device.type); }), device.why_missing());
+  }
+}
+
+TEST(Device, AnUnknownKindDoesNotExist) {
+  const Device unknown{static_cast<DeviceType>(12), 0};
+  EXPECT_FALSE(unknown.exists());
+  EXPECT_EQ(unknown.why_missing(), "this runtime has no driver for device type 12");
+}
+
+// On every device that there is, bytes come back as they went.
+TEST(Device, ArraysGoThereAndBack) {
+  for (Device device : {cpu(0), cuda(0), opencl(0)}) {
+    if (!device.exists()) continue;
+    NDArray host = NDArray::random({33, 7}, Int(32), {.seed = 3});
+    NDArray there = host.copy_to(device);
+    EXPECT_EQ(there.device(), device);
+    NDArray twice = NDArray::zeros({33, 7}, Int(32), device);
+    there.copy_to(twice);
+    EXPECT_EQ(twice.to_vector<int>(), host.to_vector<int>()) << device.str();
+    EXPECT_FALSE(device_api(device.type).device_name(device.id).empty());
+    device_api(device.type).synchronize(device.id);
+  }
 }
 
 }  // namespace

@@ -1,17 +1,234 @@
-#include "runtime/arrays/argument_check.h"
+#include "runtime/core/argument_check.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
 
-#include "runtime/arrays/argument_text.h"
-#include "runtime/arrays/array_cache.h"
 #include "runtime/arrays/element.h"
 #include "runtime/arrays/layout.h"
 #include "runtime/core/text.h"
+#include "tenon/runtime/function.h"
+#include "tenon/runtime/ndarray.h"
+#include "tenon/support/match.h"
 
 namespace tenon::runtime {
+
+namespace {
+
+// ---- arguments in messages ----------------------------------------------------------------------
+
+// Views of tensors for checks, and text of arguments for messages.
+
+inline std::span<const std::int64_t> shape_of(const DLTensor& tensor) {
+  return {tensor.shape, static_cast<std::size_t>(tensor.ndim)};
+}
+/// Returns the strides. Precondition: the tensor has strides.
+inline std::span<const std::int64_t> strides_of(const DLTensor& tensor) {
+  return {tensor.strides, static_cast<std::size_t>(tensor.ndim)};
+}
+inline Device device_of(const DLTensor& tensor) {
+  return {static_cast<DeviceType>(tensor.device.device_type), tensor.device.device_id};
+}
+
+inline bool has_type(DLDataType given, DLDataType wanted) {
+  if (given.code == wanted.code && given.bits == wanted.bits && given.lanes == wanted.lanes)
+    return true;
+  // Before DLPack had a code for bool, bools were passed as unsigned integers of one bit.
+  return wanted.code == kDLBool && given.code == kDLUInt && given.bits == 1 &&
+         given.lanes == wanted.lanes;
+}
+
+std::string describe(DLDataType dtype) {
+  try {
+    return from_dlpack(dtype).str();
+  } catch (const RuntimeError&) {
+    return "DLPack type " + std::to_string(dtype.code) + " of " + std::to_string(dtype.bits) +
+           " bits";
+  }
+}
+
+/// Returns "float32[4, 3]", "the integer 5", "null".
+std::string describe_given(const Argument& arg) {
+  switch (arg.code()) {
+    case kTenonInt:
+      return "the integer " + std::to_string(arg.value().i);
+    case kTenonUInt:
+      return "the integer " + std::to_string(static_cast<std::uint64_t>(arg.value().i));
+    case kTenonFloat:
+      return "the number " + to_text(arg.value().f);
+    case kTenonHandle:
+      return "a pointer";
+    case kTenonNull:
+      return "null";
+    case kTenonTensor: {
+      const auto& tensor = *static_cast<const DLTensor*>(arg.value().p);
+      if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+        return "a tensor without a shape";
+      return describe(tensor.dtype) + to_text(shape_of(tensor));
+    }
+  }
+  return "an argument with the unknown type code " + std::to_string(arg.code());
+}
+
+}  // namespace
+
+// ---- arrays of which only the address is unknown ------------------------------------------------
+
+// Fast path for arrays of which the specification fixes everything except the address. It produces
+// no messages. Nearly all calls use it, including those of functions that are as short as the
+// check.
+
+std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size>& shape) {
+  std::vector<std::int64_t> extents;
+  for (const Size& size : shape) {
+    const auto* extent = std::get_if<std::int64_t>(&size);
+    if (!extent) return std::nullopt;
+    extents.push_back(*extent);
+  }
+  return extents;
+}
+
+std::optional<KnownArray> known_array(const ParamSpec& param) {
+  const auto* array = std::get_if<ArraySpec>(&param.type);
+  if (!array || array->strides || array->device != DeviceType::Cpu) return std::nullopt;
+  const auto extents = constant_extents(array->shape);
+  const auto alignment = static_cast<std::uintptr_t>(array->alignment);
+  if (!extents || !std::has_single_bit(alignment)) return std::nullopt;
+  // Every kernel supports arrays of at most 2^31 - 1 elements.
+  const std::int64_t elements = count_elements(*extents).value_or(0);
+  if (elements <= 0 || elements > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+  return KnownArray{.dtype = to_dlpack(array->dtype),
+                    .shape = *extents,
+                    .strides = compact_strides(*extents),
+                    .bytes = static_cast<std::uintptr_t>(elements) *
+                             static_cast<std::uintptr_t>(array->dtype.bytes()),
+                    .alignment = alignment,
+                    .is_written = array->access != Access::Read};
+}
+
+namespace {
+
+const DLTensor& tensor_of(const Argument& arg) {
+  return *static_cast<const DLTensor*>(arg.value().p);
+}
+
+std::uintptr_t address_of(const Argument& arg) {
+  return reinterpret_cast<std::uintptr_t>(tensor_of(arg).data);
+}
+
+bool fits(const KnownArray& expected, const Argument& arg) {
+  if (arg.code() != kTenonTensor) return false;
+  const DLTensor& tensor = tensor_of(arg);
+  const std::span<const std::int64_t> shape = expected.shape, strides = expected.strides;
+  const std::size_t dimensions = shape.size();
+  if (!has_type(tensor.dtype, expected.dtype) ||
+      tensor.ndim != static_cast<std::int32_t>(dimensions))
+    return false;
+  if (tensor.device.device_type != kDLCPU || tensor.device.device_id != 0) return false;
+  if (tensor.byte_offset != 0 || tensor.data == nullptr ||
+      (address_of(arg) & (expected.alignment - 1)) != 0)
+    return false;
+  if (dimensions > 0 && tensor.shape == nullptr) return false;
+  for (std::size_t d = 0; d < dimensions; ++d)
+    if (tensor.shape[d] != shape[d]) return false;
+  for (std::size_t d = 0; tensor.strides != nullptr && d < dimensions; ++d)
+    if (tensor.strides[d] != strides[d]) return false;
+  return true;
+}
+
+/// Whether every two arrays of which at least one is written are disjoint.
+bool lie_apart(const std::vector<KnownArray>& expected, std::span<const Argument> args) {
+  for (std::size_t n = 0; n < args.size(); ++n)
+    for (std::size_t other = 0; other < n; ++other) {
+      if (!expected[n].is_written && !expected[other].is_written) continue;
+      const std::uintptr_t one = address_of(args[n]), two = address_of(args[other]);
+      if (one < two + expected[other].bytes && two < one + expected[n].bytes) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+bool take_known_arrays(const std::vector<KnownArray>& expected, std::span<const Argument> args,
+                       CheckedArguments& result) {
+  if (expected.empty() || expected.size() != args.size()) return false;
+  for (std::size_t n = 0; n < args.size(); ++n)
+    if (!fits(expected[n], args[n])) return false;
+  if (!lie_apart(expected, args)) return false;
+  TenonValue* values = result.values.data();
+  std::int32_t* codes = result.codes.data();
+  for (std::size_t n = 0; n < args.size(); ++n) {
+    codes[n] = kTenonTensor;
+    values[n] = args[n].value();
+    if (tensor_of(args[n]).strides != nullptr) continue;
+    DLTensor& copy = result.tensors[result.rewritten++];
+    copy = tensor_of(args[n]);
+    // Generated code does not modify strides.
+    copy.strides = const_cast<std::int64_t*>(expected[n].strides.data());
+    values[n].p = &copy;
+  }
+  return true;
+}
+
+// ---- the specification --------------------------------------------------------------------------
+
+ArgumentChecker::ArgumentChecker(FunctionSpec spec) : spec_(std::move(spec)) {
+  for (const ParamSpec& param : spec_.params) {
+    Param numbered;
+    if (const auto* array = std::get_if<ArraySpec>(&param.type)) {
+      numbered.dtype = to_dlpack(array->dtype);
+      dimensions_ += array->shape.size();
+      for (const Size& size : array->shape) numbered.shape.push_back(number(size));
+      if (const auto extents = constant_extents(array->shape))
+        numbered.elements = count_elements(*extents);
+      if (array->strides)
+        for (const Size& size : *array->strides) numbered.strides.push_back(number(size));
+    }
+    params_.push_back(std::move(numbered));
+  }
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    const auto* scalar = std::get_if<ScalarSpec>(&spec_.params[i].type);
+    if (scalar != nullptr && scalar->dtype.is_integral())
+      params_[i].symbol = find_symbol(spec_.params[i].name);
+  }
+  for (const ParamSpec& param : spec_.params)
+    if (std::optional<KnownArray> known = known_array(param))
+      known_arrays_.push_back(*std::move(known));
+  if (known_arrays_.size() != params_.size()) known_arrays_.clear();
+}
+
+int ArgumentChecker::find_symbol(const std::string& name) const {
+  auto found = std::ranges::find(symbols_, name, &Symbol::name);
+  return found == symbols_.end() ? -1 : static_cast<int>(found - symbols_.begin());
+}
+
+ArgumentChecker::NumberedSize ArgumentChecker::number(const Size& size) {
+  using Kind = NumberedSize::Kind;
+  return match(
+      size,
+      [](std::int64_t n) {
+        return NumberedSize{Kind::Constant, n};
+      },
+      [&](const Symbol& symbol) {
+        int index = find_symbol(symbol.name);
+        if (index < 0) {
+          index = static_cast<int>(symbols_.size());
+          symbols_.push_back(symbol);
+        }
+        int& bits = symbols_[static_cast<std::size_t>(index)].bits;
+        bits = std::min(bits, symbol.bits);
+        return NumberedSize{Kind::Symbol, index};
+      },
+      [](AnySize) {
+        return NumberedSize{Kind::Any, 0};
+      });
+}
+
+// ---- all other calls ----------------------------------------------------------------------------
 
 /// The range of bytes that the elements occupy: addresses, or offsets in an object of unknown
 /// address.

@@ -1,3 +1,5 @@
+// Names of functions and parameters in generated code.
+
 #include "tenon/codegen/c_names.h"
 
 #include <gtest/gtest.h>
@@ -8,10 +10,13 @@
 #include "tenon/codegen/cpp_header.h"
 #include "tenon/codegen/files.h"
 #include "tenon/codegen/process.h"
+#include "tenon/codegen/symbol_names.h"
 #include "tenon_test_paths.h"
 
 namespace tenon::codegen {
 namespace {
+
+// ---- names in C ---------------------------------------------------------------------------------
 
 TEST(CNames, NoKeywordOfEitherLanguageIsOne) {
   for (const char* word : {"int", "restrict", "asm", "class", "decltype", "co_await", "wchar_t",
@@ -133,6 +138,23 @@ TEST(CNames, TextInACommentDoesNotEndIt) {
 TEST(CNames, NoNameWithTheBeginningThatAvoidsReservedOnesIsReserved) {
   for (const char* name : {"__x", "tenon_x", "_B", "INT_MAX", "max", "kTenonOk"})
     EXPECT_FALSE(has_reserved_beginning(std::string("v_") + name)) << name;
+}
+
+// ---- symbols ------------------------------------------------------------------------------------
+
+TEST(SymbolNames, are_such_as_c_can_declare) {
+  SymbolNames names;
+  EXPECT_EQ(names.packed("matmul"), "matmul_packed");
+  EXPECT_EQ(names.packed("mat-mul.2"), "mat_mul_2_packed");
+  EXPECT_EQ(names.packed("2d"), "_2d_packed");
+  EXPECT_EQ(names.packed("relu", "lib_"), "lib_relu_packed");
+}
+
+TEST(SymbolNames, of_one_module_differ) {
+  SymbolNames names;
+  EXPECT_EQ(names.packed("a-b"), "a_b_packed");
+  EXPECT_EQ(names.packed("a.b"), "a_b_1_packed");
+  EXPECT_EQ(names.packed("a b"), "a_b_2_packed");
 }
 
 }  // namespace

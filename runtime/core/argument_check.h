@@ -1,0 +1,105 @@
+// Checks the arguments of a call against the function's specification, and converts them to the
+// form that generated code requires (TenonPackedFunction in c_api.h). A call of up to eight valid
+// arguments does not allocate memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/core/inline_list.h"
+#include "tenon/runtime/dlpack.h"
+#include "tenon/runtime/function.h"
+#include "tenon/runtime/spec.h"
+
+namespace tenon::runtime {
+
+struct CheckedArguments;
+
+/// An array of constant extents with at least one element, compact, in host memory.
+struct KnownArray {
+  DLDataType dtype;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
+  std::uintptr_t bytes;
+  /// A power of two.
+  std::uintptr_t alignment;
+  bool is_written;
+};
+
+/// Returns the extents; nullopt if one is not constant.
+std::optional<std::vector<std::int64_t>> constant_extents(const std::vector<Size>& shape);
+
+/// Returns the parameter as a known array; nullopt if it is something else.
+std::optional<KnownArray> known_array(const ParamSpec& param);
+
+/// Whether the arguments match these arrays and written memory is disjoint from the rest. If so,
+/// stores them in `result`. Otherwise leaves it unchanged, and CallCheck handles unusual arguments
+/// and reports errors.
+bool take_known_arrays(const std::vector<KnownArray>& expected, std::span<const Argument> args,
+                       CheckedArguments& result);
+
+// A function's specification in the form used for checking calls: symbols are numbers.
+
+/// The checks of a function, shared by all its calls.
+class ArgumentChecker {
+ public:
+  explicit ArgumentChecker(FunctionSpec spec);
+
+  const FunctionSpec& spec() const { return spec_; }
+
+ private:
+  friend class CallCheck;
+  friend struct CheckedArguments;
+
+  /// A Size whose symbol is a number.
+  struct NumberedSize {
+    enum class Kind { Constant, Symbol, Any } kind;
+    std::int64_t value;  // the constant, or the index in symbols_
+  };
+  struct Param {
+    std::vector<NumberedSize> shape;
+    std::vector<NumberedSize> strides;
+    DLDataType dtype = {};
+    /// Set if all extents are constant.
+    std::optional<std::int64_t> elements;
+    /// The symbol whose value the integer parameter is; -1 for any other parameter.
+    int symbol = -1;
+  };
+
+  NumberedSize number(const Size& size);
+  int find_symbol(const std::string& name) const;
+
+  FunctionSpec spec_;
+  std::vector<Param> params_;
+  /// The symbols in order of first appearance. A symbol has the minimum of the widths with which it
+  /// appears.
+  std::vector<Symbol> symbols_;
+  /// Total number of dimensions of all arrays.
+  std::size_t dimensions_ = 0;
+  /// All parameters; empty if one of them is not a known array.
+  std::vector<KnownArray> known_arrays_;
+};
+
+// Checks the arguments of a call against the function's specification, and converts them to the
+// form that generated code requires (TenonPackedFunction in c_api.h). A call of up to eight valid
+// arguments does not allocate memory.
+
+/// The arguments of one call. Refers to the memory of the passed arrays.
+struct CheckedArguments {
+  /// RuntimeError naming function, argument, expected and actual value.
+  CheckedArguments(const ArgumentChecker& checker, std::span<const Argument> args);
+
+  InlineList<TenonValue, 8> values;
+  InlineList<std::int32_t, 8> codes;
+  /// Tensors that had to be rewritten; their number is `rewritten`.
+  InlineList<DLTensor, 8> tensors;
+  std::size_t rewritten = 0;
+  /// Strides that were missing, concatenated; their number is `filled`.
+  InlineList<std::int64_t, 32> strides;
+  std::size_t filled = 0;
+};
+
+}  // namespace tenon::runtime
