@@ -73,7 +73,7 @@ SYSTEM_FOLDERS = ("sys/", "linux/", "bits/")
 READS_ENVIRONMENT = ("driver", "tooling", "runtime")
 # files that pass the environment to the programs that they start
 HANDS_ENVIRONMENT_ON = (pathlib.PurePath("src/codegen/process.cpp"),
-                        pathlib.PurePath("src/tune/measure/child_process.cpp"))
+                        pathlib.PurePath("src/tune/measure/measure.cpp"))
 # files that read the variables that an MPI launcher sets
 READS_LAUNCHER = (pathlib.PurePath("src/tune/fleet/ranks.cpp"),)
 

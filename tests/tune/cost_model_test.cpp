@@ -9,9 +9,7 @@
 #include "tenon/tune/report.h"
 #include "tests/tune/programs.h"
 #include "tune/search/features.h"
-#include "tune/search/traffic.h"
-#include "tune/search/work.h"
-#include "tune/space/accesses.h"
+#include "tune/space/block_facts.h"
 
 namespace tenon::tune {
 namespace {

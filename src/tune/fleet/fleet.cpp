@@ -1,13 +1,319 @@
 #include "tenon/tune/fleet.h"
 
+#include <limits.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <condition_variable>
 #include <map>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "tenon/s_tir/script.h"
-#include "tune/fleet/fleet_lot.h"
+#include "tenon/tune/database.h"
+#include "tune/fleet/fleet_messages.h"
+#include "tune/search/structural_hash.h"
 
 namespace tenon::tune {
+
+/// Sends a heartbeat every second in the background.
+class Heartbeat {
+ public:
+  /// Sends `sign` to each process from a separate thread until destroyed.
+  Heartbeat(Channel& channel, std::vector<int> to, std::string sign)
+      : thread_([this, &channel, to = std::move(to),
+                 sign = std::move(sign)](const std::stop_token& stop) {
+          std::unique_lock lock(mutex_);
+          while (!stop.stop_requested()) {
+            for (const int n : to) try {
+                channel.send(n, sign);
+              } catch (const std::exception&) {
+                // Send errors are ignored: a lost process is detected by its silence.
+              }
+            wake_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+          }
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;
+};
+
+// ---- processes ----------------------------------------------------------------------------------
+
+// The workers, from the point of view of the process that searches.
+
+class FleetMembers {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct Member {
+    int number = 0;
+    std::string host = {};
+    Clock::time_point last_word = {};
+    bool is_lost = false;
+    /// The tasks whose candidates it can measure.
+    std::set<int> tasks = {};
+    /// The candidate that it is building or running.
+    std::optional<int> ticket = std::nullopt;
+
+    /// Returns "process 2 on host".
+    std::string name() const;
+    bool measures(int task) const { return !is_lost && tasks.contains(task); }
+  };
+
+  FleetMembers(std::shared_ptr<Channel> channel, const FleetOptions& options);
+
+  std::vector<Member>& all() { return members_; }
+  const std::vector<Member>& all() const { return members_; }
+  /// Precondition: `number` is at least 1.
+  Member& member(int number) { return members_[static_cast<std::size_t>(number) - 1]; }
+
+  /// Sends an order. Returns the error; empty on success.
+  std::string send(const Member& to, const Order& order);
+
+  using OnReport = std::function<void(Member&, const Report&)>;
+  /// Passes all messages that have arrived, except heartbeats, to `on_report`. Returns false if
+  /// no message had arrived.
+  bool receive(const OnReport& on_report);
+  /// Returns the members that are not lost and have been silent for too long, counted from the last
+  /// message or from `since`, whichever is later: messages from before `since` may not have been
+  /// read.
+  std::vector<Member*> silent(Clock::time_point since);
+
+ private:
+  std::shared_ptr<Channel> channel_;
+  std::chrono::duration<double> silence_;
+  std::vector<Member> members_;
+  Heartbeat heartbeat_;
+};
+
+namespace {
+
+std::vector<FleetMembers::Member> of(const Channel& channel) {
+  std::vector<FleetMembers::Member> result;
+  for (int n = 1; n < channel.size(); ++n) result.push_back({.number = n});
+  return result;
+}
+
+std::vector<int> numbers_of(const std::vector<FleetMembers::Member>& members) {
+  std::vector<int> result;
+  for (const FleetMembers::Member& member : members) result.push_back(member.number);
+  return result;
+}
+
+}  // namespace
+
+std::string FleetMembers::Member::name() const {
+  return "process " + std::to_string(number) + (host.empty() ? "" : " on " + host);
+}
+
+FleetMembers::FleetMembers(std::shared_ptr<Channel> channel, const FleetOptions& options)
+    : channel_(std::move(channel)),
+      silence_(options.silence_s),
+      members_(of(*channel_)),
+      heartbeat_(*channel_, numbers_of(members_), to_text(Order{})) {}
+
+std::string FleetMembers::send(const Member& to, const Order& order) {
+  try {
+    channel_->send(to.number, to_text(order));
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+bool FleetMembers::receive(const OnReport& on_report) {
+  bool any = false;
+  while (const std::optional<Channel::Message> message = channel_->receive()) {
+    any = true;
+    Member& from = member(message->from);
+    from.last_word = Clock::now();
+    const Report report = parse_report(message->text);
+    if (report.kind == Report::Kind::Alive) continue;
+    // Updates the member even if no batch waits for the report: work of a stopped batch may end
+    // during a later one.
+    if (report.kind == Report::Kind::Built || report.kind == Report::Kind::Ran)
+      if (from.ticket == report.ticket) from.ticket.reset();
+    on_report(from, report);
+  }
+  return any;
+}
+
+std::vector<FleetMembers::Member*> FleetMembers::silent(Clock::time_point since) {
+  std::vector<Member*> result;
+  for (Member& member : members_)
+    if (!member.is_lost && Clock::now() - std::max(member.last_word, since) > silence_)
+      result.push_back(&member);
+  return result;
+}
+
+// ---- candidates in flight -----------------------------------------------------------------------
+
+// The progress of one batch of candidates through the workers.
+
+class FleetLot {
+ public:
+  /// The candidates' tickets are consecutive numbers from `first_ticket`.
+  FleetLot(FleetMembers& members, int task, int first_ticket,
+           const std::vector<tir::IRModule>& candidates, const Fleet::OnMeasured& on_measured);
+
+  Fleet::Lot run();
+
+ private:
+  using Member = FleetMembers::Member;
+  using Clock = FleetMembers::Clock;
+
+  /// The state of a candidate.
+  enum class State : unsigned char { Waiting, Building, Built, Running, Done };
+  struct Slot {
+    State state = State::Waiting;
+    /// The worker that builds or runs it, or has built it.
+    int member = 0;
+  };
+
+  int ticket(std::size_t n) const { return first_ticket_ + static_cast<int>(n); }
+  /// Whether a candidate has this state: on any host, or on the given one.
+  bool is_any(State state) const;
+  bool is_any_on(const std::string& host, State state);
+  bool is_done() const;
+
+  void hear(Member& from, const Report& report);
+  void finish(std::size_t n, Measurement measurement);
+  void lose(Member& member, const std::string& why);
+  void give_work();
+  void give(Member& member, std::size_t n, State state, const Order& order);
+  /// Notifies workers to discard builds that are no longer needed.
+  void drop_rest();
+
+  FleetMembers& members_;
+  int task_, first_ticket_;
+  const std::vector<tir::IRModule>& candidates_;
+  const Fleet::OnMeasured& on_measured_;
+  std::vector<Slot> slots_;
+  Clock::time_point begun_ = Clock::now();
+  bool is_stopped_ = false;
+  Fleet::Lot result_;
+};
+
+FleetLot::FleetLot(FleetMembers& members, int task, int first_ticket,
+                   const std::vector<tir::IRModule>& candidates,
+                   const Fleet::OnMeasured& on_measured)
+    : members_(members),
+      task_(task),
+      first_ticket_(first_ticket),
+      candidates_(candidates),
+      on_measured_(on_measured),
+      slots_(candidates.size()) {
+  result_.measurements.resize(candidates.size());
+}
+
+Fleet::Lot FleetLot::run() {
+  while (!is_done() && !is_stopped_) {
+    const bool any = members_.receive([&](Member& from, const Report& r) { hear(from, r); });
+    for (Member* member : members_.silent(begun_)) lose(*member, "no word from it for too long");
+    if (std::none_of(members_.all().begin(), members_.all().end(),
+                     [&](const Member& member) { return member.measures(task_); }))
+      break;
+    give_work();
+    if (any) continue;
+    if (on_measured_ && !on_measured_(std::nullopt, {})) is_stopped_ = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  drop_rest();
+  return std::move(result_);
+}
+
+bool FleetLot::is_any(State state) const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [&](const Slot& slot) { return slot.state == state; });
+}
+
+bool FleetLot::is_any_on(const std::string& host, State state) {
+  return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+    return slot.state == state && members_.member(slot.member).host == host;
+  });
+}
+
+bool FleetLot::is_done() const {
+  return std::all_of(slots_.begin(), slots_.end(),
+                     [](const Slot& slot) { return slot.state == State::Done; });
+}
+
+void FleetLot::hear(Member& from, const Report& report) {
+  if (report.kind != Report::Kind::Built && report.kind != Report::Kind::Ran) return;
+  const auto n = static_cast<std::size_t>(report.ticket - first_ticket_);
+  // Ignores a late report: for a batch that was stopped, or from a member that was considered lost.
+  if (report.ticket < first_ticket_ || n >= slots_.size() || slots_[n].member != from.number)
+    return;
+  if (report.kind == Report::Kind::Ran) return finish(n, report.measurement);
+  result_.build_cpu_seconds += report.cpu_seconds;
+  if (!report.error.empty()) finish(n, {Outcome::BuildFailed, {}, report.error});
+  if (report.error.empty()) slots_[n].state = State::Built;
+  if (!is_any(State::Waiting) && !is_any(State::Building) && result_.build_seconds == 0)
+    result_.build_seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+}
+
+void FleetLot::finish(std::size_t n, Measurement measurement) {
+  slots_[n] = {.state = State::Done};
+  result_.measurements[n] = measurement;
+  if (on_measured_ && !on_measured_(n, measurement)) is_stopped_ = true;
+}
+
+void FleetLot::lose(Member& member, const std::string& why) {
+  member.is_lost = true;
+  result_.notes.push_back(member.name() + " is gone: " + why);
+  for (std::size_t n = 0; n < slots_.size(); ++n) {
+    if (slots_[n].member != member.number) continue;
+    if (slots_[n].state == State::Built)
+      slots_[n] = {};
+    else
+      finish(n, {Outcome::Crashed, {}, member.name() + ", which was working on it, is gone"});
+  }
+}
+
+void FleetLot::give_work() {
+  for (Member& member : members_.all()) {
+    if (!member.measures(task_) || member.ticket) continue;
+    // While a candidate runs, its host neither runs another one nor compiles.
+    if (is_any_on(member.host, State::Running)) continue;
+    const auto find = [&](State state) {
+      return static_cast<std::size_t>(std::find_if(slots_.begin(), slots_.end(),
+                                                   [&](const Slot& slot) {
+                                                     return slot.state == state &&
+                                                            (state == State::Waiting ||
+                                                             slot.member == member.number);
+                                                   }) -
+                                      slots_.begin());
+    };
+    if (const std::size_t n = find(State::Waiting); n < slots_.size())
+      give(member, n, State::Building,
+           {.kind = Order::Kind::Build,
+            .task = task_,
+            .ticket = ticket(n),
+            .script = s_tir::print_script(candidates_[n]),
+            .hash = structural_hash(candidates_[n])});
+    else if (const std::size_t built = find(State::Built);
+             built < slots_.size() && !is_any(State::Building))
+      give(member, built, State::Running, {.kind = Order::Kind::Run, .ticket = ticket(built)});
+  }
+}
+
+void FleetLot::give(Member& member, std::size_t n, State state, const Order& order) {
+  slots_[n] = {.state = state, .member = member.number};
+  member.ticket = ticket(n);
+  if (const std::string why = members_.send(member, order); !why.empty()) lose(member, why);
+}
+
+void FleetLot::drop_rest() {
+  for (std::size_t n = 0; n < slots_.size(); ++n)
+    if (slots_[n].state == State::Built)
+      members_.send(members_.member(slots_[n].member),
+                    {.kind = Order::Kind::Drop, .ticket = ticket(n)});
+}
 
 using Member = FleetMembers::Member;
 
@@ -88,6 +394,139 @@ Fleet::Lot Fleet::measure(const Task& task, const std::vector<tir::IRModule>& ca
   const int first = state_->tickets + 1;
   state_->tickets += static_cast<int>(candidates.size());
   return FleetLot(state_->members, task.number, first, candidates, on_measured).run();
+}
+
+// ---- workers ------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::chrono::minutes kPatience{1};
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// Returns the CPU time, over all processors, of this process and its finished children.
+double cpu_seconds() {
+  double seconds = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    getrusage(who, &used);
+    for (const timeval& part : {used.ru_utime, used.ru_stime})
+      seconds += static_cast<double>(part.tv_sec) + 1e-6 * static_cast<double>(part.tv_usec);
+  }
+  return seconds;
+}
+
+/// A worker: its measurers by task, and the builds that wait to be run.
+class Server {
+ public:
+  Report done(const Order& order) {
+    switch (order.kind) {
+      case Order::Kind::Task:
+        return begun(order);
+      case Order::Kind::Build:
+        return built(order);
+      case Order::Kind::Run:
+        return ran(order);
+      case Order::Kind::Drop:
+        drop(order.ticket);
+        return {};
+      case Order::Kind::Alive:
+      case Order::Kind::End:
+        return {};
+    }
+    internal_error("unknown order");
+  }
+
+ private:
+  struct Waiting {
+    int task;
+    Build build;
+  };
+
+  Report begun(const Order& order) {
+    try {
+      const Target target(order.target);
+      MeasureOptions options = order.options;
+      options.build_workers = 1;
+      measurers_[order.task] =
+          std::make_unique<Measurer>(s_tir::parse_script(order.script), target, options);
+      return {.kind = Report::Kind::Ready,
+              .task = order.task,
+              .host = host_name(),
+              .processor = Conditions::of(target).processor};
+    } catch (const std::exception& error) {
+      return {.kind = Report::Kind::Unable,
+              .task = order.task,
+              .host = host_name(),
+              .error = error.what()};
+    }
+  }
+
+  Report built(const Order& order) {
+    Report report{.kind = Report::Kind::Built, .task = order.task, .ticket = order.ticket};
+    const double before = cpu_seconds();
+    try {
+      const tir::IRModule candidate = s_tir::parse_script(order.script);
+      if (structural_hash(candidate) != order.hash)
+        throw RuntimeError("the script of the candidate parses to a different program");
+      const Build build = measurers_.at(order.task)->build({candidate}).front();
+      report.error = build.error;
+      if (build.is_fine()) builds_[order.ticket] = {order.task, build};
+    } catch (const std::exception& error) {
+      report.error = error.what();
+    }
+    report.cpu_seconds = cpu_seconds() - before;
+    return report;
+  }
+
+  void drop(int ticket) {
+    const auto waiting = builds_.find(ticket);
+    if (waiting == builds_.end()) return;
+    std::error_code ignored;
+    std::filesystem::remove(waiting->second.build.code, ignored);
+    builds_.erase(waiting);
+  }
+
+  Report ran(const Order& order) {
+    Report report{.kind = Report::Kind::Ran, .ticket = order.ticket};
+    const auto waiting = builds_.find(order.ticket);
+    internal_check(waiting != builds_.end(), "a candidate is run that was not compiled here");
+    report.task = waiting->second.task;
+    report.measurement = measurers_.at(report.task)->run({waiting->second.build}).front();
+    builds_.erase(waiting);
+    return report;
+  }
+
+  std::map<int, std::unique_ptr<Measurer>> measurers_ = {};
+  std::map<int, Waiting> builds_ = {};
+};
+
+}  // namespace
+
+bool serve(Channel& channel) {
+  using Clock = std::chrono::steady_clock;
+  Server server;
+  const Heartbeat heartbeat(channel, {0}, to_text(Report{}));
+  Clock::time_point last_word = Clock::now();
+  while (Clock::now() - last_word < kPatience) {
+    const std::optional<Channel::Message> message = channel.receive();
+    if (!message) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      continue;
+    }
+    const Order order = parse_order(message->text);
+    if (order.kind == Order::Kind::End) return order.is_whole;
+    const Report report = server.done(order);
+    if (report.kind != Report::Kind::Alive) channel.send(0, to_text(report));
+    // The time limit for a silent process 0 starts after the work, because messages that arrived
+    // during the work have not been read yet.
+    last_word = Clock::now();
+  }
+  return false;
 }
 
 }  // namespace tenon::tune

@@ -12,9 +12,7 @@
 #include "tune/measure/parallel_for.h"
 #include "tune/search/features.h"
 #include "tune/search/structural_hash.h"
-#include "tune/search/traffic.h"
-#include "tune/search/work.h"
-#include "tune/space/accesses.h"
+#include "tune/space/block_facts.h"
 
 namespace tenon::tune {
 

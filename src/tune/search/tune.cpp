@@ -3,19 +3,74 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <deque>
 #include <set>
 
 #include "tenon/support/progress.h"
 #include "tune/database/record_json.h"
-#include "tune/search/interrupt.h"
 #include "tune/search/structural_hash.h"
 #include "tune/search/task_state.h"
 
 namespace tenon::tune {
 
 namespace {
+
+// Deferred handling of Ctrl-C while a tuner works.
+
+/// Handles SIGINT during its lifetime. A handler of the program is called too. A second SIGINT has
+/// its default effect.
+class InterruptGuard {
+ public:
+  explicit InterruptGuard(bool is_wanted);
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  /// Whether SIGINT has been received since construction.
+  bool is_interrupted() const;
+
+ private:
+  bool is_wanted_;
+  struct sigaction before_ {};
+};
+
+// The state is global, because a signal handler receives only the signal's number.
+volatile std::sig_atomic_t interrupted = 0;
+/// The program's own handler; null if the program has none.
+void (*own_handler)(int) = nullptr;
+
+/// Sets the flag last: the handler may run on another thread than the search, which the flag ends.
+void note(int signal) {
+  if (own_handler) own_handler(signal);
+  interrupted = 1;
+}
+
+void (*handler_of(const struct sigaction& action))(int) {
+  const bool is_function = !(action.sa_flags & SA_SIGINFO) && action.sa_handler != SIG_DFL &&
+                           action.sa_handler != SIG_IGN;
+  return is_function ? action.sa_handler : nullptr;
+}
+
+InterruptGuard::InterruptGuard(bool is_wanted) : is_wanted_(is_wanted) {
+  if (!is_wanted_) return;
+  interrupted = 0;
+  sigaction(SIGINT, nullptr, &before_);
+  own_handler = handler_of(before_);
+  struct sigaction action {};
+  action.sa_handler = note;
+  // The second Ctrl-C ends the program.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+InterruptGuard::~InterruptGuard() {
+  if (is_wanted_) sigaction(SIGINT, &before_, nullptr);
+}
+
+bool InterruptGuard::is_interrupted() const { return is_wanted_ && interrupted != 0; }
 
 /// A descriptor that is not a terminal. It disables the progress line if the user receives the
 /// lines of the log.

@@ -1,7 +1,11 @@
 #include "tune/space/block_facts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
+#include "tenon/interp/evaluate.h"
+#include "tenon/lower/pipeline.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -100,6 +104,168 @@ bool is_elementwise(const Block& block) {
       is_plain = is_plain && (index.as<VarNode>() || constant_int(index));
   });
   return is_plain;
+}
+
+// ---- accesses -----------------------------------------------------------------------------------
+
+namespace {
+
+double extent_or_one(const Expr& extent) {
+  return static_cast<double>(constant_int(extent).value_or(1));
+}
+
+class Visitor {
+ public:
+  explicit Visitor(const std::function<void(const StoreInLoops&)>& visit) : visit_(visit) {}
+
+  void stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>())
+      return inside({loop->var, loop->kind, extent_or_one(loop->extent)}, loop->body);
+    if (const Attr* attr = s.as<Attr>(); attr && is_thread(attr->kind)) {
+      const IterVar& axis = std::get<IterVar>(attr->subject);
+      return inside({axis.var(), ForKind::ThreadBinding, extent_or_one(attr->value)}, attr->body);
+    }
+    if (const Attr* attr = s.as<Attr>(); attr && attr->key == "auto_unroll_max_step") {
+      const double before =
+          std::exchange(unroll_, static_cast<double>(constant_int(attr->value).value_or(0)));
+      stmt(attr->body);
+      unroll_ = before;
+      return;
+    }
+    if (const If* choice = s.as<If>()) {
+      ++guards_;
+      stmt(choice->then_case);
+      --guards_;
+      if (choice->else_case) stmt(*choice->else_case);
+      return;
+    }
+    if (const Realize* realize = s.as<Realize>())
+      loops_around_memory_.insert_or_assign(realize->buffer.get(), loops_.size());
+    if (const Store* store = s.as<Store>())
+      visit_({*store, loops_, unroll_, guards_, loops_around_memory_});
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
+  }
+
+ private:
+  static bool is_thread(AttrKind kind) {
+    return kind == AttrKind::ThreadExtent || kind == AttrKind::VirtualThread;
+  }
+
+  void inside(const Loop& loop, const Stmt& body) {
+    loops_.push_back(loop);
+    stmt(body);
+    loops_.pop_back();
+  }
+
+  const std::function<void(const StoreInLoops&)>& visit_;
+  std::vector<Loop> loops_;
+  double unroll_ = 0, guards_ = 0;
+  std::unordered_map<const BufferNode*, std::size_t> loops_around_memory_;
+};
+
+/// Returns the value of an index in the last iteration of the loops from `first` inwards and the
+/// first iteration of the others. Loads count as 0.
+std::int64_t value_at(const Expr& index, const std::vector<Loop>& loops, std::size_t first) {
+  const Expr without_loads =
+      rewrite(index, [](const Load&, const Expr& self) -> std::optional<Expr> {
+        return make_const(self.dtype(), 0);
+      });
+  return evaluate_int(without_loads, [&](const Var& var) -> std::int64_t {
+    for (std::size_t n = 0; n < loops.size(); ++n)
+      if (loops[n].var.same_as(var))
+        return n < first ? 0 : static_cast<std::int64_t>(loops[n].extent) - 1;
+    return 0;
+  });
+}
+
+}  // namespace
+
+double StoreInLoops::iterations_from(std::size_t first) const {
+  double product = 1;
+  for (std::size_t n = first; n < loops.size(); ++n) product *= loops[n].extent;
+  return product;
+}
+
+IRModule loops_of(const IRModule& candidate) {
+  IRModule result = candidate;
+  for (auto& [name, func] : result.functions)
+    func = lowering::run_passes(lowering::block_passes(), func, {.passes = {.verify = false}});
+  return result;
+}
+
+void for_each_store(const Stmt& body, const std::function<void(const StoreInLoops&)>& visit) {
+  Visitor(visit).stmt(body);
+}
+
+std::vector<Access> accesses_of(const StoreInLoops& at) {
+  std::vector<Access> all;
+  const auto add = [&](const Buffer& buffer, const std::vector<Expr>& place, bool is_write) {
+    auto own = std::find_if(all.begin(), all.end(), [&](const Access& access) {
+      return access.buffer.get() == buffer.get();
+    });
+    if (own == all.end()) {
+      const auto made = at.loops_around_memory.find(buffer.get());
+      const std::size_t around = made == at.loops_around_memory.end() ? 0 : made->second;
+      own = all.insert(all.end(),
+                       Access{.buffer = buffer, .places = {}, .loops_around_memory = around});
+    }
+    own->places.push_back(place);
+    (is_write ? own->is_written : own->is_read) = true;
+  };
+  add(at.store.buffer, at.store.indices, true);
+  walk(at.store.value, [&](const Load& load) { add(load.buffer, load.indices, false); });
+  return all;
+}
+
+std::vector<double> spans_of(const Access& access, const std::vector<Loop>& loops,
+                             std::size_t first) {
+  first = std::max(first, access.loops_around_memory);
+  std::vector<double> spans;
+  for (std::size_t d = 0; d < access.places.front().size(); ++d) {
+    std::int64_t low = INT64_MAX, high = INT64_MIN;
+    for (const std::vector<Expr>& place : access.places) {
+      const std::int64_t a = value_at(place[d], loops, loops.size());
+      const std::int64_t b = value_at(place[d], loops, first);
+      low = std::min({low, a, b});
+      high = std::max({high, a, b});
+    }
+    spans.push_back(static_cast<double>(high - low) + 1);
+  }
+  return spans;
+}
+
+Box touched(const Access& access, const std::vector<Loop>& loops, std::size_t first) {
+  Box box;
+  for (const double span : spans_of(access, loops, first)) {
+    box.last = span;
+    box.elements *= span;
+  }
+  return box;
+}
+
+double bytes_of(const Access& access, const Box& box) {
+  return box.elements * access.buffer->dtype.bytes();
+}
+
+double lines_of(const Access& access, const Box& box) {
+  return box.elements / box.last * std::ceil(box.last * access.buffer->dtype.bytes() / kLineBytes);
+}
+
+double stride_of(const Access& access, const std::vector<Loop>& loops) {
+  const std::vector<Expr>& place = access.places.front();
+  for (std::size_t n = loops.size(); n-- > 0;) {
+    if (loops[n].extent < 2) continue;
+    double distance = 0, row = 1;
+    for (std::size_t d = place.size(); d-- > 0;) {
+      const auto span = static_cast<double>(value_at(place[d], {loops[n]}, 0) -
+                                            value_at(place[d], {loops[n]}, 1));
+      distance += span / (loops[n].extent - 1) * row;
+      row *= static_cast<double>(constant_int(access.buffer->shape[d]).value_or(1));
+    }
+    if (distance != 0) return std::abs(distance);
+  }
+  return 0;
 }
 
 }  // namespace tenon::tune

@@ -2,29 +2,225 @@
 //
 // It is a separate program, so that a failing candidate affects nothing else.
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <cstring>
 #include <deque>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
 
 #include "tenon/codegen/llvm/compile.h"
 #include "tenon/driver/target.h"
 #include "tenon/runtime/module.h"
+#include "tenon/runtime/ndarray.h"
 #include "tenon/runtime/threads.h"
+#include "tenon/support/float16.h"
 #include "tenon/tir/expr.h"
-#include "tune/measure/worker/fenced_array.h"
-#include "tune/measure/worker/outputs.h"
+#include "tune/measure/job.h"
 
 namespace tenon::tune {
 
 namespace {
 
+// ---- arrays between inaccessible pages ----------------------------------------------------------
+
+// Arrays between inaccessible guard pages. An access far out of bounds ends the program with a
+// signal, and writes close to the array are detected.
+
+class FencedArray {
+ public:
+  /// Copies the array. The copy ends at a guard page, up to the alignment of arrays (128 bytes).
+  explicit FencedArray(const runtime::NDArray& values);
+  ~FencedArray();
+  FencedArray(const FencedArray&) = delete;
+  FencedArray& operator=(const FencedArray&) = delete;
+
+  const runtime::NDArray& array() const { return array_; }
+  /// Whether the bytes between the array and the guard pages are unchanged.
+  bool is_intact() const;
+
+ private:
+  struct Memory {
+    unsigned char* begin;  // the first guard page
+    std::size_t size;      // including both guard pages
+    unsigned char* data;
+    std::size_t bytes;
+  };
+  static Memory allocated(std::size_t bytes);
+
+  Memory memory_;
+  runtime::NDArray array_;
+};
+
+/// The fill byte around arrays. It is unlikely in results: it belongs neither to zero nor to NaN.
+constexpr unsigned char kUntouched = 0xA5;
+constexpr std::size_t kAlignment = 128;
+
+std::size_t rounded_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
+std::size_t page() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+std::size_t size_in_bytes(const runtime::NDArray& array) {
+  return static_cast<std::size_t>(array.num_elements()) *
+         static_cast<std::size_t>(array.dtype().bytes());
+}
+
+FencedArray::Memory FencedArray::allocated(std::size_t bytes) {
+  const std::size_t inner = rounded_up(std::max<std::size_t>(bytes, 1), page());
+  Memory memory{nullptr, inner + 2 * page(), nullptr, bytes};
+  void* begin =
+      mmap(nullptr, memory.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (begin == MAP_FAILED)
+    throw RuntimeError("no memory for an array of " + std::to_string(bytes) + " bytes");
+  memory.begin = static_cast<unsigned char*>(begin);
+  unsigned char* end = memory.begin + page() + inner;
+  memory.data = end - rounded_up(std::max<std::size_t>(bytes, 1), kAlignment);
+  std::memset(memory.begin + page(), kUntouched, inner);
+  if (mprotect(memory.begin, page(), PROT_NONE) != 0 || mprotect(end, page(), PROT_NONE) != 0)
+    throw RuntimeError("an array cannot get guard pages");
+  return memory;
+}
+
+FencedArray::FencedArray(const runtime::NDArray& values)
+    : memory_(allocated(size_in_bytes(values))),
+      array_(runtime::NDArray::wrap(static_cast<void*>(memory_.data), values.shape(),
+                                    {.dtype = values.dtype()})) {
+  values.copy_to(array_);
+}
+
+FencedArray::~FencedArray() { munmap(memory_.begin, memory_.size); }
+
+bool FencedArray::is_intact() const {
+  const auto untouched = [](const unsigned char* from, const unsigned char* to) {
+    return std::all_of(from, to, [](unsigned char byte) { return byte == kUntouched; });
+  };
+  return untouched(memory_.begin + page(), memory_.data) &&
+         untouched(memory_.data + memory_.bytes, memory_.begin + memory_.size - page());
+}
+
+// ---- outputs ------------------------------------------------------------------------------------
+
+// The arrays that a candidate is called with, and checks of its results.
+
 using runtime::NDArray;
+
+const char* bytes_of(const NDArray& array) {
+  return static_cast<const char*>(array.dl_tensor().data);
+}
+
+/// Returns small random integers, stored least significant byte first, as on all supported targets.
+NDArray small_integers(const NDArray::Shape& shape, DataType dtype, std::uint64_t seed) {
+  const NDArray array = NDArray::zeros(shape, dtype);
+  auto* bytes = static_cast<unsigned char*>(array.dl_tensor().data);
+  for (std::int64_t n = 0; n < array.num_elements(); ++n)
+    bytes[n * dtype.bytes()] =
+        static_cast<unsigned char>((static_cast<std::uint64_t>(n) * 7 + seed) % 4);
+  return array;
+}
+
+template <class T>
+T element(const char* bytes, std::int64_t n) {
+  T value;
+  std::memcpy(&value, bytes + static_cast<std::size_t>(n) * sizeof(T), sizeof(T));
+  return value;
+}
+
+/// Reads a float of the given type.
+double number(DataType dtype, const char* bytes, std::int64_t n) {
+  if (dtype == Float(64)) return element<double>(bytes, n);
+  if (dtype == Float(32)) return element<float>(bytes, n);
+  if (dtype == Float(16)) return static_cast<double>(element<runtime::Float16>(bytes, n));
+  return static_cast<double>(element<runtime::BFloat16>(bytes, n));
+}
+
+/// Returns the tolerance, at least 16 units in the last place of the result type.
+double relative_tolerance(DataType dtype, double asked) {
+  const int digits = dtype == Float(64)   ? 52
+                     : dtype == Float(32) ? 23
+                     : dtype == Float(16) ? 10
+                                          : 7;
+  return std::max(asked, std::ldexp(16.0, -digits));
+}
+
+bool is_right(double actual, double expected, double relative, double absolute) {
+  if (std::isnan(expected)) return std::isnan(actual);
+  if (actual == expected) return true;  // infinities
+  return std::abs(actual - expected) <= absolute + relative * std::abs(expected);
+}
+
+std::optional<std::string> difference(const Job& job, std::size_t n, const NDArray& actual,
+                                      const char* expected) {
+  const DataType dtype = actual.dtype();
+  const bool is_float = dtype.is_floating();
+  const double relative = relative_tolerance(dtype, job.relative_tolerance);
+  for (std::int64_t i = 0; i < actual.num_elements(); ++i) {
+    const std::size_t width = static_cast<std::size_t>(dtype.bytes());
+    const std::size_t at = static_cast<std::size_t>(i) * width;
+    if (!is_float && std::memcmp(bytes_of(actual) + at, expected + at, width) == 0) continue;
+    std::ostringstream text;
+    text << "argument " << n << " is wrong at element " << i;
+    if (is_float) {
+      const double got = number(dtype, bytes_of(actual), i), want = number(dtype, expected, i);
+      if (is_right(got, want, relative, job.absolute_tolerance)) continue;
+      text << ": " << got << " instead of " << want;
+    }
+    return text.str();
+  }
+  return std::nullopt;
+}
+
+/// Returns the initial value of argument n. Inputs are random, determined by the seed: floats in
+/// [0, 1), and integers from 0 to 3, which are valid indices. Outputs are filled with NaN, or with
+/// an unlikely integer.
+NDArray initial_array(const Job& job, std::size_t n) {
+  const JobArgument& argument = job.arguments[n];
+  const DataType dtype = DataType::parse(argument.dtype);
+  if (!argument.is_read) {
+    const double start = dtype.is_floating() ? std::nan("") : dtype.is_bool() ? 1 : 77;
+    return NDArray::full(argument.shape, dtype, start);
+  }
+  const std::uint64_t seed = job.seed * 1000 + n;
+  if (dtype.is_floating() || dtype.is_bool())
+    return NDArray::random(argument.shape, dtype, {.seed = seed});
+  return small_integers(argument.shape, dtype, seed);
+}
+
+/// Returns the bytes of the written arguments.
+std::string bytes_of_outputs(const Job& job, const std::vector<NDArray>& arrays) {
+  std::string bytes;
+  for (std::size_t n = 0; n < arrays.size(); ++n)
+    if (job.arguments[n].is_written) bytes.append(bytes_of(arrays[n]), size_in_bytes(arrays[n]));
+  return bytes;
+}
+
+/// Returns the first difference: "argument 2 is wrong at element 17: 3.5 instead of 4". Nullopt if
+/// all elements are right.
+std::optional<std::string> fault(const Job& job, const std::vector<NDArray>& arrays,
+                                 const std::string& expected) {
+  std::size_t at = 0;
+  for (std::size_t n = 0; n < arrays.size(); ++n) {
+    const std::size_t size = size_in_bytes(arrays[n]);
+    if (!job.arguments[n].is_written) {
+      const NDArray before = initial_array(job, n);
+      if (std::memcmp(bytes_of(before), bytes_of(arrays[n]), size) != 0)
+        return "argument " + std::to_string(n) + ", which is only read, has been written";
+      continue;
+    }
+    if (at + size > expected.size()) return "the expected outputs are incomplete";
+    if (auto found = difference(job, n, arrays[n], expected.data() + at)) return found;
+    at += size;
+  }
+  return std::nullopt;
+}
 
 std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

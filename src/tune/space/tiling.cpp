@@ -1,0 +1,329 @@
+#include "tune/space/tiles.h"
+
+#include <algorithm>
+
+#include "tenon/s_tir/tensor_intrin.h"
+#include "tenon/s_tir/trace_steps.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+#include "tenon/tune/rules.h"
+#include "tune/search/mutate.h"
+#include "tune/search/tried.h"
+#include "tune/space/block_facts.h"
+
+namespace tenon::tune {
+
+// ---- tiles --------------------------------------------------------------------------------------
+
+using s_tir::LoopRV;
+using s_tir::Schedule;
+
+Tiled tiled(const Schedule& sch, s_tir::BlockRV block, const std::string& structure,
+            int max_innermost_factor) {
+  std::vector<std::size_t> spatial_levels, reduction_levels;
+  for (std::size_t n = 0; n < structure.size(); ++n)
+    (structure[n] == 'R' ? reduction_levels : spatial_levels).push_back(n);
+  Tiled result{sch, std::vector<std::vector<LoopRV>>(structure.size())};
+  result.sch.annotate(block, "meta_schedule.tiling_structure", structure);
+  const std::vector<LoopRV> loops = result.sch.get_loops(block);
+  const tir::BlockRealize realize = result.sch.get(block);
+  for (const LoopRV loop : loops) {
+    const bool is_reduction = class_of(realize, result.sch.get(loop)) == LoopClass::Reduction;
+    const std::vector<std::size_t>& levels = is_reduction ? reduction_levels : spatial_levels;
+    if (levels.size() == 1) {
+      result.levels[levels.front()].push_back(loop);
+      continue;
+    }
+    const auto factors = result.sch.sample_perfect_tile(
+        loop, {.n = static_cast<int>(levels.size()), .max_innermost_factor = max_innermost_factor});
+    const std::vector<LoopRV> parts = result.sch.split(loop, factors);
+    for (std::size_t n = 0; n < levels.size(); ++n) result.levels[levels[n]].push_back(parts[n]);
+  }
+  std::vector<LoopRV> order;
+  for (const std::vector<LoopRV>& level : result.levels)
+    order.insert(order.end(), level.begin(), level.end());
+  result.sch.reorder(order);
+  return result;
+}
+
+FusedReduction fused_reduction(Schedule& sch, s_tir::BlockRV block) {
+  std::vector<LoopRV> spatial, reduction;
+  const std::vector<LoopRV> loops = sch.get_loops(block);
+  const tir::BlockRealize realize = sch.get(block);
+  for (const LoopRV loop : loops)
+    (class_of(realize, sch.get(loop)) == LoopClass::Reduction ? reduction : spatial)
+        .push_back(loop);
+  std::vector<LoopRV> order = spatial;
+  order.insert(order.end(), reduction.begin(), reduction.end());
+  if (order.size() > 1) sch.reorder(order);
+  return {sch.fuse(reduction), static_cast<int>(spatial.size())};
+}
+
+void compute_by_intrinsic(Schedule& sch, s_tir::BlockRV block, const std::string& intrinsic) {
+  if (sch.get(block).block->init) sch.decompose_reduction(block, sch.get_loops(block).back());
+  sch.tensorize(block, intrinsic);
+}
+
+// ---- multi_level_tiling -------------------------------------------------------------------------
+
+namespace {
+
+using s_tir::BlockRV;
+
+/// Whether the consumer is elementwise. It can then write back the results, so that a write cache
+/// is unnecessary.
+bool passes_results_on(const Schedule& sch, BlockRV consumer) {
+  return is_elementwise(*sch.get(consumer).block);
+}
+
+/// Returns one design per level: `writer` is computed at that level, and `block`'s buffer collects
+/// the results until then.
+std::vector<Schedule> with_writer(const Tiled& own, BlockRV writer, const TilingOptions& options) {
+  std::vector<Schedule> designs;
+  for (auto level = options.write_reuse_levels.rbegin(); level != options.write_reuse_levels.rend();
+       ++level) {
+    const auto& loops = own.levels[static_cast<std::size_t>(*level - 1)];
+    if (loops.empty()) continue;
+    if (auto done = tried(own.sch, [&](Schedule& sch) {
+          sch.reverse_compute_at(writer, loops.back(), {.preserve_unit_loops = true});
+        }))
+      designs.push_back(std::move(*done));
+  }
+  return designs;
+}
+
+std::vector<Schedule> with_write_reuse(Tiled own, BlockRV block, const TilingOptions& options) {
+  if (options.write_reuse_levels.empty()) return {own.sch};
+  const std::vector<BlockRV> consumers = own.sch.get_consumers(block);
+  const Schedule plain = own.sch;
+  std::vector<Schedule> designs;
+  if (consumers.size() == 1 && passes_results_on(own.sch, consumers.front())) {
+    designs = with_writer(own, consumers.front(), options);
+  } else if (auto cached = tried(
+                 own.sch, [&](Schedule& sch) { sch.cache_write(block, 0, options.write_scope); })) {
+    // The new block is the only reader of the buffer that the block now writes.
+    const BlockRV writer(cached->trace().steps.back().outputs.front().number);
+    designs = with_writer({*cached, own.levels}, writer, options);
+  }
+  designs.push_back(plain);
+  return designs;
+}
+
+std::int64_t bytes_of(const tir::Buffer& buffer) {
+  std::int64_t bytes = buffer->dtype.bytes();
+  for (const tir::Expr& extent : buffer->shape) bytes *= tir::constant_int(extent).value_or(1);
+  return bytes;
+}
+
+/// Whether the last dimension of the buffer is indexed by spatial iterators and another one by
+/// reduction iterators, so that the rows of a tile are far from each other in memory.
+bool has_scattered_rows(const tir::Block& block, const tir::BufferRegion& read) {
+  const auto uses = [&](const tir::Range& range, tir::IterKind kind) {
+    return std::any_of(block.iters.begin(), block.iters.end(), [&](const tir::IterVar& iter) {
+      return iter.kind() == kind && tir::uses_var(range.min, iter.var());
+    });
+  };
+  return read.region.size() > 1 && uses(read.region.back(), tir::IterKind::DataParallel) &&
+         std::any_of(read.region.begin(), read.region.end() - 1,
+                     [&](const tir::Range& range) { return uses(range, tir::IterKind::Reduce); });
+}
+
+/// Returns the design with large inputs packed below the level. Nullopt if no input is packed.
+std::optional<Schedule> with_read_reuse(const Schedule& design, BlockRV block,
+                                        const std::vector<LoopRV>& level,
+                                        std::int64_t cache_bytes) {
+  if (level.empty()) return std::nullopt;
+  std::optional<Schedule> result;
+  const tir::BlockRealize realize = design.get(block);
+  const std::vector<tir::BufferRegion>& reads = realize.block->reads;
+  for (std::size_t n = 0; n < reads.size(); ++n) {
+    if (bytes_of(reads[n].buffer) <= cache_bytes || !has_scattered_rows(*realize.block, reads[n]))
+      continue;
+    auto done = tried(result.value_or(design), [&](Schedule& sch) {
+      const BlockRV copy = sch.cache_read(block, static_cast<int>(n), "global");
+      sch.compute_at(copy, level.back(), {.preserve_unit_loops = true});
+    });
+    if (done) result = std::move(done);
+  }
+  return result;
+}
+
+}  // namespace
+
+ScheduleRule multi_level_tiling(const TilingOptions& options) {
+  return {"multi_level_tiling",
+          [options](const Schedule& sch, BlockRV block, const Target& target) {
+            if (is_root(sch, block) || !reuses_data(sch, block)) return std::vector{sch};
+            const Tiled own = tiled(sch, block, options.structure, options.max_innermost_factor);
+            std::vector<Schedule> designs = with_write_reuse(own, block, options);
+            if (!options.read_reuse_level) return designs;
+            const auto& level = own.levels[static_cast<std::size_t>(*options.read_reuse_level - 1)];
+            const std::size_t count = designs.size();
+            for (std::size_t n = 0; n < count; ++n)
+              if (auto done = with_read_reuse(designs[n], block, level, target.facts().caches.l2))
+                designs.push_back(std::move(*done));
+            return designs;
+          }};
+}
+
+// ---- tiles that an intrinsic computes -----------------------------------------------------------
+
+namespace {
+
+/// A loop of an intrinsic's description.
+struct IntrinsicLoop {
+  std::int64_t extent;
+  LoopClass kind;
+};
+
+std::vector<IntrinsicLoop> loops_of(const tir::PrimFunc& description) {
+  std::vector<const tir::For*> loops;
+  const tir::Stmt* inside = &tir::root_block(description.body).body;
+  while (const tir::For* loop = inside->as<tir::For>()) {
+    loops.push_back(loop);
+    inside = &loop->body;
+  }
+  std::vector<IntrinsicLoop> result;
+  if (const tir::BlockRealize* realize = inside->as<tir::BlockRealize>())
+    for (const tir::For* loop : loops)
+      result.push_back({extent_of(*loop), class_of(*realize, *loop)});
+  return result;
+}
+
+/// Enumerates mappings of the intrinsic's loops to loops of the block of the same kind, innermost
+/// first. Calls `f` with each mapping until it returns true.
+class Choices {
+ public:
+  Choices(const std::vector<IntrinsicLoop>& wanted, const std::vector<IntrinsicLoop>& present)
+      : wanted_(wanted), present_(present), chosen_(wanted.size()) {}
+
+  template <class F>
+  bool any(const F& f, std::size_t left) {
+    if (left == 0) return f(chosen_);
+    const IntrinsicLoop& wanted = wanted_[left - 1];
+    for (std::size_t n = present_.size(); n-- > 0;) {
+      const bool is_taken = std::find(chosen_.begin() + static_cast<std::ptrdiff_t>(left),
+                                      chosen_.end(), n) != chosen_.end();
+      if (is_taken || present_[n].kind != wanted.kind || present_[n].extent % wanted.extent != 0)
+        continue;
+      chosen_[left - 1] = n;
+      if (any(f, left - 1)) return true;
+    }
+    return false;
+  }
+
+ private:
+  const std::vector<IntrinsicLoop>&wanted_, &present_;
+  std::vector<std::size_t> chosen_;
+};
+
+/// Returns a new block around tiles of the intrinsic's size.
+BlockRV blockized(Schedule& sch, BlockRV block, const std::vector<IntrinsicLoop>& wanted,
+                  const std::vector<std::size_t>& chosen) {
+  std::vector<LoopRV> outer = sch.get_loops(block), inner;
+  for (std::size_t n = 0; n < chosen.size(); ++n) {
+    const auto parts = sch.split(outer[chosen[n]], {std::nullopt, wanted[n].extent});
+    outer[chosen[n]] = parts[0];
+    inner.push_back(parts[1]);
+  }
+  std::vector<LoopRV> order = outer;
+  order.insert(order.end(), inner.begin(), inner.end());
+  sch.reorder(order);
+  return sch.blockize(inner.front());
+}
+
+}  // namespace
+
+ScheduleRule tiling_with_intrinsic(const std::string& intrinsic,
+                                   const IntrinsicTilingOptions& options) {
+  return {"tiling_with_intrinsic", [=](const Schedule& sch, BlockRV block, const Target&) {
+            std::vector<Schedule> designs = {sch};
+            const auto intrin = s_tir::find_tensor_intrin(intrinsic);
+            if (!intrin || is_root(sch, block) || !is_trivially_bound(sch, block)) return designs;
+            const std::vector<IntrinsicLoop> wanted = loops_of(intrin->description);
+            std::vector<IntrinsicLoop> present;
+            Schedule look = sch;
+            const tir::BlockRealize realize = look.get(block);
+            for (const LoopRV loop : look.get_loops(block))
+              present.push_back({extent_of(look.get(loop)), class_of(realize, look.get(loop))});
+            if (wanted.empty()) return designs;
+            const auto is_found = [&](const std::vector<std::size_t>& chosen) {
+              auto design = tried(sch, [&](Schedule& own) {
+                const BlockRV tile = blockized(own, block, wanted, chosen);
+                Schedule trial = own;
+                compute_by_intrinsic(trial, tile, intrinsic);
+                own.annotate(tile, kIntrinsicKey, intrinsic);
+                own = tiled(own, tile, options.structure, options.max_innermost_factor).sch;
+              });
+              if (design) designs.push_back(std::move(*design));
+              return design.has_value();
+            };
+            Choices(wanted, present).any(is_found, wanted.size());
+            return designs;
+          }};
+}
+
+// ---- devices ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Fuses the loops of each of the outer levels and binds them to the thread axes.
+void bind_levels(Tiled& own, const std::vector<std::string>& thread_axes) {
+  for (std::size_t n = 0; n < thread_axes.size(); ++n) {
+    std::vector<LoopRV>& loops = own.levels[n];
+    const LoopRV fused = own.sch.fuse(loops);
+    own.sch.bind(fused, thread_axes[n]);
+    loops = {fused};
+  }
+}
+
+/// Keeps sums in local memory until they are complete, and fuses elementwise consumers into the
+/// write-back.
+void keep_sums(Schedule& sch, BlockRV block, LoopRV thread) {
+  const BlockRV writer = sch.cache_write(block, 0, "local");
+  const std::vector<BlockRV> readers = sch.get_consumers(writer);
+  if (readers.size() == 1)
+    if (auto done = tried(sch, [&](Schedule& s) { s.reverse_compute_inline(readers.front()); }))
+      sch = std::move(*done);
+  sch.reverse_compute_at(writer, thread, {.preserve_unit_loops = true});
+}
+
+/// Makes the threads of a block copy the elements of each input that they all need, in vectors of a
+/// sampled length.
+void share_inputs(Schedule& sch, BlockRV block, LoopRV at,
+                  const std::vector<std::int64_t>& vector_loads) {
+  const tir::BlockRealize realize = sch.get(block);
+  const std::vector<double> alike(vector_loads.size(),
+                                  1.0 / static_cast<double>(vector_loads.size()));
+  for (std::size_t n = 0; n < realize.block->reads.size(); ++n) {
+    const tir::BufferRegion& read = realize.block->reads[n];
+    if (read.buffer.get() == realize.block->writes.front().buffer.get()) continue;
+    const BlockRV copy = sch.cache_read(block, static_cast<int>(n), "shared");
+    sch.compute_at(copy, at, {.preserve_unit_loops = true});
+    const std::vector<LoopRV> loops = sch.get_loops(copy);
+    sch.fuse({loops.end() - static_cast<std::ptrdiff_t>(read.region.size()), loops.end()});
+    const s_tir::ExprRV length = sch.sample_categorical(vector_loads, alike);
+    sch.annotate(copy, kCooperativeFetchKey, length);
+  }
+}
+
+}  // namespace
+
+ScheduleRule device_tiling(const DeviceTilingOptions& options) {
+  return {"device_tiling", [options](const Schedule& sch, BlockRV block, const Target&) {
+            if (is_root(sch, block) || !reuses_data(sch, block)) return std::vector{sch};
+            const auto made = tried(sch, [&](Schedule& result) {
+              Tiled own = tiled(sch, block, options.structure, options.max_innermost_factor);
+              bind_levels(own, options.thread_axes);
+              keep_sums(own.sch, block, own.levels[options.thread_axes.size() - 1].front());
+              const auto& shared_level =
+                  own.levels[static_cast<std::size_t>(options.read_reuse_level - 1)];
+              if (!shared_level.empty())
+                share_inputs(own.sch, block, shared_level.back(), options.vector_loads);
+              result = std::move(own.sch);
+            });
+            return std::vector{made.value_or(sch)};
+          }};
+}
+
+}  // namespace tenon::tune
