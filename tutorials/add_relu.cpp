@@ -1,8 +1,8 @@
 // relu(A + B) in one stage, vectorized and parallel.
 //
 // In two stages, the second would read the sums from memory again. In one expression the sum stays
-// in a register. What remains is one pass over A, B and C, so the speed of the memory determines
-// the time.
+// in a register. The program is then one pass over A, B and C, so the speed of the memory
+// determines its time.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

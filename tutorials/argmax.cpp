@@ -76,8 +76,8 @@ void position_alone(ScheduleProgram& program) {
 }
 
 /// rfactor works on tuples too: each of eight strands has its own pair. The pairs then combine in
-/// another order than that of the loop. If a row has its largest element twice, another position
-/// could win, so this reducer takes the smaller position in any order.
+/// an order other than the loop's. If a row has its largest element twice, another position could
+/// win, so this reducer takes the smaller position in any order.
 void in_strands(ScheduleProgram& program) {
   const int n = program.size();
   te::Reducer first_max = te::comm_reducer(

@@ -8,8 +8,8 @@
 //                                                         down[y, x] = ...         down[y, x] = ...
 //
 // A blur in two stages: `across` is the mean of three neighbours in a row, `down` the mean of three
-// such means in a column. Each element of `across` is needed three times. The schedules
-// compute the same image. They differ in what they compute again, and in what they store:
+// such means in a column. Each element of `across` is needed three times. The schedules compute the
+// same image. They differ in recomputation and in storage:
 //
 //   schedule    computes an element of `across`    stores
 //   root        once                               the whole image `across`

@@ -10,15 +10,15 @@
 //                                        C.local += A * B.global
 //                                    a tile of C = C.local
 //
-// Each of the two adds a stage. cache_write computes a tile of C in a small buffer and then copies
-// the finished tile to C. The new stage has loops of its own, and its 8 x 32 sums stay in registers
-// during the whole reduction. Here it is not faster than "tiled", because the compiler also keeps
-// the sums of "tiled" in registers. It is useful where the loops over the sums and the loops that
-// store C differ: lesson 8 has such a schedule.
+// Each of the two primitives adds a stage. cache_write computes a tile of C in a small buffer and
+// then copies the finished tile to C. The new stage has loops of its own, and its 8 x 32 sums stay
+// in registers during the whole reduction. Here it is not faster than "tiled", because the compiler
+// also keeps the sums of "tiled" in registers. It is useful where the loops over the sums and the
+// loops that store C differ: lesson 8 has such a schedule.
 //
-// cache_read copies what the loops are about to read. The rows of B are n elements apart, so 32
-// columns of them lie in n different pages. The copy is contiguous, and it is read by all tiles
-// with the same j.outer. `--time` shows what that is worth.
+// cache_read copies the elements that the loops read next. The rows of B are n elements apart, so
+// 32 columns of them lie in n different pages. The copy is contiguous, and it is read by all tiles
+// with the same j.outer. `--time` shows the gain.
 //
 // The new stage is computed at a loop of its consumer, as in lesson 4. That loop decides how large
 // the copy is and how often it is made.

@@ -8,7 +8,7 @@
 //
 // In micro_kernel the function is part of the program. Here a pragma of the tensorized axis, or of
 // an axis around it, has the function's text, which becomes part of the generated module. There
-// LLVM can inline it, and it can use whatever the processor has, such as vectors of sixteen
+// LLVM can inline it, and it can use all instructions of the processor, such as vectors of sixteen
 // numbers.
 //
 //   s[C].pragma(j, "import_c", text)        C, compiled for the target, and inlined if clang is installed

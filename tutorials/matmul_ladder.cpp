@@ -78,7 +78,7 @@ Step tiled(int n) {
           .is_slow = true};
 }
 
-/// The last primitive of the course to apply. Each value includes those before it.
+/// The last primitive of the course to apply. Each value includes all earlier ones.
 enum class Course { Reordered, Vectorised, Parallel, Unrolled };
 
 Step course(int n, Course last, std::string name, std::string what) {

@@ -9,8 +9,8 @@
 // can share them. rfactor turns one of the reduction's loops into a data axis of a new tensor B.rf:
 // each thread or lane has its own element there. A second, small reduction combines them.
 //
-// This adds the numbers in another order, which changes the rounding of floats. Therefore the
-// schedule must request it; the compiler never does it unasked.
+// This adds the numbers in another order, which changes the rounding of floats. Therefore only the
+// schedule can request it; the compiler never does it by itself.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -4,10 +4,10 @@
 //   te::all, te::any                         of Bool
 //   te::comm_reducer(...)                    your own
 //
-// Each becomes two statements. The first sets the element to the identity element of the operation,
-// such as 0 for a sum or the smallest value for a maximum. The second combines it with the value of
-// each iteration. A reduction must be the whole body of its stage; what uses the result is another
-// stage.
+// Each reduction becomes two statements. The first sets the element to the identity element of the
+// operation, such as 0 for a sum or the smallest value for a maximum. The second combines it with
+// the value of each iteration. A reduction must be the whole body of its stage; other stages use
+// the result.
 #include <tenon/tenon.h>
 #include <tenon/tooling/schedule_program.h>
 

@@ -3,9 +3,9 @@
 //   state[t, i] = init[t, i]                          for the first steps
 //   state[t, i] = update(state[t - 1, ...], ...)      for all others
 //
-// A placeholder represents the state where the update reads it. The result is the whole history.
-// The loop over time stays serial and whole, whatever the schedule. The stages inside a step are
-// scheduled like any others.
+// In the update, a placeholder represents the state. The result is the whole history. Schedules
+// neither split the loop over time nor run it in parallel. The stages inside a step are scheduled
+// like any others.
 //
 // The sizes are symbolic here: one function for arrays of any size (lesson 10).
 #include <tenon/tenon.h>

@@ -14,8 +14,8 @@
 // split alone runs the same iterations in the same order. The program begins with it, because the
 // compiler would rearrange the loops of a program without a schedule. reorder then makes the two
 // inner loops visit a tile of 16 x 16 elements, whose cache lines all fit into the cache. tile does
-// both in one call, and fuse makes one loop of two adjacent ones. `--time` shows what the order is
-// worth.
+// both in one call, and fuse makes one loop of two adjacent ones. `--time` shows the effect of the
+// order.
 //
 // A factor need not divide the extent. Try --size=100: the loops get a guard (`likely`), which
 // compiled code evaluates in the last tile only.

@@ -1,4 +1,4 @@
-// Lesson 17. A slow program, and the tools that explain it. why_is_it_slow.md has the whole story.
+// Lesson 17. A slow program, and the tools that explain it. why_is_it_slow.md has the details.
 //
 //   blocked                             in registers
 //   for i.outer, j.outer                for i.outer, j.outer

@@ -26,7 +26,7 @@ class Canonicalizer {
   Canonicalizer(const Canonicalizer&) = delete;
   Canonicalizer& operator=(const Canonicalizer&) = delete;
 
-  /// Returns the tree in canonical form; the same handle if it already is.
+  /// Returns the tree in canonical form; the same handle if the tree is in that form already.
   Expr simplify(const Expr& e);
   /// Returns the tree as a sum, before pieces are merged.
   Sum sum_of(const Expr& e) { return to_sum(visit(e)); }

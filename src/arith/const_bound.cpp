@@ -206,9 +206,9 @@ class BoundOf {
     return op == BinaryOp::Add ? add(a, b) : subtract(a, b);
   }
 
-  /// Returns the bound after wrapping: an expression that wraps and may overflow can have any value
-  /// of its type. So can a position that overflows for all values of its variables: it was data
-  /// until a choice was decided.
+  /// Returns the bound after wrapping. An expression that wraps and may overflow can have any value
+  /// of its type. The same applies to an index that overflows for all values of its variables: it
+  /// contained data before a choice was resolved.
   Bound of_result(const Bound& value, const Expr& e) const {
     constexpr std::int64_t kSmall = std::int64_t{1} << 30;
     const DataType type = e.dtype();

@@ -121,8 +121,8 @@ class Deducer {
         if (on_left) {
           now_.limit = combine(BinaryOp::Add, now_.limit, other);
         } else {
-          // With a comparison `?`: other - target ? limit holds if and only if target ?reversed
-          // -(limit - other) does.
+          // For a comparison `?` with the reverse `?'`: other - target ? limit if and only if
+          // target ?' -(limit - other).
           Expr difference = combine(BinaryOp::Sub, now_.limit, other);
           now_.limit = fold(BinaryOp::Sub, make_int(difference.dtype(), 0), difference);
           now_.kind = reversed(now_.kind);

@@ -184,7 +184,7 @@ void Facts::State::mark(OfVar& var) {
 std::uint64_t Facts::State::known_of(const Expr& e) const {
   std::uint64_t variables = e.node().contents.variables;
   if (values) {
-    // Facts about a value's variables also affect the variables that it replaces.
+    // Facts about the variables in a value also affect the variable that has this value.
     for (std::uint64_t before = 0; before != variables;) {
       before = variables;
       for_each_bit(before, [&](std::size_t bit) { variables |= (*values)[bit]; });

@@ -62,7 +62,7 @@ bool Reach::misses(std::int64_t low, std::int64_t high) const {
 }
 
 bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
-  // The greatest common divisors of the factors from each term on.
+  // divisors[n] is the greatest common divisor of the factors of term n and all later terms.
   std::array<std::int64_t, kTerms + 1> divisors = {};
   for (std::size_t n = count_; n-- > 0;) divisors[n] = std::gcd(divisors[n + 1], terms_[n].factor);
   Reach smaller(constant_);
@@ -71,8 +71,8 @@ bool Reach::misses_between_rows(std::int64_t low, std::int64_t high) const {
     if (!smaller.min() || !smaller.max()) return false;
     const std::int64_t divisor = divisors[n + 1];
     if (divisor > kMaxDivisor) continue;
-    // Computes a multiple of the divisor that remains after subtracting the smaller terms from a
-    // value in [low, high].
+    // A value in [low, high] less the smaller terms is in [least, greatest]. If that range contains
+    // no multiple of the divisor, no value is in [low, high].
     std::int64_t least = 0, greatest = 0, span = 0;
     if (__builtin_sub_overflow(low, *smaller.max(), &least) ||
         __builtin_sub_overflow(high, *smaller.min(), &greatest) ||

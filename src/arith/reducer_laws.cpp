@@ -188,6 +188,8 @@ Terms draw(const std::vector<Samples>& samples, std::size_t count, bool has_ties
 // ---- the trial ----------------------------------------------------------------------------------
 
 constexpr int kTrials = 160;
+/// Known terms are tried as partial results of fewer than 2^(kMaxDoublings + 1) of them.
+constexpr std::size_t kMaxDoublings = 10;
 
 std::string text(const Tuple& values) {
   std::string result;
@@ -234,12 +236,15 @@ class Trial {
         change_(change) {
     const std::set<double> thresholds = thresholds_of(reducer);
     for (const Expr& source : sources) samples_.push_back(samples_of(source, thresholds));
+    are_terms_known_ = std::ranges::none_of(
+        samples_, [](const Samples& each) { return each.kind == Samples::Kind::Data; });
   }
 
   std::optional<std::string> run() {
     for (int n = 0; n < kTrials; ++n) {
       draw_parameters();
-      const Terms terms = draw(samples_, 3, !change_.ignores_ties, numbers_);
+      Terms terms = draw(samples_, 3, !change_.ignores_ties, numbers_);
+      if (are_terms_known_) accumulate(terms);
       start_ = has_init_ ? draw(samples_, 1, true, numbers_).front() : Tuple(reducer_.identity);
       largest_ = 1;
       for (const Tuple& term : terms) note_magnitude(term);
@@ -262,6 +267,18 @@ class Trial {
   }
 
  private:
+  /// Replaces terms by partial results. Terms that are data have any value, but a constant reaches
+  /// the limit of a clamp only in a partial result.
+  void accumulate(Terms& terms) {
+    for (Tuple& term : terms) {
+      const Tuple one = term;
+      for (std::size_t k = numbers_.below(1 + numbers_.below(kMaxDoublings + 1)); k > 0; --k) {
+        term = combine(term, term);
+        if (numbers_.below(2) == 0) term = combine(term, one);
+      }
+    }
+  }
+
   /// Gives each parameter of the reducer a value.
   void draw_parameters() {
     if (parameters_.empty()) return;
@@ -308,7 +325,7 @@ class Trial {
       const auto left = all.first(cut), right = all.subspan(cut);
       const Tuple a = group(left), b = group(right);
       const std::string groups = "{" + text(left) + "} and {" + text(right) + "}";
-      // The groups are combined as by a later loop, and as by a tree of threads.
+      // Combines the groups in sequence, as a later loop does, and in a tree, as threads do.
       check(combine(combine(start_, a), b), groups);
       check(combine(start_, combine(a, b)), groups);
     }
@@ -324,7 +341,8 @@ class Trial {
   }
 
   std::string beginning(std::span<const Tuple> terms, const Tuple& result) const {
-    return parameters_text_ + "from " + text(start_) + ", the terms " + text(terms) + " give " +
+    return parameters_text_ + "from " + text(start_) +
+           (are_terms_known_ ? ", the partial results " : ", the terms ") + text(terms) + " give " +
            text(result) + " one after another";
   }
 
@@ -386,6 +404,7 @@ class Trial {
   const bool has_init_;
   const ReductionChange change_;
   std::vector<Samples> samples_;
+  bool are_terms_known_;
   Numbers numbers_;
   Tuple start_;
   /// The maximum magnitude of a finite float in the terms and the start value; at least 1.

@@ -129,8 +129,8 @@ class RegionEstimate {
   }
 
   /// Reads upper limits of numbers from a conjunction of conditions `number < c`. Returns false
-  /// unless each number is that of one dimension and consists of variables that no other dimension
-  /// uses.
+  /// unless each number is the index of one dimension and consists of variables that no other
+  /// dimension uses.
   bool add_limits(const Expr& predicate, const std::vector<Number>& numbers) {
     if (const Binary* both = as_binary(predicate, BinaryOp::And)) {
       return add_limits(both->a, numbers) && add_limits(both->b, numbers);

@@ -13,7 +13,7 @@ namespace {
 
 enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
 
-/// Whether `a - b` cancels nothing, because it is a normal sum without a constant, minus a
+/// Whether nothing cancels in `a - b`, because `a` is a normal sum without a constant and `b` is a
 /// constant.
 bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state) {
   if (!b.as<IntImm>() || !is_normal_sum(a, state)) return false;

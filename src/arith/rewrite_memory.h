@@ -40,7 +40,8 @@ class RewriteMemory {
       return nullptr;
     const bool is_settled = visit->result.same_as(visit->e);
     if (!is_settled && !is_shareable(e)) return nullptr;
-    // Folding recognizes equal operands of a minimum of data by their handles.
+    // Results with minima of data are not shared, because folding recognizes their equal operands
+    // by handle.
     return contains(e, tir::Content::DataExtremum) ? nullptr : &*visit;
   }
   void add(Visit visit) {

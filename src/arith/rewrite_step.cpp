@@ -83,8 +83,8 @@ Expr visit_under(const Expr& e, const Expr& condition, RewriteContext& context) 
   return context.visit(e);
 }
 
-/// Whether the condition is a visited comparison of floats. It has no integer bounds, and another
-/// visit, which would visit all choices inside it, would not change it.
+/// Whether the condition is a visited comparison of floats. It has no integer bounds. Another visit
+/// would visit all choices inside it and change nothing.
 bool is_settled(const Expr& condition) {
   const Not* inverted = condition.as<Not>();
   const Binary* n = (inverted ? inverted->a : condition).as<Binary>();

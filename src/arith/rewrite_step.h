@@ -22,9 +22,9 @@ struct RewriteContext {
   /// Simplifies a child, and also the result of a rule that requests it (up to the depth
   /// kMaxRewriteDepth).
   std::function<Expr(const Expr&)> visit;
-  /// Whether to replace conditions that a literal fact decides. Only the rewriter does, so a
-  /// condition that only the canonical pass brings into the form of the fact is replaced by the
-  /// next `simplify`.
+  /// Whether to replace conditions that a literal fact decides. Only the rewriter does so. If only
+  /// the canonical pass brings a condition into the form of the fact, the next `simplify` replaces
+  /// the condition.
   bool uses_literals = false;
   /// The current and the maximum number of nested visits requested by rules. `deepest` is one above
   /// the limit if the limit prevented a visit.

@@ -54,7 +54,7 @@ Expr rewrite_simplify(const Expr& e, const Facts& facts) {
   Expr result = e;
   for (int round = 0; round < kRewriteRounds; ++round) {
     Expr next = context.visit(result);
-    // A round is deterministic, so another one would change nothing.
+    // A round is deterministic, so another round would change nothing.
     if (next.same_as(result) ||
         (next.node().hash == result.node().hash && structural_equal(next, result)))
       return next;

@@ -67,11 +67,11 @@ class StmtSimplifier {
         [this](const Stmt& c) { return (*this)(c); });
   }
 
-  /// Simplifies a loop. The range is a fact about constants. It is also entered as a literal fact,
-  /// for guards that repeat it symbolically.
+  /// Simplifies a loop. The range gives constant bounds. It is also entered as a literal fact, for
+  /// guards that repeat it symbolically.
   Stmt loop(const Stmt& s, const For& n) {
     facts_.bind(n.var, Range::from_min_extent(n.min, n.extent), true);
-    // For constant ranges, the first fact suffices.
+    // For constant ranges, the bounds suffice.
     if (constant_int(n.min) && constant_int(n.extent)) return children(s);
     const auto lower = facts_.assume(n.var >= n.min);
     const auto upper = facts_.assume(n.var < n.min + n.extent);

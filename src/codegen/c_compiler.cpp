@@ -10,7 +10,7 @@ namespace tenon::codegen {
 
 namespace {
 
-/// x86 features for which GCC and clang, also old versions, have a flag with LLVM's name.
+/// x86 features whose flag in GCC and clang, including old versions, has LLVM's name.
 constexpr std::string_view kFlagsOfX86[] = {
     "sse3",       "ssse3",      "sse4.1",      "sse4.2",     "sse4a",        "avx",
     "avx2",       "fma",        "f16c",        "bmi",        "bmi2",         "lzcnt",

@@ -125,8 +125,8 @@ std::string c_string(const std::string& text) {
     } else if (c == '\n') {
       result += "\\n";
     } else if (byte < 0x20 || byte >= 0x7f || c == '?') {
-      // Three octal digits, so that a following digit is not part of the escape; `?` could begin a
-      // trigraph.
+      // Writes three octal digits, so that a following digit is not part of the escape. `?` is
+      // escaped because it could begin a trigraph.
       char digits[5] = {'\\', static_cast<char>('0' + (byte >> 6)),
                         static_cast<char>('0' + (byte >> 3 & 7)),
                         static_cast<char>('0' + (byte & 7)), 0};

@@ -44,7 +44,7 @@ class Accesses {
 
   void visit(const Expr& e) {
     if (e.as<VarNode>()) {
-      // A pointer that escapes may be read and written through.
+      // Through a pointer that escapes, memory may be read and written.
       if (e.dtype().is_handle()) touch(Var::of(e)) = {.reads = true, .writes = true};
       return;
     }

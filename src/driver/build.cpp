@@ -1,6 +1,8 @@
 #include "tenon/driver/build.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <ranges>
 #include <set>
 
 #include "driver/code_cache.h"
@@ -18,8 +20,8 @@
 #include "tenon/lower/pipeline.h"
 #include "tenon/lower/split_kernels.h"
 #include "tenon/support/deep_stack.h"
-#include "tenon/te/check_reads.h"
 #include "tenon/te/freeze.h"
+#include "tenon/tir/walk.h"
 
 namespace tenon {
 
@@ -33,7 +35,8 @@ namespace {
 codegen::CompileUnit for_device(const tir::IRModule& module, const lowering::PassOptions& options,
                                 const tir::TargetFacts& target, bool stage_comments,
                                 BuildWatcher* watcher) {
-  // Host code only launches kernels. A generic processor lets a saved module run on other hosts.
+  // The host code only launches kernels. It is compiled for a generic processor, so that a saved
+  // module runs on other hosts.
   codegen::CompileUnit unit{.module = {}, .target = Target("llvm -mcpu=generic").facts()};
   lowering::PassOptions on_device = options;
   // Subgroup exchange is an OpenCL extension that the target must name.
@@ -236,8 +239,8 @@ codegen::Artifact compile_modules(const std::vector<TargetedModule>& modules,
 /// A check that refuses a schedule for compilation, although it can be printed.
 using ScheduleCheck = void (*)(Compilation& compilation, const Target& target);
 
-/// The checks in order; the first failure throws. Each check can use what earlier ones computed.
-/// Warnings are issued among them, so that the user has them when a later check refuses.
+/// The checks in order; the first failure throws. Each check can use the results of earlier ones.
+/// One entry issues the warnings, so that the user has them if a later check throws.
 constexpr ScheduleCheck kScheduleChecks[] = {
     [](Compilation& c, const Target&) {
       if (!c.options().allow_parallel_reduction_race) refuse_races(c.graph());
@@ -249,14 +252,27 @@ constexpr ScheduleCheck kScheduleChecks[] = {
       refuse_unbound_outputs(c.graph(), c.args(), c.options().binds, c.where());
     },
     [](Compilation& c, const Target&) { c.emit_warnings(); },
-    [](Compilation& c, const Target&) {
-      te::check_reads(c.graph(), c.bounds(), te::Outside::Partly);
-    },
+    [](Compilation& c, const Target&) { c.read_conditions(); },
     [](Compilation& c, const Target&) {
       if (!c.options().allow_parallel_reduction_race)
         refuse_conflicts(c.loops(), c.options().passes);
     },
 };
+
+/// Returns the function preceded by checks of those conditions whose sizes its arguments determine.
+tir::PrimFunc with_conditions(tir::PrimFunc func,
+                              const std::vector<te::ReadCondition>& conditions) {
+  std::vector<tir::Expr> sizes(func.params.begin(), func.params.end());
+  for (const tir::BufferParam& param : func.buffers)
+    sizes.insert(sizes.end(), param.declared->shape.begin(), param.declared->shape.end());
+  for (const auto& [condition, message] : conditions | std::views::reverse) {
+    const bool is_known = std::ranges::all_of(tir::free_vars(condition), [&](const tir::Var& var) {
+      return std::ranges::any_of(sizes, [&](const tir::Expr& size) { return var.same_as(size); });
+    });
+    if (is_known) func.body = tir::make_stmt(tir::Assert{condition, message, func.body});
+  }
+  return func;
+}
 
 codegen::Artifact compile_schedule(const te::Schedule& schedule,
                                    const std::vector<LowerArgument>& args, const Target& target,
@@ -268,10 +284,14 @@ codegen::Artifact compile_schedule(const te::Schedule& schedule,
     return with_deep_stack([&] {
       Compilation compilation(schedule, args, options, where);
       for (const ScheduleCheck check : kScheduleChecks) check(compilation, target);
+      const std::vector<te::ReadCondition>& conditions = compilation.read_conditions();
       tir::IRModule loops;
-      loops.functions.emplace(options.name, compilation.loops());
+      loops.functions.emplace(options.name, with_conditions(compilation.loops(), conditions));
       return compile_once("schedule", {{loops, target}}, options, where, watcher, [&] {
-        return std::vector<TargetedModule>{{compilation.module(), target}};
+        tir::IRModule module;
+        for (const auto& [name, func] : compilation.module().functions)
+          module.functions.emplace(name, with_conditions(func, conditions));
+        return std::vector<TargetedModule>{{module, target}};
       });
     });
   });

@@ -165,7 +165,7 @@ void check_function(const PrimFunc& func, const std::string& name) {
 
 namespace {
 
-/// The annotation with the message about a conflict; empty if none was found.
+/// The annotation with the message about a conflict; empty if no conflict was found.
 constexpr const char* kConflictNote = "tenon.conflict";
 
 std::optional<std::string> noted_conflict(const PrimFunc& func) {

@@ -58,7 +58,8 @@ bool contains(const dl_phdr_info& file, const void* address) {
   return false;
 }
 
-/// Returns the build ids of the file with this code and of LLVM's library; empty if one has none.
+/// Returns the build ids of the file that contains this code and of LLVM's library; empty if either
+/// has no build id.
 std::string compiler_identity() {
   struct Search {
     std::string ids;
@@ -128,7 +129,7 @@ std::optional<std::string> code_key(std::string_view flow,
                                     const std::vector<TargetedModule>& modules,
                                     const BuildOptions& options) {
   static const std::string kIdentity = compiler_identity();
-  // The functions contain what binds, bounds and check_intrinsics change.
+  // The functions already reflect binds, bounds and check_intrinsics.
   const auto& [simple_mode, symbol, binds, link, fast_math, instrument_bounds, bounds,
                check_intrinsics, allows_race, alignment, autotune, opt_level, stage_comments,
                profile, use_cache, passes, on_step, on_warning] = options;

@@ -1,4 +1,4 @@
-// Code that earlier builds compiled, also in other processes.
+// A cache of compiled code, shared with other processes.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,11 @@
 
 namespace tenon {
 
-/// Returns a text that two compilations share only if they give the same code: the functions,
-/// targets and options, and the identities of this library and of LLVM. `flow` names how the caller
-/// compiles the functions. Nullopt without a cache, and for code that depends on more (kernels of
-/// devices, imported sources, libraries to link) or whose compilation is observed.
+/// Returns a key that two compilations share only if they produce the same code. It contains the
+/// functions, targets and options, and the identities of this library and of LLVM. `flow` names the
+/// caller's way of compiling the functions. Nullopt without a cache, if the compilation is
+/// observed, and for code that depends on anything else (kernels of devices, imported sources,
+/// libraries to link).
 std::optional<std::string> code_key(std::string_view flow,
                                     const std::vector<TargetedModule>& modules,
                                     const BuildOptions& options);

@@ -55,6 +55,11 @@ const te::Bounds& Compilation::bounds() {
   return *bounds_;
 }
 
+const std::vector<te::ReadCondition>& Compilation::read_conditions() {
+  if (!read_conditions_) read_conditions_ = te::check_reads(graph(), bounds(), te::Outside::Partly);
+  return *read_conditions_;
+}
+
 const tir::PrimFunc& Compilation::loops() {
   if (!loops_) {
     const te::Bounds& inferred = bounds();

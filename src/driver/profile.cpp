@@ -339,8 +339,8 @@ BuildOptions ProfiledBuild::watch(BuildOptions options) {
 namespace {
 
 /// Returns the work of `stages`, counted in the `lowered` loops. Stages are matched by buffer,
-/// because they come from a later form of the function. Without stage notes, that form may have
-/// more stages, namely buffers that passes have added.
+/// because `stages` come from a later form of the function. Without stage notes, that form may have
+/// additional stages, for buffers that passes have added.
 std::vector<std::optional<driver::StageWork>> work_of(const std::vector<tir::NotedStage>& stages,
                                                       const tir::PrimFunc& lowered) {
   const tir::StoredStages known(lowered);

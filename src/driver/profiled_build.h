@@ -14,8 +14,8 @@
 
 namespace tenon {
 
-/// A function with its profiler regions: its stages have consecutive regions from `first_region`
-/// on, followed by the function itself.
+/// A function with its profiler regions: consecutive regions for its stages from `first_region` on,
+/// followed by a region for the function itself.
 struct ProfiledFunction {
   std::string name;
   int first_region;

@@ -89,7 +89,7 @@ class Prober {
   }
 
  private:
-  /// The stage that the time at the current place is attributed to, and whether a loop encloses it.
+  /// The stage that owns the time at the current place, and whether a loop encloses that place.
   struct Where {
     int owner;
     bool in_loop;
@@ -144,8 +144,8 @@ class Prober {
     return make_seq(std::move(result));
   }
 
-  /// Adds probes around a run. Precondition: at least one statement belongs to a stage, and all
-  /// that do belong to the same one.
+  /// Adds probes around a run. Precondition: at least one statement belongs to a stage, and no two
+  /// statements belong to different stages.
   Stmt run_of(const std::vector<Stmt>& stmts, Where where) {
     std::optional<int> mine;
     double work = 0;
@@ -246,9 +246,9 @@ std::vector<NamedValue> needed_values(const std::vector<Expr>& guards,
   return needed;
 }
 
-/// The guards use variables of the loops and of `values`, each of which may use earlier ones.
-/// Returns nullopt if they use other variables or operations other than integer arithmetic, or if
-/// there are too many iterations to enumerate.
+/// Returns the number of iterations. The guards may use variables of the loops and of `values`, and
+/// each value may use earlier ones. Nullopt if the guards use other variables or anything except
+/// integer arithmetic, or if there are too many iterations to enumerate.
 std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
                                          const std::vector<Expr>& guards,
                                          const std::vector<NamedValue>& values) {
@@ -292,7 +292,7 @@ std::optional<double> guarded_iterations(const std::vector<CountedLoop>& loops,
 }
 
 /// The maximum number of guarded statements whose iterations are enumerated. The guards of further
-/// ones are assumed to hold.
+/// statements are assumed to hold.
 constexpr int kMaxGuardsTried = 64;
 
 double bytes_of(DataType type) { return type.element().bytes() * static_cast<double>(type.lanes); }

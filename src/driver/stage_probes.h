@@ -25,9 +25,9 @@ namespace tenon::driver {
 struct StageProbes {
   tir::PrimFunc func;
   std::vector<tir::NotedStage> stages;
-  /// How the time of a stage is measured. If it is not timed separately, its time is part of that
-  /// of stage `counted_in`; -1 is the function itself. `counted_in` is nullopt if no code of
-  /// the stage remains.
+  /// How the time of a stage is measured. A stage that is not timed separately is part of the time
+  /// of stage `counted_in`; -1 is the function itself. `counted_in` is nullopt if no code of the
+  /// stage remains.
   struct Place {
     bool is_timed = false;
     std::optional<int> counted_in = std::nullopt;

@@ -170,7 +170,7 @@ std::string similar(const std::string& given, std::vector<std::string> known) {
   return text;
 }
 
-/// Returns the cache sizes that the system reports, or common defaults for those that it does not.
+/// Returns the cache sizes that the system reports, with common defaults for unreported sizes.
 tir::CacheBytes host_caches() {
   tir::CacheBytes caches;
   const auto size_of_cache = [](int name, int otherwise) {
@@ -197,7 +197,8 @@ tir::TargetFacts resolve_llvm(const Request& request, const SourceLocation& wher
   } catch (const TargetError& error) {
     throw TargetError(error.what(), where);
   }
-  // A triple of another machine without a processor means any processor of that architecture.
+  // For the triple of another machine, an omitted processor means any processor of that
+  // architecture.
   const bool is_host = facts.triple == host.triple;
   const std::string cpu = request.cpu.value_or(is_host ? "native" : "generic");
   if (cpu == "native") {

@@ -59,8 +59,9 @@ class BufferWatch {
     });
   }
 
-  /// Matches realized buffers with their allocations. Every realized buffer except the parameters
-  /// is allocated, in the same order, interleaved with hand-written allocations.
+  /// Matches realized buffers with their allocations. The allocations of the realized buffers are
+  /// in the order of the realizations, except that parameters have none. Hand-written allocations
+  /// may be interleaved.
   void find_memory(const tir::PrimFunc& before, const tir::PrimFunc& after) {
     std::vector<tir::Var> memory;
     tir::walk(after.body, [&](const tir::Allocate& allocate) { memory.push_back(allocate.data); });

@@ -12,7 +12,7 @@ class Places {
  public:
   Places(const codegen::AssemblerListing& code, const std::vector<LoopView::Stmt>& stmts)
       : code_(code), stmts_(stmts) {
-    // The last of several statements that begin on one line is the innermost one; it owns the code.
+    // If several statements begin on one line, the last one is the innermost and owns the code.
     for (std::size_t n = 0; n < stmts.size(); ++n) by_line_[stmts[n].first] = static_cast<int>(n);
     for (const AssemblerLine& each : code.lines) known_.push_back(of_line(each.line));
   }

@@ -46,7 +46,7 @@ Json json_of(const LoopView& view) {
                       {"seconds", optional(each.seconds)},
                       {"share", optional(each.share)},
                       {"in", each.counted_in ? Json(*each.counted_in) : Json(nullptr)}});
-  // There are thousands of entries, so each is an array of numbers in member order.
+  // Each entry is an array of numbers in member order, because there are thousands of entries.
   for (const LoopView::Stmt& each : view.stmts)
     stmts.push_back({static_cast<int>(each.kind), each.first, each.last, each.parent, each.stage});
   for (const LoopView::Instruction& each : view.code)

@@ -338,7 +338,7 @@ ListedProgram listed(const tir::IRModule& module) {
   return program;
 }
 
-/// Notes the buffers that the function stores to as its stages, if it has no notes. Otherwise
+/// Notes the buffers that the function stores to as its stages, if it has no notes. Without notes,
 /// buffers that passes add, such as sums in registers, would become stages.
 tir::PrimFunc with_stages(tir::PrimFunc func) {
   const std::vector<tir::NotedStage> stages = tir::StoredStages(func).stages();
@@ -354,7 +354,7 @@ tir::PrimFunc with_stages(tir::PrimFunc func) {
 /// Returns the lines of source code with the statements that their marks (`//@3`) refer to.
 std::vector<LoopView::Instruction> place_source(std::string_view text,
                                                 const std::vector<LoopView::Stmt>& stmts) {
-  // The last of several statements that begin on one line is the innermost one; it owns the code.
+  // If several statements begin on one line, the last one is the innermost and owns the code.
   std::unordered_map<int, int> by_line;
   for (std::size_t n = 0; n < stmts.size(); ++n) by_line[stmts[n].first] = static_cast<int>(n);
   std::vector<LoopView::Instruction> code;

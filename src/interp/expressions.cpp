@@ -30,8 +30,8 @@ Scalar lane_of(const Value& v, std::size_t lane) { return v[v.size() == 1 ? 0 : 
 
 }  // namespace
 
-/// Evaluates all of `e`, whose lanes do not correspond to those of the mask, if the mask enables
-/// any lane.
+/// Evaluates all lanes of `e` if the mask enables any lane. For operands whose lanes do not
+/// correspond to those of the mask.
 Value Machine::eval_unmasked(const Expr& e, Thread& t) {
   const bool is_needed = std::ranges::find(lanes_, true) != lanes_.end();
   const LaneMask all(*this, {});
@@ -46,9 +46,9 @@ std::vector<bool> Machine::lanes_where(const Value& condition, bool wanted) cons
   return result;
 }
 
-/// Returns which lanes of one operand of a shuffle the evaluated lanes of the result select.
-/// `picks` counts the lanes of all operands together, and those of this operand start at `begin`.
-/// An empty result means all lanes.
+/// Returns the lanes of one shuffle operand that the evaluated lanes of the result select. `picks`
+/// numbers the lanes of all operands together; the lanes of this operand start at `begin`. An empty
+/// result means all lanes.
 std::vector<bool> Machine::lanes_picked(const std::vector<std::int64_t>& picks, std::size_t begin,
                                         int lanes) const {
   if (lanes_.empty()) return {};

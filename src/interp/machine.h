@@ -1,10 +1,10 @@
 // The interpreter's state: threads in lockstep, their variables, and memory.
 //
 // The threads of a block run in lockstep: a statement is executed for all active threads before the
-// next one starts, so every statement acts as a barrier. (With check_races, neither the accesses of
-// two threads between two explicit barriers, nor those of blocks of a launch, may depend on this
-// order.) Blocks run one after another. A local allocation exists once per thread, wherever it is
-// in the program.
+// next one starts, so every statement acts as a barrier. (With check_races, no result may depend on
+// this order unless explicit barriers establish it. No barrier orders the blocks of a launch.)
+// Blocks run one after another. A local allocation exists once per thread, wherever it is in the
+// program.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ struct Thread {
   std::unordered_map<const void*, Value> values;
   /// The coordinates of the enclosing thread axes, by tag.
   std::vector<std::pair<ThreadTag, std::int64_t>> coordinates;
-  /// The thread's id before each of the coordinates was entered, and the extent of each.
+  /// For each coordinate: the thread's id outside of that axis, and the extent of the axis.
   std::vector<std::int64_t> earlier_ids, extents;
 
   /// Returns the thread's id inside `depth` thread axes.
@@ -66,10 +66,11 @@ struct Thread {
 enum class Sharing : std::uint8_t { Block, Warp, Fragment, Thread };
 Sharing sharing_of(StorageScope scope);
 
-/// Returns a number for the threads that differ only in threadIdx.x and share warp memory.
+/// Returns the number of the thread's row: the threads that differ only in threadIdx.x, which share
+/// warp memory.
 std::int64_t row_along_x(const Thread& thread);
-/// Returns a number for each warp of such a row. Before a loop is bound to threadIdx.x, each thread
-/// represents a whole warp.
+/// Returns the number of the thread's warp, which is a part of such a row. Before a loop is bound
+/// to threadIdx.x, each thread represents a whole warp.
 std::int64_t warp_along_x(const Thread& thread);
 
 /// The target of a data pointer.
@@ -94,8 +95,8 @@ struct Storage {
 /// A multi-dimensional buffer in scope.
 struct Region {
   std::shared_ptr<Storage> storage;
-  /// Layouts by the id, inside `depth` thread axes, of the threads that made the region. Threads
-  /// that did not execute the allocation use the first layout.
+  /// Layouts by the id of the thread that made the region, taken inside `depth` thread axes.
+  /// Threads that did not execute the allocation use the first layout.
   std::size_t depth = 0;
   std::vector<std::pair<std::int64_t, Layout>> layouts;
   /// A unique number of the region.
@@ -202,7 +203,7 @@ class Machine {
   template <class F>
   void for_each_lane(const std::vector<Expr>& indices, Thread& t, F f);
 
-  // Statements, for the threads in `active`.
+  // Execution of statements by the threads in `active`.
   void exec(const Stmt& s, const Active& active);
   void loop(const For& n, const Active& active);
   void branch(const If& n, const Active& active);
@@ -257,8 +258,8 @@ class Machine {
     std::vector<std::pair<std::int64_t, std::int64_t>> offsets = {};
   };
   std::vector<WarpUse> warp_uses_;
-  /// Lookup tables: the use to which the n-th evaluation of a node by a thread belongs, and the
-  /// number of evaluations by each thread.
+  /// Lookup tables: the index in warp_uses_ of a node's n-th evaluation, counted per thread, and
+  /// the number of evaluations by each thread.
   std::map<std::tuple<const void*, int, std::size_t>, std::size_t> use_of_evaluation_;
   std::map<std::pair<const void*, std::int64_t>, int> evaluations_;
 
@@ -274,7 +275,7 @@ class Machine {
   void move_matrix(const Call& n, bool is_load, Thread& t);
   void note_matrix_load(const Call& address, const MatrixPlace& matrix, Thread& t);
   void multiply_matrices(const Call& n, Thread& t);
-  /// Buffers in warp_uses_ to which no load or store of the program refers, kept alive.
+  /// Keeps alive the buffers in warp_uses_ that no load or store of the program refers to.
   std::vector<Buffer> kept_buffers_;
 };
 

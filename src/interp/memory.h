@@ -34,9 +34,9 @@ class Memory {
   void forget(std::int64_t first, std::int64_t count);
 
   /// Record a read or write by a user. Return false if the result depends on the order of the users
-  /// of this kind within the phase: the user reads a byte that only others have written, writes a
-  /// byte that another user read before the first write, or changes a byte that another user has
-  /// written or read. Users that all write the same value do not race.
+  /// of this kind within the phase. It does if the user reads a byte that only others have written,
+  /// writes a byte that another user read before the first write, or changes a byte that another
+  /// user has written or read. Users that all write the same value do not race.
   bool note_read(std::int64_t first, std::int64_t count, const User& user);
   bool note_write(std::int64_t first, std::int64_t count, const User& user, bool changes);
 

@@ -25,9 +25,9 @@ std::vector<std::int64_t> hardware_place(const Thread& thread) {
 
 }  // namespace
 
-/// Executes a store. The virtual threads of a hardware thread form one thread, so a statement in
-/// which they do not differ runs once. The interpreter executes it in each of them, and therefore
-/// evaluates all values before any store.
+/// Executes a store. The virtual threads of a hardware thread form one thread, so a statement that
+/// is the same in all of them runs once. The interpreter executes such a statement in each of them,
+/// and therefore evaluates all values before any store.
 void Machine::store(const Store& n, const Active& active) {
   if (!is_virtual_thread(threads_[active.front()])) {
     for (std::size_t id : active) store(n, eval(n.value, threads_[id]), threads_[id]);

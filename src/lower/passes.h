@@ -62,7 +62,7 @@ PassFunction widen_index_types;
 
 // ---- tvm_text/: for TVM 0.9 text only ----
 
-/// Folds additions of 0.0, as TVM does.
+/// Folds additions of 0.0, as in TVM.
 PassFunction fold_added_zeros;
 /// Stores bfloat16 as bits and computes in float32.
 PassFunction legalize_bfloat16;

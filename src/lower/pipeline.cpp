@@ -339,7 +339,7 @@ void check(const Pass& pass, const PrimFunc& before, const PrimFunc& after,
   if (!violations.empty()) fail(pass, violations, before, after);
 }
 
-/// Checks barriers by an analysis that is independent of the one that placed them.
+/// Checks barriers by an analysis that is independent of the pass that placed them.
 void check_barriers(const Pass& pass, const PrimFunc& before, const PrimFunc& after) {
   const auto violations = find_barrier_hazards(after);
   if (!violations.empty()) fail(pass, violations, before, after);

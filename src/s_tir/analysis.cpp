@@ -194,8 +194,7 @@ bool depends_on(const Program& program, int block, int loop) {
 
 bool runs_after_last(const Program& program, int block, int producer, int loop) {
   if (!depends_on(program, block, loop)) return true;
-  // Both blocks run in the same iterations of the loop, and the sum is complete in the last of
-  // them.
+  // Both blocks run in the same iterations of the loop, and the sum is complete in the last one.
   const Var& var = program.loop(loop).var;
   const BlockRealize &own = program.realize(block), &sum = program.realize(producer);
   std::vector<Expr> spatial;
@@ -216,8 +215,8 @@ bool runs_after_last(const Program& program, int block, int producer, int loop) 
 
 namespace {
 
-/// The region of a buffer that a block writes in one iteration of the loops above `top` under a
-/// condition, for the reader's instances that satisfy another condition.
+/// The region of a buffer that a block writes in one iteration of the loops above `top`. The block
+/// runs under `condition`. `reader_condition` holds in the instances that read the region.
 class WrittenBox {
  public:
   WrittenBox(const Program& program, int block, int top, const BufferRegion& write, Expr condition,

@@ -49,8 +49,8 @@ std::optional<std::vector<tir::Expr>> branches_below(const Program& program, int
 /// depend on data.
 std::optional<tir::Expr> condition_below(const Program& program, int n, int top);
 
-/// Throws for a block with an iterator whose domain depends on other loops, because it is the range
-/// of such a loop inside `top`: elsewhere, that domain would have no meaning.
+/// Throws if the domain of one of the block's iterators depends on a loop inside `top`. Outside of
+/// that loop, the domain would be undefined.
 void require_own_domains(const Caller& caller, const Program& program, int block, int top);
 
 /// Returns an expression that reads the buffer in the scope of a block but in none of its blocks: a
@@ -59,7 +59,7 @@ void require_own_domains(const Caller& caller, const Program& program, int block
 std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int scope,
                                                   const tir::Buffer& buffer);
 
-/// Throws if something other than a block reads what the block writes.
+/// Throws if something other than a block reads a buffer that the block writes.
 void require_read_by_blocks(const Caller& caller, const Program& program, int block);
 
 /// Returns the binding values of the iterators.

@@ -20,7 +20,8 @@ class Inverter {
   std::vector<std::optional<Expr>> find(const std::vector<Expr>& values) {
     for (std::size_t d = 0; d < values.size(); ++d)
       add(map_.values[d], values[d] - map_.values[d].base);
-    // Marks of numbers follow the marks of their digits' sources, so numbers are processed first.
+    // Processes the marks backwards, because the mark of a number follows the marks of its digits'
+    // sources.
     for (std::size_t n = map_.marks.size(); n-- > 0;)
       if (const auto* number = std::get_if<DigitSum>(&map_.marks[n].source); number && sources_[n])
         add(*number, *sources_[n] - number->base);
@@ -153,8 +154,8 @@ class Finder {
         result_.push_back(substitute(part, of_iters_));
         continue;
       }
-      // The condition uses a loop that iterators determine, or that occurs in their values: it may
-      // exclude instances.
+      // The condition may exclude instances if it uses a loop that the iterators determine or that
+      // occurs in their values.
       if (uses_var(part, [&](const Expr& var) {
             return of_iters_.contains(&var.node()) ||
                    std::ranges::any_of(realize_.values, [&](const Expr& value) {

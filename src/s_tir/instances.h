@@ -35,8 +35,6 @@ std::vector<std::optional<tir::Expr>> invert(const IterMap& map,
 
 /// Returns the values of a block's iterators for which its indices equal `at`. Indices must be
 /// iterators or digits of them. Nullopt if the indices do not determine all iterators.
-/// Returns the values of a block's iterators for which its indices equal `at`. Indices must be
-/// iterators or digits of them. Nullopt if the indices do not determine all iterators.
 std::optional<tir::VarMap> iterators_at(const tir::Block& block,
                                         const std::vector<tir::Expr>& indices,
                                         const std::vector<tir::Expr>& at,

@@ -57,8 +57,8 @@ RV::Kind kind_given(Gives gives);
 /// Returns the position of a parameter. InternalError if it does not exist.
 std::size_t parameter_index(const InstructionInfo& info, std::string_view name);
 
-/// Fills in omitted parameters and converts numbers to flags. Returns a description of what is then
-/// invalid; nullopt if the step is valid.
+/// Fills in omitted parameters and converts numbers to flags. Returns a description of the first
+/// missing or invalid argument; nullopt if the step is valid.
 std::optional<std::string> complete(Instruction& step, const std::vector<bool>& is_given);
 
 /// Returns the value of an omitted parameter.

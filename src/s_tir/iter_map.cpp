@@ -376,7 +376,7 @@ class Detector {
     }
     for (std::size_t n = 0; n < digits.size(); ++n)
       if (is_visited[n] && !are_disjoint(digits[n], map_.marks[n].extent)) return false;
-    // A bound on a number can only be used if the values contain the number, or none of its digits.
+    // The bound of a number is only valid if the values use the whole number or none of its digits.
     for (const Group& group : groups_) {
       const auto is_used = [&](const Digit& digit) { return is_visited[digit.mark]; };
       if (group.is_constrained && !is_visited[group.mark] &&

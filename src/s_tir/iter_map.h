@@ -43,14 +43,13 @@ inline constexpr std::int64_t kUnknownExtent = -1;
 struct Mark {
   std::variant<tir::Var, DigitSum> source;
   std::int64_t extent;
-  /// The minimum of the source. Digits are those of the source minus its minimum.
+  /// The minimum of the source. The digits are taken from the source minus its minimum.
   tir::Expr min = 0;
 };
 
 struct IterMap {
   std::vector<Mark> marks;
-  /// Each value is at most one digit, of the number that contains all digits of the value, and a
-  /// base.
+  /// Each value is a base plus at most one digit: the number that contains all digits of the value.
   std::vector<DigitSum> values;
 };
 
@@ -74,8 +73,8 @@ std::optional<IterMap> find_iter_map(std::span<const tir::Expr> values,
                                      const tir::Expr& predicate,
                                      DigitForm form = DigitForm::Reduced);
 
-/// Returns, for each mark, the product of the extents of its digits over all numbers that the
-/// values consist of: the number of the mark's values that the digits distinguish.
+/// Returns, for each mark, how many of its values its digits distinguish: the product of the
+/// extents of its digits in all numbers that the values consist of.
 std::vector<std::int64_t> told_apart(const IterMap& map);
 
 /// Returns a value as an expression of the loop variables, most significant digit first.

@@ -21,7 +21,7 @@ bool reduces(const Block& block) {
                              [](const IterVar& iter) { return iter.kind() == IterKind::Reduce; });
 }
 
-/// Returns the statement with blocks replaced by their bodies, and with serial loops only.
+/// Returns the statement with blocks replaced by their bodies, and with all loops made serial.
 Stmt opened(const Stmt& s) {
   const std::function<Stmt(const Stmt&)> serial = [&](const Stmt& at) -> Stmt {
     const Stmt result = map_statements(at, serial);

@@ -10,8 +10,7 @@
 
 namespace tenon::s_tir {
 
-/// The accesses of the moved block that are compared, and the other accesses that they are compared
-/// with.
+/// The accesses of the moved block and of other statements that are compared.
 enum class Compared : unsigned char {
   /// Compares all reads and writes of the block with all conflicting accesses of others.
   All,
@@ -30,11 +29,11 @@ class Passing {
   enum class Side : unsigned char { Before, After };
 
   /// The block passes everything that runs before (after) it in one iteration of the loops outside
-  /// `top`, within its ancestor that is a direct child of `top`.
+  /// `top`, within the direct child of `top` that contains the block.
   Passing(const Program& program, int block, int top, Side side);
 
   /// Compares the accesses of the statement `own` instead of all accesses of the block, for example
-  /// only those of its init or only its reads of one buffer.
+  /// only the accesses of its init or only its reads of one buffer.
   Passing& as(tir::Stmt own);
   Passing& comparing(Compared compared);
   /// Excludes instances of `other` in earlier or later iterations of `loop`.
@@ -89,11 +88,12 @@ std::optional<int> outermost_reduction_loop(const Program& program, int block);
 bool is_commutative_reduction(const Program& program, int block);
 
 /// Throws if hoisting the init of a reduction above an enclosing loop would reorder it with
-/// accesses to its elements, including those of other instances of the reduction.
+/// accesses to its elements, including accesses by other instances of the reduction.
 void require_init_passes(const Caller& caller, const Program& program, int block, int loop);
 
-/// Throws unless every sum of a reduction has an instance that runs its init, before its updates. A
-/// reduction iterator that counts down takes its minimum, with which the init runs, last.
+/// Throws unless every sum of a reduction has an instance that runs its init, and that instance
+/// precedes the updates. A reduction iterator that counts down reaches its minimum, at which the
+/// init runs, only at the end.
 void require_begun(const Caller& caller, const Program& program, int block);
 
 /// Returns a phrase about a conflict between instances that differ in a spatial iterator. Nullopt

@@ -106,8 +106,8 @@ class TextReader {
     syntax_error(name, std::string(info.name) + " has no argument `" + name.text + "`");
   }
 
-  /// Parses a positional argument. Consecutive loops form one argument; other positions are those
-  /// of the table.
+  /// Parses a positional argument. Consecutive loops form one argument. All other arguments are at
+  /// their positions in the table.
   void positional_argument(Instruction& step, const InstructionInfo& info) {
     const Token& at = in_.peek();
     TraceValue given = value();

@@ -78,7 +78,7 @@ std::vector<CommReducer> reducers_of(const std::vector<DataType>& types) {
     try {
       result.push_back(made(name, reducer, types));
     } catch (const TypeError&) {
-      // It is undefined for these types.
+      // The reducer is undefined for these types.
     }
   }
   return result;

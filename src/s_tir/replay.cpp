@@ -109,7 +109,7 @@ class Replayer {
     throw TypeError(std::string(info_->name) + ": " + what + " is not a list of " +
                     (std::is_floating_point_v<T> ? "numbers" : "integers"));
   }
-  /// Returns the recorded decision; null if absent or if samples are to be drawn again.
+  /// Returns the recorded decision; null without a decision and if samples are to be drawn again.
   const TraceValue* decision() const {
     const bool is_there = step_->decision && !options_.draw_anew &&
                           !std::holds_alternative<std::monostate>(step_->decision->value);

@@ -48,8 +48,8 @@ class Step {
 
   // ---- results ----
 
-  // Each replaces the function of `place` by the result of a primitive, records the step, and
-  // returns the new handle.
+  // These functions replace the function of `place` by the result of a primitive, record the step,
+  // and return the new handle.
   void finish(const Place& place, tir::PrimFunc func);
   void finish(const Place& place, Renamed result);
   BlockRV finish(const Place& place, NewBlock result);

@@ -14,7 +14,7 @@ namespace tenon {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-// The limit for AddressSanitizer: it does not clear its shadow memory of a larger stack when an
+// The limit for AddressSanitizer, which does not clear its shadow memory of a larger stack when an
 // exception is thrown.
 constexpr std::size_t kStackBytes = std::size_t{48} << 20;
 #else
@@ -48,8 +48,8 @@ bool is_below_low_mark(std::uintptr_t address) {
 
 }  // namespace detail
 
-// Switches the stack within the thread: a new thread would take time to start and need its own
-// memory arena. Sanitizers track one stack per thread, so with them a thread is used.
+// Switches the stack within the thread, because a new thread would take time to start and need its
+// own memory arena. Sanitizer builds use a thread, because sanitizers track one stack per thread.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
 namespace {

@@ -8,8 +8,10 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "tenon/support/bytes.h"
@@ -21,9 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files are in so many folders, each with its share of the size, so that making room reads
-/// only one of them.
-constexpr std::uint64_t kFolders = 16;
+/// The number of folders that the files are divided among. Each folder has its share of the size,
+/// so that making room, which every store does, reads only one folder: some 50 files of a full
+/// cache.
+constexpr std::uint64_t kFolders = 256;
 
 std::uint64_t checksum(std::string_view bytes) {
   std::uint64_t sum = bytes.size();
@@ -40,12 +43,12 @@ std::uint64_t checksum(std::string_view bytes) {
 fs::path path_of(const std::string& folder, std::string_view key) {
   const std::uint64_t hash = checksum(key);
   std::array<char, 24> name{};
-  std::snprintf(name.data(), name.size(), "%x/%016llx", static_cast<unsigned>(hash % kFolders),
+  std::snprintf(name.data(), name.size(), "%02x/%016llx", static_cast<unsigned>(hash % kFolders),
                 static_cast<unsigned long long>(hash));
   return fs::path(folder) / name.data();
 }
 
-/// Whether others cannot have written files there.
+/// Whether only this user can have written files in the folder.
 bool is_private(const std::string& folder) {
   struct stat facts {};
   return ::lstat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
@@ -79,10 +82,10 @@ class File {
   int descriptor_;
 };
 
-/// Removes the files that were not used for longest until the others take at most `max_bytes`.
+/// Removes the least recently used files until the remaining files take at most `max_bytes`.
 void make_room(const fs::path& folder, std::uint64_t max_bytes) {
   struct Entry {
-    fs::file_time_type used;
+    std::pair<std::time_t, long> used;
     std::uint64_t size;
     fs::path path;
   };
@@ -90,11 +93,13 @@ void make_room(const fs::path& folder, std::uint64_t max_bytes) {
   std::uint64_t total = 0;
   std::error_code error;
   for (const auto& file : fs::directory_iterator(folder, error)) {
-    const std::uint64_t size = file.file_size(error);
-    if (error) continue;  // removed by another process
-    entries.push_back({file.last_write_time(error), size, file.path()});
+    struct stat facts {};
+    if (::lstat(file.path().c_str(), &facts) != 0) continue;  // removed by another process
+    const auto size = static_cast<std::uint64_t>(facts.st_size);
+    entries.push_back({{facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec}, size, file.path()});
     total += size;
   }
+  if (total <= max_bytes) return;
   std::ranges::sort(entries, {}, &Entry::used);
   for (const Entry& entry : entries) {
     if (total <= max_bytes) return;

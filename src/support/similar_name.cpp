@@ -41,7 +41,7 @@ std::string did_you_mean(std::string_view given, std::span<const std::string_vie
   std::string_view closest;
   for (const std::string_view name : names) {
     const int distance = spelling_distance(given, name);
-    // Names that share no character are not similar, however short.
+    // Names that share no character are not similar, even if they are short.
     if (distance >= best || distance >= static_cast<int>(std::max(given.size(), name.size())))
       continue;
     best = distance;

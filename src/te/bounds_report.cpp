@@ -57,9 +57,8 @@ std::vector<Var> scalars_of(const StageGraph& graph, const Bounds& bounds,
   return scalars;
 }
 
-/// Returns the sizes, then all other variables of bodies and ranges that are not axes (a factor, a
-/// scalar operand), then inputs and outputs. Variables that the shape of an input determines are
-/// omitted unless they are among the sizes.
+/// Returns the sizes, then all other scalars (scalars_of), such as factors, then inputs and
+/// outputs. A scalar that the shape of an input determines is omitted unless it is among the sizes.
 std::vector<FunctionArgument> report_arguments(
     const StageGraph& graph, const Bounds& bounds,
     const std::vector<std::pair<Var, std::int64_t>>& sizes) {

@@ -501,7 +501,7 @@ class Application {
   const std::vector<Tensor>& inputs_;
   std::string what_;
   SourceLocation where_;
-  /// The function's declarations, and the operation's.
+  /// The buffers that the function declares, and the buffers of the operation.
   std::vector<Buffer> params_, buffers_;
   VarMap values_;
   std::vector<std::pair<Expr, std::string>> checks_;

@@ -29,7 +29,8 @@ namespace {
 // The last step of schedule_ops: rewrites accesses and declarations of arguments to the layouts set
 // by transform_layout.
 
-/// A buffer whose element (i...) is stored at forward(i...) of a buffer with these axis separators.
+/// The stored layout of a buffer: element (i...) is at forward(i...) of the stored buffer, which
+/// has `axis_separators`.
 struct StoredLayout {
   tir::Buffer logical;
   Transform::Map forward;

@@ -69,7 +69,7 @@ class StageBuilder {
   /// Returns the attributes of the hoisted threads (LiftedThreads) around these stages.
   LoopHeaders threads_of(const std::vector<StageId>& attached) const;
   LoopHeader launch_of(const IterVar& thread) const;
-  /// Returns the headers without those of threads that are already open.
+  /// Returns the headers without the headers of threads that are already open.
   LoopHeaders without_open_threads(const LoopHeaders& level) const;
 
   /// Returns the stages that compute these tensors, in ascending order.

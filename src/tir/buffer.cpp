@@ -24,7 +24,7 @@ Buffer make_buffer(BufferNode node) {
 
 namespace {
 
-/// Validates a buffer declaration and returns the first fault; empty if absent.
+/// Validates a buffer declaration and returns the first fault; empty if the declaration is valid.
 class Declaration {
  public:
   Declaration(const std::vector<Expr>& shape, const BufferOptions& options)
@@ -252,8 +252,8 @@ void check_inside(const Buffer& buffer, const std::vector<Expr>& indices, int la
   }
 }
 
-/// Returns the indices of consecutive elements. Their number is the number of elements of the
-/// buffer's type in `type`.
+/// Returns the indices of the consecutive elements of the buffer that together form a value of
+/// `type`.
 std::vector<Expr> neighbours(const Buffer& buffer, std::vector<Expr> begin, DataType type,
                              std::string_view what, const SourceLocation& where) {
   check_indices(buffer, begin, where);

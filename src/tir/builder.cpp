@@ -18,7 +18,7 @@ struct IRBuilderState {
     std::vector<Var> vars = {};
     /// Makes the scope's statement from its body. Empty for the outermost scope and for nested().
     std::function<Stmt(Stmt)> make = {};
-    /// Whether the statement replaces the one before the scope: an if that gets its else.
+    /// Whether the statement replaces the statement before the scope: an if that gets its else.
     bool replaces_previous = false;
   };
   std::vector<Scope> scopes;
@@ -402,7 +402,7 @@ void IRBuilder::scope_attr(const IterVar& axis, AttrKind kind, const Operand& va
   if (const auto count = constant_int(e); count && *count < 1)
     throw TypeError(what + "the extent must be positive, got " + std::to_string(*count),
                     value.where());
-  // A launch has at least one thread, whatever the value of a symbolic extent.
+  // A launch has at least one thread, even if a symbolic extent is 0.
   if (kind == AttrKind::ThreadExtent && !is_constant(e)) e = max(1, e);
   state_->emit([axis, kind, e](Stmt body) {
     return make_stmt(Attr{kind, axis, "", e, std::move(body)});

@@ -11,7 +11,7 @@ namespace tenon::tir {
 
 namespace {
 
-/// Appends values of all types that occur in functions. Structs are taken apart by structured
+/// Appends values of all types that occur in functions. Structs are decomposed by structured
 /// bindings, which do not compile once a member is added.
 class Encoder {
  public:

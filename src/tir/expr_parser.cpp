@@ -233,7 +233,7 @@ DataType ExprParser::dtype() {
   const Token& token = in_.peek();
   if (is_tvm_) return type_of(token, in_.take().text);
   const std::string& text = in_.expect_string("a data type");
-  // An empty type is that of a call without a result.
+  // A call without a result has an empty type.
   return text.empty() ? Int(32) : type_of(token, text);
 }
 

@@ -78,7 +78,7 @@ const std::string& ExprPrinter::name(const Var& var) {
 
 namespace {
 
-/// The printed forms of expressions. Digits are the numbers of operands; those of a cast are the
+/// The printed forms of expressions. Digits are operand numbers. The operands of a cast are the
 /// value and the type.
 struct Forms {
   const char *function, *cast, *negation, *select, *ramp, *broadcast, *shuffle, *let;

@@ -41,7 +41,8 @@ class FreeVars {
 
   void stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-    // A variable defined by the statement is not free in its body. Its bounds are visited first.
+    // A variable defined by the statement is not free in its body. Bounds are visited before the
+    // definition.
     auto define = [&](const Var& v) { seen_.insert(&v.node()); };
     match(
         s.node().value,

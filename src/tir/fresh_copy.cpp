@@ -111,7 +111,7 @@ class Copier {
     return buffer(view);
   }
 
-  /// Copies a view. Outside it, the variables of its sizes keep their own values.
+  /// Copies a view. Outside the view, the variables of its sizes keep their values.
   Stmt viewed(const BufferView& view) {
     BufferView copy = view;
     copy.source = buffer(view.source);
@@ -172,8 +172,9 @@ class Copier {
     return copies_.insert_or_assign(b.get(), make_buffer(std::move(node))).first->second;
   }
 
-  /// Returns the buffer in memory that is not copied. Its sizes may be those of one iteration,
-  /// provided that it is large enough for all iterations. Sizes defined by a view do not affect it.
+  /// Returns the buffer with substituted sizes in memory that is not copied. Sizes that a view
+  /// defines are not substituted. The sizes may be those of one iteration, provided that the memory
+  /// is large enough for all iterations.
   Buffer of_same_memory(const Buffer& b) {
     const auto stays = [&](const Expr& e) {
       return e.as<IntImm>() || substitute(e, around_views_).same_as(e);
@@ -201,9 +202,9 @@ class Copier {
   }
 
   VarMap replaced_;
-  /// The substitution outside all views, without the variables that views define.
+  /// The substitution that applies outside all views. It omits the variables that views define.
   VarMap around_views_;
-  /// Given replacements of buffers, and new copies.
+  /// The replacements of buffers that the caller passed, and the copies made here.
   std::unordered_map<const BufferNode*, Buffer> given_, copies_;
   bool redefine_;
 };

@@ -84,8 +84,8 @@ class Serializer {
         s, [](const Expr& e) { return e; }, [&](const Stmt& c) { return stmt(c); });
   }
 
-  /// Processes a statement under conditions that hold in only some of the threads on which they
-  /// depend. The values of `var` differ between these threads.
+  /// Processes a statement under conditions that may hold in only some of the threads of each open
+  /// loop that they depend on. The values of `var` differ between these threads.
   Stmt under(const std::vector<Expr>& conditions, const std::optional<Var>& var, const Stmt& s) {
     std::vector<int> divergent;
     for (OpenLoop& open : open_) {

@@ -79,7 +79,8 @@ class OpaqueMaker {
     return make_block({}, predicate, std::move(copy));
   }
 
-  /// Whether the block may write what the value reads, so that the value must be computed first.
+  /// Whether the block may write memory that the value reads, so that the value must be computed
+  /// first.
   static bool changes(const Block& block, const Expr& value) {
     bool result = false;
     walk(value, [&](const Load& load) {

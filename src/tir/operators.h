@@ -12,7 +12,7 @@ struct Operator {
   /// The signs in TVM text, where parentheses enclose every operation, and in scripts. An operator
   /// without a sign is a function with the name to_string(op).
   std::string_view tvm, script;
-  /// The precedence in scripts, as in Python; 1 binds tightest, and 0 is that of functions.
+  /// The precedence in scripts, as in Python; 1 binds tightest, and functions have 0.
   int precedence;
 };
 

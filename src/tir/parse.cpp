@@ -115,15 +115,16 @@ class TextParser : public ExprParser {
       option(key, options);
     }
     in_.expect(")");
-    // The text has all strides: without them, a buffer of another kind is flattened.
+    // Declares the buffer with the default kind, because the text contains all strides. The parsed
+    // kind is set below.
     const BufferKind kind = std::exchange(options.kind, BufferKind::Default);
     BufferNode node = *at_token(name, [&] { return decl_buffer(shape, type, options); }).get();
     node.kind = kind;
     return buffers_.insert_or_assign(name.text, make_buffer(std::move(node))).first->second;
   }
 
-  /// Parses a binding. Its variable has the type of the value where the text states none, as in the
-  /// text of an expression.
+  /// Parses a binding. If the text does not state the variable's type, as in the text of an
+  /// expression, it has the type of the value.
   Expr let_expr() {
     const Token& name = in_.expect(Token::Kind::Name, "a variable");
     std::optional<Var> v;
@@ -161,7 +162,7 @@ class TextParser : public ExprParser {
     return body;
   }
 
-  /// Parses what follows an attribute or allocation: `;` and the rest of the scope, or a block.
+  /// Parses the body of an attribute or allocation: `;` and the remainder of the scope, or a block.
   Stmt rest_of_scope() { return in_.accept(";") ? stmt() : block(); }
 
   bool starts_store() const {

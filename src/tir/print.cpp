@@ -1,5 +1,5 @@
-// TVM 0.9's text form, in which names are made unique in the order in which they appear, and its
-// older form, for operations, axes and errors, without unique names and types.
+// TVM 0.9's text form, in which names are made unique in order of appearance. Also its older form,
+// without unique names and types, for operations, axes and errors.
 #include "tenon/tir/print.h"
 
 #include <array>

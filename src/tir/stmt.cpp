@@ -18,7 +18,7 @@ StmtNode::~StmtNode() {
 
 namespace {
 
-/// Adds contents beyond those of the fields.
+/// Adds contents that the fields do not have.
 template <class Node>
 void note(const Node&, Contents&) {}
 void note(const For& n, Contents& contents) {

@@ -18,7 +18,7 @@ class TextPrinter : public ExprPrinter {
     std::size_t begin, end;
   };
 
-  /// Prints a function. Its names differ from those of the functions before it.
+  /// Prints a function. Its names differ from the names in the functions before it.
   void function(const PrimFunc& func);
   /// Prints the body and returns the positions of all statements except sequences, in order of
   /// their beginnings. A buffer has the name of its memory.

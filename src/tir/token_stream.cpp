@@ -66,7 +66,7 @@ class Lexer {
   std::vector<int> depths_ = {0};
   std::vector<Token> tokens_;
 
-  /// The next character, whole: an error quotes no part of a UTF-8 sequence.
+  /// Returns the next character with its whole UTF-8 sequence, for quoting in errors.
   std::string_view character() const {
     std::size_t size = 1;
     while ((static_cast<unsigned char>(peek(size)) & 0xC0U) == 0x80) ++size;
@@ -173,7 +173,7 @@ class Lexer {
     ++at_;
   }
 
-  /// Appends the character of an escape: Python's, where \xff is U+00FF.
+  /// Appends the character of a Python escape. As in Python, \xff is U+00FF.
   void escaped(Token& token) {
     const char c = peek();
     ++at_;
@@ -204,7 +204,7 @@ class Lexer {
     if (kSingle.find(peek()) == std::string_view::npos)
       syntax_error(token, "a stray " + quoted_text(character()));
     const std::string_view pair = text_.substr(at_, 2);
-    // Few signs are followed by one that can be the second of a pair.
+    // Fast path: few signs are followed by a character that can end a pair.
     const bool is_pair = std::string_view("=&|>/<").find(peek(1)) != std::string_view::npos &&
                          std::ranges::find(kPairs, pair) != kPairs.end();
     token.text = pair.substr(0, is_pair ? 2 : 1);

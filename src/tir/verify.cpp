@@ -60,7 +60,7 @@ class Verifier {
 
  private:
   Form form_;
-  /// The number of lanes of the enclosing vector condition; 1 if absent.
+  /// The number of lanes of the enclosing vector condition; 1 without one.
   int masked_lanes_ = 1;
   bool has_dimensions() const { return form_ == Form::Blocks || form_ == Form::MultiDimensional; }
 

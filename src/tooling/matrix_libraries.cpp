@@ -193,7 +193,7 @@ std::string text_of(const Library& library, const char* symbol) {
 
 // ---- the libraries ------------------------------------------------------------------------------
 
-/// How a library is opened, set up and called. Of two files the newer one comes first.
+/// The functions that open, set up and call a library. Of two files, the newer one comes first.
 struct Entry {
   const char* name;
   Library (*open)();
@@ -273,7 +273,7 @@ std::function<void()> onednn_product(const Library& library, const MatrixProduct
 }
 
 void set_onednn_threads(const Library&, int threads) {
-  // Debian's uses OpenMP, and that of PyPI oneTBB, whose threads the program limits.
+  // Debian's oneDNN uses OpenMP. PyPI's uses oneTBB, whose threads the program limits.
   set_threads_by<int>(Library({"libgomp.so.1"}), "omp_set_num_threads", threads);
 }
 

@@ -311,15 +311,18 @@ Number applied(Intrin intrin, const std::vector<Number>& args, DataType of, Data
     case Intrin::isfinite:
       return of_truth(std::isfinite(real(0)));
     case Intrin::fma:
-      // Narrow types are computed in float32, whose one rounding does not go through double.
+      // Narrow types are computed in float32. Its one rounding does not go through double.
       if (of.bits < 64)
         return rounded(
             static_cast<double>(std::fma(static_cast<float>(real(0)), static_cast<float>(real(1)),
                                          static_cast<float>(real(2)))),
             result);
       return rounded(std::fma(real(0), real(1), real(2)), result);
-    default:
-      return rounded(of_reals(intrin, real(0), real(1)), result);
+    default: {
+      // Functions of narrow types are rounded to float32 first.
+      const double value = of_reals(intrin, real(0), real(1));
+      return rounded(of.bits < 32 ? rounded(value, Float(32)).real : value, result);
+    }
   }
 }
 

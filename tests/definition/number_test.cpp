@@ -54,6 +54,14 @@ TEST(Number, ConversionsOfIntegersRoundOnce) {
   EXPECT_EQ(converted(Number::of(257), Int(32), BFloat(16)).real, 256);
 }
 
+TEST(Number, FunctionsOfHalvesAreRoundedToFloat32First) {
+  // 1 / (1 + exp(0.00732421875)) = 0.49816895350 in double lies above the middle of two halves,
+  // 0.4981689453125, and its nearest float32 is that middle, of which the even half is 2040 / 2^12.
+  const Number x = Number{0, -0.00732421875};
+  const Number found = applied(tir::Intrin::sigmoid, {x}, Float(16), Float(16));
+  EXPECT_EQ(found.real, 2040.0 / 4096);
+}
+
 TEST(Number, ExtremesPropagateNan) {
   for (const BinaryOp op : {BinaryOp::Max, BinaryOp::Min}) {
     EXPECT_TRUE(std::isnan(combined(op, {0, kNan}, {0, 1}, Float(32)).real));

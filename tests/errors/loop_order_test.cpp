@@ -66,6 +66,18 @@ TEST(ReducerLaws, SaturatingSumsOfOneSignHold) {
   EXPECT_FALSE(counterexample(saturated, 0, kBoth, UInt(8)));
 }
 
+TEST(ReducerLaws, AConstantMayReachALimitInAPartialResult) {
+  // 12 terms and 6 terms make 96 + 48 < 0, and 13 terms 100.
+  const auto saturated = [](Expr x, Expr y) { return tir::max(tir::min(x + y, 100), 0); };
+  const IterVar k = reduce_axis({0, 30}, "k");
+  for (const Expr& term : {tir::make_const(Int(8), 8), tir::cast(Int(8), k)}) {
+    const Expr body = reducer(saturated, 0)(term, {k});
+    const tir::ReduceNode& reduction = *body.as<tir::Reduce>()->reduction;
+    EXPECT_TRUE(
+        arith::find_counterexample(*reduction.combiner, reduction.source, false, kRegroups));
+  }
+}
+
 TEST(ReducerLaws, TheLastTermMayBeRegroupedButNotReordered) {
   const auto last = [](Expr x, Expr y) { return select(y != 0, y, x); };
   EXPECT_FALSE(counterexample(last, 0, kRegroups));

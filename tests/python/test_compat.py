@@ -50,6 +50,11 @@ def test_a_missing_function_names_what_to_use_instead():
         te.gradient(None, [])
 
 
+def test_a_missing_method_of_the_builder_names_what_to_use_instead():
+    with pytest.raises(NotImplementedError, match="IRBuilder.pointer`.*; use buffer_ptr"):
+        tvm.tir.ir_builder.create().pointer("float32", name="A")
+
+
 def test_importing_a_missing_module_names_it():
     with pytest.raises(NotImplementedError, match="`tvm.relay`"):
         import tvm.relay  # noqa: F401
@@ -251,3 +256,38 @@ def test_rules_replace_intrinsics_of_a_target(monkeypatch):
     s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
     source = tvm.build(s, [A, B], "cuda").imported_modules[0].get_source()
     assert "__tanf(" in source
+
+
+def test_object_files_with_parallel_loops_are_linked_and_loaded(tmp_path):
+    A = te.placeholder((64,), name="A")
+    B = te.compute((64,), lambda i: A[i] + 1, name="B")
+    s = te.create_schedule(B.op)
+    s[B].parallel(B.op.axis[0])
+    tvm.build(s, [A, B], "llvm", name="add_one").save(str(tmp_path / "add_one.o"))
+    tvm.contrib.cc.create_shared(str(tmp_path / "add_one.so"), [str(tmp_path / "add_one.o")])
+    b = tvm.nd.array(np.zeros(64, "float32"))
+    tvm.runtime.load_module(str(tmp_path / "add_one.so"))(tvm.nd.array(np.ones(64, "float32")), b)
+    assert (b.numpy() == 2).all()
+
+
+def test_arrays_are_filled_as_a_whole():
+    a = tvm.nd.empty((2,), "int32")
+    a[:] = np.array([1.0, 2.0])
+    assert a.numpy().tolist() == [1, 2]
+    a[:] = 7
+    assert a.numpy().tolist() == [7, 7]
+    assert a.copyfrom([3, 4]).numpy().tolist() == [3, 4]
+    with pytest.raises(ValueError, match="shape"):
+        a.copyfrom([1, 2, 3])
+    with pytest.raises(ValueError):
+        a[0] = 1
+
+
+def test_the_scope_of_a_buffer_is_a_text_and_a_call():
+    buffer = tvm.tir.decl_buffer((4,), "int8", scope="shared")
+    assert buffer.scope() == buffer.scope == "shared"
+
+
+def test_a_target_is_exported_as_a_dictionary():
+    exported = {"kind": "llvm", "keys": ["cpu"], "mcpu": "core-avx2"}
+    assert tvm.target.Target("llvm -mcpu=core-avx2").export() == exported

@@ -90,31 +90,31 @@ TEST_F(FileCacheTest, AFolderThatCannotBeMadeStoresNothing) {
 }
 
 TEST_F(FileCacheTest, AllFilesTogetherStayBelowTheLimit) {
-  const FileCache cache(folder(), 64 << 10);
-  for (int n = 0; n < 400; ++n) cache.store(std::to_string(n), std::string(1000, 'x'));
+  const FileCache cache(folder(), 1 << 20);
+  for (int n = 0; n < 3000; ++n) cache.store(std::to_string(n), std::string(1000, 'x'));
   std::uintmax_t total = 0;
   for (const fs::path& file : files()) total += fs::file_size(file);
-  EXPECT_LE(total, 64u << 10);
-  EXPECT_GT(total, 32u << 10);
+  EXPECT_LE(total, 1u << 20);
+  EXPECT_GT(total, 512u << 10);
 }
 
 TEST_F(FileCacheTest, AValueInUseStaysWhileOthersAreRemoved) {
-  const FileCache cache(folder(), 64 << 10);
+  const FileCache cache(folder(), 1 << 20);
   cache.store("used", "code");
-  for (int n = 0; n < 400; ++n) {
+  for (int n = 0; n < 3000; ++n) {
     cache.store(std::to_string(n), std::string(1000, 'x'));
     ASSERT_EQ(cache.find("used"), "code") << "after " << n;
   }
 }
 
 TEST_F(FileCacheTest, AValueAboveAFoldersShareIsNotStored) {
-  const FileCache cache(folder(), 16 << 10);
+  const FileCache cache(folder(), 256 << 10);
   cache.store("a", std::string(2000, 'x'));
   EXPECT_EQ(cache.find("a"), std::nullopt);
 }
 
 TEST_F(FileCacheTest, ProcessesThatStoreOneKeyLeaveAWholeValue) {
-  const FileCache cache(folder(), 1 << 20);
+  const FileCache cache(folder(), 16 << 20);
   cache.store("key", std::string(20000, 'a'));
   for (const char letter : {'b', 'c', 'd'})
     if (::fork() == 0) {

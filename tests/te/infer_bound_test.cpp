@@ -790,6 +790,101 @@ TEST(CheckReads, OfAReductionThatStartsElsewhereTheSumOfTheAxesCounts) {
   EXPECT_FALSE(refuses(Outside::Wholly, 1, window));
 }
 
+/// The conditions for reads of a tensor of `n` elements by a compute of `count` elements.
+std::vector<std::string> conditions(const Var& n, const Expr& count,
+                                    const std::function<Expr(const Tensor&, Var)>& body) {
+  Tensor A = placeholder({n}, "A");
+  Tensor B = compute(
+      {count}, {"i"}, [&](Var i) { return body(A, i); }, "B");
+  const StageGraph graph = freeze(create_schedule(B));
+  std::vector<std::string> texts;
+  for (const ReadCondition& each : check_reads(graph, infer_bound(graph), Outside::Partly))
+    texts.push_back(tir::print_expr(each.condition));
+  return texts;
+}
+
+TEST(CheckReads, SymbolicSizesAreConditionsOnTheSizes) {
+  const Var n("n"), m("m");
+  const auto same = [](const Tensor& A, Var i) { return A(i); };
+  EXPECT_EQ(conditions(n, n, same), std::vector<std::string>{});
+  EXPECT_EQ(conditions(n, n - 1, same), std::vector<std::string>{});
+  // A dimension of one element may be broadcast.
+  EXPECT_EQ(conditions(n, m, same),
+            std::vector<std::string>{"((m <= 0) || (((m - 1) < n) || (n == 1)))"});
+  EXPECT_EQ(conditions(n, 10, same), std::vector<std::string>{"((9 < n) || (n == 1))"});
+  const auto doubled = [](const Tensor& A, Var i) { return A(i * 2); };
+  EXPECT_EQ(conditions(n, n, doubled),
+            std::vector<std::string>{"((n <= 0) || ((((n*2) - 2) < n) || (n == 1)))"});
+}
+
+TEST(CheckReads, ConditionsOnSizesAgreeWithEnumeration) {
+  unsigned state = 1;
+  const auto below = [&](unsigned limit) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int>((state >> 16) % limit);
+  };
+  int conditions = 0, refusals = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Var n("n"), m("m");
+    const auto size = [&] {
+      const Expr sizes[] = {n, m, n + 1, n * 2, m + n - 2, 3, floordiv(n, 2), tir::max(n, m)};
+      return sizes[below(8)];
+    };
+    const Expr rows = size(), columns = size(), extent = size();
+    const int a = below(4) - 1, b = below(4) - 1, c = below(5) - 2;
+    const Expr shift = below(3) == 0 ? m + c : Expr(c);
+    Tensor A = placeholder({extent}, "A");
+    Tensor B = compute(
+        {rows, columns}, {"i", "j"}, [&](Var i, Var j) { return A(i * a + j * b + shift); }, "B");
+    const StageGraph graph = freeze(create_schedule(B));
+    std::vector<ReadCondition> found;
+    bool is_refused = false;
+    try {
+      found = check_reads(graph, infer_bound(graph), Outside::Partly);
+    } catch (const BoundError&) {
+      is_refused = true;
+    }
+    conditions += static_cast<int>(found.size());
+    refusals += is_refused;
+    for (int n_value = 0; n_value < 5; ++n_value)
+      for (int m_value = 0; m_value < 5; ++m_value) {
+        tir::VarMap sizes;
+        set(sizes, n, Expr(n_value));
+        set(sizes, m, Expr(m_value));
+        const auto value = [&](const Expr& e) {
+          return *constant_int(arith::simplify(tir::substitute(e, sizes)));
+        };
+        const std::int64_t count = value(extent), shifted = value(shift);
+        bool reads = false, is_inside = true;
+        for (std::int64_t i = 0; i < value(rows); ++i)
+          for (std::int64_t j = 0; j < value(columns); ++j) {
+            const std::int64_t index = i * a + j * b + shifted;
+            reads = true;
+            is_inside = is_inside && index >= 0 && index < count;
+          }
+        bool holds = true;
+        for (const ReadCondition& each : found) holds = holds && value(each.condition) != 0;
+        const std::string what =
+            tir::print_expr(extent) + " elements read by " + tir::print_expr(rows) + " x " +
+            tir::print_expr(columns) + " at i*" + std::to_string(a) + " + j*" + std::to_string(b) +
+            " + " + tir::print_expr(shift) + ", n = " + std::to_string(n_value) +
+            ", m = " + std::to_string(m_value);
+        if (is_refused) {
+          EXPECT_FALSE(reads && is_inside) << what;
+        } else if (!(extent.as<tir::VarNode>() && count == 1)) {
+          EXPECT_EQ(holds, is_inside) << what;
+        }
+      }
+  }
+  EXPECT_GT(conditions, 100);
+  EXPECT_GT(refusals, 10);
+}
+
+TEST(CheckReads, ASecondReadOfTheSameElementsAddsNoCondition) {
+  const Var n("n"), m("m");
+  EXPECT_EQ(conditions(n, m, [](const Tensor& A, Var i) { return A(i) * A(i); }).size(), 1u);
+}
+
 // ---- reports ------------------------------------------------------------------------------------
 
 using tir::Expr;

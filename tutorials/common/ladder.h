@@ -32,8 +32,8 @@ struct Step {
   bool is_slow = false;
 };
 
-/// Prints, checks and times the steps on n x n matrices. With --emit, --check or --time it does
-/// only what they name. `unscheduled` comes after the steps; the last step is compared with
-/// libraries.
+/// Prints, checks and times the steps on n x n matrices. With --emit, --check or --time, performs
+/// only the actions that these options name. `unscheduled` comes after the steps; the last step is
+/// compared with libraries.
 int climb(const std::vector<Step>& steps, const Step& unscheduled, int n,
           const tenon::CommandLineOptions& options);

@@ -1,5 +1,5 @@
 // The dependence analysis: which elements a statement accesses, and whether two accesses can touch
-// the same element in related iterations. Flow, anti and output dependences alike.
+// the same element in related iterations. It covers flow, anti and output dependences.
 //
 //   const WrittenMemory memory(func.body);
 //   const Footprint body = footprint(loop.body, memory);
@@ -36,7 +36,7 @@ class WrittenMemory {
 
  private:
   std::unordered_set<const tir::ExprNode*> written_, ambiguous_;
-  /// Maps a view's data pointer to that of its source.
+  /// Maps the data pointer of each view to the data pointer of its source.
   std::unordered_map<const tir::ExprNode*, Var> source_of_;
 };
 
@@ -94,8 +94,8 @@ Footprint footprint(const tir::Stmt& s, const WrittenMemory& memory);
 /// Returns the accesses made by evaluating the expression.
 Footprint footprint(const Expr& e, const WrittenMemory& memory);
 
-/// The relation between the iterations of two accesses. Variables that it does not mention have
-/// equal values in both.
+/// The relation between the iterations of two accesses. Variables that the relation does not
+/// mention have equal values in both iterations.
 class Relation {
  public:
   /// The iteration of the second access relative to the first.
@@ -110,12 +110,13 @@ class Relation {
   static Relation other_iteration(const tir::For& loop) {
     return Relation().with(loop, Step::Other);
   }
-  /// A later iteration for the second access: loop-carried dependences.
+  /// The second access is in a later iteration, as for loop-carried dependences.
   static Relation later_iteration(const tir::For& loop) {
     return Relation().with(loop, Step::Later);
   }
 
-  /// Adds a loop, outermost first. The bounds of its range may use loops that were added before.
+  /// Adds a loop, outermost first. The bounds of its range may use the variables of loops added
+  /// earlier.
   Relation with(const tir::For& loop, Step step) &&;
   Relation with(Var var, std::optional<Range> range, Step step) &&;
 
@@ -131,7 +132,7 @@ struct Conflict {
 };
 
 /// Whether the two accesses provably touch no common element in any related pair of iterations.
-/// `facts` hold around the related loops; variables are added to them.
+/// `facts` hold around the related loops. The call adds variables to them.
 bool are_disjoint(const Access& first, const Access& second, const Relation& relation,
                   Facts& facts);
 

@@ -81,8 +81,8 @@ class Reach {
 
   /// Inserts the term, sorted by ascending magnitude of the factor.
   void keep(const Term& term);
-  /// Whether no value is in [low, high], judged by multiples of the larger factors and the span of
-  /// the smaller ones around each.
+  /// Whether no value is in [low, high], because the values lie around multiples of the larger
+  /// factors, within the span of the smaller ones.
   bool misses_between_rows(std::int64_t low, std::int64_t high) const;
 
   /// Maximum number of terms that are stored. Further terms still widen the ends and enter the

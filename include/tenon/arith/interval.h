@@ -25,7 +25,7 @@ class Interval {
   const std::optional<Expr>& min() const { return min_; }
   const std::optional<Expr>& max() const { return max_; }
   bool is_empty() const { return empty_; }
-  /// Whether neither end is known, and whether both are.
+  /// Whether no end is known, and whether both ends are known.
   bool is_everything() const { return !empty_ && !min_ && !max_; }
   bool is_bounded() const { return !empty_ && min_ && max_; }
   /// Whether both ends are the same node.

@@ -29,10 +29,10 @@ struct ReductionChange {
 
 /// Returns terms whose reduction changes, as part of a sentence; nullopt if no such terms are
 /// found. `sources` are the terms as written in the program: constants are kept, and an expression
-/// without a load is taken to be an index, for which small distinct values are tried. `has_init`
-/// states that the reduction starts from an init instead of the identity. Axes and parameters that
-/// the reducer uses get sample values, too. Floats count as different only beyond rounding errors;
-/// NaN is not tried.
+/// without a load is taken to be an index, for which small distinct values are tried; if all are of
+/// these kinds, partial results of several equal terms are tried too. `has_init` states that the
+/// reduction starts from an init instead of the identity. Axes and parameters that the reducer uses
+/// get sample values, too. Floats count as different only beyond rounding errors; NaN is not tried.
 std::optional<std::string> find_counterexample(const tir::CommReducerNode& reducer,
                                                std::span<const tir::Expr> sources, bool has_init,
                                                ReductionChange change);

@@ -9,8 +9,9 @@
 namespace tenon::arith {
 
 /// Whether the arithmetic of an integer expression, or of the operands of a comparison, is modulo
-/// 2^bits: it contains an element, the result of a call or a cast from data, or its type is not an
-/// index type. Otherwise every sum, difference and product in it may be assumed not to overflow.
+/// 2^bits. It is if the expression contains an element, the result of a call or a cast from data,
+/// or if its type is not an index type. Otherwise every sum, difference and product in it may be
+/// assumed not to overflow.
 bool wraps(const Expr& e);
 /// Overload that also knows the variables bound to data.
 bool wraps(const Expr& e, const Facts& facts);

@@ -20,7 +20,7 @@ struct CTarget {
   std::string cpu = "";
   /// Features that the processor's name does not imply: "+avx512f", "-fma".
   std::vector<std::string> features = {};
-  /// Whether the triple is that of another machine.
+  /// Whether the triple names another machine.
   bool is_foreign = false;
   /// Whether the processor is the host's, regardless of features.
   bool is_this_processor = false;

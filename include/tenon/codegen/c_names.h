@@ -9,7 +9,7 @@
 
 namespace tenon::codegen {
 
-/// Whether the name is an identifier in both languages, not a keyword, and not taken by every
+/// Whether the name is an identifier in both languages, not a keyword, and not defined by every
 /// program, as `main` is.
 bool is_c_name(const std::string& name);
 

@@ -41,8 +41,8 @@ struct CompileOptions {
   /// except that C imported into LLVM IR is compiled by `clang` if it is installed, so that it can
   /// be inlined.
   std::string c_compiler = "";
-  /// Required alignment of array memory in bytes; 0: that of the elements. A buffer with its own
-  /// alignment requires that.
+  /// Required alignment of array memory in bytes; 0: the alignment of the elements. A buffer's own
+  /// alignment takes precedence.
   int argument_alignment = 0;
   /// In C text: whether to write comments that name the stages and their source locations.
   bool stage_comments = false;

@@ -1,5 +1,5 @@
 // Classification of variables that are used only in memory indices and loop bounds. Their
-// arithmetic is assumed not to overflow, which code generation may tell LLVM; data arithmetic
+// arithmetic is assumed not to overflow, which code generation may declare to LLVM; data arithmetic
 // wraps. A let is computed as an index only if it has no other use.
 #pragma once
 

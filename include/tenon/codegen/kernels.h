@@ -17,7 +17,7 @@ namespace tenon::codegen {
 
 struct KernelCode {
   runtime::DeviceType device;
-  /// The kernels, in the order of the numbers by which launches refer to them.
+  /// The kernels by number. Launches refer to a kernel by its number.
   std::vector<runtime::KernelSpec> specs = {};
   /// For each kernel, in the same order: the name used by launches, and the accesses to each
   /// parameter.

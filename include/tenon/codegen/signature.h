@@ -42,16 +42,16 @@ struct SizeCheck {
 struct Signature {
   runtime::FunctionSpec spec;
   std::vector<SizeBinding> sizes;
-  /// Variables for the offset of an array's first element. They are zero, since `data` points to
-  /// that element.
+  /// Variables for the element offsets of arrays. Their value is zero, because `data` points to the
+  /// first element.
   std::vector<tir::Var> zero_offsets;
   std::vector<SizeCheck> checks;
 };
 
 /// Derives the signature. Arrays must be aligned to `argument_alignment` bytes (0: the alignment of
-/// their elements). LowerError, naming the variable, if the function uses one that is neither a
-/// parameter nor bound by a parameter. With `kernels`, the accesses to arrays and their device are
-/// those of the launched kernels.
+/// their elements). LowerError, naming the variable, if the function uses a variable that is
+/// neither a parameter nor bound by one. With `kernels`, the launched kernels determine the
+/// accesses to arrays and their device.
 Signature signature_of(const tir::PrimFunc& func, std::string symbol, int argument_alignment = 0,
                        const KernelCode* kernels = nullptr);
 

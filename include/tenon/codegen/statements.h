@@ -13,8 +13,8 @@
 
 namespace tenon::codegen {
 
-/// Returns the variables that occur, including data pointers, in order of first appearance. When
-/// the body becomes a separate function, those that it does not define are its parameters.
+/// Returns the variables that occur, including data pointers, in order of first appearance. If the
+/// body becomes a separate function, the variables that it does not define are the parameters.
 std::vector<tir::Var> used_variables(const tir::Stmt& body);
 
 /// Calls `emit` with the node of a statement. Lowered code has no multi-dimensional regions and no
@@ -43,9 +43,9 @@ bool is_likely(const tir::Expr& condition);
 /// extent.
 [[noreturn]] void refuse_thread_axis(const tir::Attr& attr);
 
-/// Whether the intrinsic is a function of floats or a rounding.
+/// Whether the intrinsic is a math function of floats or rounds them.
 inline bool is_math(tir::Intrin intrin) { return intrin <= tir::Intrin::ldexp; }
-/// Whether no processor has the intrinsic, only devices.
+/// Whether only devices have the intrinsic.
 bool is_of_devices(tir::Intrin intrin);
 /// Throws the LowerError for a device intrinsic in CPU code.
 [[noreturn]] void refuse_device_intrinsic(tir::Intrin intrin);

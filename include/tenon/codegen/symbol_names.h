@@ -19,7 +19,7 @@ inline constexpr const char* kKernelsSymbol = "tenon_module_kernels";
 class SymbolNames {
  public:
   /// Returns a symbol for the function. It differs from the function's name, which may be `main` or
-  /// `exp`. `prefix` is that of the system library, if any.
+  /// `exp`. `prefix` is the prefix of the system library; empty for other functions.
   std::string packed(const std::string& function, const std::string& prefix = "");
 
  private:

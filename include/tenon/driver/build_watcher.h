@@ -10,8 +10,8 @@ namespace tenon {
 class BuildWatcher {
  public:
   virtual ~BuildWatcher() = default;
-  /// Receives each CPU function, as lowered and as ready for code generation, in the order of
-  /// compilation. Returns the function to compile instead of `ready`.
+  /// Receives each CPU function in the order of compilation, both as lowered and in the form ready
+  /// for code generation. Returns the function to compile instead of `ready`.
   virtual tir::PrimFunc add(const tir::PrimFunc& lowered, const tir::PrimFunc& ready) = 0;
   /// Receives each device kernel that is ready for code generation. Returns the kernel to emit
   /// instead.

@@ -15,13 +15,13 @@ void refuse_races(const te::StageGraph& graph);
 /// Whether any loop is bound to blocks or threads of a device.
 bool runs_on_device(const te::StageGraph& graph);
 
-/// Throws a TargetError with stage, axis and line if any loop is bound so: a CPU has no such
-/// threads.
+/// Throws a TargetError with stage, axis and line if any loop is bound to blocks or threads, which
+/// a CPU does not have.
 void refuse_device_threads(const te::StageGraph& graph);
 
-/// Throws a LowerError, with a remedy, for results that the caller does not receive: for an
-/// operation of which no output is an argument, since its result would be discarded, and for an
-/// argument that no stage computes because it is inlined, since its array would not be written.
+/// Throws a LowerError, with a remedy, for results that the caller does not receive. Either no
+/// output of an operation is an argument, so that its result would be discarded. Or an argument is
+/// inlined, so that its array would not be written.
 void refuse_unbound_outputs(const te::StageGraph& graph, const std::vector<LowerArgument>& args,
                             const std::vector<std::pair<te::Tensor, tir::Buffer>>& binds,
                             const SourceLocation& where);

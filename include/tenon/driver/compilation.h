@@ -1,19 +1,21 @@
-// The values between a schedule and its lowered module.
+// The intermediate results between a schedule and its lowered module.
 //
 //   Compilation compilation(schedule, {A, B, C}, options, where);
-//   compilation.graph();     // te::freeze
-//   compilation.bounds();    // te::infer_bound
-//   compilation.loops();     // te::schedule_ops
-//   compilation.module();    // lowering::run_pipeline
+//   compilation.graph();            // te::freeze
+//   compilation.bounds();           // te::infer_bound
+//   compilation.read_conditions();  // te::check_reads
+//   compilation.loops();            // te::schedule_ops
+//   compilation.module();           // lowering::run_pipeline
 #pragma once
 
 #include "tenon/arith/simplifier_memory.h"
 #include "tenon/driver/lower.h"
+#include "tenon/te/check_reads.h"
 #include "tenon/te/graph.h"
 
 namespace tenon {
 
-/// Computes each value from the preceding one, once, on its first use. Not thread-safe. The
+/// Computes each result from the preceding one on first use, and keeps it. Not thread-safe. The
 /// returned references are valid as long as the object.
 class Compilation {
  public:
@@ -24,6 +26,9 @@ class Compilation {
 
   const te::StageGraph& graph();
   const te::Bounds& bounds();
+  /// The conditions on symbolic sizes under which reads are in bounds. Throws BoundError for a read
+  /// that is out of bounds for all sizes.
+  const std::vector<te::ReadCondition>& read_conditions();
   /// The loop program before any pass, over multi-dimensional buffers. Conflicts between iterations
   /// of its loops are noted in the function; refuse_conflicts (driver/checks.h) throws them.
   const tir::PrimFunc& loops();
@@ -46,6 +51,7 @@ class Compilation {
   SourceLocation where_;
   std::optional<te::StageGraph> graph_;
   std::optional<te::Bounds> bounds_;
+  std::optional<std::vector<te::ReadCondition>> read_conditions_;
   std::optional<tir::PrimFunc> loops_;
   std::optional<tir::IRModule> module_;
 };

@@ -47,12 +47,12 @@ struct BuildOptions {
   /// is a RuntimeError with tensor, index, extent and the line of the operation.
   bool instrument_bounds = false;
   Bounds bounds = Bounds::Default;
-  /// Runs the loops that each tensor intrinsic replaces next to it and compares the results. The
-  /// first element that differs is a RuntimeError. Floats may differ as reordered sums do.
+  /// Runs the loops that each tensor intrinsic replaces, too, and compares the results. The first
+  /// element that differs is a RuntimeError. Floats may differ by as much as reordered sums.
   bool check_intrinsics = false;
   bool allow_parallel_reduction_race = false;
-  /// Required alignment in bytes of the memory of every array argument, a power of two. 0: that of
-  /// the elements. A bound buffer with its own `data_alignment` requires that.
+  /// Required alignment in bytes of the memory of every array argument, a power of two. 0: the
+  /// alignment of the elements. The `data_alignment` of a bound buffer takes precedence.
   int argument_alignment = 0;
   /// Whether the compiler may interchange, jam and vectorize serial loops of CPU functions. true:
   /// in all stages. false: in none, so that loops run exactly as scheduled. Nullopt: in unscheduled

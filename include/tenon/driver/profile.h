@@ -14,8 +14,8 @@
 //
 // A stage's time starts where its loops start. A stage inside another stage's loops is timed
 // separately if each execution of its loops takes about a microsecond or more; otherwise its time
-// is part of the outer stage's, and its line says so. Code that was not built with `profile`
-// measures nothing.
+// is part of the outer stage's time, and its line names that stage. Code that was not built with
+// `profile` measures nothing.
 #pragma once
 
 #include <iosfwd>

@@ -9,8 +9,8 @@
 //   Target("opencl -max-threads=256 -shared-bytes=32768")   // the limits of a block of threads
 //   Target("cuda -arch=sm_90 -registers=128")       // maximum number of registers per thread
 //
-// Options may have a second dash, as in TVM's targets. TVM's --keys and --opt-level have no effect;
-// a line on stderr says so.
+// Options may have a second dash, as in TVM's targets. TVM's --keys and --opt-level have no effect
+// except a warning on stderr.
 #pragma once
 
 #include <iosfwd>

@@ -43,8 +43,8 @@ struct Explanation {
     std::string text;
     /// Proved, NotProved, or Wrong if the conflict is certain.
     Verdict verdict;
-    /// Two accesses that may touch the same element in different iterations; empty if no
-    /// two may.
+    /// Two accesses that may touch the same element in different iterations; empty if there is no
+    /// such pair.
     std::string conflict;
   };
 

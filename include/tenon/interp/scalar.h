@@ -47,7 +47,7 @@ Scalar apply(tir::BinaryOp op, Scalar a, Scalar b, DataType operands);
 /// Converts a value between types.
 Scalar convert(Scalar value, DataType from, DataType to);
 /// Applies a math, predicate or bit intrinsic. `element` is the type of the first argument,
-/// `result` that of the call. RuntimeError for an intrinsic that is not a function of scalars.
+/// `result` the type of the call. RuntimeError for an intrinsic that is not a function of scalars.
 Scalar apply(tir::Intrin intrin, std::span<const Scalar> args, DataType element, DataType result);
 
 }  // namespace tenon::interp

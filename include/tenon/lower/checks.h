@@ -4,7 +4,8 @@
 //   for i < 20: B[i] = A[I[i]]          B[i] is in bounds; A[I[i]] is not proved
 //   for parallel i < 20: B[floordiv(i, 2)] = A[i]        the store conflicts with itself
 //
-// The passes `check_accesses` and `instrument_bounds` check at run time what is not proved.
+// The passes `check_accesses` and `instrument_bounds` check at run time the accesses that are not
+// proved.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,7 @@ namespace tenon::lowering {
 /// Result for one index. Outside: the index is out of bounds whenever the access happens.
 enum class Inside : std::uint8_t { Proved, NotProved, Outside };
 
-/// A load or store, and what is proved about its indices.
+/// A load or store, with the results of the proofs about its indices.
 struct AccessProof {
   /// The access. Its `stage` is the accessed buffer if the enclosing statement stores nothing.
   arith::Access access;

@@ -44,9 +44,9 @@ struct PassOptions {
   } partition = {};
   int double_buffer_split = 1;
   /// Serial loops that the CPU passes may jam and vectorize. true: all that are provably
-  /// independent. false: none. Nullopt: those of unscheduled stages (StageLine).
+  /// independent. false: none. Nullopt: loops of unscheduled stages (StageLine).
   std::optional<bool> autotune_loops = std::nullopt;
-  /// The vector registers that the CPU passes assume. Nullopt: those of the target.
+  /// The vector registers that the CPU passes assume. Nullopt: the registers of the target.
   std::optional<tir::VectorRegisters> vector_registers = std::nullopt;
   /// Number of threads that can exchange values without shared memory (device_passes); 0: they
   /// cannot.

@@ -120,9 +120,9 @@ struct MemoryNeeds {
   int index_bits = 64;
 };
 
-/// One call of a kernel through its C++ header: checks what the types do not express, and converts
-/// a status to a RuntimeError. `Params` is the number of parameters, and `Dimensions` the total
-/// number of dimensions of the arrays.
+/// One call of a kernel through its C++ header. Checks the requirements that the types do not
+/// express, and converts a status to a RuntimeError. `Params` is the number of parameters, and
+/// `Dimensions` the total number of dimensions of the arrays.
 template <std::size_t Params, std::size_t Dimensions>
 class KernelCall {
  public:

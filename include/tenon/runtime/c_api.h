@@ -29,7 +29,7 @@ enum TenonStatus {
   kTenonError = 1,
   kTenonInvalidArgument = 2,
   kTenonOutOfMemory = 3,
-  /* The loop was stopped because the loop around it failed, which has the reason. */
+  /* The loop was stopped because the enclosing loop failed, whose error has the reason. */
   kTenonCancelled = 4
 };
 
@@ -54,7 +54,7 @@ typedef union {
 enum TenonTypeCode {
   kTenonInt = 0,    /* i; also bool, as 0 or 1 */
   kTenonUInt = 1,   /* i holds the bits of an uint64_t */
-  kTenonFloat = 2,  /* f */
+  kTenonFloat = 2,  /* the value is in f */
   kTenonHandle = 3, /* p, an opaque pointer */
   kTenonTensor = 4, /* p, a const DLTensor* */
   kTenonNull = 5    /* p is NULL */

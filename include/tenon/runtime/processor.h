@@ -13,7 +13,7 @@
 
 namespace tenon::runtime {
 
-/// Architectures whose features can be queried, and all others.
+/// Processor architectures. The features of `Other` cannot be queried.
 enum class Architecture : std::uint8_t { X86, AArch64, Other };
 
 /// Returns the features (LLVM names) that can be queried on an architecture, in alphabetical order.

@@ -115,8 +115,8 @@ class Profiler {
 
 }  // namespace tenon::runtime
 
-// Entry points for profiled code. An entry point whose name ends like that of a function of c_api.h
-// also does what that function does.
+// Entry points for profiled code. If its name ends like the name of a function in c_api.h, an entry
+// point also does the work of that function.
 extern "C" {
 /// Starts a call. Returns the value to pass to tenon_profile_end_call.
 std::int64_t tenon_profile_begin_call(void* profiler, std::int32_t region);

@@ -25,7 +25,7 @@ struct Symbol {
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
-/// Any size. The generated code does not depend on it or checks it itself.
+/// Any size. The generated code either does not depend on the size or checks it.
 struct AnySize {
   friend bool operator==(const AnySize&, const AnySize&) = default;
 };

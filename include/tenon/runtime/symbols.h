@@ -28,8 +28,8 @@ std::span<const CSymbol> c_symbols();
 /// Returns the function of this name. Precondition: it exists.
 const CSymbol& c_symbol(std::string_view name);
 
-/// Makes a function of the program callable by code that is loaded from now on, under a name that
-/// the dynamic linker does not know. Replaces an earlier one of the same name. Null removes it.
+/// Defines a function for code that is loaded later, under a name that the dynamic linker does not
+/// know. Replaces an earlier definition of the name. Null removes the name.
 void define_function(const std::string& name, void* address);
 /// Returns the functions that the program has defined, by name.
 std::map<std::string, void*> defined_functions();

@@ -4,9 +4,9 @@
 // Terms: An *instance* of a block is one combination of values of its iterators. A *complete* block
 // has only spatial iterators, is the only writer of the buffers that it writes, and does not read
 // them: its instances may run in any order, and repeatedly. A *reduction* block has an init, and
-// its reduction iterators do not occur in the indices of what it writes. decompose_reduction turns
-// its init into a block of its own and the rest into an *update* of the same buffers; together, the
-// two remain a reduction.
+// its reduction iterators do not occur in the indices of what it writes. decompose_reduction makes
+// two blocks of it: its init, and an *update* of the same buffers. Together, the two remain a
+// reduction.
 #pragma once
 
 #include <string>
@@ -27,9 +27,11 @@ struct Classified {
 /// Returns the class of the block at node `block`.
 Classified classify(const Program& program, int block);
 
-/// Returns the preceding blocks in the same scope that write what it reads, in textual order.
+/// Returns the preceding blocks in the same scope that write buffers read by `block`, in textual
+/// order.
 std::vector<int> producers(const Program& program, int block);
-/// Returns the following blocks in the same scope that read what it writes, in textual order.
+/// Returns the following blocks in the same scope that read buffers written by `block`, in textual
+/// order.
 std::vector<int> consumers(const Program& program, int block);
 
 /// Return the producers and consumers as TVM 0.9 lists them: each block once per dependence (read
@@ -51,8 +53,8 @@ bool has_affine_bindings(const Program& program, int block);
 /// Whether different iterations of the loop may run different instances of the block.
 bool depends_on(const Program& program, int block, int loop);
 
-/// Whether, for each instance of `block`, its last execution along `loop` is in the same iteration
-/// as the last write of its inputs by `producer`, or in a later one. (A loop that determines no
+/// Whether every instance of `block` is executed, at least once, in or after the iteration of
+/// `loop` in which `producer` last writes the inputs of the instance. (A loop that determines no
 /// iterator of the block executes the same instances repeatedly.)
 bool runs_after_last(const Program& program, int block, int producer, int loop);
 

@@ -47,7 +47,7 @@ struct Renamed {
 SplitLoop split(const Program& program, int loop,
                 const std::vector<std::optional<std::int64_t>>& factors,
                 const SplitOptions& options = {}, SourceLocation where = SourceLocation::current());
-/// Fuses perfectly nested loops: each must be the only statement of the one before.
+/// Fuses perfectly nested loops: each loop must be the only statement of the previous one.
 FusedLoop fuse(const Program& program, const std::vector<int>& loops,
                const FuseOptions& options = {}, SourceLocation where = SourceLocation::current());
 /// Reorders the loops among the positions that they occupy now.
@@ -79,9 +79,10 @@ NewBlock cache_write(const Program& program, int block, int write, tir::StorageS
                      SourceLocation where = SourceLocation::current());
 /// Whether a region number counts the regions that a block reads or those that it writes.
 enum class BufferIndexType : unsigned char { Read, Write };
-/// Copies what the block reads of a buffer, or writes to it, into or from a new buffer whose
-/// indices are the iterators that determine the element, in the order of the block. The block must
-/// access the buffer by a single list of indices.
+/// Makes a new buffer, and copies the elements that the block reads into it, or the elements that
+/// the block writes from it. The indices of the new buffer are the iterators that determine the
+/// element, in the order of the block. The block must access the buffer by a single list of
+/// indices.
 NewBlock reindex(const Program& program, int block, int buffer_index, BufferIndexType type,
                  SourceLocation where = SourceLocation::current());
 tir::PrimFunc set_scope(const Program& program, int block, int write, tir::StorageScope scope,
@@ -90,9 +91,9 @@ tir::PrimFunc set_scope(const Program& program, int block, int write, tir::Stora
 tir::PrimFunc storage_align(const Program& program, int block, int write, int axis, int factor,
                             int offset, SourceLocation where = SourceLocation::current());
 
-/// Stores element (i...) of the buffer in that region at map(i...). The buffer's shape and all
-/// accesses change accordingly. If the buffer is a parameter, callers pass it in the new layout.
-/// ScheduleError unless the map is a bijection.
+/// Changes the layout of the region's buffer: element (i...) is stored at map(i...). The buffer's
+/// shape and all accesses change accordingly. If the buffer is a parameter, callers pass it in the
+/// new layout. ScheduleError unless the map is a bijection.
 tir::PrimFunc transform_layout(const Program& program, int block, int buffer_index,
                                BufferIndexType type, const IndexMap& map,
                                SourceLocation where = SourceLocation::current());
@@ -106,7 +107,8 @@ Renamed transform_block_layout(const Program& program, int block, const IndexMap
 
 // ---- places of computation ----------------------------------------------------------------------
 
-/// Moves a producer below a loop of its consumers, where it computes only what they need there.
+/// Moves a producer below a loop of its consumers, where it computes only the elements that they
+/// need in one iteration.
 tir::PrimFunc compute_at(const Program& program, int block, int loop,
                          const ComputeAtOptions& options = {},
                          SourceLocation where = SourceLocation::current());

@@ -19,9 +19,10 @@
 namespace tenon::s_tir {
 
 /// Identifies a block in every version of a program: by one of its iterators, or, if it has none,
-/// by its name and its position among such blocks of that name.
+/// by its name and its position among the blocks of that name without iterators.
 struct BlockKey {
-  /// A block without iterators: its name, and its number among those of that name.
+  /// A block without iterators: its name, and its number among the blocks without iterators of that
+  /// name.
   struct Plain {
     std::string name;
     int ordinal;

@@ -1,6 +1,7 @@
 // Reducers: the combiners of partial results that rfactor accepts. Sums, products, minima and
-// maxima are built in, also several of them in one block, and so are argmax and argmin of an index
-// and a value (either of two equal values may win). Other reducers of tuples can be registered.
+// maxima are built in; a block may have several of them. Also built in are argmax and argmin of an
+// index and a value, in which either of two equal values may win. Other reducers of tuples can be
+// registered.
 //
 //   s_tir::register_reducer("argmax", 2,
 //       [](std::span<const Var> x, std::span<const Var> y) -> std::vector<Expr> {
@@ -27,7 +28,8 @@ using IdentityOfTypes = std::function<std::vector<tir::Expr>(std::span<const Dat
 
 /// Registers a reducer, replacing one of the same name. The caller promises that `combine` is
 /// associative and commutative and that `identity` is neutral. An update matches if its expressions
-/// are those of `combine` with the previous values as x. TypeError if `arity` is less than 1.
+/// equal the expressions of `combine` with the previous values as x. TypeError if `arity` is less
+/// than 1.
 void register_reducer(const Name& name, int arity, CombineTuples combine, IdentityOfTypes identity,
                       SourceLocation where = SourceLocation::current());
 

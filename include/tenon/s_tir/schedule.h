@@ -131,8 +131,8 @@ class Schedule {
 
   // ---- sampling ----
 
-  /// Samples factors whose product is the loop's extent and of which the last is at most
-  /// max_innermost_factor, uniformly among all such lists.
+  /// Samples a list of factors whose product is the loop's extent. The last factor is at most
+  /// max_innermost_factor. All such lists are equally likely.
   std::vector<ExprRV> sample_perfect_tile(LoopRV loop, const PerfectTileOptions& options = {},
                                           Where where = Where::current());
   ExprRV sample_categorical(const std::vector<std::int64_t>& candidates,

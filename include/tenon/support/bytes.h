@@ -33,8 +33,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Reads what a ByteWriter wrote, in the same order. At the end of the bytes all values are
-/// nullopt.
+/// Reads the values that a ByteWriter wrote, in the same order. At the end of the bytes, every read
+/// returns nullopt.
 class ByteReader {
  public:
   /// `bytes` must outlive the reader.

@@ -12,10 +12,10 @@
 
 namespace tenon {
 
-/// A cache never fails: what cannot be written is not stored, and what is damaged is not found.
-/// Files appear whole or not at all, by renaming, and those that were not used for longest are
-/// removed first. The folder must belong to the user and be writable by nobody else, or the cache
-/// stays empty.
+/// A cache never throws: a value that cannot be written is not stored, and a damaged file counts as
+/// missing. Files are renamed into place, so that they are always complete. The least recently used
+/// files are removed first. The folder must belong to the user and be writable by nobody else;
+/// otherwise the cache stays empty.
 class FileCache {
  public:
   /// The folder is created with the first value. `max_bytes` limits the size of all files together.

@@ -11,8 +11,7 @@
 
 namespace tenon {
 
-/// A string that cannot be made from a null pointer, which is a TypeError with the line of the
-/// call.
+/// A string. Making one from a null pointer is a TypeError with the line of the call.
 class Name : public std::string {
  public:
   Name(const char* text, SourceLocation where = SourceLocation::current())

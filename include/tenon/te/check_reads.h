@@ -1,7 +1,12 @@
-// Refuses reads that are provably out of bounds.
+// Refuses reads that are provably out of bounds, and returns the conditions on symbolic sizes that
+// remain to be checked.
 //
 //   check_reads(graph, bounds, Outside::Partly);      // A(i + 1) for i < 100, of 100 elements: BoundError
+//                                                     // A(i) for i < m, of n elements: m <= 0 || m <= n
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "tenon/te/infer_bound.h"
 
@@ -11,10 +16,20 @@ namespace tenon::te {
 /// of bounds.
 enum class Outside { Wholly, Partly };
 
+/// A condition on symbolic sizes. If it is false, a read is out of bounds; if it is true, the read
+/// is in bounds, or its dimension has one element, which an argument may broadcast.
+struct ReadCondition {
+  tir::Expr condition;
+  /// The error message if it is false.
+  std::string message;
+};
+
 /// Throws BoundError, naming the line of the reading operation, for an unconditional read that is
 /// provably out of bounds. Analyses affine indices of stages at root. With symbolic extents,
-/// `Partly` refuses reads that are out of bounds for every size at which anything is read. Other
-/// reads are checked at run time by `instrument_bounds`.
-void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused);
+/// `Partly` refuses reads that are out of bounds for every size at which anything is read, and
+/// returns the conditions under which the others are in bounds, without those that provably hold.
+/// Reads that are not analysed are checked at run time by `instrument_bounds`.
+std::vector<ReadCondition> check_reads(const StageGraph& graph, const Bounds& bounds,
+                                       Outside refused);
 
 }  // namespace tenon::te

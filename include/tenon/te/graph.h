@@ -31,7 +31,7 @@ struct AttachPoint {
 struct ScanPart {
   /// The part of the state that the tensor holds.
   enum class Role : std::uint8_t {
-    Initial,  ///< the steps before the first
+    Initial,  ///< the values before the first step
     Update,   ///< the result of a step
     State,    ///< the placeholder through which a step reads earlier steps
   };

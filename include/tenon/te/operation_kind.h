@@ -105,7 +105,7 @@ struct TensorIntrinNode {
   std::string name;
   /// The computation of the intrinsic, on its own placeholders.
   Operation op;
-  /// The inputs of `op`, and the buffers of the inputs followed by those of the outputs.
+  /// The inputs of `op`; and the buffers, first of the inputs, then of the outputs.
   std::vector<Tensor> inputs;
   std::vector<tir::Buffer> buffers;
   std::vector<Var> scalar_params;

@@ -179,8 +179,8 @@ class Stage {
   /// other key is printed, has no effect and causes a warning.
   Stage pragma(const IterVar& axis, Name key, PragmaValue value = 1,
                SourceLocation where = SourceLocation::current()) const;
-  /// Prefetches what iteration `axis + offset` reads of `tensor`. The offset is constant during a
-  /// call of the function. Precondition: the stage reads the tensor.
+  /// Prefetches the elements of `tensor` that iteration `axis + offset` reads. The offset is
+  /// constant during a call of the function. Precondition: the stage reads the tensor.
   Stage prefetch(const Tensor& tensor, const IterVar& axis, const Operand& offset,
                  SourceLocation where = SourceLocation::current()) const;
   Stage tensorize(const IterVar& axis, const TensorIntrin& intrin,
@@ -219,9 +219,10 @@ class Stage {
   /// Lets a non-output compute overrun the axis to its consumers' tile size instead of guarding the
   /// tail (Halide: `TailStrategy::RoundUp`). Overrun elements without inputs are 0.
   Stage round_up(const IterVar& axis, SourceLocation where = SourceLocation::current()) const;
-  /// Makes a non-output compute cover `range` of the axis, whatever its consumers require, so that
-  /// the loop has a known extent. BoundError from bound inference unless the consumers provably
-  /// stay inside. After round_up(axis), the range may end beyond the axis. (Halide: `bound`.)
+  /// Makes a non-output compute cover `range` of the axis, even if its consumers require less, so
+  /// that the loop has a known extent. BoundError from bound inference unless the consumers
+  /// provably stay inside. After round_up(axis), the range may end beyond the axis. (Halide:
+  /// `bound`.)
   Stage bound(const IterVar& axis, const Range& range,
               SourceLocation where = SourceLocation::current()) const;
   Stage double_buffer(SourceLocation where = SourceLocation::current()) const;

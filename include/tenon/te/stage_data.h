@@ -55,7 +55,7 @@ struct Pragma {
   Expr value;
   SourceLocation where;
 };
-/// Request to prefetch what iteration `axis + offset` reads of `tensor`.
+/// Request to prefetch the elements of `tensor` that iteration `axis + offset` reads.
 struct PrefetchRequest {
   Tensor tensor;
   Expr offset;

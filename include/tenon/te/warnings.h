@@ -1,5 +1,5 @@
-// Warnings about a schedule, each returned once: those of Schedule::warnings(), and those that
-// require the frozen graph and its bounds.
+// Warnings about a schedule, each returned once: the warnings of Schedule::warnings(), and warnings
+// that require the frozen graph and its bounds.
 //
 //   for (const std::string& each : pending_warnings(s, graph, bounds))
 //     std::cerr << "warning: " << each << '\n';

@@ -38,8 +38,8 @@ class ElementRef {
 };
 
 /// A buffer under construction. A list of indices has one index per dimension. A single index
-/// counts elements in row-major order, whatever the rank. BoundError if a constant index is outside
-/// the shape.
+/// counts elements in row-major order, for any rank. BoundError if a constant index is outside the
+/// shape.
 class BufferRef {
  public:
   ElementRef operator[](const Operand& index) const;

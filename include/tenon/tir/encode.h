@@ -1,4 +1,4 @@
-// A function as bytes: equal bytes mean that compilers cannot tell the functions apart.
+// A function as bytes: equal bytes mean that compilers cannot distinguish the functions.
 //
 //   ByteWriter key;
 //   if (encode(func, key)) look_up(key.bytes());

@@ -53,8 +53,8 @@ struct Cast {
 /// Binary operators. Div is for floats. FloorDiv and FloorMod round towards minus infinity (the
 /// remainder has the divisor's sign); TruncDiv and TruncMod round towards zero. Min and Max return
 /// NaN if an operand is NaN. Comparisons return Bool with the same number of lanes. And and Or take
-/// Bool and short-circuit lane by lane: the right operand, which may be an access that the left one
-/// guards, is not evaluated where the left one decides.
+/// Bool and short-circuit lane by lane: where the left operand decides, the right one is not
+/// evaluated. The left operand may therefore guard an access in the right one.
 enum class BinaryOp : std::uint8_t {
   Add,
   Sub,

@@ -1,5 +1,5 @@
 // The parser of expressions, for TVM text (parse.h) and scripts. Parsers of whole texts derive from
-// it: they add statements, and what names and elements of buffers are.
+// it: they add statements, and the lookup of names and of buffer elements.
 #pragma once
 
 #include <map>
@@ -72,7 +72,7 @@ class ExprParser {
 
   /// Returns the value as an operand of the type.
   static Expr as_type(const Value& v, DataType type, const Token& at);
-  /// Returns two operands of the same type; literals take that of the other.
+  /// Returns two operands of the same type; a literal takes the type of the other operand.
   static std::pair<Expr, Expr> alike(const Value& a, const Value& b, const Token& at);
   /// Parses `[a, b]`, or in scripts `(a, b)`, `(a,)` or a single expression.
   std::vector<Expr> list();
@@ -104,7 +104,7 @@ class ExprParser {
   Value function(const Token& token);
   Value conversion(const Token& token, DataType type);
   Value extern_call(bool is_pure);
-  /// Parses arguments up to the closing parenthesis and stores a `dtype=` among them.
+  /// Parses arguments up to the closing parenthesis. A `dtype=` among them is stored in `type`.
   std::vector<Value> arguments(std::optional<DataType>& type);
   Value call(const Token& token, const std::string& name, std::vector<Value> args);
 };

@@ -15,7 +15,7 @@ class Names {
   explicit Names(Dialect dialect) : dialect_(dialect) {}
 
   /// Defines a name for a variable or buffer, derived from `hint`. A name that does not begin with
-  /// a letter gets the prefix; in scripts, characters that Python does not allow become `_`, and a
+  /// a letter gets `prefix`. In scripts, characters that Python does not allow become `_`, and a
   /// keyword gets a trailing `_`. A name that is taken gets `_1`, `_2`, ...; no number is reused
   /// while the name is taken.
   const std::string& define(const void* what, const std::string& hint, const char* prefix);
@@ -25,9 +25,9 @@ class Names {
   }
   /// Makes the name free again.
   void release(const void* what);
-  /// Forgets what the names denote. They stay taken.
+  /// Removes all entries. Their names stay taken.
   void forget() { names_.clear(); }
-  /// Returns the name; null if absent.
+  /// Returns the name; null if it is not defined.
   const std::string* find(const void* what) const;
 
  private:
@@ -66,7 +66,7 @@ class ExprPrinter {
  protected:
   Names names_;
   int indent_ = 0;
-  /// Whether a buffer has the name of its memory, if that has one.
+  /// Whether a buffer is printed with the name of its memory, if the memory has a name.
   bool is_memory_named_ = false;
 
   bool is_modern() const { return dialect_ == Dialect::ModernScript; }
@@ -127,7 +127,7 @@ class ExprPrinter {
   void print(const std::vector<Expr>& list) {
     separated(list, [&](const Expr& e) { expr(e); });
   }
-  /// Appends the form of a dialect, in which digits are the numbers of parts.
+  /// Appends `format` with each digit replaced by the part of that number.
   template <class... Part>
   void form(const char* format, const Part&... parts);
 

@@ -29,7 +29,7 @@ Expr make_shuffle(std::vector<Expr> vectors, std::vector<Expr> indices);
 Expr make_let(Var var, Expr value, Expr body);
 Expr make_call(DataType type, Intrin intrin, std::vector<Expr> args);
 Expr make_extern_call(DataType type, std::string name, std::vector<Expr> args, bool pure = false);
-/// Builds a load. Its element type is the buffer's, and its lanes are those of the last index.
+/// Builds a load. It has the element type of the buffer and the lanes of the last index.
 Expr make_load(Buffer buffer, std::vector<Expr> indices);
 Expr make_producer_load(ProducerRef producer, std::vector<Expr> indices);
 Expr make_reduce(std::shared_ptr<const ReduceNode> reduction, int value_index);

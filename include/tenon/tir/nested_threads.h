@@ -18,9 +18,10 @@ namespace tenon::tir {
 /// code, or shared by all threads, as in block programs.
 enum class KernelMemory : bool { PerThread, Shared };
 
-/// Makes the inner loops that each thread executes in full serial. An inner loop stays distributed
-/// if that provably gives the same results: each iteration belongs to some thread, its work does
-/// not depend on the outer loop's thread, and it writes only memory that all threads share.
+/// Makes an inner loop serial if each thread has to execute it in full. An inner loop stays
+/// distributed if that provably gives the same results: each iteration belongs to some thread, its
+/// work does not depend on the outer loop's thread, and it writes only memory that all threads
+/// share.
 Stmt serialize_nested_threads(const Stmt& body, KernelMemory memory);
 
 }  // namespace tenon::tir

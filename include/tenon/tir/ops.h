@@ -50,7 +50,8 @@ class Operand {
   const SourceLocation& where() const { return where_; }
   /// Whether the operand is a C++ literal, which takes the type of the other operand.
   bool is_literal() const { return !expression_; }
-  /// Returns the value without a peer. A literal becomes int32 (int64 if needed), Bool or float32.
+  /// Returns the value of an operand without a peer. A literal becomes int32 (int64 if needed),
+  /// Bool or float32.
   Expr alone() const;
   /// Returns a literal in the type and lanes of `peer`; TypeError if it does not fit. A floating
   /// literal with an integer peer becomes float32. An expression is returned unchanged.
@@ -265,8 +266,8 @@ template <class... A>
 Expr call_pure_extern(CallType type, Name name, const A&... args) {
   return call_extern_list(type, std::move(name), {Argument(args, type.where)...}, true);
 }
-/// Calls an intrinsic. TypeError if the number of arguments is wrong or, for math, bit operations
-/// and choice, if their types are.
+/// Calls an intrinsic. TypeError for a wrong number of arguments and, for math, bit operations and
+/// choice, for wrong types.
 template <class... A>
 Expr call_intrin(CallType type, Intrin intrin, const A&... args) {
   return call_intrin_list(type, intrin, {Argument(args, type.where)...});

@@ -13,7 +13,7 @@ enum class TargetKind : unsigned char { Llvm, C, Cuda, OpenCl };
 
 /// The vector registers that loops are tiled for.
 struct VectorRegisters {
-  /// Width of a register in bits. 0: no vector registers; vectors keep the lanes that they have.
+  /// Width of a register in bits. 0: no vector registers; vectors keep their number of lanes.
   int bits = 0;
   int count = 0;
   /// Number of registers that accumulators may occupy; the others hold operands. 0: accumulators

@@ -18,9 +18,9 @@ namespace tenon::tir {
 enum class Dialect : unsigned char { Tvm, Legacy, Script, ModernScript, Trace };
 
 struct Token {
-  /// Newline ends a non-empty line: each one of a trace, and those of a script that do not end
-  /// inside brackets. Indent and Dedent precede the first token of a line of a script that is
-  /// indented more or less than the one before.
+  /// Newline ends a non-empty line; in a script, only a line that does not end inside brackets.
+  /// Indent and Dedent precede the first token of a script's line that is indented more or less
+  /// than the line before.
   enum class Kind : unsigned char { Name, Number, String, Sign, Newline, Indent, Dedent, End };
   Kind kind;
   /// The text; for a String, with escapes resolved. Names contain dots, except in traces.

@@ -3,8 +3,8 @@
 //   walk(stmt, [&](const Load& load) { touched.push_back(load.buffer); });           // any of many kinds
 //   Stmt t = rewrite(stmt, [&](const Load& load, const Expr& self) -> std::optional<Expr> {...});
 //
-// A pass with its own state recurses by hand: it handles the kinds that it cares about and passes
-// the rest to map_children:
+// A pass with its own state recurses by hand: it handles some kinds itself and passes all others to
+// map_children:
 //
 //   Stmt Pass::stmt(const Stmt& s) {
 //     if (const For* loop = s.as<For>()) return ...;

@@ -1,6 +1,6 @@
-// Equivalence checks of two functions on the same random inputs. The first one runs in the
-// interpreter, the second one there or compiled. The arrays that they write are filled with NaN
-// first.
+// Equivalence checks of two functions on the same random inputs. The first function runs in the
+// interpreter; the second one runs there or as compiled code. The arrays that they write are filled
+// with NaN first.
 //
 //   CheckReport report = check_functions(before, after);
 //   report.fine()

@@ -4,8 +4,8 @@
 //     time(each.name, each.run);
 //
 // The libraries are loaded at run time, isolated from one another because some export the same
-// symbols. They are not needed to build. A program finds those of PyPI only if its DT_RPATH has
-// their folder; otherwise Debian's are used.
+// symbols. They are not needed to build. A program finds the libraries of PyPI only if its DT_RPATH
+// has their folder; otherwise it uses Debian's.
 #pragma once
 
 #include <functional>
@@ -27,9 +27,9 @@ struct MatrixProduct {
   const void* b;
   void* c;
   DataType of_a = Float(32), of_b = Float(32);
-  /// Number of products; the matrices of one follow those of the other.
+  /// Number of products. The matrices of a product follow those of the previous one.
   int batch = 1;
-  /// Whether B is brought into the library's own layout beforehand, as the weights of a network.
+  /// Whether B is converted to the library's own layout beforehand, as is usual for weights.
   bool is_b_packed = false;
 };
 

@@ -64,7 +64,7 @@ class ScheduleProgram {
   /// Returns --size, or the default in the program's settings.
   int size() const { return size_; }
   const Target& target() const { return options_.target; }
-  /// Processes a schedule as the command line says.
+  /// Processes a schedule as the command line requests.
   void show(const std::string& name, const te::Schedule& schedule,
             const std::vector<LowerArgument>& args, const ShowOptions& options = {},
             SourceLocation where = SourceLocation::current());

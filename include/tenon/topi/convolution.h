@@ -51,10 +51,10 @@ struct WinogradOptions {
 };
 
 /// Winograd convolution: conv2d_nchw for 3 x 3 kernels with stride and dilation 1, with fewer
-/// multiplications. A channel and filter need (tile + 2)^2 multiplications for tile^2 results,
-/// which are 4 or 2.25 per result instead of 9 (Winograd; Lavin and Gray, "Fast Algorithms for
-/// Convolutional Neural Networks", 2015). Both tensors are float32 or both are float64. Images have
-/// constant heights and widths, which need not be multiples of the tile.
+/// multiplications. For one channel and one filter, tile^2 results take (tile + 2)^2
+/// multiplications: 4 or 2.25 per result instead of 9 (Winograd; Lavin and Gray, "Fast Algorithms
+/// for Convolutional Neural Networks", 2015). Both tensors are float32 or both are float64. Images
+/// have constant heights and widths, which need not be multiples of the tile.
 ///
 /// Inputs, filters and products are transformed by rows and then by columns, each as a separate
 /// operation: "<name>_input_rows" and "<name>_inputs" {tile row, tile column, tile, channel} from
@@ -65,8 +65,9 @@ struct WinogradOptions {
 ///
 /// The rounding differs from conv2d_nchw. Against exact sums of numbers from -1 to 1, over 16 to
 /// 1024 channels in float32, the root-mean-square error is 0.6 to 0.8 times that of conv2d_nchw for
-/// tiles of 2, whose sums are shorter, and 4 to 5 times for tiles of 4 (about 2^-19 of the results'
-/// for 64 channels). An infinite or NaN input can affect all results of its tile.
+/// tiles of 2, whose sums are shorter, and 4 to 5 times for tiles of 4 (for 64 channels, about
+/// 2^-19 of the root-mean-square result). An infinite or NaN input can affect all results of its
+/// tile.
 ///
 /// TypeError, in addition to the above, for other kernel sizes, for images of symbolic height or
 /// width, for other or differing types, and for invalid options.

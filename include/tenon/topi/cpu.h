@@ -64,8 +64,8 @@ Tensor fastest_conv2d_nchw(const Tensor& x, const Tensor& kernel, const TargetFa
 te::Schedule schedule_windows(const Tensor& out, const TargetFacts& target,
                               SourceLocation where = SourceLocation::current());
 
-/// Schedules attention in blocks of queries. A block is as large as its scores fit the second-level
-/// cache, so that the scores are never stored in full.
+/// Schedules attention in blocks of queries. The scores of a block fit the second-level cache, so
+/// that the scores are never stored in full.
 te::Schedule schedule_attention(const Tensor& out, const TargetFacts& target,
                                 SourceLocation where = SourceLocation::current());
 

@@ -21,12 +21,12 @@ namespace tenon::topi::gpu {
 using te::Tensor;
 using tir::TargetFacts;
 
-/// Schedules matmul, dense or batch_matmul. The largest tiles are those of the tutorial gpu_matmul:
-/// 128 x 128 per block, 16 x 8 per thread.
+/// Schedules matmul, dense or batch_matmul. The largest tiles, as in the tutorial gpu_matmul, are
+/// 128 x 128 per block and 16 x 8 per thread.
 ///
-/// CUDA tensor cores are used, if the device has them for the type, for products of float16 and
-/// bfloat16 accumulated in float32, and of int8 and uint8 in int32, if the extents are multiples of
-/// 64, 64 and 16 (32 for int8).
+/// CUDA tensor cores compute products of float16 and bfloat16 accumulated in float32, and of int8
+/// and uint8 accumulated in int32. Conditions: the device has them for the type, and the extents
+/// are multiples of 64, 64 and 16 (32 for int8).
 te::Schedule schedule_matmul(const Tensor& out, const TargetFacts& target,
                              SourceLocation where = SourceLocation::current());
 /// Schedules conv2d_nchw with constant extents. A block computes 8 x 8 positions of up to eight

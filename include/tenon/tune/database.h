@@ -91,10 +91,12 @@ class Database {
 /// trace that is refused, for example because another version of Tenon recorded it, is skipped in
 /// favour of the next best. ScheduleError if all are refused.
 std::optional<s_tir::Schedule> apply_best(const tir::IRModule& mod, const Database& database,
-                                          const Target& target);
+                                          const Target& target,
+                                          SourceLocation where = SourceLocation::current());
 /// Applies the best recorded trace after the steps of `sch`, whose current module is the program
 /// that was tuned.
 std::optional<s_tir::Schedule> apply_best(const s_tir::Schedule& sch, const Database& database,
-                                          const Target& target);
+                                          const Target& target,
+                                          SourceLocation where = SourceLocation::current());
 
 }  // namespace tenon::tune

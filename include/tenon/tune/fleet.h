@@ -53,7 +53,7 @@ struct FleetOptions {
 class Fleet {
  public:
   explicit Fleet(std::shared_ptr<Channel> channel, const FleetOptions& options = {});
-  /// Tells the workers to end.
+  /// Requests the workers to end.
   ~Fleet();
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;

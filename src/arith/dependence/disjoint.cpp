@@ -209,7 +209,7 @@ class Prover {
   struct Sum {
     std::int64_t constant = 0;
     std::vector<Term> terms;
-    /// Whether a summand is not a variable, or has no finite bounds.
+    /// Whether some summand is not a variable or has no finite bounds.
     bool is_opaque = false;
   };
 
@@ -675,8 +675,8 @@ class Prover {
   Facts& facts_;
   /// Inner variables that already have facts.
   std::unordered_set<const ExprNode*> bound_;
-  /// Variables created by the cases of the current pair, their values, and whether an extent is
-  /// symbolic.
+  /// The state of the current pair: the variables that its cases created, their values, and whether
+  /// an extent is symbolic.
   std::vector<Var> made_;
   IntervalMap values_;
   bool is_symbolic_ = false;

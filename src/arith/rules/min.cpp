@@ -26,8 +26,7 @@ constexpr Row kMinRows[] = {
     {"common_minuend", "min(x - y, x - z)", "x - max(y, z)", "", kExact},
     {"turn_difference", "min(c1 - x, c2)", "c1 - max(x, c1 - c2)", "c2 != 0", kExact | kAgain},
 
-    // A rounded multiple of the divisor at or above x, and one at or below x, are ordered with
-    // respect to x.
+    // x rounded up to a multiple of the divisor is at least x; x rounded down is at most x.
     {"trunc_multiple_above_positive",
      "min(truncdiv(x + c1, c2)*c2, max(x, c2)) ; min(max(x, c2), truncdiv(x + c1, c2)*c2)",
      "max(x, c2)", "c2 > 0 && c1 + 1 == c2 && x >= 1", kExact},

@@ -38,8 +38,8 @@ std::vector<std::string> flags_of(const CCode& code) {
                                  "-ffp-contract=fast",
                                  "-fno-math-errno",
                                  "-fno-trapping-math"};
-  // Long unrolled code calls the helper functions thousands of times, above all those for float16.
-  // Inlining each call makes GCC ten times slower.
+  // Long unrolled code calls the helper functions thousands of times, above all the helpers for
+  // float16. Inlining each call makes GCC ten times slower.
   constexpr std::size_t kLongText = std::size_t{1} << 20;
   if (code.text.size() > kLongText) flags.emplace_back("-fno-inline");
   if (code.target.fast_math)
@@ -227,7 +227,7 @@ std::vector<std::string> imported_texts(const std::vector<CompileUnit>& units) {
   return texts;
 }
 
-/// Returns the features that can be queried where the code is loaded.
+/// Returns the required features that a program can query when it loads the code.
 std::vector<std::string> needed_features(const tir::TargetFacts& target) {
   std::vector<std::string> needed;
   for (const std::string_view feature : runtime::processor_features())
@@ -243,7 +243,7 @@ Artifact compile_to_c(const std::vector<CompileUnit>& units, const CompileOption
   CCode code;
   code.target = units.front().target;
   code.options = options;
-  code.options.on_step = {};  // It may refer to objects with a shorter lifetime than the artifact.
+  code.options.on_step = {};  // The callback may refer to objects that the artifact outlives.
   for (const CompileUnit& unit : units)
     if (unit.target.cpu != code.target.cpu || unit.target.features != code.target.features)
       throw TargetError(

@@ -100,7 +100,8 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
   if (is_comparison(op)) return comparison(op, expr(n.a, lane), expr(n.b, lane));
   if (t.is_floating()) {
     const bool is_extremum = op == BinaryOp::Min || op == BinaryOp::Max;
-    // The helpers test the second operand for NaN; the C compiler removes the test of a constant.
+    // A constant becomes the second operand, which the helpers test for NaN, because the C compiler
+    // removes the test of a constant.
     const bool swaps = is_extremum && is_constant_number(n.a);
     const Expr &first = swaps ? n.b : n.a, &second = swaps ? n.a : n.b;
     if (is_native_half(t) && (is_wrapping(op) || op == BinaryOp::Div || is_extremum))

@@ -160,7 +160,7 @@ Text CFunctionEmitter::stack_array(const Call& n) {
   if (n.args[2].dtype().is_handle()) {
     strides = expr(n.args[2]).text;
   } else {
-    // c_api.h guarantees that strides are set: these are the strides of a compact array.
+    // c_api.h guarantees that strides are set, so a compact array gets them here.
     strides = names_.take("strides");
     out_.add("int64_t " + strides + "[" + std::to_string(std::max<std::int64_t>(1, *rank)) + "];");
     for (std::int64_t d = *rank; d-- > 0;) {

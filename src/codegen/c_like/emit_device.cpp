@@ -169,7 +169,8 @@ Text CFunctionEmitter::device_intrin(Intrin intrin, const Call& n, DataType type
       return shuffle("__shfl_down_sync", Helper::ShuffleDown);
     case Intrin::tvm_warp_activemask:
       if (device.has_cuda_shuffles) return {"__activemask()"};
-      // A constant, because exchanges take no mask: the threads that execute one take part in it.
+      // The mask is a constant, because exchanges of this language take no mask: all threads that
+      // execute an exchange take part.
       if (!device.shuffle.empty()) return integer(0xffffffff, UInt(32));
       refuse_in_kernel("the mask of a warp's threads");
     case Intrin::tvm_thread_allreduce:

@@ -135,7 +135,7 @@ void CFunctionEmitter::keep_lanes(const std::string& name, const Expr& value) {
   });
 }
 
-/// Whether storing some lanes may change what the expression reads for later lanes.
+/// Whether storing some lanes may change elements that the expression reads for later lanes.
 bool CFunctionEmitter::may_change(const Expr& read, const Buffer& stored,
                                   const Expr& position) const {
   const CVariable& target = find(stored->data);

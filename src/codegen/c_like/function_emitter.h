@@ -111,7 +111,8 @@ class CFunctionEmitter {
   void serial_loop(const tir::Var& var, const Text& begin, const Text& end, const tir::Stmt& body);
   void parallel_loop(const tir::For& n);
   void parallel_region(const tir::Stmt& body);
-  /// A body that the runtime calls as a function, and its closure in this function.
+  /// Outlining of a body to a function that the runtime calls, and capture of the variables that it
+  /// uses in a closure.
   void capture(const tir::Stmt& body, CFunctionEmitter& inner,
                FunctionRef<void(const std::string&, const CVariable&, const std::string&)> add);
   struct Outlined {

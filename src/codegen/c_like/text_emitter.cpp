@@ -21,7 +21,7 @@ constexpr const char* kHead =
 
 )";
 
-// The layouts are those of tenon/runtime/c_api.h; a test compiles both and compares them.
+// The layouts must equal those in tenon/runtime/c_api.h. A test compiles both and compares them.
 constexpr const char* kCallTypes = R"(// How the runtime passes arguments.
 typedef union { int64_t i; double f; void* p; } TenonValue;
 typedef struct { int32_t device_type, device_id; } DLDevice;

@@ -40,8 +40,8 @@ class TextEmitter {
   bool comments_stages() const { return comments_stages_; }
   /// Names of functions.
   Names& names() { return names_; }
-  /// Declares an extern function, unless the text already does. Throws LowerError for a name that
-  /// is not a C identifier, and for a call with other types than an earlier call.
+  /// Declares an extern function once. Throws LowerError for a name that is not a C identifier, and
+  /// if the types differ from those of an earlier call.
   void use_extern(const std::string& name, const std::string& declaration);
   /// Declares the runtime's functions, under their names without `tenon_`.
   void use_runtime() { uses_runtime_ = true; }

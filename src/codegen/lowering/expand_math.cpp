@@ -198,7 +198,8 @@ class Functions {
   Expr from_bits(const Expr& x) const { return reinterpret(floats_, x); }
   Expr fabs(const Expr& x) const { return make_call(floats_, Intrin::fabs, {x}); }
 
-  /// Names a value that is used more than once, or that is computed before what follows.
+  /// Binds a value to a variable, because it is used more than once or must be computed before the
+  /// values that follow.
   Expr let(const Expr& value) {
     if (value.as<VarNode>() || is_constant(value)) return value;
     definitions_.emplace_back(Var("v" + std::to_string(definitions_.size()), value.dtype()), value);
@@ -240,7 +241,7 @@ class Functions {
 
   // ---- powers -----------------------------------------------------------------------------------
 
-  /// Reduces to a rest whose magnitude is at most half of 1 / per_unit, which is high + low.
+  /// Reduces to a rest whose magnitude is at most half of 1 / per_unit. high + low is 1 / per_unit.
   Reduced reduce(const Expr& argument, double per_unit, Constant high, Constant low) {
     const Expr x = let(argument);
     const Expr shifted = let(multiply_add(x, number(per_unit), rounder()));

@@ -120,9 +120,9 @@ std::optional<std::string> stored_in(const Stmt& s) {
 /// A walk over the accesses of a function, with the facts that hold at each of them.
 class AccessWalk {
  public:
-  /// Called for each access with the conditions under which its statement makes it and the let
-  /// expressions around it, as If and Let statements with empty bodies, outermost first. The
-  /// returned statement is inserted before the statement of the access.
+  /// Called for each access. `around` has the conditions under which the statement makes the access
+  /// and the let expressions around it, as If and Let statements with empty bodies, outermost
+  /// first. The returned statement is inserted before the statement of the access.
   using Found =
       std::function<std::optional<Stmt>(const AccessProof&, const std::vector<Stmt>& around)>;
 
@@ -348,8 +348,8 @@ class AccessWalk {
 
   bool is_nonnegative(const Expr& e) const {
     if (can_prove(e >= 0, facts_)) return true;
-    // A guard states that some expression is nonnegative; `e` may exceed it by a nonnegative
-    // amount.
+    // The expressions in guards_ are nonnegative. If `e` is provably at least one of them, it is
+    // nonnegative too.
     return std::ranges::any_of(guards_, [&](const Expr& guard) {
       return can_prove(arith::simplify(e - guard, facts_) >= 0, facts_);
     });
@@ -640,9 +640,8 @@ PrimFunc check_accesses(const PrimFunc& func, const PassOptions&) {
 //   Y[i] = X[i + 1]   =>   if (0 <= i < size(Y) && 0 <= i + 1 < size(X)) { Y[i] = X[i + 1] }
 //                          else assert(..., "OUT OF THE BOUNDS")
 //
-// Sizes come from the `buffer_bound` attributes of flatten_storage; for temporaries, they are those
-// of the accessed buffer. A load in one arm of an if_then_else is checked only if that arm is
-// taken.
+// Sizes come from the `buffer_bound` attributes of flatten_storage. For a temporary, the accessed
+// buffer has its size. A load in one arm of an if_then_else is checked only if that arm is taken.
 
 namespace {
 
@@ -753,7 +752,7 @@ class Instrumenter {
     return simple.dtype() == Int(64) ? simple : make_cast(Int(64), simple);
   }
 
-  /// The sizes in scalars of parameters, and of temporaries with a `buffer_bound`. For look-up
+  /// The sizes, in scalars, of parameters and of temporaries with a `buffer_bound`. For look-up
   /// only.
   std::unordered_map<const ExprNode*, std::optional<Expr>> sizes_;
   std::unordered_map<const ExprNode*, Allocate> allocated_;

@@ -156,7 +156,8 @@ class Follower {
     is_growing_ = true;
   }
 
-  /// Returns the occasion seen from outside the inner loops: a use in a loop was in any iteration.
+  /// Returns the occasion seen from outside the inner loops: a use in a loop may have been in any
+  /// iteration.
   static Occasion left(Occasion when, int loops) {
     return when.equal_loops >= loops ? Occasion{loops, false} : when;
   }

@@ -203,8 +203,8 @@ class RegionChecker {
   void check(const Stmt& body) { stmt(body); }
 
  private:
-  /// The enclosing serial loops, outermost first, each with whether the later one of two of its
-  /// iterations is visited.
+  /// The enclosing serial loops, outermost first. The flag of a loop states that the visit is in
+  /// the later of two iterations.
   using SerialLoops = std::vector<std::pair<const For*, bool>>;
   struct LoopUse {
     Access use;
@@ -286,7 +286,7 @@ class RegionChecker {
     }
   }
 
-  /// Returns how the iterations of an earlier use are related to those of a use in `loop`, given
+  /// Returns the relation between the iterations of an earlier use and of a use in `loop`, given
   /// the enclosing serial loops. Returns nullopt if the same task makes both uses, or if the loop's
   /// own proof covers them.
   std::optional<Relation> relation(const LoopUse& earlier, const For* loop,
@@ -481,7 +481,8 @@ class BlockRaces {
                                     return own_axes_.at(&leaf.node()) == own;
                                   })).accesses)
         if (access.is_write()) writes.emplace_back(access, own);
-    // A write by some of the blocks explains a conflict better than a later one that uses it.
+    // Writes by only some of the blocks come first, because they explain a conflict better than
+    // later writes that use their values.
     std::ranges::stable_partition(writes,
                                   [&](const auto& write) { return names_block(write.first); });
     for (const auto& [write, own] : writes) check(write, own, uses);

@@ -7,10 +7,10 @@
 //
 // A loop is vectorized if its body is scalar code without side effects and its iterations are
 // provably independent. Every element is then computed from the same operands in the same order.
-// The pass tries the innermost loop first. If its iterations depend on each other, as those of a
-// float sum do, the pass tries the enclosing loop; each lane then runs the whole inner loop.
-// Integer sums, products, minima and maxima are associative, so the lanes accumulate separately and
-// are combined after the loop. Only reassociate_accumulations does this for floats.
+// The pass tries the innermost loop first. If its iterations depend on each other, as in a float
+// sum, the pass tries the enclosing loop; each lane then runs the whole inner loop. Integer sums,
+// products, minima and maxima are associative, so the lanes accumulate separately and are combined
+// after the loop. Only reassociate_accumulations does this for floats.
 //
 // A condition that differs between iterations becomes a vector condition if the processor has
 // masked stores; each lane then takes the branch or skips it. Loops that vectorize_loops left
@@ -213,7 +213,8 @@ Stmt with_chosen_terms(const Stmt& body, const arith::Facts& facts, const Stored
 //   for (i, 0, 1) { B[i] = 0 }
 //   for (i, 1, 16) { B[i] = if_then_else(c, A[i - 1], 0) }
 
-/// The iterations before the split point and those from it on. Either loop may be empty.
+/// The loop of the iterations before the split point, and the loop of the others. Either loop may
+/// be empty.
 struct PartedLoop {
   For before, after;
 };
@@ -354,8 +355,8 @@ std::optional<PartedLoop> part_at_condition(const For& loop, const arith::Facts&
 
 /// The minimum width: shorter vectors gain less than their setup costs.
 constexpr int kMinLanes = 4;
-/// The minimum width of what is left of a vector that the schedule has chosen. The loop around it
-/// accumulates the lanes in registers, if they are vectors.
+/// The minimum width of the tail of a vector that the schedule has chosen. Even short vectors let
+/// the enclosing loop accumulate in registers.
 constexpr int kMinLanesOfATail = 2;
 /// The maximum number of vectors per iteration for a body with few operations. Several vectors
 /// amortize the loop overhead and shorten the dependence chains of accumulators.

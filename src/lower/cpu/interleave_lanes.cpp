@@ -15,7 +15,8 @@
 //   A[max(ramp(-1, 1, 4), broadcast(0, 4)) + broadcast(b, 4)]
 //   =>   shuffle([A[ramp(b, 1, 2)], A[ramp(b + 1, 1, 2)]], [0, 0, 1, 3])
 //
-// Combines two to four vectors at a time, and only if no store changes what a later one reads.
+// Combines two to four vectors at a time. Stores are combined only if none of them changes an
+// element that a later one reads.
 #include "lower/passes.h"
 
 #include <algorithm>

@@ -28,8 +28,8 @@ struct Accumulator {
 };
 
 struct VectorBody {
-  /// The distinct accesses of memory that the body does not allocate, and the vector or scalar
-  /// index of each with the lets of the body inlined.
+  /// The distinct accesses of memory that the body does not allocate. Each has its vector or scalar
+  /// index, with the lets of the body inlined.
   arith::Footprint memory;
   std::vector<tir::Expr> indices;
   std::vector<Accumulator> sums;
@@ -71,8 +71,8 @@ struct ScalarLoop {
   int scattered = 0;
   /// Stores with a stride of two to four elements that fill each other's gaps.
   int interleaved = 0;
-  /// The narrowest element, in bits, that lanes may only access under a condition; nullopt if
-  /// absent.
+  /// The narrowest element, in bits, that lanes may only access under a condition; nullopt if no
+  /// access is masked.
   std::optional<int> masked_bits;
   bool has_loops = false;
 };

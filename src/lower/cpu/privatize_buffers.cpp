@@ -15,8 +15,8 @@
 //       Y[ramp(0, 1, 4)] = broadcast(0f32, 4)
 //       ...
 //
-// Iterations of the loop can then run side by side, each with its own copy (tile_registers), and
-// vectors of consecutive iterations can be merged (widen_vectors).
+// Iterations of the loop can then be jammed, each with its own copy (tile_registers), and vectors
+// of consecutive iterations can be merged (widen_vectors).
 #include "lower/passes.h"
 
 #include "lower/checks/filling.h"

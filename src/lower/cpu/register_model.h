@@ -18,8 +18,8 @@ inline int registers_for(DataType dtype, int vector_bits) {
 
 /// The maximum number of registers of a vector that is kept whole, such as a register tile of sums.
 inline constexpr int kMaxRegistersOfVector = 16;
-/// The registers per part of a wider vector: enough for independent operations, and few enough for
-/// any body.
+/// The number of registers per part of a vector that is split. One register would leave no
+/// independent operations; many would not leave room for the other values of a body.
 inline constexpr int kRegistersOfPart = 4;
 
 /// The maximum size of memory that each iteration has for itself: larger memory does not fit
@@ -46,8 +46,8 @@ inline std::int64_t max_copies(int registers, const tir::VectorRegisters& of) {
   return of.for_sums / registers / (registers == 1 ? 2 : 1);
 }
 
-/// Whether sums in so many registers are promoted. Some may be spilled, which still saves more than
-/// loading and storing all of them for each addition.
+/// Whether sums that occupy `registers` registers are promoted. Some may be spilled, which still
+/// saves more than loading and storing all of them for each addition.
 inline bool may_promote(int registers, const tir::VectorRegisters& of) {
   return registers <= 2 * of.for_sums;
 }

@@ -8,9 +8,9 @@
 //
 // A code generator legalizes such a vector into hundreds of registers. This takes superlinear time,
 // and most of the registers are spilled. Conditional loads have the same problem: each lane becomes
-// a branch. The tail takes narrower vectors. If a part might read what an earlier part stores, the
-// whole value is first computed into a temporary. Vectors that lets name are also stored in
-// temporaries.
+// a branch. The tail takes narrower vectors. If a part might read an element that an earlier part
+// stores, the whole value is first computed into a temporary. Vectors that lets name are also
+// stored in temporaries.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ std::optional<Expr> part_of(const Expr& e, const Expr& first, int count) {
 
 class WideSplitter {
  public:
-  /// `may_alias`: buffers may share memory, so any load may read what a store writes.
+  /// `may_alias`: buffers may share memory, so any load may read an element that a store writes.
   WideSplitter(int bits, bool may_alias) : bits_(bits), may_alias_(may_alias) {}
 
   Stmt function(const Stmt& body) {
@@ -159,7 +159,7 @@ class WideSplitter {
     return is_wide(n) ? stored_in_parts(n) : std::nullopt;
   }
 
-  /// Splits the store so that no part reads what an earlier part stores.
+  /// Splits the store so that no part reads an element that an earlier part stores.
   std::optional<Stmt> stored_in_parts(const Store& n) {
     const Expr place = all_of(n.value.dtype());
     if (reads_what_it_stores(n, n.indices[0])) {
@@ -178,8 +178,8 @@ class WideSplitter {
                            : std::nullopt;
   }
 
-  /// Whether a part of `e` may read an element that an earlier part stores. Parts that read exactly
-  /// the elements that they store do not.
+  /// Whether a part of `e` may read an element that an earlier part stores. The result is false if
+  /// each part reads exactly the elements that it stores.
   bool reads_what_it_stores(const Store& n, const Expr& e) const {
     return any_node(e, [&](const Load& load) {
       const bool is_own = own_memory_.contains(&load.buffer->data.node());

@@ -25,7 +25,7 @@
 //
 // Without jamming, each multiply-add of a row waits for the previous one, and every row reloads
 // every vector of B. Sums become local memory while loops and indices are still intact, because a
-// code generator only sees addresses, and its alias analysis gives up on a dozen of them.
+// code generator only sees addresses, and its alias analysis fails for a dozen of them.
 //
 // Additions are then ordered by a list scheduler that tracks register pressure (Goodman and Hsu,
 // "Code scheduling and register allocation in large basic blocks", 1988):
@@ -132,9 +132,9 @@ Stmt interleaved(const std::vector<Stmt>& copies) {
   return body;
 }
 
-/// Returns the loop with iterations side by side, unchanged unless it is serial, its extent is
-/// constant, it stores only vectors, an inner loop accumulates into some of them several times, and
-/// its iterations are provably independent.
+/// Returns the loop with iterations jammed. The loop is unchanged unless it is serial with a
+/// constant extent, stores only vectors, and has provably independent iterations, in which an inner
+/// loop accumulates into some of the vectors several times.
 Stmt jammed(const Stmt& s, const For& loop, const VectorRegisters& registers) {
   const std::optional<std::int64_t> extent = constant_int(loop.extent);
   if (loop.kind != ForKind::Serial || !extent || !constant_int(loop.min)) return s;
@@ -316,7 +316,7 @@ class Run {
   /// Returns the given order, or the one that greedily picks the statement with the fewest live
   /// registers; ties keep the given order.
   Order order(bool picks) const {
-    // The statements that wait for each other, last first: all of them, or those of a sum.
+    // Statements that keep their order, last first: all statements, or those of one sum.
     using Queue = std::vector<const Addition*>;
     std::vector<Queue> queues(picks ? registers_.size() : 1);
     for (const Addition& addition : additions_ | std::views::reverse)
@@ -326,7 +326,8 @@ class Run {
     for (std::size_t value = 0; value < uses_.size(); ++value)
       if (uses_[value] == 0) live += registers_[value];
     std::vector<int> uses = uses_;
-    // The numbers of registers that the operands of an addition newly occupy, and release.
+    // Returns the number of registers that the operands of an addition newly occupy, and the number
+    // that they release.
     const auto change = [&](const Addition& addition) {
       std::pair<int, int> result;
       for (const std::size_t value : addition.operands) {

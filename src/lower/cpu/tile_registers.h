@@ -7,7 +7,7 @@
 
 namespace tenon::lowering {
 
-/// Runs iterations of loops side by side so that their sums are in registers together.
+/// Unrolls and jams loops, so that the sums of several iterations are in registers together.
 tir::Stmt unroll_and_jam(const tir::Stmt& s, AutotunedLoops& autotuned,
                          const tir::VectorRegisters& registers);
 

@@ -197,7 +197,7 @@ class KernelReductions {
     return make_seq(std::move(steps));
   }
 
-  /// Returns the memory of a level, reusing that of an earlier reduction if it fits.
+  /// Returns the memory of a level. Reuses the memory of an earlier reduction if it fits.
   GroupMemory level(const Reduction& r, std::int64_t size, int number) {
     GroupMemory result{{}, size};
     for (std::size_t k = 0; k < r.values.size(); ++k) {

@@ -458,7 +458,7 @@ bool SharedUses::are_apart_in_sum(const Use& earlier, const Use& later, Occasion
       add_range(both, min, max);
       std::optional<std::int64_t> steps;
       if (back.min && front.max) steps = *front.max - *back.min;
-      // The thread or iteration ahead leads by this number of steps.
+      // The thread or iteration that is ahead leads by 1 to `steps` steps.
       if (is_stepped) add_range(is_second_ahead ? second : -first, 1, steps);
       return;
     }

@@ -57,8 +57,8 @@ struct Elements {
   std::int64_t stride = 1;
 };
 
-/// The order of two uses: in the same iteration of the outermost `equal_loops` loops and, if
-/// `is_carried`, the later one in a later iteration of the next loop, which encloses both.
+/// The relation of two uses. Both are in the same iteration of the outermost `equal_loops` loops.
+/// If `is_carried`, the later use is in a later iteration of the next loop, which encloses both.
 /// Iterations of other loops are arbitrary. Loops are counted from the outermost one of the
 /// function.
 struct Occasion {
@@ -72,7 +72,7 @@ class SharedUses {
   /// `loops_around`: the number of loops around the kernel.
   SharedUses(const tir::Stmt& kernel, int loops_around);
 
-  /// Returns the uses of an expression, or those of a store without its expressions.
+  /// Return the uses of an expression, and of a store without its expressions.
   UseSet of(const tir::Expr& e);
   UseSet of(const tir::Store& store);
   /// Scope of a condition: while the guard exists, queried uses are under `condition` (nullptr adds

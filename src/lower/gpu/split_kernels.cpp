@@ -154,8 +154,8 @@ class Limits {
             "; stage smaller tiles, at a loop further inside");
   }
 
-  /// Checks the private memory of a thread, in registers or not. The limit is that of CUDA's
-  /// compute capabilities; OpenCL specifies none.
+  /// Checks the private memory of a thread, in registers or not. CUDA's compute capabilities define
+  /// the limit; OpenCL has none.
   void private_memory() {
     constexpr std::int64_t kMax = 512 * 1024;
     if (target_.kind != TargetKind::Cuda) return;
@@ -211,12 +211,8 @@ class Limits {
 
 // ---- allocations of a kernel --------------------------------------------------------------------
 
-// Hoists memory of a block to the top of its kernel, as OpenCL requires.
-
-/// Hoists block memory to the top of the kernel, as OpenCL requires; thread-local memory is not
-/// moved.
-/// Returns the body of a kernel with its allocations of shared and warp memory outermost;
-/// thread-local memory is not moved. `axes` are the thread axes of the kernel. Throws LowerError
+/// Hoists the shared and warp memory of a block to the top of the kernel, as OpenCL requires.
+/// Thread-local memory is not moved. `axes` are the thread axes of the kernel. Throws LowerError
 /// for global memory, which kernels cannot allocate, and for memory whose size is not known before
 /// the launch.
 class MemoryOfBlocks {
@@ -477,8 +473,8 @@ class Splitter {
     return decl_buffer({Expr(1)}, pointer_of(data)->element, {.name = data.name(), .data = data});
   }
 
-  /// Returns the buffer with variables for the extents that the kernel's numbers do not determine.
-  /// A kernel that reads only the first row of a matrix does not get the number of rows.
+  /// Returns the buffer with variables for the extents that the kernel's scalar parameters do not
+  /// determine. A kernel that reads only the first row of a matrix does not get the number of rows.
   static Buffer of_any_size(const Buffer& buffer, const Inputs& inputs) {
     BufferNode node = *buffer.get();
     bool is_known = true;
@@ -529,7 +525,7 @@ DeviceProgram split_kernels(const PrimFunc& func, const TargetFacts& target) {
   DeviceProgram program = Splitter(func, target).run();
   for (const PrimFunc& kernel : program.kernels) {
     std::vector<Violation> violations = verify_kernel(kernel);
-    // This analysis is independent of the one that placed the barriers, and it checks the launched
+    // This analysis is independent of the pass that placed the barriers, and it checks the launched
     // code.
     if (violations.empty()) violations = find_barrier_hazards(kernel);
     if (!violations.empty())

@@ -83,7 +83,7 @@ bool may_be_zero(const Expr& divisor) {
 }
 
 // Value numbering of expressions (hash consing): structurally equal trees have the same number,
-// whichever nodes they consist of.
+// even if they consist of different nodes.
 //
 //   ComputationPool pool;
 //   pool.id_of(x * 4 + y) == pool.id_of(x * 4 + y)      // two trees, one number
@@ -288,8 +288,9 @@ void add_all(const ComputationTable& from, ComputationTable& to) {
   for (const auto& [id, count] : from.counts()) to.add(id, count, from.is_certain(id));
 }
 
-/// Adds to `result` the computations of `some` that also occur in one of the others, with the sum
-/// of their counts. A computation is certain if it is certain in two of the tables.
+/// Adds to `result` each computation that occurs in `some` and in at least one of `others`. Its
+/// count is the sum over all tables. It is certain if it is certain in `some` and in one of
+/// `others`.
 void add_common(const ComputationTable& some, const std::vector<const ComputationTable*>& others,
                 ComputationTable& result) {
   for (const auto& [id, count] : some.counts()) {

@@ -156,7 +156,7 @@ bool is_beyond_int32(const Buffer& buffer) {
 }
 
 /// Whether the product of an index constant and its stride exceeds int32. In a window that begins
-/// far along an axis, the difference is small but its terms are not.
+/// far along an axis, the terms are large although their difference is small.
 bool has_far_terms(const Buffer& buffer, const std::vector<Expr>& indices) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   std::int64_t size = 1;

@@ -38,9 +38,9 @@ struct Home {
   Buffer flat;
 };
 
-/// The mapping of a buffer's indices to those of its home: index - origin, or begin + index, per
+/// The mapping of a buffer's indices to indices of its home: index - origin, or begin + index, per
 /// dimension. A view may have fewer dimensions than its home; `begins` then has the indices of the
-/// leading ones.
+/// leading dimensions.
 struct HomeAccess {
   Home home;
   std::vector<Expr> origin;
@@ -123,7 +123,7 @@ class Flattener {
     return mapped(list, [&](const Expr& e) { return expr(e); });
   }
 
-  /// Lowers an access_ptr whose offset needs a wider type than its variable has.
+  /// Lowers an access_ptr whose offset needs a wider type than the type of its variable.
   Expr access_ptr(const Call& call, DataType type) {
     std::vector<Expr> args = exprs(call.args);
     args[2] = wide(call.args[2]);

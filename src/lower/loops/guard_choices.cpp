@@ -1,6 +1,7 @@
 // Turns selects whose arms might fault (loads that are not provably in bounds, calls) into
 // if_then_else, which evaluates only the chosen arm. The right operand of a vector `&&` or `||` is
-// treated alike. With a vector condition, each lane evaluates only the arm that it chooses.
+// treated in the same way. With a vector condition, each lane evaluates only the arm that it
+// chooses.
 //
 //   select(c, A[ramp(i - 1, 1, 8)], z)   =>   @tir.if_then_else(c, A[ramp(i - 1, 1, 8)], z)
 //   c && A[ramp(i - 1, 1, 8)] > z        =>   @tir.if_then_else(c, A[...] > z, broadcast(False, 8))
@@ -85,8 +86,8 @@ class ChoiceGuard {
     const auto side = [&](const Expr& taking, const Stmt& s) {
       const std::optional<Expr> outer = chosen_;
       chosen_ = outer ? make_binary(BinaryOp::And, *outer, taking) : taking;
-      // All lanes perform the loads of the condition. Inside another branch, only the lanes that
-      // take it do.
+      // All lanes perform the loads of the condition; inside another branch, only the lanes that
+      // take that branch.
       const std::size_t read_outside = read_before_.size();
       certain_.clear();
       note_loads(n.condition);

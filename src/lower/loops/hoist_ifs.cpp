@@ -117,7 +117,7 @@ class Hoister {
     return result;
   }
 
-  /// Returns the outermost loop that the condition can be hoisted above; nullptr if absent.
+  /// Returns the outermost loop that the condition can be hoisted above; nullptr if it must stay.
   EnclosingScope* destination(const Expr& condition) {
     if (effect_of(condition) != Effect::Pure || uses_any(condition)) return nullptr;
     EnclosingScope* result = nullptr;

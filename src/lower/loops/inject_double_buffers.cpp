@@ -169,8 +169,8 @@ class DoubleBufferPlanner {
         return false;
       }
     }
-    // The filling must not use anything that the rest of the loop computes or defines, and it must
-    // not write any other memory.
+    // The filling must not use values that other statements of the loop compute or define, and it
+    // must not write any other memory.
     for (Node node : inside.used()) {
       if (!is_own(node) && (outside.written().contains(node) || outside.defined().contains(node)))
         return false;

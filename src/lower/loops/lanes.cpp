@@ -47,8 +47,8 @@ std::optional<int> access_width(const Stmt& body, const Var& data) {
   return is_regular ? std::optional(width.value_or(1)) : std::nullopt;
 }
 
-/// Gives every lane its own copy of the memory, whose accesses are `width` wide. Each `width`
-/// elements are followed by those of the next lane.
+/// Gives every lane its own copy of the memory, whose accesses are `width` wide. The elements of
+/// the next lane follow each `width` elements.
 Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int lanes, int width) {
   std::unordered_map<const BufferNode*, Buffer> spread;
   auto buffer_of = [&](const Buffer& buffer) {

@@ -1,6 +1,6 @@
-// Expressions and statements with another number of lanes: the one place that states, for each kind
-// of node, what several iterations are as vectors (`in_lanes`) and what one lane of a vector is as
-// a scalar (`lane_value`). Clients differ in their options:
+// Expressions and statements with another number of lanes: the only definition, for each kind of
+// node, of several iterations as vectors (`in_lanes`) and of one lane of a vector as a scalar
+// (`lane_value`). Clients differ in their options:
 //
 //   vectorize_loops      the iterations of a marked loop
 //   auto_vectorize       iterations of a serial loop that are provably independent

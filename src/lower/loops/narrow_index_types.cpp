@@ -186,7 +186,7 @@ class Narrower {
       const Promoted arms = promote(expr(call->args[1]), expr(call->args[2]));
       return make_call(arms.a.dtype(), Intrin::if_then_else, {expr(call->args[0]), arms.a, arms.b});
     }
-    // Other expressions keep their types, and so do their operands.
+    // Other expressions and their operands keep their types.
     return map_children(e, [&](const Expr& c) { return as(c.dtype(), expr(c)); });
   }
 

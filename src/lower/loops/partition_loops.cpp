@@ -38,7 +38,7 @@ namespace {
 //   for (x, 0, 64) { B[x] = A[max(x - 1, 0)] }
 //   find_span: x in [1, 64): there the index is x - 1
 
-/// A half-open range of a loop variable; an absent end is that of the loop.
+/// A half-open range of a loop variable; an absent end is the end of the loop.
 struct GuardSpan {
   std::optional<Expr> begin;
   std::optional<Expr> end;

@@ -435,8 +435,8 @@ class InPlaceSources {
   }
 
   bool each_element_once(const Store& n) const {
-    // Branches must store at the same index, because one branch must not read as the source what
-    // another has written.
+    // All branches must store at the same index. Otherwise one branch could overwrite an element of
+    // the source that another one reads.
     const bool is_at_same_index =
         !first_store_ || structural_equal(n.indices, first_store_->indices);
     const bool uses_let = std::ranges::any_of(n.indices, [&](const Expr& index) {
@@ -490,7 +490,7 @@ struct StoragePlan {
 constexpr std::int64_t kMatchRange = 16;
 /// The size in bits up to which values are left to the code generator's registers.
 constexpr std::int64_t kSmallBits = 32;
-/// The maximum number of buffers that a statement begins for in-place reuse to be attempted.
+/// In-place reuse is not attempted for a statement in which the lifetimes of more buffers begin.
 constexpr std::size_t kMaxInPlaceBegins = 2;
 
 /// The allocations whose first use, and those whose last use, is at a moment.

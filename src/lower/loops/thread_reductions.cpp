@@ -181,9 +181,9 @@ class Reduction {
   /// The bindings of the reduction iterators.
   VarMap values_;
 
-  /// Returns the initial value of a thread's partial result. If the init is elsewhere, the first
-  /// thread starts from the element's current value. It is read as an operand of the reduction, so
-  /// it is read before any thread stores the total.
+  /// Returns the initial value of a thread's partial result. If another block has the init, the
+  /// first thread starts from the element's current value. That value is an operand of the
+  /// reduction, so it is read before any thread stores the total.
   Expr begin(const Expr& condition) const {
     if (block_.init) return identity_;
     Expr is_first = condition;

@@ -4,7 +4,7 @@
 //   for (f: int32, 0, (n*m))                =>  for (f: int64, 0, (cast(int64, n)*cast(int64, m)))
 //     T[((floordiv(f, m)*m) + i)] = ...     =>    T[...], computed in int64
 //
-// Expressions that provably fit int32 keep their type, and so does arithmetic on values.
+// Expressions that provably fit int32, and arithmetic on values, keep their types.
 #include "lower/passes.h"
 
 #include <algorithm>

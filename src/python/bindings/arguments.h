@@ -61,8 +61,8 @@ struct RangeLike {
 
 std::vector<tir::Expr> to_exprs(const Operands& operands);
 
-/// Returns the operand for a Python object; nullopt if it is not one, or an integer that does not
-/// fit 64 bits.
+/// Returns the operand for a Python object; nullopt if it is not an operand, or is an integer that
+/// does not fit 64 bits.
 std::optional<tir::Operand> to_operand(nb::handle object);
 /// Returns the name of an object's class with its module: "numpy.ndarray", "int".
 std::string class_name(nb::handle object);
@@ -77,7 +77,7 @@ inline nb::builtin_exception type_error(const std::string& text) {
   return nb::type_error(text.c_str());
 }
 
-/// Limits the recursion of a conversion of nested values. Python's RecursionError says `where`.
+/// Limits the recursion of a conversion of nested values. Python's RecursionError names `where`.
 class RecursionGuard {
  public:
   explicit RecursionGuard(const char* where) {
@@ -88,8 +88,8 @@ class RecursionGuard {
   RecursionGuard& operator=(const RecursionGuard&) = delete;
 };
 
-/// Converts an argument that nanobind passes unconverted. A Python TypeError says what was
-/// `expected`, and the class of what was given.
+/// Converts an argument that nanobind passes unconverted. A Python TypeError names `expected`, and
+/// the class of the given object.
 template <class T>
 T argument_as(nb::handle object, const std::string& expected) {
   try {

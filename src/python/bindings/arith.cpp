@@ -16,7 +16,7 @@ using tir::Var;
 
 namespace {
 
-/// Facts about variables, and the questions that they answer.
+/// Facts about variables, and queries on them.
 struct Analyzer {
   std::shared_ptr<arith::Facts> facts = std::make_shared<arith::Facts>();
 };

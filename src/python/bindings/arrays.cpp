@@ -62,7 +62,7 @@ const char* format_of_type(DataType type) {
 /// The Python class of Array.
 PyTypeObject* array_class = nullptr;
 
-/// Returns the array of an NDArray object, or null for another one.
+/// Returns the array of an NDArray object; null for any other object.
 const Array* as_array(PyObject* object) {
   return PyObject_TypeCheck(object, array_class) ? nb::inst_ptr<Array>(nb::handle(object))
                                                  : nullptr;
@@ -98,19 +98,19 @@ bool describe_buffer(const Py_buffer& buffer, DLDataType type, std::int64_t* str
 constexpr int kBufferFlags = PyBUF_STRIDES | PyBUF_FORMAT;
 
 /// Requests the memory of an object with a buffer. Throws RuntimeError with the object's reason if
-/// it refuses: NumPy exports no dates.
-void get_buffer(PyObject* object, Py_buffer& buffer, const std::string& subject) {
+/// it refuses: NumPy exports no dates. `subject()` returns the beginning of the message.
+void get_buffer(PyObject* object, Py_buffer& buffer, auto subject) {
   if (PyObject_GetBuffer(object, &buffer, kBufferFlags) == 0) return;
   buffer.obj = nullptr;
   const nb::python_error refusal;
-  throw RuntimeError(subject + "the elements of a " + class_name(object) +
+  throw RuntimeError(subject() + "the elements of a " + class_name(object) +
                          " cannot be read: " + nb::str(refusal.value()).c_str(),
                      here());
 }
 
 Array import_buffer(PyObject* object) {
   auto held = std::make_unique<HeldBuffer>();
-  get_buffer(object, held->buffer, "");
+  get_buffer(object, held->buffer, [] { return std::string(); });
   const bool is_readonly = held->buffer.readonly != 0;
   held->strides.resize(static_cast<std::size_t>(held->buffer.ndim));
   const std::optional<DLDataType> type = type_of_format(held->buffer.format, held->buffer.itemsize);
@@ -272,7 +272,8 @@ void CallArguments::check_writable(std::size_t position) {
 
 runtime::Argument CallArguments::convert_buffer(PyObject* object, View& view,
                                                 std::size_t position) {
-  get_buffer(object, view.buffer, name_of(position) + ": ");
+  // The name is composed for errors only: it takes longer than the request.
+  get_buffer(object, view.buffer, [&] { return name_of(position) + ": "; });
   const std::optional<DLDataType> type = type_of_format(view.buffer.format, view.buffer.itemsize);
   if (!type)
     throw RuntimeError(name_of(position) + ": no data type for the elements of a " +

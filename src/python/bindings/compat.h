@@ -1,4 +1,4 @@
-// Properties of stages, operations and functions that only tenon.compat.tvm asks for.
+// Properties of stages, operations and functions that only tenon.compat.tvm uses.
 #pragma once
 
 #include "bindings/documentation.h"

@@ -13,7 +13,7 @@ void bind_errors(PyModule& m);
 /// Returns the class tenon.ScheduleError.
 nanobind::handle schedule_error_class();
 
-/// Sets the Python error for any exception, outside of a function that nanobind calls.
+/// Sets the Python error for any exception. For use outside of functions that nanobind calls.
 void set_python_error(const std::exception_ptr& error) noexcept;
 
 }  // namespace tenon::python

@@ -21,7 +21,7 @@ std::size_t identity_hash(const T* address) {
   return std::hash<const void*>()(address) >> 4;
 }
 
-/// The operators of a class that stands for an expression.
+/// The operators of a class that converts to an expression.
 template <class Class>
 void bind_operators(Class& type) {
   using Op = const Operand&;
@@ -103,9 +103,9 @@ void bind_operators(Class& type) {
           "Returns cast(dtype, self).");
 }
 
-/// The truth of an expression, which Python asks for in `if`, `and`, `not` and containers. Only a
-/// constant has one. Comparing two variables for equality asks whether they are the same, so that
-/// variables can be searched in lists and dictionaries.
+/// Returns the truth value of an expression, which Python requests in `if`, `and`, `not` and
+/// containers. Constants have a truth value. So that variables can be found in lists and
+/// dictionaries, `==` of two variables has one too: whether they are the same.
 bool truth_of(const Expr& e) {
   if (const std::optional<std::int64_t> value = tir::constant_int(e)) return *value != 0;
   if (const auto* constant = e.as<tir::FloatImm>()) return constant->value != 0;

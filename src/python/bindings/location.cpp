@@ -26,7 +26,7 @@ SourceLocation location_of(const LocationRecord& record) {
   return location;
 }
 
-/// The lines of one Python file that were asked for, with the text that they point to.
+/// The requested lines of one Python file, with the text that they point to.
 struct File {
   std::string name;
   bool is_of_package = false;

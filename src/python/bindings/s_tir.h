@@ -6,7 +6,8 @@
 
 namespace tenon::python {
 
-/// Copies of a block schedule share their state until one changes; Python objects refer to one.
+/// Copies of a block schedule in C++ share their state until one of them changes. Python objects
+/// refer to one schedule.
 void bind_s_tir(PyModule& s_tir);
 
 }  // namespace tenon::python

@@ -20,7 +20,7 @@ struct Axes {
 struct Parameters {
   /// Names of the positional parameters; nullopt if they cannot be read.
   std::optional<std::vector<std::string>> names = std::nullopt;
-  /// The name of `*args`, which takes any number; "" if absent.
+  /// The name of `*args`, which takes any number of arguments; "" without such a parameter.
   std::string variadic = "";
 
   static Parameters of(nb::handle function);

@@ -361,8 +361,8 @@ void bind_tune(PyModule& tune) {
       [](const std::variant<Schedule, tir::IRModule>& mod, const Database& database,
          const TargetLike& target) {
         if (const auto* sch = std::get_if<Schedule>(&mod))
-          return tune::apply_best(*sch, database, to_target(target));
-        return tune::apply_best(std::get<tir::IRModule>(mod), database, to_target(target));
+          return tune::apply_best(*sch, database, to_target(target), here());
+        return tune::apply_best(std::get<tir::IRModule>(mod), database, to_target(target), here());
       },
       "mod"_a, "database"_a, "target"_a = "llvm",
       "Applies the best recorded trace; None if there is no record.");

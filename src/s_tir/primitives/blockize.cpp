@@ -41,7 +41,7 @@ struct DividedValues {
   tir::Expr outer_predicate, inner_predicate;
 };
 
-/// Divides digits into those of outer loops and those of inner loops.
+/// Divides digits into digits of outer loops and digits of inner loops.
 class Divider {
  public:
   Divider(const IterMap& map, std::vector<bool> is_inner)
@@ -497,7 +497,8 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     }
     return result;
   };
-  // The new block also reads what the bindings, the predicate and the loop ranges in it read.
+  // The new block also performs the reads of the bindings, the predicate and the loop ranges inside
+  // it.
   Block empty = inner;
   empty.reads = empty.writes = {};
   outer.body = nest(empty);

@@ -19,7 +19,7 @@ std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> region
                                            const tir::Buffer& old, const tir::Buffer& with);
 
 /// Returns a block with `map` applied to its iterators' values and its predicate, which are
-/// evaluated outside of it; any other statement as it is.
+/// evaluated outside of it. Any other statement is unchanged.
 tir::Stmt map_bindings(const tir::Stmt& s, FunctionRef<tir::Expr(const tir::Expr&)> map);
 
 /// Whether the block's signature proves that nothing inside accesses the buffer: it lists the

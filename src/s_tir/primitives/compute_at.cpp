@@ -48,8 +48,8 @@ struct Solved {
   std::optional<Interval> values;
 };
 
-/// Whether the loop's threads share memory of that scope. The requirements of all of them are then
-/// combined.
+/// Whether the threads of the loop share memory of the scope. The requirements of all threads are
+/// then combined.
 bool is_shared_over(const For& loop, StorageScope scope) {
   const std::optional<ThreadTag>& thread = traits_of(loop).thread;
   if (!thread || thread->is_virtual()) return false;
@@ -191,8 +191,8 @@ void settle(IterDomain& domain, const Range& whole, const arith::Facts& facts) {
   }
 }
 
-/// Returns the domain of each iterator in one iteration of the loop. `required` has the numbers of
-/// its consumers, or of its producers, in that loop.
+/// Returns the domain of each iterator in one iteration of the loop. `required` lists the consumers
+/// (or producers) of the block in that loop, by number.
 std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& required,
                                      const arith::Facts& facts) {
   std::vector<IterDomain> domains(move.own().iters.size());
@@ -248,8 +248,8 @@ void require_same_control(const Move& move) {
   }
 }
 
-/// Throws if a reduction may run an instance more than once, which adds its operand again:
-/// elsewhere, each instance runs once.
+/// Throws if a reduction may run an instance repeatedly and thus add its operand more than once. At
+/// the new position, each instance runs once.
 void require_single_instances(const Move& move) {
   const Program& program = move.program;
   const BlockRealize& realize = move.realize();

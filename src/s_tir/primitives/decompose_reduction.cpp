@@ -124,7 +124,7 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
     for (Range& range : region.region) range = substitute(range, iter_map);
     init.writes.push_back(std::move(region));
   }
-  // The init keeps those of the loops at and inside `loop` that determine its elements.
+  // The init keeps the loops that determine its elements, as far as they are at or inside `loop`.
   std::vector<int> chosen;
   std::vector<Var> dropped, kept;
   for (const int own : program.loops_of(n)) {

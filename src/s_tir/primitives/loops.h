@@ -8,8 +8,8 @@ namespace tenon::s_tir {
 /// Throws for a loop that is bound or annotated, or whose minimum is not 0.
 void require_plain_loop(const Caller& caller, const Program& program, int loop);
 
-/// Throws if the body of the loop writes what the loop's range reads: the step would evaluate the
-/// range again after the loop has begun.
+/// Throws if the body of the loop writes memory that the loop's range reads, because the step would
+/// evaluate the range again after the loop has begun.
 void require_stable_range(const Caller& caller, const Program& program, int loop);
 
 /// Returns an expression as text for an error.

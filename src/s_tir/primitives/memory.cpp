@@ -197,7 +197,7 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
 /// The condition under which a copy includes an element, given by its indices.
 using Included = std::function<Expr(const std::vector<Expr>& element, const arith::Facts& facts)>;
 
-/// Makes for ax0, ax1: block: to[v0, v1] = from[v0, v1], over the region.
+/// Makes the loops and the block of a copy of the region: for ax0, ax1: to[v0, v1] = from[v0, v1].
 Stmt copy_nest(
     const std::vector<Range>& region, const Buffer& from, const Buffer& to, const std::string& name,
     arith::Facts facts, BlockKey& key,
@@ -321,15 +321,15 @@ Stmt accesses_as_stmt(const Program& program, int n, const Buffer& buffer, bool 
   return make_seq(std::move(result));
 }
 
-/// Returns the node of the sequence in a loop's or block's body; the loop or block itself if
-/// absent.
+/// Returns the node of the sequence in a loop's or block's body; the loop or block itself if there
+/// is no sequence.
 int top_of(const Program& program, int at) {
   for (int n = at + 1; n < program.size() && program.is_below(n, at); ++n)
     if (program.parent(n) == at && program.stmt(n).as<Seq>() && !program.is_in_init(n)) return n;
   return at;
 }
 
-/// Returns the index of the body's part that contains the statement; nullopt if absent.
+/// Returns the index of the body's part that contains the statement; nullopt if no part does.
 std::optional<std::size_t> part_of(const Program& program, int at, int n) {
   if (!program.is_below(n, at)) return std::nullopt;
   const std::vector<Stmt> parts = parts_of(body_of(program, at));
@@ -392,8 +392,8 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
       for (const BufferRegion& write : program.block(*last).writes)
         if (write.buffer.same_as(buffer)) region = touched(program, *last, place.at, write);
   }
-  // Redirects the readers that follow the copy, except those for which the buffer may be written in
-  // between.
+  // Redirects the readers that follow the copy, unless the buffer may be written between the copy
+  // and the reader.
   std::vector<Stmt> redirected;
   for (const int reader : program.child_blocks(place.at)) {
     const Block& block = program.block(reader);

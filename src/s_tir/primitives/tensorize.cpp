@@ -257,7 +257,7 @@ void require_apart(const Caller& caller, const std::vector<MatchedBuffer>& match
 
 /// Returns a parameter of the implementation as a new buffer for this use; its variables are bound
 /// to the matched region. If the declaration lacks strides and offset and the implementation only
-/// accesses elements, it takes those of the region.
+/// accesses elements, the buffer takes the strides and offset of the region.
 Buffer own_buffer(const Buffer& param, const Stmt& body, VarMap& replaced) {
   BufferNode node = *param.get();
   const bool is_by_element = !uses_var(body, param->data);
@@ -284,7 +284,7 @@ Buffer own_buffer(const Buffer& param, const Stmt& body, VarMap& replaced) {
   return make_buffer(std::move(node));
 }
 
-/// Returns the regions, with those of matched buffers replaced by the boxes of the intrinsic.
+/// Returns the regions, with the regions of matched buffers replaced by the boxes of the intrinsic.
 std::vector<BufferRegion> as_boxes(const std::vector<BufferRegion>& regions,
                                    const std::vector<BufferRegion>& boxes) {
   std::vector<BufferRegion> result;

@@ -40,7 +40,7 @@ struct Head {
 };
 
 /// Parses a suite in order. A statement that applies to the rest of its suite (a let, an
-/// allocation, an attribute) has the rest as its body.
+/// allocation, an attribute) has the remaining statements as its body.
 class Parser : public AccessParser {
  public:
   using AccessParser::AccessParser;

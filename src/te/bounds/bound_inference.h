@@ -1,6 +1,6 @@
 // The implementation of infer_bound, which processes stages from consumers to producers. Reading
-// order: the required region of one stage, the result and for reports the origin of its
-// requirements (infer_bound.cpp), then the requirements of its readers (reader_views.cpp).
+// order: infer_bound.cpp has the required region of one stage, the result, and the origin of
+// requirements for reports; reader_views.cpp has the requirements of a stage's readers.
 #pragma once
 
 #include <memory>
@@ -42,16 +42,17 @@ struct RequiredDimension {
 
 using RequiredBox = std::vector<RequiredDimension>;
 
-/// Returns the requirements by stage and output. Outputs of a compute are computed together, so
-/// that reads of one count for all. Outputs of the schedule, and tensors without readers, are
-/// required in full, determined by no reader. `exact`: uses the bounds of infer_exact_bound.
+/// Returns the requirements by stage and output. The outputs of a compute are computed together, so
+/// that reads of one output count for all outputs. Outputs of the schedule, and tensors without
+/// readers, are required in full; no reader determines their range. `exact`: uses the bounds of
+/// infer_exact_bound.
 std::vector<std::vector<RequiredBox>> required_boxes(const StageGraph& graph, bool exact);
 
 // The effect of guards on a reader's accesses, for exact bounds. Loops that overshoot a split axis
 // have iterations in which some axis is out of range, and nothing is read in these iterations.
 
-/// The index of one axis of a reader, relative to the start of the range to which a guard restricts
-/// it. An iteration is idle if the index is out of range.
+/// The index of one axis of a reader, relative to the start of the range that a guard admits. An
+/// iteration is idle if the index is out of range.
 struct Reach {
   arith::Interval offsets;
   std::int64_t extent;
@@ -67,18 +68,18 @@ void add_reach(const arith::Interval& indices, const Range& range, const arith::
 void trim_idle_iterations(const Var& loop, const Reaches& reaches, const arith::IntervalMap& around,
                           const arith::Facts& facts, arith::IntervalMap& values);
 
-/// Restricts `all`, the requirement of all iterations, given `one`, the requirement of a single
-/// iteration. If `one` is a linear function of a reach with a constant ratio, `all` ends where the
-/// reach is at an end of its range.
+/// Returns `all`, the requirement of all iterations, restricted with the help of `one`, the
+/// requirement of a single iteration. If `one` is a linear function of a reach with a constant
+/// ratio, `all` ends where the reach is at an end of its range.
 ///
 ///   one = [4*o + i + 3, 4*o + i + 5], 4*o + i in [0, 10):   all = [3, 14]
 ///   one = [2*o + i + 1, 2*o + i + 1], 4*o + 2*i in [0, 10):   all = [1, 5]
 arith::Interval not_beyond(const Reaches& reaches, const arith::Interval& one, arith::Interval all,
                            const arith::Facts& facts);
 
-/// Returns the intersection of `set` and `domain`, both of which contain everything that is read.
-/// Restricting only one end requires both to be constant, because an interval cut at a loop
-/// variable could have a negative extent.
+/// Returns the intersection of `set` and `domain` if both are constant. Otherwise returns one of
+/// the two, because an interval that is cut at a loop variable could have a negative extent. Both
+/// contain everything that is read.
 arith::Interval within(const arith::Interval& set, const arith::Interval& domain,
                        const arith::Facts& facts);
 
@@ -93,9 +94,9 @@ const arith::Interval& shorter(const arith::Interval& a, const arith::Interval& 
 arith::Interval clamped(const arith::Interval& set, const arith::Interval& domain,
                         const arith::Facts& facts);
 
-/// Returns the index of every axis in terms of the leaves, simplified. An axis that was split and
-/// fused again is the fused one, without quotients and remainders. Axes with large indices
-/// (is_large) are omitted.
+/// Returns the index of every axis in terms of the leaves, simplified. The index of an axis that
+/// was split and fused again is that of the fused axis, without quotients and remainders. Axes with
+/// large indices (is_large) are omitted.
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
                           AxisValues leaves, const arith::Facts& facts);
 
@@ -118,7 +119,7 @@ struct ReaderView {
 /// Known: the regions of TVM 0.9. Exact: the regions without the overshoot of a reader's loops,
 /// without padding beyond the tensor, and with only the rows that a data-dependent index selects.
 /// Clamped: like Exact, but iterations beyond a reader's end require the same as its last
-/// iteration. (Otherwise a region of varying size is largest there.)
+/// iteration. (Under Exact, a region of varying size can be largest in these iterations.)
 enum class Tightness : std::uint8_t { Known, Exact, Clamped };
 
 class BoundInference {
@@ -135,8 +136,8 @@ class BoundInference {
 
   /// Whether the size of a region that is computed at a loop varies between iterations.
   bool has_varying_parts();
-  /// Returns the spatial axes of scans along which the stages of a step touch more than the assumed
-  /// requirement.
+  /// Returns the spatial axes of scans along which the stages of a step touch more elements than
+  /// was assumed to be required.
   std::vector<IterVar> outgrown_axes();
   Bounds::Data bounds();
   /// Returns the requirements of each output. Precondition: run() has been called.
@@ -151,7 +152,7 @@ class BoundInference {
   void infer_root_ranges(StageId id);
   static Range declared(const IterVar& axis);
   void set_root(const IterVar& axis, const Range& range);
-  /// Records extents that depend syntactically on outer loops but provably have one value.
+  /// Records extents that contain variables of outer loops but provably have one value.
   void find_constant_extents(const FrozenStage& stage);
   void add_values(const IterVar& axis, const Range& range) {
     all_values_.set(axis.var(),
@@ -171,18 +172,19 @@ class BoundInference {
   /// guarded.
   void bind_thread(const IterVar& thread, const Expr& extent);
 
-  /// Sets the extent of threads that are hoisted above the loops bound to them (LiftedThreads) to
-  /// that of the launch.
+  /// Gives each thread axis that is hoisted above its loops (LiftedThreads) the extent of the
+  /// launch.
   void widen_lifted_threads();
 
   // ---- requirements of the readers
 
   /// Returns the requirements per output and dimension during one iteration of the loops around
-  /// `kept_in`, the stage that owns the memory: the stage itself, or the scan whose state it is.
+  /// `kept_in`. That is the stage that owns the memory: the stage itself, or the scan whose state
+  /// it computes.
   std::vector<Needs> needs_of_readers(StageId id, StageId kept_in);
   void add_needs_of(StageId reader, StageId producer, const Tensor& tensor, Needs& needs);
-  /// Checks that no thread axis of the reader lies between the two stages if the producer's memory
-  /// is private to a thread.
+  /// If the producer's memory is private to a thread, checks that no thread axis of the reader is
+  /// between the two stages.
   void check_is_seen(StageId producer, StageId reader) const;
   const ReaderView& view_of(StageId reader, StageId producer);
 
@@ -204,7 +206,7 @@ class BoundInference {
     return thread ? is_shared_along(scope, *thread->thread()) : inside;
   }
 
-  /// Returns [0, extent): threads count from 0, whatever the minimum of the loop bound to them.
+  /// Returns [0, extent): threads count from 0, even if the loop bound to them does not.
   Range thread_values(const IterVar& axis) const {
     return Range::from_min_extent(tir::make_int(axis.var().dtype(), 0), ranges_.at(axis).extent);
   }
@@ -214,7 +216,7 @@ class BoundInference {
                               tir::StorageScope scope, tir::StorageScope own_scope) const;
 
   void stay_in_step(const FrozenStage& stage, AxisDomains& domains) const;
-  /// Restricts the domains of root axes to what the guards admit, for exact bounds.
+  /// Restricts the domains of root axes to the values that the guards admit, for exact bounds.
   void tighten(const FrozenStage& stage, const AxisDomains& leaves, AxisDomains& domains) const;
   ReaderView finish_view(const FrozenStage& stage, const std::optional<AttachPoint>& place,
                          tir::StorageScope scope, const AxisDomains& domains,
@@ -222,19 +224,19 @@ class BoundInference {
 
   // ---- the ranges of a stage
 
-  /// Sets the range of each axis to the hull of all requirements. Since all outputs are computed
-  /// together, the requirements of all of them count.
+  /// Sets the range of each axis to the hull of all requirements. The requirements of all outputs
+  /// count, because the outputs are computed together.
   void provide(const FrozenStage& stage, const std::vector<Needs>& needs);
   /// Throws unless the required range of the axis is provably inside the user's bound.
   void check_stays_inside(const FrozenStage& stage, const IterVar& axis, const BoundMark& bound,
                           const std::vector<arith::Interval>& sets) const;
-  /// Throws if threads that share the stage's memory run a loop around it different numbers of
-  /// times, since they would not wait for one another.
+  /// Throws if a loop around the stage has different trip counts in threads that share the stage's
+  /// memory, because they would not wait for one another.
   void check_runs_in_step(StageId id) const;
 
-  /// Requires all steps from the first to the last that is read. In space, requires everything,
-  /// since a step may read neighbouring elements of the previous step. The exceptions are axes
-  /// along which each part depends only on the same part.
+  /// Requires all steps from the first to the last that is read, and the whole space, because a
+  /// step may read neighbouring elements of the previous step. Along an axis where each part
+  /// depends only on the same part, only the parts that are read are required.
   void provide_scan(StageId id, const Scan& scan, const std::vector<Needs>& needs);
 
   /// Calls f for every spatial axis of a scan, with its state and dimension.
@@ -255,9 +257,9 @@ class BoundInference {
 
   static std::vector<IterVar> axes_of(const FrozenStage& stage);
 
-  /// Reproduces TVM 0.9's regions, which are simplified without the ranges of fused axes. Over 1 x
-  /// 10, the minimum of a region remains floormod(f, 10), and such terms follow plain terms of the
-  /// same scale.
+  /// Reproduces TVM 0.9's regions, which are simplified without the ranges of fused axes. If f
+  /// fuses 1 x 10, the minimum of a region remains floormod(f, 10), and such terms follow plain
+  /// terms of the same scale.
   void forget_fused_ranges();
   void add(Bounds::Data& bounds, StageId id, const IterVar& axis);
 
@@ -275,41 +277,42 @@ class BoundInference {
   std::vector<std::vector<ReaderView>> views_;
 };
 
-/// Repeats the inference until no axis is outgrown, with outgrown axes of scans computed in full,
-/// and passes the result to `show`. Exact inference of regions with varying extents is repeated as
-/// Clamped.
+/// Infers the bounds and passes them to `show`. If axes of scans are outgrown, repeats the
+/// inference with these axes computed in full. If exact bounds have regions of varying extent,
+/// repeats it as Clamped.
 void with_inferred(const StageGraph& graph, Tightness tightness,
                    const std::function<void(BoundInference&)>& show);
 
-// The dependence of a scan's steps on one another. It decides along which axes a part of the space
-// suffices.
+// The dependence of a scan's steps on one another. It determines the axes along which a part of the
+// space suffices.
 //
 //   update[t, i] = state[t - 1, i] + x[t, i]       // i is fixed: a part depends on the same part
 //   update[t, i] = state[t - 1, i - 1] + x[t, i]   // i is not: a step requires one more element
 
-/// Returns the stages of one step, ascending: the updates, and every stage that depends on the
-/// state and is required by an update.
+/// Returns the stages of one step in ascending order: the updates, and every stage that depends on
+/// the state and that an update depends on.
 std::vector<StageId> stages_of_step(const StageGraph& graph, StageId scan);
 
 /// Returns the spatial axes of the scan along which every element depends only on elements of the
-/// state with the same coordinate. They are a fixed point: every step requires the same range. Only
-/// indices that are plain axes are recognized; any other index is assumed to require everything.
+/// state with the same coordinate. Every step requires the same range along these axes. Only
+/// indices that are plain axes are recognized; any other index is assumed to read the whole
+/// dimension.
 std::vector<IterVar> fixed_axes(const StageGraph& graph, StageId scan);
 
 // Checks that reject schedules that are incompatible with their threads and memory. Errors name the
 // user's line.
 
-/// Checks after all ranges are known: loops do not have more iterations than declared threads;
-/// memory that is private to a thread is not read by others; loops around a stage whose memory is
-/// shared have the same trip count in all threads; and no block waits for another.
+/// Checks after all ranges are known. Loops must not have more iterations than declared threads.
+/// Memory that is private to a thread must not be read by others. Loops around a stage whose memory
+/// is shared must have the same trip count in all threads. No block may wait for another.
 void check_threads(const StageGraph& graph, StageId stage, const AxisRanges& ranges,
                    const Facts& facts);
 
 /// A double buffer requires a loop in which it can run ahead.
 void check_double_buffer(const StageGraph& graph, StageId stage);
 
-/// Checks that `producer` can fill memory that is private to a thread. A producer outside the
-/// thread's loop (a loop of `reader`, or around it) must run in the same threads.
+/// Checks that the `producer` of memory that is private to a thread runs in the threads that read
+/// it, even if the producer is outside the thread's loop (a loop of `reader`, or around it).
 void check_sees_thread(const StageGraph& graph, StageId producer, const IterVar* thread,
                        StageId reader);
 

@@ -6,6 +6,7 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/graph.h"
+#include "tenon/tir/compare.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -16,12 +17,11 @@ using arith::Interval;
 
 namespace {
 
-/// The axes of a stage, with ranges that are all constant, or those that the axes declare.
+/// The axes of a stage with their ranges: either all constant, or all as declared by the axes.
 using Box = std::vector<std::pair<Var, Range>>;
 
 /// Returns the minimum and maximum, both attained, of a linear combination of axes plus terms that
-/// depend on no axis. Nullopt for
-/// other indices, and if a constant end exceeds int64.
+/// depend on no axis. Nullopt for other indices, and if a constant end exceeds int64.
 std::optional<Interval> ends_of(const Expr& index, const Box& box) {
   std::vector<std::int64_t> coefficients(box.size(), 0);
   std::optional<Expr> others;
@@ -74,10 +74,17 @@ std::optional<Interval> ends_of(const Expr& index, const Box& box) {
 
 class ReadChecker {
  public:
-  ReadChecker(const Operation& op, Box box, Outside refused)
-      : op_(op), box_(std::move(box)), refused_(refused) {}
+  ReadChecker(const Operation& op, Box box, Outside refused, std::vector<ReadCondition>& conditions)
+      : op_(op), box_(std::move(box)), refused_(refused), conditions_(conditions) {
+    for (const auto& [axis, range] : box_) {
+      if (constant_int(range.extent)) continue;
+      const Expr is_empty = range.extent <= 0;
+      reads_nothing_ = reads_nothing_ ? *reads_nothing_ || is_empty : is_empty;
+      scopes_.push_back(facts_.assume(range.extent >= 1));
+    }
+  }
 
-  void visit(const Expr& e) const {
+  void visit(const Expr& e) {
     if (const ProducerLoad* load = e.as<ProducerLoad>()) check(*load);
     // A read under a condition may never happen.
     if (const Select* select = e.as<Select>()) return visit(select->condition);
@@ -91,38 +98,54 @@ class ReadChecker {
   }
 
  private:
-  void visit(const ReduceNode& reduction) const {
+  void visit(const ReduceNode& reduction) {
     for (const Expr& init : reduction.init) visit(init);
     visit(reduction.condition);
     if (constant_int(reduction.condition) != 1) return;
     for (const Expr& source : reduction.source) visit(source);
   }
 
-  void check(const ProducerLoad& load) const {
+  void check(const ProducerLoad& load) {
     for (std::size_t dim = 0; dim < load.indices.size(); ++dim) {
       const std::optional<Interval> ends = ends_of(load.indices[dim], box_);
-      if (ends && is_outside(*ends, load.producer->shape()[dim])) refuse(load, dim, *ends);
+      if (!ends) continue;
+      const Expr& extent = load.producer->shape()[dim];
+      const auto min = constant_int(*ends->min()), max = constant_int(*ends->max()),
+                 count = constant_int(extent);
+      if (!min || !max || !count) {
+        if (refused_ == Outside::Partly) check_sizes(load, dim, *ends);
+      } else if (refused_ == Outside::Wholly ? *min >= *count || *max < 0
+                                             : *min < 0 || *max >= *count) {
+        throw BoundError(text(load, dim, *ends) + kAdvice, op_.where());
+      }
     }
   }
 
-  bool is_outside(const Interval& ends, const Expr& extent) const {
-    const auto min = constant_int(*ends.min()), max = constant_int(*ends.max()),
-               count = constant_int(extent);
-    if (min && max && count)
-      return refused_ == Outside::Wholly ? *min >= *count || *max < 0 : *min < 0 || *max >= *count;
-    // With symbolic sizes, a read is refused if it is out of bounds for all sizes for which
-    // anything is read.
-    return refused_ == Outside::Partly && ends.max()->dtype() == extent.dtype() &&
-           (arith::can_prove(*ends.max() >= extent) || arith::can_prove(*ends.min() < 0));
+  /// Refuses a read that is out of bounds for all sizes for which anything is read. If it is out of
+  /// bounds for some of these sizes, adds the condition under which it is in bounds.
+  void check_sizes(const ProducerLoad& load, std::size_t dim, const Interval& ends) {
+    const Expr& extent = load.producer->shape()[dim];
+    const Expr &min = *ends.min(), &max = *ends.max();
+    if (max.dtype() != extent.dtype()) return;
+    if (arith::can_prove(max >= extent, facts_) || arith::can_prove(min < 0, facts_))
+      throw BoundError(text(load, dim, ends) + kAdvice, op_.where());
+    std::optional<Expr> inside;
+    for (const Expr& part : {min >= 0, max < extent})
+      if (!arith::can_prove(part, facts_)) inside = inside ? *inside && part : part;
+    if (!inside) return;
+    // An argument with one element may be broadcast.
+    if (extent.as<VarNode>()) inside = *inside || extent == 1;
+    if (reads_nothing_) inside = *reads_nothing_ || *inside;
+    const bool is_known = std::ranges::any_of(conditions_, [&](const ReadCondition& known) {
+      return structural_equal(known.condition, *inside);
+    });
+    if (!is_known) conditions_.push_back({*inside, text(load, dim, ends)});
   }
 
-  [[noreturn]] void refuse(const ProducerLoad& load, std::size_t dim, const Interval& ends) const {
-    throw BoundError("compute `" + op_.name() + "` reads tensor `" + load.producer->name() +
-                         "` at index " + std::to_string(dim) + " from " + text_of(*ends.min()) +
-                         " to " + text_of(*ends.max()) + ", but this dimension has " +
-                         print_expr(load.producer->shape()[dim]) +
-                         " elements; read it under if_then_else, or change the shape",
-                     op_.where());
+  std::string text(const ProducerLoad& load, std::size_t dim, const Interval& ends) const {
+    return "compute `" + op_.name() + "` reads tensor `" + load.producer->name() + "` at index " +
+           std::to_string(dim) + " from " + text_of(*ends.min()) + " to " + text_of(*ends.max()) +
+           ", but this dimension has " + print_expr(load.producer->shape()[dim]) + " elements";
   }
 
   static std::string text_of(const Expr& end) {
@@ -130,13 +153,20 @@ class ReadChecker {
     return value ? std::to_string(*value) : print_expr(end);
   }
 
+  static constexpr const char* kAdvice = "; read it under if_then_else, or change the shape";
+
   const Operation& op_;
   const Box box_;
   const Outside refused_;
+  std::vector<ReadCondition>& conditions_;
+  /// The condition that some axis has no points; nullopt if all extents are constant.
+  std::optional<Expr> reads_nothing_;
+  arith::Facts facts_;
+  std::vector<arith::Facts::Scope> scopes_;
 };
 
-/// Returns the range of the axis as constants; nullopt if it is not constant, or empty, so that
-/// nothing is read.
+/// Returns the range of the axis as constants; nullopt if the range is not constant, or if it is
+/// empty, so that nothing is read.
 std::optional<Range> constant_range(const IterVar& axis, const Range& range) {
   const auto min = constant_int(range.min), extent = constant_int(range.extent);
   if (!min || !extent || *extent < 1) return std::nullopt;
@@ -154,7 +184,7 @@ std::optional<Range> constant_range(const IterVar& axis, const Range& range) {
   return Range::from_min_extent(make_int(type, first), make_int(type, last - first + 1));
 }
 
-/// Returns the range that the axis declares; nullopt if the stage may run over less.
+/// Returns the declared range of the axis; nullopt if the stage may run over a part of it only.
 std::optional<Range> declared_range(const IterVar& axis, const Range& range) {
   const std::optional<Range>& dom = axis.dom();
   if (!dom || constant_int(range.extent) == 0 || !arith::can_prove(range.min == dom->min) ||
@@ -177,7 +207,9 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds, bool is_con
 
 }  // namespace
 
-void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused) {
+std::vector<ReadCondition> check_reads(const StageGraph& graph, const Bounds& bounds,
+                                       Outside refused) {
+  std::vector<ReadCondition> conditions;
   for (StageId id : graph.ids()) {
     const FrozenStage& stage = graph.stage(id);
     const Compute* compute = stage.op.as<Compute>();
@@ -186,9 +218,10 @@ void check_reads(const StageGraph& graph, const Bounds& bounds, Outside refused)
     // With symbolic sizes, no read is proved to be wholly out of bounds.
     if (!box && refused == Outside::Partly) box = box_of(stage.op, bounds, false);
     if (!box) continue;
-    const ReadChecker checker(stage.op, std::move(*box), refused);
+    ReadChecker checker(stage.op, std::move(*box), refused, conditions);
     for (const Expr& body : compute->body) checker.visit(body);
   }
+  return conditions;
 }
 
 }  // namespace tenon::te

@@ -46,8 +46,8 @@ AxisFlags find_thread_bound(const FrozenStage& stage) {
 }
 
 /// Rejects a region that overruns an axis beyond the index type, because no guard protects those
-/// elements. Assumes that symbolic sizes fit, also where they determine the loops around the stage,
-/// whose values are `loops`.
+/// elements. `loops` has the values of the loops around the stage. Symbolic sizes are assumed to
+/// fit, including those that determine these loops.
 void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Range& range,
                         const arith::IntervalMap& loops, const arith::Facts& facts) {
   const DataType type = axis.var().dtype();
@@ -74,7 +74,7 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
 void BoundInference::run() {
   // Visits consumers first, since the requirements of a stage depend on the ranges of its readers.
   for (StageId id : graph_.ids() | std::views::reverse) infer(id);
-  // The number of threads is known only at the end.
+  // The number of threads is known only after all stages have been inferred.
   for (StageId id : graph_.ids() | std::views::reverse) check_threads(graph_, id, ranges_, facts_);
   widen_lifted_threads();
 }
@@ -279,7 +279,7 @@ void BoundInference::provide(const FrozenStage& stage, const std::vector<Needs>&
   const Operation& op = stage.op;
   const TensorCompute* regions = op.as<TensorCompute>();
   for (std::size_t i = 0; i < op.axis().size(); ++i) {
-    // An intrinsic writes all of its output, regardless of what is read.
+    // An intrinsic writes its whole output, even if a part of it is never read.
     if (regions && static_cast<int>(i) >= regions->schedulable_ndim) {
       set_root(op.axis()[i], declared(op.axis()[i]));
       continue;
@@ -434,7 +434,7 @@ std::ostream& operator<<(std::ostream& out, const Bounds& bounds) {
     stage_width = std::max(stage_width, name.size());
   for (const Bounds::Entry& entry : bounds.entries())
     axis_width = std::max(axis_width, entry.axis.name().size());
-  // An axis that already starts at 0 and its rebased counterpart print as one row.
+  // An axis that starts at 0 and its rebased counterpart print as one row.
   std::set<std::array<std::string, 3>> printed;
   auto row = [&](const std::string& stage, const std::string& axis, const std::string& range) {
     if (!printed.insert({stage, axis, range}).second) return;
@@ -460,7 +460,7 @@ bool reaches(const std::optional<Expr>& end, const std::optional<Expr>& all, boo
   return can_prove(is_max ? *end >= *all : *end <= *all, facts);
 }
 
-/// Returns all readers if the one that reads furthest cannot be determined.
+/// Returns all readers if the reader that reads furthest cannot be determined.
 std::vector<StageId> deciding(const std::vector<Part>& parts, const Interval& all,
                               const Facts& facts) {
   std::vector<StageId> at_min, at_max;

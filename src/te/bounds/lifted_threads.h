@@ -1,6 +1,6 @@
-// Thread axes that are hoisted above the loops bound to them. Readers see memory that is private to
-// a thread only if they run in the same thread, so that the thread axis must enclose the stage and
-// all its readers:
+// Thread axes that are hoisted above the loops bound to them. Memory that is private to a thread is
+// visible only in that thread. The thread axis must therefore enclose the stage and all its
+// readers:
 //
 //   s[L].compute_at(s[C], bx).bind(s[L].axis(1), tx);   // L in local memory, C's axis bound to tx
 //
@@ -15,7 +15,7 @@
 namespace tenon::te {
 
 /// The threads around a stage that are not loops around it. They are bound to the stage's own
-/// loops, or to loops of readers in whose terms the requirements on the stage are expressed.
+/// loops, or to loops of readers whose variables occur in the requirements on the stage.
 class LiftedThreads {
  public:
   /// Precondition: all ranges are inferred.
@@ -24,13 +24,13 @@ class LiftedThreads {
   /// Returns the hoisted threads of a stage; empty if the threads share its memory.
   std::vector<IterVar> around(StageId stage) const;
 
-  /// Returns the hoisted threads of the stages attached inside this stage's loops, if they share
-  /// this stage's memory and the stage does not run in them. All of them execute the code after the
-  /// inner stages. See idle_threads.
+  /// Returns the hoisted threads of the stages attached inside this stage's loops, as far as these
+  /// threads share this stage's memory and the stage does not run in them. All of them execute the
+  /// code after the inner stages. See idle_threads.
   std::vector<IterVar> idle_inside(StageId stage) const;
 
-  /// Returns the threads in whose terms the readers' requirements on the stage are expressed: each
-  /// of them computes its own part. They may also be loops around the stage.
+  /// Returns the threads whose variables occur in the readers' requirements on the stage: each
+  /// thread computes its own part. They may also be loops around the stage.
   std::vector<IterVar> divided_by_readers(StageId stage) const;
 
   /// Returns the number of these threads that need the stage: the maximum extent of the readers'

@@ -40,7 +40,7 @@ Expr sum_inside(const Expr& e, const Expr& offset) {
 }
 
 /// Returns the last value of a range. For an extent max(a, b) + 1 - min(a, c) with the minimum
-/// min(a, c), the last value is max(a, b), regardless of how the simplifier would write it.
+/// min(a, c), the last value is max(a, b); the simplifier could write it differently.
 Expr last_of(const Range& range) {
   const Binary* n = range.extent.as<Binary>();
   const bool ends_in_min = n && n->op == BinaryOp::Sub && structural_equal(n->b, range.min);
@@ -73,7 +73,7 @@ void BoundInference::add_needs_of(StageId reader, StageId producer, const Tensor
   // iteration requires.
   for (const NeededAxis& needed : view.axes)
     facts_.bind(needed.axis.var(), needed.range, /*replace=*/true);
-  // At root, everything is computed once, regardless of later data-dependent indices.
+  // A stage at root is computed once, regardless of data-dependent indices in later iterations.
   const bool has_place = is_exact() && graph_.stage(producer).place.has_value();
   const auto is_input = [&](const Tensor& t) {
     const std::optional<OutputId> output = graph_.find(t);
@@ -152,7 +152,7 @@ ReaderView BoundInference::make_view(StageId reader, const std::optional<AttachP
 }
 
 /// Restricts the loops over the step of a scan to the single current step. A guard stops loops that
-/// overshoot it, so later states are not required; memory for them may not exist.
+/// overshoot the step, so later states are not required, and memory for them may not exist.
 void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains) const {
   const std::optional<ScanPart> part = stage.scan_part(0);
   if (!part || part->role != ScanPart::Role::Update) return;
@@ -161,8 +161,8 @@ void BoundInference::stay_in_step(const FrozenStage& stage, AxisDomains& domains
   if (domains.find(time) && is_one(step.extent)) domains.set(time, Interval::point(step.min));
 }
 
-/// Restricts the domains to those of the guards. A loop over a fused axis may advance by whole
-/// rows: its values cover all columns, but the index itself takes only one.
+/// Restricts the domains to the values that the guards admit. A loop over a fused axis may advance
+/// by whole rows: its values cover all columns, but the index itself takes only one.
 void BoundInference::tighten(const FrozenStage& stage, const AxisDomains& leaves,
                              AxisDomains& domains) const {
   AxisValues iteration;
@@ -306,8 +306,8 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return *arith::compute(BinaryOp::FloorDiv, a, b);
 }
 
-/// The relation to == (times * from + plus) / by, with by > 0: both depend on the same loops with
-/// the constant ratio times/by. For 3*i + 1 and 6*i + 5, times is 2 and plus is 3.
+/// The relation to == (times * from + plus) / by, with by > 0. `from` and `to` depend on the same
+/// loops, with the constant ratio times/by. For 3*i + 1 and 6*i + 5, times is 2 and plus is 3.
 struct Ratio {
   std::int64_t times, plus, by;
 
@@ -425,7 +425,7 @@ Interval within(const Interval& set, const Interval& domain, const Facts& facts)
     return Interval::of(*min < *first ? *domain.min() : *set.min(),
                         *max > *last ? *domain.max() : *set.max());
   }
-  // The set is at least as long as the whole domain, wherever it begins.
+  // If the set is at least as long as the whole domain, the domain is the better bound.
   const auto extent = length(set, facts), whole = length(domain, facts);
   return extent && whole && *extent >= *whole ? domain : set;
 }
@@ -456,8 +456,8 @@ Interval clamped(const Interval& set, const Interval& domain, const Facts& facts
 
 AxisValues simple_indices(const std::vector<Relation>& relations, const AxisRanges& ranges,
                           AxisValues leaves, const Facts& facts) {
-  // Fused axes are passed up as variables, so that the quotient and remainder by the extent of a
-  // split's inner axis recombine to the variable.
+  // Replaces fused axes by variables, so that the quotient and the remainder by a split's inner
+  // extent recombine to the variable.
   VarMap fused;
   AxisValues result = leaves;
   for (const Relation& relation : std::views::reverse(relations)) {

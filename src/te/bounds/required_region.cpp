@@ -43,7 +43,7 @@ using InputTest = FunctionRef<bool(const Tensor&)>;
 using DimensionTest = FunctionRef<bool(std::size_t dim)>;
 
 /// Replaces elements of inputs that are used as indices by symbols. An element at a fixed position
-/// has the same value everywhere.
+/// has the same value in all iterations.
 class InputElements {
  public:
   InputElements(const IntervalMap& domains, const Facts& facts, InputTest is_input)
@@ -106,8 +106,8 @@ void add_element_needs(const std::vector<TensorReads>& reads, const Tensor& tens
   }
 }
 
-/// Adds the requirements of a scan: all steps of an initial state, the computed steps of an update,
-/// and the same part of space of both.
+/// Adds the requirements of a scan on an initial state (all its steps) or on an update (the
+/// computed steps). Both are required in the scan's part of space.
 void add_scan_needs(const Scan& scan, const Tensor& tensor, const IntervalMap& domains,
                     Needs& needs) {
   std::size_t spatial = 0;
@@ -206,7 +206,7 @@ namespace {
 /// Maximum number of nodes of minimum and extent together. Hulls of typical hand-written schedules
 /// have a dozen.
 constexpr std::size_t kReadable = 48;
-/// The limit for exact bounds, which accept longer expressions in exchange for less memory.
+/// The limit for exact bounds, which trade longer expressions for less memory.
 constexpr std::size_t kExactReadable = 256;
 
 /// Whether the extent spans from a data-dependent index to another index. A guard may separate the
@@ -227,7 +227,7 @@ bool is_usable(const Range& range, std::size_t most = kReadable) {
 enum class End { Min, Max };
 End opposite(End end) { return end == End::Min ? End::Max : End::Min; }
 
-/// Returns a simpler expression that is at least as far out: one of the two operands of the clamp.
+/// Returns one of the two operands of a clamp, as a simpler end that is at least as far out.
 Expr loosened(const Expr& e, End end) {
   const Binary* node = e.as<Binary>();
   if (!node) return e;
@@ -268,7 +268,7 @@ Interval loose_hull(const std::vector<Interval>& sets, const Facts& facts) {
 }
 
 /// Whether one of the sets is provably the whole declared range. Requirements lie within the shape,
-/// so the other sets add nothing, whatever symbols they contain.
+/// so the other sets add nothing, even if they contain symbols.
 bool has_all(const std::vector<Interval>& sets, const Range& declared, const Facts& facts) {
   const Interval all = Interval::from_range(declared);
   return std::ranges::any_of(sets, [&](const Interval& set) {

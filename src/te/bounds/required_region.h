@@ -10,7 +10,7 @@
 
 namespace tenon::te {
 
-/// The required intervals per dimension of a tensor, one per read.
+/// For each dimension of a tensor, the intervals that reads require, one per read.
 using Needs = std::vector<std::vector<arith::Interval>>;
 
 /// Adds what `reader` requires of `tensor` for every point in `domains` (of the reader's root
@@ -44,14 +44,14 @@ using tir::Range;
 Range cover(const std::vector<arith::Interval>& sets, const Range& declared,
             const arith::Facts& facts);
 
-/// Returns the hull regardless of its size as an expression. Returns `declared` if the hull is
-/// longer, because padding around a tile can exceed a tensor that is little larger than the tile.
-/// (TVM 0.9 keeps the longer range.)
+/// Returns the hull, however large its expression is, or `declared` if that is shorter: padding
+/// around a tile can exceed a tensor that is little larger than the tile. (TVM 0.9 keeps the longer
+/// range.)
 Range exact_cover(const std::vector<arith::Interval>& sets, const Range& declared,
                   const arith::Facts& facts);
 
 /// Returns the range in the axis's own type. Readers may use wider indices, but their requirements
-/// are inside the axis. Where their loops exceed the type, the range ends with the axis.
+/// are inside the axis. If their loops exceed the type, the range ends at the end of the axis.
 Range in_type_of(const IterVar& axis, const Range& range, const arith::Facts& facts);
 
 }  // namespace tenon::te

@@ -13,8 +13,8 @@ namespace tenon::te {
 
 namespace {
 
-/// The coordinates along one dimension of a stage that a step requires: those of the scan's spatial
-/// axis with this number, or any; nullopt if it requires none.
+/// The coordinates along one dimension of a stage that a step requires: those of one spatial axis
+/// of the scan, given by its number, or kAnyCoordinate. Nullopt if the step requires none.
 using Needed = std::optional<std::size_t>;
 constexpr std::size_t kAnyCoordinate = std::numeric_limits<std::size_t>::max();
 
@@ -96,11 +96,11 @@ class FixedAxes {
   const StageGraph& graph_;
   const Scan& scan_;
   const std::vector<StageId> step_;
-  /// A flag per spatial axis.
+  /// Whether each spatial axis is fixed.
   std::vector<char> is_fixed_;
-  /// The requirement per stage of a step and dimension.
+  /// The requirement on each dimension of each stage of the step.
   std::vector<std::vector<Needed>> needed_;
-  /// The position of the first spatial axis per state.
+  /// For each state, the position of its first axis in Scan::spatial_axis.
   std::vector<std::size_t> first_axis_;
 };
 
@@ -120,8 +120,8 @@ std::vector<StageId> stages_of_step(const StageGraph& graph, StageId id) {
     for (StageId reader : graph.readers(stage))
       if (reader < id && after_state.insert(reader).second) pending.push_back(reader);
   }
-  // The step consists of the updates and the stages that they depend on, restricted to stages that
-  // depend on the state.
+  // The step consists of the updates and of their transitive inputs, as far as these depend on the
+  // state.
   std::set<StageId> step;
   for (const Tensor& update : scan.update) {
     const StageId stage = *graph.find(update.op());

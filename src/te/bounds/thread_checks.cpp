@@ -26,8 +26,8 @@ namespace {
 /// in each iteration. Nullopt if the leaf is fused or derives from no axis.
 struct Derivation {
   std::size_t dim;
-  /// The splits from the leaf to the axis, innermost first: whether it is the outer part, and the
-  /// inner extent.
+  /// The splits from the leaf to the axis, innermost first: whether the outer part was taken, and
+  /// the inner extent.
   std::vector<std::pair<bool, Expr>> parts;
 
   bool same_as(const Derivation& other) const {
@@ -145,7 +145,7 @@ void check_shared_memory(const StageGraph& graph, StageId id, const AxisRanges& 
       refuse("compute_at of " + describe(stage), thread, stage.attach_where);
 }
 
-/// Throws ScheduleError, with the line of the bind, if a block needs elements that another block of
+/// Throws ScheduleError, with the line of the bind, if a block reads elements that another block of
 /// the same launch computes. Precondition: the ranges of the stage, and of the scan that contains
 /// it, are inferred.
 void check_blocks(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
@@ -178,7 +178,8 @@ std::vector<StageId> scans_around(const StageGraph& graph, StageId id) {
   return scans;
 }
 
-/// Checks that the threads in a scan's environment, which enclose all of it, are the only threads.
+/// Checks that the threads in a scan's environment, which enclose the whole scan, are its only
+/// threads.
 void check_environment(const StageGraph& graph, StageId id, const IterVar& leaf,
                        const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
   const Expr& extent = ranges.at(leaf).extent;
@@ -227,8 +228,8 @@ std::optional<Expr> row_of(const FrozenStage& stage, const IterVar& root, const 
   return ranges.at(loop).extent;
 }
 
-/// Whether only the first element of every row is read. The stored region is a hull and does not
-/// contain this information.
+/// Whether only the first element of every row is read. The required region does not contain this
+/// information, because it is a hull.
 bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim, const Expr& row,
                            const AxisRanges& ranges, const Facts& facts) {
   const Operation& op = graph.stage(id).op;
@@ -247,7 +248,7 @@ bool reads_only_row_starts(const StageGraph& graph, StageId id, std::size_t dim,
   return true;
 }
 
-/// Whether every thread computes all required elements, although the loop stays at its minimum in
+/// Whether every thread computes all required elements, given that the loop stays at its minimum in
 /// each thread.
 bool reaches_all(const StageGraph& graph, StageId id, const IterVar& loop, const AxisRanges& ranges,
                  const Facts& facts) {
@@ -310,7 +311,7 @@ bool is_same_in_all_threads(const StageGraph& graph, StageId id, const ThreadTag
 
 /// Checks a data axis that is bound to threads with private memory and stays at its minimum. The
 /// other loops must still reach every element, and the readers must run in the same threads, in one
-/// launch. The result of a reduction across threads is available in each of them.
+/// launch. Every thread receives the result of a reduction across threads.
 void check_private(const StageGraph& graph, StageId id, const IterVar& leaf,
                    const ThreadMark& bound, const AxisRanges& ranges, const Facts& facts) {
   const FrozenStage& stage = graph.stage(id);
@@ -345,8 +346,8 @@ bool is_reduced_along(const FrozenStage& stage, const ThreadTag& tag) {
   });
 }
 
-/// Threads that fill memory or reduce together must synchronize. Inside the thread axis, the loops
-/// around them must therefore have the same trip count in all threads.
+/// Threads that fill memory or reduce together must synchronize. The loops around such statements,
+/// inside the thread axis, must therefore have the same trip count in all threads.
 void check_converges(const StageGraph& graph, StageId id, const AxisRanges& ranges) {
   const FrozenStage& stage = graph.stage(id);
   const StorageScope scope = graph.stage(id).scope;

@@ -58,7 +58,8 @@ class Finder {
   }
 
  private:
-  /// Returns the dimension that the reader indexes by data and that is computed in full.
+  /// Returns the dimension that the reader indexes by data and that the stage therefore computes in
+  /// full.
   std::optional<std::size_t> gathered_dimension(StageId id, StageId reader) {
     const FrozenStage& stage = graph_.stage(id);
     const std::vector<Expr>& shape = stage.op.output(0).shape();
@@ -127,8 +128,8 @@ class Finder {
     return loops;
   }
 
-  /// Returns the number of elements of the axis that the stage computes while loops with these
-  /// values run; nullopt if unknown.
+  /// Returns the number of elements of the axis that the stage computes while `loops` take the
+  /// given values; nullopt if unknown.
   Count extent_over(const IterVar& axis, std::span<const AttachPoint> loops,
                     const arith::IntervalMap& values) const {
     const Range& range = bounds_.at(axis);
@@ -152,8 +153,9 @@ class Finder {
     return total;
   }
 
-  /// Returns the index of the loop along which a rolling buffer advances: from that loop on, each
-  /// dimension moves with at most one loop. Returns the number of loops if no dimension does.
+  /// Returns the index of the loop along which a rolling buffer advances: the first one from which
+  /// on each dimension moves with at most one loop, and each loop moves at most one dimension. The
+  /// number of loops if there is no such loop.
   std::size_t rolling_loop(std::span<const IterVar> axes, const Loops& loops) const {
     for (std::size_t outer = 0; outer < loops.size(); ++outer) {
       std::vector<int> movers(loops.size(), 0);

@@ -146,8 +146,8 @@ class GraphBuilder {
     }
   }
 
-  /// Attaches initial states without an explicit attachment where their scan is attached. They are
-  /// parts of its memory, and are then computed only as far as the scan requires.
+  /// Attaches initial states without an explicit attachment where their scan is attached. The scan
+  /// then determines how much of them is computed. Their memory is part of the scan's.
   void place_initial_states() {
     for (StageId id : graph_.ids()) {
       const Scan* scan = graph_.stage(id).op.as<Scan>();
@@ -215,7 +215,7 @@ class GraphBuilder {
     }
   }
 
-  /// An initial state shared by several scans is stored with the first of them.
+  /// An initial state that several scans share is stored with the first scan.
   void add_part(const Tensor& tensor, const ScanPart& part) {
     const std::optional<OutputId> output = graph_.find(tensor);
     if (!output) return;
@@ -226,7 +226,8 @@ class GraphBuilder {
   }
 
   void settle_scopes() {
-    // Visits consumers first: parts of a scan's state precede the scan and take its scope.
+    // Visits consumers first, because the parts of a scan's state take their scope from the scan,
+    // which follows them.
     for (StageId id : graph_.ids() | std::views::reverse)
       if (!stage(id).scope_is_set) stage(id).scope = deduced_scope(id);
   }
@@ -242,7 +243,7 @@ class GraphBuilder {
   }
 
   /// Checks that every reader runs inside the loop that the stage is attached to. Reports all
-  /// readers that do not, with the lines that attached them.
+  /// readers outside that loop, with the lines that attached them.
   void check_visible() const {
     std::string others;
     std::optional<ScheduleError> first;
@@ -271,8 +272,8 @@ class GraphBuilder {
     return std::nullopt;
   }
 
-  /// Whether the stage is or is inside an initial state, which is computed before the scan's loops
-  /// even if it is attached to one of them.
+  /// Whether the stage is an initial state, or attached inside one. Initial states are computed
+  /// before the scan's loops even if they are attached to one of them.
   bool is_before_steps(StageId id, StageId scan) const {
     const auto is_initial = [&](StageId stage) {
       return std::ranges::any_of(graph_.stage(stage).scan_parts, [&](const auto& part) {

@@ -99,8 +99,8 @@ std::vector<AttachPoint> dividing_loops_around(const StageGraph& graph, StageId 
     const FrozenStage& owner = graph.stage(point.stage);
     for (const IterVar& leaf : owner.leaf_iter_vars) {
       const IterVar* thread = thread_of(owner, leaf);
-      // If each thread has its own memory, the loop stays at its minimum. Outside a stage that
-      // threads share or reduce together, all threads run for that stage.
+      // An undivided loop stays at its minimum in each thread. A stage in between that the threads
+      // share or reduce together requires all threads, so outer loops do not divide it.
       if (!thread || !is_divided(owner, leaf, *thread, scope)) continue;
       const bool is_decided =
           std::ranges::any_of(
@@ -138,7 +138,8 @@ std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId id) {
       if (!loops.empty()) left.push_back(reader);
     }
   }
-  // Threads beyond the end of a loop are idle only if no reader needs the stage in them.
+  // Keeps a loop only if all readers are divided by it: otherwise a reader needs the stage in the
+  // threads beyond the loop's end.
   for (auto& [stage, loops] : found) {
     std::erase_if(loops, [&](const AttachPoint& loop) {
       return std::ranges::any_of(graph.readers(stage), [&](StageId reader) {

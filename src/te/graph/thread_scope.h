@@ -24,16 +24,16 @@ tir::StorageScope default_scope(int thread_rank);
 /// Returns the thread axis that `axis` is or is bound to; null for an ordinary loop.
 const IterVar* thread_of(const StageSpec& stage, const IterVar& axis);
 
-/// Whether the leaf is a reduction loop bound to threads that reduce together: each contributes its
-/// part and receives the total, regardless of the scope of the result.
+/// Whether the leaf is a reduction loop bound to threads that reduce together. Each thread
+/// contributes its part and receives the total, regardless of the scope of the result.
 bool is_reduced_together(const StageSpec& stage, const IterVar& leaf);
 
 /// Returns the threads of the loop and those hoisted above it: in a reduction across threads, each
 /// thread runs the loops that are not bound.
 std::vector<IterVar> threads_at(const StageGraph& graph, const AttachPoint& loop);
 
-/// Returns the final scope of the stage. By default it depends on the threads around, including
-/// those of reductions across threads, which bound inference (`scope`) does not consider.
+/// Returns the final scope of the stage. The default depends on the enclosing threads. They include
+/// the threads of reductions across threads, which FrozenStage::scope does not consider.
 tir::StorageScope memory_of(const StageGraph& graph, StageId stage);
 
 /// Whether the stage's memory is allocated inside a launch.
@@ -48,14 +48,14 @@ bool is_divided(const StageSpec& stage, const IterVar& leaf, const IterVar& thre
 /// axis or is bound to it.
 bool runs_in(const StageGraph& graph, StageId stage, const tir::ThreadTag& tag);
 
-/// Returns the loops around the stage that assign its computation to single threads with private
-/// memory. Each is, for one thread tag, the loop that divides the elements of a stage shared by the
-/// threads. Threads beyond the end of the loop are idle.
+/// Returns, for each thread tag, the loop around the stage that assigns its computation to single
+/// threads with private memory. That loop divides the elements of an outer stage that the threads
+/// share. Threads beyond its end are idle.
 std::vector<AttachPoint> loops_of_owners(const StageGraph& graph, StageId stage);
 
-/// Returns the threads around the stage, innermost first, that share its memory although no loop of
-/// it is bound to them. All of them execute the whole stage. Concurrent stores of equal values are
-/// harmless; concurrent accumulation is not.
+/// Returns the threads around the stage, innermost first, that share its memory although none of
+/// its loops is bound to them. All of them execute the whole stage. Concurrent stores of equal
+/// values are harmless; concurrent accumulation is not.
 std::vector<IterVar> idle_threads(const StageGraph& graph, StageId stage);
 
 }  // namespace tenon::te

@@ -17,7 +17,8 @@ using namespace tir;
 
 namespace {
 
-/// Limits the ways to pair operands with equal forms, and reduction axes with equal extents.
+/// Maximum number of tried pairings of operands with equal forms and of reduction axes with equal
+/// extents.
 constexpr int kMaxTries = 10'000;
 /// The cost of comparing the regions of one complete pairing, in tries.
 constexpr int kTriesPerPairing = 10;
@@ -32,7 +33,8 @@ Expr without_lets(const Expr& e) {
   });
 }
 
-/// The operator of a node whose operands may be swapped. A difference of integers is a sum.
+/// Returns the operator if its operands may be swapped, else nullopt. A difference of integers
+/// counts as a sum.
 std::optional<BinaryOp> commutative_operator(const Expr& e) {
   using enum BinaryOp;
   const Binary* n = e.as<Binary>();
@@ -42,7 +44,7 @@ std::optional<BinaryOp> commutative_operator(const Expr& e) {
   return is_commutative ? std::optional(n->op) : std::nullopt;
 }
 
-/// An index in another type, because the two sides may index in different types.
+/// Converts an index to another type, because the two sides may use different index types.
 Expr in_type(const Expr& e, DataType type) {
   if (e.dtype() == type) return e;
   if (const std::optional<std::int64_t> value = constant_int(e)) return make_int(type, *value);
@@ -53,8 +55,8 @@ Expr in_type(const Expr& e, DataType type) {
 }
 
 /// Canonical forms of the expressions of both sides, on the intrinsic's axes. Operands of
-/// commutative operators have one order. A read is reduced to the parts of its indices that vary
-/// with the axes.
+/// commutative operators are sorted. A read is reduced to the parts of its indices that vary with
+/// the axes.
 class CanonicalForms {
  public:
   /// `origin` maps each of the intrinsic's axes to its first value.
@@ -68,12 +70,13 @@ class CanonicalForms {
   }
   bool are_equal(const Expr& a, const Expr& b) { return structural_equal(of(a), of(b)); }
 
-  /// Expressions of one form on both sides, any of which may stand for any.
+  /// The expressions of both sides that have the same form. Each of ours may correspond to any of
+  /// theirs.
   struct Group {
     Expr form;
     std::vector<Expr> own, theirs;
   };
-  /// The operands of two nodes of one commutative operator, by their forms.
+  /// Returns the operands of two nodes with the same commutative operator, grouped by form.
   std::vector<Group> groups_of(const Expr& own, const Expr& theirs) {
     std::vector<Group> groups;
     for (const auto side : {&Group::own, &Group::theirs})
@@ -91,8 +94,8 @@ class CanonicalForms {
   /// An expression and its form.
   using Operand = std::pair<Expr, Expr>;
 
-  /// The operands of a commutative operator. A chain of an integer operator is one list; the order
-  /// of float operations affects the result.
+  /// Returns the operands of a commutative operator. A chain of an integer operator yields one
+  /// list; a chain of a float operator does not, because the order affects the result.
   std::vector<Operand> operands(const Expr& e) {
     const BinaryOp op = *commutative_operator(e);
     const bool is_chain = op != BinaryOp::Eq && op != BinaryOp::Ne && e.dtype().is_integral();
@@ -135,7 +138,7 @@ class CanonicalForms {
     return arith::simplify(wide - substitute_folding(wide, origin_), facts_);
   }
 
-  /// A node for a form only: no program calls a function of this name.
+  /// Makes a node that occurs only in forms; no program calls a function of this name.
   static Expr call(std::string_view name, DataType type, std::vector<Expr> args) {
     return make_call(type, ExternCallee{"form of " + std::string(name), true}, std::move(args));
   }
@@ -181,7 +184,7 @@ class IntrinMatcher {
     const std::vector<IterVar>& own;
     const std::vector<IterVar>& theirs;
     std::vector<Expr> extents, wanted;
-    /// Per axis of the operation, the intrinsic's.
+    /// For each axis of the operation, the index of the intrinsic's axis that it is paired with.
     std::vector<std::optional<std::size_t>> partners;
   };
   struct Body {
@@ -189,10 +192,10 @@ class IntrinMatcher {
     Expr own, theirs;
   };
   using Group = CanonicalForms::Group;
-  /// Reads of the operation and of the intrinsic that stand for each other.
+  /// The reads of the operation and of the intrinsic that correspond to each other.
   struct Pairs {
     std::vector<std::pair<const ProducerLoad*, const ProducerLoad*>> reads;
-    /// Per input of the intrinsic, the operation's input.
+    /// For each input of the intrinsic, the index of the operation's input.
     std::vector<std::optional<std::size_t>> tensors;
   };
 
@@ -208,7 +211,8 @@ class IntrinMatcher {
 
   // ---- bodies
 
-  /// Returns the difference if the two do not have the same kinds and numbers of bodies.
+  /// Collects the bodies to compare. Returns the difference if the kinds or numbers of bodies
+  /// differ, else "".
   std::string collect_bodies() {
     const ReduceNode *own = own_.reduction(), *theirs = theirs_.reduction();
     if (!own != !theirs)
@@ -242,8 +246,8 @@ class IntrinMatcher {
 
   // ---- axes
 
-  /// Pairs the reduction axes from the n-th on in each way that their extents allow, in the given
-  /// order first, until the bodies match.
+  /// Tries all pairings of the reduction axes from the n-th on that their extents allow, starting
+  /// with the given order, until the bodies match.
   bool match_from(std::size_t n) {
     if (n == reduce_.own.size()) return --tries_left_ > 0 && match_bodies();
     if (is_one(reduce_.extents[n])) return match_from(n + 1);
@@ -279,8 +283,8 @@ class IntrinMatcher {
                   {{}, std::vector<std::optional<std::size_t>>(intrin_.inputs.size())}, forms);
   }
 
-  /// Sets the values of the operation's axes in terms of the intrinsic's axes, and the values of
-  /// the intrinsic's variable extents.
+  /// Expresses the operation's axes in terms of the intrinsic's axes, and sets the intrinsic's
+  /// variable extents.
   bool set_axes(const Axes& axes) {
     for (std::size_t n = 0; n < axes.own.size(); ++n)
       set(values_, axes.own[n].var(), cast(axes.own[n].var().dtype(), part_.at(axes.own[n]).min));
@@ -316,9 +320,9 @@ class IntrinMatcher {
 
   // ---- reads
 
-  /// Pairs the expressions of each group. Equal forms do not decide which operands stand for each
-  /// other: in A[i]*B[i] + A[i]*C[i] the forms of all reads are equal, but each input of the
-  /// intrinsic is one tensor. So where a group has several, this tries one after the other.
+  /// Pairs the expressions of each group. Equal forms do not determine which operands correspond:
+  /// in A[i]*B[i] + A[i]*C[i] the forms of all reads are equal, but each input of the intrinsic is
+  /// one tensor. If a group has several candidates, this tries them in turn.
   bool search(std::vector<Group> groups, Pairs pairs, CanonicalForms& forms) {
     if (is_stack_low())
       return with_deep_stack([&] { return search(std::move(groups), std::move(pairs), forms); });
@@ -346,7 +350,7 @@ class IntrinMatcher {
     return false;
   }
 
-  /// Pairs two expressions of one form, and puts their parts before the other groups.
+  /// Pairs two expressions of one form, and inserts groups for their parts before the other groups.
   bool pair(const Expr& own, const Expr& theirs, std::vector<Group>& groups, Pairs& pairs,
             CanonicalForms& forms) {
     if (!contains<ProducerLoad>(own)) return true;
@@ -374,8 +378,8 @@ class IntrinMatcher {
     return true;
   }
 
-  /// Whether each input of the intrinsic is one region, in which the reads of both sides access the
-  /// same elements.
+  /// Whether each input of the intrinsic corresponds to one region in which the reads of both sides
+  /// access the same elements.
   bool accept(const Pairs& pairs) {
     tries_left_ -= kTriesPerPairing;
     IntrinMatch match{{}, match_.output_dims, match_.sizes, {}};
@@ -424,14 +428,15 @@ class IntrinMatcher {
     return true;
   }
 
-  /// Whether the operation's indices, relative to the region, are the intrinsic's.
+  /// Whether the operation's indices, relative to the start of the region, equal the intrinsic's
+  /// indices.
   bool are_same_element(const ProducerLoad& own, const ProducerLoad& theirs,
                         const IntrinMatch& match) const {
     const MatchedInput& input = match.inputs[index_of_input(theirs, intrin_.inputs)];
     for (std::size_t d = 0; d < input.region.size(); ++d) {
       const Expr &index = own.indices[d], &min = input.region[d].min;
       if (!input.dims.theirs[d]) continue;
-      // The forms of indices that read a tensor are equal.
+      // Indices that read a tensor have equal forms already.
       if (contains<ProducerLoad>(index)) {
         if (!is_zero(arith::simplify(min, facts_))) return false;
         continue;
@@ -445,7 +450,7 @@ class IntrinMatcher {
 
   // ---- differences
 
-  /// Keeps the reason of the attempt that paired the most reads before it failed.
+  /// Keeps the reason if this attempt paired more reads than all earlier attempts. Returns false.
   bool differ(const Pairs& pairs, const std::string& reason) {
     if (reason_.empty() || pairs.reads.size() > num_reads_) {
       reason_ = reason;
@@ -466,7 +471,8 @@ class IntrinMatcher {
     return text;
   }
 
-  /// Replaces both by their first parts that differ; false if they differ as a whole.
+  /// Replaces both expressions by their first differing parts. Returns false if they differ as a
+  /// whole.
   static bool narrow(Expr& own, Expr& theirs, CanonicalForms& forms) {
     if (own.as<ProducerLoad>() || !equal_but_for_children(own, theirs)) return false;
     std::vector<Expr> a, b;
@@ -511,7 +517,8 @@ class IntrinMatcher {
   /// intrinsic's axes.
   VarMap values_, origin_;
   arith::IntervalMap domains_;
-  /// Facts about the intrinsic's axes only: regions must also hold where a loop around is empty.
+  /// Facts about the intrinsic's axes only, because regions must be valid even if an enclosing loop
+  /// is empty.
   Facts inside_;
   IntrinMatch match_;
   std::string reason_;

@@ -20,18 +20,19 @@ namespace {
 // One call of a tensor intrinsic in a stage: the loops that it replaces, and the region of each
 // tensor that its buffers view.
 
-/// A region of a tensor as a buffer of the intrinsic.
+/// A region of a tensor that is viewed as a buffer of the intrinsic.
 struct IntrinView {
-  /// The declared buffer, if the intrinsic's dimensions are the last of the region; otherwise a
-  /// buffer with the region's dimensions, of which those that the intrinsic lacks are 1.
+  /// The declared buffer, if the intrinsic's dimensions are the last dimensions of the region.
+  /// Otherwise a buffer with the region's dimensions, in which the dimensions that the intrinsic
+  /// lacks have extent 1.
   tir::Buffer buffer;
   Tensor tensor;
   std::vector<Range> region;
   DimPairs dims;
 
-  /// The buffer's index for the intrinsic's index.
+  /// Returns the buffer's index for the intrinsic's index.
   std::vector<Expr> index(const std::vector<Expr>& theirs) const;
-  /// The tensor's index for the intrinsic's index.
+  /// Returns the tensor's index for the intrinsic's index.
   std::vector<Expr> index_of_tensor(const std::vector<Expr>& theirs) const;
 };
 
@@ -73,8 +74,8 @@ std::vector<Expr> IntrinView::index_of_tensor(const std::vector<Expr>& theirs) c
   return result;
 }
 
-/// The declared buffer with the region's dimensions. Strides of dimensions that the region lacks
-/// get values, because the code may use them.
+/// Returns the declared buffer with the region's dimensions. Sets the values of stride variables of
+/// dimensions that the region lacks, because the code may use them.
 Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap& values) {
   BufferNode node = *declared.get();
   node.shape.clear();
@@ -96,7 +97,7 @@ Buffer with_dims_of_region(const Buffer& declared, const DimPairs& dims, VarMap&
   return make_buffer(std::move(node));
 }
 
-/// Code on the declared buffer, rewritten to the view's buffer.
+/// Returns the code with accesses to the declared buffer rewritten to the view's buffer.
 Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
   if (view.buffer.same_as(declared)) return code;
   return rewrite(
@@ -115,7 +116,7 @@ Stmt on_view(const Stmt& code, const Buffer& declared, const IntrinView& view) {
 struct Memory {
   /// The index of its first element.
   std::vector<Expr> origin;
-  /// Absent if later steps decide them.
+  /// Absent if later steps determine the strides.
   std::optional<std::vector<Expr>> strides;
   StorageScope scope;
 };
@@ -147,8 +148,8 @@ Memory memory_of(const Tensor& tensor, const Program& program) {
   return memory;
 }
 
-/// The reason why the buffer cannot view the region, and what would work; nullopt if nothing is
-/// known against it.
+/// Returns the reason why the buffer cannot view the region, with a remedy; nullopt if no reason is
+/// known.
 std::optional<std::string> misfit(const IntrinView& view, const Program& program) {
   const Buffer& buffer = view.buffer;
   const std::string tensor = "`" + view.tensor.name() + "`",
@@ -181,7 +182,7 @@ std::optional<std::string> misfit(const IntrinView& view, const Program& program
   return std::nullopt;
 }
 
-/// Whether the variable is in the shape of some tensor of the program.
+/// Whether the variable occurs in the shape of a tensor of the program.
 bool is_size(const Expr& var, const StageGraph& graph) {
   const auto uses = [&](const Expr& extent) { return uses_var(extent, Var::of(var)); };
   for (StageId id : graph.ids())
@@ -190,9 +191,9 @@ bool is_size(const Expr& var, const StageGraph& graph) {
   return false;
 }
 
-/// Checks that the buffer's offset and strides determine their variables. A variable by itself gets
-/// its value from the tensor; an expression may use variables of the buffers before this one, and
-/// sizes of the program.
+/// Checks that the buffer's offset and strides determine their variables. An offset or stride that
+/// is a single variable gets its value from the tensor. Any other expression may use variables of
+/// preceding buffers and sizes of the program.
 void check_variables(const IntrinCall& call, const Buffer& declared, const Program& program) {
   const auto is_known = [&](const Expr& var) {
     const auto is_var = [&](const Expr& e) { return e.same_as(var); };
@@ -233,7 +234,8 @@ void add_view(IntrinCall& call, const Tensor& tensor, std::vector<Range> region,
 
 // ---- calls of tensorized stages -----------------------------------------------------------------
 
-/// The range of every root axis in the loops from `depth` on, in terms of the loops around.
+/// Returns the range that every root axis has in the loops from `depth` on, in terms of the loops
+/// around them.
 AxisRanges part_inside(const FrozenStage& stage, std::size_t depth, const Program& program) {
   AxisDomains domains;
   for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
@@ -249,8 +251,8 @@ AxisRanges part_inside(const FrozenStage& stage, std::size_t depth, const Progra
   return part;
 }
 
-/// Checks that the loops inside compute all iterations of the box that the intrinsic computes. They
-/// do if their product is that of the box. It may be larger if they overrun an axis.
+/// Checks that the replaced loops compute the whole box that the intrinsic computes: they have at
+/// least as many iterations as the box. They have more if they overrun an axis.
 void check_is_box(const IntrinCall& call, const FrozenStage& stage, const AxisRanges& part,
                   const Program& program) {
   Expr loops = make_int(Int(64), 1), box = loops;
@@ -366,7 +368,7 @@ IntrinCall call_of(const TensorCompute& compute, StageId id, const Program& prog
   return call;
 }
 
-/// The index of the tensorized leaf.
+/// Returns the index of the tensorized leaf.
 std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage) {
   for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n)
     if (const auto* marks = stage.attributes_of(stage.leaf_iter_vars[n]); marks && marks->tensorize)
@@ -374,8 +376,8 @@ std::optional<std::size_t> tensorized_leaf(const FrozenStage& stage) {
   return std::nullopt;
 }
 
-/// The call that replaces a tensorized leaf, or the call of a tensor_compute. ScheduleError if the
-/// intrinsic computes something else, or if its buffers cannot view the regions.
+/// Makes the call that replaces a tensorized leaf, or the call of a tensor_compute. ScheduleError
+/// if the intrinsic computes something else, or if its buffers cannot view the regions.
 IntrinCall make_intrin_call(StageId id, const Program& program, const ComputeNest& nest) {
   const FrozenStage& stage = program.graph.stage(id);
   if (const TensorCompute* compute = stage.op.as<TensorCompute>())
@@ -391,7 +393,7 @@ IntrinCall make_intrin_call(StageId id, const Program& program, const ComputeNes
 
 enum class IntrinPart : std::uint8_t { Body, Reset, Update };
 
-/// The relative tolerance for sums in another order, which is also the absolute one near 0.
+/// Returns the relative tolerance for reordered sums, also used as the absolute tolerance near 0.
 double tolerance_of(DataType type) {
   if (type.bits >= 64) return 1e-9;
   return type.bits >= 32 ? 1e-3 : 5e-2;
@@ -402,7 +404,7 @@ Expr is_same(const Expr& actual, const Expr& expected) {
   const Expr x = cast(Float(64), actual), y = cast(Float(64), expected);
   const Expr tolerance = make_float(Float(64), tolerance_of(actual.dtype()));
   const Expr is_near = abs(x - y) <= tolerance + tolerance * abs(y);
-  // Equal infinities are not near each other, and a NaN may stand for a NaN.
+  // Two equal infinities, or two NaNs, count as equal, but is_near is false for them.
   return is_near || x == y || (x != x && y != y);
 }
 
@@ -458,7 +460,7 @@ class Check {
   }
 
  private:
-  /// The element of the tensor that the intrinsic writes.
+  /// Returns the element of the tensor that the intrinsic writes.
   Expr actual(std::size_t k, const Loops& loops) const {
     return make_load(program_.buffers.buffer_of(call_.outputs[k].tensor), place(k, loops));
   }
@@ -469,7 +471,7 @@ class Check {
     return indices;
   }
 
-  /// Stores what the reduction starts from: for an update, the old values.
+  /// Stores the start values of the reduction; for an update, the old values.
   Stmt start_values() const {
     const ReduceNode& reduction = *op_.reduction();
     const std::vector<Expr>& starts =
@@ -505,7 +507,7 @@ class Check {
     return wrap(loops.headers, wrap(inner.headers, stores));
   }
 
-  /// Reports each element of an output, lane by lane, that is not the expected one.
+  /// Reports, lane by lane, each element of an output that differs from the expected one.
   Stmt comparison(std::size_t k) const {
     const Loops loops(op_.axis, lowered_);
     const Expr is = actual(k, loops), should_be = make_load(expected_[k], loops.indices);
@@ -528,7 +530,7 @@ class Check {
     return wrap(loops.headers, make_seq(std::move(lanes)));
   }
 
-  /// The intrinsic's expression with reads of the views.
+  /// Returns the intrinsic's expression with its reads replaced by loads from the views.
   Expr on_views(const Expr& e, const VarMap& vars) const {
     const Expr loads = rewrite(
         substitute(e, vars), [&](const ProducerLoad& load, const Expr&) -> std::optional<Expr> {
@@ -542,22 +544,22 @@ class Check {
   const IntrinPart part_;
   const std::string& what_;
   const Compute& op_;
-  /// Replaces the intrinsic's variables and lowers.
+  /// Replaces the intrinsic's variables and lowers the expression.
   const std::function<Expr(const Expr&)> lowered_;
   const Program& program_;
   std::vector<Buffer> expected_;
 };
 
-/// `code`, a part of the call's code inside its views, with the check around it. `lowered` turns
-/// expressions into expressions of the program at this place. Floats may differ by as much as sums
-/// in another order do. `what` starts the report: "intrinsic `gemv` of stage `C`".
+/// Returns `code`, a part of the call's code inside its views, with the check around it. `lowered`
+/// lowers expressions for this place of the program. Floats may differ by as much as reordered
+/// sums. `what` begins the report: "intrinsic `gemv` of stage `C`".
 Stmt with_check(const IntrinCall& call, IntrinPart part, const std::string& what, const Stmt& code,
                 const std::function<Expr(const Expr&)>& lowered, const Program& program) {
   return Check(call, part, what, lowered, program).around(code);
 }
 
-/// Appends the leaves that an axis became, from the slowest to the fastest; false if relations
-/// other than split, fuse and rebase made them.
+/// Appends the leaves that derive from an axis, from the slowest to the fastest. Returns false if
+/// they derive by relations other than split, fuse and rebase.
 bool append_leaves(const FrozenStage& stage, const IterVar& axis,
                    std::vector<std::ptrdiff_t>& leaves) {
   const auto leaf = std::ranges::find_if(stage.leaf_iter_vars,
@@ -580,11 +582,12 @@ bool append_leaves(const FrozenStage& stage, const IterVar& axis,
   return false;
 }
 
-/// Guards around an intrinsic: those that depend on the loops around it only, and those that may
-/// not hold for all iterations of the loops that it replaces.
+/// Guards around an intrinsic. `outside` depend only on the loops around it. `inside` may fail in
+/// some iterations of the loops that it replaces.
 struct GuardParts {
   std::vector<Expr> outside, inside;
-  /// Whether the guards inside hold for all iterations. Absent if there are no guards.
+  /// Condition that the guards in `inside` hold for all iterations. Absent if there are no such
+  /// guards.
   std::optional<Expr> whole;
 };
 
@@ -639,8 +642,8 @@ class BodyMaker {
     return parts;
   }
 
-  /// Whether the condition holds for all iterations of the replaced loops, in terms of the loops
-  /// around.
+  /// Returns the condition, in terms of the loops around, that `condition` holds for all iterations
+  /// of the replaced loops.
   Expr always_inside(const Expr& condition, const LoopNest& nest) const {
     const Call* hinted = as_call(condition, Intrin::likely);
     const Expr bare = hinted ? hinted->args[0] : condition;
@@ -661,7 +664,7 @@ class BodyMaker {
                  " exist, and the calls in which all iterations exist cannot be deduced");
   }
 
-  /// The values that the variables of the replaced loops take.
+  /// Returns the intervals of the variables of the replaced loops.
   arith::IntervalMap replaced_loops(const LoopNest& nest) const {
     arith::IntervalMap loops;
     for (std::size_t n = call_.depth; n < stage_.leaf_iter_vars.size(); ++n) {
@@ -696,7 +699,8 @@ class BodyMaker {
 
   Stmt update() const { return on_views(require(call_.code.update, "update"), IntrinPart::Update); }
 
-  /// Without a reset, the first iteration of the reduction computes the body instead.
+  /// Returns the code without a reset: the first iteration of the reduction runs the body, later
+  /// ones the update.
   Stmt body_first() const {
     const Stmt later = update();
     const Stmt first = on_views(require(call_.code.body, "reset, and no body"), IntrinPart::Body);
@@ -704,7 +708,8 @@ class BodyMaker {
     return is_later ? make_stmt(If{likely(*is_later), later, first}) : first;
   }
 
-  /// The init for reductions that have no iteration, so that no body starts them.
+  /// Returns the init for reductions without iterations, in which the body never runs; nullopt if
+  /// there is provably an iteration.
   std::optional<Stmt> init_where_empty() const {
     std::optional<Expr> is_empty;
     for (const IterVar& axis : stage_.op.reduce_axis()) {
@@ -723,10 +728,11 @@ class BodyMaker {
     return make_stmt(If{*is_empty, guarded(init_->outside, loops_of_init()), std::nullopt});
   }
 
-  /// Axes of which one is beyond its first value where the reduction has begun: the reduction's
-  /// loops around the intrinsic or, if one of these is fused with data, the reduction's own axes.
+  /// Returns the axes that tell whether the reduction has begun: it has if any of them is beyond
+  /// its first value. They are the reduction's loops around the intrinsic or, if one of these is
+  /// fused with data, the reduction's own axes.
   ///
-  /// The body computes the first step, so the loops must come to that step before any other.
+  /// The body computes the first step, so the loops must reach that step first.
   ///   for k.outer for k.inner     k.outer = 0, k.inner = 0 comes first
   ///   f = fuse(k, i), split f by 2, for f.inner for f.outer
   ///                               element 1 is at f = 1, 14, 27, ...: f = 14, of which k is 1,
@@ -758,7 +764,7 @@ class BodyMaker {
     return stage_.op.reduce_axis();
   }
 
-  /// Whether the reduction has begun; absent if it has one iteration.
+  /// Returns the condition that the reduction has begun; nullopt if it has only one iteration.
   std::optional<Expr> is_later_iteration() const {
     std::optional<Expr> later;
     for (const IterVar& axis : progress_axes()) {
@@ -774,7 +780,7 @@ class BodyMaker {
     return later;
   }
 
-  /// The values of variables in the first iteration of the loops that `is_of_them` selects.
+  /// Returns the values of variables in the first iteration of the loops that `is_of_them` selects.
   template <class F>
   VarMap first_of(const F& is_of_them) const {
     VarMap first;
@@ -812,10 +818,10 @@ class BodyMaker {
     return on_views(code, part, nest_.main, call_.inputs);
   }
 
-  /// The code in views of the outputs and of these inputs.
+  /// Returns the code inside views of the outputs and of these inputs.
   Stmt on_views(const Stmt& code, IntrinPart part, const LoopNest& nest,
                 const std::vector<IntrinView>& inputs) const {
-    // One intrinsic may serve several stages.
+    // The code is copied, because several stages may use one intrinsic.
     Stmt body = fresh_copy(program_.lower(substitute(code, call_.values), nest.vars));
     const auto lowered = [&](const Expr& e) { return program_.lower(e, nest.vars); };
     if (program_.check_intrinsics)
@@ -852,8 +858,8 @@ class BodyMaker {
     return guarded(init_->outside, make_stmt(If{likely(*init_->whole), reset, loops_of_init()}));
   }
 
-  /// The inputs that a reset reads. It runs before the reduction, where the parts that the steps of
-  /// the reduction take in turn do not exist.
+  /// Returns the inputs that a reset reads. The reset runs before the reduction's loops, so an
+  /// input must not vary with these loops.
   std::vector<IntrinView> inputs_of_reset() const {
     std::vector<IntrinView> read;
     for (std::size_t n = 0; n < call_.inputs.size(); ++n) {
@@ -874,8 +880,8 @@ class BodyMaker {
     return read;
   }
 
-  /// Whether the reset accesses the input's buffer or passes its pointer, offset or strides on, or
-  /// the check of the reset reads it as a start value.
+  /// Whether the reset accesses the input's buffer or passes on its pointer, offset or strides, or
+  /// the check of the reset reads a start value from it.
   bool resets_from(std::size_t input) const {
     const Buffer& buffer = call_.inputs[input].buffer;
     const auto describes = [&](const Expr& var) {
@@ -931,7 +937,8 @@ class BodyMaker {
     return in_levels(*nest_.init, call_.depth, num_levels(), guarded(init_->inside, init));
   }
 
-  /// The loops of the init inside those of the update, for the iterations that begin the reduction.
+  /// Returns the loops of the init for use inside the loops of the update, in the iterations that
+  /// begin the reduction.
   Stmt first_loops_of_init() const {
     const auto first_own = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(nest_.common);
     const auto first_inside = nest_.init->levels.begin() + static_cast<std::ptrdiff_t>(call_.depth);

@@ -18,18 +18,17 @@
 
 namespace tenon::te {
 
-// Whether a tensor intrinsic computes what a stage computes in the part of its loops that the
-// intrinsic is to replace.
+// Comparison of a tensor intrinsic with the part of a stage's loops that it is to replace.
 //
 //   stage      (A[i, k] * B[k, j]) + A[j, k]
 //   intrinsic  c[y, r] + (a[r, x] * b[x, r])        a: B, b: A, c: A, r: k
 //
-// Both sides are written on the intrinsic's axes and get a canonical form, in which operands of
-// commutative operators have one order and reads keep only what varies with the axes. If the forms
-// are equal, the reads of both sides are paired. The pairs determine the tensor and the region that
-// each input of the intrinsic is.
+// Both sides are expressed in the intrinsic's axes and canonicalized: operands of commutative
+// operators are sorted, and reads keep only the parts of indices that vary with the axes. If the
+// forms are equal, the reads of both sides are paired. The pairs determine the tensor and the
+// region for each input of the intrinsic.
 
-/// The region of a tensor that is an input of the intrinsic.
+/// The region of a tensor that serves as an input of the intrinsic.
 struct MatchedInput {
   /// The tensor's index among the inputs of the operation.
   std::size_t tensor;
@@ -38,38 +37,39 @@ struct MatchedInput {
 };
 
 struct IntrinMatch {
-  /// For each input of the intrinsic. One tensor may be several of them, with different regions.
+  /// One per input of the intrinsic. One tensor may serve as several inputs, with different
+  /// regions.
   std::vector<MatchedInput> inputs;
   DimPairs output_dims;
-  /// Values of variables that are extents of the intrinsic.
+  /// Values of the variables in the intrinsic's extents.
   tir::VarMap sizes;
-  /// Empty if they match; otherwise a sentence about how they differ.
+  /// Empty if both sides match; otherwise a sentence about the difference.
   std::string difference;
 };
 
-/// The index of the tensor that is read among the inputs of an operation.
+/// Returns the index of the read tensor among the inputs of an operation.
 std::size_t index_of_input(const tir::ProducerLoad& read, const std::vector<Tensor>& inputs);
 
-/// `part` has the range of every root axis of the stage in one call of the intrinsic, in terms of
-/// the loops around it; `facts` are about these loops. Data axes are paired in order, which is that
-/// of the output's memory; reduction axes and inputs are paired by their use. Operands of
-/// commutative operators may be swapped.
+/// Matches the intrinsic. `part` has the range of every root axis of the stage in one call of the
+/// intrinsic, in terms of the loops around it; `facts` are about these loops. Data axes are paired
+/// in order, which is the order of the output's memory. Reduction axes and inputs are paired by
+/// use. Operands of commutative operators may be swapped.
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
                          const AxisRanges& part, Facts& facts);
 
 bool calls_intrinsic(const FrozenStage& stage);
 
 struct IntrinsicBody {
-  /// The number of outermost loops that remain.
+  /// The number of outermost loops that remain around the call.
   std::size_t depth;
-  /// The statement inside all of these loops, guards included.
+  /// The statement inside the remaining loops, including its guards.
   Stmt main;
   /// The statement before the remaining loops of a reduction, if the intrinsic has a reset.
   std::optional<Stmt> init;
 };
 
-/// ScheduleError, with the line of tensorize, if the intrinsic does not compute what it is to
-/// replace, or cannot be called there.
+/// Makes the statements. ScheduleError, with the line of tensorize, if the intrinsic does not
+/// compute what the replaced loops compute, or cannot be called there.
 IntrinsicBody make_intrinsic_body(StageId stage, const Program& program, const ComputeNest& nest);
 
 }  // namespace tenon::te

@@ -5,11 +5,11 @@
 
 namespace tenon::te {
 
-/// The loops of a compute and of its initialization, and how many of them are shared.
+/// The loops of a compute and of its initialization, and the number of shared loops.
 struct ComputeNest {
   LoopNest main;
   std::vector<Expr> main_guards;
-  /// Conditions without which an element is 0 (Rounding::filled).
+  /// Conditions under which an element is computed; otherwise it is 0 (Rounding::filled).
   std::vector<Expr> fill_guards;
   /// The number of leaves before the first one that carries a reduction; all of them if
   /// no leaf does.

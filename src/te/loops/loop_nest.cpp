@@ -305,8 +305,8 @@ class NestMaker {
         bound ? bound->where : stage_.attach_where);
   }
 
-  /// The range of a reduction may depend on data axes. Its values are therefore substituted a
-  /// second time.
+  /// Lowers the values of all axes once more, because the range of a reduction axis may depend on
+  /// data axes.
   void collect_vars() {
     for (const IterVar& axis : stage_.all_iter_vars) add_var(axis);
   }
@@ -383,8 +383,8 @@ class GuardMaker {
            (options_.skip && options_.skip->value_or(axis, false));
   }
 
-  /// Guards loops against excess threads: a thread axis may have more threads than this loop, or a
-  /// loop around the stage, has iterations.
+  /// Guards against excess threads: a loop of the stage, or around it, may have fewer iterations
+  /// than its thread axis has threads.
   void guard_threads() {
     for (const IterVar& leaf : stage_.leaf_iter_vars) {
       const IterVar* thread = thread_of(stage_, leaf);

@@ -18,8 +18,8 @@ struct PrefetchHeader {
   Var loop;
   Expr offset;
 };
-/// A statement around the body of a loop: a prefetch, or a statement with an empty body, which is a
-/// For, a Let for the value of a fused axis, an If for a guard, or an Attr for a thread or a
+/// A header around the body of a loop: a prefetch, or a statement with an empty body. The statement
+/// is a For, a Let for the value of a fused axis, an If for a guard, or an Attr for a thread or a
 /// pragma.
 using LoopHeader = std::variant<Stmt, PrefetchHeader>;
 
@@ -58,7 +58,7 @@ struct LoopNest {
 struct NestOptions {
   /// The loop order, as in LoopNest::order. Empty means the order of the leaves.
   std::vector<std::size_t> order = {};
-  /// Leaves before this one get no loops; `around` has the values of their axes.
+  /// The first leaf that gets a loop. `around` has the values of the axes of the leaves before it.
   std::size_t begin = 0;
   const LoopNest* around = nullptr;
   /// Whether loops get variables of their own, named `<axis>.init`.
@@ -76,7 +76,7 @@ LoopNest make_loop_nest(StageId stage, const Program& program, const NestOptions
 struct GuardOptions {
   /// Omits the check against the declared ranges of the operation.
   bool skip_declared = false;
-  /// Omits that check for these axes.
+  /// Axes for which that check is omitted.
   const AxisFlags* beyond = nullptr;
   const AxisFlags* skip = nullptr;
   /// Ranges of the loops, in place of the inferred ones.

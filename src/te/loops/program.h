@@ -26,7 +26,7 @@ class BufferTable {
   tir::Buffer buffer_of(const Tensor& tensor);
 
  private:
-  /// Returns the tensor's output id, or that of the scan whose memory it is a part of.
+  /// Returns the output id of the tensor, or of the scan whose memory contains the tensor.
   std::optional<OutputId> id_of(const Tensor& tensor) const;
   static tir::Buffer declare(const FrozenStage& stage, const Tensor& tensor);
 

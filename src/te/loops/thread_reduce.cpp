@@ -185,8 +185,8 @@ class ThreadReductionMaker {
              make_evaluate(make_call(Handle(), Intrin::tvm_thread_allreduce, std::move(args)))});
   }
 
-  /// Stores the total combined with the start value. The start value is the user's, or an identity
-  /// that is not neutral; threads with a single term have not combined it.
+  /// Stores the total, combined with the user's start value if there is one. Without partial
+  /// results, an identity that is not neutral is combined here, too.
   Stmt store_result(const std::vector<Buffer>& totals, bool has_identity) const {
     std::vector<Expr> values, indices;
     for (const Buffer& total : totals) values.push_back(first_element(total));

@@ -42,7 +42,7 @@ std::vector<Tensor> outputs_of(const Operation& op);
 
 // The tag of a new operation.
 
-/// Returns the explicit tag, or if it is empty, that of the thread's open TagScope. For
+/// Returns the explicit tag or, if it is empty, the tag of the thread's open TagScope. For
 /// constructors that users call; operations created by primitives inherit the tag of their origin.
 std::string declared_tag(std::string own);
 
@@ -65,7 +65,7 @@ inline Count sum(const Count& a, const Count& b) {
 
 using tir::Expr;
 
-/// The pairing of the dimensions of a part with those of the intrinsic, in order, skipping
+/// The pairing of the dimensions of a part with the dimensions of the intrinsic, in order, skipping
 /// dimensions of extent 1.
 struct DimPairs {
   /// The intrinsic's dimension for each dimension of the part.
@@ -77,7 +77,7 @@ struct DimPairs {
   bool are_the_last() const;
 };
 
-/// Returns the pairing; nullopt if absent.
+/// Returns the pairing; nullopt if there is no pairing.
 std::optional<DimPairs> pair_dims(const std::vector<Expr>& part, const std::vector<Expr>& theirs,
                                   arith::Facts& facts);
 

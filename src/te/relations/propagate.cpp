@@ -65,8 +65,8 @@ AxisFlags find_incomplete(Relations relations, const IterVar& stuck, const AxisR
                          facts)) {
       continue;
     }
-    // Loops over a transformed layout are not known to have one iteration if one element is
-    // required.
+    // If one element is required, loops over a transformed layout may still have several
+    // iterations.
     const bool begins_at_need = !std::holds_alternative<Transform>(relation);
     for (const IterVar& parent : parents_of(relation)) {
       if (!begins_at_need || !has_one_value(parent)) incomplete.set(parent, true);

@@ -35,9 +35,9 @@ struct RangeSweep {
   AxisRanges& ranges;
   /// The facts to which every new range is added.
   Facts& facts;
-  /// Axes that keep the requested extent even if their parent is shorter: those from which a
-  /// thread-bound leaf derives, because several stages may have to agree on the number of threads.
-  /// Null means all axes.
+  /// Axes that keep the requested extent even if their parent is shorter. These are the axes from
+  /// which a thread-bound leaf derives, because several stages may have to agree on the number of
+  /// threads. Null means all axes.
   const AxisFlags* keeps_extent = nullptr;
 
   void set(const IterVar& axis, Expr extent);
@@ -83,11 +83,11 @@ void guards_up(const Singleton& singleton, const AxisRanges& ranges, const Facts
 void guards_up(const Transform& transform, const AxisRanges& ranges, const Facts& facts,
                AxisFlags& guarded);
 
-/// Returns the roots whose required range exceeds the one in which a new axis has the single value
-/// that the inverse assumes, such as the only block of five columns out of eight, or an axis of one
-/// element. Iterations with other values would repeat elements or, if loops start at the required
-/// minimum, compute elements that are not required. Of the relations before the layout, only those
-/// that rebase a root to 0 are considered.
+/// Returns the roots that are required beyond the range that the inverse assumes. The inverse
+/// assumes a single value for some new axes, such as the only block of five columns out of eight,
+/// or an axis of one element. Iterations with other values of such an axis would repeat elements
+/// or, if loops start at the required minimum, compute elements that are not required. Of the
+/// relations before the layout, only those that rebase a root to 0 are considered.
 std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
                                           std::span<const Relation> relations,
                                           const AxisRanges& ranges, const Facts& facts);
@@ -95,7 +95,8 @@ std::vector<IterVar> roots_beyond_inverse(const Transform& transform,
 // ---- shared by several relations ----------------------------------------------------------------
 
 /// Whether a value has too many nodes for bound computation. A fused axis is used twice, as
-/// quotient and remainder, so repeated splits and fusions double the values of axes.
+/// quotient and remainder, so the values of axes grow exponentially with repeated splits and
+/// fusions.
 bool is_large(const Expr& value);
 /// Whether the domain is the whole range.
 bool covers(const Interval& domain, const Range& range);

@@ -43,7 +43,7 @@ const IterVar* kept_axis(const Transform& transform, std::size_t n) {
   return nullptr;
 }
 
-/// Returns the ranges of the originals; nullopt if one has no range yet.
+/// Returns the ranges of the original axes; nullopt if any of them has no range yet.
 std::optional<arith::IntervalMap> values_of_originals(const Transform& transform,
                                                       const AxisRanges& ranges) {
   arith::IntervalMap originals;

@@ -14,8 +14,8 @@ namespace tenon::te {
 
 namespace {
 
-/// Returns the operation as an expression of its inputs; null if it is not one. An operation with
-/// side effects does not qualify, because inlining would repeat them.
+/// Returns the operation as an expression of its inputs; null if it is not an expression. An
+/// operation with side effects does not qualify, because inlining would repeat them.
 const Compute* as_expression(const Operation& op) {
   const Compute* compute = op.as<Compute>();
   if (!compute || compute->body.size() != 1 || compute->reduction()) return nullptr;

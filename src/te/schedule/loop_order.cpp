@@ -78,8 +78,8 @@ void check_lies_outside(const StageEdit& edit, const IterVar& axis, const IterVa
   const IterVar* entered = nullptr;
   for (const IterVar& loop : loops) {
     if (inside.value_or(loop, 0) != 0 && !entered) entered = &loop;
-    // Loops over elements also initialize the elements, and the reduction's loops do not exist
-    // there.
+    // Loops over elements are repeated for the initialization, where the reduction's loops do not
+    // exist.
     if (inside.value_or(loop, 0) != 0 && used.kind() == IterKind::Reduce &&
         edit.runs_over_elements(loop))
       edit.fail(axis, "the range of axis `" + user.name() + "` depends on reduction axis `" +

@@ -137,10 +137,10 @@ Factored factor(const StageEdit& edit, const Compute& compute, const tir::Reduce
       result.reduce_axes.push_back(root);
       result.order.push_back(root);
     } else if (root.same_as(axis)) {
-      // A root axis may start elsewhere; its position in the new tensor counts from 0.
+      // A root axis need not start at 0, but its position in the new tensor does.
       if (!tir::is_zero(factored.min)) set(result.values, root.var(), axis + factored.min);
     } else {
-      // Loops may be wider than the axis that they derive from.
+      // A loop may have a wider type than the axis that it derives from.
       set(result.values, root.var(), tir::cast(root.var().dtype(), values.at(root)));
     }
   }

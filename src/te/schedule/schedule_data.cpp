@@ -24,7 +24,8 @@ StageNumber ScheduleData::require(const Operation& op, std::string_view primitiv
                       where);
 }
 
-/// Lists operations of the schedule, for a message about an operation that does not belong to it.
+/// Lists operations of the schedule for an error about an operation that does not belong to the
+/// schedule.
 std::string ScheduleData::hint_for_stranger(const Operation& op) const {
   for (const StageNumber number : order) {
     const Operation& own = stage(number).origin_op;

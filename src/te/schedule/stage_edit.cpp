@@ -204,7 +204,7 @@ VarSet vars_of(const Expr& e) {
   return vars;
 }
 
-/// Returns the first axis whose variable is in the set; null if absent.
+/// Returns the first axis whose variable is in the set; null if no variable matches.
 const IterVar* find_axis_among(const VarSet& vars, std::span<const IterVar> axes) {
   const auto found = std::ranges::find_if(
       axes, [&](const IterVar& axis) { return vars.contains(&axis.var().node()); });

@@ -45,7 +45,7 @@ class StageEdit {
   void warn(const std::string& text) const;
 
   /// Returns the loop of the axis: the axis itself, or its rebased axis. If neither is a loop any
-  /// more, throws and states what the axis has become.
+  /// more, throws an error that states how the axis was replaced.
   IterVar leaf(const IterVar& axis) const;
   AxisAttributes& attributes(const IterVar& axis) const;
 

@@ -28,7 +28,7 @@ struct Undivided {
   std::size_t index;
   std::int64_t extent, by;
 };
-/// Returns the first such index; nullopt if every extent is a multiple.
+/// Returns the first index whose extent is not a multiple; nullopt if every extent is one.
 std::optional<Undivided> find_undivided(const Transform::Map& forward,
                                         const std::vector<Expr>& extents);
 

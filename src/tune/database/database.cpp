@@ -249,17 +249,17 @@ std::optional<Record> Database::best(const tir::IRModule& workload, const Target
 }
 
 std::optional<s_tir::Schedule> apply_best(const tir::IRModule& mod, const Database& database,
-                                          const Target& target) {
-  return apply_best(s_tir::Schedule(mod), database, target);
+                                          const Target& target, SourceLocation where) {
+  return apply_best(s_tir::Schedule(mod, {}, where), database, target, where);
 }
 
 std::optional<s_tir::Schedule> apply_best(const s_tir::Schedule& sch, const Database& database,
-                                          const Target& target) {
+                                          const Target& target, SourceLocation where) {
   std::exception_ptr refusal;
   for (const Record& record : database.fastest_first(sch.mod(), target)) {
     try {
       s_tir::Schedule result = sch;
-      result.apply_trace(record.trace);
+      result.apply_trace(record.trace, {}, where);
       return result;
     } catch (const Error&) {
       if (!refusal) refusal = std::current_exception();

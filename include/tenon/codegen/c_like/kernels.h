@@ -24,9 +24,9 @@ struct KernelOptions {
   const StatementLines* lines = nullptr;
 };
 
-/// Translates the kernels. CUDA C is also compiled if NVRTC is found. LowerError for what a kernel
-/// cannot contain: temporaries of symbolic size, assertions, calls of packed functions, parallel
-/// loops. Precondition: the target is a GPU, and names are unique.
+/// Translates the kernels. CUDA C is also compiled if NVRTC is found. LowerError for temporaries of
+/// symbolic size, assertions, calls of packed functions and parallel loops, which a kernel cannot
+/// contain. Precondition: the target is a GPU, and names are unique.
 KernelCode emit_kernels(const std::vector<tir::PrimFunc>& kernels, const tir::TargetFacts& facts,
                         const KernelOptions& options = {});
 

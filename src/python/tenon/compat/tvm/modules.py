@@ -62,6 +62,7 @@ INSTEAD = {
     "tvm.relay": "tenon.te and tenon.topi",
     "tvm.rpc": "tenon.tune's fleet of machines",
     "tvm.te.gradient": "derivatives written as te.compute",
+    "tvm.tir.ir_builder.IRBuilder.pointer": "buffer_ptr(tvm.tir.decl_buffer(...))",
     "tvm.tir.schedule.transform.tile_with_tensor_intrin": "split, reorder and tensorize",
     "tvm.tir.stmt_functor.ir_transform": "substitute",
     "tvm.tir.stmt_functor.pre_order_visit": "post_order_visit",

@@ -94,10 +94,38 @@ def copyto(self, target):
     return self.copy_to(target)
 
 
+def copyfrom(self, source_array):
+    """Copies the elements of an array of the same shape."""
+    if isinstance(source_array, _tenon.runtime.NDArray):
+        self.copy_from(source_array)
+        return self
+    import numpy
+
+    source = numpy.ascontiguousarray(source_array, dtype=str(self.dtype))
+    if source.shape != self.shape:
+        raise ValueError(f"array shape do not match the shape of NDArray {source.shape} vs {self.shape}")
+    self.copy_from(source)
+    return self
+
+
+def set_all(self, in_slice, value):
+    """Stores an array or a number in all elements: `a[:] = value`."""
+    if in_slice != slice(None):
+        raise ValueError("Array only support set from numpy array")
+    import numpy
+
+    is_array = isinstance(value, _tenon.runtime.NDArray)
+    copyfrom(self, value if is_array else numpy.broadcast_to(value, self.shape))
+
+
 add(
     _tenon.runtime.NDArray,
     asnumpy=lambda self: self.numpy(),
     copyto=copyto,
+    copyfrom=copyfrom,
+    __setitem__=set_all,
+    same_as=lambda self, other: self is other,
+    to_dlpack=lambda self: self.__dlpack__(),
     handle=property(lambda self: self),
 )
 add(

@@ -69,6 +69,10 @@ class Target:
     def model(self):
         return self.attrs.get("model", "unknown")
 
+    def export(self):
+        """Returns the kind and the options as a dictionary."""
+        return {"kind": self.text.split()[0], "keys": self.keys, **self.attrs}
+
     def tenon_text(self):
         """Returns the text of Tenon's target."""
         options = self.text.split()[1:]

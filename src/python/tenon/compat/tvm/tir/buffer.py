@@ -66,4 +66,14 @@ def access_ptr(
     return ACCESS_PTR(self, MODES.get(mask, mask), offset)
 
 
+class Scope(str):
+    """The name of a memory. TVM's `buffer.scope()` is a call, Tenon's `buffer.scope` is not."""
+
+    def __call__(self):
+        return str(self)
+
+
+SCOPE = _tenon.tir.Buffer.scope
+
 _tenon.tir.Buffer.access_ptr = access_ptr
+_tenon.tir.Buffer.scope = property(lambda self: Scope(SCOPE.__get__(self)))

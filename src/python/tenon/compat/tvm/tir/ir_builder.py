@@ -1,6 +1,7 @@
 """The builder of loop programs."""
 
 from .... import _tenon
+from ..modules import missing_function
 
 KINDS = {"vectorize": "vectorized", "unroll": "unrolled"}
 
@@ -33,6 +34,8 @@ class IRBuilder:
     def buffer_ptr(self, buf, shape=None):
         """Returns a buffer for reading and storing."""
         return self.made.buffer_ptr(buf)
+
+    pointer = missing_function("tvm.tir.ir_builder.IRBuilder.pointer")
 
     def likely(self, expr):
         return _tenon.likely(expr)
