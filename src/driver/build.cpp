@@ -265,11 +265,20 @@ tir::PrimFunc with_conditions(tir::PrimFunc func,
   std::vector<tir::Expr> sizes(func.params.begin(), func.params.end());
   for (const tir::BufferParam& param : func.buffers)
     sizes.insert(sizes.end(), param.declared->shape.begin(), param.declared->shape.end());
-  for (const auto& [condition, message] : conditions | std::views::reverse) {
-    const bool is_known = std::ranges::all_of(tir::free_vars(condition), [&](const tir::Var& var) {
-      return std::ranges::any_of(sizes, [&](const tir::Expr& size) { return var.same_as(size); });
+  const auto broadcasts = [&](const tir::Var& size) {
+    return std::ranges::all_of(func.buffers, [&](const tir::BufferParam& param) {
+      return param.declared->kind == tir::BufferKind::AutoBroadcast ||
+             std::ranges::none_of(param.declared->shape,
+                                  [&](const tir::Expr& extent) { return size.same_as(extent); });
     });
-    if (is_known) func.body = tir::make_stmt(tir::Assert{condition, message, func.body});
+  };
+  for (const auto& [condition, size, message] : conditions | std::views::reverse) {
+    const bool is_known = std::ranges::all_of(tir::free_vars(condition), [&](const tir::Var& var) {
+      return std::ranges::any_of(sizes, [&](const tir::Expr& known) { return var.same_as(known); });
+    });
+    if (!is_known) continue;
+    const tir::Expr holds = size && broadcasts(*size) ? condition || *size == 1 : condition;
+    func.body = tir::make_stmt(tir::Assert{holds, message, func.body});
   }
   return func;
 }

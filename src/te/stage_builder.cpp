@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
-#include <set>
 
+#include "te/bounds/stage_needs.h"
 #include "te/graph/thread_scope.h"
 #include "te/intrinsics/tensorize.h"
 #include "te/loops/compute_nest.h"
@@ -15,7 +15,6 @@
 #include "tenon/support/match.h"
 #include "tenon/te/graph.h"
 #include "tenon/te/operation_kind.h"
-#include "tenon/tir/compare.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/walk.h"
 
@@ -24,127 +23,6 @@ namespace tenon::te {
 using namespace tir;
 
 namespace {
-
-// Stages that are read only under a call-invariant condition.
-
-/// Maximum number of alternatives. Evaluating more costs more than skipping the stage saves.
-constexpr std::size_t kMaxAlternatives = 4;
-
-/// A disjunction of conditions. Always true if there is an unconditional read or too many
-/// alternatives.
-struct Need {
-  bool is_always = false;
-  std::vector<Expr> alternatives;
-
-  void add(const std::optional<Expr>& condition) {
-    if (is_always) return;
-    if (!condition || alternatives.size() == kMaxAlternatives) {
-      is_always = true;
-      return;
-    }
-    const bool is_known = std::ranges::any_of(
-        alternatives, [&](const Expr& known) { return structural_equal(known, *condition); });
-    if (!is_known) alternatives.push_back(*condition);
-  }
-
-  std::optional<Expr> condition() const {
-    if (is_always || alternatives.empty()) return std::nullopt;
-    Expr all = alternatives.front();
-    for (std::size_t n = 1; n < alternatives.size(); ++n) all = all || alternatives[n];
-    return all;
-  }
-};
-
-class ReadConditions {
- public:
-  explicit ReadConditions(const StageGraph& graph) : graph_(graph), needs_(graph.size()) {}
-
-  std::vector<std::optional<Expr>> find() {
-    std::vector<std::optional<Expr>> result(graph_.size());
-    for (StageId id : graph_.ids() | std::views::reverse) {
-      const FrozenStage& stage = graph_.stage(id);
-      Need& need = needs_[id.index()];
-      if (stage.is_output) need.add(std::nullopt);
-      if (!stage.op.as<Compute>() || !stage.scan_parts.empty()) {
-        for (StageId read : graph_.reads(id)) needs_[read.index()].add(std::nullopt);
-        continue;
-      }
-      result[id.index()] = need.condition();
-      for (const Expr& body : stage.op.body()) visit(body, result[id.index()]);
-    }
-    return result;
-  }
-
- private:
-  /// Whether the condition has one value throughout a call of the function and is not constant.
-  bool is_uniform(const Expr& condition) const {
-    if (is_constant(condition) || effect_of(condition) != Effect::Pure ||
-        contains<ProducerLoad>(condition))
-      return false;
-    return std::ranges::none_of(free_vars(condition), [&](const Var& var) {
-      return std::ranges::any_of(lets_, [&](const Var& let) { return let.same_as(var); }) ||
-             is_axis(var);
-    });
-  }
-
-  bool is_axis(const Var& var) const {
-    return std::ranges::any_of(graph_.ids(), [&](StageId id) {
-      return std::ranges::any_of(graph_.stage(id).all_iter_vars,
-                                 [&](const IterVar& axis) { return axis.var().same_as(var); });
-    });
-  }
-
-  std::optional<Expr> both(const std::optional<Expr>& outer, const Expr& inner) {
-    if (!is_uniform(inner)) return outer;
-    conditions_.push_back(outer ? *outer && inner : inner);
-    return conditions_.back();
-  }
-
-  /// Records the tensors that the expression reads under the condition.
-  void visit(const Expr& e, const std::optional<Expr>& condition) {
-    if (e.as<VarNode>() || is_constant(e)) return;
-    if (!visited_.emplace(&e.node(), condition ? &condition->node() : nullptr).second) return;
-    if (const Call* call = as_call(e, Intrin::if_then_else)) {
-      visit(call->args[0], condition);
-      visit(call->args[1], both(condition, call->args[0]));
-      visit(call->args[2], both(condition, !call->args[0]));
-      return;
-    }
-    if (const Reduce* reduce = e.as<Reduce>()) {
-      const ReduceNode& reduction = *reduce->reduction;
-      for (const Expr& init : reduction.init) visit(init, condition);
-      visit(reduction.condition, condition);
-      for (const IterVar& axis : reduction.axis) {
-        visit(axis.dom()->min, condition);
-        visit(axis.dom()->extent, condition);
-      }
-      const std::optional<Expr> inside = both(condition, reduction.condition);
-      for (const Expr& source : reduction.source) visit(source, inside);
-      return;
-    }
-    if (const LetExpr* let = e.as<LetExpr>()) lets_.push_back(let->var);
-    if (const ProducerLoad* load = e.as<ProducerLoad>())
-      if (const std::optional<StageId> read = graph_.find(Tensor::of(*load).op()))
-        needs_[read->index()].add(condition);
-    for_each_child(e, [&](const Expr& child) { visit(child, condition); });
-  }
-
-  const StageGraph& graph_;
-  std::vector<Need> needs_;
-  /// Let variables seen so far, whose values vary within a call.
-  std::vector<Var> lets_;
-  /// Expressions and the conditions that they were visited under. For lookup only.
-  std::set<std::pair<const ExprNode*, const ExprNode*>> visited_;
-  /// Keeps these conditions alive.
-  std::vector<Expr> conditions_;
-};
-
-/// Returns, by stage, the condition under which any of its values is read, if it can be evaluated
-/// before the loops; nullopt if the stage is needed in every call. Conditions come from
-/// if_then_else and from reductions; a select may read both operands.
-std::vector<std::optional<Expr>> read_conditions(const StageGraph& graph) {
-  return ReadConditions(graph).find();
-}
 
 /// Marks the thread attributes of loop headers as open during its lifetime.
 class ScopedThreads {
@@ -169,9 +47,8 @@ class ScopedThreads {
 
 StageBuilder::StageBuilder(Program& program, Unread unread)
     : program_(program),
-      read_conditions_(unread == Unread::Skipped
-                           ? read_conditions(program.graph)
-                           : std::vector<std::optional<Expr>>(program.graph.size())) {
+      needs_(unread == Unread::Skipped ? needs_of(program.graph)
+                                       : std::vector<std::optional<Expr>>(program.graph.size())) {
   const StageGraph& graph = program.graph;
   for (StageId id : graph.ids())
     for (const auto& [axis, attributes] : graph.stage(id).attributes)
@@ -230,10 +107,10 @@ Stmt StageBuilder::pipeline(StageId id, const std::optional<Stmt>& consumer) {
 std::optional<Expr> StageBuilder::skip_condition(StageId id) const {
   const FrozenStage& stage = program_.graph.stage(id);
   // Threads that synchronize must not diverge, so the stage is not skipped.
-  if (!read_conditions_[id.index()] || stage.double_buffer || has_threads_) return std::nullopt;
+  if (!needs_[id.index()] || stage.double_buffer || has_threads_) return std::nullopt;
   for (int k = 0; k < stage.op.num_outputs(); ++k)
     if (program_.buffers.is_argument(stage.op.output(k))) return std::nullopt;
-  return program_.lower(*read_conditions_[id.index()], {});
+  return program_.lower(*needs_[id.index()], {});
 }
 
 namespace {

@@ -83,7 +83,7 @@ class StageBuilder {
   std::vector<std::vector<StageId>> initial_;
   std::vector<StageId> at_root_;
   /// The condition under which each stage is read.
-  std::vector<std::optional<Expr>> read_conditions_;
+  std::vector<std::optional<Expr>> needs_;
   bool has_threads_ = false;
   /// Threads whose attributes enclose the statement being generated.
   std::vector<IterVar> open_;

@@ -790,17 +790,23 @@ TEST(CheckReads, OfAReductionThatStartsElsewhereTheSumOfTheAxesCounts) {
   EXPECT_FALSE(refuses(Outside::Wholly, 1, window));
 }
 
+/// The conditions for reads in the graph of `output`, with "or n is 1" where an argument that
+/// broadcasts could have one element.
+std::vector<std::string> conditions(const Tensor& output) {
+  const StageGraph graph = freeze(create_schedule(output));
+  std::vector<std::string> texts;
+  for (const auto& [condition, size, message] :
+       check_reads(graph, infer_bound(graph), Outside::Partly))
+    texts.push_back(tir::print_expr(condition) + (size ? " or " + size->name() + " is 1" : ""));
+  return texts;
+}
+
 /// The conditions for reads of a tensor of `n` elements by a compute of `count` elements.
 std::vector<std::string> conditions(const Var& n, const Expr& count,
                                     const std::function<Expr(const Tensor&, Var)>& body) {
   Tensor A = placeholder({n}, "A");
-  Tensor B = compute(
-      {count}, {"i"}, [&](Var i) { return body(A, i); }, "B");
-  const StageGraph graph = freeze(create_schedule(B));
-  std::vector<std::string> texts;
-  for (const ReadCondition& each : check_reads(graph, infer_bound(graph), Outside::Partly))
-    texts.push_back(tir::print_expr(each.condition));
-  return texts;
+  return conditions(compute(
+      {count}, {"i"}, [&](Var i) { return body(A, i); }, "B"));
 }
 
 TEST(CheckReads, SymbolicSizesAreConditionsOnTheSizes) {
@@ -809,12 +815,65 @@ TEST(CheckReads, SymbolicSizesAreConditionsOnTheSizes) {
   EXPECT_EQ(conditions(n, n, same), std::vector<std::string>{});
   EXPECT_EQ(conditions(n, n - 1, same), std::vector<std::string>{});
   // A dimension of one element may be broadcast.
-  EXPECT_EQ(conditions(n, m, same),
-            std::vector<std::string>{"((m <= 0) || (((m - 1) < n) || (n == 1)))"});
-  EXPECT_EQ(conditions(n, 10, same), std::vector<std::string>{"((9 < n) || (n == 1))"});
+  EXPECT_EQ(
+      conditions(n, m, same),
+      std::vector<std::string>{
+          "((cast(int64, m) <= 0i64) || ((cast(int64, m) - 1i64) < cast(int64, n))) or n is 1"});
+  EXPECT_EQ(conditions(n, 10, same), std::vector<std::string>{"(9i64 < cast(int64, n)) or n is 1"});
   const auto doubled = [](const Tensor& A, Var i) { return A(i * 2); };
-  EXPECT_EQ(conditions(n, n, doubled),
-            std::vector<std::string>{"((n <= 0) || ((((n*2) - 2) < n) || (n == 1)))"});
+  EXPECT_EQ(
+      conditions(n, n, doubled),
+      std::vector<std::string>{
+          "((cast(int64, n) <= 0i64) || (((cast(int64, n)*2i64) - 2i64) < cast(int64, n))) or n is 1"});
+}
+
+TEST(CheckReads, AQuotientHasTheQuotientsOfTheEnds) {
+  const Var n("n"), m("m");
+  EXPECT_EQ(
+      conditions(n, m, [](const Tensor& A, Var i) { return A(floordiv(i, 4)); }),
+      std::vector<std::string>{
+          "((cast(int64, m) <= 0i64) || (floordiv((cast(int64, m) - 1i64), 4i64) < cast(int64, n))) or n is 1"});
+}
+
+TEST(CheckReads, SumsOfArgumentsThatExceedTheirTypeDoNotHold) {
+  const Var n("n"), m("m"), first("first");
+  EXPECT_EQ(
+      conditions(n, m, [&](const Tensor& A, Var i) { return A(first + i); }),
+      std::vector<std::string>{
+          "((cast(int64, m) <= 0i64) || (((cast(int64, first) >= 0i64) && (((cast(int64, first) + "
+          "cast(int64, m)) - 1i64) >= 0i64)) && (((cast(int64, first) + cast(int64, m)) - 1i64) < "
+          "cast(int64, n)))) or n is 1"});
+}
+
+TEST(CheckReads, SizesOfDifferentTypesAreComparedInMoreBits) {
+  const Var n("n"), m("m", Int(64));
+  EXPECT_EQ(conditions(n, m, [](const Tensor& A, Var i) { return A(i); }),
+            std::vector<std::string>{"((m <= 0i64) || ((m - 1i64) < cast(int64, n))) or n is 1"});
+}
+
+TEST(CheckReads, OnlyAnInputIsBroadcast) {
+  const Var n("n"), m("m");
+  Tensor A = placeholder({n}, "A");
+  Tensor T = compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + 1; }, "T");
+  Tensor B = compute(
+      {m}, {"i"}, [&](Var i) { return T(i); }, "B");
+  EXPECT_EQ(conditions(B),
+            std::vector<std::string>{
+                "((cast(int64, m) <= 0i64) || ((cast(int64, m) - 1i64) < cast(int64, n)))"});
+}
+
+TEST(CheckReads, AStageThatIsSkippedReadsNothing) {
+  const Var n("n"), m("m"), flag("flag");
+  Tensor A = placeholder({m}, "A");
+  Tensor T = compute(
+      {n}, {"i"}, [&](Var i) { return A(i) + 1; }, "T");
+  Tensor B = compute(
+      {n}, {"i"}, [&](Var i) { return tir::if_then_else(flag > 0, T(i), 0.0f); }, "B");
+  EXPECT_EQ(
+      conditions(B),
+      std::vector<std::string>{
+          "((!(flag > 0) || (cast(int64, n) <= 0i64)) || ((cast(int64, n) - 1i64) < cast(int64, m))) or m is 1"});
 }
 
 TEST(CheckReads, ConditionsOnSizesAgreeWithEnumeration) {

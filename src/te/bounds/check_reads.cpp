@@ -1,12 +1,15 @@
 #include "tenon/te/check_reads.h"
 
 #include <algorithm>
+#include <functional>
 
+#include "te/bounds/stage_needs.h"
 #include "tenon/arith/index_terms.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/te/graph.h"
 #include "tenon/tir/compare.h"
+#include "tenon/tir/ops.h"
 #include "tenon/tir/print.h"
 #include "tenon/tir/walk.h"
 
@@ -21,28 +24,44 @@ namespace {
 using Box = std::vector<std::pair<Var, Range>>;
 
 /// Returns the minimum and maximum, both attained, of a linear combination of axes plus terms that
-/// depend on no axis. Nullopt for other indices, and if a constant end exceeds int64.
+/// depend on no axis, or of its quotient by a positive constant. Nullopt for other indices, and if
+/// a constant end exceeds int64.
 std::optional<Interval> ends_of(const Expr& index, const Box& box) {
+  if (const Binary* quotient = as_binary(index, BinaryOp::FloorDiv);
+      quotient && constant_int(quotient->b).value_or(0) > 0) {
+    const std::optional<Interval> ends = ends_of(quotient->a, box);
+    if (!ends) return std::nullopt;
+    return Interval::of(arith::simplify(floordiv(*ends->min(), quotient->b)),
+                        arith::simplify(floordiv(*ends->max(), quotient->b)));
+  }
   std::vector<std::int64_t> coefficients(box.size(), 0);
   std::optional<Expr> others;
   std::int64_t constant = 0;
+  const DataType type = index.dtype();
+  if (type != Int(32) && type != Int(64)) return std::nullopt;
+  const auto fits = [&](std::int64_t value) {
+    return type == Int(64) || std::in_range<std::int32_t>(value);
+  };
   const auto axis_of = [&](const Expr& e) {
     return std::ranges::find_if(box, [&](const auto& axis) { return axis.first.same_as(e); });
   };
-  const bool is_sum =
-      arith::for_each_term(index, 1, constant, [&](const Expr& term, std::int64_t coefficient) {
-        if (const auto axis = axis_of(term); axis != box.end()) {
-          std::int64_t& sum = coefficients[static_cast<std::size_t>(axis - box.begin())];
-          return !__builtin_add_overflow(sum, coefficient, &sum);
-        }
-        if (term.dtype() != index.dtype() || contains<ProducerLoad>(term) ||
-            uses_var(term, [&](const Expr& used) { return axis_of(used) != box.end(); }))
-          return false;
-        const Expr scaled = term * make_int(term.dtype(), coefficient);
-        others = others ? *others + scaled : scaled;
-        return true;
-      });
-  if (!is_sum) return std::nullopt;
+  const std::function<bool(const Expr&, std::int64_t)> add = [&](const Expr& term,
+                                                                 std::int64_t coefficient) {
+    if (const auto axis = axis_of(term); axis != box.end()) {
+      std::int64_t& sum = coefficients[static_cast<std::size_t>(axis - box.begin())];
+      return !__builtin_add_overflow(sum, coefficient, &sum);
+    }
+    if (const Cast* cast = term.as<Cast>();
+        cast && term.dtype() == Int(64) && cast->value.dtype() == Int(32))
+      return arith::for_each_term(cast->value, coefficient, constant, add);
+    if (contains<ProducerLoad>(term) || !fits(coefficient) ||
+        uses_var(term, [&](const Expr& used) { return axis_of(used) != box.end(); }))
+      return false;
+    const Expr scaled = term * make_int(type, coefficient);
+    others = others ? *others + scaled : scaled;
+    return true;
+  };
+  if (!arith::for_each_term(index, 1, constant, add)) return std::nullopt;
   const auto is_constant = [](const auto& axis) {
     return constant_int(axis.second.min) && constant_int(axis.second.extent);
   };
@@ -53,18 +72,17 @@ std::optional<Interval> ends_of(const Expr& index, const Box& box) {
       reach.add(coefficients[n], first, first + *constant_int(box[n].second.extent) - 1);
     }
     if (!reach.min() || !reach.max()) return std::nullopt;
-    const bool is_int32 = index.dtype() == Int(32) && std::in_range<std::int32_t>(*reach.min()) &&
-                          std::in_range<std::int32_t>(*reach.max());
-    const DataType type = is_int32 ? Int(32) : Int(64);
-    return Interval::of(make_int(type, *reach.min()), make_int(type, *reach.max()));
+    const DataType of_ends = fits(*reach.min()) && fits(*reach.max()) ? type : Int(64);
+    return Interval::of(make_int(of_ends, *reach.min()), make_int(of_ends, *reach.max()));
   }
-  const Expr fixed = make_int(index.dtype(), constant);
+  if (!fits(constant)) return std::nullopt;
+  const Expr fixed = make_int(type, constant);
   Expr min = others ? *others + fixed : fixed, max = min;
   for (std::size_t n = 0; n < coefficients.size(); ++n) {
     const Range& range = box[n].second;
-    const Expr factor = make_int(index.dtype(), coefficients[n]);
     if (coefficients[n] == 0) continue;
-    if (range.min.dtype() != index.dtype()) return std::nullopt;
+    if (!fits(coefficients[n])) return std::nullopt;
+    const Expr factor = make_int(type, coefficients[n]);
     const Expr first = range.min * factor, last = (range.min + range.extent - 1) * factor;
     min = min + (coefficients[n] > 0 ? first : last);
     max = max + (coefficients[n] > 0 ? last : first);
@@ -74,12 +92,15 @@ std::optional<Interval> ends_of(const Expr& index, const Box& box) {
 
 class ReadChecker {
  public:
-  ReadChecker(const Operation& op, Box box, Outside refused, std::vector<ReadCondition>& conditions)
+  /// `need` is the condition under which the operation is computed; nullopt if it always is.
+  ReadChecker(const Operation& op, Box box, Outside refused, const std::optional<Expr>& need,
+              std::vector<ReadCondition>& conditions)
       : op_(op), box_(std::move(box)), refused_(refused), conditions_(conditions) {
+    if (need) unread_ = !*need;
     for (const auto& [axis, range] : box_) {
       if (constant_int(range.extent)) continue;
-      const Expr is_empty = range.extent <= 0;
-      reads_nothing_ = reads_nothing_ ? *reads_nothing_ || is_empty : is_empty;
+      const Expr is_empty = wide(range.extent) <= 0;
+      unread_ = unread_ ? *unread_ || is_empty : is_empty;
       scopes_.push_back(facts_.assume(range.extent >= 1));
     }
   }
@@ -126,20 +147,36 @@ class ReadChecker {
   void check_sizes(const ProducerLoad& load, std::size_t dim, const Interval& ends) {
     const Expr& extent = load.producer->shape()[dim];
     const Expr &min = *ends.min(), &max = *ends.max();
-    if (max.dtype() != extent.dtype()) return;
-    if (arith::can_prove(max >= extent, facts_) || arith::can_prove(min < 0, facts_))
+    if (can_prove(max >= extent) || can_prove(min < 0))
       throw BoundError(text(load, dim, ends) + kAdvice, op_.where());
     std::optional<Expr> inside;
-    for (const Expr& part : {min >= 0, max < extent})
-      if (!arith::can_prove(part, facts_)) inside = inside ? *inside && part : part;
+    const auto require = [&](bool is_proved, const Expr& condition) {
+      if (!is_proved) inside = inside ? *inside && condition : condition;
+    };
+    require(can_prove(min >= 0), wide(min) >= 0);
+    // A sum of arguments that exceeds int64 is negative.
+    require(can_prove(max >= 0), wide(max) >= 0);
+    require(can_prove(max < extent), wide(max) < wide(extent));
     if (!inside) return;
-    // An argument with one element may be broadcast.
-    if (extent.as<VarNode>()) inside = *inside || extent == 1;
-    if (reads_nothing_) inside = *reads_nothing_ || *inside;
+    if (unread_) inside = *unread_ || *inside;
+    std::optional<Var> size;
+    if (const Tensor read = Tensor::of(load); read.op().as<Placeholder>() && extent.as<VarNode>())
+      size = Var::of(extent);
     const bool is_known = std::ranges::any_of(conditions_, [&](const ReadCondition& known) {
-      return structural_equal(known.condition, *inside);
+      return structural_equal(known.condition, *inside) &&
+             known.size.has_value() == size.has_value() && (!size || known.size->same_as(*size));
     });
-    if (!is_known) conditions_.push_back({*inside, text(load, dim, ends)});
+    if (!is_known) conditions_.push_back({*inside, size, text(load, dim, ends)});
+  }
+
+  bool can_prove(const Expr& condition) const { return arith::can_prove(condition, facts_); }
+
+  /// Returns the value of a position in int64, computed without wrapping.
+  static Expr wide(const Expr& e) {
+    if (const auto value = constant_int(e)) return make_int(Int(64), *value);
+    if (const Cast* n = e.as<Cast>(); n && n->value.dtype() == Int(32)) return wide(n->value);
+    if (const Binary* n = e.as<Binary>()) return make_binary(n->op, wide(n->a), wide(n->b));
+    return cast(Int(64), e);
   }
 
   std::string text(const ProducerLoad& load, std::size_t dim, const Interval& ends) const {
@@ -159,8 +196,9 @@ class ReadChecker {
   const Box box_;
   const Outside refused_;
   std::vector<ReadCondition>& conditions_;
-  /// The condition that some axis has no points; nullopt if all extents are constant.
-  std::optional<Expr> reads_nothing_;
+  /// The condition under which nothing is read, because no reader needs the operation or an axis
+  /// has no points; nullopt if it is constant.
+  std::optional<Expr> unread_;
   arith::Facts facts_;
   std::vector<arith::Facts::Scope> scopes_;
 };
@@ -210,6 +248,7 @@ std::optional<Box> box_of(const Operation& op, const Bounds& bounds, bool is_con
 std::vector<ReadCondition> check_reads(const StageGraph& graph, const Bounds& bounds,
                                        Outside refused) {
   std::vector<ReadCondition> conditions;
+  const std::vector<std::optional<Expr>> needs = needs_of(graph);
   for (StageId id : graph.ids()) {
     const FrozenStage& stage = graph.stage(id);
     const Compute* compute = stage.op.as<Compute>();
@@ -218,7 +257,7 @@ std::vector<ReadCondition> check_reads(const StageGraph& graph, const Bounds& bo
     // With symbolic sizes, no read is proved to be wholly out of bounds.
     if (!box && refused == Outside::Partly) box = box_of(stage.op, bounds, false);
     if (!box) continue;
-    ReadChecker checker(stage.op, std::move(*box), refused, conditions);
+    ReadChecker checker(stage.op, std::move(*box), refused, needs[id.index()], conditions);
     for (const Expr& body : compute->body) checker.visit(body);
   }
   return conditions;
