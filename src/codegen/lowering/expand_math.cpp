@@ -62,11 +62,11 @@ constexpr Polynomial kErf{
     {-0x1.acdfed2080ca8p-31, 0x1.d7848cee06e21p-27, -0x1.5c16e1b721c38p-23, 0x1.b9827acc9794bp-20,
      -0x1.f4ca948f14ae9p-17, 0x1.f9a2bf731fd4ap-14, -0x1.c02db072e943bp-11, 0x1.565bccfa9a2c5p-8,
      -0x1.b82ce3120628bp-6, 0x1.ce2f21a041017p-4, -0x1.812746b0379c2p-2, 0x1.06eba8214db68p-3}};
-/// The logarithm of 1 - erf(x) is x P(x), and erf(x) = 1 - exp(-x^2) P((x - 2) / (x + 2))
+/// The binary logarithm of 1 - erf(x) is x P(x), and erf(x) = 1 - exp(-x^2) P((x - 2) / (x + 2))
 /// (Shepherd and Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc(x)", 1981).
 constexpr Polynomial kComplementOfErf{
-    {0x1.c209c6p-13f, -0x1.a60c6cp-9f, 0x1.774adap-6f, -0x1.af4144p-4f, -0x1.457a64p-1f,
-     -0x1.20e6aep0f},
+    {0x1.44a248p-12f, -0x1.307194p-8f, 0x1.0eb75cp-5f, -0x1.3715aep-3f, -0x1.d590ccp-1f,
+     -0x1.a0cbd2p0f},
     {-0x1.a8441245a3527p-17, -0x1.be778358788ep-16, 0x1.cf70a7c43b8ffp-16, 0x1.6d82691523be7p-13,
      0x1.6d3531955b5f1p-15, -0x1.016b537487093p-10, -0x1.bc258dc52e45dp-11, 0x1.ca95ed863f242p-8,
      0x1.e947158adc39cp-9, -0x1.437f0b68ccc3bp-4, 0x1.eeea7dc8a790cp-3, -0x1.b57034efd3f56p-2,
@@ -161,17 +161,18 @@ class Functions {
     const Expr magnitude = let(fabs(x));
     const Expr near_zero = let(multiply_add(horner(let(x * x), kErf), x, x));
     // Beyond the limit, the result is 1.
-    const Expr t = let(clamped(magnitude, 0, is_single() ? 3.95f : 5.95));
-    Expr complement = number(0);
+    const Expr limit = number(is_single() ? 3.95f : 5.95);
+    const Expr t = let(select(magnitude > limit, limit, magnitude));
+    Expr elsewhere = number(1);
     if (is_single()) {
-      complement = exp(horner(t, kComplementOfErf) * t);
+      elsewhere = one_minus_exp2(let(horner(t, kComplementOfErf) * t));
     } else {
       const Expr v = let((t - number(2)) / (t + number(2)));
       const Expr q = horner(v, kComplementOfErf);
-      complement = exp(-(t * t)) * q;
+      elsewhere = number(1) - exp(-(t * t)) * q;
     }
     const Expr is_near_zero = magnitude < number(is_single() ? 0.921875 : 1);
-    return copysign(choose(is_near_zero, near_zero, number(1) - complement), x);
+    return copysign(choose(is_near_zero, near_zero, elsewhere), x);
   }
 
  protected:
@@ -260,6 +261,15 @@ class Functions {
   /// Returns 2^exponent (1 + rest P(rest)).
   Expr power(const Reduced& reduced, const Polynomial& p) {
     return scaled(multiply_add(horner(reduced.rest, p), reduced.rest, number(1)), reduced);
+  }
+  /// Returns 1 - 2^x. The power is normal: x is between the least exponent and 0.
+  Expr one_minus_exp2(const Expr& x) {
+    // The last bits of the sum are the biased exponent.
+    const Expr to_exponent = number(std::ldexp(1.5, mantissa_bits_) + bias_);
+    const Expr shifted = let(x + to_exponent);
+    const Expr rest = let(x - (shifted - to_exponent));
+    const Expr p = let(multiply_add(horner(rest, kExp2), rest, number(1)));
+    return multiply_add(-p, power_of_two(bits(shifted)), number(1));
   }
   /// Returns p * 2^exponent, rounded once, for exponents up to half beyond the range of the format:
   /// by an instruction, or else by two factors, both of which are normal.

@@ -23,14 +23,37 @@ namespace {
   throw ScheduleError(std::string(function) + " of `" + out.name() + "`: " + why, where);
 }
 
+bool is_inlined(const Schedule& s, const Tensor& x) {
+  return std::holds_alternative<te::AttachInline>(s[x].data().attach);
+}
+
 /// Whether all inputs are contiguous in the order of the loops, so that the loops can be fused.
 bool is_flat(const Schedule& s, const Operation& op) {
   if (!te::is_elementwise(op)) return false;
   for (const Tensor& input : op.inputs()) {
-    const bool is_inlined = std::holds_alternative<te::AttachInline>(s[input].data().attach);
-    if (is_inlined && !is_flat(s, input.op())) return false;
+    if (is_inlined(s, input) && !is_flat(s, input.op())) return false;
   }
   return true;
+}
+
+/// Whether a function is called for each element.
+bool has_function(const Schedule& s, const Operation& op) {
+  bool found = false;
+  for (const Expr& e : op.body())
+    tir::walk(e,
+              [&](const tir::Call& call) { found = found || !call.is(tir::Intrin::if_then_else); });
+  for (const Tensor& input : op.inputs())
+    found = found || (is_inlined(s, input) && has_function(s, input.op()));
+  return found;
+}
+
+/// Returns the number of adjacent elements that are computed at once. Functions are long chains of
+/// dependent operations: with few registers, and constants in memory, the processor overlaps too
+/// few of the chains unless several vectors are interleaved.
+int elements_at_once(const Schedule& s, const Tensor& out, const TargetFacts& target) {
+  constexpr int kVectors = 4;
+  const bool is_interleaved = target.vector_registers.count < 32 && has_function(s, out.op());
+  return lanes_of(out.dtype(), target) * (is_interleaved ? kVectors : 1);
 }
 
 /// Returns the axis along which the transposed tensor is contiguous.
@@ -52,16 +75,17 @@ void arrange_elementwise(const Schedule& s, const Tensor& out, const TargetFacts
   const std::vector<IterVar> axes = stage.op().axis();
   if (axes.empty()) return;
   const std::optional<double> count = count_of(out.shape());
+  const int at_once = elements_at_once(s, out, target);
   if (axes.size() == 1 || is_flat(s, stage.op())) {
     auto [tasks, element] = stage.split(fused(stage, axes), kElementsOfATask);
-    vectorize_loop(stage, element, lanes_of(out.dtype(), target));
+    vectorize_loop(stage, element, at_once);
     stage.pragma(tasks, kPartitioned, 1);
     if (is_worth_threads(count)) stage.parallel(tasks);
     return;
   }
   const std::vector<IterVar> rows(axes.begin(), axes.end() - 1);
   share_out_rows(stage, rows, count_of({out.shape().back()}), count);
-  vectorize_loop(stage, axes.back(), lanes_of(out.dtype(), target));
+  vectorize_loop(stage, axes.back(), at_once);
 }
 
 Schedule schedule_elementwise(const Tensor& out, const TargetFacts& target, SourceLocation where) {
