@@ -103,7 +103,7 @@ struct DeviceImage {
   static DeviceImage read(const void* image);
 };
 
-constexpr int kInvalidImage = 200, kInvalidPtx = 218;
+constexpr int kBadImage = 200, kBadPtx = 218;
 
 // ---- Machine code ---------------------------------------------------------------------------
 
@@ -311,9 +311,9 @@ class Cubin {
  public:
   explicit Cubin(const void* image) : image_(image) {
     if (at<std::uint16_t>(0x12) != kMachineCuda)
-      throw ImageError(kInvalidImage, "an ELF file for the machine " +
-                                          std::to_string(at<std::uint16_t>(0x12)) +
-                                          ", not for CUDA's 190");
+      throw ImageError(kBadImage, "an ELF file for the machine " +
+                                      std::to_string(at<std::uint16_t>(0x12)) +
+                                      ", not for CUDA's 190");
     const auto table = at<std::uint64_t>(0x28);
     const auto bytes = at<std::uint16_t>(0x3a), count = at<std::uint16_t>(0x3c);
     const auto entry = [&](std::size_t n) { return table + n * bytes; };
@@ -619,7 +619,7 @@ std::string_view block(std::string_view text, std::size_t begin) {
     depth += text[n] == '{' ? 1 : text[n] == '}' ? -1 : 0;
     if (depth == 0) return text.substr(begin, n - begin);
   }
-  throw ImageError(kInvalidPtx, "PTX with a brace that nothing closes");
+  throw ImageError(kBadPtx, "PTX with a brace that nothing closes");
 }
 
 std::size_t shared_bytes(std::string_view declarations, std::string_view users) {
@@ -641,7 +641,7 @@ DeviceKernel ptx_kernel(std::string_view text, std::size_t entry) {
   const auto open = text.find('(', entry), close = text.find(')', entry),
              brace = text.find('{', entry);
   if (open == text.npos || close == text.npos || brace == text.npos || close > brace)
-    throw ImageError(kInvalidPtx, "PTX with an .entry that has no list of parameters or no body");
+    throw ImageError(kBadPtx, "PTX with an .entry that has no list of parameters or no body");
   DeviceKernel kernel{.name = std::string(trimmed(text.substr(entry, open - entry)))};
   std::vector<std::string> names;
   std::size_t offset = 0;
@@ -681,7 +681,7 @@ DeviceImage read_ptx(const char* image) {
   const auto word_after = [&](const std::string& directive) {
     const auto at = text.find(directive);
     if (at == text.npos)
-      throw ImageError(kInvalidImage, "neither a cubin nor PTX: it has no `" + directive + "`");
+      throw ImageError(kBadImage, "neither a cubin nor PTX: it has no `" + directive + "`");
     const std::vector<std::string> words =
         words_of(std::string_view(text).substr(at + directive.size(), 64));
     return words.empty() ? "" : words[0];
@@ -703,7 +703,7 @@ std::string Architecture::str() const {
 DeviceImage DeviceImage::read(const void* image) {
   if (std::memcmp(image, "\177ELF", 4) == 0) return Cubin(image).read();
   if (read_at<std::uint32_t>(image, 0) == 0xba55ed50)
-    throw ImageError(kInvalidImage, "a fat binary, of which this driver knows nothing");
+    throw ImageError(kBadImage, "a fat binary, of which this driver knows nothing");
   return read_ptx(static_cast<const char*>(image));
 }
 

@@ -963,9 +963,9 @@ TEST(RandomScans, ComputeTheSame) {
 using Args = std::span<const Var>;
 using List = std::vector<Expr>;
 
-class Generator {
+class ReducerGenerator {
  public:
-  explicit Generator(unsigned seed) : random_(seed) {
+  explicit ReducerGenerator(unsigned seed) : random_(seed) {
     const std::vector<DataType> types = {Int(8), Int(16), Int(32), Int(64), UInt(8), UInt(32)};
     input_ = placeholder({below(6) + 1, below(8) + 1}, "A", pick(types));
     reduction_ = make_reduction();
@@ -1197,7 +1197,7 @@ TEST_P(RandomReducer, GivesTheSameUnderEverySchedule) {
   constexpr unsigned kPerCase = 200;
   int ran = 0;
   for (unsigned seed = GetParam() * kPerCase; seed < (GetParam() + 1) * kPerCase; ++seed) {
-    Generator generator(seed);
+    ReducerGenerator generator(seed);
     const Bytes expected = run(generator.plain(), generator.arguments(), seed);
     try {
       EXPECT_EQ(run(generator.scheduled(), generator.arguments(), seed), expected)
