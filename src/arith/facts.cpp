@@ -292,6 +292,7 @@ Assumption::Assumption(const Facts& facts, const Expr& condition)
 Assumption Assumption::of_settled(const Facts& facts, const Expr& condition) {
   Facts::State& state = facts.state();
   const std::size_t mark = state.enter();
+  state.add_numeric_facts(condition);
   state.add_literals(condition);
   return {state, mark};
 }

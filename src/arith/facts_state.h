@@ -185,7 +185,7 @@ class InData {
 class Assumption {
  public:
   Assumption(const Facts& facts, const Expr& condition);
-  /// Assumes a simplified condition without integer facts.
+  /// Assumes a simplified condition, without simplifying it under its own bounds.
   static Assumption of_settled(const Facts& facts, const Expr& condition);
   /// Assumes that the axes are in their domains.
   static Assumption of_axes(const Facts& facts, const std::vector<tir::IterVar>& axes);

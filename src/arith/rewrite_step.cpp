@@ -83,12 +83,21 @@ Expr visit_under(const Expr& e, const Expr& condition, RewriteContext& context) 
   return context.visit(e);
 }
 
-/// Whether the condition is a visited comparison of floats. It has no integer bounds. Another visit
-/// would visit all choices inside it and change nothing.
+bool has_choice(const Expr& e) {
+  bool found = false;
+  walk(
+      e, [&](const Select&) { found = true; },
+      [&](const Call& call) { found = found || call.is(Intrin::if_then_else); });
+  return found;
+}
+
+/// Whether the visited condition is assumed as it is. Other conditions are visited again under
+/// their own bounds. In a comparison of floats, which has no integer bounds, that would change
+/// nothing. In a condition with choices, each level of nesting would multiply the visits.
 bool is_settled(const Expr& condition) {
   const Not* inverted = condition.as<Not>();
   const Binary* n = (inverted ? inverted->a : condition).as<Binary>();
-  return n && is_comparison(n->op) && n->a.dtype().is_floating();
+  return (n && is_comparison(n->op) && n->a.dtype().is_floating()) || has_choice(condition);
 }
 
 Expr visit_under_settled(const Expr& e, const Expr& condition, RewriteContext& context) {

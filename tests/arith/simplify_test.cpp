@@ -294,6 +294,15 @@ TEST(Simplify, ChoicesInConditionsOfChoicesCostInProportion) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
+TEST(Simplify, ConditionsInConditionsAreNotVisitedAgainOnEachLevel) {
+  const Var u("u"), v("v"), w("w");
+  Expr e = u;
+  for (int n = 0; n < 14; ++n) e = make_select(e + v > n && w < 100 - n, v + n, w - n);
+  const auto start = std::chrono::steady_clock::now();
+  simplify(e);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 // ---- statements ---------------------------------------------------------------------------------
 
 class SimplifyStmt : public testing::Test {
