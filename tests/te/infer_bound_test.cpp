@@ -475,23 +475,27 @@ TEST(BoundScenarios, RegionsWithEqualEndsAreUnited) {
   EXPECT_EQ(extent_of(bounds, s[B].axis(1)), "20");
 }
 
-TEST(BoundScenarios, AnIntrinsicWritesItsWholeOutputWhateverIsRead) {
+/// An intrinsic for each row of a tensor with six columns.
+Tensor backwards(const Tensor& A) {
   Tensor a = placeholder({6}, "a");
   Tensor c = compute(
       {6}, {"j"}, [&](Var j) { return a(5 - j); }, "c");
-  TensorIntrin backwards = decl_tensor_intrin(
+  TensorIntrin intrinsic = decl_tensor_intrin(
       c.op(),
       [](std::span<const tir::Buffer> in, std::span<const tir::Buffer> out) -> TensorIntrinBody {
         return {.body = tir::make_evaluate(tir::call_extern(
                     Int(32), "backwards", in[0].access_ptr("r"), out[0].access_ptr("w")))};
       });
-  Tensor A = placeholder({10, 6}, "A");
-  Tensor R = tensor_compute(
-      {10, 6}, {"i"},
+  return tensor_compute(
+      {A.shape()[0], 6}, {"i"},
       [&](Var i) {
-        return backwards({A.region({i, Range(0, 6)})});
+        return intrinsic({A.region({i, Range(0, 6)})});
       },
       "R");
+}
+
+TEST(BoundScenarios, AnIntrinsicWritesItsWholeOutputWhateverIsRead) {
+  Tensor R = backwards(placeholder({10, 6}, "A"));
   Tensor D = compute(
       {3}, {"i"}, [&](Var i) { return R(i, 1); }, "D");
   Schedule s = create_schedule(D);
@@ -499,6 +503,18 @@ TEST(BoundScenarios, AnIntrinsicWritesItsWholeOutputWhateverIsRead) {
     EXPECT_EQ(extent_of(bounds, s[R].axis(0)), "3");
     EXPECT_EQ(extent_of(bounds, s[R].axis(1)), "6");
   }
+}
+
+TEST(BoundScenarios, ARegionOfOneRowIsRelaxedAtBothEnds) {
+  // Row floormod(i + j, 17), for all i and j, is any row of B, which is computed before both loops.
+  Tensor B = elementwise(placeholder({17, 6}, "A"), "B");
+  Tensor R = backwards(B);
+  Tensor D = compute(
+      {10, 12}, {"i", "j"}, [&](Var i, Var j) { return R(floormod(i + j, 17), 1); }, "D");
+  Schedule s = create_schedule(D);
+  s[R].compute_at(s[D], s[D].axis(1));
+  for (const Bounds& bounds : {infer_bound(s), infer_exact_bound(freeze(s))})
+    EXPECT_EQ(extent_of(bounds, s[B].axis(0)), "17");
 }
 
 /// Tiles of 6 of 13 elements, of which the inner loop stands outside: its readers span 15, and
