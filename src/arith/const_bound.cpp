@@ -220,7 +220,9 @@ class BoundOf {
                       !is_infinite(value.max);
     if (fits) return value;
     if (!is_infinite(value.min) && !is_infinite(value.max)) leaves_type_ = true;
-    const bool overflows = value.min > all.max || value.max < all.min;
+    // If the minimum is plus infinity, all values are beyond 64 bits.
+    const bool overflows =
+        value.min > all.max || value.max < all.min || value.min == kPlus || value.max == kMinus;
     if (!overflows && !wraps(e, state_)) return value;
     may_overflow_ = true;
     return all;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/buffer.h"
@@ -72,6 +74,20 @@ TEST(Wraps, APositionThatAlwaysOverflowsHasAnyValue) {
             (ConstBound{integer_min(Int(32)), integer_max(Int(32))}));
   EXPECT_FALSE(can_prove(truncdiv(factor * least, 1 << 30) != 0, facts));
   EXPECT_EQ(const_bound(factor * 4, facts), (ConstBound{-324, -288}));
+}
+
+TEST(Wraps, ASumOrProductThatAlwaysOverflows64BitsHasAnyValue) {
+  const Var i("i");
+  Facts facts;
+  facts.bind(i, Range(0, 64));
+  const Expr negative = cast(Int(64), i * 2 - 241);
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  for (const Expr& e : {negative + make_int(Int(64), least), negative * make_int(Int(64), least),
+                        negative * make_int(Int(64), -8907715987531675734)})
+    EXPECT_EQ(const_bound(e, facts), ConstBound{}) << e;
+  EXPECT_FALSE(can_prove(negative + make_int(Int(64), least) < 2000, facts));
+  EXPECT_EQ(const_bound(negative + make_int(Int(64), least + 300), facts),
+            (ConstBound{least + 59, least + 185}));
 }
 
 TEST(Wraps, BoundsOfWhatMayOverflowAreThoseOfTheType) {
