@@ -130,7 +130,7 @@ void add_region_needs(const TensorCompute& compute, const Tensor& tensor,
     if (!input.tensor.same_as(tensor)) continue;
     for (std::size_t i = 0; i < input.ranges.size(); ++i) {
       // The ends share variables; simplifying them together gives a tighter interval. The facts are
-      // left out: they may give an axis a value in terms of outer loops, which are no domains.
+      // left out: they may give an axis a value in terms of outer loops, which have no domain here.
       const Range& range = input.ranges[i];
       const Expr last = arith::simplify(range.min + range.extent - 1);
       needs[i].push_back(values_of(Interval::of(range.min, last), domains, facts));
