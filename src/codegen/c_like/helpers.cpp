@@ -153,6 +153,18 @@ constexpr const char* kIntegerOfFloat = R"($T $N($V value) {
   return value < $E ? ($T)value : $A;
 }
 )";
+// With -fno-trapping-math GCC 12 replaces a conversion of the result back to $V by trunc(value),
+// which is -0.0 between -1 and 0. The empty instruction hides where the result comes from.
+constexpr const char* kIntegerOfFloatInC = R"($T $N($V value) {
+  if (value != value) return 0;
+  if (value <= $L) return $I;
+  $T result = value < $E ? ($T)value : $A;
+#if defined(__GNUC__)
+  __asm__("" : "+r"(result));
+#endif
+  return result;
+}
+)";
 // The result is NaN if an operand is NaN.
 constexpr const char* kMinOfFloats = R"($T $N($T a, $T b) {
   const $T less = b < a ? b : a;
@@ -330,7 +342,10 @@ std::string name_of(Helper helper, const std::string& type) {
   return name;
 }
 
-const char* body_of(Helper helper, DataType t, bool has_ptx) {
+const char* body_of(Helper helper, DataType t, const Dialect& dialect) {
+  const bool has_ptx = dialect.device != nullptr && dialect.device->has_ptx;
+  const bool is_of_float = helper == Helper::OfFloat32 || helper == Helper::OfFloat64;
+  if (is_of_float && dialect.device == nullptr) return kIntegerOfFloatInC;
   if (has_ptx && helper == Helper::ValueOfBits && !t.is_bfloat()) return kValueOfFloat16InCuda;
   if (has_ptx && helper == Helper::BitsOfValue)
     return t.is_bfloat() ? kBfloat16BitsInCuda : kFloat16BitsInCuda;
@@ -377,8 +392,7 @@ std::string Helpers::text() const {
   std::string result;
   for (const auto& [key, type] : used_) {
     const auto& [helper, name] = key;
-    const bool has_ptx = dialect_.device != nullptr && dialect_.device->has_ptx;
-    const std::string body = filled(body_of(helper, type, has_ptx), helper, name, dialect_, type);
+    const std::string body = filled(body_of(helper, type, dialect_), helper, name, dialect_, type);
     const bool is_macro = body.starts_with('#');
     result += (is_macro ? "" : std::string(dialect_.of_helpers) + " ") + body + "\n";
   }
