@@ -32,6 +32,8 @@ using Event = void*;
 using Bits = std::uint64_t;
 
 constexpr Bits kAnyDevice = 0xFFFFFFFF;
+constexpr std::uint32_t kMaxWorkItemSizes = 0x1005;
+constexpr std::uint32_t kMemoryBytes = 0x101F;
 constexpr std::uint32_t kDeviceName = 0x102B;
 constexpr std::uint32_t kDeviceVersion = 0x102F;
 constexpr std::uint32_t kDeviceExtensions = 0x1030;
@@ -199,6 +201,11 @@ class QueueOfThread {
   Queue own_;
 };
 
+std::string text_of(const std::size_t (&sizes)[3]) {
+  return std::to_string(sizes[0]) + " x " + std::to_string(sizes[1]) + " x " +
+         std::to_string(sizes[2]);
+}
+
 /// A scalar argument. Its bytes are at the start.
 union ScalarBytes {
   std::int64_t integer;
@@ -222,6 +229,9 @@ class OpenClKernels : public LoadedKernels {
         specs_(image.kernels.begin(), image.kernels.end()) {
     try {
       check_extensions(image.source);
+      check(driver.get_device_info(device, kMaxWorkItemSizes, sizeof(max_threads_), max_threads_,
+                                   nullptr),
+            "asking a device");
       build(context, device, image.source);
       for (const KernelSpec& spec : specs_) {
         Result result = 0;
@@ -259,11 +269,11 @@ class OpenClKernels : public LoadedKernels {
     if (spec.has_dynamic_shared) set(std::max<std::size_t>(size.dynamic_shared_bytes, 1), nullptr);
     std::size_t all[3];
     for (int d = 0; d < 3; ++d) all[d] = size.blocks[d] * size.threads[d];
+    check_threads(spec, size);
     if (spec.subgroup_size > 0) check_subgroups(handle, spec, size);
     check(driver_.launch(queue_(), handle, 3, nullptr, all, size.threads, 0, nullptr, nullptr),
           "launching the kernel `" + spec.name + "` with blocks of " +
-              std::to_string(size.threads[0]) + " x " + std::to_string(size.threads[1]) + " x " +
-              std::to_string(size.threads[2]) + " threads");
+              text_of(size.threads) + " threads");
   }
 
  private:
@@ -279,6 +289,16 @@ class OpenClKernels : public LoadedKernels {
         throw RuntimeError("OpenCL: these kernels need the extension " + name + ", which `" +
                            text_of(driver_, device_, kDeviceName) + "` does not have");
     }
+  }
+
+  /// Drivers return a code that says nothing of threads.
+  void check_threads(const KernelSpec& spec, const LaunchSize& size) const {
+    for (int d = 0; d < 3; ++d)
+      if (size.threads[d] > max_threads_[d])
+        throw RuntimeError("OpenCL: the kernel `" + spec.name + "` has blocks of " +
+                           text_of(size.threads) + " threads; `" +
+                           text_of(driver_, device_, kDeviceName) + "` allows at most " +
+                           text_of(max_threads_) + "; split the axes by smaller factors");
   }
 
   void check_subgroups(Kernel kernel, const KernelSpec& spec, const LaunchSize& size) const {
@@ -333,6 +353,8 @@ class OpenClKernels : public LoadedKernels {
   const Driver& driver_;
   DeviceId device_;
   QueueOfThread queue_;
+  /// Along each dimension of a block.
+  std::size_t max_threads_[3] = {};
   std::vector<KernelSpec> specs_;
   Program program_ = nullptr;
   std::vector<Kernel> kernels_;
@@ -418,6 +440,13 @@ class OpenClApi : public DeviceApi {
   }
 
   void* allocate(int id, std::uint64_t nbytes, std::uint64_t) override {
+    // NVIDIA's driver makes buffers of any size and fails when they are used.
+    std::uint64_t most = 0;
+    check(driver_.get_device_info(at(id).id, kMemoryBytes, sizeof(most), &most, nullptr),
+          "asking for a device's memory");
+    if (nbytes > most)
+      throw RuntimeError("OpenCL: cannot allocate " + std::to_string(nbytes) +
+                         " bytes; the device has " + std::to_string(most) + " bytes of memory");
     Result result = 0;
     Memory memory = driver_.create_buffer(open(id).context, kReadWrite,
                                           std::max<std::uint64_t>(nbytes, 1), nullptr, &result);

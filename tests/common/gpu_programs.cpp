@@ -85,6 +85,22 @@ class Programs {
     add("map_symbolic", topi::gpu::schedule_elementwise(C, target_), {A, C});
   }
 
+  /// Extrema of three values of which one is negated, as operators and as choices.
+  void extrema() {
+    for (const DataType t : {Int(8), Int(16), Int(32)}) {
+      const Tensor A = placeholder({40}, "A", t), B = placeholder({40}, "B", t);
+      const Tensor C = placeholder({40}, "C", t);
+      const Expr zero = tir::make_int(t, 0);
+      const Tensor D = te::compute(
+          {40}, {"i"}, [&](Var i) { return min(min(A(i), zero - B(i)), C(i)); }, "D");
+      add("minimum_" + t.str(), topi::gpu::schedule_elementwise(D, target_), {A, B, C, D});
+      const auto greater = [](const Expr& a, const Expr& b) { return select(a > b, a, b); };
+      const Tensor E = te::compute(
+          {40}, {"i"}, [&](Var i) { return greater(greater(A(i), zero - B(i)), C(i)); }, "E");
+      add("choice_" + t.str(), topi::gpu::schedule_elementwise(E, target_), {A, B, C, E});
+    }
+  }
+
   void tensor_cores() {
     const auto product = [&](const std::string& name, const Tensor& A, const Tensor& B,
                              const topi::MatmulOptions& options) {
@@ -123,6 +139,7 @@ std::vector<GpuProgram> gpu_programs(const tir::TargetFacts& target) {
   programs.convolutions();
   programs.rows_and_columns();
   programs.maps();
+  programs.extrema();
   return std::move(programs.all);
 }
 

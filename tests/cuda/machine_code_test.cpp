@@ -18,6 +18,7 @@
 #include "tenon/support/error.h"
 #include "tenon/topi/gpu.h"
 #include "tenon/topi/nn.h"
+#include "tests/common/gpu_programs.h"
 
 namespace tenon::testing {
 namespace {
@@ -48,6 +49,7 @@ enum class Opcode : std::uint16_t {
   Barrier = 0x11d,      // BAR
   Matrix = 0x03c,       // HMMA
   LoadMatrix = 0x03b,   // LDSM
+  Extremum3 = 0x00f,    // VIMNMX3, of sm_90
 };
 
 struct Instruction {
@@ -317,6 +319,25 @@ std::optional<MachineCode> compiled(const te::Schedule& s, const std::vector<Low
   const std::vector<tir::PrimFunc> kernels = {lowering::run_passes(
       lowering::kernel_passes(), program.kernels[0], {.passes = lowering::options_of_kernels()})};
   return usual_code([&] { return codegen::emit_kernels(kernels, target.facts()); }, "f_kernel0");
+}
+
+/// ptxas 13.0 forgets that `b` is negated in the instruction that it makes of min(min(a, -b), c).
+TEST(MachineCode, ExtremaOfThreeIntegersAreTwoInstructions) {
+  const auto known = compiled(R"(
+extern "C" __global__ void f(int* a, const int* b) {
+  a[threadIdx.x] = min(min(a[threadIdx.x], b[threadIdx.x]), b[threadIdx.x + 9]);
+})",
+                              "f", "sm_90");
+  if (!known) GTEST_SKIP() << "libnvrtc.so is not here";
+  EXPECT_EQ(known->whole().count(Opcode::Extremum3), 1);
+  int count = 0;
+  for (const GpuProgram& program : gpu_programs(Target("cuda -arch=sm_90").facts())) {
+    if (!program.name.starts_with("minimum_") && !program.name.starts_with("choice_")) continue;
+    ++count;
+    EXPECT_EQ(compiled(program.schedule, program.args, "sm_90")->whole().count(Opcode::Extremum3), 0)
+        << program.name;
+  }
+  EXPECT_EQ(count, 6);
 }
 
 /// A product for each tile size of the library: threads per block, resident blocks per

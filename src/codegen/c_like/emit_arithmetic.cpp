@@ -4,6 +4,7 @@
 #include "codegen/c_like/function_emitter.h"
 #include "tenon/support/error.h"
 #include "tenon/support/float16.h"
+#include "tenon/tir/compare.h"
 
 namespace tenon::codegen {
 
@@ -109,10 +110,8 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
     const Text a = widened(expr(first, lane), t), b = widened(expr(second, lane), t);
     return rounded(float_arithmetic(op, a, b, t), t);
   }
-  if (op == BinaryOp::Min || op == BinaryOp::Max) {
-    const Helper helper = op == BinaryOp::Min ? Helper::Min : Helper::Max;
-    return call(module_.helpers().use(helper, t), {expr(n.a, lane), expr(n.b, lane)});
-  }
+  if (op == BinaryOp::Min || op == BinaryOp::Max)
+    return integer_extremum(op == BinaryOp::Min, n.a, n.b, lane);
   if (!is_wrapping(op)) return integer_division(op, n, lane);
   const bool is_index = index_mode_ && this->is_index(n.a) && this->is_index(n.b);
   const bool is_native = t.bits >= 32 && (t.is_uint() || is_index);
@@ -129,6 +128,34 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
     return cast_to(type_of(t), infix(a, sign_of(op), expr(n.b, lane), level_of(op)));
   }
   return cast_to(type_of(t), wrapping(make_binary(op, n.a, n.b), lane));
+}
+
+Text CFunctionEmitter::integer_extremum(bool is_min, const Expr& a, const Expr& b,
+                                        const Lane& lane) {
+  const DataType t = a.dtype().element();
+  const bool merges = may_merge_extrema(t) && !is_constant_number(a) && !is_constant_number(b);
+  const Helper helper = merges ? (is_min ? Helper::MinOfVariables : Helper::MaxOfVariables)
+                               : (is_min ? Helper::Min : Helper::Max);
+  return call(module_.helpers().use(helper, t), {expr(a, lane), expr(b, lane)});
+}
+
+/// Whether the device's compiler has instructions for the extremum of three values of the type.
+bool CFunctionEmitter::may_merge_extrema(DataType t) const {
+  const DeviceDialect* device = module_.dialect().device;
+  return device && device->has_ptx && t.is_int() && t.bits <= 32;
+}
+
+/// The device's compiler makes an extremum of a choice between two compared values.
+std::optional<Text> CFunctionEmitter::choice_as_extremum(const Expr& condition, const Expr& a,
+                                                         const Expr& b, const Lane& lane) {
+  const Binary* order = condition.as<Binary>();
+  if (!order || !may_merge_extrema(a.dtype().element())) return std::nullopt;
+  const bool is_less = order->op == BinaryOp::Lt || order->op == BinaryOp::Le;
+  if (!is_less && order->op != BinaryOp::Gt && order->op != BinaryOp::Ge) return std::nullopt;
+  const bool keeps = structural_equal(order->a, a) && structural_equal(order->b, b);
+  const bool swaps = structural_equal(order->a, b) && structural_equal(order->b, a);
+  if (!keeps && !swaps) return std::nullopt;
+  return integer_extremum(is_less == keeps, a, b, lane);
 }
 
 /// Emits signed sums and products in the unsigned type of the same width, which wraps in C.

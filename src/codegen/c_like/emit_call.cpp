@@ -25,6 +25,8 @@ Text CFunctionEmitter::call_intrin(Intrin intrin, const Call& n, DataType type, 
   if (is_of_devices(intrin)) refuse_device_intrinsic(intrin);
   switch (intrin) {
     case Intrin::if_then_else:
+      if (auto extremum = choice_as_extremum(n.args[0], n.args[1], n.args[2], lane))
+        return *extremum;
       return choose(
           expr(n.args[0], n.args[0].dtype().is_vector() ? lane : Lane{}),
           [&] { return expr(n.args[1], lane); }, [&] { return expr(n.args[2], lane); },

@@ -28,6 +28,8 @@ Text CFunctionEmitter::expr(const Expr& e, const Lane& lane) {
         return {"!" + expr(n.a, lane).within(Level::Unary), Level::Unary};
       },
       [&](const Select& n) {
+        if (auto extremum = choice_as_extremum(n.condition, n.if_true, n.if_false, lane))
+          return *extremum;
         // A select permits evaluation of both sides, so evaluating only one is correct, too.
         return choose(
             expr(n.condition, lane), [&] { return expr(n.if_true, lane); },

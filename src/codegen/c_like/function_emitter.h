@@ -169,6 +169,10 @@ class CFunctionEmitter {
   Text float_arithmetic(tir::BinaryOp op, const Text& a, const Text& b, DataType t);
   Text comparison(tir::BinaryOp op, const Text& a, const Text& b);
   Text integer_division(tir::BinaryOp op, const tir::Binary& n, const Lane& lane);
+  Text integer_extremum(bool is_min, const tir::Expr& a, const tir::Expr& b, const Lane& lane);
+  bool may_merge_extrema(DataType t) const;
+  std::optional<Text> choice_as_extremum(const tir::Expr& condition, const tir::Expr& a,
+                                         const tir::Expr& b, const Lane& lane);
   Text wrapping(const tir::Expr& e, const Lane& lane);
   Text wrapping_operand(const tir::Expr& e, const Lane& lane);
   bool is_index(const tir::Expr& e) const;

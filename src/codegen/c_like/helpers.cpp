@@ -232,6 +232,23 @@ constexpr const char* kPrefetch = R"(#if defined(__GNUC__)
 #endif
 )";
 
+// ptxas 13.0 makes one instruction of min(min(a, -b), c) for sm_90, and the same of max, and forgets
+// the negation. It leaves a comparison and a selection as they are.
+constexpr const char* kMinOfVariables = R"($T $N(int a, int b) {
+  int result;
+  asm("{\n\t.reg .pred p;\n\tsetp.lt.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"
+      : "=r"(result) : "r"(a), "r"(b));
+  return ($T)result;
+}
+)";
+constexpr const char* kMaxOfVariables = R"($T $N(int a, int b) {
+  int result;
+  asm("{\n\t.reg .pred p;\n\tsetp.gt.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"
+      : "=r"(result) : "r"(a), "r"(b));
+  return ($T)result;
+}
+)";
+
 /// CUDA C: an asynchronous copy to shared memory. Copies of 16 bytes bypass the L1 cache.
 constexpr const char* kCopyAsync = R"(void $N(void* to, const void* from, int bytes) {
   const unsigned int at = (unsigned int)__cvta_generic_to_shared(to);
@@ -306,6 +323,8 @@ constexpr Row kRows[] = {
     {.name = "max_$T",
      .other = "$T $N($T a, $T b) {\n  return a > b ? a : b;\n}\n",
      .of_float = kMaxOfFloats},
+    {"min_of_variables_$T", kMinOfVariables},
+    {"max_of_variables_$T", kMaxOfVariables},
     {.name = "truncdiv_$T",
      .other = kSignedDivision,
      .of_uint = "$T $N($T a, $T b) {\n  return a / (b == 0 ? 1 : b);\n}\n"},

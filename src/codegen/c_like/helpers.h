@@ -26,6 +26,9 @@ enum class Helper : unsigned char {
   // Arithmetic.
   Min,
   Max,
+  /// The same for two signed integers that are not constants, in CUDA C.
+  MinOfVariables,
+  MaxOfVariables,
   TruncDiv,
   TruncMod,
   FloorDiv,

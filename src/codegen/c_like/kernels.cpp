@@ -88,7 +88,11 @@ class KernelTextEmitter {
     const DeviceDialect& device = *module_.dialect().device;
     const std::string type = memory_type(module_.dialect(), UInt(8));
     if (device.dynamic_shared_is_parameter) {
-      params_.push_back(std::string(device.of_shared) + type + "* " + std::string(kDynamicShared));
+      // The memory is aligned for the type of the parameter.
+      const std::string bytes = std::string(device.of_shared) + type + "*";
+      params_.push_back(std::string(device.of_shared) + "ulong16* shared_vectors");
+      emitter_.out_.add_first(bytes + " const " + std::string(kDynamicShared) + " = (" + bytes +
+                              ")shared_vectors;");
     } else {
       emitter_.out_.add_first("extern __shared__ __align__(32) " + type + " " +
                               std::string(kDynamicShared) + "[];");
