@@ -272,8 +272,8 @@ class OpenClKernels : public LoadedKernels {
     check_threads(spec, size);
     if (spec.subgroup_size > 0) check_subgroups(handle, spec, size);
     check(driver_.launch(queue_(), handle, 3, nullptr, all, size.threads, 0, nullptr, nullptr),
-          "launching the kernel `" + spec.name + "` with blocks of " +
-              text_of(size.threads) + " threads");
+          "launching the kernel `" + spec.name + "` with blocks of " + text_of(size.threads) +
+              " threads");
   }
 
  private:

@@ -436,6 +436,17 @@ bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
   return true;
 }
 
+std::optional<Buffer> buffer_of_all_threads(const Program& program, int loop,
+                                            const std::optional<ThreadTag>& thread) {
+  const Var& iteration = program.loop(loop).var;
+  for (int n = 1; n < program.size(); ++n) {
+    if (!program.is_block(n) || !program.is_below(n, loop)) continue;
+    for (const Buffer& buffer : program.block(n).alloc_buffers)
+      if (is_shared_between(buffer, thread) && uses_var(program.stmt(n), iteration)) return buffer;
+  }
+  return std::nullopt;
+}
+
 bool has_own_memory(const Program& program, const Buffer& buffer, int loop,
                     const std::optional<ThreadTag>& thread) {
   if (!allocated_by(program, buffer, loop) || is_shared_between(buffer, thread)) return false;

@@ -112,6 +112,11 @@ void require_free_order(const Program& program, int block, const Caller& caller,
 bool has_own_memory(const Program& program, const tir::Buffer& buffer, int loop,
                     const std::optional<tir::ThreadTag>& thread);
 
+/// Returns a buffer that a block inside the loop allocates, but in memory that all iterations share
+/// when the loop is bound to `thread`: each would overwrite the others' values.
+std::optional<tir::Buffer> buffer_of_all_threads(const Program& program, int loop,
+                                                 const std::optional<tir::ThreadTag>& thread);
+
 /// Whether iterations of the loop that write the same element of the buffer write the same value,
 /// and each iteration reads only values that it has written itself. Threads may then do so
 /// concurrently.

@@ -334,7 +334,8 @@ extern "C" __global__ void f(int* a, const int* b) {
   for (const GpuProgram& program : gpu_programs(Target("cuda -arch=sm_90").facts())) {
     if (!program.name.starts_with("minimum_") && !program.name.starts_with("choice_")) continue;
     ++count;
-    EXPECT_EQ(compiled(program.schedule, program.args, "sm_90")->whole().count(Opcode::Extremum3), 0)
+    EXPECT_EQ(compiled(program.schedule, program.args, "sm_90")->whole().count(Opcode::Extremum3),
+              0)
         << program.name;
   }
   EXPECT_EQ(count, 6);

@@ -300,6 +300,26 @@ TEST(Intrinsics, KnowWhereAFusedReductionBegins) {
     }
 }
 
+/// The loop that resets has an iteration for each row even then; which row, the length of the
+/// reduction does not say.
+TEST(Intrinsics, ResetRowsThatAreFusedWithAReductionOfNoSteps) {
+  const Var n = te::size_var("n");
+  const te::Tensor A = te::placeholder({n, 2, 2}, "A");
+  const te::IterVar k = te::reduce_axis({0, n - 9}, "k");
+  const te::Tensor B = te::compute(
+      {2, 2}, {"i", "j"}, [&](Var i, Var j) { return te::sum(A(k, i, j), {k}); }, "B");
+  te::Schedule s = te::create_schedule(B);
+  auto [i, j] = std::array{s[B].axis(0), s[B].axis(1)};
+  const auto [outer, whole] = s[B].split(j, 2);
+  s[B].reorder({outer, i, k, whole}).fuse(i, k);
+  const te::Tensor in = te::placeholder({2}, "in");
+  const te::IterVar one = te::reduce_axis({0, 1}, "one");
+  const te::Tensor out = te::compute(
+      {2}, {"x"}, [&](Var x) { return te::sum(in(x), {one}); }, "out");
+  s[B].tensorize(whole, loop_intrinsic(out));
+  EXPECT_EQ(compare_with_default(s, {A, B}), "");
+}
+
 TEST(Intrinsics, KnowWhereAReductionSplitTwiceBegins) {
   for (const Parts& parts : kWaysToReset) {
     Product p(8, 16, 28);

@@ -54,8 +54,9 @@ class BodyWriter {
           : kind == ForKind::Vectorized ? "vectorized loop"
           : kind == ForKind::Unrolled   ? "unrolled loop"
                                         : "serial loop");
-    // A vector has no loops inside.
-    const bool is_innermost = kind == ForKind::Vectorized || depth == 2 || random_.one_in(2);
+    // A vector has no loops inside; a loop that repeats has none, so that it ends in time.
+    const bool is_innermost =
+        kind == ForKind::Vectorized || depth == 2 || repeats || random_.one_in(2);
     Expr range = extent;
     if (!repeats && kind == ForKind::Serial && extent > 0 && random_.one_in(12)) {
       noted("range of data");

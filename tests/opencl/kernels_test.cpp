@@ -105,8 +105,7 @@ TEST_F(OpenCl, BlocksLongerThanTheDeviceAllowsAreASentence) {
   const std::vector<runtime::KernelSpec> specs{{.name = "f"}};
   const auto kernels =
       runtime::device_api(DeviceType::OpenCL)
-          .load_kernels(
-              0, {.kernels = specs, .source = "__kernel void f() {}", .binary = {}});
+          .load_kernels(0, {.kernels = specs, .source = "__kernel void f() {}", .binary = {}});
   try {
     kernels->launch(0, {}, {{1, 1, 1}, {1, 1, std::size_t{1} << 30}, 0});
     FAIL();

@@ -151,6 +151,20 @@ def main(A: T.Buffer[8, "float32"], B: T.Buffer[8, "float32"]) -> None:
   EXPECT_TRUE(contains(late, "too late")) << late;
 }
 
+/// The condition of the copy would read elements that the copy has just written.
+TEST(Reindex, RefusesABlockWhoseOwnValuesEndItsLoop) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[8, "int32"], B: T.Buffer[8, "int32"]) -> None:
+    for i in T.serial(B[0] % 4 + 1):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[7 - vi]
+)");
+  const std::string sentence = refusal([&] { s->reindex(s.block("B"), 0, "write"); });
+  EXPECT_TRUE(contains(sentence, "the instances of block `B` depend on `B`")) << sentence;
+}
+
 // ---- transform_block_layout ---------------------------------------------------------------------
 
 TEST(BlockLayouts, FuseIterators) {

@@ -586,6 +586,27 @@ TEST(BoundScenarios, ARoundedUpTileOfASymbolicSizeIsAssumedToFitTheIndexType) {
   EXPECT_EQ(extent_of(infer_bound(s), B.op().axis(0)), "3");
 }
 
+/// Nothing bounds the loops of the reader here, and the axis has nearly all values of its type.
+TEST(BoundScenarios, ARoundedUpTileOfAnAxisThatFillsTheIndexTypeIsRefused) {
+  Var n("n");
+  Tensor A = placeholder({8}, "A");
+  Tensor B = compute(
+      {2147483647}, {"i"}, [&](Var i) { return A(floormod(i, 8)); }, "B");
+  Tensor C = compute(
+      {n}, {"i"}, [&](Var i) { return B(i + 2147483646); }, "C");
+  Schedule s = create_schedule(C);
+  EXPECT_NO_THROW(infer_bound(s));
+  s[B].round_up(B.op().axis(0));
+  try {
+    infer_bound(s);
+    FAIL();
+  } catch (const BoundError& error) {
+    EXPECT_NE(std::string(error.what()).find("declare the size of the axis as int64"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(BoundScenarios, ACacheOfATiledCacheHoldsTheRowsOfItsReader) {
   constexpr int kTile = 128;
   Tensor A = compute(

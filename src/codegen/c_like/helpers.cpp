@@ -232,8 +232,8 @@ constexpr const char* kPrefetch = R"(#if defined(__GNUC__)
 #endif
 )";
 
-// ptxas 13.0 makes one instruction of min(min(a, -b), c) for sm_90, and the same of max, and forgets
-// the negation. It leaves a comparison and a selection as they are.
+// ptxas 13.0 makes one instruction of min(min(a, -b), c) for sm_90, and the same of max, and
+// forgets the negation. It leaves a comparison and a selection as they are.
 constexpr const char* kMinOfVariables = R"($T $N(int a, int b) {
   int result;
   asm("{\n\t.reg .pred p;\n\tsetp.lt.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"

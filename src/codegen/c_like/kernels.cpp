@@ -90,9 +90,9 @@ class KernelTextEmitter {
     if (device.dynamic_shared_is_parameter) {
       // The memory is aligned for the type of the parameter.
       const std::string bytes = std::string(device.of_shared) + type + "*";
-      params_.push_back(std::string(device.of_shared) + "ulong16* shared_vectors");
+      params_.push_back(std::string(device.of_shared) + "ulong16* " + std::string(kSharedVectors));
       emitter_.out_.add_first(bytes + " const " + std::string(kDynamicShared) + " = (" + bytes +
-                              ")shared_vectors;");
+                              ")" + std::string(kSharedVectors) + ";");
     } else {
       emitter_.out_.add_first("extern __shared__ __align__(32) " + type + " " +
                               std::string(kDynamicShared) + "[];");

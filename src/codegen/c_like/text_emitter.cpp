@@ -140,6 +140,7 @@ TextEmitter::TextEmitter(const Dialect& dialect, std::vector<std::string> import
     names_.reserve(name);
   if (dialect.device == nullptr) return;
   names_.reserve(kDynamicShared);
+  names_.reserve(kSharedVectors);
   for (const std::string_view word : dialect.device->reserved) names_.reserve(word);
   for (const char* scalar : {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong",
                              "longlong", "ulonglong", "half", "float", "double"})

@@ -31,6 +31,11 @@ void require_independent(const Caller& caller, const Program& program, int loop,
     }
   }
   if (is_one(own.extent)) return;
+  if (const std::optional<Buffer> shared = buffer_of_all_threads(program, loop, thread))
+    refuse(caller, describe(program, loop) + " allocates `" + (*shared)->name + "` of scope \"" +
+                       std::string(to_string(shared->scope())) +
+                       "\" in each iteration, but all threads of `" + thread->str() +
+                       "` share this memory; use the scope \"local\"");
   const std::vector<int> blocks = program.child_blocks(loop);
   const auto is_reduced_by = [&](int n, const Buffer& buffer) {
     return threads && feeds_reduction(program, n, loop) &&
@@ -70,8 +75,10 @@ PrimFunc with_kind(const Program& program, int n, ForKind kind, std::optional<Th
 void require_independent_around(const Caller& caller, const Program& after, int n) {
   std::set<int> loops;
   const auto add_around = [&](int node) {
-    const std::vector<int> around = after.loops_of(node);
-    loops.insert(around.begin(), around.end());
+    for (std::optional<int> at = node; at; at = after.scope(*at)) {
+      const std::vector<int> around = after.loops_of(*at);
+      loops.insert(around.begin(), around.end());
+    }
   };
   add_around(n);
   for (int inner = n; after.is_loop(inner); ++inner) loops.insert(inner);

@@ -288,6 +288,32 @@ PrimFunc insert_copy(const Program& program, int scope, const Place& place, cons
   return after.with(scope, with_allocated(after.stmt(scope), allocated));
 }
 
+/// Throws if loops or conditions of `copy` read what the copy itself or the statement before it,
+/// which holds block `n`, writes: they would no longer be those of the block.
+void require_unchanged_control(const Caller& caller, const Program& program, int n,
+                               const Stmt& before, const Stmt& copy) {
+  std::vector<Buffer> written;
+  walk(make_seq({before, copy}), [&](const Store& store) { written.push_back(store.buffer); });
+  const auto require = [&](const Expr& control) {
+    walk(control, [&](const Load& load) {
+      if (std::ranges::any_of(written, [&](const Buffer& b) { return b.same_as(load.buffer); }))
+        refuse(caller, "the instances of " + describe(program, n) + " depend on `" +
+                           load.buffer->name +
+                           "`, which has other values when the copy runs after them");
+    });
+  };
+  walk(
+      copy,
+      [&](const For& loop) {
+        require(loop.min);
+        require(loop.extent);
+      },
+      [&](const BlockRealize& realize) {
+        require(realize.predicate);
+        for (const Expr& value : realize.values) require(value);
+      });
+}
+
 std::vector<int> writers_in(const Program& program, int scope, const Buffer& buffer) {
   std::vector<int> result;
   for (const int n : program.child_blocks(scope))
@@ -526,6 +552,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     BlockKey key{BlockKey::Plain{name, 0}};
     const Stmt copy =
         copy_nest(region, cache, buffer, name, facts_at(program, place.at), key, included);
+    require_unchanged_control(caller, program, n, parts[own - 1], copy);
     return {insert_copy(program, scope, place, copy, cache,
                         [&](const Stmt& s, bool) { return replace_inside(s, writer, next); }),
             key};
@@ -753,6 +780,8 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   // Next to the statement of the scope that contains the block.
   const std::size_t part = *part_of(program, scope, n);
   const Place place{scope, is_read ? part : part + 1};
+  if (!is_read)
+    require_unchanged_control(caller, program, n, parts_of(body_of(program, scope))[part], copy);
   const Passing::Side side = is_read ? Passing::Side::Before : Passing::Side::After;
   Passing moved(program, n, top_of(program, scope), side);
   moved.as(accesses_as_stmt(program, n, buffer, !is_read))

@@ -47,7 +47,7 @@ AxisFlags find_thread_bound(const FrozenStage& stage) {
 
 /// Rejects a region that overruns an axis beyond the index type, because no guard protects those
 /// elements. `loops` has the values of the loops around the stage. Symbolic sizes are assumed to
-/// fit, including those that determine these loops.
+/// fit, including those that determine these loops, unless the axis itself nearly fills the type.
 void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Range& range,
                         const arith::IntervalMap& loops, const arith::Facts& facts) {
   const DataType type = axis.var().dtype();
@@ -56,17 +56,20 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
   const auto is_limited = [&](const Var& var) {
     return arith::const_bound(var, facts).is_below(limit);
   };
+  const auto refuse = [&](const std::string& index) {
+    throw BoundError("round_up of axis `" + axis.name() + "` of stage `" + name_of(stage) +
+                         "`: the last tile reaches index " + index + ", which an " + type.str() +
+                         " does not hold; declare the size of the axis as int64",
+                     stage.attach_where);
+  };
   const Expr last = cast(Int(64), range.min) + cast(Int(64), range.extent) - 1;
-  const arith::ConstBound bound = arith::const_bound(last, facts);
-  if (!bound.max || *bound.max <= limit) return;
+  const std::optional<std::int64_t> most = arith::const_bound(last, facts).max;
+  if (!most && axis.dom() && constant_int(axis.dom()->extent).value_or(0) > limit / 2)
+    refuse(print_expr(simplify(last)));
+  if (!most || *most <= limit) return;
   const Interval indices = values_of(last, loops, facts);
   const Expr& greatest = indices.is_bounded() ? *indices.max() : last;
-  if (!std::ranges::all_of(free_vars(greatest), is_limited)) return;
-  throw BoundError("round_up of axis `" + axis.name() + "` of stage `" + name_of(stage) +
-                       "`: the last tile reaches index " + std::to_string(*bound.max) +
-                       ", which an " + type.str() +
-                       " does not hold; declare the size of the axis as int64",
-                   stage.attach_where);
+  if (std::ranges::all_of(free_vars(greatest), is_limited)) refuse(std::to_string(*most));
 }
 
 }  // namespace

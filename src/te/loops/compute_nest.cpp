@@ -263,7 +263,8 @@ std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const Axi
 ComputeNest make_compute_nest(StageId id, const Program& program) {
   const FrozenStage& stage = program.graph.stage(id);
   ComputeNest nest{make_loop_nest(id, program), {},           {},
-                   stage.leaf_iter_vars.size(), std::nullopt, {}};
+                   stage.leaf_iter_vars.size(), std::nullopt, {},
+                   std::nullopt};
   const Rounding rounding = rounding_of(id, nest.main, program);
   const std::vector<Expr> guards =
       make_guards(id, nest.main, program, {.beyond = &rounding.filled});
@@ -292,8 +293,8 @@ ComputeNest make_compute_nest(StageId id, const Program& program) {
   for (const IterVar& axis : stage.all_iter_vars) {
     if (marks.value_or(axis, 0) == kFromReduction) skip.set(axis, true);
   }
-  const std::optional<AxisRanges> with_a_step = ranges_with_a_step(stage, marks, program);
-  const AxisRanges* ranges = with_a_step ? &*with_a_step : nullptr;
+  nest.with_a_step = ranges_with_a_step(stage, marks, program);
+  const AxisRanges* ranges = nest.with_a_step ? &*nest.with_a_step : nullptr;
   nest.init = make_loop_nest(id, program,
                              {.begin = nest.common,
                               .around = &nest.main,

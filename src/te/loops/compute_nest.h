@@ -17,6 +17,9 @@ struct ComputeNest {
   /// Present only for reductions.
   std::optional<LoopNest> init;
   std::vector<Expr> init_guards;
+  /// The ranges of the axes under the assumption that every reduction has a step, if the loops of
+  /// `init` need it. In the loops of `main`, which run only then, they equal the bounds.
+  std::optional<AxisRanges> with_a_step;
 };
 
 ComputeNest make_compute_nest(StageId stage, const Program& program);
