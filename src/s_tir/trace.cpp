@@ -11,7 +11,6 @@
 #include <set>
 
 #include "s_tir/instruction.h"
-#include "s_tir/trace_text.h"
 #include "tenon/s_tir/index_map.h"
 #include "tenon/support/error.h"
 #include "tenon/support/match.h"
@@ -43,24 +42,35 @@ std::string rv_name(RV rv) {
   return "blv"[static_cast<std::size_t>(rv.kind)] + std::to_string(rv.number);
 }
 
-std::string RVNames::define(RV rv) {
-  const auto [entry, is_new] = numbers_.try_emplace(rv.number, static_cast<int>(numbers_.size()));
-  return rv_name({rv.kind, entry->second});
-}
+namespace {
 
-std::string RVNames::use(RV rv) const {
-  const auto entry = numbers_.find(rv.number);
-  internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
-  return rv_name({rv.kind, entry->second});
-}
+/// Names of random variables, numbered by their first occurrence as outputs: b0, l1, v2.
+class RVNames {
+ public:
+  std::string define(RV rv) {
+    const auto [entry, is_new] = numbers_.try_emplace(rv.number, static_cast<int>(numbers_.size()));
+    return rv_name({rv.kind, entry->second});
+  }
+  /// InternalError for a variable that no earlier step has defined.
+  std::string use(RV rv) const {
+    const auto entry = numbers_.find(rv.number);
+    internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
+    return rv_name({rv.kind, entry->second});
+  }
 
+ private:
+  std::map<int, int> numbers_;
+};
+
+/// Maximum nesting of lists in a parsed value; no step takes more than lists of lists.
+constexpr int kMaxNestedLists = 16;
+
+/// Returns the number with the digits that reproduce the same double, as TVM writes it.
 std::string number_text(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.17g", value);
   return buffer;
 }
-
-namespace {
 
 std::string trace_string(const std::string& text) {
   std::string result = "\"";
@@ -355,12 +365,6 @@ class TextReader {
 
 }  // namespace
 
-Trace parse_trace(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin != std::string_view::npos && text[begin] == '[') return parse_json_trace(text);
-  return TextReader(text).trace();
-}
-
 // ---- JSON ---------------------------------------------------------------------------------------
 
 namespace {
@@ -529,6 +533,21 @@ class JsonReader {
   }
 };
 
+/// Parses a trace in JSON; Trace::json writes it. Throws TypeError for anything else: with line and
+/// column for invalid JSON, otherwise with the step.
+Trace parse_json_trace(std::string_view text) {
+  if (is_json_too_deep(text)) throw TypeError("trace: lists are nested too deep");
+  Json whole;
+  try {
+    whole = Json::parse(text);
+  } catch (const Json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
+    const std::string what = error.what();
+    throw TypeError("trace: " + what.substr(std::min(what.find("] ") + 2, what.size())));
+  }
+  return JsonReader().trace(whole);
+}
+
 }  // namespace
 
 std::string Trace::json() const {
@@ -550,17 +569,10 @@ std::string Trace::json() const {
   return text_of(Json::array({instructions, decisions}));
 }
 
-Trace parse_json_trace(std::string_view text) {
-  if (is_json_too_deep(text)) throw TypeError("trace: lists are nested too deep");
-  Json whole;
-  try {
-    whole = Json::parse(text);
-  } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
-    const std::string what = error.what();
-    throw TypeError("trace: " + what.substr(std::min(what.find("] ") + 2, what.size())));
-  }
-  return JsonReader().trace(whole);
+Trace parse_trace(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin != std::string_view::npos && text[begin] == '[') return parse_json_trace(text);
+  return TextReader(text).trace();
 }
 
 }  // namespace tenon::s_tir
