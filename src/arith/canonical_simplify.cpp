@@ -1,4 +1,9 @@
 #include "arith/canonicalizer.h"
+
+#include <algorithm>
+
+#include "arith/facts_state.h"
+#include "arith/rule_proofs.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/match.h"
@@ -6,7 +11,458 @@
 
 namespace tenon::arith {
 
+// ---- sums ---------------------------------------------------------------------------------------
+
 using namespace tir;
+
+namespace {
+
+std::int64_t wrapped_sum(DataType type, std::int64_t a, std::int64_t b) {
+  return wrap(
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b)),
+      type);
+}
+
+std::int64_t wrapped_product(DataType type, std::int64_t a, std::int64_t b) {
+  return wrap(
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)),
+      type);
+}
+
+bool is_least(DataType type, std::int64_t value) { return value == integer_min(type); }
+
+}  // namespace
+
+Expr remainder(Rounding rounding, const Expr& a, std::int64_t divisor) {
+  BinaryOp op = rounding == Rounding::Floor ? BinaryOp::FloorMod : BinaryOp::TruncMod;
+  return fold(op, a, make_int(a.dtype(), divisor));
+}
+
+Expr quotient(Rounding rounding, const Expr& a, std::int64_t divisor) {
+  BinaryOp op = rounding == Rounding::Floor ? BinaryOp::FloorDiv : BinaryOp::TruncDiv;
+  return fold(op, a, make_int(a.dtype(), divisor));
+}
+
+// ---- Term ---------------------------------------------------------------------------------------
+
+bool Term::same_index(const Term& other) const {
+  if (index.same_as(other.index)) return true;
+  return index.node().hash == other.index.node().hash && structural_equal(index, other.index);
+}
+
+void Term::multiply(std::int64_t factor) { scale = wrapped_product(dtype(), scale, factor); }
+
+Expr Term::expr(int sign) const {
+  if (scale == 0) return make_int(dtype(), 0);
+  Expr result = index;
+  if (upper != kNoUpper) result = remainder(rounding, result, upper);
+  if (lower != 1) result = quotient(rounding, result, lower);
+  std::int64_t factor = wrapped_product(dtype(), scale, sign);
+  return factor == 1 ? result : fold(BinaryOp::Mul, result, make_int(dtype(), factor));
+}
+
+// ---- Sum: arithmetic ----------------------------------------------------------------------------
+
+void Sum::add(std::int64_t value) { constant_ = wrapped_sum(type_, constant_, value); }
+
+void Sum::add(Term term, std::int64_t factor) {
+  if (term.scale == 0) return;
+  term.multiply(factor);
+  auto place = std::find_if(terms_.begin(), terms_.end(),
+                            [&](const Term& own) { return own.same_index(term); });
+  for (; place != terms_.end(); ++place) {
+    if (!place->same_index(term) || term.lower > place->lower) break;
+    if (term.lower == place->lower && term.upper == place->upper && term.allows(place->rounding)) {
+      place->scale = wrapped_sum(type_, place->scale, term.scale);
+      return;
+    }
+  }
+  terms_.insert(place, std::move(term));
+}
+
+void Sum::add(const Sum& other, std::int64_t factor) {
+  for (const Term& term : other.terms_) add(term, factor);
+  add(wrapped_product(type_, other.constant_, factor));
+}
+
+void Sum::multiply(std::int64_t factor) {
+  constant_ = wrapped_product(type_, constant_, factor);
+  for (Term& term : terms_) term.multiply(factor);
+}
+
+void Sum::divide_exactly(std::int64_t divisor) {
+  constant_ /= divisor;
+  for (Term& term : terms_) term.scale /= divisor;
+}
+
+Sum::Parts Sum::separate(std::int64_t divisor) const {
+  Parts parts{Sum(type_), Sum(type_)};
+  (constant_ % divisor == 0 ? parts.divisible : parts.rest).constant_ = constant_;
+  for (const Term& term : terms_) {
+    (term.scale % divisor == 0 ? parts.divisible : parts.rest).terms_.push_back(term);
+  }
+  return parts;
+}
+
+// ---- Sum: conversion to an expression -----------------------------------------------------------
+
+namespace {
+
+/// Whether two pieces of one index are adjacent, so that they merge into one:
+///   s * (x div (c*s)) + ((x mod (c*s)) div c)  ==  x div c      for s, c >= 1, times any factor,
+/// because (x mod (c*s)) div c == (x div c) mod s, and (y div s) * s + y mod s == y for y = x div
+/// c. Both identities also hold with x mod u in place of x if c*s divides u, and for both roundings
+/// (for truncation, consider each sign separately).
+bool meet(const Term& high, const Term& low) {
+  return high.lower == low.upper && low.scale != 0 && high.scale % low.scale == 0 &&
+         high.lower == (high.scale / low.scale) * low.lower && high.allows(low.rounding);
+}
+
+void merge_pieces(std::vector<Term>& terms) {
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (terms[i].scale == 0) continue;
+    for (std::size_t j = i + 1; j < terms.size(); ++j) {
+      Term& high = terms[i];
+      Term& low = terms[j];
+      if (!high.same_index(low) || high.upper < low.lower) break;
+      if (high.upper == low.upper && high.lower == low.lower && high.allows(low.rounding)) {
+        low.scale = wrapped_sum(low.dtype(), low.scale, high.scale);
+        high.scale = 0;
+        break;
+      }
+      if (meet(high, low)) {
+        low.upper = high.upper;
+        high.scale = 0;
+        break;
+      }
+    }
+  }
+}
+
+/// Orders terms by scale, divisor and modulus, all descending; floor precedes truncation. Otherwise
+/// stable.
+bool comes_before(const Term& a, const Term& b) {
+  if (a.scale != b.scale) return a.scale > b.scale;
+  if (a.lower != b.lower) return a.lower > b.lower;
+  if (a.upper != b.upper) return a.upper > b.upper;
+  return a.rounding > b.rounding;
+}
+
+/// Builds a chain of additions and subtractions, left-associated.
+class Chain {
+ public:
+  explicit Chain(DataType type) : type_(type) {}
+  void add(const Expr& e) { so_far_ = so_far_ ? fold(BinaryOp::Add, *so_far_, e) : e; }
+  void subtract(const Expr& e) {
+    so_far_ = fold(BinaryOp::Sub, so_far_ ? *so_far_ : make_int(type_, 0), e);
+  }
+  Expr result() const { return so_far_ ? *so_far_ : make_int(type_, 0); }
+
+ private:
+  DataType type_;
+  std::optional<Expr> so_far_;
+};
+
+/// Builds the chain of a sum whose terms are in order. `on_step` sees every intermediate value and
+/// may stop the construction.
+template <class OnStep>
+std::optional<Expr> build_chain(DataType type, const std::vector<Term>& terms,
+                                std::int64_t constant, OnStep on_step) {
+  Chain chain(type);
+  // The minimum integer cannot be negated, so it is added like a positive scale.
+  for (const Term& term : terms) {
+    if (term.scale <= 0 && !is_least(type, term.scale)) continue;
+    chain.add(term.expr());
+    if (!on_step(chain)) return std::nullopt;
+  }
+  bool is_added = constant > 0 || is_least(type, constant);
+  if (is_added) {
+    chain.add(make_int(type, constant));
+    if (!on_step(chain)) return std::nullopt;
+  }
+  for (const Term& term : terms) {
+    if (term.scale >= 0 || is_least(type, term.scale)) continue;
+    chain.subtract(term.expr(-1));
+    if (!on_step(chain)) return std::nullopt;
+  }
+  if (constant < 0 && !is_added) {
+    chain.subtract(make_int(type, -constant));
+    if (!on_step(chain)) return std::nullopt;
+  }
+  return chain.result();
+}
+
+}  // namespace
+
+Expr Sum::expr() const {
+  if (terms_.empty()) return make_int(type_, constant_);
+  std::vector<Term> terms = terms_;
+  merge_pieces(terms);
+  std::stable_sort(terms.begin(), terms.end(), comes_before);
+  return *build_chain(type_, terms, constant_, [](const Chain&) { return true; });
+}
+
+// ---- casts --------------------------------------------------------------------------------------
+
+namespace {
+
+bool stays_within(const Expr& e, DataType type, const Facts& facts) {
+  ConstBound bound = const_bound(e, facts);
+  std::optional<std::int64_t> greatest = integer_max(type);
+  return greatest && bound.is_at_least(integer_min(type)) && bound.is_at_most(*greatest);
+}
+
+}  // namespace
+
+bool can_cast_terms(const Term& term, DataType type, const Facts& facts) {
+  if (term.scale == 0) return true;
+  if (type.bits >= term.dtype().bits)
+    return term.scale == 1 || !may_overflow(term.expr(), facts.state());
+  if (!fits(term.scale, type) || !fits(term.lower, type)) return false;
+  if (!stays_within(term.index, type, facts)) return false;
+  if (term.upper != kNoUpper && !fits(term.upper, type)) return false;
+  // A remainder or quotient by a positive number fits if the dividend does.
+  return term.scale == 1 || stays_within(term.expr(), type, facts);
+}
+
+bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts) {
+  if (type.bits >= sum.dtype().bits) return !may_overflow(sum.expr(), facts.state());
+  auto keeps = [&](const Chain& chain) { return stays_within(chain.result(), type, facts); };
+  if (!fits(sum.constant(), type)) return false;
+  if (!build_chain(sum.dtype(), sum.terms(), sum.constant(), keeps)) return false;
+  return std::all_of(sum.terms().begin(), sum.terms().end(),
+                     [&](const Term& term) { return can_cast_terms(term, type, facts); });
+}
+
+void Sum::cast_terms(DataType type) {
+  type_ = type;
+  for (Term& term : terms_) term.index = cast(type, term.index);
+}
+
+// ---- division -----------------------------------------------------------------------------------
+
+// Division and remainder of canonical sums by a constant c > 1. The part of a sum whose scales are
+// multiples of c is divided exactly, and vanishes from the remainder. A single piece (x mod u) div
+// l has its own rules, in `divide` and `reduce`.
+
+namespace {
+
+std::int64_t floor_modulo(std::int64_t a, std::int64_t divisor) {
+  std::int64_t rest = a % divisor;
+  return rest < 0 ? rest + divisor : rest;
+}
+
+Term nothing(DataType type) {
+  Term zero{make_int(type, 0)};
+  zero.scale = 0;
+  return zero;
+}
+
+/// Returns the whole term as one opaque index with this rounding.
+Term opaque(const Term& term, Rounding rounding) {
+  Term whole(term.expr());
+  whole.rounding = rounding;
+  return whole;
+}
+
+/// Returns the same value as a term with this rounding.
+Term with_rounding(Term term, Rounding rounding) {
+  if (!term.allows(rounding)) return opaque(term, rounding);
+  term.rounding = rounding;
+  return term;
+}
+
+/// Returns a * b; nullopt if it does not fit the index type.
+std::optional<std::int64_t> product(DataType type, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result) || !fits(result, type)) return std::nullopt;
+  return result;
+}
+
+}  // namespace
+
+// ---- facts from bounds --------------------------------------------------------------------------
+
+bool Canonicalizer::is_non_negative(const Expr& e) const {
+  return const_bound(e, facts_).is_at_least(0) ||
+         can_prove(Claim{Claim::Relation::AtLeast, e, 0}, facts_);
+}
+
+bool Canonicalizer::is_below(const Expr& e, std::int64_t bound) const {
+  return const_bound(e, facts_).is_below(bound);
+}
+
+bool Canonicalizer::is_remainder(const Expr& e, std::int64_t bound) const {
+  ConstBound known = const_bound(e, facts_);
+  return known.is_below(bound) && (known.is_at_least(0) || is_non_negative(e));
+}
+
+// ---- one piece ----------------------------------------------------------------------------------
+
+/// Returns scale * ((x mod u) div l) div c.
+///   c | scale:  the scale is divided, exactly.
+///   scale | c, with k = c / scale > 0:  ((x mod u) div l) div k == (x mod u) div (l*k).
+///     If l*k >= u, the result is 0. Otherwise, if u is a multiple of l*k, the result is a piece
+///     again. If not, x mod u becomes the index.
+/// A negative scale is moved into the divisor only if the piece is a whole index: s*x div (s*k) ==
+/// x div k holds, because both round the same rational number. For l > 1 the first division has
+/// already rounded down, and dividing by k < 0 afterwards gives another value.
+Term Canonicalizer::divide(Term term, std::int64_t divisor, Rounding rounding) {
+  term = with_rounding(std::move(term), rounding);
+  if (term.scale % divisor == 0) {
+    term.scale /= divisor;
+    return term;
+  }
+  if (divisor % term.scale == 0) {
+    std::int64_t rest = divisor / term.scale;
+    if (rest < 0 && term.is_whole())
+      return with_rounding(Term(quotient(rounding, term.index, rest)), rounding);
+    std::optional<std::int64_t> lower;
+    if (rest > 0) lower = product(term.dtype(), term.lower, rest);
+    if (lower) {
+      if (term.upper != kNoUpper && term.upper <= *lower) return nothing(term.dtype());
+      if (term.upper != kNoUpper && term.upper % *lower != 0) {
+        term.index = remainder(rounding, term.index, term.upper);
+        term.upper = kNoUpper;
+      }
+      term.scale = 1;
+      term.lower = *lower;
+      return term;
+    }
+  }
+  term = opaque(term, rounding);
+  term.lower = divisor;
+  return term;
+}
+
+/// Returns scale * ((x mod u) div l) mod c.
+///   c | scale:  nothing remains.
+///   scale | c, with k = c / scale > 0:  s*y mod (s*k) == s * (y mod k), and
+///     (z div l) mod k == (z mod (l*k)) div l. The modulus l*k replaces a modulus u that is a
+///     multiple of it, and changes nothing if u divides it.
+/// For k < 0 only the first identity holds if l > 1, so a negative scale is handled only for a
+/// whole index.
+Term Canonicalizer::reduce(Term term, std::int64_t divisor, Rounding rounding) {
+  term = with_rounding(std::move(term), rounding);
+  if (term.scale % divisor == 0) return nothing(term.dtype());
+  if (divisor % term.scale == 0) {
+    std::int64_t rest = divisor / term.scale;
+    if (rest < 0 && term.is_whole()) {
+      term.index = remainder(rounding, term.index, rest);
+      return term;
+    }
+    std::optional<std::int64_t> upper;
+    if (rest > 0) upper = product(term.dtype(), term.lower, rest);
+    if (upper && (term.upper == kNoUpper || term.upper == *upper)) {
+      term.upper = *upper;
+      return term;
+    }
+    if (upper && term.upper % *upper == 0) {
+      // The smaller modulus may simplify the index further.
+      Term smaller(simplify(remainder(rounding, term.index, *upper)));
+      if (term.lower != 1) smaller = divide(std::move(smaller), term.lower, rounding);
+      smaller.multiply(term.scale);
+      return smaller;
+    }
+    if (upper && *upper % term.upper == 0) return term;
+  }
+  term = opaque(term, rounding);
+  term.upper = divisor;
+  return term;
+}
+
+// ---- sums ---------------------------------------------------------------------------------------
+
+Canonical Canonicalizer::floor_divide(Canonical a, std::int64_t divisor) {
+  const Sum* sum = std::get_if<Sum>(&a);
+  if (!sum) {
+    if (is_remainder(to_expr(a), divisor)) return make_int(to_expr(a).dtype(), 0);
+    return divide(to_term(std::move(a)), divisor, Rounding::Floor);
+  }
+  // (c*p + q) div c == p + q div c
+  auto [result, rest] = sum->separate(divisor);
+  result.divide_exactly(divisor);
+  if (rest.is_zero()) return result;
+  Expr left = rest.expr();
+  if (std::optional<std::int64_t> value = constant_int(left)) {
+    result.add((*value - floor_modulo(*value, divisor)) / divisor);
+  } else if (!is_remainder(left, divisor)) {
+    result.add(divide(Term(left), divisor, Rounding::Floor), 1);
+  }
+  return result;
+}
+
+Canonical Canonicalizer::trunc_divide(Canonical a, std::int64_t divisor) {
+  const Sum* sum = std::get_if<Sum>(&a);
+  if (!sum) {
+    if (is_remainder(to_expr(a), divisor)) return make_int(to_expr(a).dtype(), 0);
+    return divide(to_term(std::move(a)), divisor, Rounding::Trunc);
+  }
+  auto [result, rest] = sum->separate(divisor);
+  if (rest.is_zero()) {
+    result.divide_exactly(divisor);
+    return result;
+  }
+  // Truncating division can be applied to the two parts separately if neither is negative.
+  Expr left = rest.expr();
+  if (!is_non_negative(result.expr()) || !is_non_negative(left)) {
+    return divide(to_term(std::move(a)), divisor, Rounding::Trunc);
+  }
+  result.divide_exactly(divisor);
+  if (std::optional<std::int64_t> value = constant_int(left)) {
+    result.add(*value / divisor);
+  } else if (!is_below(left, divisor)) {
+    result.add(divide(Term(left), divisor, Rounding::Trunc), 1);
+  }
+  return result;
+}
+
+Canonical Canonicalizer::floor_remainder(Canonical a, std::int64_t divisor) {
+  const Sum* sum = std::get_if<Sum>(&a);
+  if (!sum) {
+    if (is_remainder(to_expr(a), divisor)) return a;
+    return reduce(to_term(std::move(a)), divisor, Rounding::Floor);
+  }
+  Sum rest = sum->separate(divisor).rest;
+  Expr left = rest.expr();
+  if (std::optional<std::int64_t> value = constant_int(left)) {
+    return make_int(left.dtype(), floor_modulo(*value, divisor));
+  }
+  if (is_remainder(left, divisor)) return left;
+  Sum reduced = rest;
+  reduced.set_constant(floor_modulo(rest.constant(), divisor));
+  // Without its large constant, a sum such as k - 2147483640 may leave the type that contains the
+  // original sum.
+  const Facts::State& state = facts_.state();
+  if (reduced.constant() == rest.constant() || !leaves_type(reduced.expr(), state) ||
+      leaves_type(left, state))
+    rest = std::move(reduced);
+  return reduce(to_term(std::move(rest)), divisor, Rounding::Floor);
+}
+
+Canonical Canonicalizer::trunc_remainder(Canonical a, std::int64_t divisor) {
+  Sum* sum = std::get_if<Sum>(&a);
+  if (!sum) {
+    if (is_remainder(to_expr(a), divisor)) return a;
+    return reduce(to_term(std::move(a)), divisor, Rounding::Trunc);
+  }
+  auto [divisible, rest] = sum->separate(divisor);
+  if (rest.is_zero()) return make_int(sum->dtype(), 0);
+  Expr left = rest.expr();
+  if (is_non_negative(divisible.expr()) && is_non_negative(left)) {
+    if (std::optional<std::int64_t> value = constant_int(left))
+      return make_int(left.dtype(), *value % divisor);
+    if (is_below(left, divisor)) return left;
+    *sum = std::move(rest);
+  }
+  // A multiple of c may be removed from the constant if nothing becomes negative.
+  std::optional<std::int64_t> least = const_bound(sum->expr(), facts_).min;
+  std::int64_t constant = sum->constant() % divisor;
+  if (least && *least >= 0 && *least - sum->constant() + constant >= 0) sum->set_constant(constant);
+  return reduce(to_term(std::move(a)), divisor, Rounding::Trunc);
+}
+
+// ---- the pass -----------------------------------------------------------------------------------
 
 // ---- conversions --------------------------------------------------------------------------------
 

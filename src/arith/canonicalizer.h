@@ -1,13 +1,101 @@
-// The canonical pass: converts a tree to nested sums of pieces of indices (sum.h), and converts
-// these back to expressions.
+// The normal form of index arithmetic: sums of scaled pieces of indices.
+//
+//   ((x*8) + floordiv(floormod(y, 64), 16)) + 3      ==  Sum{ {x, 1, none, 8}, {y, 16, 64, 1}; 3 }
+//
+// Values are of one index type (int32 or int64) and assumed not to overflow; scales and constants
+// wrap.
 #pragma once
 
+#include <limits>
 #include <variant>
 
+#include "arith/ends.h"
 #include "arith/rewrite_step.h"
-#include "arith/sum.h"
+#include "tenon/tir/expr.h"
 
 namespace tenon::arith {
+
+enum class Rounding : std::uint8_t { Trunc, Floor };
+
+inline constexpr std::int64_t kNoUpper = std::numeric_limits<std::int64_t>::max();
+
+/// The value scale * ((index mod upper) div lower), with one rounding for both. `upper` may be
+/// kNoUpper. Invariant: lower >= 1, and upper is kNoUpper or a positive multiple of lower.
+struct Term {
+  Expr index;
+  std::int64_t lower = 1;
+  std::int64_t upper = kNoUpper;
+  std::int64_t scale = 1;
+  Rounding rounding = Rounding::Trunc;
+
+  explicit Term(Expr index) : index(std::move(index)) {}
+
+  DataType dtype() const { return index.dtype(); }
+  bool is_whole() const { return lower == 1 && upper == kNoUpper; }
+  /// Whether the term has the same value with the rounding `other`. A whole index is not rounded,
+  /// so both roundings agree.
+  bool allows(Rounding other) const { return rounding == other || is_whole(); }
+  bool same_index(const Term& other) const;
+
+  void multiply(std::int64_t factor);
+  /// Returns the term times a sign of +1 or -1, as an expression.
+  Expr expr(int sign = 1) const;
+};
+
+/// Return the remainder or quotient as expressions.
+Expr remainder(Rounding rounding, const Expr& a, std::int64_t divisor);
+Expr quotient(Rounding rounding, const Expr& a, std::int64_t divisor);
+
+class Sum {
+ public:
+  explicit Sum(DataType type, std::int64_t constant = 0) : type_(type), constant_(constant) {}
+  explicit Sum(Term term) : type_(term.dtype()) { terms_.push_back(std::move(term)); }
+
+  DataType dtype() const { return type_; }
+  /// Returns the terms. Terms of one index are adjacent, by descending divisor. Indices are in
+  /// order of first appearance.
+  const std::vector<Term>& terms() const { return terms_; }
+  std::int64_t constant() const { return constant_; }
+  bool is_zero() const { return terms_.empty() && constant_ == 0; }
+
+  void set_constant(std::int64_t value) { constant_ = value; }
+  void add(std::int64_t value);
+  /// Adds the term multiplied by `factor`.
+  void add(Term term, std::int64_t factor);
+  void add(const Sum& other, std::int64_t factor);
+  void multiply(std::int64_t factor);
+  /// Precondition: the divisor divides the constant and every scale.
+  void divide_exactly(std::int64_t divisor);
+
+  /// Splits the sum into the part whose scales and constant are multiples of the divisor, and the
+  /// remainder.
+  struct Parts;
+  Parts separate(std::int64_t divisor) const;
+
+  /// Returns the sum as an expression, with adjacent pieces merged and terms in order: the form of
+  /// TVM 0.9 text.
+  Expr expr() const;
+
+  /// Applies cast(type, sum), distributed over the terms. Precondition: can_cast_terms.
+  void cast_terms(DataType type);
+
+ private:
+  DataType type_;
+  std::vector<Term> terms_;
+  std::int64_t constant_ = 0;
+};
+
+struct Sum::Parts {
+  Sum divisible, rest;
+};
+
+/// Whether casting each index gives the same values: the cast widens, or no step of the evaluation
+/// overflows.
+bool can_cast_terms(const Term& term, DataType type, const Facts& facts);
+bool can_cast_terms(const Sum& sum, DataType type, const Facts& facts);
+
+// The canonical pass: converts a tree to nested sums of pieces of indices, and converts
+// these back to expressions.
 
 /// The canonical form of a subtree. A plain Expr is opaque to the arithmetic around it, unless it
 /// is a constant.
@@ -42,7 +130,7 @@ class Canonicalizer {
   Canonical add(Canonical a, Canonical b, int sign);
   Canonical multiply(Canonical a, Canonical b);
 
-  // Divide or reduce by a constant divisor > 1. Defined in canonical_division.cpp.
+  // Divide or reduce by a constant divisor > 1. Defined in the section about division.
   Canonical floor_divide(Canonical a, std::int64_t divisor);
   Canonical trunc_divide(Canonical a, std::int64_t divisor);
   Canonical floor_remainder(Canonical a, std::int64_t divisor);

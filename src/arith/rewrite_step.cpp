@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "arith/facts_state.h"
-#include "arith/rewrite_rules.h"
+#include "arith/normal_sum.h"
+#include "arith/rules/tables.h"
+#include "tenon/arith/compute.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/interp/scalar.h"
 #include "tenon/support/deep_stack.h"
@@ -12,6 +14,28 @@
 #include "tenon/tir/walk.h"
 
 namespace tenon::arith {
+
+/// Visits an expression that a rule requests to rewrite again, unless the nesting limit is reached.
+Expr rewrite_again(const Expr& e, RewriteContext& context);
+/// Returns the result of the first matching rule of the table; nullopt if none matches.
+std::optional<Expr> apply_rules(const rules::RuleTable& table, const Expr& e,
+                                RewriteContext& context);
+
+/// Returns the constant-folded `a op b`; nullopt if nothing folds.
+std::optional<Expr> folded(tir::BinaryOp op, const Expr& a, const Expr& b);
+
+/// Rewrites sums, products, divisions, remainders, min and max.
+Expr rewrite_arithmetic(const Expr& e, const tir::Binary& n, RewriteContext& context);
+/// Rewrites `==` and `<`, and `<=` on floats.
+Expr rewrite_comparison(const Expr& e, const tir::Binary& n, RewriteContext& context);
+/// Rewrites `&&` and `||`.
+Expr rewrite_connective(const Expr& e, const tir::Binary& n, RewriteContext& context);
+Expr rewrite_not(const Expr& e, RewriteContext& context);
+
+/// Rewrites divisions of a ramp by a broadcast constant.
+std::optional<Expr> rewrite_ramp_division(const tir::Binary& n, const Facts& facts);
+/// Rewrites a floor division of a sum whose parts do not carry into each other.
+std::optional<Expr> eliminate_residue(const tir::Binary& n, const Facts& facts);
 
 using namespace tir;
 
@@ -277,6 +301,397 @@ std::optional<Expr> folded(BinaryOp op, const Expr& a, const Expr& b) {
   const Binary* n = as_binary(result, op);
   if (n && n->a.same_as(a) && n->b.same_as(b)) return std::nullopt;
   return result;
+}
+
+// ---- arithmetic ---------------------------------------------------------------------------------
+
+using namespace rules;
+
+namespace {
+
+struct Tables {
+  RuleTable (*vector)();
+  RuleTable (*index)();
+  RuleTable (*any_type)();
+};
+
+std::optional<Tables> tables_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add:
+      return Tables{add_vector_rules, add_rules, add_any_type_rules};
+    case BinaryOp::Sub:
+      return Tables{sub_vector_rules, sub_rules, sub_any_type_rules};
+    case BinaryOp::Mul:
+      return Tables{mul_vector_rules, mul_rules, nullptr};
+    case BinaryOp::Div:
+      return Tables{div_vector_rules, nullptr, nullptr};
+    case BinaryOp::TruncDiv:
+      return Tables{trunc_div_vector_rules, trunc_div_rules, nullptr};
+    case BinaryOp::TruncMod:
+      return Tables{trunc_mod_vector_rules, trunc_mod_rules, nullptr};
+    case BinaryOp::FloorDiv:
+      return Tables{floor_div_vector_rules, floor_div_rules, nullptr};
+    case BinaryOp::FloorMod:
+      return Tables{floor_mod_vector_rules, floor_mod_rules, nullptr};
+    case BinaryOp::Min:
+      return Tables{min_vector_rules, min_rules, min_any_type_rules};
+    case BinaryOp::Max:
+      return Tables{max_vector_rules, max_rules, max_any_type_rules};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Rewrites x / 2 as x * 0.5, which is exact. Other reciprocals are rounded and would change the
+/// result.
+std::optional<Expr> multiply_by_reciprocal(const Binary& n) {
+  const FloatImm* divisor = n.b.as<FloatImm>();
+  if (!divisor) return std::nullopt;
+  int exponent = 0;
+  const bool is_power_of_two = std::fabs(std::frexp(divisor->value, &exponent)) == 0.5;
+  // The divisor is in the normal range of the narrowest type, so the reciprocal is normal too.
+  if (!is_power_of_two || exponent < -13 || exponent > 14) return std::nullopt;
+  return fold(BinaryOp::Mul, n.a, make_float(n.b.dtype(), 1 / divisor->value));
+}
+
+/// Returns the operand that is provably the minimum (maximum).
+std::optional<Expr> decide_by_bounds(const Binary& n, const Facts& facts) {
+  if (structural_equal(n.a, n.b)) return n.a;
+  const Bound a = bound_of(n.a, facts.state()), b = bound_of(n.b, facts.state());
+  const bool is_min = n.op == BinaryOp::Min;
+  if (a.max <= b.min) return is_min ? n.a : n.b;
+  if (b.max <= a.min) return is_min ? n.b : n.a;
+  return std::nullopt;
+}
+
+/// Returns the remainder of the base of x's modular set, if the divisor divides its step.
+std::optional<Expr> constant_remainder(const Expr& e, const Binary& n, const Facts& facts) {
+  const IntImm* divisor = n.b.as<IntImm>();
+  if (!divisor || divisor->value <= 0) return std::nullopt;
+  const ModularSet set = modular_set_of(n.a, facts.state());
+  if (set.coeff % divisor->value != 0) return std::nullopt;
+  if (n.op == BinaryOp::TruncMod && !can_prove(Claim{Claim::Relation::AtLeast, n.a, 0}, facts))
+    return std::nullopt;
+  const auto remainder = compute(BinaryOp::FloorMod, set.base, divisor->value);
+  return make_int(e.dtype(), *remainder);
+}
+
+/// Rewrites that precede the rules of index arithmetic.
+std::optional<Expr> before_rules(const Expr& e, const Binary& n, RewriteContext& context) {
+  switch (n.op) {
+    case BinaryOp::Min:
+    case BinaryOp::Max:
+      return decide_by_bounds(n, context.facts);
+    case BinaryOp::FloorDiv: {
+      if (auto result = apply_rules(floor_div_first_rules(), e, context)) return result;
+      auto result = eliminate_residue(n, context.facts);
+      return result && may_overflow(*result, context.facts.state()) ? std::nullopt : result;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Rewrites that follow the rules.
+std::optional<Expr> after_rules(const Expr& e, const Binary& n, RewriteContext& context) {
+  if (n.op == BinaryOp::TruncMod || n.op == BinaryOp::FloorMod)
+    return constant_remainder(e, n, context.facts);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Expr rewrite_arithmetic(const Expr& e, const Binary& n, RewriteContext& context) {
+  const std::optional<Tables> tables = tables_of(n.op);
+  if (!tables) return e;
+  if (e.dtype().is_vector()) {
+    if (auto result = apply_rules(tables->vector(), e, context)) return *result;
+    if (auto result = rewrite_ramp_division(n, context.facts)) return *result;
+  }
+  if (n.op == BinaryOp::Div)
+    if (auto result = multiply_by_reciprocal(n)) return *result;
+  if (e.dtype().is_index() && tables->index) {
+    if (auto result = before_rules(e, n, context)) return *result;
+    if (auto result = apply_rules(tables->index(), e, context)) return *result;
+    if (auto result = after_rules(e, n, context)) return *result;
+  }
+  if (tables->any_type)
+    if (auto result = apply_rules(tables->any_type(), e, context)) return *result;
+  if (n.op == BinaryOp::Sub && e.dtype().is_integral())
+    if (auto result = apply_rules(sub_integer_rules(), e, context)) return *result;
+  return e;
+}
+
+// ---- floor division of x*c1 + y by c2 -----------------------------------------------------------
+
+namespace {
+
+struct ScaledSum {
+  Expr x;
+  std::int64_t scale;
+  Expr rest;
+};
+
+struct Scaled {
+  Expr x;
+  std::int64_t scale;
+};
+
+std::optional<Scaled> scaled(const Expr& e) {
+  const Binary* product = as_binary(e, BinaryOp::Mul);
+  const IntImm* scale = product ? product->b.as<IntImm>() : nullptr;
+  if (!scale) return std::nullopt;
+  return Scaled{product->a, scale->value};
+}
+
+/// Matches x*c1 + y, x*c1 and y + x*c1.
+std::optional<ScaledSum> scaled_sum(const Expr& e) {
+  const Binary* sum = as_binary(e, BinaryOp::Add);
+  if (!sum) {
+    const auto product = scaled(e);
+    if (!product) return std::nullopt;
+    return ScaledSum{product->x, product->scale, make_int(e.dtype(), 0)};
+  }
+  if (const auto product = scaled(sum->a)) return ScaledSum{product->x, product->scale, sum->b};
+  if (const auto product = scaled(sum->b)) return ScaledSum{product->x, product->scale, sum->a};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Expr> eliminate_residue(const Binary& n, const Facts& facts) {
+  const std::optional<ScaledSum> sum = scaled_sum(n.a);
+  const IntImm* divisor = n.b.as<IntImm>();
+  if (!sum || !divisor || divisor->value == 0 || may_overflow(n.a, facts.state()))
+    return std::nullopt;
+  const DataType type = n.a.dtype();
+  const auto quotient = compute(BinaryOp::FloorDiv, sum->scale, divisor->value);
+  const auto remainder = compute(BinaryOp::FloorMod, sum->scale, divisor->value);
+  if (!quotient || !remainder) return std::nullopt;
+  auto rest_quotient = [&]() -> Expr {
+    Expr whole = floordiv(sum->rest, n.b);
+    return can_prove(Claim{Claim::Relation::Equal, whole, 0}, facts) ? make_int(type, 0) : whole;
+  };
+
+  // The identity is x*c1 + y == c2*(x*(c1//c2) + y//c2) + (x*(c1%c2) + y%c2), and the last part
+  // adds a known amount to the quotient.
+  const Expr residue =
+      floordiv(sum->x * make_int(type, *remainder) + floormod(sum->rest, n.b), n.b);
+  const Bound bound = bound_of(residue, facts.state());
+  if (bound.is_point() && fits(bound.min, type))
+    return sum->x * make_int(type, *quotient) + (rest_quotient() + make_int(type, bound.min));
+
+  // With c2 == a*c1, x == a*x' + b, y == d*c2 + e, the sum is (x' + d)*c2 + b*c1 + e, where b*c1 <=
+  // (a-1)*c1 and e < c1.
+  const bool is_multiple = sum->scale > 0 && divisor->value > 0 && divisor->value % sum->scale == 0;
+  if (is_multiple &&
+      can_prove(Claim{Claim::Relation::Below, floormod(sum->rest, n.b), sum->scale}, facts))
+    return floordiv(sum->x, make_int(type, divisor->value / sum->scale)) + rest_quotient();
+  return std::nullopt;
+}
+
+// ---- logic --------------------------------------------------------------------------------------
+
+namespace {
+
+enum class Order { Unknown, Equal, Different, Less, AtMost, Greater, AtLeast };
+
+/// Whether nothing cancels in `a - b`, because `a` is a normal sum without a constant and `b` is a
+/// constant.
+bool is_plain_difference(const Expr& a, const Expr& b, const Facts::State& state) {
+  if (!b.as<IntImm>() || !is_normal_sum(a, state)) return false;
+  const Binary* sum = a.as<Binary>();
+  return !sum || sum->op != BinaryOp::Add || !sum->b.as<IntImm>();
+}
+
+/// Returns the order of two operands that the bounds and modular set of their difference prove.
+Order order_by_difference(const Expr& difference, const Facts::State& state) {
+  const Bound bound = bound_of(difference, state);
+  if (bound.is_exactly(0)) return Order::Equal;
+  if (bound.min > 0) return Order::Greater;
+  if (bound.max < 0) return Order::Less;
+  if (bound.min >= 0) return Order::AtLeast;
+  if (bound.max <= 0) return Order::AtMost;
+  return modular_set_of(difference, state).base != 0 ? Order::Different : Order::Unknown;
+}
+
+/// Returns the order of operands whose difference may wrap. It can prove them equal or different,
+/// but not which one is smaller.
+Order order_of_data(const Expr& a, const Expr& b, const Order by_difference,
+                    const Facts::State& state) {
+  if (by_difference == Order::Equal) return Order::Equal;
+  const Bound x = bound_of(a, state), y = bound_of(b, state);
+  if (x.max < y.min) return Order::Less;
+  if (x.min > y.max) return Order::Greater;
+  const bool is_ordered = by_difference == Order::Less || by_difference == Order::Greater;
+  const bool is_different = is_ordered || by_difference == Order::Different;
+  if (x.max <= y.min) return is_different ? Order::Less : Order::AtMost;
+  if (x.min >= y.max) return is_different ? Order::Greater : Order::AtLeast;
+  return is_different ? Order::Different : Order::Unknown;
+}
+
+/// Returns the order of a and b that the constant bounds and modular set of their simplified
+/// difference prove.
+Order order_of(const Expr& a, const Expr& b, RewriteContext& context) {
+  Expr difference = fold(BinaryOp::Sub, a, b);
+  if (!is_plain_difference(a, b, context.facts.state())) difference = context.visit(difference);
+  const Facts::State& state = context.facts.state();
+  const Order order = order_by_difference(difference, state);
+  const bool is_data = wraps(a, state) || wraps(b, state);
+  return is_data && may_overflow(fold(BinaryOp::Sub, a, b), state)
+             ? order_of_data(a, b, order, state)
+             : order;
+}
+
+std::optional<bool> decide_equal(const Binary& n, RewriteContext& context) {
+  switch (order_of(n.a, n.b, context)) {
+    case Order::Equal:
+      return true;
+    case Order::Different:
+    case Order::Greater:
+    case Order::Less:
+      return false;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<bool> decide_less(const Binary& n, RewriteContext& context) {
+  switch (order_of(n.a, n.b, context)) {
+    case Order::Less:
+      return true;
+    case Order::Equal:
+    case Order::Greater:
+    case Order::AtLeast:
+      return false;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Whether the operands of a comparison are integers.
+bool compares_integers(const Expr& e) {
+  const Binary* n = e.as<Binary>();
+  return n && is_comparison(n->op) && n->a.dtype().is_integral();
+}
+
+}  // namespace
+
+Expr rewrite_comparison(const Expr& e, const Binary& n, RewriteContext& context) {
+  const bool is_equal = n.op == BinaryOp::Eq;
+  if (n.op == BinaryOp::Le) {
+    const Broadcast* a = n.a.as<Broadcast>();
+    const Broadcast* b = n.b.as<Broadcast>();
+    return a && b ? make_broadcast(fold(BinaryOp::Le, a->value, b->value), a->lanes) : e;
+  }
+  if (e.dtype().is_vector())
+    if (auto result =
+            apply_rules(is_equal ? equal_vector_rules() : less_vector_rules(), e, context))
+      return *result;
+  if (!n.a.dtype().is_index()) return e;
+  if (const auto holds = is_equal ? decide_equal(n, context) : decide_less(n, context))
+    return *holds ? make_true() : make_false();
+  if (auto result = apply_rules(is_equal ? equal_rules() : less_rules(), e, context))
+    return *result;
+  return e;
+}
+
+Expr rewrite_connective(const Expr& e, const Binary& n, RewriteContext& context) {
+  const bool is_and = n.op == BinaryOp::And;
+  if (e.dtype().is_vector())
+    if (auto result = apply_rules(is_and ? and_vector_rules() : or_vector_rules(), e, context))
+      return *result;
+  if (auto result = apply_rules(is_and ? and_rules() : or_rules(), e, context)) return *result;
+  if (!is_and && compares_integers(n.a))
+    if (auto result = apply_rules(or_integer_rules(), e, context)) return *result;
+  return e;
+}
+
+Expr rewrite_not(const Expr& e, RewriteContext& context) {
+  if (e.dtype().is_vector())
+    if (auto result = apply_rules(not_vector_rules(), e, context)) return *result;
+  if (auto result = apply_rules(not_rules(), e, context)) return *result;
+  if (compares_integers(e.as<Not>()->a))
+    if (auto result = apply_rules(not_integer_rules(), e, context)) return *result;
+  return e;
+}
+
+// ---- vectors ------------------------------------------------------------------------------------
+
+namespace {
+
+/// The division or remainder of ramp(base, stride, lanes) by broadcast(divisor, lanes).
+struct RampDivision {
+  const Ramp& ramp;
+  std::int64_t stride;
+  Expr divisor;
+  std::int64_t divisor_value;
+  BinaryOp op;
+
+  Expr of_base() const { return fold(op, ramp.base, divisor); }
+  Expr number(std::int64_t value) const { return make_int(divisor.dtype(), value); }
+};
+
+bool is_division(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::FloorDiv; }
+bool is_truncating(BinaryOp op) { return op == BinaryOp::TruncDiv || op == BinaryOp::TruncMod; }
+
+std::optional<RampDivision> as_ramp_division(const Binary& n) {
+  if (!is_division(n.op) && n.op != BinaryOp::TruncMod && n.op != BinaryOp::FloorMod)
+    return std::nullopt;
+  const Ramp* ramp = n.a.as<Ramp>();
+  const Broadcast* broadcast = n.b.as<Broadcast>();
+  if (!ramp || !broadcast) return std::nullopt;
+  const IntImm* stride = ramp->stride.as<IntImm>();
+  const IntImm* divisor = broadcast->value.as<IntImm>();
+  if (!stride || !divisor || divisor->value <= 0) return std::nullopt;
+  return RampDivision{*ramp, stride->value, broadcast->value, divisor->value, n.op};
+}
+
+/// Returns the result for a stride that is a multiple of the divisor: the quotients are a ramp, and
+/// the remainders are equal. A truncated division requires values of one sign.
+Expr with_dividing_stride(const RampDivision& d) {
+  if (!is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
+  return make_ramp(d.of_base(), d.number(d.stride / d.divisor_value), d.ramp.lanes);
+}
+
+/// Returns the result for lanes that are all between two adjacent multiples of the divisor.
+Expr within_one_quotient(const RampDivision& d, const Expr& base_remainder) {
+  if (is_division(d.op)) return make_broadcast(d.of_base(), d.ramp.lanes);
+  return make_ramp(base_remainder, d.ramp.stride, d.ramp.lanes);
+}
+
+bool is_non_negative(const RampDivision& d, const Facts& facts) {
+  if (!can_prove_at_least(d.ramp.base, 0, facts)) return false;
+  return d.stride >= 0 || can_prove_at_least(d.ramp.base, -d.stride * (d.ramp.lanes - 1), facts);
+}
+
+}  // namespace
+
+std::optional<Expr> rewrite_ramp_division(const Binary& n, const Facts& facts) {
+  const std::optional<RampDivision> d = as_ramp_division(n);
+  if (!d || may_overflow(n.a, facts.state())) return std::nullopt;
+  if (is_truncating(d->op) && !is_non_negative(*d, facts)) return std::nullopt;
+  if (d->stride % d->divisor_value == 0) return with_dividing_stride(*d);
+
+  const ModularSet base = modular_set_of(d->ramp.base, facts.state());
+  const std::int64_t last = base.base + (d->ramp.lanes - 1) * d->stride;
+  const auto first_quotient = compute(BinaryOp::FloorDiv, base.base, d->divisor_value);
+  const auto last_quotient = compute(BinaryOp::FloorDiv, last, d->divisor_value);
+  const bool divides_step = base.coeff % d->divisor_value == 0;
+  const Expr known_remainder = d->number(*compute(BinaryOp::FloorMod, base.base, d->divisor_value));
+  if (first_quotient == last_quotient) {
+    if (divides_step) return within_one_quotient(*d, known_remainder);
+    // The lanes stay within a block of the base's step, and the divisor is a multiple of that step.
+    const bool stays_in_step =
+        base.coeff != 0 && d->divisor_value % base.coeff == 0 && last < base.coeff && last >= 0;
+    if (stays_in_step && !is_truncating(d->op)) return within_one_quotient(*d, d->of_base());
+  }
+  // Multiples of the divisor in the base do not affect the remainders.
+  if (divides_step && !is_division(d->op)) {
+    Expr ramp = make_ramp(known_remainder, d->ramp.stride, d->ramp.lanes);
+    return fold(d->op, ramp, n.b);
+  }
+  return std::nullopt;
 }
 
 }  // namespace tenon::arith

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "driver/profiled_build.h"
+#include "driver/stage_probes.h"
 #include "tenon/runtime/module_impl.h"
 
 namespace tenon {

@@ -1,12 +1,27 @@
-// Memory of the interpreter: bytes with a layout, checked at every access.
+// Values of the interpreter, and its memory: bytes with a layout, checked at every access.
 #pragma once
 
 #include <array>
 #include <memory>
+#include <vector>
 
-#include "interp/value.h"
+#include "tenon/interp/scalar.h"
 
 namespace tenon::interp {
+
+/// A scalar or a vector: one number per lane.
+class Value {
+ public:
+  Value(Scalar one) : one_(one) {}
+  explicit Value(std::vector<Scalar> lanes) : one_(lanes.front()), lanes_(std::move(lanes)) {}
+  std::size_t size() const { return lanes_.empty() ? 1 : lanes_.size(); }
+  Scalar operator[](std::size_t lane) const { return lanes_.empty() ? one_ : lanes_[lane]; }
+  std::int64_t integer() const { return one_.i; }
+
+ private:
+  Scalar one_;
+  std::vector<Scalar> lanes_;
+};
 
 /// An agent that accesses memory concurrently with others of its kind: a thread of a block until
 /// the next barrier, or a block of a launch until the launch ends.

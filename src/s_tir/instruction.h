@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "tenon/s_tir/trace_steps.h"
@@ -63,5 +64,8 @@ std::optional<std::string> complete(Instruction& step, const std::vector<bool>& 
 
 /// Returns the value of an omitted parameter.
 TraceValue absent_value(const Parameter& parameter);
+
+/// Returns the letter of the kind and the number: b0, l1, v2.
+std::string rv_name(RV rv);
 
 }  // namespace tenon::s_tir

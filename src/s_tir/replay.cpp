@@ -3,7 +3,7 @@
 
 #include "s_tir/context.h"
 #include "s_tir/instruction.h"
-#include "s_tir/schedule_state.h"
+#include "s_tir/step.h"
 
 namespace tenon::s_tir {
 

@@ -1,6 +1,6 @@
 #include "s_tir/step.h"
 
-#include "s_tir/trace_text.h"
+#include "s_tir/instruction.h"
 
 namespace tenon::s_tir {
 

@@ -1,15 +1,25 @@
 #include "tenon/s_tir/trace.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <map>
 #include <ostream>
 #include <set>
 
 #include "s_tir/instruction.h"
-#include "s_tir/trace_text.h"
 #include "tenon/s_tir/index_map.h"
+#include "tenon/support/error.h"
+#include "tenon/support/match.h"
+#include "tenon/support/nesting.h"
+#include "tenon/tir/token_stream.h"
 
 namespace tenon::s_tir {
+
+// ---- text ---------------------------------------------------------------------------------------
 
 TraceValue::TraceValue() = default;
 TraceValue::TraceValue(Variant v) : value(std::move(v)) {}
@@ -32,24 +42,35 @@ std::string rv_name(RV rv) {
   return "blv"[static_cast<std::size_t>(rv.kind)] + std::to_string(rv.number);
 }
 
-std::string RVNames::define(RV rv) {
-  const auto [entry, is_new] = numbers_.try_emplace(rv.number, static_cast<int>(numbers_.size()));
-  return rv_name({rv.kind, entry->second});
-}
+namespace {
 
-std::string RVNames::use(RV rv) const {
-  const auto entry = numbers_.find(rv.number);
-  internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
-  return rv_name({rv.kind, entry->second});
-}
+/// Names of random variables, numbered by their first occurrence as outputs: b0, l1, v2.
+class RVNames {
+ public:
+  std::string define(RV rv) {
+    const auto [entry, is_new] = numbers_.try_emplace(rv.number, static_cast<int>(numbers_.size()));
+    return rv_name({rv.kind, entry->second});
+  }
+  /// InternalError for a variable that no earlier step has defined.
+  std::string use(RV rv) const {
+    const auto entry = numbers_.find(rv.number);
+    internal_check(entry != numbers_.end(), "a trace uses what none of its steps gives");
+    return rv_name({rv.kind, entry->second});
+  }
 
+ private:
+  std::map<int, int> numbers_;
+};
+
+/// Maximum nesting of lists in a parsed value; no step takes more than lists of lists.
+constexpr int kMaxNestedLists = 16;
+
+/// Returns the number with the digits that reproduce the same double, as TVM writes it.
 std::string number_text(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.17g", value);
   return buffer;
 }
-
-namespace {
 
 std::string trace_string(const std::string& text) {
   std::string result = "\"";
@@ -175,5 +196,383 @@ Trace Trace::simplified(bool remove_postproc) const {
 }
 
 std::ostream& operator<<(std::ostream& out, const Trace& trace) { return out << trace.text(); }
+
+// ---- parsing ------------------------------------------------------------------------------------
+
+namespace {
+
+using tir::described, tir::syntax_error, tir::Token;
+
+/// Parses a number, which `sign` precedes.
+TraceValue number_value(const Token& token, const std::string& sign) {
+  const std::string text = (sign == "-" ? sign : "") + token.text;
+  const char *begin = text.data(), *end = text.data() + text.size();
+  std::int64_t integer = 0;
+  if (const auto result = std::from_chars(begin, end, integer);
+      result.ec == std::errc() && result.ptr == end)
+    return {integer};
+  if (text.find_first_of(".e") == std::string::npos)
+    syntax_error(token, "`" + text + "` is not an integer of 64 bits");
+  double value = 0;
+  if (const auto result = std::from_chars(begin, end, value);
+      result.ec == std::errc() && result.ptr == end)
+    return {value};
+  syntax_error(token, "`" + text + "` is not a number");
+}
+
+class TextReader {
+ public:
+  explicit TextReader(std::string_view text) : in_(tir::Dialect::Trace, text) {}
+
+  Trace trace() {
+    Trace result;
+    // def apply_trace(sch: tir.Schedule) -> None:
+    if (in_.accept_name("def"))
+      while (!in_.is(Token::Kind::Newline)) in_.take();
+    in_.accept(Token::Kind::Newline);
+    while (!in_.is(Token::Kind::End)) {
+      if (!in_.accept_name("pass")) result.steps.push_back(line());
+      in_.expect_end_of_line();
+    }
+    return result;
+  }
+
+ private:
+  tir::TokenStream in_;
+  /// The names defined by instructions.
+  std::map<std::string, RV> names_;
+  int next_ = 0;
+  std::vector<bool> is_given_;
+  /// Number of open lists.
+  int depth_ = 0;
+
+  Instruction line() {
+    const Token& first = in_.peek();
+    const std::vector<Token> left = left_side();
+    in_.expect_name("sch"), in_.expect(".");
+    const Token& name = in_.expect(Token::Kind::Name, "a primitive");
+    const InstructionInfo* info = find_instruction(name.text);
+    if (info == nullptr) syntax_error(name, "no primitive is called `" + name.text + "`");
+    Instruction step{info->kind, std::vector<TraceValue>(info->parameters.size()), {}, {}};
+    is_given_.assign(info->parameters.size(), false);
+    in_.expect("(");
+    in_.items(")", [&] {
+      if (in_.is(Token::Kind::Name) && in_.is_sign("=", 1))
+        named_argument(step, *info);
+      else
+        positional_argument(step, *info);
+    });
+    for (const Token& output : left) {
+      const RV rv{kind_given(info->gives), next_++};
+      names_.insert_or_assign(output.text, rv);
+      step.outputs.push_back(rv);
+    }
+    if (const auto wrong = complete(step, is_given_)) syntax_error(first, *wrong);
+    return step;
+  }
+
+  std::vector<Token> left_side() {
+    std::vector<Token> names;
+    // A line of an instruction without results begins with `sch.`.
+    if (!in_.is_name("sch") || !in_.is_sign(".", 1))
+      in_.items("=", [&] { names.push_back(in_.expect(Token::Kind::Name, "a name or `=`")); });
+    return names;
+  }
+
+  void named_argument(Instruction& step, const InstructionInfo& info) {
+    const Token& name = in_.take();
+    in_.take();
+    if (name.text == "decision" && info.has_decision) {
+      step.decision = value();
+      return;
+    }
+    for (std::size_t n = 0; n < info.parameters.size(); ++n) {
+      const Parameter& parameter = info.parameters[n];
+      if (name.text != parameter.name && name.text != parameter.later_name) continue;
+      step.arguments[n] = value();
+      is_given_[n] = true;
+      return;
+    }
+    syntax_error(name, std::string(info.name) + " has no argument `" + name.text + "`");
+  }
+
+  /// Parses a positional argument. Consecutive loops form one argument. All other arguments are at
+  /// their positions in the table.
+  void positional_argument(Instruction& step, const InstructionInfo& info) {
+    const Token& at = in_.peek();
+    TraceValue given = value();
+    const bool takes_list =
+        info.kind == InstructionKind::Fuse || info.kind == InstructionKind::Reorder;
+    if (takes_list && !std::holds_alternative<TraceValue::List>(given.value)) {
+      if (!is_given_[0]) step.arguments[0] = TraceValue{TraceValue::List{}};
+      is_given_[0] = true;
+      auto* loops = std::get_if<TraceValue::List>(&step.arguments[0].value);
+      if (!loops)
+        syntax_error(at, std::string(info.name) + " takes its loops one by one or as one list");
+      loops->push_back(std::move(given));
+      return;
+    }
+    const auto position = std::ranges::find(is_given_, false);
+    if (position == is_given_.end())
+      syntax_error(at, std::string(info.name) + " has no further argument");
+    step.arguments[position - is_given_.begin()] = std::move(given);
+    *position = true;
+  }
+
+  TraceValue value() {
+    if (in_.is_sign("[") || in_.is_sign("(")) return list();
+    const Token& item = in_.take();
+    if (item.kind == Token::Kind::String) return {item.text};
+    if (item.kind == Token::Kind::Number) return number_value(item, "");
+    if (item.kind == Token::Kind::Sign && (item.text == "-" || item.text == "+"))
+      return number_value(in_.expect(Token::Kind::Number, "a number"), item.text);
+    if (item.kind != Token::Kind::Name)
+      syntax_error(item, "expected a value, got " + described(item));
+    if (item.text == "None") return {};
+    if (item.text == "lambda") return index_map(item);
+    if (item.text == "True" || item.text == "False") return {item.text == "True"};
+    const auto entry = names_.find(item.text);
+    if (entry == names_.end()) syntax_error(item, "no step above gives `" + item.text + "`");
+    return {entry->second};
+  }
+
+  /// Parses lambda i, j: (j, i), up to the closing parenthesis.
+  TraceValue index_map(const Token& keyword) {
+    std::string text = "lambda ";
+    bool is_body = false;
+    for (int depth = 0; !is_body || depth > 0;) {
+      if (in_.is(Token::Kind::Newline) || in_.is(Token::Kind::End))
+        syntax_error(in_.peek(), "the index map has no end");
+      is_body = is_body || in_.is_sign("(");
+      depth += in_.is_sign("(") ? 1 : in_.is_sign(")") ? -1 : 0;
+      text += in_.take().text + " ";
+    }
+    try {
+      return {IndexMap::parse(text).text()};
+    } catch (const TypeError& error) {
+      syntax_error(keyword, error.sentence());
+    }
+  }
+
+  TraceValue list() {
+    if (++depth_ > kMaxNestedLists) syntax_error(in_.peek(), "lists are nested too deep");
+    TraceValue::List items;
+    in_.items(in_.open_list(), [&] { items.push_back(value()); });
+    --depth_;
+    return {std::move(items)};
+  }
+};
+
+}  // namespace
+
+// ---- JSON ---------------------------------------------------------------------------------------
+
+namespace {
+
+using Json = nlohmann::json;
+
+// ---- writing ------------------------------------------------------------------------------------
+
+Json json_of(const TraceValue& value, const RVNames& names) {
+  return match(
+      value.value, [](std::monostate) { return Json("None"); },
+      [](bool flag) { return Json(flag ? 1 : 0); },
+      [](std::int64_t number) { return Json(number); }, [](double number) { return Json(number); },
+      [](const std::string& text) { return Json(text); },
+      [&](const RV& rv) { return Json(names.use(rv)); },
+      [&](const TraceValue::List& list) {
+        Json items = Json::array();
+        for (const TraceValue& item : list) items.push_back(json_of(item, names));
+        return items;
+      });
+}
+
+/// Returns JSON with invalid UTF-8 replaced.
+std::string plain(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Returns JSON formatted as by Python, with a space after each comma.
+std::string text_of(const Json& value) {
+  if (value.is_number_float() && std::isfinite(value.get<double>())) {
+    const std::string text = number_text(value.get<double>());
+    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  }
+  if (!value.is_array()) return plain(value);
+  std::string text;
+  for (const Json& item : value) text += (text.empty() ? "" : ", ") + text_of(item);
+  return "[" + text + "]";
+}
+
+void add_argument(Json& inputs, Json& attributes, const Parameter& parameter,
+                  const TraceValue& value, const RVNames& names) {
+  if (parameter.passed == Passed::Attribute) {
+    attributes.push_back(json_of(value, names));
+  } else if (const auto* text = std::get_if<std::string>(&value.value)) {
+    // Inputs are mostly names of variables, so a string input is quoted once more.
+    inputs.push_back(plain(Json(*text)));
+  } else if (const bool* flag = std::get_if<bool>(&value.value)) {
+    // Options are numbers in JSON. Annotation values are inputs, whose bools keep their type.
+    inputs.push_back(*flag);
+  } else if (const auto* list = std::get_if<TraceValue::List>(&value.value)) {
+    for (const TraceValue& item : *list) inputs.push_back(json_of(item, names));
+  } else {
+    inputs.push_back(json_of(value, names));
+  }
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+class JsonReader {
+ public:
+  Trace trace(const Json& whole) {
+    if (!whole.is_array() || whole.size() != 2 || !whole[0].is_array() || !whole[1].is_array())
+      error("a list of two lists is expected, the steps and the decisions");
+    for (const Json& step : whole[0]) {
+      ++step_;
+      result_.steps.push_back(instruction(step));
+    }
+    step_ = 0;
+    for (const Json& entry : whole[1]) decision(entry);
+    return std::move(result_);
+  }
+
+ private:
+  Trace result_;
+  std::map<std::string, RV> names_;
+  int next_ = 0;
+  /// The number of the current step, from 1.
+  int step_ = 0;
+
+  [[noreturn]] void error(const std::string& what) const {
+    throw TypeError((step_ > 0 ? "trace, step " + std::to_string(step_) : "trace") + ": " + what);
+  }
+
+  Instruction instruction(const Json& json) {
+    const bool is_step = json.is_array() && json.size() == 4 && json[0].is_string() &&
+                         json[1].is_array() && json[2].is_array() && json[3].is_array();
+    if (!is_step) error("its kind and lists of inputs, attributes and outputs are expected");
+    const std::string name = json[0].get<std::string>();
+    const InstructionInfo* info = find_json_instruction(name);
+    if (!info) error("no step is called `" + name + "`");
+    Instruction step{info->kind, std::vector<TraceValue>(info->parameters.size()), {}, {}};
+    std::vector<bool> is_given(info->parameters.size(), false);
+    distribute(json[1], Passed::Input, step, is_given);
+    distribute(json[2], Passed::Attribute, step, is_given);
+    for (const Json& output : json[3]) {
+      if (!output.is_string()) error("its results must be names");
+      const RV rv{kind_given(info->gives), next_++};
+      names_.insert_or_assign(output.get<std::string>(), rv);
+      step.outputs.push_back(rv);
+    }
+    if (const auto wrong = complete(step, is_given)) error(*wrong);
+    return step;
+  }
+
+  /// Assigns values to parameters in order. A list among the inputs is expanded.
+  void distribute(const Json& list, Passed passed, Instruction& step, std::vector<bool>& is_given) {
+    const InstructionInfo& info = info_of(step.kind);
+    TraceValue::List items;
+    for (const Json& item : list) items.push_back(value(item, passed == Passed::Input));
+    auto item = items.begin();
+    for (std::size_t n = 0; n < info.parameters.size(); ++n) {
+      const Parameter& parameter = info.parameters[n];
+      if (parameter.passed != passed) continue;
+      const bool is_list = passed == Passed::Input &&
+                           (parameter.name == "loops" || parameter.name == "ordered_loops" ||
+                            parameter.name == "factors");
+      if (is_list) {
+        step.arguments[n] = TraceValue{TraceValue::List(item, items.end())};
+        item = items.end();
+        is_given[n] = true;
+      } else if (item != items.end()) {
+        step.arguments[n] = *item++;
+        is_given[n] = true;
+      }
+    }
+    if (item != items.end()) error(std::string(info.name) + " has no further argument");
+  }
+
+  TraceValue value(const Json& json, bool is_input, int depth = 0) const {
+    if (json.is_array()) {
+      if (depth == kMaxNestedLists) error("lists are nested too deep");
+      TraceValue::List items;
+      for (const Json& item : json) items.push_back(value(item, is_input, depth + 1));
+      return {std::move(items)};
+    }
+    if (json.is_null()) return {};
+    if (json.is_boolean()) return {json.get<bool>()};
+    if (json.is_number_unsigned() && !std::in_range<std::int64_t>(json.get<std::uint64_t>()))
+      error(json.dump() + " is not an integer of 64 bits");
+    if (json.is_number_integer()) return {json.get<std::int64_t>()};
+    if (json.is_number_float()) return {json.get<double>()};
+    if (!json.is_string()) error("a value is expected, not " + plain(json));
+    const std::string text = json.get<std::string>();
+    if (text == "None") return {};
+    return is_input ? input(text) : TraceValue{text};
+  }
+
+  /// Returns a name, or the string that the text quotes.
+  TraceValue input(const std::string& text) const {
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
+      const Json own = Json::parse(text, nullptr, false);
+      return {own.is_string() ? own.get<std::string>() : text.substr(1, text.size() - 2)};
+    }
+    const auto name = names_.find(text);
+    if (name == names_.end()) error("no step before gives `" + text + "`");
+    return {name->second};
+  }
+
+  void decision(const Json& json) {
+    if (!json.is_array() || json.size() != 2 || !json[0].is_number_integer())
+      error("a decision must be the position of a step and the sampled value");
+    const auto position = json[0].get<std::int64_t>();
+    if (position < 0 || position >= static_cast<std::int64_t>(result_.steps.size()))
+      error("a decision is for step " + std::to_string(position) + ", which does not exist");
+    result_.steps[static_cast<std::size_t>(position)].decision = value(json[1], false);
+  }
+};
+
+/// Parses a trace in JSON; Trace::json writes it. Throws TypeError for anything else: with line and
+/// column for invalid JSON, otherwise with the step.
+Trace parse_json_trace(std::string_view text) {
+  if (is_json_too_deep(text)) throw TypeError("trace: lists are nested too deep");
+  Json whole;
+  try {
+    whole = Json::parse(text);
+  } catch (const Json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
+    const std::string what = error.what();
+    throw TypeError("trace: " + what.substr(std::min(what.find("] ") + 2, what.size())));
+  }
+  return JsonReader().trace(whole);
+}
+
+}  // namespace
+
+std::string Trace::json() const {
+  RVNames names;
+  Json instructions = Json::array(), decisions = Json::array();
+  for (std::size_t at = 0; at < steps.size(); ++at) {
+    const Instruction& step = steps[at];
+    const InstructionInfo& info = info_of(step.kind);
+    Json inputs = Json::array(), attributes = Json::array(), outputs = Json::array();
+    for (std::size_t n = 0; n < info.parameters.size(); ++n) {
+      const Parameter& parameter = info.parameters[n];
+      if (parameter.is_new && step.arguments[n] == absent_value(parameter)) continue;
+      add_argument(inputs, attributes, parameter, step.arguments[n], names);
+    }
+    for (const RV& rv : step.outputs) outputs.push_back(names.define(rv));
+    instructions.push_back(Json::array({std::string(info.json_name), inputs, attributes, outputs}));
+    if (step.decision) decisions.push_back(Json::array({at, json_of(*step.decision, names)}));
+  }
+  return text_of(Json::array({instructions, decisions}));
+}
+
+Trace parse_trace(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin != std::string_view::npos && text[begin] == '[') return parse_json_trace(text);
+  return TextReader(text).trace();
+}
 
 }  // namespace tenon::s_tir

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "differential.h"
@@ -18,6 +19,20 @@ std::vector<std::int32_t> counted(int n) {
   std::vector<std::int32_t> values(static_cast<std::size_t>(n));
   std::iota(values.begin(), values.end(), 0);
   return values;
+}
+
+TEST(Statement, a_loop_over_arrays_computes_every_element) {
+  Kernel k;
+  const Buffer a = k.array({100}, Float(32)), c = k.array({100}, Float(32));
+  IRBuilder ib;
+  auto x = ib.buffer_ptr(a), y = ib.buffer_ptr(c);
+  ib.for_range(0, 100, "i", [&](Var i) { y[i] = Expr(x[i]) * 2.0f + 1.0f; });
+  const runtime::Function f = k.compile(ib.get());
+  const NDArray input = NDArray::random({100}, Float(32)),
+                output = NDArray::zeros({100}, Float(32));
+  f(input, output);
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(output.data<float>()[i], std::fma(input.data<float>()[i], 2.0f, 1.0f));
 }
 
 TEST(Statement, loops_begin_anywhere_and_may_be_empty) {

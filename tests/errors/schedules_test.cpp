@@ -9,8 +9,7 @@
 #include "tenon/tir/expr.h"
 #include "tests/common/refusal.h"
 #include "tests/common/ways_to_run.h"
-#include "tests/errors/add_one.h"
-#include "tests/errors/chain.h"
+#include "tests/errors/programs.h"
 
 namespace tenon::testing {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lower/loops/bind_view.h"
-#include "lower/loops/flat_index.h"
+#include "lower/loops/flat_buffers.h"
 #include "pass_text.h"
 #include "tenon/interp/evaluate.h"
 #include "tenon/support/error.h"

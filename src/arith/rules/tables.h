@@ -18,7 +18,7 @@ RuleTable sub_rules();
 RuleTable mul_rules();
 RuleTable trunc_div_rules();
 RuleTable trunc_mod_rules();
-/// Rules of floor division, before and after the elimination of residues (rewrite_arithmetic.cpp).
+/// Rules of floor division, before and after the elimination of residues (rewrite_step.cpp).
 RuleTable floor_div_first_rules();
 RuleTable floor_div_rules();
 RuleTable floor_mod_rules();

@@ -2,7 +2,7 @@
 // Reading order: statements (emit_stmt.cpp), long sequences (emit_parts.cpp), parallel loops
 // (emit_parallel.cpp), expressions (emit_expr.cpp), arithmetic and conversions
 // (emit_arithmetic.cpp), memory and lanes (emit_memory.cpp), calls (emit_call.cpp), mathematics
-// (emit_math.cpp), constructs of kernels (emit_device.cpp, emit_vectors.cpp, emit_fragments.cpp).
+// (emit_math.cpp), constructs of kernels (emit_device.cpp).
 //
 // The text has no values of vector type: storing or binding a vector becomes a loop over its lanes,
 // and an expression is emitted for one lane.

@@ -32,8 +32,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "lower/cpu/autotuned_loops.h"
 #include "lower/cpu/loop_body.h"
+#include "lower/cpu/tile_registers.h"
 #include "lower/hoisted_extents.h"
 #include "lower/loops/lanes.h"
 #include "lower/rewriting.h"

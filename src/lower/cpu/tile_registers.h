@@ -1,11 +1,37 @@
-// The steps of tile_registers (passes.h), in their order. Each keeps the operands and the order of
-// each element's computation, so results are bit-identical.
+// The steps of tile_registers (passes.h), and the loops that it and auto_vectorize may change.
 #pragma once
 
-#include "lower/cpu/autotuned_loops.h"
+#include <algorithm>
+
+#include "tenon/lower/pass.h"
+#include "tenon/tir/stored_stages.h"
 #include "tenon/tir/target.h"
 
 namespace tenon::lowering {
+
+/// The serial loops that the compiler may jam and vectorize although the schedule does not mark
+/// them.
+class AutotunedLoops {
+ public:
+  AutotunedLoops(const tir::PrimFunc& func, const PassOptions& options)
+      : stages_(func), choice_(options.autotune_loops) {}
+
+  /// Whether every stage that `s` computes has no schedule. Callers query enclosing statements
+  /// before inner ones, and before they are rewritten.
+  bool contains(const tir::Stmt& s) {
+    if (choice_) return *choice_;
+    return std::ranges::none_of(stages_.of(s), [&](int stage) {
+      return stages_.stages()[static_cast<std::size_t>(stage)].is_scheduled;
+    });
+  }
+
+ private:
+  tir::StoredStages stages_;
+  std::optional<bool> choice_;
+};
+
+// The steps of tile_registers (passes.h), in their order. Each keeps the operands and the order of
+// each element's computation, so results are bit-identical.
 
 /// Unrolls and jams loops, so that the sums of several iterations are in registers together.
 tir::Stmt unroll_and_jam(const tir::Stmt& s, AutotunedLoops& autotuned,

@@ -18,8 +18,7 @@
 //   access.
 #include "lower/passes.h"
 
-#include "lower/loops/bind_view.h"
-#include "lower/loops/flat_index.h"
+#include "lower/loops/flat_buffers.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/tir/places.h"

@@ -4,7 +4,6 @@
 #include "s_tir/order_checks.h"
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
-#include "s_tir/simplify_bindings.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"

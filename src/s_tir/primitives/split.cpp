@@ -1,10 +1,11 @@
 #include <algorithm>
 
 #include "s_tir/context.h"
+#include "s_tir/iter_map.h"
 #include "s_tir/primitives/loops.h"
-#include "s_tir/simplify_bindings.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
+#include "tenon/tir/compare.h"
 
 namespace tenon::s_tir {
 
@@ -66,6 +67,51 @@ std::vector<Expr> complete_factors(const Caller& caller, const Program& program,
   for (const std::optional<std::int64_t>& factor : factors)
     result.push_back(factor ? make_int(type, *factor) : rest);
   return result;
+}
+
+// Binding values in the form that TVM prints after loops are split or fused: the digits of the
+// loops' numbers, most significant first, if the values consist of such digits.
+
+/// Simplifies the bindings of the blocks directly below the statement. `around`: the enclosing
+/// loops. If `preserve_unit_iters`, loops of one iteration are digits too.
+Stmt simplify_bindings(const Stmt& s, std::vector<LoopDomain> around, bool preserve_unit_iters) {
+  if (const BlockRealize* realize = s.as<BlockRealize>()) {
+    const auto map =
+        find_iter_map(realize->values, around, realize->predicate,
+                      preserve_unit_iters ? DigitForm::AsWritten : DigitForm::WithoutUnits);
+    if (!map) return s;
+    BlockRealize next = *realize;
+    for (std::size_t n = 0; n < next.values.size(); ++n) {
+      const Expr value = cast(next.values[n].dtype(), to_expr(*map, map->values[n]));
+      if (!structural_equal(value, next.values[n])) next.values[n] = value;
+    }
+    return make_stmt(std::move(next));
+  }
+  if (const For* loop = s.as<For>()) around.push_back({loop->var, loop->min, loop->extent});
+  return map_statements(
+      s, [&](const Stmt& child) { return simplify_bindings(child, around, preserve_unit_iters); });
+}
+
+/// Whether the statement accesses memory outside the blocks that it contains.
+bool accesses_directly(const Stmt& s) {
+  bool is_leaf = true, loads_itself = false;
+  for_each_child(
+      s, [&](const Expr& e) { loads_itself = loads_itself || contains<Load>(e); },
+      [&](const Stmt&) { is_leaf = false; });
+  return is_leaf || loads_itself;
+}
+
+/// Returns the statement with a condition added to the predicates of the blocks directly below it.
+Stmt add_predicate(const Stmt& s, const Expr& condition) {
+  if (const BlockRealize* realize = s.as<BlockRealize>()) {
+    BlockRealize next = *realize;
+    // A predicate may read elements that exist only where the condition holds.
+    next.predicate = contains<Load>(next.predicate) ? both(condition, next.predicate)
+                                                    : both(next.predicate, condition);
+    return make_stmt(std::move(next));
+  }
+  if (accesses_directly(s)) return make_stmt(If{condition, s, std::nullopt});
+  return map_statements(s, [&](const Stmt& child) { return add_predicate(child, condition); });
 }
 
 }  // namespace

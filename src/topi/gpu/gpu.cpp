@@ -1,21 +1,397 @@
+// Matrix products and convolutions on GPUs (topi/gpu.h).
 #include "tenon/topi/gpu.h"
 
 #include <algorithm>
 
 #include "tenon/te/auto_inline.h"
+#include "tenon/te/operation_kind.h"
+#include "tenon/te/schedule.h"
 #include "tenon/tir/expr.h"
 #include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
 #include "tenon/topi/nn.h"
 #include "tenon/topi/tags.h"
-#include "topi/ops/inline_maps.h"
+#include "tenon/topi/tensor_intrinsics.h"
+#include "topi/ops/products.h"
 
 namespace tenon::topi::gpu {
+
+namespace {
+
+/// Inlines all elementwise or injective producers of an operator's operations: padding,
+/// transposition, functions of elements. Stages of cache_read then compute the elements that they
+/// store. Throws ScheduleError, with the function, for any other producer, which would need its own
+/// threads.
+///   inline_maps(s, "schedule_softmax", out, {greatest, sum, power, out.op()}, where);
+void inline_maps(const te::Schedule& s, const char* function, const te::Tensor& out,
+                 const std::vector<te::Operation>& operations, const SourceLocation& where) {
+  const auto is_in = [](const std::vector<te::Operation>& all, const te::Operation& op) {
+    return std::ranges::any_of(all, [&](const te::Operation& other) { return other.same_as(op); });
+  };
+  std::vector<te::Operation> left = operations, seen;
+  while (!left.empty()) {
+    const te::Operation op = left.back();
+    left.pop_back();
+    for (const te::Tensor& input : op.inputs()) {
+      const te::Operation& producer = input.op();
+      if (producer.as<te::Placeholder>() || is_in(operations, producer) || is_in(seen, producer))
+        continue;
+      if (!te::is_injective(producer))
+        throw ScheduleError(
+            std::string(function) + " of `" + out.name() + "`: stage `" + producer.name() +
+                "`, which it reads, is not an elementwise map and cannot be inlined; build it as "
+                "a separate function and pass its result",
+            where);
+      s[producer].compute_inline();
+      seen.push_back(producer);
+      left.push_back(producer);
+    }
+  }
+}
+
+}  // namespace
+
+// ---- products -----------------------------------------------------------------------------------
 
 namespace {
 
 using te::IterVar;
 using te::Schedule;
 using te::Stage;
+
+/// Thread axes that loops of several stages are bound to.
+struct Threads {
+  IterVar bx = te::thread_axis("blockIdx.x"), by = te::thread_axis("blockIdx.y"),
+          bz = te::thread_axis("blockIdx.z");
+  IterVar tx = te::thread_axis("threadIdx.x"), ty = te::thread_axis("threadIdx.y"),
+          tz = te::thread_axis("threadIdx.z");
+};
+
+/// The caches of a product: its factors in shared memory and in registers (or fragments), and its
+/// sums.
+struct Caches {
+  Tensor sums, a, b, own_a, own_b;
+};
+
+Caches caches_of(const Schedule& s, const Tensor& out, const char* a_scope, const char* b_scope,
+                 const char* sum_scope) {
+  const std::vector<Tensor> factors = out.op().inputs();
+  const Tensor sums = s.cache_write(out, sum_scope);
+  const Tensor a = s.cache_read(factors.front(), "shared", {sums});
+  const Tensor b = s.cache_read(factors.back(), "shared", {sums});
+  return {sums, a, b, s.cache_read(a, a_scope, {sums}), s.cache_read(b, b_scope, {sums})};
+}
+
+void check_product(const Tensor& out, const SourceLocation& where) {
+  const std::string what = "schedule_matmul of `" + out.name() + "`: ";
+  if (!is_product(out))
+    throw ScheduleError(
+        what + "it is not a product of two matrices (topi::matmul, dense, batch_matmul)", where);
+  const std::vector<Tensor> factors = out.op().inputs();
+  if (factors.size() != 2)
+    throw ScheduleError(
+        what + "both factors are `" + factors.front().name() +
+            "`, of which a block keeps two different tiles; read one of them through a map (a "
+            "te::compute of the same elements), which is inlined",
+        where);
+}
+
+/// Distributes the loads of a tile over the threads of a block, in vectors of `lanes`.
+void fetch(const Stage& tile, const std::vector<std::pair<IterVar, int>>& threads, int lanes) {
+  IterVar elements = tile.fuse(tile.op().axis());
+  if (lanes > 1) {
+    auto [vectors, lane] = tile.split(elements, lanes);
+    tile.vectorize(lane);
+    elements = vectors;
+  }
+  for (const auto& [thread, count] : threads) {
+    auto [rest, inner] = tile.split(elements, count);
+    tile.bind(inner, thread);
+    elements = rest;
+  }
+}
+
+/// Whether the rows of the tensor's tiles start at multiples of the vector.
+bool has_whole_vectors(const Tensor& x, int lanes) {
+  const auto last = tir::constant_int(x.shape().back());
+  return last && *last % lanes == 0;
+}
+
+/// The tiles of C that a block and a warp compute, and the resident blocks per multiprocessor. A
+/// warp is 4 x 8 threads. A thread computes warp_rows / 4 rows and 4 of every 32 columns.
+struct BlockTiles {
+  int rows, columns, warp_rows, warp_columns, blocks;
+
+  int warps() const { return rows / warp_rows * (columns / warp_columns); }
+};
+
+/// Tile sizes. Large tiles need fewer loads per multiply-add. Small tiles are used for products
+/// with fewer than kMinLargeBlocks large tiles, which would leave multiprocessors idle. Measured on
+/// an H200 (tests/cuda/results).
+constexpr BlockTiles kLargeTiles{128, 128, 64, 64, 2}, kSmallTiles{64, 64, 32, 64, 4};
+constexpr std::int64_t kMinLargeBlocks = 512;
+
+// Applies the schedule of the last step of the tutorial gpu_matmul, whose comments explain it.
+Schedule schedule_whole_tiles(const Tensor& out, const BlockTiles& tiles) {
+  constexpr int kDepth = 16;
+  Schedule s = te::create_schedule(out);
+  const Caches c = caches_of(s, out, "local", "local", "local");
+  const Threads t;
+  Stage to = s[out];
+  const std::vector<IterVar> axes = to.op().axis();
+  const IterVar &y = axes[axes.size() - 2], &x = axes.back();
+  auto [io, jo, ii, ji] = to.tile(y, x, tiles.rows, tiles.columns);
+  auto [wi, warp_row] = to.split(ii, tiles.warp_rows);
+  auto [ti, i] = to.split(warp_row, tiles.warp_rows / 4);
+  auto [wj, warp_column] = to.split(ji, tiles.warp_columns);
+  auto [half, half_column] = to.split(warp_column, 32);
+  auto [tj, j] = to.split(half_column, 4);
+  to.reorder({io, jo, wi, wj, half, ti, tj, i, j});
+  if (axes.size() > 2) to.bind(axes[0], t.bz);
+  to.bind(io, t.by).bind(jo, t.bx);
+  to.bind(to.fuse(wi, wj), t.tz).bind(ti, t.ty).bind(tj, t.tx);
+  to.bind(half, te::thread_axis("vthread")).unroll(i).vectorize(j);
+
+  Stage sums = s[c.sums];
+  sums.compute_at(to, tj);
+  const std::vector<IterVar> own = sums.op().axis();
+  auto [ko, step] = sums.split(sums.op().reduce_axis(0), kDepth);
+  auto [kq, k] = sums.split(step, 4);
+  std::vector<IterVar> order{ko, kq, k};
+  order.insert(order.end(), own.begin(), own.end());
+  sums.reorder(order).unroll(kq).unroll(k);
+  for (const IterVar& axis : own) sums.unroll(axis);
+  sums.pragma(ko, "unroll_explicit", 0);
+  sums.pragma(ko, "blocks_per_multiprocessor", tiles.blocks);
+
+  for (const Tensor& part : {c.own_a, c.own_b}) {
+    const std::vector<IterVar> dims = s[part].op().axis();
+    s[part].compute_at(sums, kq).unroll(dims[dims.size() - 2]).vectorize(dims.back());
+  }
+  for (const Tensor& tile : {c.a, c.b}) {
+    s[tile].compute_at(sums, ko).double_buffer();
+    fetch(s[tile], {{t.tx, 8}, {t.ty, 4}, {t.tz, tiles.warps()}}, 4);
+  }
+  return s;
+}
+
+/// Schedules 8 x 8 threads with `each` x `each` elements, in steps of eight terms, with guards if
+/// tiles do not divide the extents.
+Schedule schedule_any_tiles(const Tensor& out, int each) {
+  constexpr int kThreads = 8, kDepth = 8;
+  Schedule s = te::create_schedule(out);
+  const Caches c = caches_of(s, out, "local", "local", "local");
+  const Threads t;
+  Stage to = s[out];
+  const std::vector<IterVar> axes = to.op().axis();
+  auto [io, jo, ii, ji] =
+      to.tile(axes[axes.size() - 2], axes.back(), kThreads * each, kThreads * each);
+  auto [ti, i] = to.split(ii, each);
+  auto [tj, j] = to.split(ji, each);
+  to.reorder({io, jo, ti, tj, i, j});
+  if (axes.size() > 2) to.bind(axes[0], t.bz);
+  to.bind(io, t.by).bind(jo, t.bx).bind(ti, t.ty).bind(tj, t.tx);
+
+  Stage sums = s[c.sums];
+  sums.compute_at(to, tj);
+  const std::vector<IterVar> own = sums.op().axis();
+  auto [ko, k] = sums.split(sums.op().reduce_axis(0), kDepth);
+  std::vector<IterVar> order{ko, k};
+  order.insert(order.end(), own.begin(), own.end());
+  sums.reorder(order);
+  sums.pragma(ko, "unroll_explicit", 0);
+  for (const IterVar& axis : own) sums.unroll(axis);
+  for (const Tensor& part : {c.own_a, c.own_b}) s[part].compute_at(sums, k);
+  for (const Tensor& tile : {c.a, c.b}) {
+    s[tile].compute_at(sums, ko);
+    fetch(s[tile], {{t.tx, kThreads}, {t.ty, kThreads}}, 1);
+  }
+  return s;
+}
+
+// ---- tensor cores -------------------------------------------------------------------------------
+
+/// The tile of a block and of one of its warps, and the number of terms per step.
+struct WarpTiles {
+  int rows, columns, warp_rows, warp_columns, depth;
+};
+
+/// Warp tiles, from the largest to the smallest.
+constexpr WarpTiles kWarpTiles[] = {
+    {128, 128, 64, 32, 32}, {64, 64, 32, 32, 32}, {64, 64, 32, 32, 16}};
+
+/// Returns the tile for tensor cores; nullopt if they do not support such products or would round
+/// the sums.
+std::optional<MatrixTile> tile_for_tensor_cores(const Tensor& out, const TargetFacts& target) {
+  if (target.kind != tir::TargetKind::Cuda) return std::nullopt;
+  int capability = 0;
+  for (const char c : target.arch)
+    if (c >= '0' && c <= '9') capability = capability * 10 + (c - '0');
+  const std::vector<Tensor> factors = out.op().inputs();
+  const DataType type = factors.front().dtype(), sum = out.dtype();
+  if (factors.back().dtype() != type) return std::nullopt;
+  const bool is_known = (type == Float(16) && sum == Float(32) && capability >= 70) ||
+                        (type == BFloat(16) && sum == Float(32) && capability >= 80) ||
+                        ((type == Int(8) || type == UInt(8)) && sum == Int(32) && capability >= 72);
+  if (!is_known) return std::nullopt;
+  return MatrixTile{.type = type,
+                    .sum = sum,
+                    .transpose_a = is_transposed(out, 0),
+                    .transpose_b = is_transposed(out, 1)};
+}
+
+/// Tensorizes the last two dimensions of a fragment by tiles.
+void tensorize_tiles(const Stage& stage, const std::pair<int, int>& tile,
+                     const te::TensorIntrin& intrin) {
+  const std::vector<IterVar> axes = stage.op().axis();
+  auto [yo, xo, yi, xi] = stage.tile(axes[axes.size() - 2], axes.back(), tile.first, tile.second);
+  stage.unroll(yo).unroll(xo).tensorize(yi, intrin);
+}
+
+/// Schedules warps with tiles of sums in fragments. The block loads the factors into shared memory.
+/// Its rows are padded by a vector, so that eight rows that are read together lie in different
+/// banks.
+Schedule schedule_warp_tiles(const Tensor& out, const WarpTiles& tiles, const MatrixTile& tile) {
+  Schedule s = te::create_schedule(out);
+  const Caches c = caches_of(s, out, "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator");
+  const Threads t;
+  Stage to = s[out];
+  const std::vector<IterVar> axes = to.op().axis();
+  auto [io, jo, ii, ji] = to.tile(axes[axes.size() - 2], axes.back(), tiles.rows, tiles.columns);
+  auto [wi, wj, yi, xi] = to.tile(ii, ji, tiles.warp_rows, tiles.warp_columns);
+  auto [yo, xo, y, x] = to.tile(yi, xi, tile.m, tile.n);
+  if (axes.size() > 2) to.bind(axes[0], t.bz);
+  to.bind(io, t.by).bind(jo, t.bx).bind(wi, t.tz).bind(wj, t.ty);
+  to.unroll(yo).unroll(xo).tensorize(y, store_matrix("global", tile));
+
+  Stage sums = s[c.sums];
+  sums.compute_at(to, wj);
+  const std::vector<IterVar> own = sums.op().axis();
+  auto [ko, step] = sums.split(sums.op().reduce_axis(0), tiles.depth);
+  auto [ks, k] = sums.split(step, tile.k);
+  auto [so, qo, si, qi] = sums.tile(own[own.size() - 2], own.back(), tile.m, tile.n);
+  sums.reorder({ko, ks, so, qo, si, qi, k});
+  sums.pragma(ko, "unroll_explicit", 0);
+  sums.unroll(ks).unroll(so).unroll(qo).tensorize(si, multiply_matrices(tile));
+
+  const auto shape_of = [](bool transposed, int rows, int columns) {
+    return transposed ? std::pair(columns, rows) : std::pair(rows, columns);
+  };
+  s[c.own_a].compute_at(sums, ks);
+  s[c.own_b].compute_at(sums, ks);
+  tensorize_tiles(s[c.own_a], shape_of(tile.transpose_a, tile.m, tile.k),
+                  load_matrix_a("shared", tile));
+  tensorize_tiles(s[c.own_b], shape_of(tile.transpose_b, tile.k, tile.n),
+                  load_matrix_b("shared", tile));
+  const int lanes = 16 / tile.type.bytes();
+  const int warps_down = tiles.rows / tiles.warp_rows,
+            warps_across = tiles.columns / tiles.warp_columns;
+  for (const auto& [part, length] :
+       {std::pair(c.a, shape_of(tile.transpose_a, tiles.rows, tiles.depth).second),
+        std::pair(c.b, shape_of(tile.transpose_b, tiles.depth, tiles.columns).second)}) {
+    Stage stage = s[part];
+    stage.compute_at(sums, ko).double_buffer();
+    const std::vector<IterVar> dims = stage.op().axis();
+    stage.storage_align(dims[dims.size() - 2], length, lanes);
+    fetch(stage, {{t.tx, 32}, {t.ty, warps_across}, {t.tz, warps_down}}, lanes);
+  }
+  return s;
+}
+
+std::optional<Schedule> schedule_on_tensor_cores(const Tensor& out, const TargetFacts& target) {
+  const std::optional<MatrixTile> tile = tile_for_tensor_cores(out, target);
+  if (!tile) return std::nullopt;
+  for (const Tensor& factor : out.op().inputs())
+    if (!has_whole_vectors(factor, 16 / tile->type.bytes())) return std::nullopt;
+  const int lanes = 16 / tile->type.bytes();
+  for (const WarpTiles& tiles : kWarpTiles) {
+    const int shared = (tiles.rows + tiles.columns) * (tiles.depth + 16) * tile->type.bytes();
+    const int warps = tiles.rows / tiles.warp_rows * (tiles.columns / tiles.warp_columns);
+    // Every thread loads the same number of elements.
+    const int fetched = warps * 32 * lanes;
+    if (ProductExtents(out).are_multiples(tiles.rows, tiles.columns, tiles.depth) &&
+        tiles.rows * tiles.depth % fetched == 0 && tiles.columns * tiles.depth % fetched == 0 &&
+        2 * shared <= target.max_shared_bytes && warps * 32 <= target.max_threads_per_block)
+      return schedule_warp_tiles(out, tiles, *tile);
+  }
+  return std::nullopt;
+}
+
+/// Schedules the product, without the producers of its factors.
+Schedule schedule_product(const Tensor& out, const TargetFacts& target) {
+  if (const std::optional<Schedule> s = schedule_on_tensor_cores(out, target)) return *s;
+  const ProductExtents extents(out);
+  const bool is_single = out.dtype() == Float(32);
+  const auto is_whole = [&](const BlockTiles& tiles) {
+    return is_single && extents.are_multiples(tiles.rows, tiles.columns, 16) &&
+           target.max_threads_per_block >= tiles.warps() * 32 &&
+           target.max_shared_bytes >= (tiles.rows + tiles.columns) * 16 * 8 &&
+           std::ranges::all_of(out.op().inputs(), [](const Tensor& factor) {
+             return factor.dtype() == Float(32) && has_whole_vectors(factor, 4);
+           });
+  };
+  if (is_whole(kLargeTiles) &&
+      *extents.rows / kLargeTiles.rows * (*extents.columns) / kLargeTiles.columns >=
+          kMinLargeBlocks)
+    return schedule_whole_tiles(out, kLargeTiles);
+  if (is_whole(kSmallTiles)) return schedule_whole_tiles(out, kSmallTiles);
+  const bool is_small = extents.rows && extents.columns && *extents.rows * *extents.columns < 4096;
+  return schedule_any_tiles(out, is_small ? 1 : 4);
+}
+
+}  // namespace
+
+Schedule schedule_matmul(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  check_product(out, where);
+  const Schedule s = schedule_product(out, target);
+  inline_maps(s, "schedule_matmul", out, {out.op()}, where);
+  return s;
+}
+
+Schedule schedule_conv2d(const Tensor& out, const TargetFacts& target, SourceLocation where) {
+  if (out.op().tag() != kConv2dNchw)
+    throw ScheduleError(
+        "schedule_conv2d of `" + out.name() + "`: it is not a convolution (topi::conv2d_nchw)",
+        where);
+  Schedule s = te::create_schedule(out);
+  const Tensor image = out.op().inputs().front(), weights = out.op().inputs().back();
+  const Tensor sums = s.cache_write(out, "local");
+  const Tensor window = s.cache_read(image, "shared", {sums});
+  const Tensor coefficients = s.cache_read(weights, "shared", {sums});
+  inline_maps(s, "schedule_conv2d", out, {out.op()}, where);
+  const Threads t;
+  Stage to = s[out];
+  const auto filters = tir::constant_int(out.shape()[1]);
+  const int each = filters && *filters % 8 == 0 ? 8 : 1;
+  const std::vector<IterVar> axes = to.op().axis();
+  auto [fo, fi] = to.split(axes[1], each);
+  auto [yo, xo, yi, xi] = to.tile(axes[2], axes[3], 8, 8);
+  to.reorder({axes[0], fo, yo, xo, yi, xi, fi});
+  to.bind(to.fuse(axes[0], fo), t.bz).bind(yo, t.by).bind(xo, t.bx).bind(yi, t.ty).bind(xi, t.tx);
+  Stage own = s[sums];
+  own.compute_at(to, xi);
+  const std::vector<IterVar> places = own.op().axis(), terms = own.op().reduce_axis();
+  // The number of channels that fit into the shared memory of a block.
+  const auto kernel_places = [&](int dim) {
+    return tir::constant_int(weights.shape()[static_cast<std::size_t>(dim)]).value_or(1);
+  };
+  const std::int64_t most = target.max_shared_bytes / 2;
+  const std::int64_t bytes = each * kernel_places(2) * kernel_places(3) * out.dtype().bytes();
+  int channels = 4;
+  while (channels > 1 && bytes * channels > most) channels /= 2;
+  auto [co, ci] = own.split(terms[0], channels);
+  own.reorder({co, ci, terms[1], terms[2], places[0], places[1], places[2], places[3]});
+  own.unroll(places[1]);
+  for (const Tensor& tile : {window, coefficients}) {
+    s[tile].compute_at(own, co);
+    fetch(s[tile], {{t.tx, 8}, {t.ty, 8}}, 1);
+  }
+  return s;
+}
+
+// ---- other operators ----------------------------------------------------------------------------
+
+namespace {
 
 [[noreturn]] void refuse(const char* function, const Tensor& out, const std::string& why,
                          const SourceLocation& where) {

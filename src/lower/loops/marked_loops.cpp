@@ -1,3 +1,64 @@
+// Passes for loops that are marked: unrolled, vectorized.
+#include "lower/passes.h"
+
+#include <limits>
+#include <string_view>
+#include <unordered_set>
+
+#include "lower/loops/lanes.h"
+#include "lower/rewriting.h"
+#include "tenon/arith/simplify.h"
+#include "tenon/tir/fresh_copy.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/pragma.h"
+#include "tenon/tir/print.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+using namespace tir;
+
+// ---- trip counts --------------------------------------------------------------------------------
+
+// Constant trip counts of loops that a user marked to be vectorized or unrolled. A loop whose
+// extent depends on enclosing loops (for example, in a producer whose size varies with the attach
+// point) becomes a plain loop instead. An extent that is symbolic in the whole function is an error
+// of the user.
+
+namespace {
+
+/// The variables that enclosing statements define.
+class EnclosingVars {
+ public:
+  void enter(const Var& var) { vars_.insert(&var.node()); }
+  void leave(const Var& var) { vars_.erase(&var.node()); }
+  bool any_in(const Expr& e) const {
+    return uses_var(e, [&](const Expr& var) { return vars_.contains(&var.node()); });
+  }
+
+ private:
+  std::unordered_set<const ExprNode*> vars_;
+};
+
+/// Returns the extent if it is a constant that fits int. Otherwise returns nullopt if the extent
+/// uses an enclosing variable, and throws LowerError ("vectorize of loop `i`: ...") if it does not.
+std::optional<int> constant_extent(const For& loop, std::string_view primitive,
+                                   const EnclosingVars& enclosing) {
+  std::optional<std::int64_t> extent = constant_int(loop.extent);
+  if (!extent) extent = constant_int(arith::simplify(loop.extent));
+  if (extent && *extent <= std::numeric_limits<int>::max())
+    return static_cast<int>(std::max<std::int64_t>(*extent, 0));
+  if (enclosing.any_in(loop.extent)) return std::nullopt;
+  throw LowerError(std::string(primitive) + " of loop `" + loop.var.name() +
+                   "`: it needs a constant number of iterations, " + "but has " +
+                   print_expr(loop.extent) + "; split it by a constant and " +
+                   std::string(primitive) + " the inner part");
+}
+
+}  // namespace
+
+// ---- unroll_loops -------------------------------------------------------------------------------
+
 // Unrolls loops that are marked unrolled, and small serial loops if a pragma or an option requests
 // it.
 //
@@ -8,20 +69,8 @@
 // body must be at most auto_max_step, or its extent at most auto_max_extent. The pragmas
 // "auto_unroll_max_step" and "unroll_explicit" set options for their body and are removed. If
 // explicit_unroll is off, loops are only marked, and the back end unrolls them. Throws LowerError
-// for a marked loop of symbolic extent (see loop_extent.h), and beyond unroll.max_statements
+// for a marked loop of symbolic extent, and beyond unroll.max_statements
 // copies.
-#include "lower/passes.h"
-
-#include "lower/loops/loop_extent.h"
-#include "lower/rewriting.h"
-#include "tenon/tir/fresh_copy.h"
-#include "tenon/tir/ops.h"
-#include "tenon/tir/pragma.h"
-#include "tenon/tir/walk.h"
-
-namespace tenon::lowering {
-
-using namespace tir;
 
 namespace {
 
@@ -161,6 +210,78 @@ class Unroller {
 
 PrimFunc unroll_loops(const PrimFunc& func, const PassOptions& options) {
   return with_body(func, Unroller(options.unroll).stmt(func.body));
+}
+
+// ---- vectorize_loops ----------------------------------------------------------------------------
+
+// Vectorizes marked loops: the loop variable becomes a ramp.
+//
+//   for (i, 0, 8) "vectorized" { B[((o*8) + i)] = (A[i] + 1f32) }
+//   B[ramp((o*8), 1, 8)] = (A[ramp(0, 1, 8)] + broadcast(1f32, 8))
+//
+// The method is Halide's (Ragan-Kelley et al., PLDI 2013). Statements that cannot be vectorized,
+// such as a branch that differs between lanes or a call of a C function, become a serial loop `i.s`
+// around the smallest enclosing statement. An if_then_else becomes a select that does not fault,
+// because its lanes evaluate only the chosen arm (guard_choices). In vectorize_loops_as_text, an
+// if_then_else that differs between lanes becomes serial as well, as in TVM 0.9 text.
+//
+// options.disable_vectorize makes the loops serial. Of nested vectorized loops, only the innermost
+// is vectorized; the others become serial. Throws LowerError for a loop of symbolic extent.
+
+namespace {
+
+/// The maximum number of lanes that a vector type holds.
+constexpr int kMaxLanes = 1 << 14;
+
+class Vectorizer {
+ public:
+  Vectorizer(bool enabled, LaneOptions::Choice choice) : enabled_(enabled), choice_(choice) {}
+
+  Stmt stmt(const Stmt& s) {
+    if (const For* loop = s.as<For>()) return this->loop(*loop);
+    if (const Attr* attr = s.as<Attr>(); attr && std::holds_alternative<IterVar>(attr->subject))
+      enclosing_.enter(std::get<IterVar>(attr->subject).var());
+    return map_statements(s, [&](const Stmt& c) { return stmt(c); });
+  }
+
+ private:
+  Stmt loop(const For& loop) {
+    const int outer_count = vectorized_inside_;
+    vectorized_inside_ = 0;
+    enclosing_.enter(loop.var);
+    const Stmt body = stmt(loop.body);
+    enclosing_.leave(loop.var);
+    const bool has_inner = vectorized_inside_ > 0;
+    vectorized_inside_ = outer_count + vectorized_inside_;
+    if (loop.kind != ForKind::Vectorized)
+      return make_stmt(For{loop.var, loop.min, loop.extent, loop.kind, body});
+    ++vectorized_inside_;
+    const Stmt serial = make_stmt(For{loop.var, loop.min, loop.extent, ForKind::Serial, body});
+    if (!enabled_ || has_inner) return serial;
+    const std::optional<int> extent = constant_extent(loop, "vectorize", enclosing_);
+    if (!extent || *extent > kMaxLanes) return serial;
+    if (*extent == 0) return make_nop();
+    if (*extent == 1) return substitute(body, {{&loop.var.node(), loop.min}});
+    const LaneOptions options{.choice = choice_, .may_serialize = true};
+    return *in_lanes(body, {loop.var, loop.min, *extent}, options);
+  }
+
+  bool enabled_;
+  LaneOptions::Choice choice_;
+  int vectorized_inside_ = 0;
+  EnclosingVars enclosing_;
+};
+
+}  // namespace
+
+PrimFunc vectorize_loops(const PrimFunc& func, const PassOptions& options) {
+  return with_body(
+      func, Vectorizer(!options.disable_vectorize, LaneOptions::Choice::Select).stmt(func.body));
+}
+
+PrimFunc vectorize_loops_as_text(const PrimFunc& func, const PassOptions& options) {
+  return with_body(
+      func, Vectorizer(!options.disable_vectorize, LaneOptions::Choice::Serial).stmt(func.body));
 }
 
 }  // namespace tenon::lowering

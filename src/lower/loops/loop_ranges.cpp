@@ -1,3 +1,86 @@
+// Passes that change the ranges of loops.
+#include "lower/passes.h"
+
+#include <numeric>
+
+#include "lower/rewriting.h"
+#include "tenon/arith/dependence.h"
+#include "tenon/arith/wraps.h"
+#include "tenon/tir/ops.h"
+#include "tenon/tir/walk.h"
+
+namespace tenon::lowering {
+
+// ---- bind_loop_ranges ---------------------------------------------------------------------------
+
+// Binds loop ranges that read memory which the function writes to variables. Later passes repeat a
+// range in conditions and indices inside of the loop, where it would have another value than when
+// the loop began. Not used for TVM 0.9 text.
+//
+//   for (j, 0, A[i]) {        let j_extent = A[i]
+//     A[j] = 0            =>  for (j, 0, j_extent) {
+//   }                           A[j] = 0
+//                             }
+
+using namespace tir;
+
+PrimFunc bind_loop_ranges(const PrimFunc& func, const PassOptions&) {
+  std::optional<arith::WrittenMemory> memory;
+  const auto is_stable = [&](const Expr& e) {
+    if (effect_of(e) == Effect::Pure) return true;
+    if (!memory) memory.emplace(func.body);
+    return memory->is_stable(e);
+  };
+  return with_body(func, rewrite(func.body, [&](const For& n, const Stmt&) -> std::optional<Stmt> {
+                     const bool is_min_stable = is_stable(n.min),
+                                is_extent_stable = is_stable(n.extent);
+                     if (is_min_stable && is_extent_stable) return std::nullopt;
+                     const Var min(n.var.name() + "_min", n.min.dtype());
+                     const Var extent(n.var.name() + "_extent", n.extent.dtype());
+                     For loop = n;
+                     if (!is_min_stable) loop.min = min;
+                     if (!is_extent_stable) loop.extent = extent;
+                     Stmt bound = make_stmt(std::move(loop));
+                     if (!is_extent_stable) bound = make_stmt(Let{extent, n.extent, bound});
+                     if (!is_min_stable) bound = make_stmt(Let{min, n.min, bound});
+                     return bound;
+                   }));
+}
+
+// ---- rebase_loops -------------------------------------------------------------------------------
+
+// Rebases loops that begin far from 0, so that constants next to their variables stay small.
+// Otherwise rewriting would combine constants near the end of int32 and overflow. Not used for TVM
+// 0.9 text.
+//
+//   for (i, 2147483636, 2147483638) {          for (i, 0, 2) {
+//     A[(7 - (i - 2147483636))] = 0f32    =>     A[(7 - ((i + 2147483636) - 2147483636))] = 0f32
+//   }                                          }
+
+namespace {
+
+/// The minimum distance from 0 of a rebased loop: small multiples of closer constants fit int32.
+constexpr std::int64_t kFar = std::int64_t{1} << 24;
+
+std::optional<Stmt> rebased(const For& n) {
+  const std::int64_t begin = constant_int(n.min).value_or(0);
+  if (begin < kFar && begin > -kFar) return std::nullopt;
+  const Var var = n.var.fresh();
+  For loop = n;
+  loop.var = var;
+  loop.min = make_int(n.min.dtype(), 0);
+  loop.body = substitute(n.body, {{&n.var.node(), var + n.min}});
+  return make_stmt(std::move(loop));
+}
+
+}  // namespace
+
+PrimFunc rebase_loops(const PrimFunc& func, const PassOptions&) {
+  return with_body(func, rewrite(func.body, [](const For& n, const Stmt&) { return rebased(n); }));
+}
+
+// ---- renormalize_splits -------------------------------------------------------------------------
+
 // Rewrites divisions and constant guards that splits produce, so that the next simplification can
 // fold them:
 //
@@ -6,18 +89,6 @@
 //   o*8 + i < 100                   =>  floordiv(o*2 + floordiv(i, 4), 25) < 1
 //
 // A guard thereby loses the common factor of its scale and its bound.
-#include "lower/passes.h"
-
-#include <numeric>
-
-#include "lower/rewriting.h"
-#include "tenon/arith/wraps.h"
-#include "tenon/tir/ops.h"
-#include "tenon/tir/walk.h"
-
-namespace tenon::lowering {
-
-using namespace tir;
 
 namespace {
 
