@@ -262,8 +262,12 @@ std::optional<AxisRanges> ranges_with_a_step(const FrozenStage& stage, const Axi
 
 ComputeNest make_compute_nest(StageId id, const Program& program) {
   const FrozenStage& stage = program.graph.stage(id);
-  ComputeNest nest{make_loop_nest(id, program), {},           {},
-                   stage.leaf_iter_vars.size(), std::nullopt, {},
+  ComputeNest nest{make_loop_nest(id, program),
+                   {},
+                   {},
+                   stage.leaf_iter_vars.size(),
+                   std::nullopt,
+                   {},
                    std::nullopt};
   const Rounding rounding = rounding_of(id, nest.main, program);
   const std::vector<Expr> guards =
