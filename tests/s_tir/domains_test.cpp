@@ -503,6 +503,27 @@ def main(A: T.Buffer[8, "int32"], C: T.Buffer[8, "int32"]) -> None:
     EXPECT_TRUE(contains(sentence, "writes `A`")) << sentence;
 }
 
+TEST(DataOutsideBlocks, ThatSumsChangeKeepsTheirInit) {
+  for (const char* loops :
+       {"    for i, k in T.grid(B[0] % 4, 8):\n", "    for i, k in T.grid(4, 8):\n"}) {
+    const bool is_range = std::string(loops).find("B") != std::string::npos;
+    Scheduled s(std::string(R"(
+@T.prim_func
+def main(A: T.Buffer[(8, 8), "int32"], B: T.Buffer[8, "int32"]) -> None:
+)") + loops + R"(        with T.block("B"):
+            vi, vk = T.axis.remap("SR", [i, k])
+)" + (is_range ? "" : "            T.where(B[7] > 2)\n") +
+                R"(            with T.init():
+                B[vi] = 0
+            B[vi] = B[vi] + A[vi, vk]
+)");
+    const std::string sentence =
+        refusal([&] { s->decompose_reduction(s.block("B"), s.loop("B", 0)); });
+    EXPECT_TRUE(contains(sentence, is_range ? "writes `B`" : "reads `B`, which the init"))
+        << sentence;
+  }
+}
+
 TEST(Regions, OfNestedBlocksAreReindexed) {
   Scheduled s(R"(
 @T.prim_func

@@ -101,6 +101,15 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   require_own_domains(caller, program, n, *program.parent(loop));
   const BlockRealize& realize = program.realize(n);
   const Block& block = *realize.block;
+  // The loops of the init write before those of the sums begin.
+  for (const int own : program.loops_of(n))
+    if (own >= loop) require_stable_range(caller, program, own);
+  walk(realize.predicate, [&](const Load& load) {
+    if (mentions(block.writes, load.buffer))
+      refuse(caller, "the predicate " + tir_text(realize.predicate) + " of " +
+                         describe(program, n) + " reads `" + load.buffer->name +
+                         "`, which the init would change before");
+  });
   Block init{.iters = {},
              .reads = {},
              .writes = {},
