@@ -132,5 +132,22 @@ TEST(BlockRaces, AllowEachBlockItsColumnsOfARowOfSymbolicLength) {
   EXPECT_NO_THROW(run_passes(device_passes(), func));
 }
 
+TEST(ThreadRaces, RefuseAnElementThatEachThreadGivesItsOwnValue) {
+  const std::string error = refusal(T + "[b] = A[t]\n B[((b*8) + t)] = T[b]\n");
+  EXPECT_NE(error.find("all threads of `threadIdx.x` write T[b] of scope \"global\", which they "
+                       "share, but each its own value (A[t])"),
+            std::string::npos)
+      << error;
+}
+
+TEST(ThreadRaces, AllowAnElementThatOneThreadWrites) {
+  EXPECT_EQ(refusal("if (t == 0) {\n" + T + "[b] = (A[t] + 1f32)\n}\n B[((b*8) + t)] = T[b]\n"),
+            "");
+}
+
+TEST(ThreadRaces, AllowAnElementThatAllThreadsGiveTheSameValue) {
+  EXPECT_EQ(refusal(T + "[b] = A[b]\n B[((b*8) + t)] = T[b]\n"), "");
+}
+
 }  // namespace
 }  // namespace tenon::lowering

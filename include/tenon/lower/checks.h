@@ -101,4 +101,8 @@ void refuse_region_races(const tir::PrimFunc& func);
 ///     }
 void refuse_block_races(const tir::Stmt& kernel, const tir::PrimFunc& func);
 
+/// Refuses a kernel whose threads all write to the same element of memory that they share, each its
+/// own value: the value depends on a thread axis, but neither the indices nor a condition does.
+void refuse_thread_races(const tir::Stmt& kernel);
+
 }  // namespace tenon::lowering

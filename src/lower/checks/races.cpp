@@ -835,4 +835,57 @@ void refuse_block_races(const Stmt& kernel, const PrimFunc& func) {
   BlockRaces(kernel, func).check();
 }
 
+// ---- threads of a block -------------------------------------------------------------------------
+
+namespace {
+
+/// Finds the writes of all threads along one axis.
+class ThreadRaces {
+ public:
+  explicit ThreadRaces(const IterVar& axis) : axis_(axis), dependent_{&axis.var().node()} {}
+
+  void check(const Stmt& s) {
+    if (const Store* store = s.as<Store>()) return check(*store);
+    if (const Let* let = s.as<Let>(); let && depends(let->value))
+      dependent_.insert(&let->var.node());
+    if (const For* loop = s.as<For>(); loop && (depends(loop->min) || depends(loop->extent)))
+      dependent_.insert(&loop->var.node());
+    // Some threads may write here while others do not.
+    if (const If* branches = s.as<If>(); branches && depends(branches->condition)) return;
+    for_each_statement(s, [&](const Stmt& child) { check(child); });
+  }
+
+ private:
+  bool depends(const Expr& e) const {
+    return uses_var(e, [&](const Expr& var) { return dependent_.contains(&var.node()); });
+  }
+
+  void check(const Store& store) const {
+    const StorageScope scope = memory_scope(store.buffer->data);
+    const bool is_shared = scope == StorageScope::Global || scope == StorageScope::Shared ||
+                           scope == StorageScope::SharedDyn;
+    const auto varies = [&](const Expr& index) { return depends(index); };
+    if (!is_shared || !depends(store.value) || std::ranges::any_of(store.indices, varies)) return;
+    throw LowerError("all threads of `" + axis_.thread()->str() + "` write " +
+                     print_expr(make_load(store.buffer, store.indices)) + " of scope \"" +
+                     std::string(to_string(scope)) +
+                     "\", which they share, but each its own value (" + print_expr(store.value) +
+                     "); keep the values in scope \"local\", or write an element for each thread");
+  }
+
+  const IterVar& axis_;
+  /// The axis, and variables whose values depend on it. For look-up only.
+  std::unordered_set<const ExprNode*> dependent_;
+};
+
+}  // namespace
+
+void refuse_thread_races(const Stmt& kernel) {
+  walk(kernel, [](const Attr& n) {
+    if (n.kind != AttrKind::ThreadExtent || constant_int(n.value) == 1) return;
+    const IterVar& axis = std::get<IterVar>(n.subject);
+    if (axis.thread()->is_thread()) ThreadRaces(axis).check(Stmt(n.body));
+  });
+}
+
 }  // namespace tenon::lowering
