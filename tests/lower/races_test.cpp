@@ -149,5 +149,16 @@ TEST(ThreadRaces, AllowAnElementThatAllThreadsGiveTheSameValue) {
   EXPECT_EQ(refusal(T + "[b] = A[b]\n B[((b*8) + t)] = T[b]\n"), "");
 }
 
+TEST(ThreadRaces, RefuseAReadOfWhatAnotherThreadWritesInTheSameStatement) {
+  const std::string error = refusal(T + "[((b*16) + t)] = (T[(((b*16) + t) + 1)] + 1f32)\n");
+  EXPECT_NE(error.find("another thread of its block may read at the same time"), std::string::npos)
+      << error;
+}
+
+TEST(ThreadRaces, AllowReadsOfElementsThatNoThreadWritesThere) {
+  EXPECT_EQ(refusal("if (t < 4) {\n B[((b*8) + t)] = B[(((b*8) + t) + 4)]\n}\n"), "");
+  EXPECT_EQ(refusal("B[(((b*8) + t)*2)] = B[((((b*8) + t)*2) + 1)]\n"), "");
+}
+
 }  // namespace
 }  // namespace tenon::lowering

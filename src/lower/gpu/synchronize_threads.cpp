@@ -13,8 +13,8 @@
 //
 // All threads of a block must reach a barrier, so none is placed under a condition that depends on
 // the thread. Throws LowerError if a barrier would be needed there, for shared memory that is
-// allocated outside of the threads that use it, and for races between blocks, which barriers cannot
-// prevent.
+// allocated outside of the threads that use it, and for races that barriers cannot prevent: between
+// blocks, and within one statement.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -22,9 +22,11 @@
 
 #include "lower/gpu/shared_uses.h"
 #include "lower/rewriting.h"
+#include "tenon/arith/simplify.h"
 #include "tenon/lower/checks.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/memory_scope.h"
+#include "tenon/tir/print.h"
 
 namespace tenon::lowering {
 
@@ -82,7 +84,10 @@ class Synchronizer {
         s.node().value,
         [&](const Store& n) {
           part.kind = Part::Kind::Leaf;
-          part.own.merge(uses_.of(n));
+          const UseSet stored = uses_.of(n);
+          if (reads_neighbor(n) && uses_.may_conflict(part.own, stored, {loops, false}))
+            refuse_race(n);
+          part.own.merge(stored);
         },
         [&](const Evaluate& n) {
           part.kind =
@@ -118,6 +123,29 @@ class Synchronizer {
     });
     parts_.push_back(std::move(part));
     return parts_.size() - 1;
+  }
+
+  /// Whether the statement reads an element at a constant distance from the one that it writes.
+  static bool reads_neighbor(const Store& store) {
+    const auto is_neighbor = [&](const Load& load) {
+      if (!load.buffer->data.same_as(store.buffer->data)) return false;
+      if (load.indices.size() != 1 || store.indices.size() != 1) return false;
+      const Expr &from = load.indices[0], &to = store.indices[0];
+      if (from.dtype() != to.dtype()) return false;
+      const auto distance = constant_int(arith::simplify(from - to));
+      return distance && *distance != 0;
+    };
+    return any_node(store.value, is_neighbor);
+  }
+
+  [[noreturn]] static void refuse_race(const Store& store) {
+    throw LowerError(
+        "a thread writes " + print_expr(make_load(store.buffer, store.indices)) +
+        ", which another thread of its block may read at the same time for the value that it "
+        "writes, " +
+        print_expr(store.value) +
+        "; threads cannot wait for each other within one statement: write the values to memory of "
+        "their own first");
   }
 
   [[noreturn]] static void refuse(std::string_view what) {
