@@ -291,7 +291,7 @@ class OpenClKernels : public LoadedKernels {
     }
   }
 
-  /// Drivers return a code that says nothing of threads.
+  /// Throws if a block is larger than the device allows. The driver's code would not say so.
   void check_threads(const KernelSpec& spec, const LaunchSize& size) const {
     for (int d = 0; d < 3; ++d)
       if (size.threads[d] > max_threads_[d])
@@ -353,7 +353,7 @@ class OpenClKernels : public LoadedKernels {
   const Driver& driver_;
   DeviceId device_;
   QueueOfThread queue_;
-  /// Along each dimension of a block.
+  /// The maximum number of threads along each dimension of a block.
   std::size_t max_threads_[3] = {};
   std::vector<KernelSpec> specs_;
   Program program_ = nullptr;

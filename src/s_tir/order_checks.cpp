@@ -438,11 +438,13 @@ bool is_written_alike(const Program& program, const Buffer& buffer, int loop) {
 
 std::optional<Buffer> buffer_of_all_threads(const Program& program, int loop,
                                             const std::optional<ThreadTag>& thread) {
-  const Var& iteration = program.loop(loop).var;
-  for (int n = 1; n < program.size(); ++n) {
-    if (!program.is_block(n) || !program.is_below(n, loop)) continue;
-    for (const Buffer& buffer : program.block(n).alloc_buffers)
-      if (is_shared_between(buffer, thread) && uses_var(program.stmt(n), iteration)) return buffer;
+  for (const int outermost : program.child_blocks(loop)) {
+    // A block that does not depend on the loop computes the same in all threads.
+    if (!uses_var(program.stmt(outermost), program.loop(loop).var)) continue;
+    for (int n = outermost; n < program.size(); ++n)
+      if (program.is_block(n) && (n == outermost || program.is_below(n, outermost)))
+        for (const Buffer& buffer : program.block(n).alloc_buffers)
+          if (is_shared_between(buffer, thread)) return buffer;
   }
   return std::nullopt;
 }

@@ -112,8 +112,8 @@ void require_free_order(const Program& program, int block, const Caller& caller,
 bool has_own_memory(const Program& program, const tir::Buffer& buffer, int loop,
                     const std::optional<tir::ThreadTag>& thread);
 
-/// Returns a buffer that a block inside the loop allocates, but in memory that all iterations share
-/// when the loop is bound to `thread`: each would overwrite the others' values.
+/// Returns a buffer that a block inside the loop allocates in memory that the threads of `thread`
+/// share, to which the loop is bound. Nullopt if the threads have memory of their own.
 std::optional<tir::Buffer> buffer_of_all_threads(const Program& program, int loop,
                                                  const std::optional<tir::ThreadTag>& thread);
 

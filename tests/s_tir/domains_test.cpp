@@ -519,7 +519,8 @@ def main(A: T.Buffer[(8, 8), "int32"], B: T.Buffer[8, "int32"]) -> None:
 )");
     const std::string sentence =
         refusal([&] { s->decompose_reduction(s.block("B"), s.loop("B", 0)); });
-    EXPECT_TRUE(contains(sentence, is_range ? "writes `B`" : "reads `B`, which the init"))
+    EXPECT_TRUE(
+        contains(sentence, is_range ? "writes `B`" : "reads `B`, which the init would overwrite"))
         << sentence;
   }
 }

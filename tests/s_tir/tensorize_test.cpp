@@ -114,7 +114,6 @@ TEST_F(TensorizedProduct, ACacheOfAnotherScopeThanTheIntrinsicsIsRefused) {
   EXPECT_EQ(first_other_result(before(), after()), "");
 }
 
-/// The outer block's init fills its tile once, its body runs for every part of the sum.
 /// The cache is allocated inside the loop, once for all its threads.
 TEST_F(TensorizedProduct, ACacheThatAllThreadsWouldShareIsRefused) {
   sch.tensorize(tiled(sch), "product_4x4");
@@ -123,10 +122,12 @@ TEST_F(TensorizedProduct, ACacheThatAllThreadsWouldShareIsRefused) {
   const std::string sentence = refusal([&] { sch.cache_read(lanes, 1, "global"); });
   EXPECT_NE(sentence.find("all threads of `threadIdx.x` share this memory"), std::string::npos)
       << sentence;
-  sch.cache_read(lanes, 1, "local");
+  const BlockRV cache = sch.cache_read(lanes, 1, "local");
   EXPECT_EQ(first_other_result(before(), after()), "");
+  EXPECT_NE(refusal([&] { sch.set_scope(cache, 0, "global"); }), "");
 }
 
+/// The outer block's init fills its tile once, its body runs for every part of the sum.
 TEST_F(TensorizedProduct, AnInitDoesNotMoveIntoTheBody) {
   sch.tensorize(sch.blockize(tiled(sch)), "product_4x4");
   const BlockRV init = sch.get_block("C_init", name);

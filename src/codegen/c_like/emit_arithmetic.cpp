@@ -133,7 +133,11 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
 Text CFunctionEmitter::integer_extremum(bool is_min, const Expr& a, const Expr& b,
                                         const Lane& lane) {
   const DataType t = a.dtype().element();
-  const bool merges = may_merge_extrema(t) && !is_constant_number(a) && !is_constant_number(b);
+  const auto is_constant = [](const Expr& e) {
+    const Broadcast* n = e.as<Broadcast>();
+    return constant_int(n ? n->value : e).has_value();
+  };
+  const bool merges = may_merge_extrema(t) && !is_constant(a) && !is_constant(b);
   const Helper helper = merges ? (is_min ? Helper::MinOfVariables : Helper::MaxOfVariables)
                                : (is_min ? Helper::Min : Helper::Max);
   return call(module_.helpers().use(helper, t), {expr(a, lane), expr(b, lane)});
@@ -145,7 +149,8 @@ bool CFunctionEmitter::may_merge_extrema(DataType t) const {
   return device && device->has_ptx && t.is_int() && t.bits <= 32;
 }
 
-/// The device's compiler makes an extremum of a choice between two compared values.
+/// Returns a choice between its two compared values as an extremum, because the device's compiler
+/// turns it into one; nullopt for other choices.
 std::optional<Text> CFunctionEmitter::choice_as_extremum(const Expr& condition, const Expr& a,
                                                          const Expr& b, const Lane& lane) {
   const Binary* order = condition.as<Binary>();

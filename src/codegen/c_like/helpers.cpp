@@ -154,12 +154,12 @@ constexpr const char* kIntegerOfFloat = R"($T $N($V value) {
 }
 )";
 // With -fno-trapping-math GCC 12 replaces a conversion of the result back to $V by trunc(value),
-// which is -0.0 between -1 and 0. The empty instruction hides where the result comes from.
+// which is -0.0 between -1 and 0. The empty instruction hides the conversion from GCC.
 constexpr const char* kIntegerOfFloatInC = R"($T $N($V value) {
   if (value != value) return 0;
   if (value <= $L) return $I;
   $T result = value < $E ? ($T)value : $A;
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__clang__)
   __asm__("" : "+r"(result));
 #endif
   return result;
@@ -232,8 +232,8 @@ constexpr const char* kPrefetch = R"(#if defined(__GNUC__)
 #endif
 )";
 
-// ptxas 13.0 makes one instruction of min(min(a, -b), c) for sm_90, and the same of max, and
-// forgets the negation. It leaves a comparison and a selection as they are.
+// For sm_90, ptxas 13.0 merges min(min(a, -b), c) into one instruction and drops the negation;
+// likewise max. It does not merge a comparison and a selection.
 constexpr const char* kMinOfVariables = R"($T $N(int a, int b) {
   int result;
   asm("{\n\t.reg .pred p;\n\tsetp.lt.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"

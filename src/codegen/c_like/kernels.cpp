@@ -88,7 +88,7 @@ class KernelTextEmitter {
     const DeviceDialect& device = *module_.dialect().device;
     const std::string type = memory_type(module_.dialect(), UInt(8));
     if (device.dynamic_shared_is_parameter) {
-      // The memory is aligned for the type of the parameter.
+      // OpenCL aligns the memory for the type that the parameter points to.
       const std::string bytes = std::string(device.of_shared) + type + "*";
       params_.push_back(std::string(device.of_shared) + "ulong16* " + std::string(kSharedVectors));
       emitter_.out_.add_first(bytes + " const " + std::string(kDynamicShared) + " = (" + bytes +

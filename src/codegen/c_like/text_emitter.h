@@ -18,7 +18,7 @@ namespace tenon::codegen {
 
 /// The name of the parameter or array for shared memory whose size is set at launch.
 inline constexpr std::string_view kDynamicShared = "dynamic_shared";
-/// The parameter that it is in OpenCL.
+/// The parameter of an OpenCL kernel that points to this memory.
 inline constexpr std::string_view kSharedVectors = "shared_vectors";
 
 class TextEmitter {

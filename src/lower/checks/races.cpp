@@ -839,19 +839,22 @@ void refuse_block_races(const Stmt& kernel, const PrimFunc& func) {
 
 namespace {
 
-/// Finds the writes of all threads along one axis.
+/// Finds stores whose value depends on a thread axis, while neither the element nor a condition
+/// does.
 class ThreadRaces {
  public:
   explicit ThreadRaces(const IterVar& axis) : axis_(axis), dependent_{&axis.var().node()} {}
 
   void check(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { check(s); });
     if (const Store* store = s.as<Store>()) return check(*store);
     if (const Let* let = s.as<Let>(); let && depends(let->value))
       dependent_.insert(&let->var.node());
-    if (const For* loop = s.as<For>(); loop && (depends(loop->min) || depends(loop->extent)))
-      dependent_.insert(&loop->var.node());
-    // Some threads may write here while others do not.
+    // Some threads may write inside while others do not.
     if (const If* branches = s.as<If>(); branches && depends(branches->condition)) return;
+    if (const For* loop = s.as<For>(); loop && (depends(loop->min) || depends(loop->extent)))
+      return;
+    if (const While* loop = s.as<While>(); loop && depends(loop->condition)) return;
     for_each_statement(s, [&](const Stmt& child) { check(child); });
   }
 
@@ -869,7 +872,7 @@ class ThreadRaces {
     throw LowerError("all threads of `" + axis_.thread()->str() + "` write " +
                      print_expr(make_load(store.buffer, store.indices)) + " of scope \"" +
                      std::string(to_string(scope)) +
-                     "\", which they share, but each its own value (" + print_expr(store.value) +
+                     "\", which they share, with different values (" + print_expr(store.value) +
                      "); keep the values in scope \"local\", or write an element for each thread");
   }
 

@@ -101,14 +101,14 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
   require_own_domains(caller, program, n, *program.parent(loop));
   const BlockRealize& realize = program.realize(n);
   const Block& block = *realize.block;
-  // The loops of the init write before those of the sums begin.
+  // The init will run before the ranges of the reduction's loops are evaluated.
   for (const int own : program.loops_of(n))
     if (own >= loop) require_stable_range(caller, program, own);
   walk(realize.predicate, [&](const Load& load) {
     if (mentions(block.writes, load.buffer))
       refuse(caller, "the predicate " + tir_text(realize.predicate) + " of " +
                          describe(program, n) + " reads `" + load.buffer->name +
-                         "`, which the init would change before");
+                         "`, which the init would overwrite first");
   });
   Block init{.iters = {},
              .reads = {},

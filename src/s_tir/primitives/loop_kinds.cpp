@@ -11,6 +11,18 @@ using namespace tir;
 
 namespace {
 
+/// Throws if a block inside the loop allocates memory that the threads of `thread` share.
+void require_memory_of_threads(const Caller& caller, const Program& program, int loop,
+                               const std::optional<ThreadTag>& thread) {
+  const std::optional<Buffer> shared = buffer_of_all_threads(program, loop, thread);
+  if (!shared) return;
+  const char* const own = thread->is_block() ? "\"shared\" or \"local\"" : "\"local\"";
+  refuse(caller, describe(program, loop) + " allocates `" + (*shared)->name + "` of scope \"" +
+                     std::string(to_string(shared->scope())) +
+                     "\" in each iteration, but all threads of `" + thread->str() +
+                     "` share this memory; use the scope " + own);
+}
+
 /// Throws unless the iterations of the loop may run concurrently. If the loop is bound to
 /// `threadIdx`, it may be a reduction loop: the threads reduce together.
 void require_independent(const Caller& caller, const Program& program, int loop,
@@ -31,11 +43,7 @@ void require_independent(const Caller& caller, const Program& program, int loop,
     }
   }
   if (is_one(own.extent)) return;
-  if (const std::optional<Buffer> shared = buffer_of_all_threads(program, loop, thread))
-    refuse(caller, describe(program, loop) + " allocates `" + (*shared)->name + "` of scope \"" +
-                       std::string(to_string(shared->scope())) +
-                       "\" in each iteration, but all threads of `" + thread->str() +
-                       "` share this memory; use the scope \"local\"");
+  require_memory_of_threads(caller, program, loop, thread);
   const std::vector<int> blocks = program.child_blocks(loop);
   const auto is_reduced_by = [&](int n, const Buffer& buffer) {
     return threads && feeds_reduction(program, n, loop) &&
@@ -72,13 +80,17 @@ PrimFunc with_kind(const Program& program, int n, ForKind kind, std::optional<Th
 
 }  // namespace
 
+void require_memory_of_threads_around(const Caller& caller, const Program& after, int n) {
+  for (std::optional<int> scope = after.scope(n); scope; scope = after.scope(*scope))
+    for (const int loop : after.loops_of(*scope))
+      require_memory_of_threads(caller, after, loop, traits_of(after.loop(loop)).thread);
+}
+
 void require_independent_around(const Caller& caller, const Program& after, int n) {
   std::set<int> loops;
   const auto add_around = [&](int node) {
-    for (std::optional<int> at = node; at; at = after.scope(*at)) {
-      const std::vector<int> around = after.loops_of(*at);
-      loops.insert(around.begin(), around.end());
-    }
+    const std::vector<int> around = after.loops_of(node);
+    loops.insert(around.begin(), around.end());
   };
   add_around(n);
   for (int inner = n; after.is_loop(inner); ++inner) loops.insert(inner);
@@ -91,6 +103,7 @@ void require_independent_around(const Caller& caller, const Program& after, int 
     if (kind == ForKind::Serial || kind == ForKind::Unrolled) continue;
     require_independent(caller, after, loop, traits_of(after.loop(loop)).thread);
   }
+  require_memory_of_threads_around(caller, after, n);
 }
 
 FusedLoop add_unit_loop(const Program& program, int n, SourceLocation where) {

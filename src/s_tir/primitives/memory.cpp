@@ -287,18 +287,22 @@ PrimFunc insert_copy(const Program& program, int scope, const Place& place, cons
   return after.with(scope, with_allocated(after.stmt(scope), allocated));
 }
 
-/// Throws if loops or conditions of `copy` read what the copy itself or the statement before it,
-/// which holds block `n`, writes: they would no longer be those of the block.
+/// Throws if the loops or conditions of `copy` read memory that `before`, which contains block `n`,
+/// or `copy` writes.
 void require_unchanged_control(const Caller& caller, const Program& program, int n,
                                const Stmt& before, const Stmt& copy) {
   std::vector<Buffer> written;
-  walk(make_seq({before, copy}), [&](const Store& store) { written.push_back(store.buffer); });
+  walk(
+      make_seq({before, copy}), [&](const Store& store) { written.push_back(store.buffer); },
+      [&](const BlockRealize& realize) {
+        for (const BufferRegion& region : realize.block->writes) written.push_back(region.buffer);
+      });
   const auto require = [&](const Expr& control) {
     walk(control, [&](const Load& load) {
       if (std::ranges::any_of(written, [&](const Buffer& b) { return b.same_as(load.buffer); }))
         refuse(caller, "the instances of " + describe(program, n) + " depend on `" +
                            load.buffer->name +
-                           "`, which has other values when the copy runs after them");
+                           "`, which changes before the copy evaluates the same conditions");
     });
   };
   walk(
@@ -551,7 +555,11 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
     BlockKey key{BlockKey::Plain{name, 0}};
     const Stmt copy =
         copy_nest(region, cache, buffer, name, facts_at(program, place.at), key, included);
-    require_unchanged_control(caller, program, n, parts[own - 1], copy);
+    require_unchanged_control(
+        caller, program, n,
+        make_seq({parts.begin() + static_cast<std::ptrdiff_t>(own - 1),
+                  parts.begin() + static_cast<std::ptrdiff_t>(place.position)}),
+        copy);
     return {insert_copy(program, scope, place, copy, cache,
                         [&](const Stmt& s, bool) { return replace_inside(s, writer, next); }),
             key};
@@ -823,7 +831,9 @@ PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_
   require_matched_scope(caller, program, buffer, scope_kind);
   const Buffer next =
       in_scope(buffer, buffer->name + "_" + std::string(to_string(scope_kind)), scope_kind);
-  return program.with(block, with_buffer(program.stmt(block), buffer, next));
+  PrimFunc func = program.with(block, with_buffer(program.stmt(block), buffer, next));
+  require_memory_of_threads_around(caller, Program(func), n);
+  return func;
 }
 
 PrimFunc storage_align(const Program& program, int n, int index, int axis, int factor, int offset,

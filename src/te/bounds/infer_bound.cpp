@@ -59,12 +59,14 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
   const Expr last = cast(Int(64), range.min) + cast(Int(64), range.extent) - 1;
   const std::optional<std::int64_t> most = arith::const_bound(last, facts).max;
   if (most && *most <= limit) return;
-  const bool nearly_fills = axis.dom() && constant_int(axis.dom()->extent).value_or(0) > limit / 2;
+  const std::int64_t tile = constant_int(range.extent).value_or(limit / 2);
+  const bool nearly_fills =
+      axis.dom() && constant_int(axis.dom()->extent).value_or(0) > limit - tile;
   const Interval indices = values_of(last, loops, facts);
   const Expr& greatest = indices.is_bounded() ? *indices.max() : last;
   if (!nearly_fills && (!most || !std::ranges::all_of(free_vars(greatest), is_limited))) return;
   throw BoundError("round_up of axis `" + axis.name() + "` of stage `" + name_of(stage) +
-                       "`: the last tile reaches index " +
+                       "`: the last tile may reach index " +
                        (most ? std::to_string(*most) : print_expr(simplify(last, facts))) +
                        ", which an " + type.str() +
                        " does not hold; declare the size of the axis as int64",

@@ -235,12 +235,13 @@ void add_view(IntrinCall& call, const Tensor& tensor, std::vector<Range> region,
 // ---- calls of tensorized stages -----------------------------------------------------------------
 
 /// Returns the range that every root axis has in the loops from `depth` on, in terms of the loops
-/// around them. `ranges` are those of all axes.
-AxisRanges part_inside(const FrozenStage& stage, std::size_t depth, const AxisRanges& ranges) {
+/// around them. `ranges` are those of the axes in these loops.
+AxisRanges part_inside(const FrozenStage& stage, std::size_t depth, const AxisRanges& ranges,
+                       const Program& program) {
   AxisDomains domains;
   for (std::size_t n = 0; n < stage.leaf_iter_vars.size(); ++n) {
     const IterVar& leaf = stage.leaf_iter_vars[n];
-    const Range& range = ranges.at(leaf);
+    const Range& range = n < depth ? ranges.at(leaf) : program.bounds[leaf];
     const bool is_around = n < depth && !is_one(range.extent);
     domains.set(leaf, is_around ? Interval::point(leaf.var()) : Interval::from_range(range));
   }
@@ -309,8 +310,8 @@ IntrinCall call_of_tensorized(StageId id, std::size_t leaf, const Program& progr
       call.refuse("it takes the scalar `" + scalar.name() +
                   "`, which a call in a tensor_compute would give; " + describe(stage) +
                   " has no such variable");
-  const AxisRanges part =
-      part_inside(stage, leaf, nest.with_a_step ? *nest.with_a_step : program.bounds.ranges());
+  const AxisRanges part = part_inside(
+      stage, leaf, nest.with_a_step ? *nest.with_a_step : program.bounds.ranges(), program);
   check_is_box(call, stage, part, program);
   Facts facts;
   for (const IterVar& loop : stage.leaf_iter_vars)

@@ -17,8 +17,8 @@ struct ComputeNest {
   /// Present only for reductions.
   std::optional<LoopNest> init;
   std::vector<Expr> init_guards;
-  /// The ranges of the axes under the assumption that every reduction has a step, if the loops of
-  /// `init` need it. In the loops of `main`, which run only then, they equal the bounds.
+  /// The ranges of the axes if every reduction has at least one step; set if the loops of `init`
+  /// need them.
   std::optional<AxisRanges> with_a_step;
 };
 
