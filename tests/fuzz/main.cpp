@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <thread>
@@ -399,7 +400,11 @@ int main(int argc, char** argv) {
   const std::optional<Options> options =
       parse(std::span<char*>(argv + 1, static_cast<std::size_t>(std::max(argc - 1, 0))));
   if (!options) return 2;
-  ::setenv("XDG_CACHE_HOME", "/dev/null", 1);  // every program is compiled
+  // Every program is compiled. PoCL finds no device without a folder for its own cache.
+  ::setenv("XDG_CACHE_HOME", "/dev/null", 1);
+  const std::filesystem::path pocl = std::filesystem::temp_directory_path() / "tenon_fuzz_pocl";
+  std::filesystem::create_directories(pocl);
+  ::setenv("POCL_CACHE_DIR", pocl.c_str(), 0);
   if (options->thread_reductions) return run_thread_reductions(*options);
   if (options->proofs) return run_proofs(*options);
   return Fuzzer(*options).run_all();

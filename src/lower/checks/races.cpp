@@ -12,11 +12,13 @@
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/lower/checks.h"
+#include "tenon/support/deep_stack.h"
 #include "tenon/support/error.h"
 #include "tenon/tir/compare.h"
 #include "tenon/tir/memory_scope.h"
 #include "tenon/tir/ops.h"
 #include "tenon/tir/pragma.h"
+#include "tenon/tir/print.h"
 #include "tenon/tir/stage_lines.h"
 #include "tenon/tir/walk.h"
 

@@ -66,7 +66,7 @@ void check_overrun_fits(const FrozenStage& stage, const IterVar& axis, const Ran
   const Expr& greatest = indices.is_bounded() ? *indices.max() : last;
   if (!nearly_fills && (!most || !std::ranges::all_of(free_vars(greatest), is_limited))) return;
   throw BoundError("round_up of axis `" + axis.name() + "` of stage `" + name_of(stage) +
-                       "`: the last tile may reach index " +
+                       "`: the last tile reaches index " +
                        (most ? std::to_string(*most) : print_expr(simplify(last, facts))) +
                        ", which an " + type.str() +
                        " does not hold; declare the size of the axis as int64",
