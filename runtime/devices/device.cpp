@@ -1,6 +1,8 @@
 #include "tenon/runtime/device.h"
 
+#include <array>
 #include <chrono>
+#include <csignal>
 
 #include "runtime/devices/device_apis.h"
 #include "tenon/support/error.h"
@@ -15,7 +17,28 @@ struct LoadedDriver {
   std::string why_missing;
 };
 
+/// Restores the process's signal handlers at its end. PoCL contains an LLVM whose handlers replace
+/// the program's: after Ctrl-C, they would end a tuner that keeps its measurements.
+class KeepSignalHandlers {
+ public:
+  KeepSignalHandlers() {
+    for (int signal = 1; signal < NSIG; ++signal)
+      is_known_[signal] = sigaction(signal, nullptr, &before_[signal]) == 0;
+  }
+  ~KeepSignalHandlers() {
+    for (int signal = 1; signal < NSIG; ++signal)
+      if (is_known_[signal]) sigaction(signal, &before_[signal], nullptr);
+  }
+  KeepSignalHandlers(const KeepSignalHandlers&) = delete;
+  KeepSignalHandlers& operator=(const KeepSignalHandlers&) = delete;
+
+ private:
+  std::array<struct sigaction, NSIG> before_{};
+  std::array<bool, NSIG> is_known_{};
+};
+
 LoadedDriver load(std::unique_ptr<DeviceApi> (*make)()) {
+  const KeepSignalHandlers keep;
   try {
     return {make(), ""};
   } catch (const RuntimeError& error) {

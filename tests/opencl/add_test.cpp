@@ -1,4 +1,5 @@
 // The whole way of a function for a device: built, called, read, saved, loaded.
+#include <csignal>
 #include <cstdio>
 
 #include "add_one.h"
@@ -27,6 +28,21 @@ std::vector<float> added_by(const runtime::Function& function, std::int64_t n) {
 
 TEST_F(OpenCl, AnAddOfArraysOnTheDeviceGivesTheirSum) {
   added_by(Add(1024).build_for("opencl")["add"], 1024);
+}
+
+/// The handler of Ctrl-C.
+void (*handler())(int) {
+  struct sigaction now {};
+  sigaction(SIGINT, nullptr, &now);
+  return now.sa_handler;
+}
+
+/// Read before any device is opened.
+void (*const kHandlerOfTheProgram)(int) = handler();
+
+TEST_F(OpenCl, DriversDoNotReplaceTheProgramsSignalHandlers) {
+  added_by(Add(1024).build_for("opencl")["add"], 1024);
+  EXPECT_EQ(handler(), kHandlerOfTheProgram);
 }
 
 codegen::Artifact compiled(const Add& add) {
