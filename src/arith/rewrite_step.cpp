@@ -188,10 +188,12 @@ std::optional<Expr> rewrite_ceil(const Expr& e, const Expr& argument) {
 
 /// Folds bit operations on constants. Unlike in user code, any shift amount is allowed here.
 std::optional<Expr> rewrite_bits(const Expr& e, const Call& n) {
-  const IntImm* a = n.args[0].as<IntImm>();
-  const IntImm* b = n.args[1].as<IntImm>();
-  if (!a || !b) return std::nullopt;
-  const interp::Scalar args[] = {interp::integer(a->value), interp::integer(b->value)};
+  std::vector<interp::Scalar> args;
+  for (const Expr& arg : n.args) {
+    const IntImm* constant = arg.as<IntImm>();
+    if (!constant) return std::nullopt;
+    args.push_back(interp::integer(constant->value));
+  }
   const interp::Scalar result =
       interp::apply(std::get<Intrin>(n.callee), args, n.args[0].dtype(), e.dtype());
   return make_int(e.dtype(), result.i);
@@ -207,7 +209,8 @@ Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
     if (const auto holds = decide(hinted, context)) return *holds ? make_true() : make_false();
   }
   for (const Intrin bits : {Intrin::shift_left, Intrin::shift_right, Intrin::bitwise_and,
-                            Intrin::bitwise_or, Intrin::bitwise_xor})
+                            Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not,
+                            Intrin::popcount, Intrin::clz})
     if (call.is(bits))
       if (std::optional<Expr> constant = rewrite_bits(node, call)) return *constant;
   if (call.is(Intrin::ceil))

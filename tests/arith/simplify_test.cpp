@@ -144,6 +144,13 @@ TEST(Simplify, FormsThatDeliberatelyDiffer) {
 
 // ---- beyond the table ---------------------------------------------------------------------------
 
+TEST(Simplify, BitsOfConstantsAreConstants) {
+  EXPECT_EQ(print_expr(simplify(~make_int(Int(64), 5))), "-6i64");
+  EXPECT_EQ(print_expr(simplify(~make_int(UInt(8), 5))), "250u8");
+  EXPECT_EQ(print_expr(simplify(popcount(make_int(Int(32), -1)))), "32");
+  EXPECT_EQ(print_expr(simplify(clz(make_int(Int(16), 1)))), "15");
+}
+
 TEST(Simplify, ConstantsThatLeaveTheTypeStayApart) {
   TableScope scope("x:any");
   const Expr nested = scope.parse("floordiv(floordiv(x, 65536), 65536)");

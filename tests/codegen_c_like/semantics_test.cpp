@@ -216,12 +216,26 @@ TEST(Semantics, Bits) {
         batch.add_map(t.str() + " shift", {inputs[0]}, t, 1, [&](const auto& x) {
           return make_call(t, intrin, {x[0], make_int(t, by)});
         });
+    for (const Intrin intrin : {Intrin::shift_left, Intrin::shift_right})
+      batch.add_map(t.str() + " constant shifted", {inputs[0]}, t, 1, [&](const auto& x) {
+        return make_call(t, intrin, {make_int(t, 109), x[0]});
+      });
     batch.add_map(t.str() + " ~", {inputs[0]}, t, 1,
                   [&](const auto& x) { return make_call(t, Intrin::bitwise_not, {x[0]}); });
     for (const Intrin intrin : {Intrin::popcount, Intrin::clz})
       batch.add_map(t.str() + " " + std::string(to_string(intrin)), {inputs[0]}, Int(32), 1,
                     [&](const auto& x) { return make_call(Int(32), intrin, {x[0]}); });
   }
+  batch.expect_as_interpreted();
+}
+
+TEST(Semantics, ConstantsHaveTheWidthOfTheirType) {
+  Batch batch;
+  const NDArray input = all(Int(64), integers(Int(64)));
+  batch.add_map("sum", {input}, Int(64), 1, [](const auto& x) {
+    const Expr large = make_int(Int(64), 2147483647);
+    return select(x[0] < make_int(Int(64), 0), large, make_int(Int(64), 5)) + large;
+  });
   batch.expect_as_interpreted();
 }
 

@@ -598,6 +598,18 @@ TEST(Mathematics, functions_of_several_arguments) {
          [](float x) { return std::ldexp(x, 3); });
 }
 
+TEST(Mathematics, AnFmaWithOneRoundsAProductBeforeItsSum) {
+  const NDArray input = NDArray::random({64}, Float(32));
+  const NDArray got = map(input, Float(32), [](const Expr& x) {
+    const Expr one = make_float(Float(32), 1);
+    return fma(one, one, x * x);
+  });
+  for (int n = 0; n < 64; ++n) {
+    const volatile float square = input.data<float>()[n] * input.data<float>()[n];
+    EXPECT_EQ(got.data<float>()[n], 1.0f + square);
+  }
+}
+
 TEST(Mathematics, reinterpret_keeps_the_bits) {
   const NDArray got = map(array_of(std::vector<float>{1.0f, -2.0f}), UInt(32),
                           [](const Expr& x) { return reinterpret(UInt(32), x); });

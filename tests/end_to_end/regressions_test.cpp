@@ -422,6 +422,27 @@ TEST(RegressionTest, ReducersCompareComputedKeysWithTheExtremesOfTheirType) {
   }
 }
 
+// ---- types of loops -----------------------------------------------------------------------------
+
+// The loop that gathers keeps int64; the others become int32.
+TEST(RegressionTest, LoopsOfTwoTypesAroundChoicesOfTermsAreBuilt) {
+  const auto wide = [](int value) { return tir::make_int(Int(64), value); };
+  te::Tensor A = te::placeholder({wide(16)}, "A", UInt(64));
+  te::Tensor B = te::compute(
+      {wide(8), wide(10), wide(3)}, {"i", "j", "k"},
+      [&](Var, Var j, Var k) {
+        const Expr place = max(min(tir::cast(Int(64), A(k * wide(2))), wide(15)), wide(0));
+        return A(max(k, j)) + A(place) + A(j + wide(6));
+      },
+      "B");
+  te::Schedule s = te::create_schedule(B);
+  const auto [outer, inner] = s[B].split(s[B].axis(1), 3);
+  s[B].reorder({inner, s[B].axis(0), outer}).bind(inner, te::thread_axis("vthread"));
+  const auto [above, below] = s[B].split(s[B].axis(0), 2);
+  s[B].unroll(above);
+  EXPECT_EQ(compare_with_default(s, {A, B}, {.build = {.autotune_loops = true}}), "");
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 
 TEST(RegressionTest, ReusedMemoryGrowsToItsLargestTenant) {

@@ -154,6 +154,50 @@ TEST(ThreadRaces, RefuseAReadOfWhatAnotherThreadWritesInTheSameStatement) {
   EXPECT_NE(error.find("while another may still read it to compute"), std::string::npos) << error;
 }
 
+TEST(ThreadRaces, RefuseAReadAtADistanceThatVaries) {
+  EXPECT_NE(refusal(T + "[((b*8) + t)] = T[(((b*8) + 7) - t)]\n").find("threads of a block race"),
+            std::string::npos);
+}
+
+TEST(ThreadRaces, RefuseAReadOfANeighborBySomeOfTheThreads) {
+  EXPECT_NE(refusal("if (t < 6) {\n" + T + "[((b*8) + t)] = T[(((b*8) + t) + 1)]\n}\n")
+                .find("threads of a block race"),
+            std::string::npos);
+}
+
+/// Statements around memory `L` of each thread's own.
+std::string with_own_memory(const std::string& statements) {
+  return "allocate(L_1: Pointer(local float32), float32, [8]), storage_scope = local {\n"
+         "L: Buffer(L_1, float32, [8], [], scope=\"local\")" +
+         statements + "}\n";
+}
+
+TEST(ThreadRaces, RefuseAValueOfEachThreadThatOwnMemoryCarries) {
+  EXPECT_NE(refusal(with_own_memory("[0] = A[t]\n" + T + "[b] = L[0]\n B[((b*8) + t)] = T[b]\n"))
+                .find("all threads of `threadIdx.x` write T[b]"),
+            std::string::npos);
+}
+
+TEST(ThreadRaces, AllowAValueOfAllThreadsThatOwnMemoryCarries) {
+  EXPECT_EQ(refusal(with_own_memory("[0] = A[t]\n" + U + "[((b*8) + t)] = L[0]\n L[0] = A[b]\n" +
+                                    T + "[b] = L[0]\n B[((b*8) + t)] = T[b]\n")),
+            "");
+}
+
+TEST(ThreadRaces, RefuseAReadOfOwnMemoryThatOnlyOtherThreadsWrite) {
+  EXPECT_EQ(refusal(with_own_memory("[t] = A[t]\n B[((b*8) + t)] = L[(7 - t)]\n"))
+                .find("each thread has its own `L_1`, of scope \"local\", and the thread "
+                      "threadIdx.x = 0 reads element 7, which only other threads write in theirs"),
+            0u);
+}
+
+TEST(ThreadRaces, AllowAReadOfOwnMemoryThatTheThreadWrites) {
+  EXPECT_EQ(refusal(with_own_memory("[t] = A[t]\n B[((b*8) + t)] = L[t]\n")), "");
+  EXPECT_EQ(refusal(with_own_memory("[t] = A[t]\n for (k: int32, 0, 8) {\n if (k == t) {\n"
+                                    "B[((b*8) + t)] = L[k]\n}\n}\n")),
+            "");
+}
+
 TEST(ThreadRaces, AllowReadsOfElementsThatNoThreadWritesThere) {
   EXPECT_EQ(refusal("if (t < 4) {\n B[((b*8) + t)] = B[(((b*8) + t) + 4)]\n}\n"), "");
   EXPECT_EQ(refusal("B[(((b*8) + t)*2)] = B[((((b*8) + t)*2) + 1)]\n"), "");

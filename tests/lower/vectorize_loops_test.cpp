@@ -180,6 +180,27 @@ allocate(T: Pointer(global float32), float32, [16]), storage_scope = global {
 )"));
 }
 
+TEST(VectorizeLoops, MemoryOfLanesKeepsTheTypeOfItsIndices) {
+  EXPECT_EQ(vectorized(R"(
+  for (i: int64, 0i64, 8i64) "vectorized" {
+    allocate(T: Pointer(global float32), float32, [2]), storage_scope = global {
+      T_1: Buffer(T, float32, [2], [])[ramp(0, 1, 2)] = A[ramp(0, 1, 2)]
+      B[ramp((i*2i64), 1i64, 2)] = T_1[ramp(0, 1, 2)]
+    }
+  }
+)"),
+            normalized(R"(
+allocate(T: Pointer(global float32), float32, [16]), storage_scope = global {
+  for (i.s: int64, 0i64, 8i64) {
+    T_1: Buffer(T, float32, [16], [])[ramp((cast(int32, i.s)*2), 1, 2)] = A[ramp(0, 1, 2)]
+  }
+  for (i.s_1: int64, 0i64, 8i64) {
+    B[ramp((i.s_1*2i64), 1i64, 2)] = T_1[ramp((cast(int32, i.s_1)*2), 1, 2)]
+  }
+}
+)"));
+}
+
 // A known fault: a let around a statement that is done serially.
 TEST(VectorizeLoops, ALetAroundASerialStatementBecomesSerial) {
   EXPECT_EQ(vectorized(R"(

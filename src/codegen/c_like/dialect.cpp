@@ -117,7 +117,7 @@ const Dialect kOpenClC = {
     .of_helpers = "static inline",
     .restrict_word = "restrict",
     .integers = {{"char", "short", "int", "long"}, {"uchar", "ushort", "uint", "ulong"}},
-    .of_uint64 = "ul",
+    .of_int64 = "l",
     .names_math_by_type = false,
     .half = HalfType::LoadedAndStored,
     .device = &kOpenClDevice,
@@ -129,7 +129,7 @@ const Dialect kCudaC = {
     .restrict_word = "__restrict__",
     .integers = {{"signed char", "short", "int", "long long"},
                  {"unsigned char", "unsigned short", "unsigned int", "unsigned long long"}},
-    .of_uint64 = "ull",
+    .of_int64 = "ll",
     .names_math_by_type = true,
     .device = &kCudaDevice,
 };

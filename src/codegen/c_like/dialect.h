@@ -33,8 +33,8 @@ struct Dialect {
   std::string_view restrict_word;
   /// The names of int8 to int64 and uint8 to uint64.
   std::string_view integers[2][4];
-  /// Suffix of uint64 literals.
-  std::string_view of_uint64;
+  /// Suffix of int64 literals; that of uint64 literals also begins with `u`.
+  std::string_view of_int64;
   /// Whether the float32 versions of math functions have the suffix `f`; otherwise one name serves
   /// all types.
   bool names_math_by_type;
@@ -100,7 +100,7 @@ inline constexpr Dialect kPlainC = {
     .restrict_word = "restrict",
     .integers = {{"int8_t", "int16_t", "int32_t", "int64_t"},
                  {"uint8_t", "uint16_t", "uint32_t", "uint64_t"}},
-    .of_uint64 = "ull",
+    .of_int64 = "ll",
     .names_math_by_type = true,
 };
 

@@ -44,18 +44,15 @@ std::string shortest(T value) {
 
 Text CFunctionEmitter::integer(std::int64_t value, DataType t) const {
   if (t.is_bool()) return {value != 0 ? "true" : "false"};
-  if (t.is_uint()) {
-    const auto bits = static_cast<std::uint64_t>(value);
-    return {std::to_string(bits) + (t.bits == 64   ? std::string(module_.dialect().of_uint64)
-                                    : t.bits == 32 ? "u"
-                                                   : "")};
-  }
+  // Without a suffix, C would compute `1006 >> n` in 32 bits.
+  const std::string suffix = std::string(t.is_uint() && t.bits >= 32 ? "u" : "") +
+                             std::string(t.bits == 64 ? module_.dialect().of_int64 : "");
+  if (t.is_uint()) return {std::to_string(static_cast<std::uint64_t>(value)) + suffix};
   // C has no negative literals, and the magnitude of the minimum is not representable as a literal.
   const bool is_least = value == integer_min(t) && t.bits >= 32;
-  if (is_least && is_kernel()) return {"(" + std::to_string(value + 1) + " - 1)"};
-  if (value == std::numeric_limits<std::int64_t>::min()) return {"INT64_MIN"};
-  if (value == std::numeric_limits<std::int32_t>::min() && t.bits == 32) return {"INT32_MIN"};
-  return {std::to_string(value), value < 0 ? Level::Unary : Level::Primary};
+  if (is_least && is_kernel()) return {"(" + std::to_string(value + 1) + suffix + " - 1)"};
+  if (is_least) return {t.bits == 64 ? "INT64_MIN" : "INT32_MIN"};
+  return {std::to_string(value) + suffix, value < 0 ? Level::Unary : Level::Primary};
 }
 
 Text CFunctionEmitter::floating(double value, DataType t) const {

@@ -26,7 +26,7 @@ void fill_limits(std::string& text, Helper helper, const Dialect& dialect, DataT
   const bool is_double = helper == Helper::OfFloat64;
   const int bits = t.is_int() ? t.bits - 1 : t.bits;
   const std::string greatest = t == UInt(64)
-                                   ? "18446744073709551615" + std::string(dialect.of_uint64)
+                                   ? "18446744073709551615u" + std::string(dialect.of_int64)
                                    : std::to_string(*integer_max(t)) + (t == UInt(32) ? "u" : "");
   replace_all(text, "$V", is_double ? "double" : "float");
   replace_all(text, "$L",

@@ -117,8 +117,14 @@ llvm::Value* FunctionEmitter::reduced_or_called(Intrin intrin, llvm::Value* x,
 llvm::Value* FunctionEmitter::library_function(Intrin intrin,
                                                const std::vector<llvm::Value*>& args) {
   llvm::Type* t = args[0]->getType();
-  if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic)
+  if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic) {
+    // LLVM makes x + p of fma(x, 1, p), and would fuse the sum with a product p, which is rounded.
+    const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
+    llvm::FastMathFlags flags = builder_.getFastMathFlags();
+    flags.setAllowContract(flags.allowContract() && intrin != Intrin::fma);
+    builder_.setFastMathFlags(flags);
     return builder_.CreateIntrinsic(id, {t}, args);
+  }
   const auto name = libm_name(intrin);
   internal_check(name.has_value(), "a function of mathematics without a name");
   return call_libm_by_lanes(*name, args, true);

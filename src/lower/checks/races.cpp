@@ -348,7 +348,7 @@ void refuse_region_races(const PrimFunc& func) {
   });
 }
 
-// ---- blocks of a launch -------------------------------------------------------------------------
+// ---- blocks and threads of a launch -------------------------------------------------------------
 
 namespace {
 
@@ -443,9 +443,9 @@ bool is_read_where_written(const Access& read, const Access& write, const Var& b
          std::ranges::all_of(write.guards, holds_for_read);
 }
 
-class BlockRaces {
+class KernelRaces {
  public:
-  BlockRaces(const Stmt& kernel, const PrimFunc& func) : func_(func), body_(kernel) {
+  KernelRaces(const Stmt& kernel, const PrimFunc& func) : func_(func), body_(kernel) {
     while (const Attr* n = body_.as<Attr>()) {
       if (n->kind != AttrKind::ThreadExtent) break;
       const IterVar& axis = std::get<IterVar>(n->subject);
@@ -458,7 +458,7 @@ class BlockRaces {
     }
   }
 
-  void check() {
+  void check_blocks() {
     if (blocks_.empty()) return;
     updated_ = updated_memories(body_);
     const bool has_own_reads_only = reads_own_sums_only(body_);
@@ -488,6 +488,16 @@ class BlockRaces {
     std::ranges::stable_partition(writes,
                                   [&](const auto& write) { return names_block(write.first); });
     for (const auto& [write, own] : writes) check(write, own, uses);
+  }
+
+  /// Checks for statements in which a thread reads what another thread of its block writes.
+  void check_threads() {
+    if (threads_.empty() ||
+        !any_node(body_, [](const Store& store) { return reads_beside(store); }))
+      return;
+    body_ = without_lets(body_);
+    memory_.emplace(body_);
+    check_statements(body_);
   }
 
  private:
@@ -587,6 +597,25 @@ class BlockRaces {
     Footprint uses = arith::footprint(s, *memory_);
     for (Access& access : uses.accesses) access.indices = dimensions_of(access);
     return uses;
+  }
+
+  /// Returns the uses of a statement under the conditions around it.
+  Footprint uses_under_conditions(Stmt s) const {
+    for (const Expr& condition : conditions_) s = make_stmt(If{condition, s, std::nullopt});
+    return uses_of(s);
+  }
+
+  /// Calls `visit` for each child, under the condition that holds there.
+  template <class F>
+  void for_each_child_under_conditions(const Stmt& s, const F& visit) {
+    const If* branches = s.as<If>();
+    for_each_statement(s, [&](const Stmt& child) {
+      if (branches)
+        conditions_.push_back(child.same_as(branches->then_case) ? branches->condition
+                                                                 : make_not(branches->condition));
+      visit(child);
+      if (branches) conditions_.pop_back();
+    });
   }
 
   /// Splits a flat index into indices such that different indices are different elements: i and j
@@ -752,16 +781,12 @@ class BlockRaces {
   /// Returns the reads of `all.data` and the writes that `all` describes, within the statement and
   /// under the enclosing conditions.
   std::pair<Footprint, Footprint> uses_in(const Stmt& s, const WritesOfAll& all) const {
-    const auto under_conditions = [&](Stmt inside) {
-      for (const Expr& condition : conditions_)
-        inside = make_stmt(If{condition, inside, std::nullopt});
-      return uses_of(inside);
-    };
     const auto is_of_all = [&](const Stmt& leaf) {
       const auto own = own_axes_.find(&leaf.node());
       return own != own_axes_.end() && (own->second >> all.axis & 1U) == 0;
     };
-    Footprint reads = under_conditions(s), writes = under_conditions(leaves_where(s, is_of_all));
+    Footprint reads = uses_under_conditions(s),
+              writes = uses_under_conditions(leaves_where(s, is_of_all));
     const auto is_other = [&](const Access& access) {
       return access.memory_key() != &all.data.node();
     };
@@ -801,16 +826,85 @@ class BlockRaces {
         append(earlier, reads);
       }
     }
-    const If* branches = s.as<If>();
-    for_each_statement(s, [&](const Stmt& child) {
-      if (found) return;
-      if (branches)
-        conditions_.push_back(child.same_as(branches->then_case) ? branches->condition
-                                                                 : make_not(branches->condition));
-      found = write_after_read(child, all, facts);
-      if (branches) conditions_.pop_back();
+    for_each_child_under_conditions(s, [&](const Stmt& child) {
+      if (!found) found = write_after_read(child, all, facts);
     });
     return found;
+  }
+
+  // ---- threads of one block ----
+
+  /// Whether the statement reads an element of the memory that it stores to other than the stored
+  /// one.
+  static bool reads_beside(const Store& store) {
+    const StorageScope scope = memory_scope(store.buffer->data);
+    if (scope != StorageScope::Global && !is_shared_memory(scope)) return false;
+    const auto is_beside = [&](const Load& load) {
+      return load.buffer->data.same_as(store.buffer->data) &&
+             !std::ranges::equal(store.indices, load.indices, [](const Expr& a, const Expr& b) {
+               return structural_equal(a, b);
+             });
+    };
+    return any_node(store.value, is_beside) ||
+           std::ranges::any_of(store.indices,
+                               [&](const Expr& index) { return any_node(index, is_beside); });
+  }
+
+  void check_statements(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { check_statements(s); });
+    if (const Store* n = s.as<Store>(); n && reads_beside(*n)) check_statement(*n);
+    const For* loop = s.as<For>();
+    if (loop) loops_.push_back(loop);
+    for_each_child_under_conditions(s, [&](const Stmt& child) { check_statements(child); });
+    if (loop) loops_.pop_back();
+  }
+
+  /// Returns the indices of the threads that the enclosing conditions admit.
+  Range range_here(const arith::FreeVar& thread) const {
+    arith::Facts facts;
+    facts.bind(thread.var, *thread.range);
+    std::vector<arith::Facts::Scope> scopes;
+    for (const Expr& condition : conditions_) scopes.push_back(facts.assume(condition));
+    const auto [min, max] = arith::const_bound(thread.var, facts);
+    const DataType type = thread.var.dtype();
+    if (!min || !max || *max < *min) return *thread.range;
+    return Range::from_min_extent(make_int(type, *min), make_int(type, *max - *min + 1));
+  }
+
+  void check_statement(const Store& store) const {
+    const Expr stored = make_load(store.buffer, store.indices);
+    Footprint writes, reads;
+    for (Access& access :
+         uses_under_conditions(make_store(store.buffer, store.value, store.indices)).accesses)
+      (access.is_write() ? writes : reads).accesses.push_back(std::move(access));
+    const auto is_stored = [&](const Access& read) {
+      return std::ranges::any_of(writes.accesses, [&](const Access& write) {
+        return std::ranges::equal(read.indices, write.indices, [](const Expr& a, const Expr& b) {
+          return structural_equal(a, b);
+        });
+      });
+    };
+    std::erase_if(reads.accesses, is_stored);
+    for (std::size_t first = 0; first < threads_.size(); ++first) {
+      arith::Facts facts = arith::facts_of_arguments(func_);
+      for (const std::pair<IterVar, Range>& block : blocks_)
+        facts.bind(block.first.var(), block.second);
+      for (const For* loop : loops_)
+        facts.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
+      Relation relation;
+      for (std::size_t n = 0; n < threads_.size(); ++n)
+        if (n < first)
+          facts.bind(threads_[n].var, *threads_[n].range);
+        else
+          relation = std::move(relation).with(threads_[n].var, range_here(threads_[n]),
+                                              n == first ? Step::Other : Step::Any);
+      if (find_conflict(writes, reads, relation, facts))
+        throw LowerError(
+            "threads of a block race: one writes " + print_expr(stored) +
+            " while another may still read it to compute " + print_expr(store.value) +
+            "; threads cannot wait for each other within one statement: store to a temporary "
+            "first");
+    }
   }
 
   const PrimFunc& func_;
@@ -829,67 +923,253 @@ class BlockRaces {
   std::set<std::pair<const ExprNode*, std::size_t>> has_write_order_;
   /// The expressions of the enclosing statements, and the enclosing conditions.
   std::vector<Expr> around_, conditions_;
+  /// The enclosing loops, outermost first.
+  std::vector<const For*> loops_;
 };
 
 }  // namespace
 
 void refuse_block_races(const Stmt& kernel, const PrimFunc& func) {
-  BlockRaces(kernel, func).check();
+  KernelRaces(kernel, func).check_blocks();
 }
-
-// ---- threads of a block -------------------------------------------------------------------------
 
 namespace {
 
+/// Memory of which all threads of a block use the same elements, not each its own copy.
+bool is_of_all_threads(const Buffer& buffer) {
+  const StorageScope scope = memory_scope(buffer->data);
+  return scope == StorageScope::Global || is_shared_memory(scope);
+}
+
 /// Finds stores whose value depends on a thread axis, while neither the element nor a condition
 /// does.
-class ThreadRaces {
+class ThreadValues {
  public:
-  explicit ThreadRaces(const IterVar& axis) : axis_(axis), dependent_{&axis.var().node()} {}
+  ThreadValues(const IterVar& axis, const Stmt& body)
+      : axis_(axis), dependent_{&axis.var().node()} {
+    note_equal_values(body);
+    // A loop may read memory before the store in the text that makes it dependent.
+    for (std::size_t before = 0; before < dependent_.size();) {
+      before = dependent_.size();
+      collect(body);
+    }
+  }
 
-  void check(const Stmt& s) {
+  void check(const Stmt& s) const {
     if (is_stack_low()) return with_deep_stack([&] { check(s); });
     if (const Store* store = s.as<Store>()) return check(*store);
-    if (const Let* let = s.as<Let>(); let && depends(let->value))
-      dependent_.insert(&let->var.node());
     // Some threads may write inside while others do not.
-    if (const If* branches = s.as<If>(); branches && depends(branches->condition)) return;
-    if (const For* loop = s.as<For>(); loop && (depends(loop->min) || depends(loop->extent)))
-      return;
-    if (const While* loop = s.as<While>(); loop && depends(loop->condition)) return;
+    if (is_divided(s)) return;
     for_each_statement(s, [&](const Stmt& child) { check(child); });
   }
 
  private:
+  void collect(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { collect(s); });
+    if (const Let* let = s.as<Let>(); let && depends(let->value) && !receives(let->value))
+      dependent_.insert(&let->var.node());
+    if (const Store* store = s.as<Store>();
+        store && !may_be_equal_.contains(&store->buffer->data.node()) && depends(store->value))
+      dependent_.insert(&store->buffer->data.node());
+    for_each_statement(s, [&](const Stmt& child) { collect(child); });
+  }
+
+  /// Whether the value contains an element that all threads load, or the result of a call such as
+  /// a warp's shuffle.
+  bool receives(const Expr& value) const {
+    return effect_of(value) == Effect::UpdateState || any_node(value, [&](const Load& load) {
+             return is_of_all_threads(load.buffer) &&
+                    std::ranges::none_of(load.indices,
+                                         [&](const Expr& index) { return depends(index); });
+           });
+  }
+
+  /// Notes memory in which all threads may have the same value.
+  void note_equal_values(const Stmt& body) {
+    const auto note = [&](const Expr& data) { may_be_equal_.insert(&data.node()); };
+    walk(body, [&](const Store& store) {
+      if (is_of_all_threads(store.buffer) || receives(store.value)) note(store.buffer->data);
+    });
+    // A call may fill memory that it names, as a sum over all threads does.
+    walk(body, [&](const Evaluate& n) {
+      if (effect_of(n.value) == Effect::UpdateState)
+        walk(n.value, [&](const Load& load) { note(load.buffer->data); });
+    });
+    uses_var(body, [&](const Expr& var) {
+      note(var);
+      return false;
+    });
+  }
+
+  /// Whether threads may differ in how they execute the statement's children.
+  bool is_divided(const Stmt& s) const {
+    const If* branches = s.as<If>();
+    const For* loop = s.as<For>();
+    const While* repeat = s.as<While>();
+    return (branches && depends(branches->condition)) ||
+           (loop && (depends(loop->min) || depends(loop->extent))) ||
+           (repeat && depends(repeat->condition));
+  }
+
   bool depends(const Expr& e) const {
-    return uses_var(e, [&](const Expr& var) { return dependent_.contains(&var.node()); });
+    return uses_var(e, [&](const Expr& var) { return dependent_.contains(&var.node()); }) ||
+           any_node(
+               e, [&](const Load& load) { return dependent_.contains(&load.buffer->data.node()); });
   }
 
   void check(const Store& store) const {
-    const StorageScope scope = memory_scope(store.buffer->data);
-    const bool is_shared = scope == StorageScope::Global || scope == StorageScope::Shared ||
-                           scope == StorageScope::SharedDyn;
     const auto varies = [&](const Expr& index) { return depends(index); };
-    if (!is_shared || !depends(store.value) || std::ranges::any_of(store.indices, varies)) return;
+    if (!is_of_all_threads(store.buffer) || !depends(store.value) ||
+        std::ranges::any_of(store.indices, varies))
+      return;
     throw LowerError("all threads of `" + axis_.thread()->str() + "` write " +
                      print_expr(make_load(store.buffer, store.indices)) + " of scope \"" +
-                     std::string(to_string(scope)) +
+                     std::string(to_string(memory_scope(store.buffer->data))) +
                      "\", which they share, with different values (" + print_expr(store.value) +
                      "); keep the values in scope \"local\", or write an element for each thread");
   }
 
   const IterVar& axis_;
-  /// The axis, and variables whose values depend on it. For look-up only.
-  std::unordered_set<const ExprNode*> dependent_;
+  /// The axis, and variables and memory whose values depend on it. For look-up only.
+  std::unordered_set<const ExprNode*> dependent_, may_be_equal_;
+};
+
+/// Finds reads of memory that each thread has for itself (scope "local") where the thread has not
+/// written the element: `L[t]` is stored, and `L[7 - t]` read. Judges the threads with the lowest
+/// and with the highest indices.
+class OwnMemory {
+ public:
+  explicit OwnMemory(const Stmt& kernel) : body_(kernel) {
+    while (const Attr* n = body_.as<Attr>()) {
+      if (n->kind != AttrKind::ThreadExtent) break;
+      const IterVar& axis = std::get<IterVar>(n->subject);
+      axes_.emplace_back(axis, axis.thread()->is_thread() ? constant_int(n->value).value_or(1) : 1);
+      body_ = Stmt(n->body);
+    }
+  }
+
+  void check() const {
+    std::vector<Var> memories;
+    walk(body_, [&](const Allocate& n) {
+      if (memory_scope(n.data) == StorageScope::Local) memories.push_back(n.data);
+    });
+    std::erase_if(memories, [&](const Var& data) { return !differs_by_thread(data); });
+    if (memories.empty()) return;
+    const Stmt body = without_lets(body_);
+    const arith::WrittenMemory written(body);
+    walk(body, [&](const Allocate& n) {
+      const auto is_it = [&](const Var& data) { return data.same_as(n.data); };
+      if (std::ranges::any_of(memories, is_it)) check(n, arith::footprint(Stmt(n.body), written));
+    });
+  }
+
+ private:
+  /// The first and the last element of an access.
+  struct Hull {
+    std::int64_t first, last;
+  };
+
+  /// Whether an index of the memory depends on a thread.
+  bool differs_by_thread(const Var& data) const {
+    const auto depends = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
+      return buffer->data.same_as(data) && std::ranges::any_of(axes_, [&](const auto& axis) {
+               return axis.second > 1 && std::ranges::any_of(indices, [&](const Expr& index) {
+                        return uses_var(index, axis.first.var());
+                      });
+             });
+    };
+    return any_node(
+        body_, [&](const Load& n) { return depends(n.buffer, n.indices); },
+        [&](const Store& n) { return depends(n.buffer, n.indices); });
+  }
+
+  void check(const Allocate& memory, const Footprint& uses) const {
+    if (uses.is_opaque) return;
+    for (const bool is_last : {false, true}) {
+      VarMap thread;
+      for (const auto& [axis, extent] : axes_)
+        set(thread, axis.var(), make_int(axis.var().dtype(), is_last ? extent - 1 : 0));
+      std::vector<Hull> written;
+      bool is_known = true;
+      for (const Access& use : uses.accesses)
+        if (use.is_write() && use.memory_key() == &memory.data.node()) {
+          const std::optional<Hull> elements = hull(use, thread);
+          is_known = is_known && elements;
+          if (elements) written.push_back(*elements);
+        }
+      if (!is_known || written.empty()) return;
+      for (const Access& use : uses.accesses)
+        if (!use.is_write() && use.memory_key() == &memory.data.node() && happens(use, thread))
+          if (const std::optional<Hull> elements = hull(use, thread)) {
+            refuse_unwritten(memory, elements->first, written, is_last);
+            refuse_unwritten(memory, elements->last, written, is_last);
+          }
+    }
+  }
+
+  /// Whether the thread executes the access.
+  static bool happens(const Access& use, const VarMap& thread) {
+    return std::ranges::all_of(
+        use.guards, [&](const Expr& guard) { return arith::can_prove(substitute(guard, thread)); });
+  }
+
+  /// Returns the elements that the thread accesses; nullopt if they are not known.
+  static std::optional<Hull> hull(const Access& use, const VarMap& thread) {
+    if (!use.is_known || use.indices.size() != 1) return std::nullopt;
+    std::vector<Var> inner;
+    for (const arith::FreeVar& free : use.inner) inner.push_back(free.var);
+    const auto form = arith::linear_form(substitute(use.indices[0], thread), inner);
+    const auto base = form ? constant_int(arith::simplify(form->base)) : std::nullopt;
+    if (!base) return std::nullopt;
+    Hull result{*base, *base};
+    for (std::size_t n = 0; n < inner.size(); ++n) {
+      const auto step = constant_int(arith::simplify(form->coefficients[n]));
+      if (!step) return std::nullopt;
+      if (*step == 0) continue;
+      const std::optional<Range>& range = use.inner[n].range;
+      const auto min = range ? constant_int(range->min) : std::nullopt;
+      const auto extent = range ? constant_int(range->extent) : std::nullopt;
+      if (!min || !extent || *extent < 1) return std::nullopt;
+      (*step > 0 ? result.first : result.last) += *step * *min;
+      (*step > 0 ? result.last : result.first) += *step * (*min + *extent - 1);
+    }
+    return result;
+  }
+
+  void refuse_unwritten(const Allocate& memory, std::int64_t element,
+                        const std::vector<Hull>& written, bool is_last) const {
+    const auto has_it = [&](const Hull& hull) {
+      return hull.first <= element && element <= hull.last;
+    };
+    if (std::ranges::any_of(written, has_it)) return;
+    std::string thread;
+    for (const auto& [axis, extent] : axes_)
+      if (axis.thread()->is_thread())
+        thread += (thread.empty() ? "" : ", ") + axis.thread()->str() + " = " +
+                  std::to_string(is_last ? extent - 1 : 0);
+    const std::string name = memory.data.as<VarNode>()->name;
+    throw LowerError("each thread has its own `" + name + "`, of scope \"local\", and the thread " +
+                     thread + " reads element " + std::to_string(element) +
+                     ", which only other threads write in theirs; keep `" + name +
+                     "` in scope \"shared\"");
+  }
+
+  Stmt body_;
+  /// The axes of the launch; with extent 1 if the index of a block, or if the extent is not
+  /// constant.
+  std::vector<std::pair<IterVar, std::int64_t>> axes_;
 };
 
 }  // namespace
 
-void refuse_thread_races(const Stmt& kernel) {
-  walk(kernel, [](const Attr& n) {
+void refuse_thread_races(const Stmt& kernel, const PrimFunc& func) {
+  KernelRaces(kernel, func).check_threads();
+  OwnMemory(kernel).check();
+  const Stmt body = contains<Let>(kernel) ? without_lets(kernel) : kernel;
+  walk(body, [](const Attr& n) {
     if (n.kind != AttrKind::ThreadExtent || constant_int(n.value) == 1) return;
     const IterVar& axis = std::get<IterVar>(n.subject);
-    if (axis.thread()->is_thread()) ThreadRaces(axis).check(Stmt(n.body));
+    if (axis.thread()->is_thread()) ThreadValues(axis, Stmt(n.body)).check(Stmt(n.body));
   });
 }
 

@@ -133,13 +133,15 @@ class StoredByTask {
   /// the store's own loops, starting at loop number `loop`.
   bool covers(const Stored& stored, std::size_t loop, const Expr& first, const Expr& index,
               const arith::Facts& facts) const {
-    if (loop == stored.loops.size()) return is_zero(arith::simplify(first - index, facts));
+    if (loop == stored.loops.size())
+      return first.dtype() == index.dtype() && is_zero(arith::simplify(first - index, facts));
     const RangedVar& of_store = stored.loops[loop];
     if (!uses_var(first, of_store.var))
       return arith::can_prove(of_store.range.extent >= 1, facts) &&
              covers(stored, loop + 1, first, index, facts);
     return std::ranges::any_of(loops_, [&](const RangedVar& around) {
       const Range &inner = around.range, &outer = of_store.range;
+      if (around.var.dtype() != of_store.var.dtype()) return false;
       const bool is_within = (structural_equal(inner.min, outer.min) &&
                               structural_equal(inner.extent, outer.extent)) ||
                              (arith::can_prove(around.var >= outer.min, facts) &&

@@ -22,11 +22,9 @@
 
 #include "lower/gpu/shared_uses.h"
 #include "lower/rewriting.h"
-#include "tenon/arith/simplify.h"
 #include "tenon/lower/checks.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/tir/memory_scope.h"
-#include "tenon/tir/print.h"
 
 namespace tenon::lowering {
 
@@ -77,11 +75,6 @@ class Synchronizer {
 
   PartId add(const Stmt& s, int loops, bool is_together) {
     if (is_stack_low()) return with_deep_stack([&] { return add(s, loops, is_together); });
-    if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
-      const IterVar& axis = std::get<IterVar>(n->subject);
-      if (axis.thread()->is_thread())
-        threads_.emplace_back(axis.var(), constant_int(n->value).value_or(1));
-    }
     Part part{.stmt = s, .kind = Part::Kind::InOrder, .loops = loops, .is_together = is_together};
     for_each_expression(s, [&](const Expr& e) { part.own.merge(uses_.of(e)); });
     const Expr* condition = nullptr;
@@ -89,9 +82,7 @@ class Synchronizer {
         s.node().value,
         [&](const Store& n) {
           part.kind = Part::Kind::Leaf;
-          const UseSet stored = uses_.of(n);
-          if (is_together && reads_neighbor(n)) refuse_race(n);
-          part.own.merge(stored);
+          part.own.merge(uses_.of(n));
         },
         [&](const Evaluate& n) {
           part.kind =
@@ -127,34 +118,6 @@ class Synchronizer {
     });
     parts_.push_back(std::move(part));
     return parts_.size() - 1;
-  }
-
-  /// Whether the statement provably reads, without a condition, an element that another thread
-  /// writes: the index has the step `a` along the threads, and the distance is a multiple of it.
-  bool reads_neighbor(const Store& store) const {
-    if (store.indices.size() != 1) return false;
-    const auto is_neighbor = [&](const Load& load) {
-      if (!load.buffer->data.same_as(store.buffer->data) || load.indices.size() != 1) return false;
-      const Expr &from = load.indices[0], &to = store.indices[0];
-      if (from.dtype() != to.dtype()) return false;
-      const auto distance = constant_int(arith::simplify(from - to));
-      if (!distance || *distance == 0) return false;
-      return std::ranges::any_of(threads_, [&](const std::pair<Var, std::int64_t>& thread) {
-        const auto form = arith::linear_form(to, {thread.first});
-        const auto step = form ? constant_int(form->coefficients[0]) : std::nullopt;
-        return step && *step != 0 && *distance % *step == 0 &&
-               std::abs(*distance / *step) < thread.second;
-      });
-    };
-    return any_node(store.value, is_neighbor);
-  }
-
-  [[noreturn]] static void refuse_race(const Store& store) {
-    throw LowerError(
-        "threads of a block race: one writes " +
-        print_expr(make_load(store.buffer, store.indices)) +
-        " while another may still read it to compute " + print_expr(store.value) +
-        "; threads cannot wait for each other within one statement: store to a temporary first");
   }
 
   [[noreturn]] static void refuse(std::string_view what) {
@@ -269,8 +232,6 @@ class Synchronizer {
   }
 
   SharedUses uses_;
-  /// The thread axes, with their extents where they are constant.
-  std::vector<std::pair<Var, std::int64_t>> threads_;
   std::vector<Part> parts_;
   PartId root_;
 };
@@ -285,7 +246,7 @@ class Kernels {
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
       if (!shared_outside_.empty()) check_memory(s);
       refuse_block_races(s, func_);
-      refuse_thread_races(s);
+      refuse_thread_races(s, func_);
       return Synchronizer(s, loops).run();
     }
     if (s.as<For>()) ++loops;

@@ -59,7 +59,8 @@ Stmt spread_allocation(const Stmt& body, const Var& data, const Expr& lane, int 
   };
   auto index_of = [&](std::vector<Expr> indices) {
     const Ramp* ramp = indices.back().as<Ramp>();
-    const Expr first = arith::simplify((ramp ? ramp->base : indices.back()) * lanes + lane * width);
+    const Expr one = ramp ? ramp->base : indices.back();
+    const Expr first = arith::simplify(one * lanes + cast(one.dtype(), lane) * width);
     indices.back() = ramp ? make_ramp(first, ramp->stride, width) : first;
     return indices;
   };
