@@ -17,28 +17,27 @@ struct LoadedDriver {
   std::string why_missing;
 };
 
-/// Restores the process's signal handlers at its end. PoCL contains an LLVM whose handlers replace
-/// the program's: after Ctrl-C, they would end a tuner that keeps its measurements.
-class KeepSignalHandlers {
+/// Restores the process's handlers of requests to end at its own end. PoCL contains an LLVM whose
+/// handlers replace the program's: after Ctrl-C, they would end a tuner that keeps its
+/// measurements.
+class SignalHandlerGuard {
  public:
-  KeepSignalHandlers() {
-    for (int signal = 1; signal < NSIG; ++signal)
-      is_known_[signal] = sigaction(signal, nullptr, &before_[signal]) == 0;
+  SignalHandlerGuard() {
+    for (std::size_t n = 0; n < kSignals.size(); ++n) sigaction(kSignals[n], nullptr, &before_[n]);
   }
-  ~KeepSignalHandlers() {
-    for (int signal = 1; signal < NSIG; ++signal)
-      if (is_known_[signal]) sigaction(signal, &before_[signal], nullptr);
+  ~SignalHandlerGuard() {
+    for (std::size_t n = 0; n < kSignals.size(); ++n) sigaction(kSignals[n], &before_[n], nullptr);
   }
-  KeepSignalHandlers(const KeepSignalHandlers&) = delete;
-  KeepSignalHandlers& operator=(const KeepSignalHandlers&) = delete;
+  SignalHandlerGuard(const SignalHandlerGuard&) = delete;
+  SignalHandlerGuard& operator=(const SignalHandlerGuard&) = delete;
 
  private:
-  std::array<struct sigaction, NSIG> before_{};
-  std::array<bool, NSIG> is_known_{};
+  static constexpr std::array kSignals{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 LoadedDriver load(std::unique_ptr<DeviceApi> (*make)()) {
-  const KeepSignalHandlers keep;
+  const SignalHandlerGuard guard;
   try {
     return {make(), ""};
   } catch (const RuntimeError& error) {

@@ -31,14 +31,32 @@ Uses uses_in(const Stmt& s) {
 struct OpenLoop {
   ThreadTag tag;
   std::optional<std::int64_t> extent;
-  /// The loop's variable, and all variables computed from it.
+  /// The loop's variable, all variables computed from it, and the buffers that match a region which
+  /// depends on it.
   std::unordered_set<const void*> dependent;
   /// Number of enclosing conditions that hold in only some of the threads.
   int divergent = 0;
 
+  bool decides(const BufferRegion& region) const {
+    return dependent.contains(region.buffer.get()) ||
+           std::ranges::any_of(region.region, [&](const Range& range) {
+             return decides(range.min) || decides(range.extent);
+           });
+  }
   template <class Node>
   bool decides(const Node& node) const {
-    return uses_var(node, [&](const Expr& var) { return dependent.contains(&var.node()); });
+    bool found = uses_var(node, [&](const Expr& var) { return dependent.contains(&var.node()); });
+    const auto look_at = [&](const Buffer& buffer) {
+      found = found || dependent.contains(buffer.get());
+    };
+    walk(
+        node, [&](const Load& load) { look_at(load.buffer); },
+        [&](const Store& store) { look_at(store.buffer); },
+        [&](const BlockRealize& realize) {
+          for (const MatchBuffer& match : realize.block->match_buffers)
+            look_at(match.source.buffer);
+        });
+    return found;
   }
 };
 
@@ -62,10 +80,13 @@ class Serializer {
       return children(s);
     }
     if (const BlockRealize* own = s.as<BlockRealize>()) {
-      for (OpenLoop& open : open_)
+      for (OpenLoop& open : open_) {
         for (std::size_t n = 0; n < own->values.size(); ++n)
           if (open.decides(own->values[n]))
             open.dependent.insert(&own->block->iters[n].var().node());
+        for (const MatchBuffer& match : own->block->match_buffers)
+          if (open.decides(match.source)) open.dependent.insert(match.buffer.get());
+      }
       return under({own->predicate}, {}, s);
     }
     return children(s);

@@ -83,6 +83,22 @@ TEST(NestedThreads, NestedBlockAxesGiveSerialResults) {
                doubled("A[vi, vj]")));
 }
 
+TEST(NestedThreads, AThreadRunsAllIterationsOnARegionOfItsOwn) {
+  expect_right(function(R"(
+    for i in T.thread_binding(8, thread="threadIdx.x"):
+        with T.block("row"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi, 0 : 6])
+            T.writes(C[vi, 0 : 6])
+            from_row = T.match_buffer(A[vi : vi + 1, 0 : 6], [1, 6], dtype="float32", offset_factor=1)
+            to_row = T.match_buffer(C[vi : vi + 1, 0 : 6], [1, 6], dtype="float32", offset_factor=1)
+            for j in T.thread_binding(6, thread="threadIdx.x"):
+                with T.block("C"):
+                    vj = T.axis.spatial(6, j)
+                    to_row[0, vj] = from_row[0, vj] * T.float32(2)
+)"));
+}
+
 /// Virtual threads are others each time.
 TEST(NestedThreads, VirtualThreadsInsideOfVirtualThreads) {
   expect_right(

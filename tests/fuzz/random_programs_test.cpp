@@ -65,6 +65,16 @@ TEST(RandomSchedulesTest, ASeedGivesTheSameCase) {
 
 // `scripts/fuzz.sh --blocks` runs any number.
 
+TEST(ThreadReductions, AreBuiltForADevice) {
+  std::vector<ThreadReduction> cases;
+  for (const int extent : {1, 2, 32})
+    for (const int groups : {1, 16})
+      for (const int axes : {1, 2, 3})
+        cases.push_back({.extent = extent, .groups = groups, .axes = axes});
+  const ThreadReductionProgram program = thread_reduction_program(cases);
+  EXPECT_NO_THROW(compile(program.schedule, program.args, Target("opencl")));
+}
+
 TEST(RandomBlockPrograms, ComputeTheSameAfterARandomTrace) {
   std::set<std::string> primitives;
   int steps = 0;

@@ -165,7 +165,7 @@ TEST(ThreadRaces, RefuseAReadOfANeighborBySomeOfTheThreads) {
             std::string::npos);
 }
 
-/// Statements around memory `L` of each thread's own.
+/// Wraps the statements in an allocation of local memory `L`.
 std::string with_own_memory(const std::string& statements) {
   return "allocate(L_1: Pointer(local float32), float32, [8]), storage_scope = local {\n"
          "L: Buffer(L_1, float32, [8], [], scope=\"local\")" +
@@ -187,7 +187,7 @@ TEST(ThreadRaces, AllowAValueOfAllThreadsThatOwnMemoryCarries) {
 TEST(ThreadRaces, RefuseAReadOfOwnMemoryThatOnlyOtherThreadsWrite) {
   EXPECT_EQ(refusal(with_own_memory("[t] = A[t]\n B[((b*8) + t)] = L[(7 - t)]\n"))
                 .find("each thread has its own `L_1`, of scope \"local\", and the thread "
-                      "threadIdx.x = 0 reads element 7, which only other threads write in theirs"),
+                      "threadIdx.x = 0 reads element 7 of it, which it does not write"),
             0u);
 }
 
@@ -195,6 +195,43 @@ TEST(ThreadRaces, AllowAReadOfOwnMemoryThatTheThreadWrites) {
   EXPECT_EQ(refusal(with_own_memory("[t] = A[t]\n B[((b*8) + t)] = L[t]\n")), "");
   EXPECT_EQ(refusal(with_own_memory("[t] = A[t]\n for (k: int32, 0, 8) {\n if (k == t) {\n"
                                     "B[((b*8) + t)] = L[k]\n}\n}\n")),
+            "");
+}
+
+TEST(ThreadRaces, AllowAReadOfOwnMemoryBehindAConditionThatSkipsOtherElements) {
+  EXPECT_EQ(refusal(with_own_memory("[t] = A[t]\n for (k: int32, 0, 8) {\n L[k] = A[k]\n}\n"
+                                    "if ((t < 7) && (0f32 < L[(t + 1)])) {\n"
+                                    "B[((b*8) + t)] = 1f32\n}\n")),
+            "");
+}
+
+TEST(ThreadRaces, AllowAnElementOfOwnMemoryThatIsAlikeInAllThreads) {
+  EXPECT_EQ(refusal(with_own_memory("[0] = A[t]\n L[1] = 1f32\n" + T +
+                                    "[b] = L[1]\n B[((b*8) + t)] = (T[b] + L[0])\n")),
+            "");
+}
+
+TEST(ThreadRaces, RefuseAValueOfEachThreadThatALetNames) {
+  EXPECT_NE(refusal("let v: float32 = (A[b] + cast(float32, t)) {\n" + T +
+                    "[b] = v\n B[((b*8) + t)] = T[b]\n}\n")
+                .find("all threads of `threadIdx.x` write T[b]"),
+            std::string::npos);
+}
+
+TEST(ThreadRaces, AllowATreeOfSums) {
+  EXPECT_EQ(
+      refusal("allocate(S_1: Pointer(shared float32), float32, [8]), storage_scope = shared {\n"
+              "for (k: int32, 0, 3) {\n if (t < @tir.shift_right(4, k, dtype=int32)) {\n"
+              "S: Buffer(S_1, float32, [8], [], scope=\"shared\")[t] = "
+              "(S[t] + S[(t + @tir.shift_right(4, k, dtype=int32))])\n}\n}\n}\n")
+          .find("race:"),
+      std::string::npos);
+}
+
+TEST(ThreadRaces, AllowHalvesThatSwapTheirRoles) {
+  EXPECT_EQ(refusal("for (k: int32, 0, 4) {\n" + T +
+                    "[((b*16) + ((floormod((k + 1), 2)*8) + t))] = T[((b*16) + ((floormod(k, 2)*8) "
+                    "+ (7 - t)))]\n}\n"),
             "");
 }
 

@@ -6,14 +6,17 @@ Most calls have arguments of the types that the function declares, half of them 
 they reach the compiler. The others have any arguments. Every call must return or raise an exception that says
 what was wrong; an exception of the interpreter (SystemError), of the compiler (InternalError) or without
 a message is a fault. Schedules, builders and arrays are used again after errors. The last call is in the
-file misuse.log of the current folder.
+file misuse.log of the current folder. Files that calls write go to a temporary folder.
 """
 
 import faulthandler
 import gc
+import os
+import pathlib
 import random
 import re
 import sys
+import tempfile
 import warnings
 
 import numpy as np
@@ -320,7 +323,7 @@ ALLOWED = (tenon.Error, TypeError, ValueError, LookupError, ArithmeticError, Att
            MemoryError, NotImplementedError, RecursionError, OSError, ImportError, SyntaxError, StopIteration)
 
 
-def main(calls=10_000, seed=0):
+def main(last_call, calls=10_000, seed=0):
     choose = random.Random(seed)
     warnings.simplefilter("ignore")
     found = functions()
@@ -338,7 +341,7 @@ def main(calls=10_000, seed=0):
             args, keywords = values.any_call()
         if name.rpartition(".")[2] in SLOW and args:
             args[0] = choose.choice(values.bad)
-        with open("misuse.log", "w") as log:
+        with open(last_call, "w") as log:
             log.write(f"call {n} of seed {seed}: {name} with "
                       f"{[type(a).__name__ for a in args]} {list(keywords)}\n")
         faulthandler.dump_traceback_later(300, exit=True)
@@ -360,4 +363,9 @@ def main(calls=10_000, seed=0):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        status = main(pathlib.Path(here, "misuse.log"), *map(int, sys.argv[1:]))
+        os.chdir(here)
+    sys.exit(status)

@@ -12,5 +12,7 @@ if [ -z "$module" ] || [ ! -x "$python" ]; then
 fi
 # Tests also start programs of their own.
 export XDG_CACHE_HOME=/dev/null  # without a code cache, so that each run compiles
+export POCL_CACHE_DIR=$build/pocl  # without a folder for its cache, PoCL finds no device
+mkdir -p "$POCL_CACHE_DIR"
 export PYTHONPATH=$build/python${PYTHONPATH:+:$PYTHONPATH}
 exec "$python" -m pytest -q -p no:cacheprovider "$2"

@@ -62,6 +62,9 @@ struct Access {
   std::vector<FreeVar> inner = {};
   /// Conditions under which the access happens.
   std::vector<Expr> guards = {};
+  /// Whether it also depends on a condition that is not listed: one that is not stable, or whether
+  /// an enclosing loop has an iteration.
+  bool has_other_guards = false;
   /// Name of the buffer that the enclosing statement stores to, for lookup in stage_lines.h.
   std::string stage = {};
   /// The data pointer that `buffer` is a view of; nullopt if it is not a view.

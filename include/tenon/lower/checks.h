@@ -101,15 +101,13 @@ void refuse_region_races(const tir::PrimFunc& func);
 ///     }
 void refuse_block_races(const tir::Stmt& kernel, const tir::PrimFunc& func);
 
-/// Throws LowerError for a kernel in which threads of one block race where no barrier can help:
+/// Throws LowerError for a kernel in which threads of one block certainly race where no barrier can
+/// help. `kernel` has its thread axes outermost.
 ///
 ///   B[0] = A[threadIdx.x]                 // all write one element, each its own value
 ///   S[threadIdx.x] = S[threadIdx.x + 1]   // read and written in one statement, by two threads
 ///   L[threadIdx.x] = A[threadIdx.x]       // L has scope "local": each thread has its own copy,
 ///   B[threadIdx.x] = L[7 - threadIdx.x]   // and reads an element that it has not written
-///
-/// A read in the statement that writes is refused unless it is proved to be of the thread's own
-/// element; the other two are refused where they are certain.
-void refuse_thread_races(const tir::Stmt& kernel, const tir::PrimFunc& func);
+void refuse_thread_races(const tir::Stmt& kernel);
 
 }  // namespace tenon::lowering

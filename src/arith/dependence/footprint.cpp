@@ -115,6 +115,7 @@ class Reader {
 
   void stmt(const Stmt& s) {
     const std::size_t inner = inner_.size();
+    const bool outer_guards = has_other_guards_;
     if (const Store* n = s.as<Store>()) {
       stage_ = n->buffer->name;
       expr(n->value);
@@ -134,7 +135,11 @@ class Reader {
     if (const Allocate* n = s.as<Allocate>()) own_.insert(&n->data.node());
     if (const BufferView* n = s.as<BufferView>()) view(n->view, n->source, n->region);
     if (const Let* n = s.as<Let>()) let(n->var, n->value);
-    if (const For* n = s.as<For>()) define(n->var, Range::from_min_extent(n->min, n->extent));
+    if (const For* n = s.as<For>()) {
+      define(n->var, Range::from_min_extent(n->min, n->extent));
+      if (constant_int(n->extent).value_or(0) < 1) has_other_guards_ = true;
+    }
+    if (s.as<While>()) has_other_guards_ = true;
     if (const Attr* n = s.as<Attr>();
         n && (n->kind == AttrKind::ThreadExtent || n->kind == AttrKind::VirtualThread)) {
       const Var var = std::get<IterVar>(n->subject).var();
@@ -143,6 +148,7 @@ class Reader {
     for_each_child(
         s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
     inner_.resize(inner, FreeVar{Var("unused"), std::nullopt});
+    has_other_guards_ = outer_guards;
   }
 
   void branches(const If& n) {
@@ -153,8 +159,10 @@ class Reader {
   template <class F>
   void under(const Expr& condition, F f) {
     const std::size_t guards = guards_.size();
+    const bool outer_guards = has_other_guards_;
     assume(condition);
     f();
+    has_other_guards_ = outer_guards;
     guards_.erase(guards_.begin() + static_cast<std::ptrdiff_t>(guards), guards_.end());
   }
 
@@ -166,6 +174,8 @@ class Reader {
     }
     if (condition.dtype().is_scalar() && memory_.is_stable(condition))
       guards_.push_back(substitute(condition, values_));
+    else
+      has_other_guards_ = true;
   }
 
   void define(const Var& var, const Range& range) {
@@ -238,6 +248,11 @@ class Reader {
     }
     if (const Select* n = e.as<Select>(); n && n->condition.dtype().is_scalar())
       return choice(n->condition, n->if_true, n->if_false);
+    if (const Binary* n = e.as<Binary>();
+        n && (n->op == BinaryOp::And || n->op == BinaryOp::Or) && e.dtype().is_scalar()) {
+      expr(n->a);
+      return under(n->op == BinaryOp::And ? n->a : make_not(n->a), [&] { expr(n->b); });
+    }
     if (const Call* n = e.as<Call>()) return call(*n);
     if (const VarNode* n = e.as<VarNode>(); n && n->pointer) return address(e);
     for_each_child(e, [&](const Expr& child) { expr(child); });
@@ -326,6 +341,7 @@ class Reader {
     for (FreeVar& var : access.inner)
       if (var.range) var.range = substitute(*var.range, values_);
     access.guards = guards_;
+    access.has_other_guards = has_other_guards_;
     for (std::size_t n = inner_.size(); n-- > 0;)
       if (is_used(inner_[n].var, access)) access.inner.insert(access.inner.begin(), inner_[n]);
     push(std::move(access));
@@ -350,6 +366,7 @@ class Reader {
     const bool is_again = std::ranges::any_of(result_.accesses, [&](const Access& other) {
       return other.kind == access.kind && other.buffer.same_as(access.buffer) &&
              other.is_known == access.is_known &&
+             other.has_other_guards == access.has_other_guards &&
              std::ranges::equal(
                  other.inner, access.inner,
                  [](const FreeVar& a, const FreeVar& b) { return a.var.same_as(b.var); }) &&
@@ -364,6 +381,7 @@ class Reader {
   Offsets offsets_;
   std::vector<FreeVar> inner_;
   std::vector<Expr> guards_;
+  bool has_other_guards_ = false;
   /// Values of lets and block iterators.
   VarMap values_;
   std::unordered_map<const ExprNode*, View> views_;

@@ -112,12 +112,7 @@ Text CFunctionEmitter::arithmetic(BinaryOp op, const Binary& n, const Lane& lane
   if (!is_wrapping(op)) return integer_division(op, n, lane);
   const bool is_index = index_mode_ && this->is_index(n.a) && this->is_index(n.b);
   const bool is_native = t.bits >= 32 && (t.is_uint() || is_index);
-  if (is_native) {
-    Text a = expr(n.a, lane);
-    // C would compute an operation on two literals in int.
-    if (constant_int(n.a) && constant_int(n.b)) a = cast_to(type_of(t), a);
-    return infix(a, sign_of(op), expr(n.b, lane), level_of(op));
-  }
+  if (is_native) return infix(expr(n.a, lane), sign_of(op), expr(n.b, lane), level_of(op));
   if (t.bits < 32) {
     Text a = expr(n.a, lane);
     // The product of two uint16 may overflow int.
@@ -140,10 +135,9 @@ Text CFunctionEmitter::integer_extremum(bool is_min, const Expr& a, const Expr& 
   return call(module_.helpers().use(helper, t), {expr(a, lane), expr(b, lane)});
 }
 
-/// Whether the device's compiler has instructions for the extremum of three values of the type.
+/// Whether a device's compiler may have instructions for the extremum of three values of the type.
 bool CFunctionEmitter::may_merge_extrema(DataType t) const {
-  const DeviceDialect* device = module_.dialect().device;
-  return device && device->has_ptx && t.is_int() && t.bits <= 32;
+  return module_.dialect().device && t.is_int() && t.bits <= 32;
 }
 
 /// Returns a choice between its two compared values as an extremum, because the device's compiler

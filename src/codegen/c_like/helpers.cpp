@@ -233,19 +233,28 @@ constexpr const char* kPrefetch = R"(#if defined(__GNUC__)
 )";
 
 // For sm_90, ptxas 13.0 merges min(min(a, -b), c) into one instruction and drops the negation;
-// likewise max. It does not merge a comparison and a selection.
+// likewise max. It does not merge a comparison and a selection. OpenCL C reaches it on NVIDIA's
+// devices only.
 constexpr const char* kMinOfVariables = R"($T $N(int a, int b) {
+#if defined(__OPENCL_VERSION__) && !defined(__NV_CL_C_VERSION)
+  return ($T)(a < b ? a : b);
+#else
   int result;
   asm("{\n\t.reg .pred p;\n\tsetp.lt.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"
       : "=r"(result) : "r"(a), "r"(b));
   return ($T)result;
+#endif
 }
 )";
 constexpr const char* kMaxOfVariables = R"($T $N(int a, int b) {
+#if defined(__OPENCL_VERSION__) && !defined(__NV_CL_C_VERSION)
+  return ($T)(a > b ? a : b);
+#else
   int result;
   asm("{\n\t.reg .pred p;\n\tsetp.gt.s32 p, %1, %2;\n\tselp.b32 %0, %1, %2, p;\n\t}"
       : "=r"(result) : "r"(a), "r"(b));
   return ($T)result;
+#endif
 }
 )";
 

@@ -70,7 +70,8 @@ llvm::Value* FunctionEmitter::math_on(Intrin intrin, const std::vector<llvm::Val
   llvm::Value* one = llvm::ConstantFP::get(args[0]->getType(), 1.0);
   if (intrin == Intrin::rsqrt)
     return builder_.CreateFDiv(one, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, args[0]));
-  // A square is emitted as a product, which is correctly rounded.
+  // A square is emitted as a product, which rounds like pow. Like any product, it may be
+  // contracted.
   if (intrin == Intrin::pow &&
       llvm::PatternMatch::match(args[1], llvm::PatternMatch::m_SpecificFP(2)))
     return builder_.CreateFMul(args[0], args[0]);
@@ -118,7 +119,8 @@ llvm::Value* FunctionEmitter::library_function(Intrin intrin,
                                                const std::vector<llvm::Value*>& args) {
   llvm::Type* t = args[0]->getType();
   if (const auto id = llvm_intrinsic(intrin); id != llvm::Intrinsic::not_intrinsic) {
-    // LLVM makes x + p of fma(x, 1, p), and would fuse the sum with a product p, which is rounded.
+    // LLVM folds fma(x, 1, p) to x + p. With `contract`, it would then fuse that sum with the
+    // product p.
     const llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
     llvm::FastMathFlags flags = builder_.getFastMathFlags();
     flags.setAllowContract(flags.allowContract() && intrin != Intrin::fma);

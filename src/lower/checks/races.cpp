@@ -1,16 +1,19 @@
 // The race checker: accesses to one element that nothing orders, in iterations of concurrent loops,
-// tasks of parallel regions and blocks of a launch. Each part collects pairs of accesses and the
-// facts around them; arith/dependence.h has the proofs.
+// tasks of parallel regions, and blocks and threads of a launch. Each part collects pairs of
+// accesses and the facts around them; arith/dependence.h has the proofs. Races of threads are
+// refused only if they are certain.
 #include <algorithm>
 #include <functional>
 #include <set>
 #include <unordered_set>
+#include <variant>
 
 #include "lower/checks/filling.h"
 #include "lower/gpu/thread_dependence.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
+#include "tenon/interp/evaluate.h"
 #include "tenon/lower/checks.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/support/error.h"
@@ -348,7 +351,7 @@ void refuse_region_races(const PrimFunc& func) {
   });
 }
 
-// ---- blocks and threads of a launch -------------------------------------------------------------
+// ---- blocks of a launch -------------------------------------------------------------------------
 
 namespace {
 
@@ -443,13 +446,14 @@ bool is_read_where_written(const Access& read, const Access& write, const Var& b
          std::ranges::all_of(write.guards, holds_for_read);
 }
 
-class KernelRaces {
+class BlockRaces {
  public:
-  KernelRaces(const Stmt& kernel, const PrimFunc& func) : func_(func), body_(kernel) {
+  BlockRaces(const Stmt& kernel, const PrimFunc& func) : func_(func), body_(kernel) {
     while (const Attr* n = body_.as<Attr>()) {
       if (n->kind != AttrKind::ThreadExtent) break;
       const IterVar& axis = std::get<IterVar>(n->subject);
-      const Range range = Range::from_min_extent(make_int(n->value.dtype(), 0), n->value);
+      const DataType type = axis.var().dtype();
+      const Range range = Range::from_min_extent(make_int(type, 0), tir::cast(type, n->value));
       if (!axis.thread()->is_block())
         threads_.push_back({axis.var(), range});
       else if (constant_int(n->value) != 1)
@@ -458,7 +462,7 @@ class KernelRaces {
     }
   }
 
-  void check_blocks() {
+  void check() {
     if (blocks_.empty()) return;
     updated_ = updated_memories(body_);
     const bool has_own_reads_only = reads_own_sums_only(body_);
@@ -488,16 +492,6 @@ class KernelRaces {
     std::ranges::stable_partition(writes,
                                   [&](const auto& write) { return names_block(write.first); });
     for (const auto& [write, own] : writes) check(write, own, uses);
-  }
-
-  /// Checks for statements in which a thread reads what another thread of its block writes.
-  void check_threads() {
-    if (threads_.empty() ||
-        !any_node(body_, [](const Store& store) { return reads_beside(store); }))
-      return;
-    body_ = without_lets(body_);
-    memory_.emplace(body_);
-    check_statements(body_);
   }
 
  private:
@@ -597,25 +591,6 @@ class KernelRaces {
     Footprint uses = arith::footprint(s, *memory_);
     for (Access& access : uses.accesses) access.indices = dimensions_of(access);
     return uses;
-  }
-
-  /// Returns the uses of a statement under the conditions around it.
-  Footprint uses_under_conditions(Stmt s) const {
-    for (const Expr& condition : conditions_) s = make_stmt(If{condition, s, std::nullopt});
-    return uses_of(s);
-  }
-
-  /// Calls `visit` for each child, under the condition that holds there.
-  template <class F>
-  void for_each_child_under_conditions(const Stmt& s, const F& visit) {
-    const If* branches = s.as<If>();
-    for_each_statement(s, [&](const Stmt& child) {
-      if (branches)
-        conditions_.push_back(child.same_as(branches->then_case) ? branches->condition
-                                                                 : make_not(branches->condition));
-      visit(child);
-      if (branches) conditions_.pop_back();
-    });
   }
 
   /// Splits a flat index into indices such that different indices are different elements: i and j
@@ -781,12 +756,16 @@ class KernelRaces {
   /// Returns the reads of `all.data` and the writes that `all` describes, within the statement and
   /// under the enclosing conditions.
   std::pair<Footprint, Footprint> uses_in(const Stmt& s, const WritesOfAll& all) const {
+    const auto under_conditions = [&](Stmt inside) {
+      for (const Expr& condition : conditions_)
+        inside = make_stmt(If{condition, inside, std::nullopt});
+      return uses_of(inside);
+    };
     const auto is_of_all = [&](const Stmt& leaf) {
       const auto own = own_axes_.find(&leaf.node());
       return own != own_axes_.end() && (own->second >> all.axis & 1U) == 0;
     };
-    Footprint reads = uses_under_conditions(s),
-              writes = uses_under_conditions(leaves_where(s, is_of_all));
+    Footprint reads = under_conditions(s), writes = under_conditions(leaves_where(s, is_of_all));
     const auto is_other = [&](const Access& access) {
       return access.memory_key() != &all.data.node();
     };
@@ -826,85 +805,16 @@ class KernelRaces {
         append(earlier, reads);
       }
     }
-    for_each_child_under_conditions(s, [&](const Stmt& child) {
-      if (!found) found = write_after_read(child, all, facts);
+    const If* branches = s.as<If>();
+    for_each_statement(s, [&](const Stmt& child) {
+      if (found) return;
+      if (branches)
+        conditions_.push_back(child.same_as(branches->then_case) ? branches->condition
+                                                                 : make_not(branches->condition));
+      found = write_after_read(child, all, facts);
+      if (branches) conditions_.pop_back();
     });
     return found;
-  }
-
-  // ---- threads of one block ----
-
-  /// Whether the statement reads an element of the memory that it stores to other than the stored
-  /// one.
-  static bool reads_beside(const Store& store) {
-    const StorageScope scope = memory_scope(store.buffer->data);
-    if (scope != StorageScope::Global && !is_shared_memory(scope)) return false;
-    const auto is_beside = [&](const Load& load) {
-      return load.buffer->data.same_as(store.buffer->data) &&
-             !std::ranges::equal(store.indices, load.indices, [](const Expr& a, const Expr& b) {
-               return structural_equal(a, b);
-             });
-    };
-    return any_node(store.value, is_beside) ||
-           std::ranges::any_of(store.indices,
-                               [&](const Expr& index) { return any_node(index, is_beside); });
-  }
-
-  void check_statements(const Stmt& s) {
-    if (is_stack_low()) return with_deep_stack([&] { check_statements(s); });
-    if (const Store* n = s.as<Store>(); n && reads_beside(*n)) check_statement(*n);
-    const For* loop = s.as<For>();
-    if (loop) loops_.push_back(loop);
-    for_each_child_under_conditions(s, [&](const Stmt& child) { check_statements(child); });
-    if (loop) loops_.pop_back();
-  }
-
-  /// Returns the indices of the threads that the enclosing conditions admit.
-  Range range_here(const arith::FreeVar& thread) const {
-    arith::Facts facts;
-    facts.bind(thread.var, *thread.range);
-    std::vector<arith::Facts::Scope> scopes;
-    for (const Expr& condition : conditions_) scopes.push_back(facts.assume(condition));
-    const auto [min, max] = arith::const_bound(thread.var, facts);
-    const DataType type = thread.var.dtype();
-    if (!min || !max || *max < *min) return *thread.range;
-    return Range::from_min_extent(make_int(type, *min), make_int(type, *max - *min + 1));
-  }
-
-  void check_statement(const Store& store) const {
-    const Expr stored = make_load(store.buffer, store.indices);
-    Footprint writes, reads;
-    for (Access& access :
-         uses_under_conditions(make_store(store.buffer, store.value, store.indices)).accesses)
-      (access.is_write() ? writes : reads).accesses.push_back(std::move(access));
-    const auto is_stored = [&](const Access& read) {
-      return std::ranges::any_of(writes.accesses, [&](const Access& write) {
-        return std::ranges::equal(read.indices, write.indices, [](const Expr& a, const Expr& b) {
-          return structural_equal(a, b);
-        });
-      });
-    };
-    std::erase_if(reads.accesses, is_stored);
-    for (std::size_t first = 0; first < threads_.size(); ++first) {
-      arith::Facts facts = arith::facts_of_arguments(func_);
-      for (const std::pair<IterVar, Range>& block : blocks_)
-        facts.bind(block.first.var(), block.second);
-      for (const For* loop : loops_)
-        facts.bind(loop->var, Range::from_min_extent(loop->min, loop->extent), true);
-      Relation relation;
-      for (std::size_t n = 0; n < threads_.size(); ++n)
-        if (n < first)
-          facts.bind(threads_[n].var, *threads_[n].range);
-        else
-          relation = std::move(relation).with(threads_[n].var, range_here(threads_[n]),
-                                              n == first ? Step::Other : Step::Any);
-      if (find_conflict(writes, reads, relation, facts))
-        throw LowerError(
-            "threads of a block race: one writes " + print_expr(stored) +
-            " while another may still read it to compute " + print_expr(store.value) +
-            "; threads cannot wait for each other within one statement: store to a temporary "
-            "first");
-    }
   }
 
   const PrimFunc& func_;
@@ -923,23 +833,209 @@ class KernelRaces {
   std::set<std::pair<const ExprNode*, std::size_t>> has_write_order_;
   /// The expressions of the enclosing statements, and the enclosing conditions.
   std::vector<Expr> around_, conditions_;
-  /// The enclosing loops, outermost first.
-  std::vector<const For*> loops_;
 };
 
 }  // namespace
 
 void refuse_block_races(const Stmt& kernel, const PrimFunc& func) {
-  KernelRaces(kernel, func).check_blocks();
+  BlockRaces(kernel, func).check();
 }
+
+// ---- threads of a block -------------------------------------------------------------------------
 
 namespace {
 
-/// Memory of which all threads of a block use the same elements, not each its own copy.
-bool is_of_all_threads(const Buffer& buffer) {
+/// Whether all threads of a block share the buffer's memory.
+bool is_shared_by_threads(const Buffer& buffer) {
   const StorageScope scope = memory_scope(buffer->data);
   return scope == StorageScope::Global || is_shared_memory(scope);
 }
+
+/// The axes of a launch and the statement that its threads execute.
+struct Launch {
+  std::vector<IterVar> blocks, threads;
+  /// The number of threads along each axis; nullopt if not constant.
+  std::vector<std::optional<std::int64_t>> extents;
+  Stmt body;
+
+  explicit Launch(const Stmt& kernel) : body(kernel) {
+    while (const Attr* n = body.as<Attr>()) {
+      if (n->kind != AttrKind::ThreadExtent) break;
+      const IterVar& axis = std::get<IterVar>(n->subject);
+      if (axis.thread()->is_thread()) {
+        threads.push_back(axis);
+        extents.push_back(constant_int(n->value));
+      } else {
+        blocks.push_back(axis);
+      }
+      body = Stmt(n->body);
+    }
+  }
+};
+
+/// Finds statements in which a thread reads an element that another thread of its block writes.
+/// Evaluates the indices of all threads, in block 0 and in the first and the last iterations.
+class StatementRaces {
+ public:
+  explicit StatementRaces(const Launch& launch) : launch_(launch) {}
+
+  void check() {
+    constexpr std::int64_t kMaxThreads = 1024;
+    for (const std::optional<std::int64_t>& extent : launch_.extents) {
+      if (!extent || *extent > kMaxThreads / count_) return;
+      count_ *= *extent;
+    }
+    if (count_ > 1) stmt(launch_.body);
+  }
+
+ private:
+  using Values = std::unordered_map<const ExprNode*, std::int64_t>;
+  /// A loop, a let or a condition around the statement.
+  using Around = std::variant<const For*, const Let*, Expr>;
+  struct Read {
+    const Load* load;
+    std::vector<Expr> conditions;
+  };
+
+  void stmt(const Stmt& s) {
+    if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
+    if (const Store* n = s.as<Store>()) return store(*n);
+    if (const If* n = s.as<If>()) {
+      inside(n->condition, n->then_case);
+      if (n->else_case) inside(make_not(n->condition), *n->else_case);
+      return;
+    }
+    if (const For* n = s.as<For>()) return inside(n, n->body);
+    if (const Let* n = s.as<Let>()) return inside(n, n->body);
+    for_each_statement(s, [&](const Stmt& child) { stmt(child); });
+  }
+
+  void inside(Around around, const Stmt& body) {
+    around_.push_back(std::move(around));
+    stmt(body);
+    around_.pop_back();
+  }
+
+  void store(const Store& n) {
+    if (!is_shared_by_threads(n.buffer) || n.indices.size() != 1) return;
+    std::vector<Read> reads;
+    std::vector<Expr> conditions;
+    collect(n.value, n, conditions, reads);
+    collect(n.indices[0], n, conditions, reads);
+    if (reads.empty()) return;
+    try {
+      check(n, reads, false);
+      check(n, reads, true);
+    } catch (const RuntimeError&) {  // NOLINT(bugprone-empty-catch): an index is not known here
+    }
+  }
+
+  /// Adds the loads of the stored memory at other indices, with the conditions under which their
+  /// values are used.
+  static void collect(const Expr& e, const Store& store, std::vector<Expr>& conditions,
+                      std::vector<Read>& reads) {
+    const auto under = [&](const Expr& condition, const Expr& part) {
+      conditions.push_back(condition);
+      collect(part, store, conditions, reads);
+      conditions.pop_back();
+    };
+    const auto choice = [&](const Expr& condition, const Expr& a, const Expr& b) {
+      collect(condition, store, conditions, reads);
+      under(condition, a);
+      under(make_not(condition), b);
+    };
+    if (const Select* n = e.as<Select>()) return choice(n->condition, n->if_true, n->if_false);
+    if (const Call* n = as_call(e, Intrin::if_then_else))
+      return choice(n->args[0], n->args[1], n->args[2]);
+    if (const Binary* n = e.as<Binary>(); n && (n->op == BinaryOp::And || n->op == BinaryOp::Or)) {
+      collect(n->a, store, conditions, reads);
+      return under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b);
+    }
+    if (const Load* n = e.as<Load>(); n && n->buffer->data.same_as(store.buffer->data) &&
+                                      n->indices.size() == 1 &&
+                                      n->buffer->dtype.element() == store.buffer->dtype.element() &&
+                                      !structural_equal(n->indices[0], store.indices[0]))
+      reads.push_back({n, conditions});
+    for_each_child(e, [&](const Expr& child) { collect(child, store, conditions, reads); });
+  }
+
+  void check(const Store& n, const std::vector<Read>& reads, bool is_last) const {
+    /// The threads that write an element.
+    std::unordered_map<std::int64_t, std::vector<std::int64_t>> writers;
+    std::vector<std::pair<std::int64_t, std::int64_t>> read;
+    for (std::int64_t thread = 0; thread < count_; ++thread) {
+      const std::optional<Values> values = values_of(thread, is_last);
+      if (!values) continue;
+      for (const std::int64_t element : elements(n.indices[0], *values))
+        writers[element].push_back(thread);
+      for (const Read& one : reads)
+        if (std::ranges::all_of(one.conditions,
+                                [&](const Expr& e) { return value(e, *values) != 0; }))
+          for (const std::int64_t element : elements(one.load->indices[0], *values))
+            read.emplace_back(thread, element);
+    }
+    for (const auto& [thread, element] : read)
+      if (const auto found = writers.find(element);
+          found != writers.end() && std::ranges::find(found->second, thread) == found->second.end())
+        throw LowerError("threads of a block race: one writes " +
+                         print_expr(make_load(n.buffer, n.indices)) +
+                         " while another may still read it to compute " + print_expr(n.value) +
+                         "; threads cannot wait for each other within one statement: store to a "
+                         "temporary first");
+  }
+
+  /// Returns the values of the variables around the statement; nullopt if the thread does not
+  /// execute it. Variables whose value is not known are left out.
+  std::optional<Values> values_of(std::int64_t thread, bool is_last) const {
+    Values values;
+    for (const IterVar& block : launch_.blocks) values[&block.var().node()] = 0;
+    for (std::size_t n = 0; n < launch_.threads.size(); ++n) {
+      values[&launch_.threads[n].var().node()] = thread % *launch_.extents[n];
+      thread /= *launch_.extents[n];
+    }
+    for (const Around& around : around_) {
+      if (const auto* loop = std::get_if<const For*>(&around)) {
+        const std::int64_t min = value((*loop)->min, values),
+                           extent = value((*loop)->extent, values);
+        if (extent < 1) return std::nullopt;
+        values[&(*loop)->var.node()] = is_last ? min + extent - 1 : min;
+      } else if (const auto* let = std::get_if<const Let*>(&around)) {
+        const Expr& of_let = (*let)->value;
+        if (effect_of(of_let) == Effect::Pure && of_let.dtype().is_scalar() &&
+            of_let.dtype().is_integral() && is_known(of_let, values))
+          values[&(*let)->var.node()] = value(of_let, values);
+      } else if (value(std::get<Expr>(around), values) == 0) {
+        return std::nullopt;
+      }
+    }
+    return values;
+  }
+
+  static bool is_known(const Expr& e, const Values& values) {
+    return !uses_var(e, [&](const Expr& var) { return !values.contains(&var.node()); });
+  }
+
+  static std::int64_t value(const Expr& e, const Values& values) {
+    return evaluate_int(e, [&](const Var& var) {
+      const auto found = values.find(&var.node());
+      if (found == values.end()) throw RuntimeError(var.name() + " is not known");
+      return found->second;
+    });
+  }
+
+  static std::vector<std::int64_t> elements(const Expr& index, const Values& values) {
+    const Ramp* ramp = index.as<Ramp>();
+    if (!ramp && !index.dtype().is_scalar()) throw RuntimeError("lanes are not known");
+    std::vector<std::int64_t> result{value(ramp ? ramp->base : index, values)};
+    for (int lane = 1; ramp && lane < ramp->lanes; ++lane)
+      result.push_back(result.back() + value(ramp->stride, values));
+    return result;
+  }
+
+  const Launch& launch_;
+  std::int64_t count_ = 1;
+  std::vector<Around> around_;
+};
 
 /// Finds stores whose value depends on a thread axis, while neither the element nor a condition
 /// does.
@@ -947,11 +1043,34 @@ class ThreadValues {
  public:
   ThreadValues(const IterVar& axis, const Stmt& body)
       : axis_(axis), dependent_{&axis.var().node()} {
-    note_equal_values(body);
+    std::unordered_map<const ExprNode*, std::vector<const Store*>> stores;
+    std::vector<const Let*> lets;
+    walk(
+        body, [&](const Let& n) { lets.push_back(&n); },
+        [&](const Store& n) {
+          written_.insert(&n.buffer->data.node());
+          if (!is_shared_by_threads(n.buffer)) stores[&n.buffer->data.node()].push_back(&n);
+        },
+        [&](const Evaluate& n) {
+          // The call may fill memory that it names, as a sum over all threads does.
+          if (effect_of(n.value) == Effect::UpdateState)
+            walk(n.value, [&](const Load& load) { filled_.insert(&load.buffer->data.node()); });
+        });
+    uses_var(body, [&](const Expr& var) {
+      filled_.insert(&var.node());
+      return false;
+    });
     // A loop may read memory before the store in the text that makes it dependent.
     for (std::size_t before = 0; before < dependent_.size();) {
       before = dependent_.size();
-      collect(body);
+      for (const Let* let : lets)
+        if (depends(let->value) && effect_of(let->value) != Effect::UpdateState)
+          dependent_.insert(&let->var.node());
+      for (const auto& [memory, of_memory] : stores)
+        if (!filled_.contains(memory) && std::ranges::all_of(of_memory, [&](const Store* store) {
+              return depends(store->value) && !may_be_uniform(store->value);
+            }))
+          dependent_.insert(memory);
     }
   }
 
@@ -959,50 +1078,25 @@ class ThreadValues {
     if (is_stack_low()) return with_deep_stack([&] { check(s); });
     if (const Store* store = s.as<Store>()) return check(*store);
     // Some threads may write inside while others do not.
-    if (is_divided(s)) return;
+    if (is_divergent(s)) return;
     for_each_statement(s, [&](const Stmt& child) { check(child); });
   }
 
  private:
-  void collect(const Stmt& s) {
-    if (is_stack_low()) return with_deep_stack([&] { collect(s); });
-    if (const Let* let = s.as<Let>(); let && depends(let->value) && !receives(let->value))
-      dependent_.insert(&let->var.node());
-    if (const Store* store = s.as<Store>();
-        store && !may_be_equal_.contains(&store->buffer->data.node()) && depends(store->value))
-      dependent_.insert(&store->buffer->data.node());
-    for_each_statement(s, [&](const Stmt& child) { collect(child); });
-  }
-
-  /// Whether the value contains an element that all threads load, or the result of a call such as
-  /// a warp's shuffle.
-  bool receives(const Expr& value) const {
+  /// Whether all threads may have the same value although it depends on the thread: it contains an
+  /// element that all of them load, an element that the kernel writes, or the result of a call such
+  /// as a warp's shuffle.
+  bool may_be_uniform(const Expr& value) const {
     return effect_of(value) == Effect::UpdateState || any_node(value, [&](const Load& load) {
-             return is_of_all_threads(load.buffer) &&
-                    std::ranges::none_of(load.indices,
-                                         [&](const Expr& index) { return depends(index); });
+             return is_shared_by_threads(load.buffer) &&
+                    (written_.contains(&load.buffer->data.node()) ||
+                     std::ranges::none_of(load.indices,
+                                          [&](const Expr& index) { return depends(index); }));
            });
   }
 
-  /// Notes memory in which all threads may have the same value.
-  void note_equal_values(const Stmt& body) {
-    const auto note = [&](const Expr& data) { may_be_equal_.insert(&data.node()); };
-    walk(body, [&](const Store& store) {
-      if (is_of_all_threads(store.buffer) || receives(store.value)) note(store.buffer->data);
-    });
-    // A call may fill memory that it names, as a sum over all threads does.
-    walk(body, [&](const Evaluate& n) {
-      if (effect_of(n.value) == Effect::UpdateState)
-        walk(n.value, [&](const Load& load) { note(load.buffer->data); });
-    });
-    uses_var(body, [&](const Expr& var) {
-      note(var);
-      return false;
-    });
-  }
-
   /// Whether threads may differ in how they execute the statement's children.
-  bool is_divided(const Stmt& s) const {
+  bool is_divergent(const Stmt& s) const {
     const If* branches = s.as<If>();
     const For* loop = s.as<For>();
     const While* repeat = s.as<While>();
@@ -1019,8 +1113,8 @@ class ThreadValues {
 
   void check(const Store& store) const {
     const auto varies = [&](const Expr& index) { return depends(index); };
-    if (!is_of_all_threads(store.buffer) || !depends(store.value) ||
-        std::ranges::any_of(store.indices, varies))
+    if (!is_shared_by_threads(store.buffer) || !depends(store.value) ||
+        effect_of(store.value) == Effect::UpdateState || std::ranges::any_of(store.indices, varies))
       return;
     throw LowerError("all threads of `" + axis_.thread()->str() + "` write " +
                      print_expr(make_load(store.buffer, store.indices)) + " of scope \"" +
@@ -1030,37 +1124,31 @@ class ThreadValues {
   }
 
   const IterVar& axis_;
-  /// The axis, and variables and memory whose values depend on it. For look-up only.
-  std::unordered_set<const ExprNode*> dependent_, may_be_equal_;
+  /// The axis, and variables and memory whose values depend on it; the memory that the kernel
+  /// stores to; the memory whose address it uses. For look-up only.
+  std::unordered_set<const ExprNode*> dependent_, written_, filled_;
 };
 
-/// Finds reads of memory that each thread has for itself (scope "local") where the thread has not
-/// written the element: `L[t]` is stored, and `L[7 - t]` read. Judges the threads with the lowest
-/// and with the highest indices.
+/// Finds reads of local memory that the reading thread has not written: `L[t]` is stored, and
+/// `L[7 - t]` read. Checks the first and the last thread only.
 class OwnMemory {
  public:
-  explicit OwnMemory(const Stmt& kernel) : body_(kernel) {
-    while (const Attr* n = body_.as<Attr>()) {
-      if (n->kind != AttrKind::ThreadExtent) break;
-      const IterVar& axis = std::get<IterVar>(n->subject);
-      axes_.emplace_back(axis, axis.thread()->is_thread() ? constant_int(n->value).value_or(1) : 1);
-      body_ = Stmt(n->body);
-    }
-  }
+  explicit OwnMemory(const Launch& launch) : launch_(launch) {}
 
   void check() const {
     std::vector<Var> memories;
-    walk(body_, [&](const Allocate& n) {
-      if (memory_scope(n.data) == StorageScope::Local) memories.push_back(n.data);
+    walk(launch_.body, [&](const Allocate& n) {
+      if (memory_scope(n.data) == StorageScope::Local && differs_by_thread(n.data))
+        memories.push_back(n.data);
     });
-    std::erase_if(memories, [&](const Var& data) { return !differs_by_thread(data); });
     if (memories.empty()) return;
-    const Stmt body = without_lets(body_);
-    const arith::WrittenMemory written(body);
-    walk(body, [&](const Allocate& n) {
-      const auto is_it = [&](const Var& data) { return data.same_as(n.data); };
-      if (std::ranges::any_of(memories, is_it)) check(n, arith::footprint(Stmt(n.body), written));
-    });
+    const Stmt body = without_allocations(launch_.body);
+    const Footprint uses = arith::footprint(body, arith::WrittenMemory(body));
+    if (uses.is_opaque) return;
+    for (const Var& data : memories) {
+      check(data, uses, false);
+      check(data, uses, true);
+    }
   }
 
  private:
@@ -1072,45 +1160,58 @@ class OwnMemory {
   /// Whether an index of the memory depends on a thread.
   bool differs_by_thread(const Var& data) const {
     const auto depends = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
-      return buffer->data.same_as(data) && std::ranges::any_of(axes_, [&](const auto& axis) {
-               return axis.second > 1 && std::ranges::any_of(indices, [&](const Expr& index) {
-                        return uses_var(index, axis.first.var());
-                      });
+      return buffer->data.same_as(data) && std::ranges::any_of(indices, [&](const Expr& index) {
+               return std::ranges::any_of(launch_.threads, [&](const IterVar& axis) {
+                 return uses_var(index, axis.var());
+               });
              });
     };
     return any_node(
-        body_, [&](const Load& n) { return depends(n.buffer, n.indices); },
+        launch_.body, [&](const Load& n) { return depends(n.buffer, n.indices); },
         [&](const Store& n) { return depends(n.buffer, n.indices); });
   }
 
-  void check(const Allocate& memory, const Footprint& uses) const {
-    if (uses.is_opaque) return;
-    for (const bool is_last : {false, true}) {
-      VarMap thread;
-      for (const auto& [axis, extent] : axes_)
-        set(thread, axis.var(), make_int(axis.var().dtype(), is_last ? extent - 1 : 0));
-      std::vector<Hull> written;
-      bool is_known = true;
-      for (const Access& use : uses.accesses)
-        if (use.is_write() && use.memory_key() == &memory.data.node()) {
-          const std::optional<Hull> elements = hull(use, thread);
-          is_known = is_known && elements;
-          if (elements) written.push_back(*elements);
-        }
-      if (!is_known || written.empty()) return;
-      for (const Access& use : uses.accesses)
-        if (!use.is_write() && use.memory_key() == &memory.data.node() && happens(use, thread))
-          if (const std::optional<Hull> elements = hull(use, thread)) {
-            refuse_unwritten(memory, elements->first, written, is_last);
-            refuse_unwritten(memory, elements->last, written, is_last);
-          }
+  /// Footprints leave out memory that the statement itself allocates.
+  static Stmt without_allocations(const Stmt& s) {
+    const Stmt result = map_statements(s, without_allocations);
+    const Allocate* n = result.as<Allocate>();
+    return n ? Stmt(n->body) : result;
+  }
+
+  std::int64_t index_of(std::size_t axis, bool is_last) const {
+    return is_last ? launch_.extents[axis].value_or(1) - 1 : 0;
+  }
+
+  void check(const Var& data, const Footprint& uses, bool is_last) const {
+    VarMap thread;
+    for (const IterVar& block : launch_.blocks)
+      set(thread, block.var(), make_int(block.var().dtype(), 0));
+    for (std::size_t n = 0; n < launch_.threads.size(); ++n) {
+      const Var var = launch_.threads[n].var();
+      set(thread, var, make_int(var.dtype(), index_of(n, is_last)));
+    }
+    std::vector<Hull> written, read;
+    std::optional<DataType> type;
+    for (const Access& use : uses.accesses) {
+      if (use.memory_key() != &data.node()) continue;
+      if (type.value_or(use.buffer->dtype) != use.buffer->dtype) return;
+      type = use.buffer->dtype;
+      const std::optional<Hull> elements = hull(use, thread);
+      if (use.is_write() && !elements) return;
+      if (use.is_write() || (elements && happens(use, thread)))
+        (use.is_write() ? written : read).push_back(*elements);
+    }
+    for (const Hull& one : read) {
+      refuse_unwritten(data, one.first, written, is_last);
+      refuse_unwritten(data, one.last, written, is_last);
     }
   }
 
-  /// Whether the thread executes the access.
+  /// Whether the thread certainly executes the access.
   static bool happens(const Access& use, const VarMap& thread) {
-    return std::ranges::all_of(
-        use.guards, [&](const Expr& guard) { return arith::can_prove(substitute(guard, thread)); });
+    return !use.has_other_guards && std::ranges::all_of(use.guards, [&](const Expr& guard) {
+      return arith::can_prove(substitute(guard, thread));
+    });
   }
 
   /// Returns the elements that the thread accesses; nullopt if they are not known.
@@ -1136,41 +1237,33 @@ class OwnMemory {
     return result;
   }
 
-  void refuse_unwritten(const Allocate& memory, std::int64_t element,
-                        const std::vector<Hull>& written, bool is_last) const {
+  void refuse_unwritten(const Var& data, std::int64_t element, const std::vector<Hull>& written,
+                        bool is_last) const {
     const auto has_it = [&](const Hull& hull) {
       return hull.first <= element && element <= hull.last;
     };
-    if (std::ranges::any_of(written, has_it)) return;
+    if (written.empty() || std::ranges::any_of(written, has_it)) return;
     std::string thread;
-    for (const auto& [axis, extent] : axes_)
-      if (axis.thread()->is_thread())
-        thread += (thread.empty() ? "" : ", ") + axis.thread()->str() + " = " +
-                  std::to_string(is_last ? extent - 1 : 0);
-    const std::string name = memory.data.as<VarNode>()->name;
-    throw LowerError("each thread has its own `" + name + "`, of scope \"local\", and the thread " +
-                     thread + " reads element " + std::to_string(element) +
-                     ", which only other threads write in theirs; keep `" + name +
-                     "` in scope \"shared\"");
+    for (std::size_t n = 0; n < launch_.threads.size(); ++n)
+      thread += (thread.empty() ? "" : ", ") + launch_.threads[n].thread()->str() + " = " +
+                std::to_string(index_of(n, is_last));
+    throw LowerError("each thread has its own `" + data.name() +
+                     "`, of scope \"local\", and the thread " + thread + " reads element " +
+                     std::to_string(element) + " of it, which it does not write; keep `" +
+                     data.name() + "` in scope \"shared\"");
   }
 
-  Stmt body_;
-  /// The axes of the launch; with extent 1 if the index of a block, or if the extent is not
-  /// constant.
-  std::vector<std::pair<IterVar, std::int64_t>> axes_;
+  const Launch& launch_;
 };
 
 }  // namespace
 
-void refuse_thread_races(const Stmt& kernel, const PrimFunc& func) {
-  KernelRaces(kernel, func).check_threads();
-  OwnMemory(kernel).check();
-  const Stmt body = contains<Let>(kernel) ? without_lets(kernel) : kernel;
-  walk(body, [](const Attr& n) {
-    if (n.kind != AttrKind::ThreadExtent || constant_int(n.value) == 1) return;
-    const IterVar& axis = std::get<IterVar>(n.subject);
-    if (axis.thread()->is_thread()) ThreadValues(axis, Stmt(n.body)).check(Stmt(n.body));
-  });
+void refuse_thread_races(const Stmt& kernel) {
+  const Launch launch(kernel);
+  StatementRaces(launch).check();
+  OwnMemory(launch).check();
+  for (std::size_t n = 0; n < launch.threads.size(); ++n)
+    if (launch.extents[n] != 1) ThreadValues(launch.threads[n], launch.body).check(launch.body);
 }
 
 }  // namespace tenon::lowering

@@ -246,7 +246,7 @@ class Kernels {
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
       if (!shared_outside_.empty()) check_memory(s);
       refuse_block_races(s, func_);
-      refuse_thread_races(s, func_);
+      refuse_thread_races(s);
       return Synchronizer(s, loops).run();
     }
     if (s.as<For>()) ++loops;

@@ -600,7 +600,7 @@ class Builder {
     const bool is_kernel = open_threads_ == 0;
     if (is_kernel) begin_kernel(s, tag);
     const Launch launch = tag.is_virtual() ? made_launch(loop, tag) : known_launch(tag);
-    const Expr own = launch.axis.var();
+    const Expr own = cast(loop.var.dtype(), launch.axis.var());
     set(threads_, loop.var, is_zero(loop.min) ? own : own + expr(loop.min));
     ++open_threads_;
     Stmt body = with_buffers(s, stmt(loop.body));
