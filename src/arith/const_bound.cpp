@@ -207,8 +207,9 @@ class BoundOf {
   }
 
   /// Returns the bound after wrapping. An expression that wraps and may overflow can have any value
-  /// of its type. The same applies to an index that overflows for all values of its variables: it
-  /// contained data before a choice was resolved.
+  /// of its type. The same applies to an index that overflows for all values of its variables,
+  /// which contained data before a choice was resolved or is a difference that a proof made, and to
+  /// an index with such an operand.
   Bound of_result(const Bound& value, const Expr& e) const {
     constexpr std::int64_t kSmall = std::int64_t{1} << 30;
     const DataType type = e.dtype();
@@ -223,7 +224,7 @@ class BoundOf {
     // If the minimum is plus infinity, all values are beyond 64 bits.
     const bool overflows =
         value.min > all.max || value.max < all.min || value.min == kPlus || value.max == kMinus;
-    if (!overflows && !wraps(e, state_)) return value;
+    if (!overflows && !may_overflow_ && !wraps(e, state_)) return value;
     may_overflow_ = true;
     return all;
   }

@@ -144,6 +144,17 @@ TEST(Simplify, FormsThatDeliberatelyDiffer) {
 
 // ---- beyond the table ---------------------------------------------------------------------------
 
+TEST(Simplify, DifferencesThatOverflowProveNothing) {
+  const Var x("x"), y("y");
+  const Expr least = make_int(Int(32), std::numeric_limits<std::int32_t>::min());
+  Facts facts;
+  facts.bind(x, Range::from_min_extent(2, 33));
+  facts.bind(y, Range::from_min_extent(least, 3));
+  // x + least is at least least + 2, and y at most that; x - 2 is up to 32, and y - least up to 2.
+  EXPECT_FALSE(tir::is_true(simplify((x + least) < y, facts)));
+  EXPECT_FALSE(tir::is_true(simplify((x - 2) < (y - least), facts)));
+}
+
 TEST(Simplify, BitsOfConstantsAreConstants) {
   EXPECT_EQ(print_expr(simplify(~make_int(Int(64), 5))), "-6i64");
   EXPECT_EQ(print_expr(simplify(~make_int(UInt(8), 5))), "250u8");
