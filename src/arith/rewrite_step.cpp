@@ -208,9 +208,9 @@ Expr rewrite_call(const Expr& e, const Call& n, RewriteContext& context) {
     if (is_constant(hinted)) return hinted;
     if (const auto holds = decide(hinted, context)) return *holds ? make_true() : make_false();
   }
-  for (const Intrin bits : {Intrin::shift_left, Intrin::shift_right, Intrin::bitwise_and,
-                            Intrin::bitwise_or, Intrin::bitwise_xor, Intrin::bitwise_not,
-                            Intrin::popcount, Intrin::clz})
+  for (const Intrin bits :
+       {Intrin::shift_left, Intrin::shift_right, Intrin::bitwise_and, Intrin::bitwise_or,
+        Intrin::bitwise_xor, Intrin::bitwise_not, Intrin::popcount, Intrin::clz})
     if (call.is(bits))
       if (std::optional<Expr> constant = rewrite_bits(node, call)) return *constant;
   if (call.is(Intrin::ceil))
