@@ -99,15 +99,13 @@ void refuse_region_races(const tir::PrimFunc& func);
 ///         Y[t] = X[t]
 ///       Z[blockIdx.x] = Y[t]     // refused: block 1 reads what block 0 writes
 ///     }
-void refuse_block_races(const tir::Stmt& kernel, const tir::PrimFunc& func);
-
-/// Throws LowerError for a kernel in which threads of one block certainly race where no barrier can
-/// help. `kernel` has its thread axes outermost.
+///
+/// Also throws if threads of one block certainly race where no barrier can help:
 ///
 ///   B[0] = A[threadIdx.x]                 // all write one element, each its own value
 ///   S[threadIdx.x] = S[threadIdx.x + 1]   // read and written in one statement, by two threads
 ///   L[threadIdx.x] = A[threadIdx.x]       // L has scope "local": each thread has its own copy,
 ///   B[threadIdx.x] = L[7 - threadIdx.x]   // and reads an element that it has not written
-void refuse_thread_races(const tir::Stmt& kernel);
+void refuse_launch_races(const tir::Stmt& kernel, const tir::PrimFunc& func);
 
 }  // namespace tenon::lowering

@@ -6,7 +6,6 @@
 #include <functional>
 #include <set>
 #include <unordered_set>
-#include <variant>
 
 #include "lower/checks/filling.h"
 #include "lower/gpu/thread_dependence.h"
@@ -446,20 +445,29 @@ bool is_read_where_written(const Access& read, const Access& write, const Var& b
          std::ranges::all_of(write.guards, holds_for_read);
 }
 
-class BlockRaces {
- public:
-  BlockRaces(const Stmt& kernel, const PrimFunc& func) : func_(func), body_(kernel) {
-    while (const Attr* n = body_.as<Attr>()) {
+/// The axes of a launch and the statement that its threads execute.
+struct Launch {
+  std::vector<std::pair<IterVar, Range>> blocks, threads;
+  Stmt body;
+
+  explicit Launch(const Stmt& kernel) : body(kernel) {
+    while (const Attr* n = body.as<Attr>()) {
       if (n->kind != AttrKind::ThreadExtent) break;
       const IterVar& axis = std::get<IterVar>(n->subject);
       const DataType type = axis.var().dtype();
       const Range range = Range::from_min_extent(make_int(type, 0), tir::cast(type, n->value));
-      if (!axis.thread()->is_block())
-        threads_.push_back({axis.var(), range});
-      else if (constant_int(n->value) != 1)
-        blocks_.emplace_back(axis, range);
-      body_ = Stmt(n->body);
+      (axis.thread()->is_block() ? blocks : threads).emplace_back(axis, range);
+      body = Stmt(n->body);
     }
+  }
+};
+
+class BlockRaces {
+ public:
+  BlockRaces(const Launch& launch, const PrimFunc& func)
+      : func_(func), body_(launch.body), blocks_(launch.blocks), threads_(launch.threads) {
+    std::erase_if(blocks_,
+                  [](const auto& block) { return constant_int(block.second.extent) == 1; });
   }
 
   void check() {
@@ -615,8 +623,8 @@ class BlockRaces {
       facts.bind(var, range, true);
       scopes.push_back(facts.assume(var - range.min < range.extent));
     };
-    for (const std::pair<IterVar, Range>& block : blocks_) bind(block.first.var(), block.second);
-    for (const arith::FreeVar& thread : threads_) bind(thread.var, *thread.range);
+    for (const auto* axes : {&blocks_, &threads_})
+      for (const auto& [axis, range] : *axes) bind(axis.var(), range);
     for (const arith::FreeVar& inner : access.inner)
       if (inner.range) bind(inner.var, *inner.range);
     for (const Expr& guard : access.guards) scopes.push_back(facts.assume(guard));
@@ -643,8 +651,8 @@ class BlockRaces {
   }
 
   Relation with_any_threads(Relation relation) const {
-    for (const auto& [var, range] : threads_)
-      relation = std::move(relation).with(var, range, Step::Any);
+    for (const auto& [axis, range] : threads_)
+      relation = std::move(relation).with(axis.var(), range, Step::Any);
     return relation;
   }
 
@@ -820,8 +828,7 @@ class BlockRaces {
   const PrimFunc& func_;
   /// The body of the thread axes.
   Stmt body_;
-  std::vector<std::pair<IterVar, Range>> blocks_;
-  std::vector<arith::FreeVar> threads_;
+  std::vector<std::pair<IterVar, Range>> blocks_, threads_;
   Memories updated_;
   /// Used for look-up only, never iterated.
   std::unordered_map<const ExprNode*, AxisSet> axes_of_lets_;
@@ -835,15 +842,7 @@ class BlockRaces {
   std::vector<Expr> around_, conditions_;
 };
 
-}  // namespace
-
-void refuse_block_races(const Stmt& kernel, const PrimFunc& func) {
-  BlockRaces(kernel, func).check();
-}
-
 // ---- threads of a block -------------------------------------------------------------------------
-
-namespace {
 
 /// Whether all threads of a block share the buffer's memory.
 bool is_shared_by_threads(const Buffer& buffer) {
@@ -851,37 +850,16 @@ bool is_shared_by_threads(const Buffer& buffer) {
   return scope == StorageScope::Global || is_shared_memory(scope);
 }
 
-/// The axes of a launch and the statement that its threads execute.
-struct Launch {
-  std::vector<IterVar> blocks, threads;
-  /// The number of threads along each axis; nullopt if not constant.
-  std::vector<std::optional<std::int64_t>> extents;
-  Stmt body;
-
-  explicit Launch(const Stmt& kernel) : body(kernel) {
-    while (const Attr* n = body.as<Attr>()) {
-      if (n->kind != AttrKind::ThreadExtent) break;
-      const IterVar& axis = std::get<IterVar>(n->subject);
-      if (axis.thread()->is_thread()) {
-        threads.push_back(axis);
-        extents.push_back(constant_int(n->value));
-      } else {
-        blocks.push_back(axis);
-      }
-      body = Stmt(n->body);
-    }
-  }
-};
-
 /// Finds statements in which a thread reads an element that another thread of its block writes.
 /// Evaluates the indices of all threads, in block 0 and in the first and the last iterations.
 class StatementRaces {
  public:
-  explicit StatementRaces(const Launch& launch) : launch_(launch) {}
+  explicit StatementRaces(const Launch& launch) : launch_(launch), memory_(launch.body) {}
 
   void check() {
     constexpr std::int64_t kMaxThreads = 1024;
-    for (const std::optional<std::int64_t>& extent : launch_.extents) {
+    for (const auto& [axis, range] : launch_.threads) {
+      const auto extent = constant_int(range.extent);
       if (!extent || *extent > kMaxThreads / count_) return;
       count_ *= *extent;
     }
@@ -890,89 +868,44 @@ class StatementRaces {
 
  private:
   using Values = std::unordered_map<const ExprNode*, std::int64_t>;
-  /// A loop, a let or a condition around the statement.
-  using Around = std::variant<const For*, const Let*, Expr>;
-  struct Read {
-    const Load* load;
-    std::vector<Expr> conditions;
-  };
 
   void stmt(const Stmt& s) {
     if (is_stack_low()) return with_deep_stack([&] { stmt(s); });
-    if (const Store* n = s.as<Store>()) return store(*n);
-    if (const If* n = s.as<If>()) {
-      inside(n->condition, n->then_case);
-      if (n->else_case) inside(make_not(n->condition), *n->else_case);
-      return;
-    }
-    if (const For* n = s.as<For>()) return inside(n, n->body);
-    if (const Let* n = s.as<Let>()) return inside(n, n->body);
-    for_each_statement(s, [&](const Stmt& child) { stmt(child); });
+    if (const Store* n = s.as<Store>(); n && is_shared_by_threads(n->buffer)) return store(s, *n);
+    const If* branches = s.as<If>();
+    for_each_statement(s, [&](const Stmt& child) {
+      const bool is_else = branches && !child.same_as(branches->then_case);
+      around_.emplace_back(&s, is_else);
+      stmt(child);
+      around_.pop_back();
+    });
   }
 
-  void inside(Around around, const Stmt& body) {
-    around_.push_back(std::move(around));
-    stmt(body);
-    around_.pop_back();
-  }
-
-  void store(const Store& n) {
-    if (!is_shared_by_threads(n.buffer) || n.indices.size() != 1) return;
-    std::vector<Read> reads;
-    std::vector<Expr> conditions;
-    collect(n.value, n, conditions, reads);
-    collect(n.indices[0], n, conditions, reads);
-    if (reads.empty()) return;
+  void store(const Stmt& s, const Store& n) const {
+    if (!reads(n.value, n.buffer->data)) return;
+    const Footprint uses = arith::footprint(s, memory_);
     try {
-      check(n, reads, false);
-      check(n, reads, true);
+      check(n, uses, false);
+      check(n, uses, true);
     } catch (const RuntimeError&) {  // NOLINT(bugprone-empty-catch): an index is not known here
     }
   }
 
-  /// Adds the loads of the stored memory at other indices, with the conditions under which their
-  /// values are used.
-  static void collect(const Expr& e, const Store& store, std::vector<Expr>& conditions,
-                      std::vector<Read>& reads) {
-    const auto under = [&](const Expr& condition, const Expr& part) {
-      conditions.push_back(condition);
-      collect(part, store, conditions, reads);
-      conditions.pop_back();
-    };
-    const auto choice = [&](const Expr& condition, const Expr& a, const Expr& b) {
-      collect(condition, store, conditions, reads);
-      under(condition, a);
-      under(make_not(condition), b);
-    };
-    if (const Select* n = e.as<Select>()) return choice(n->condition, n->if_true, n->if_false);
-    if (const Call* n = as_call(e, Intrin::if_then_else))
-      return choice(n->args[0], n->args[1], n->args[2]);
-    if (const Binary* n = e.as<Binary>(); n && (n->op == BinaryOp::And || n->op == BinaryOp::Or)) {
-      collect(n->a, store, conditions, reads);
-      return under(n->op == BinaryOp::And ? n->a : make_not(n->a), n->b);
-    }
-    if (const Load* n = e.as<Load>(); n && n->buffer->data.same_as(store.buffer->data) &&
-                                      n->indices.size() == 1 &&
-                                      n->buffer->dtype.element() == store.buffer->dtype.element() &&
-                                      !structural_equal(n->indices[0], store.indices[0]))
-      reads.push_back({n, conditions});
-    for_each_child(e, [&](const Expr& child) { collect(child, store, conditions, reads); });
-  }
-
-  void check(const Store& n, const std::vector<Read>& reads, bool is_last) const {
+  void check(const Store& n, const Footprint& uses, bool is_last) const {
     /// The threads that write an element.
     std::unordered_map<std::int64_t, std::vector<std::int64_t>> writers;
     std::vector<std::pair<std::int64_t, std::int64_t>> read;
     for (std::int64_t thread = 0; thread < count_; ++thread) {
       const std::optional<Values> values = values_of(thread, is_last);
       if (!values) continue;
-      for (const std::int64_t element : elements(n.indices[0], *values))
-        writers[element].push_back(thread);
-      for (const Read& one : reads)
-        if (std::ranges::all_of(one.conditions,
-                                [&](const Expr& e) { return value(e, *values) != 0; }))
-          for (const std::int64_t element : elements(one.load->indices[0], *values))
-            read.emplace_back(thread, element);
+      for (const Access& use : uses.accesses) {
+        if (!use.buffer->data.same_as(n.buffer->data) || !happens(use, *values)) continue;
+        if (use.buffer->dtype != n.buffer->dtype) return;
+        for (const std::int64_t element : elements(use, *values)) {
+          if (use.is_write()) writers[element].push_back(thread);
+          if (!use.is_write()) read.emplace_back(thread, element);
+        }
+      }
     }
     for (const auto& [thread, element] : read)
       if (const auto found = writers.find(element);
@@ -988,31 +921,27 @@ class StatementRaces {
   /// execute it. Variables whose value is not known are left out.
   std::optional<Values> values_of(std::int64_t thread, bool is_last) const {
     Values values;
-    for (const IterVar& block : launch_.blocks) values[&block.var().node()] = 0;
-    for (std::size_t n = 0; n < launch_.threads.size(); ++n) {
-      values[&launch_.threads[n].var().node()] = thread % *launch_.extents[n];
-      thread /= *launch_.extents[n];
+    for (const auto& [axis, range] : launch_.blocks) values[&axis.var().node()] = 0;
+    for (const auto& [axis, range] : launch_.threads) {
+      values[&axis.var().node()] = thread % *constant_int(range.extent);
+      thread /= *constant_int(range.extent);
     }
-    for (const Around& around : around_) {
-      if (const auto* loop = std::get_if<const For*>(&around)) {
-        const std::int64_t min = value((*loop)->min, values),
-                           extent = value((*loop)->extent, values);
+    for (const auto& [s, is_else] : around_) {
+      if (const For* loop = s->as<For>()) {
+        const std::int64_t extent = value(loop->extent, values);
         if (extent < 1) return std::nullopt;
-        values[&(*loop)->var.node()] = is_last ? min + extent - 1 : min;
-      } else if (const auto* let = std::get_if<const Let*>(&around)) {
-        const Expr& of_let = (*let)->value;
-        if (effect_of(of_let) == Effect::Pure && of_let.dtype().is_scalar() &&
-            of_let.dtype().is_integral() && is_known(of_let, values))
-          values[&(*let)->var.node()] = value(of_let, values);
-      } else if (value(std::get<Expr>(around), values) == 0) {
+        values[&loop->var.node()] = value(loop->min, values) + (is_last ? extent - 1 : 0);
+      } else if (const Let* let = s->as<Let>()) {
+        const bool is_known =
+            let->var.dtype().is_index() && memory_.is_stable(let->value) &&
+            !uses_var(let->value, [&](const Expr& var) { return !values.contains(&var.node()); });
+        if (is_known) values[&let->var.node()] = value(let->value, values);
+      } else if (const If* branches = s->as<If>();
+                 branches && (value(branches->condition, values) != 0) == is_else) {
         return std::nullopt;
       }
     }
     return values;
-  }
-
-  static bool is_known(const Expr& e, const Values& values) {
-    return !uses_var(e, [&](const Expr& var) { return !values.contains(&var.node()); });
   }
 
   static std::int64_t value(const Expr& e, const Values& values) {
@@ -1023,18 +952,30 @@ class StatementRaces {
     });
   }
 
-  static std::vector<std::int64_t> elements(const Expr& index, const Values& values) {
-    const Ramp* ramp = index.as<Ramp>();
-    if (!ramp && !index.dtype().is_scalar()) throw RuntimeError("lanes are not known");
-    std::vector<std::int64_t> result{value(ramp ? ramp->base : index, values)};
-    for (int lane = 1; ramp && lane < ramp->lanes; ++lane)
-      result.push_back(result.back() + value(ramp->stride, values));
+  static bool happens(const Access& use, const Values& values) {
+    return !use.has_other_guards && std::ranges::all_of(use.guards, [&](const Expr& guard) {
+      return value(guard, values) != 0;
+    });
+  }
+
+  /// Returns the elements of the lanes.
+  static std::vector<std::int64_t> elements(const Access& use, Values values) {
+    if (!use.is_known || use.indices.size() != 1) throw RuntimeError("an index is not known");
+    if (use.inner.empty()) return {value(use.indices[0], values)};
+    std::vector<std::int64_t> result;
+    const auto& [lane, range] = use.inner[0];
+    for (std::int64_t n = 0; n < value(range->extent, values); ++n) {
+      values[&lane.node()] = n;
+      result.push_back(value(use.indices[0], values));
+    }
     return result;
   }
 
   const Launch& launch_;
+  arith::WrittenMemory memory_;
   std::int64_t count_ = 1;
-  std::vector<Around> around_;
+  /// The statements around, outermost first; whether the place is in the else branch.
+  std::vector<std::pair<const Stmt*, bool>> around_;
 };
 
 /// Finds stores whose value depends on a thread axis, while neither the element nor a condition
@@ -1097,12 +1038,10 @@ class ThreadValues {
 
   /// Whether threads may differ in how they execute the statement's children.
   bool is_divergent(const Stmt& s) const {
-    const If* branches = s.as<If>();
-    const For* loop = s.as<For>();
-    const While* repeat = s.as<While>();
-    return (branches && depends(branches->condition)) ||
-           (loop && (depends(loop->min) || depends(loop->extent))) ||
-           (repeat && depends(repeat->condition));
+    bool found = false;
+    if (s.as<If>() || s.as<For>() || s.as<While>())
+      for_each_expression(s, [&](const Expr& e) { found = found || depends(e); });
+    return found;
   }
 
   bool depends(const Expr& e) const {
@@ -1136,33 +1075,29 @@ class OwnMemory {
   explicit OwnMemory(const Launch& launch) : launch_(launch) {}
 
   void check() const {
-    std::vector<Var> memories;
+    std::vector<const Allocate*> memories;
     walk(launch_.body, [&](const Allocate& n) {
       if (memory_scope(n.data) == StorageScope::Local && differs_by_thread(n.data))
-        memories.push_back(n.data);
+        memories.push_back(&n);
     });
     if (memories.empty()) return;
     const Stmt body = without_allocations(launch_.body);
     const Footprint uses = arith::footprint(body, arith::WrittenMemory(body));
     if (uses.is_opaque) return;
-    for (const Var& data : memories) {
-      check(data, uses, false);
-      check(data, uses, true);
-    }
+    for (const Allocate* memory : memories)
+      for (const bool is_last : {false, true}) check(*memory, uses, is_last);
   }
 
  private:
   /// The first and the last element of an access.
-  struct Hull {
-    std::int64_t first, last;
-  };
+  using Hull = std::pair<std::int64_t, std::int64_t>;
 
   /// Whether an index of the memory depends on a thread.
   bool differs_by_thread(const Var& data) const {
     const auto depends = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
       return buffer->data.same_as(data) && std::ranges::any_of(indices, [&](const Expr& index) {
-               return std::ranges::any_of(launch_.threads, [&](const IterVar& axis) {
-                 return uses_var(index, axis.var());
+               return std::ranges::any_of(launch_.threads, [&](const auto& axis) {
+                 return uses_var(index, axis.first.var());
                });
              });
     };
@@ -1178,33 +1113,28 @@ class OwnMemory {
     return n ? Stmt(n->body) : result;
   }
 
-  std::int64_t index_of(std::size_t axis, bool is_last) const {
-    return is_last ? launch_.extents[axis].value_or(1) - 1 : 0;
+  static std::int64_t index_in(const Range& range, bool is_last) {
+    return is_last ? constant_int(range.extent).value_or(1) - 1 : 0;
   }
 
-  void check(const Var& data, const Footprint& uses, bool is_last) const {
+  void check(const Allocate& memory, const Footprint& uses, bool is_last) const {
     VarMap thread;
-    for (const IterVar& block : launch_.blocks)
-      set(thread, block.var(), make_int(block.var().dtype(), 0));
-    for (std::size_t n = 0; n < launch_.threads.size(); ++n) {
-      const Var var = launch_.threads[n].var();
-      set(thread, var, make_int(var.dtype(), index_of(n, is_last)));
-    }
+    for (const auto& [axis, range] : launch_.blocks)
+      set(thread, axis.var(), make_int(axis.var().dtype(), 0));
+    for (const auto& [axis, range] : launch_.threads)
+      set(thread, axis.var(), make_int(axis.var().dtype(), index_in(range, is_last)));
     std::vector<Hull> written, read;
-    std::optional<DataType> type;
     for (const Access& use : uses.accesses) {
-      if (use.memory_key() != &data.node()) continue;
-      if (type.value_or(use.buffer->dtype) != use.buffer->dtype) return;
-      type = use.buffer->dtype;
+      if (use.memory_key() != &memory.data.node()) continue;
+      if (use.buffer->dtype != memory.dtype) return;
       const std::optional<Hull> elements = hull(use, thread);
       if (use.is_write() && !elements) return;
       if (use.is_write() || (elements && happens(use, thread)))
         (use.is_write() ? written : read).push_back(*elements);
     }
-    for (const Hull& one : read) {
-      refuse_unwritten(data, one.first, written, is_last);
-      refuse_unwritten(data, one.last, written, is_last);
-    }
+    for (const Hull& one : read)
+      for (const std::int64_t end : {one.first, one.second})
+        refuse_unwritten(memory.data, end, written, is_last);
   }
 
   /// Whether the thread certainly executes the access.
@@ -1218,35 +1148,29 @@ class OwnMemory {
   static std::optional<Hull> hull(const Access& use, const VarMap& thread) {
     if (!use.is_known || use.indices.size() != 1) return std::nullopt;
     std::vector<Var> inner;
-    for (const arith::FreeVar& free : use.inner) inner.push_back(free.var);
-    const auto form = arith::linear_form(substitute(use.indices[0], thread), inner);
-    const auto base = form ? constant_int(arith::simplify(form->base)) : std::nullopt;
-    if (!base) return std::nullopt;
-    Hull result{*base, *base};
-    for (std::size_t n = 0; n < inner.size(); ++n) {
-      const auto step = constant_int(arith::simplify(form->coefficients[n]));
-      if (!step) return std::nullopt;
-      if (*step == 0) continue;
-      const std::optional<Range>& range = use.inner[n].range;
-      const auto min = range ? constant_int(range->min) : std::nullopt;
-      const auto extent = range ? constant_int(range->extent) : std::nullopt;
-      if (!min || !extent || *extent < 1) return std::nullopt;
-      (*step > 0 ? result.first : result.last) += *step * *min;
-      (*step > 0 ? result.last : result.first) += *step * (*min + *extent - 1);
+    arith::Facts facts;
+    for (const auto& [var, range] : use.inner) {
+      if (!range || !constant_int(range->min) || !constant_int(range->extent)) return std::nullopt;
+      inner.push_back(var);
+      facts.bind(var, *range);
     }
-    return result;
+    const Expr index = substitute(use.indices[0], thread);
+    const auto form = arith::linear_form(index, inner);
+    if (!form || !constant_int(arith::simplify(form->base))) return std::nullopt;
+    const auto [first, last] = arith::const_bound(arith::simplify(index, facts), facts);
+    return first && last ? std::optional(Hull{*first, *last}) : std::nullopt;
   }
 
   void refuse_unwritten(const Var& data, std::int64_t element, const std::vector<Hull>& written,
                         bool is_last) const {
     const auto has_it = [&](const Hull& hull) {
-      return hull.first <= element && element <= hull.last;
+      return hull.first <= element && element <= hull.second;
     };
     if (written.empty() || std::ranges::any_of(written, has_it)) return;
     std::string thread;
-    for (std::size_t n = 0; n < launch_.threads.size(); ++n)
-      thread += (thread.empty() ? "" : ", ") + launch_.threads[n].thread()->str() + " = " +
-                std::to_string(index_of(n, is_last));
+    for (const auto& [axis, range] : launch_.threads)
+      thread += (thread.empty() ? "" : ", ") + axis.thread()->str() + " = " +
+                std::to_string(index_in(range, is_last));
     throw LowerError("each thread has its own `" + data.name() +
                      "`, of scope \"local\", and the thread " + thread + " reads element " +
                      std::to_string(element) + " of it, which it does not write; keep `" +
@@ -1258,12 +1182,13 @@ class OwnMemory {
 
 }  // namespace
 
-void refuse_thread_races(const Stmt& kernel) {
+void refuse_launch_races(const Stmt& kernel, const PrimFunc& func) {
   const Launch launch(kernel);
+  BlockRaces(launch, func).check();
   StatementRaces(launch).check();
   OwnMemory(launch).check();
-  for (std::size_t n = 0; n < launch.threads.size(); ++n)
-    if (launch.extents[n] != 1) ThreadValues(launch.threads[n], launch.body).check(launch.body);
+  for (const auto& [axis, range] : launch.threads)
+    if (constant_int(range.extent) != 1) ThreadValues(axis, launch.body).check(launch.body);
 }
 
 }  // namespace tenon::lowering

@@ -245,8 +245,7 @@ class Kernels {
   Stmt stmt(const Stmt& s, int loops) {
     if (const Attr* n = s.as<Attr>(); n && n->kind == AttrKind::ThreadExtent) {
       if (!shared_outside_.empty()) check_memory(s);
-      refuse_block_races(s, func_);
-      refuse_thread_races(s);
+      refuse_launch_races(s, func_);
       return Synchronizer(s, loops).run();
     }
     if (s.as<For>()) ++loops;
