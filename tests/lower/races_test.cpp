@@ -218,6 +218,16 @@ TEST(ThreadRaces, RefuseAValueOfEachThreadThatALetNames) {
             std::string::npos);
 }
 
+TEST(ThreadRaces, ALaunchWithoutThreadsIsAllowed) {
+  const std::string axis = "attr [IterVar(";
+  const std::string no_threads =
+      axis + "x: int32, (nullptr), \"ThreadIndex\", \"threadIdx.x\")] \"thread_extent\" = 0;\n" +
+      axis + "y: int32, (nullptr), \"ThreadIndex\", \"threadIdx.y\")] \"thread_extent\" = 4 {\n" +
+      "B[((x*4) + y)] = B[(((x*4) + y) + 1)]\n}\n";
+  EXPECT_NO_THROW(
+      run_passes(device_passes(), test::parse_function(test::function_text(no_threads))));
+}
+
 TEST(ThreadRaces, AllowATreeOfSums) {
   EXPECT_EQ(
       refusal("allocate(S_1: Pointer(shared float32), float32, [8]), storage_scope = shared {\n"

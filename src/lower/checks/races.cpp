@@ -860,7 +860,7 @@ class StatementRaces {
     constexpr std::int64_t kMaxThreads = 1024;
     for (const auto& [axis, range] : launch_.threads) {
       const auto extent = constant_int(range.extent);
-      if (!extent || *extent > kMaxThreads / count_) return;
+      if (!extent || *extent < 1 || *extent > kMaxThreads / count_) return;
       count_ *= *extent;
     }
     if (count_ > 1) stmt(launch_.body);
@@ -964,6 +964,7 @@ class StatementRaces {
     if (use.inner.empty()) return {value(use.indices[0], values)};
     std::vector<std::int64_t> result;
     const auto& [lane, range] = use.inner[0];
+    if (use.inner.size() > 1 || !range) throw RuntimeError("an index is not known");
     for (std::int64_t n = 0; n < value(range->extent, values); ++n) {
       values[&lane.node()] = n;
       result.push_back(value(use.indices[0], values));
@@ -1114,7 +1115,7 @@ class OwnMemory {
   }
 
   static std::int64_t index_in(const Range& range, bool is_last) {
-    return is_last ? constant_int(range.extent).value_or(1) - 1 : 0;
+    return is_last ? std::max<std::int64_t>(constant_int(range.extent).value_or(1), 1) - 1 : 0;
   }
 
   void check(const Allocate& memory, const Footprint& uses, bool is_last) const {
