@@ -9,6 +9,7 @@
 
 #include "lower/checks/filling.h"
 #include "lower/gpu/thread_dependence.h"
+#include "lower/loops/accumulation.h"
 #include "lower/rewriting.h"
 #include "tenon/arith/interval.h"
 #include "tenon/arith/simplify.h"
