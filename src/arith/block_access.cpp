@@ -47,7 +47,7 @@ class Touched {
   }
 
   static Range range(const std::vector<Interval>& all, const Expr& extent) {
-    const Range whole = Range::from_min_extent(make_int(extent.dtype(), 0), extent);
+    const Range whole = Range::from_extent(extent);
     if (all.size() > 1) return range_by_ends(hull(all).to_range(whole, Facts()));
     const Interval& one = all.front();
     if (one.is_bounded() && structural_equal(*one.min(), *one.max()))
@@ -115,7 +115,7 @@ class Finder {
           expr(n.value);
           const IterVar* axis = std::get_if<IterVar>(&n.subject);
           if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread))
-            relax(axis->var(), Range::from_min_extent(make_int(n.value.dtype(), 0), n.value));
+            relax(axis->var(), Range::from_extent(n.value));
           stmt(n.body);
         },
         [&](const Let& n) {

@@ -116,7 +116,7 @@ class StmtSimplifier {
   Stmt attribute(const Stmt& s, const Attr& n) {
     const IterVar* axis = std::get_if<IterVar>(&n.subject);
     if (axis && (n.kind == AttrKind::ThreadExtent || n.kind == AttrKind::VirtualThread))
-      facts_.bind(axis->var(), Range::from_min_extent(make_int(n.value.dtype(), 0), n.value), true);
+      facts_.bind(axis->var(), Range::from_extent(n.value), true);
     return children(s);
   }
 

@@ -226,12 +226,8 @@ void Machine::block(const BlockRealize& n, const Active& active) {
     }
     if (is_first) first.push_back(id);
   }
-  for (const Buffer& buffer : b.alloc_buffers) {
-    std::vector<Range> bounds;
-    for (const Expr& extent : buffer->shape)
-      bounds.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
-    make_region(buffer, bounds, true, running);
-  }
+  for (const Buffer& buffer : b.alloc_buffers)
+    make_region(buffer, whole_region(buffer->shape), true, running);
   for (const MatchBuffer& match : b.match_buffers)
     make_view(match.buffer, match.source.buffer, match.source.region, running);
   if (b.init) exec(*b.init, first);

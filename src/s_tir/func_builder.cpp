@@ -111,8 +111,7 @@ void FuncBuilder::grid(std::vector<Expr> extents, std::vector<std::string> names
   std::vector<Var> vars;
   for (std::size_t n = 0; n < extents.size(); ++n) {
     vars.emplace_back(names[n], extents[n].dtype());
-    state_->loops.insert_or_assign(
-        &vars.back().node(), Range::from_min_extent(make_int(extents[n].dtype(), 0), extents[n]));
+    state_->loops.insert_or_assign(&vars.back().node(), Range::from_extent(extents[n]));
   }
   Stmt result = state_->ir.nested([&] { body(vars); }, vars);
   for (std::size_t n = vars.size(); n-- > 0;)

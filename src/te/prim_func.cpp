@@ -266,10 +266,7 @@ class BlockMaker {
                 .init = std::nullopt,
                 .body = n.body};
     auto match = [&](const Buffer& own, const Tensor& tensor) {
-      BufferRegion whole{buffer_of(tensor), {}};
-      for (const Expr& extent : tensor.shape())
-        whole.region.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
-      block.match_buffers.push_back({own, std::move(whole)});
+      block.match_buffers.push_back({own, {buffer_of(tensor), whole_region(tensor.shape())}});
     };
     for (std::size_t k = 0; k < n.inputs.size(); ++k) match(n.input_buffers[k], n.inputs[k]);
     for (std::size_t k = 0; k < n.output_buffers.size(); ++k)

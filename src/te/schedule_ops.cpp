@@ -82,9 +82,7 @@ class LayoutRewriter {
  private:
   static Buffer stored(const StoredLayout& layout) {
     BufferNode node = *layout.logical.get();
-    std::vector<Range> box;
-    for (const Expr& extent : node.shape)
-      box.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    const std::vector<Range> box = whole_region(node.shape);
     node.shape.clear();
     for (const Range& range : image_of(layout.forward, box))
       node.shape.push_back(arith::simplify(range.extent));

@@ -230,11 +230,8 @@ Stmt StageBuilder::provide_extern(StageId id) {
   const Extern& op = *stage.op.as<Extern>();
   Stmt body = make_stmt(Attr{AttrKind::ExternScope, Expr(0), "", 0, program_.lower(op.body, {})});
   auto bind = [&](const Buffer& view, const Tensor& tensor) {
-    std::vector<Range> region;
-    for (const Expr& extent : view.shape()) {
-      region.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
-    }
-    body = make_stmt(BufferView{view, program_.buffers.buffer_of(tensor), std::move(region), body});
+    body = make_stmt(
+        BufferView{view, program_.buffers.buffer_of(tensor), whole_region(view.shape()), body});
   };
   for (std::size_t k = op.output_buffers.size(); k-- > 0;)
     bind(op.output_buffers[k], stage.op.output(static_cast<int>(k)));

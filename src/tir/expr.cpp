@@ -192,6 +192,15 @@ Range::Range(Expr begin, Expr end, SourceLocation where)
 Range Range::from_min_extent(Expr min, Expr extent) {
   return Range(Raw{}, std::move(min), std::move(extent));
 }
+Range Range::from_extent(Expr extent) {
+  Expr zero = make_int(extent.dtype(), 0);
+  return Range(Raw{}, std::move(zero), std::move(extent));
+}
+std::vector<Range> whole_region(const std::vector<Expr>& shape) {
+  std::vector<Range> region;
+  for (const Expr& extent : shape) region.push_back(Range::from_extent(extent));
+  return region;
+}
 
 Var::Var(Name name, DataType type)
     : Expr(make(type, VarNode{std::move(name), std::nullopt, false})) {}

@@ -145,12 +145,8 @@ Stmt plain(const Stmt& s) {
   for (auto match = block.match_buffers.rbegin(); match != block.match_buffers.rend(); ++match)
     body = make_stmt(BufferView{match->buffer, match->source.buffer, match->source.region, body});
   if (!is_true(realize->predicate)) body = make_stmt(If{realize->predicate, body, std::nullopt});
-  for (auto buffer = block.alloc_buffers.rbegin(); buffer != block.alloc_buffers.rend(); ++buffer) {
-    std::vector<Range> bounds;
-    for (const Expr& extent : (*buffer)->shape)
-      bounds.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
-    body = make_stmt(Realize{*buffer, std::move(bounds), make_true(), body});
-  }
+  for (auto buffer = block.alloc_buffers.rbegin(); buffer != block.alloc_buffers.rend(); ++buffer)
+    body = make_stmt(Realize{*buffer, whole_region((*buffer)->shape), make_true(), body});
   return body;
 }
 

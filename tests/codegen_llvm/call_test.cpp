@@ -233,6 +233,25 @@ TEST(Call, an_unknown_llvm_intrinsic_is_refused) {
   EXPECT_THROW(k.compile(make_store(c, value, {0})), LowerError);
 }
 
+/// LLVM ends with a fatal error, which must not end the process.
+TEST(Call, an_intrinsic_of_another_processor_is_refused) {
+  Kernel k;
+  const Buffer c = k.array({1}, Int(32));
+  const Expr value = make_call(Int(32), Intrin::call_llvm_pure_intrin,
+                               {make_string("llvm.aarch64.crc32w"), make_int(UInt(32), 2),
+                                make_load(c, {0}), make_load(c, {0})});
+  const tir::TargetFacts x86{.triple = "x86_64-linux-gnu"};
+  for (int times = 0; times < 2; ++times) {
+    try {
+      k.compile(make_store(c, value, {0}), x86);
+      FAIL() << "it was compiled";
+    } catch (const LowerError& error) {
+      EXPECT_NE(std::string(error.what()).find("llvm.aarch64.crc32w"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 TEST(Call, prefetch_becomes_an_instruction) {
   Kernel k;
   const Buffer a = k.array({64}, Float(32)), c = k.array({64}, Float(32));

@@ -9,6 +9,44 @@
 namespace tenon::testing {
 namespace {
 
+// ---- faults of LLVM -----------------------------------------------------------------------------
+
+// Programs that LLVM 22 miscompiles, or does not compile (src/codegen/llvm/llvm_faults.md).
+
+TEST(VectorsTest, OfGuardedReadsWhoseLanesAreUsedInPart) {
+  te::Tensor A = te::placeholder({3}, "A", Float(64));
+  te::Tensor T = te::compute(
+      {19, 2, 10, 3}, {"i", "j", "k", "l"},
+      [&](Var i, Var j, Var, Var) {
+        const Expr is_inside = i * 2 - 5 >= 0 && i * 2 < 8;
+        return min(if_then_else(is_inside, A(i * 2 - 5), 0.0), A(1 - j));
+      },
+      "T");
+  EXPECT_EQ(compare_with_default(te::create_schedule(T), {A, T}), "");
+}
+
+TEST(VectorsTest, Of40LanesAreStoredInDescendingGroups) {
+  te::Tensor A = te::placeholder({40}, "A");
+  te::Tensor B = te::extern_op(
+      {40}, {A},
+      [](std::span<const tir::Buffer> ins, std::span<const tir::Buffer> outs) -> te::ExternResult {
+        tir::IRBuilder ib;
+        const auto a = ib.buffer_ptr(ins[0]), b = ib.buffer_ptr(outs[0]);
+        auto made = ib.allocate(Float(32), {40}, "made");
+        ib.for_range(0, 8, "i", [&](Var i) {
+          ib.for_range(0, 5, "j", [&](Var j) { made[i * 5 + j] = a[j * 8 + i] + 1.0f; });
+        });
+        const auto copy = [&](Var lane) {
+          const Expr place = (7 - floordiv(lane, 5)) * 5 + floormod(lane, 5);
+          b[place] = made[place] * 2.0f;
+        };
+        ib.for_range(0, 40, "lane", copy, {.kind = tir::ForKind::Vectorized});
+        return ib.get();
+      },
+      "B");
+  EXPECT_EQ(compare_with_default(te::create_schedule(B), {A, B}), "");
+}
+
 // ---- elements and lanes -------------------------------------------------------------------------
 
 // Vectors as elements, lanes taken apart and put together.

@@ -272,6 +272,34 @@ TEST_F(ReductionTest, TheReducerMustBeTheSame) {
           {"`C`", "`row`", "reducer"});
 }
 
+TEST(ReductionAxes, OfAReducerThatIsNotCommutativeKeepTheirOrder) {
+  using Args = std::span<const Var>;
+  const te::Reducer last = te::comm_reducer(
+      [](Args x, Args y) { return std::vector{tir::select(y[0] != 0, y[0], x[0])}; },
+      [](std::span<const DataType> types) { return std::vector{tir::make_const(types[0], 0)}; },
+      "last");
+  const te::IterVar k = te::reduce_axis({0, 4}, "k"), l = te::reduce_axis({0, 3}, "l");
+  const auto stage = [&](const te::Tensor& from, const std::vector<te::IterVar>& order) {
+    return te::compute(
+        {from.shape()[0]}, {"i"}, [&](Var i) { return last(from(i, k, l), order); }, "C");
+  };
+  te::Tensor A = te::placeholder({8, 4, 3}, "A", Int(32)),
+             a = te::placeholder({2, 4, 3}, "a", Int(32));
+  const te::Tensor C = stage(A, {k, l});
+  const auto lowered_with = [&](const te::Tensor& c) {
+    te::Schedule s = te::create_schedule(C);
+    s[C].tensorize(s[C].split(s[C].axis(0), 2).inner,
+                   te::decl_tensor_intrin(c.op(), call_f, {.name = "op"}));
+    return lower(s, {A, C});
+  };
+  EXPECT_NO_THROW(lowered_with(stage(a, {k, l})));
+  EXPECT_TRUE(refuses<ScheduleError>(
+      [&] {
+        lowered_with(stage(a, {l, k}));
+      },
+      {"`C`", "`op`", "another order", "`last` depends on the order"}));
+}
+
 TEST_F(ReductionTest, TheConditionMustBeTheSame) {
   refused(intrin({}, [](Expr e, te::IterVar r) { return te::sum(e, {r}, {.where = r < 9}); }),
           {"`C`", "`row`", "condition"});

@@ -51,6 +51,27 @@ def main(A: T.Buffer[(1, 16), "float32"], B: T.Buffer[(1, 16), "float32"]) -> No
   EXPECT_EQ(first_other_result(mod.functions.at(name), sch.mod().functions.at(name)), "");
 }
 
+TEST(ComputeInline, ReplacesReadsInTheValuesOfIterators) {
+  const tir::IRModule mod = parse_script(R"(
+@T.prim_func
+def main(A: T.Buffer[4, "int32"], C: T.Buffer[4, "int32"]) -> None:
+    B = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi] * 3
+    for i in T.serial(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, B[i] % 4)
+            T.reads()
+            T.writes(C[vi])
+            C[vi] = 1
+)");
+  Schedule sch(mod);
+  sch.compute_inline(sch.get_block("B"));
+  EXPECT_NE(print_script(sch.mod()).find("T.axis.spatial(4, A[i] * 3 % 4)"), std::string::npos);
+}
+
 /// Rows that are not elements of `B` must be written as well.
 TEST(ReverseComputeInline, RefusesInstancesThatReadNothing) {
   for (const char* row : {"vi - 1", "vi"}) {

@@ -57,6 +57,23 @@ def main(X: T.Buffer[(9, 11, 3), "float32"], W: T.Buffer[(3, 2, 3, 4), "float32"
             Y[vy, vx, vc] = Y[vy, vx, vc] + P[vy * 2 + vr, vx * 2 + vs, vd] * W[vr, vs, vd, vc]
 )";
 
+/// Only the step 2 writes; the copy has no steps.
+TEST(Reindex, RefusesElementsThatAreWrittenInSomeStepsOnly) {
+  Scheduled s(R"(
+@T.prim_func
+def main(A: T.Buffer[6, "int32"], B: T.Buffer[(8, 8), "int32"]) -> None:
+    for i, j in T.grid(6, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SR", [i, j])
+            T.where(j == 2)
+            T.reads(A[vi])
+            T.writes(B[vi + 2, vi])
+            B[vi + 2, vi] = A[vi]
+)");
+  EXPECT_NE(refusal([&] { s->reindex(s.block("B"), 0, "write"); }).find("determine the element"),
+            std::string::npos);
+}
+
 TEST(Reindex, GivesTheCopyIteratorsOfOneValueForThoseThatDoNotMatter) {
   Scheduled s(kConvolution);
   s->reindex(s.block("Y"), 1, "read");

@@ -10,9 +10,10 @@
 //
 // The tensorized loop and the loops inside it must compute what the intrinsic declares: the same
 // expression on the same number of elements. Dimensions of extent 1 may be missing on either side,
-// commutative operands may be swapped, reduction axes are matched by use, and several inputs may be
-// the same tensor. Lowering reports the first difference. A tail that is smaller than the intrinsic
-// keeps its loops. LowerOptions::check_intrinsics tests whether the code computes what is declared.
+// commutative operands may be swapped, reduction axes are matched by use (in order, unless the
+// reducer is commutative), and several inputs may be the same tensor. Lowering reports the first
+// difference. A tail that is smaller than the intrinsic keeps its loops.
+// LowerOptions::check_intrinsics tests whether the code computes what is declared.
 //
 // A buffer describes the memory that the code accepts. Without an offset, the operand must start at
 // the beginning of its tensor; without strides, it must be compact. Stride variables are bound to

@@ -109,11 +109,16 @@ struct Range {
   /// be promoted to a common integer type.
   Range(Expr begin, Expr end, SourceLocation where = SourceLocation::current());
   static Range from_min_extent(Expr min, Expr extent);
+  /// The range [0, extent).
+  static Range from_extent(Expr extent);
 
  private:
   struct Raw {};
   Range(Raw, Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
 };
+
+/// Returns the range of each dimension's indices: [0, extent).
+std::vector<Range> whole_region(const std::vector<Expr>& shape);
 
 // ---- handles of shared things -------------------------------------------------------------------
 

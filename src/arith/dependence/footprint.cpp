@@ -16,10 +16,6 @@ namespace {
 /// Maximum number of accesses. A statement with more accesses is opaque.
 constexpr std::size_t kMaxAccesses = 512;
 
-Range from_zero(const Expr& extent) {
-  return Range::from_min_extent(make_int(extent.dtype(), 0), extent);
-}
-
 /// Returns the scalar value of a vector expression in one lane; nullopt if unknown.
 std::optional<Expr> in_lane(const Expr& e, const Expr& lane) {
   if (e.dtype().is_scalar()) return e;
@@ -59,7 +55,7 @@ Access element_access(AccessKind kind, const Buffer& buffer, const std::vector<E
     const DataType type = vector->dtype().element();
     const int lanes = vector->dtype().lanes;
     lane = offsets.at(static_cast<std::size_t>(lanes), "lane", type);
-    access.inner.push_back({*lane, from_zero(make_int(type, lanes))});
+    access.inner.push_back({*lane, Range::from_extent(make_int(type, lanes))});
   }
   for (const Expr& index : indices) {
     const std::optional<Expr> scalar = lane ? in_lane(index, *lane) : std::optional(index);
@@ -79,7 +75,7 @@ Access region_access(AccessKind kind, const BufferRegion& region, Offsets& offse
       continue;
     }
     const Var offset = offsets.at(dim, "element", range.min.dtype());
-    access.inner.push_back({offset, from_zero(range.extent)});
+    access.inner.push_back({offset, Range::from_extent(range.extent)});
     access.indices.push_back(range.min + offset);
   }
   return access;
@@ -186,7 +182,7 @@ class Reader {
     if (constant_int(own.min)) return inner_.push_back({var, own});
     // Offsets start at 0, so the range is the same in all outer iterations.
     const Var offset = var.fresh();
-    inner_.push_back({offset, from_zero(own.extent)});
+    inner_.push_back({offset, Range::from_extent(own.extent)});
     set(values_, var, own.min + offset);
   }
 

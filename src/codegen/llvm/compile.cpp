@@ -6,6 +6,7 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
@@ -85,9 +86,10 @@ void register_system_library(llvm::Module& module, const std::string& prefix,
       kDefaultPriority);
 }
 
-// ---- divisions of vectors -----------------------------------------------------------------------
+// ---- faults of LLVM's code generators -----------------------------------------------------------
 
-// Divisions for which LLVM generates wrong code on x86, or takes a minute (llvm_faults.md).
+// What they compile to wrong code, in minutes, or not at all (llvm_faults.md). Each is replaced
+// after the last pass, because InstCombine would undo it.
 
 bool is_byte_division(const llvm::BinaryOperator& n) {
   return n.getType()->isIntOrIntVectorTy(8) && llvm::isa<llvm::Constant>(n.getOperand(1));
@@ -119,17 +121,34 @@ void divide_by_lanes(llvm::BinaryOperator& n) {
 }
 
 /// Computes quotients and remainders of byte vectors by constants in 16 bits, and without
-/// optimization those of all vectors lane by lane. Must be the last pass, because InstCombine would
-/// narrow bytes again.
-void replace_vector_divisions(llvm::Module& module, int opt_level) {
+/// optimization those of all vectors lane by lane.
+void replace_division(llvm::BinaryOperator& n, int opt_level) {
+  if (!n.isIntDivRem() || !n.getType()->isVectorTy()) return;
+  if (opt_level <= 0)
+    divide_by_lanes(n);
+  else if (is_byte_division(n))
+    widen(n);
+}
+
+/// Gives 0 to the lanes in which a masked load's result is undefined where nothing is loaded.
+void define_unloaded_lanes(llvm::IntrinsicInst& load) {
+  const unsigned last = load.arg_size() - 1;
+  auto* lanes = llvm::dyn_cast<llvm::Constant>(load.getArgOperand(last));
+  if (!lanes || !lanes->containsUndefOrPoisonElement()) return;
+  llvm::Type* type = lanes->getType();
+  load.setArgOperand(last, llvm::isa<llvm::UndefValue>(lanes)
+                               ? llvm::Constant::getNullValue(type)
+                               : llvm::Constant::replaceUndefsWith(
+                                     lanes, llvm::Constant::getNullValue(type->getScalarType())));
+}
+
+void avoid_faults_of_code_generators(llvm::Module& module, int opt_level) {
   for (llvm::Function& function : module)
     for (llvm::Instruction& each : llvm::make_early_inc_range(llvm::instructions(function))) {
-      auto* n = llvm::dyn_cast<llvm::BinaryOperator>(&each);
-      if (!n || !n->isIntDivRem() || !n->getType()->isVectorTy()) continue;
-      if (opt_level <= 0)
-        divide_by_lanes(*n);
-      else if (is_byte_division(*n))
-        widen(*n);
+      if (auto* n = llvm::dyn_cast<llvm::BinaryOperator>(&each)) replace_division(*n, opt_level);
+      if (auto* n = llvm::dyn_cast<llvm::IntrinsicInst>(&each);
+          n && n->getIntrinsicID() == llvm::Intrinsic::masked_load)
+        define_unloaded_lanes(*n);
     }
 }
 
@@ -298,7 +317,7 @@ Artifact compile(const std::vector<CompileUnit>& units, const CompileOptions& op
   }
   optimize(module, *machine, opt_level,
            has_imports ? CodeOrigin::WithImports : CodeOrigin::Emitted);
-  replace_vector_divisions(module, opt_level);
+  avoid_faults_of_code_generators(module, opt_level);
   clock.finish("optimize-llvm");
   llvm::raw_string_ostream bitcode(result.bitcode);
   llvm::WriteBitcodeToFile(module, bitcode);

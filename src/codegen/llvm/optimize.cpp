@@ -337,10 +337,16 @@ std::string generate_code(llvm::Module& module, llvm::TargetMachine& machine,
                           llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
-  if (!add_code_passes(static_cast<PassMachine&>(machine), passes, out, type))
+  auto passes = std::make_unique<llvm::legacy::PassManager>();
+  if (!add_code_passes(static_cast<PassMachine&>(machine), *passes, out, type))
     internal_error("LLVM cannot write code of this kind");
-  passes.run(module);
+  try {
+    passes->run(module);
+  } catch (...) {
+    // A pass that an error of LLVM has interrupted cannot be destroyed.
+    static_cast<void>(passes.release());
+    throw;
+  }
   return {bytes.data(), bytes.size()};
 }
 

@@ -26,9 +26,19 @@ void bound_store_chains() {
     found->second->addOccurrence(0, kName, "64");
 }
 
+/// LLVM calls this instead of ending the process. The exception leaves LLVM's functions without
+/// cleanup, so that they leak memory.
+[[noreturn]] void throw_fatal_error(void* /*unused*/, const char* reason, bool /*unused*/) {
+  std::string what = reason;
+  what = "LLVM: " + what.substr(0, what.find('\n'));
+  if (what.find("Cannot select: intrinsic") == std::string::npos) internal_error(what);
+  throw LowerError(what + "; the target's processor (-mtriple, -mcpu, -mattr) does not have it");
+}
+
 void initialize_targets() {
   static std::once_flag done;
   std::call_once(done, [] {
+    llvm::install_fatal_error_handler(throw_fatal_error);
 #ifdef TENON_LLVM_STATIC  // libtenon.so contains the code generators of these targets only
 #define INITIALIZE(target)              \
   LLVMInitialize##target##TargetInfo(); \

@@ -74,14 +74,6 @@ std::optional<std::pair<Expr, Expr>> ends_of(const Expr& index) {
   return *stride < 0 ? std::pair(end, n->base) : std::pair(n->base, end);
 }
 
-/// Returns [0, extent) for every dimension.
-std::vector<Range> ranges_of(const std::vector<Expr>& shape) {
-  std::vector<Range> ranges;
-  for (const Expr& extent : shape)
-    ranges.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
-  return ranges;
-}
-
 Expr product_of(const std::vector<Expr>& extents) {
   Expr product = make_int(Int(32), 1);
   for (const Expr& extent : extents) product = product * extent;
@@ -139,7 +131,7 @@ class AccessWalk {
         current_(func.body) {
     for (const BufferParam& param : func.buffers) {
       const Buffer& declared = param.declared;
-      allowed_.emplace(declared.get(), ranges_of(declared->shape));
+      allowed_.emplace(declared.get(), whole_region(declared->shape));
       if (declared->strides.empty())
         sizes_.emplace(&declared->data.node(), product_of(declared->shape));
     }
@@ -184,7 +176,7 @@ class AccessWalk {
     if (const Let* n = s.as<Let>()) enter_let(n->var, n->value);
     if (const Realize* n = s.as<Realize>()) allowed_.insert_or_assign(n->buffer.get(), n->bounds);
     if (const BufferView* n = s.as<BufferView>())
-      allowed_.insert_or_assign(n->view.get(), ranges_of(n->view->shape));
+      allowed_.insert_or_assign(n->view.get(), whole_region(n->view->shape));
     if (const Allocate* n = s.as<Allocate>())
       sizes_.insert_or_assign(&n->data.node(), product_of(n->extents));
     if (const Attr* n = s.as<Attr>();
@@ -438,7 +430,7 @@ class AccessWalk {
     const auto size = sizes_.find(&buffer->data.node());
     if (rank != 1 || size == sizes_.end() || !is_zero(buffer->elem_offset)) return {};
     const Expr count = size->second;
-    return {Range::from_min_extent(make_int(count.dtype(), 0), count)};
+    return {Range::from_extent(count)};
   }
 
   std::string stage_buffer() {

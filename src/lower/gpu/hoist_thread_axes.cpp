@@ -108,7 +108,7 @@ class HoistedAxes {
     if (!known->axis.var().same_as(axis.var()))
       set(same_, axis.var(), cast(axis.var().dtype(), known->axis.var()));
     inner_.insert(&axis.var().node());
-    facts_.bind(axis.var(), Range::from_min_extent(make_int(extent.dtype(), 0), extent), true);
+    facts_.bind(axis.var(), Range::from_extent(extent), true);
     const Expr outside = known_outside(axis, extent);
     const auto is_equal = [&](const Expr& e) { return structural_equal(e, outside); };
     if (std::ranges::none_of(known->extents, is_equal)) known->extents.push_back(outside);

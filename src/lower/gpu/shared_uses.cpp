@@ -91,7 +91,7 @@ void SharedUses::add_thread(const IterVar& axis, const Expr& extent) {
       axis.var(), Variable::Kind::Thread, {0, std::nullopt}, static_cast<int>(threads_.size()), 0,
       true};
   if (count) thread.range.max = *count - 1;
-  if (count) facts_.bind(axis.var(), Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+  if (count) facts_.bind(axis.var(), Range::from_extent(extent));
   variable_of_var_.emplace(&axis.var().node(), number);
   variables_.push_back(std::move(thread));
   threads_.push_back({*axis.thread(), number});

@@ -221,8 +221,7 @@ class MemoryOfBlocks {
   explicit MemoryOfBlocks(const std::vector<const Attr*>& axes) {
     for (const Attr* n : axes) {
       const Expr extent = n->value;
-      loops_.push_back({std::get<IterVar>(n->subject).var(),
-                        Range::from_min_extent(make_int(extent.dtype(), 0), extent)});
+      loops_.push_back({std::get<IterVar>(n->subject).var(), Range::from_extent(extent)});
     }
   }
 

@@ -474,9 +474,7 @@ class BlockBufferPlanner {
 
   std::vector<Range> box(const Allocated& a, std::size_t place) const {
     const std::vector<Expr>& shape = a.buffer->shape;
-    std::vector<Range> whole;
-    for (const Expr& extent : shape)
-      whole.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
+    std::vector<Range> whole = whole_region(shape);
     if (!a.buffer->strides.empty()) return whole;
     const arith::Facts facts = facts_at(place);
     std::vector<std::vector<Interval>> touched(shape.size());
@@ -663,8 +661,8 @@ class Builder {
   }
 
   static Launch launch_of(ThreadTag tag, const Expr& extent) {
-    return {tag, IterVar(Range::from_min_extent(make_int(extent.dtype(), 0), extent),
-                         Var(tag.str(), extent.dtype()), IterKind::ThreadIndex, tag)};
+    return {tag, IterVar(Range::from_extent(extent), Var(tag.str(), extent.dtype()),
+                         IterKind::ThreadIndex, tag)};
   }
 
   static Launch made_launch(const For& loop, ThreadTag tag) {

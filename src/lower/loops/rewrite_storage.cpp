@@ -172,8 +172,7 @@ class TimelineMaker {
   void attr(const Stmt& s, const Attr& n) {
     if (const auto* axis = std::get_if<IterVar>(&n.subject);
         axis && n.kind == AttrKind::ThreadExtent) {
-      Definition thread{&s.node(), axis->var(),
-                        Range::from_min_extent(make_int(n.value.dtype(), 0), n.value), !in_kernel_,
+      Definition thread{&s.node(), axis->var(), Range::from_extent(n.value), !in_kernel_,
                         axis->thread()};
       if (in_kernel_) {
         operands(s, n.value);

@@ -248,12 +248,7 @@ class Reduction {
       copy.iters.push_back(block_.iters[n]);
       values.push_back(nest_.realize->values[n]);
     }
-    for (BufferRegion& read : copy.reads) {
-      for (std::size_t d = 0; d < read.region.size(); ++d) {
-        const Expr extent = read.buffer->shape[d];
-        read.region[d] = Range::from_min_extent(make_int(extent.dtype(), 0), extent);
-      }
-    }
+    for (BufferRegion& read : copy.reads) read.region = whole_region(read.buffer->shape);
     copy.init.reset();
     copy.body = std::move(body);
     return make_block(std::move(values), std::move(copy));

@@ -373,7 +373,7 @@ BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap
             ? low
             : arith::values_of(arith::simplify(own.min + own.extent) - 1, relaxed, facts);
     const Expr size = region.buffer->shape[d];
-    const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
+    const Range whole = Range::from_extent(size);
     if (low.min() && high.max())
       result.region[d] = arith::Interval::of(*low.min(), *high.max()).to_range(whole, facts);
     else

@@ -205,8 +205,7 @@ std::vector<IterDomain> iter_domains(const Move& move, const std::vector<int>& r
     const std::vector<Interval> box = required_box(move, required, provided.buffer, facts);
     for (std::size_t d = 0; d < box.size(); ++d) {
       const Expr& size = provided.buffer->shape[d];
-      const Interval whole =
-          Interval::from_range(Range::from_min_extent(make_int(size.dtype(), 0), size));
+      const Interval whole = Interval::from_range(Range::from_extent(size));
       const auto needed = solve(move, provided.region[d], box[d], facts);
       const auto allowed = solve(move, provided.region[d], whole, facts);
       if (!needed || !allowed) continue;

@@ -73,7 +73,7 @@ class Inliner {
   Stmt stmt(const Stmt& s) const {
     if (const BlockRealize* realize = s.as<BlockRealize>();
         realize && is_excluded_by_signature(*realize->block, buffer_))
-      return s;
+      return map_bindings(s, [&](const Expr& e) { return expr(e); });
     const Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
     const BlockRealize* realize = result.as<BlockRealize>();
@@ -135,7 +135,7 @@ struct Inlining {
 void bind_shape(arith::Facts& shape, const Inlining& i) {
   for (std::size_t d = 0; d < i.vars.size(); ++d) {
     const Expr& size = i.store.buffer->shape[d];
-    shape.bind(i.vars[d], Range::from_min_extent(make_int(size.dtype(), 0), size), true);
+    shape.bind(i.vars[d], Range::from_extent(size), true);
   }
 }
 

@@ -163,7 +163,7 @@ std::vector<Range> touched(const Program& program, int block, int top, const Buf
   std::vector<Range> result;
   for (std::size_t d = 0; d < region.region.size(); ++d) {
     const Expr& size = region.buffer->shape[d];
-    const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
+    const Range whole = Range::from_extent(size);
     const Expr extent = substitute(region.region[d].extent, bindings);
     const arith::Interval low = arith::values_of(begins[d], relaxed);
     const arith::Interval high = arith::values_of(begins[d] + extent - 1, relaxed);
@@ -212,8 +212,8 @@ Stmt copy_nest(
     facts.bind(loops.back(), Range::from_min_extent(make_int(type, 0), region[d].extent));
     values.push_back(region[d].min + loops.back());
     const Expr size = from->shape[d];
-    iters.emplace_back(Range::from_min_extent(make_int(size.dtype(), 0), size),
-                       Var("v" + std::to_string(d), size.dtype()), IterKind::DataParallel);
+    iters.emplace_back(Range::from_extent(size), Var("v" + std::to_string(d), size.dtype()),
+                       IterKind::DataParallel);
     indices.push_back(iters.back().var());
     element.push_back(Range::from_min_extent(indices.back(), make_int(size.dtype(), 1)));
   }
@@ -382,13 +382,6 @@ std::optional<std::string> written_behind(const Program& program, const Place& p
       .find_conflict();
 }
 
-std::vector<Range> whole_of(const Buffer& buffer) {
-  std::vector<Range> region;
-  for (const Expr& size : buffer->shape)
-    region.push_back(Range::from_min_extent(make_int(size.dtype(), 0), size));
-  return region;
-}
-
 }  // namespace
 
 NewBlock cache_read(const Program& program, int n, int index, StorageScope scope_kind,
@@ -409,7 +402,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   const std::string name = buffer->name + "_" + std::string(to_string(scope_kind));
   const Buffer cache = in_scope(buffer, name, scope_kind);
   Place place{scope, 0};
-  std::vector<Range> region = whole_of(buffer);
+  std::vector<Range> region = whole_region(buffer->shape);
   std::optional<int> last;
   for (const int writer : writers)
     if (writer <= n) last = writer;
@@ -458,7 +451,7 @@ NewBlock cache_read(const Program& program, int n, int index, StorageScope scope
   NewBlock result = cached();
   if (!writers.empty() && !is_filled(result)) {
     // The reader needs more elements than the last writer writes.
-    region = whole_of(buffer);
+    region = whole_region(buffer->shape);
     result = cached();
   }
   const Program after(result.func);
@@ -713,6 +706,10 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
       refuse(caller, "the instances of " + describe(program, n) + " depend on their order: one " +
                          *conflict + " in another");
   const std::vector<Expr> indices = only_indices(caller, program, n, buffer);
+  const auto determines_element = [&](const IterVar& iter) {
+    return std::ranges::any_of(indices,
+                               [&](const Expr& index) { return uses_var(index, iter.var()); });
+  };
   // The copy has an iterator for each of the block's. Those that do not determine the element have
   // one value.
   std::vector<Var> loops;
@@ -722,8 +719,7 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   arith::Facts facts = facts_at(program, scope);
   for (const IterVar& iter : block.iters) {
     const DataType type = iter.var().dtype();
-    const bool is_used = std::ranges::any_of(
-        indices, [&](const Expr& own_index) { return uses_var(own_index, iter.var()); });
+    const bool is_used = determines_element(iter);
     const Expr zero = make_int(type, 0), one = make_int(type, 1);
     const Expr extent = is_used ? iter.dom()->extent : one;
     const std::string number = std::to_string(iters.size());
@@ -755,12 +751,21 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
     require(element < buffer->shape[d]);
   }
   if (!is_read) {
-    const auto instances = instances_of(program, n, scope);
-    if (!instances)
+    auto instances = instances_of(program, n, scope);
+    if (instances && block.init) instances = beginnings(*instances, block);
+    arith::Facts iters_of_block = facts_at(program, scope);
+    bind_iters(iters_of_block, block);
+    const auto is_of_element = [&](const Expr& part) {
+      return arith::can_prove(part, iters_of_block) ||
+             std::ranges::none_of(block.iters, [&](const IterVar& iter) {
+               return !determines_element(iter) && uses_var(part, iter.var());
+             });
+    };
+    if (!instances || !std::ranges::all_of(*instances, is_of_element))
       refuse(caller, "the set of executed instances of " + describe(program, n) +
-                         " cannot be expressed in its iterators, so that elements which it does "
-                         "not write might be copied");
-    for (const Expr& part : beginnings(*instances, block)) require(substitute(part, of_loops));
+                         " cannot be expressed in the iterators that determine the element, so "
+                         "that elements which it does not write might be copied");
+    for (const Expr& part : *instances) require(substitute(part, of_loops));
     if (block.init) require_begun(caller, program, n);
   }
   const auto region = [](const Buffer& of, const std::vector<Expr>& point) {

@@ -157,7 +157,7 @@ class Relayout {
     }
     for (std::size_t n = 0; n < map_.to().size(); ++n) {
       const Expr& size = with_->shape[n];
-      const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
+      const Range whole = Range::from_extent(size);
       const Range box = arith::values_of(map_.to()[n], relaxed, facts_).to_range(whole, facts_);
       const bool is_inside = arith::can_prove(box.min >= 0, facts_) &&
                              arith::can_prove(box.min + box.extent <= size, facts_);

@@ -469,16 +469,13 @@ class Parser : public AccessParser {
   static Range range_of(const Expr& lo, const Expr& hi) {
     return Range::from_min_extent(lo, is_zero(lo) ? hi : arith::simplify(hi - lo));
   }
-  static Range range_to(const Expr& extent) {
-    return Range::from_min_extent(make_int(extent.dtype(), 0), extent);
-  }
 
   /// Parses `128`, or `(lo, hi)`.
   Range domain() {
-    if (!in_.is_sign("(")) return range_to(index("the extent of an iterator"));
+    if (!in_.is_sign("(")) return Range::from_extent(index("the extent of an iterator"));
     const Token& at = in_.take();
     const Expr lo = index("a bound of an iterator");
-    if (in_.accept(")")) return range_to(lo);
+    if (in_.accept(")")) return Range::from_extent(lo);
     in_.expect(",");
     const Expr hi = index("a bound of an iterator");
     in_.expect(")");
@@ -722,7 +719,7 @@ class Parser : public AccessParser {
     std::vector<Var> vars;
     Stmt body = nested_with([&] {
       for (std::size_t n = 0; n < names.size(); ++n)
-        vars.push_back(begin_loop(names[n], range_to(extents[n])));
+        vars.push_back(begin_loop(names[n], Range::from_extent(extents[n])));
     });
     for (std::size_t n = names.size(); n-- > 0;)
       body = make_stmt(For{vars[n], make_int(extents[n].dtype(), 0), extents[n], ForKind::Serial,
@@ -761,7 +758,7 @@ class Parser : public AccessParser {
                              ? "T.thread_binding needs `thread`, as in thread=\"threadIdx.x\""
                              : "only T.thread_binding takes `thread`");
     const Range range = at_token(name, [&] {
-      return bounds.size() == 1 ? range_to(bounds[0]) : range_of(bounds[0], bounds[1]);
+      return bounds.size() == 1 ? Range::from_extent(bounds[0]) : range_of(bounds[0], bounds[1]);
     });
     std::optional<Var> var;
     Stmt body = nested_with([&] { var = begin_loop(name, range); });

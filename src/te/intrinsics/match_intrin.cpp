@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "te/bounds/required_region.h"
 #include "te/operations/declare.h"
+#include "tenon/arith/reducer_laws.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/support/deep_stack.h"
 #include "tenon/te/operation_kind.h"
@@ -249,7 +251,7 @@ class IntrinMatcher {
   /// Tries all pairings of the reduction axes from the n-th on that their extents allow, starting
   /// with the given order, until the bodies match.
   bool match_from(std::size_t n) {
-    if (n == reduce_.own.size()) return --tries_left_ > 0 && match_bodies();
+    if (n == reduce_.own.size()) return --tries_left_ > 0 && match_bodies() && is_order_kept();
     if (is_one(reduce_.extents[n])) return match_from(n + 1);
     for (std::size_t t = 0; t < reduce_.theirs.size(); ++t) {
       const Expr& wanted = reduce_.wanted[t];
@@ -261,6 +263,23 @@ class IntrinMatcher {
       if (match_from(n + 1)) return true;
       reduce_.partners[n].reset();
     }
+    return false;
+  }
+
+  /// Whether the paired reduction axes have the same order on both sides, or any order gives the
+  /// same result.
+  bool is_order_kept() {
+    std::vector<std::size_t> order;
+    for (const std::optional<std::size_t>& partner : reduce_.partners)
+      if (partner) order.push_back(*partner);
+    if (std::ranges::is_sorted(order)) return true;
+    const ReduceNode& reduction = *own_.reduction();
+    const auto found = arith::find_counterexample(*reduction.combiner, reduction.source,
+                                                  !reduction.init.empty(), {.reorders = true});
+    if (!found) return true;
+    num_reads_ = std::numeric_limits<std::size_t>::max();
+    reason_ = "the intrinsic's reduction axes have another order, and the reducer `" +
+              reduction.combiner->name + "` depends on the order of its terms: " + *found;
     return false;
   }
 
@@ -411,7 +430,7 @@ class IntrinMatcher {
     std::vector<Expr> extents;
     for (std::size_t d = 0; d < needs.size(); ++d) {
       const Expr& size = tensor.shape()[d];
-      const Range whole = Range::from_min_extent(make_int(size.dtype(), 0), size);
+      const Range whole = Range::from_extent(size);
       input.region.push_back(arith::hull(needs[d], inside_).to_range(whole, Facts()));
       extents.push_back(arith::simplify(input.region[d].extent, facts_));
     }

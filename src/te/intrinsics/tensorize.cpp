@@ -452,12 +452,8 @@ class Check {
     all.push_back(code);
     for (std::size_t k = 0; k < expected_.size(); ++k) all.push_back(comparison(k));
     Stmt result = make_seq(std::move(all));
-    for (const Buffer& buffer : expected_) {
-      std::vector<Range> box;
-      for (const Expr& extent : buffer->shape)
-        box.push_back(Range::from_min_extent(make_int(extent.dtype(), 0), extent));
-      result = make_stmt(Realize{buffer, std::move(box), make_true(), result});
-    }
+    for (const Buffer& buffer : expected_)
+      result = make_stmt(Realize{buffer, whole_region(buffer->shape), make_true(), result});
     return result;
   }
 

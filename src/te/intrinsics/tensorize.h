@@ -52,8 +52,9 @@ std::size_t index_of_input(const tir::ProducerLoad& read, const std::vector<Tens
 
 /// Matches the intrinsic. `part` has the range of every root axis of the stage in one call of the
 /// intrinsic, in terms of the loops around it; `facts` are about these loops. Data axes are paired
-/// in order, which is the order of the output's memory. Reduction axes and inputs are paired by
-/// use. Operands of commutative operators may be swapped.
+/// in order, which is the order of the output's memory. Inputs and reduction axes are paired by
+/// use, the axes in order unless the reducer is commutative. Operands of commutative operators may
+/// be swapped.
 IntrinMatch match_intrin(const Operation& op, const TensorIntrinNode& intrin,
                          const AxisRanges& part, Facts& facts);
 

@@ -101,7 +101,7 @@ class Rounder {
   /// Whether all elements with this index in the dimension are computed, wherever the stage is
   /// attached.
   bool exists(const Tensor& tensor, std::size_t d, const Expr& index) const {
-    Range kept = Range::from_min_extent(make_int(tensor.shape()[d].dtype(), 0), tensor.shape()[d]);
+    Range kept = Range::from_extent(tensor.shape()[d]);
     if (const std::optional<OutputId> output = program_.graph.find(tensor))
       if (has_all_of_its_box(output->stage, d))
         kept = program_.bounds[program_.graph.stage(output->stage).op.axis()[d]];

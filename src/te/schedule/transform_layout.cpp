@@ -84,8 +84,8 @@ std::vector<IterVar> follow_layout(const StageEdit& edit, const Compute& compute
   }
   for (std::size_t n = 0; n < bijection.extents.size(); ++n) {
     const Expr& extent = bijection.extents[n];
-    transformed.emplace_back(Range::from_min_extent(tir::make_int(extent.dtype(), 0), extent),
-                             bijection.inverse.params[n], IterKind::DataParallel);
+    transformed.emplace_back(Range::from_extent(extent), bijection.inverse.params[n],
+                             IterKind::DataParallel);
   }
   const std::vector<IterVar> before = stage.leaf_iter_vars;
   std::erase_if(stage.leaf_iter_vars,
