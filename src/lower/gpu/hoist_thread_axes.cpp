@@ -11,7 +11,8 @@
 // block if they write memory of the block. Conditions are placed inside of loops and sequences that
 // use shared memory, so that all threads reach the barriers there.
 //
-// Throws LowerError for an axis whose extent is not known at the launch.
+// Throws LowerError for an axis whose extent is not known at the launch, and for global memory,
+// which kernels cannot allocate.
 #include "lower/passes.h"
 
 #include <algorithm>
@@ -95,6 +96,12 @@ class HoistedAxes {
         inner_.insert(&n->var.node());
     } else if (s.as<Store>() || (s.as<Evaluate>() && !is_nop(s))) {
       outside_of_ |= ~entered;
+    } else if (const Allocate* n = s.as<Allocate>();
+               n && memory_scope(n->data) == StorageScope::Global) {
+      throw LowerError("memory `" + n->data.name() +
+                       "` is global, but belongs to a stage inside of a kernel, which cannot "
+                       "allocate it; set its scope to \"shared\" or \"local\", or compute it at "
+                       "root");
     }
     const bool may_not_run = s.as<For>() || s.as<If>() || s.as<While>();
     may_not_run_ += may_not_run;

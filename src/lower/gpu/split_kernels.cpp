@@ -213,8 +213,7 @@ class Limits {
 
 /// Hoists the shared and warp memory of a block to the top of the kernel, as OpenCL requires.
 /// Thread-local memory is not moved. `axes` are the thread axes of the kernel. Throws LowerError
-/// for global memory, which kernels cannot allocate, and for memory whose size is not known before
-/// the launch.
+/// for memory whose size is not known before the launch.
 class MemoryOfBlocks {
  public:
   /// Enters the thread axes, whose variables are unknown at the launch.
@@ -239,11 +238,6 @@ class MemoryOfBlocks {
     if (is_stack_low()) return with_deep_stack([&] { return without(s); });
     if (const Allocate* n = s.as<Allocate>()) {
       const StorageScope scope = memory_scope(n->data);
-      if (scope == StorageScope::Global)
-        throw LowerError("memory `" + n->data.name() +
-                         "` is global, but belongs to a stage inside of a kernel, which cannot "
-                         "allocate it; set its scope to \"shared\" or \"local\", or compute it at "
-                         "root");
       if (is_shared_memory(scope) || scope == StorageScope::Warp) {
         found_.push_back(*n);
         for (Expr& extent : found_.back().extents) extent = known_at_top(extent, n->data);
