@@ -62,6 +62,9 @@ std::optional<tir::Expr> find_read_outside_blocks(const Program& program, int sc
 /// Throws if something other than a block reads a buffer that the block writes.
 void require_read_by_blocks(const Caller& caller, const Program& program, int block);
 
+/// Returns the key of a block that is the only one of its name without iterators, if it has none.
+BlockKey key_of(const tir::Block& block);
+
 /// Returns the binding values of the iterators.
 tir::VarMap bindings_of(const tir::BlockRealize& realize);
 

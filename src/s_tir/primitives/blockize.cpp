@@ -4,6 +4,7 @@
 #include "s_tir/instances.h"
 #include "s_tir/iter_map.h"
 #include "s_tir/order_checks.h"
+#include "s_tir/primitives/init_block.h"
 #include "s_tir/primitives/loops.h"
 #include "tenon/arith/block_access.h"
 #include "tenon/arith/interval.h"
@@ -296,72 +297,6 @@ class InnerBody {
   const arith::Facts& facts_;
 };
 
-/// Returns the init as a block inside the outer block's init, under the loops over its elements.
-Stmt blockized_init(const Blockizing& b, const Block& inner, const std::vector<Expr>& values,
-                    const Expr& predicate) {
-  Block init{.iters = {},
-             .reads = {},
-             .writes = inner.writes,
-             .name = inner.name + "_init",
-             .init = std::nullopt,
-             .body = *inner.init};
-  std::vector<Expr> own_values;
-  VarMap map;
-  for (std::size_t i = 0; i < inner.iters.size(); ++i) {
-    const IterVar& iter = inner.iters[i];
-    if (iter.kind() != IterKind::DataParallel || !uses_var(*inner.init, iter.var())) continue;
-    const Var fresh = iter.var().fresh(iter.name() + "_init");
-    set(map, iter.var(), fresh);
-    init.iters.emplace_back(iter.dom(), fresh, iter.kind());
-    own_values.push_back(values[i]);
-  }
-  std::vector<int> loops;
-  std::vector<Var> dropped;
-  for (const int n : b.inner) {
-    const Var& var = b.program.loop(n).var;
-    const bool is_used =
-        std::ranges::any_of(own_values, [&](const Expr& value) { return uses_var(value, var); });
-    if (is_used)
-      loops.push_back(n);
-    else
-      dropped.push_back(var);
-  }
-  Expr kept = make_true();
-  for (const Expr& part : conjuncts(predicate)) {
-    const bool is_reduced =
-        std::ranges::any_of(dropped, [&](const Var& var) { return uses_var(part, var); });
-    if (!is_reduced) kept = both(kept, part);
-    if (is_reduced)
-      for (const int n : loops)
-        if (uses_var(part, b.program.loop(n).var))
-          refuse(b.caller, "the predicate " + tir_text(part) + " of " +
-                               describe(b.program, b.block) +
-                               " uses loops of the reduction and data loops together");
-  }
-  const Block block = [&] {
-    Block result = init;
-    result.body = substitute(init.body, map);
-    for (BufferRegion& write : result.writes)
-      for (Range& range : write.region) range = substitute(range, map);
-    return result;
-  }();
-  VarMap loop_map;
-  std::vector<Var> fresh;
-  for (const int n : loops) {
-    fresh.push_back(b.program.loop(n).var.fresh());
-    set(loop_map, b.program.loop(n).var, fresh.back());
-  }
-  for (Expr& value : own_values) value = substitute(value, loop_map);
-  Stmt nest = make_block(own_values, substitute(kept, loop_map), block);
-  for (std::size_t n = loops.size(); n-- > 0;) {
-    For loop = b.program.loop(loops[n]);
-    loop.var = fresh[n];
-    loop.body = nest;
-    nest = make_stmt(std::move(loop));
-  }
-  return nest;
-}
-
 BufferRegion relaxed_region(const BufferRegion& region, const arith::IntervalMap& relaxed,
                             const arith::Facts& facts) {
   BufferRegion result = region;
@@ -479,15 +414,6 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
     outer.reads.push_back(relaxed_region(region, relaxed, facts));
   for (const BufferRegion& region : inner.writes)
     outer.writes.push_back(relaxed_region(region, relaxed, facts));
-  if (own.init) {
-    outer.init = blockized_init(b, inner, inner_values, divided.inner_predicate);
-    inner.init = std::nullopt;
-    std::vector<BufferRegion> reads = inner.writes;
-    reads.insert(reads.end(), inner.reads.begin(), inner.reads.end());
-    inner.reads = std::move(reads);
-  }
-  const BlockKey inner_key = inner.iters.empty() ? BlockKey{BlockKey::Plain{inner.name, 0}}
-                                                 : BlockKey{inner.iters.front().var()};
   const auto nest = [&](const Block& block) {
     Stmt result = make_block(inner_values, divided.inner_predicate, block);
     for (std::size_t n = b.inner.size(); n-- > 0;) {
@@ -504,9 +430,14 @@ NewBlock blockize(const Program& program, int loop, SourceLocation where) {
   outer.body = nest(empty);
   for (BufferRegion& region : arith::find_block_access(outer).reads)
     outer.reads.push_back(std::move(region));
+  if (own.init) {
+    SeparateInit parts = separate_init(caller, program, b.block, InitPlace::InOuterInit, inner,
+                                       inner_values, conjuncts(divided.inner_predicate), b.inner);
+    outer.init = std::move(parts.nest);
+    inner = std::move(parts.update);
+  }
   outer.body = nest(inner);
-  const BlockKey outer_key = outer.iters.empty() ? BlockKey{BlockKey::Plain{outer.name, 0}}
-                                                 : BlockKey{outer.iters.front().var()};
+  const BlockKey outer_key = key_of(outer), inner_key = key_of(inner);
   return {program.with(loop, make_block(outer_values, divided.outer_predicate, outer)),
           outer_key,
           {{program.key_of(b.block), inner_key}}};

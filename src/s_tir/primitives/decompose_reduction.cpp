@@ -2,7 +2,9 @@
 
 #include "s_tir/instances.h"
 #include "s_tir/order_checks.h"
+#include "s_tir/primitives/init_block.h"
 #include "s_tir/primitives/loops.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 #include "tenon/tir/compare.h"
@@ -59,41 +61,91 @@ bool begins_same_sums(const Program& of_init, int init, const Program& of_sum, i
          contains_instances(now, before, block, outside);
 }
 
-/// Returns the conditions of the predicate that the init needs: those that only use the loops that
-/// the init keeps.
-Expr init_predicate(const Caller& caller, const Program& program, int n,
-                    const std::vector<Var>& dropped, const std::vector<Var>& kept) {
-  Expr result = make_true();
-  // TVM prints the last condition first.
-  const std::vector<Expr> parts = conjuncts(program.realize(n).predicate);
-  for (auto at = parts.rbegin(); at != parts.rend(); ++at) {
-    const Expr& part = *at;
-    const auto uses = [&](const std::vector<Var>& vars) {
-      return std::ranges::any_of(vars, [&](const Var& var) { return uses_var(part, var); });
-    };
-    if (!uses(dropped)) {
-      result = both(result, part);
-    } else if (uses(kept)) {
-      refuse(caller, "the predicate " + tir_text(part) + " of " + describe(program, n) +
-                         " uses loops of the reduction and data loops together");
-    }
-  }
-  return result;
-}
-
-/// Returns the reduction without its init. Its reads then include its writes.
-Block update_of(const Block& block) {
+/// Returns the reduction without its init, whose reads are `init_reads`.
+Block update_of(const Block& block, const std::vector<BufferRegion>& init_reads) {
   Block update = block;
   update.init = std::nullopt;
-  update.name = block.name + "_update";
   update.reads.clear();
   for (const BufferRegion& write : block.writes)
     if (!mentions(block.reads, write.buffer)) update.reads.push_back(write);
   update.reads.insert(update.reads.end(), block.reads.begin(), block.reads.end());
+  const std::vector<BufferRegion> found = arith::find_block_access(update).reads;
+  std::erase_if(update.reads, [&](const BufferRegion& read) {
+    return mentions(init_reads, read.buffer) && !mentions(found, read.buffer) &&
+           !uses_var(update.body, read.buffer->data) &&
+           std::ranges::none_of(update.match_buffers, [&](const MatchBuffer& match) {
+             return match.source.buffer.same_as(read.buffer);
+           });
+  });
   return update;
 }
 
 }  // namespace
+
+SeparateInit separate_init(const Caller& caller, const Program& program, int n, InitPlace place,
+                           const Block& block, const std::vector<Expr>& values,
+                           const std::vector<Expr>& conditions, const std::vector<int>& loops) {
+  const bool is_before = place == InitPlace::BeforeLoop;
+  Block init{.iters = {},
+             .reads = {},
+             .writes = block.writes,
+             .name = block.name + "_init",
+             .init = std::nullopt,
+             .body = *block.init};
+  if (is_before) init.annotations = block.annotations;
+  std::vector<Expr> own_values;
+  VarMap map;
+  for (std::size_t i = 0; i < block.iters.size(); ++i) {
+    const IterVar& iter = block.iters[i];
+    if (iter.kind() != IterKind::DataParallel) continue;
+    if (!is_before && !uses_var(*block.init, iter.var())) continue;
+    const Var fresh = iter.var().fresh(iter.name() + (is_before ? "" : "_init"));
+    init.iters.emplace_back(iter.dom(), fresh, iter.kind(), iter.thread());
+    set(map, iter.var(), fresh);
+    own_values.push_back(values[i]);
+  }
+  init.body = fresh_copy(*block.init, map);
+  for (BufferRegion& write : init.writes)
+    for (Range& range : write.region) range = substitute(range, map);
+  init.reads = arith::find_block_access(init, buffers_of(block.reads)).reads;
+  const auto uses = [&](const Expr& e, int loop) { return uses_var(e, program.loop(loop).var); };
+  // The init keeps the loops that determine its elements.
+  std::vector<int> kept = loops;
+  std::erase_if(kept, [&](int loop) {
+    return std::ranges::none_of(own_values, [&](const Expr& e) { return uses(e, loop); });
+  });
+  Expr predicate = make_true();
+  for (const Expr& part : conditions) {
+    bool uses_dropped = false, uses_other = false;
+    for (const int loop : program.loops_of(n)) {
+      const bool is_dropped = std::ranges::find(loops, loop) != loops.end() &&
+                              std::ranges::find(kept, loop) == kept.end();
+      if (uses(part, loop)) (is_dropped ? uses_dropped : uses_other) = true;
+    }
+    if (uses_dropped && uses_other)
+      refuse(caller, "the predicate " + tir_text(part) + " of " + describe(program, n) +
+                         " uses loops of the reduction and data loops together");
+    if (!uses_dropped) predicate = both(predicate, part);
+  }
+  VarMap loop_map;
+  for (const int loop : kept) {
+    const Var& var = program.loop(loop).var;
+    set(loop_map, var, var.fresh(var.name() + (is_before ? "_init" : "")));
+  }
+  for (Expr& value : own_values) value = substitute(value, loop_map);
+  SeparateInit result{make_nop(), key_of(init), update_of(block, init.reads)};
+  Stmt& nest = result.nest;
+  nest = make_block(std::move(own_values), substitute(predicate, loop_map), std::move(init));
+  for (std::size_t i = kept.size(); i-- > 0;) {
+    For own = program.loop(kept[i]);
+    own.var = Var::of(loop_map.at(&own.var.node()));
+    own.body = nest;
+    LoopTraits traits = traits_of(own);
+    if (is_before) traits.annotations.clear();
+    nest = make_stmt(with_traits(std::move(own), std::move(traits)));
+  }
+  return result;
+}
 
 NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLocation where) {
   const Caller caller{"decompose_reduction", where};
@@ -110,74 +162,25 @@ NewBlock decompose_reduction(const Program& program, int n, int loop, SourceLoca
                          describe(program, n) + " reads `" + load.buffer->name +
                          "`, which the init would overwrite first");
   });
-  Block init{.iters = {},
-             .reads = {},
-             .writes = {},
-             .name = block.name + "_init",
-             .init = std::nullopt,
-             .body = *block.init,
-             .annotations = block.annotations};
-  std::vector<Expr> values;
-  VarMap iter_map;
-  for (std::size_t i = 0; i < block.iters.size(); ++i) {
-    const IterVar& iter = block.iters[i];
-    if (iter.kind() != IterKind::DataParallel) continue;
-    const Var fresh = iter.var().fresh();
-    init.iters.emplace_back(iter.dom(), fresh, iter.kind(), iter.thread());
-    set(iter_map, iter.var(), fresh);
-    values.push_back(realize.values[i]);
-  }
-  init.body = fresh_copy(*block.init, iter_map);
-  for (const BufferRegion& write : block.writes) {
-    BufferRegion region = write;
-    for (Range& range : region.region) range = substitute(range, iter_map);
-    init.writes.push_back(std::move(region));
-  }
-  // The init keeps the loops that determine its elements, as far as they are at or inside `loop`.
-  std::vector<int> chosen;
-  std::vector<Var> dropped, kept;
-  for (const int own : program.loops_of(n)) {
-    const Var& var = program.loop(own).var;
-    const bool is_used =
-        std::ranges::any_of(values, [&](const Expr& value) { return uses_var(value, var); });
-    if (own < loop || is_used)
-      kept.push_back(var);
-    else
-      dropped.push_back(var);
-    if (own >= loop && is_used) chosen.push_back(own);
-  }
-  VarMap loop_map;
-  std::vector<Var> fresh;
-  for (const int own : chosen) {
-    const Var& var = program.loop(own).var;
-    fresh.push_back(var.fresh(var.name() + "_init"));
-    set(loop_map, var, fresh.back());
-  }
-  const BlockKey key = init.iters.empty() ? BlockKey{BlockKey::Plain{init.name, 0}}
-                                          : BlockKey{init.iters.front().var()};
-  const Expr predicate = init_predicate(caller, program, n, dropped, kept);
-  for (Expr& value : values) value = substitute(value, loop_map);
-  Stmt nest = make_block(std::move(values), substitute(predicate, loop_map), std::move(init));
-  for (std::size_t i = chosen.size(); i-- > 0;) {
-    For own = program.loop(chosen[i]);
-    LoopTraits traits = traits_of(own);
-    traits.annotations.clear();
-    own.var = fresh[i];
-    own.body = nest;
-    nest = make_stmt(with_traits(std::move(own), std::move(traits)));
-  }
-  const Block update = update_of(block);
-  const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n),
-                                   make_block(realize.values, realize.predicate, update));
-  PrimFunc func = program.with(loop, make_seq({nest, rest}));
+  // TVM prints the last condition first.
+  std::vector<Expr> conditions = conjuncts(realize.predicate);
+  std::ranges::reverse(conditions);
+  std::vector<int> loops = program.loops_of(n);
+  std::erase_if(loops, [&](int own) { return own < loop; });
+  SeparateInit parts = separate_init(caller, program, n, InitPlace::BeforeLoop, block,
+                                     realize.values, conditions, loops);
+  parts.update.name = block.name + "_update";
+  const Stmt update = make_block(realize.values, realize.predicate, std::move(parts.update));
+  const Stmt rest = replace_inside(program.stmt(loop), program.stmt(n), update);
+  PrimFunc func = program.with(loop, make_seq({parts.nest, rest}));
   const Program after(func);
-  const std::optional<int> at = after.find_block(key);
+  const std::optional<int> at = after.find_block(parts.key);
   if (!at || !begins_same_sums(after, *at, program, n, *program.parent(loop)))
     refuse(caller, describe(program, loop) + ": outside of it, the init would not run for " +
                        "provably the same elements of " + describe(program, n) +
                        ", which runs only a part of its domain");
   require_init_passes(caller, program, n, loop);
-  return {std::move(func), key};
+  return {std::move(func), parts.key};
 }
 
 PrimFunc merge_reduction(const Program& program, int init, int update, SourceLocation where) {
@@ -229,9 +232,13 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
   const std::string suffix = "_update";
   if (merged.name.size() > suffix.size() && merged.name.ends_with(suffix))
     merged.name.resize(merged.name.size() - suffix.size());
-  std::erase_if(merged.reads, [&](const BufferRegion& read) {
-    return mentions(second.block->writes, read.buffer);
-  });
+  // Both blocks read what they declare.
+  std::vector<Expr> of_init, of_update(merged.iters.begin(), merged.iters.end());
+  for (const IterVar* iter : spatial) of_init.emplace_back(iter->var());
+  Block parts = merged;
+  parts.init = make_stmt(BlockRealize{std::move(of_init), make_true(), first.block});
+  parts.body = make_stmt(BlockRealize{std::move(of_update), make_true(), second.block});
+  merged.reads = arith::find_block_access(parts).reads;
   const PrimFunc func = program.with(update, make_block(second.values, second.predicate, merged));
   const Program after(func);
   PrimFunc result = after.with_body(without(after, init));

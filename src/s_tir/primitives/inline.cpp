@@ -56,14 +56,6 @@ PrimFunc without_buffer(const PrimFunc& func, const Buffer& buffer) {
   return func;
 }
 
-/// Returns the block with inferred regions. Buffers that it updates remain in its reads.
-Block with_new_access(Block block) {
-  const arith::BlockAccess access = arith::find_block_access(block);
-  block.reads = access.reads;
-  block.writes = access.writes;
-  return block;
-}
-
 /// Rewrites the blocks that read a buffer, innermost first, and their enclosing blocks.
 class Inliner {
  public:
@@ -78,7 +70,8 @@ class Inliner {
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
     const BlockRealize* realize = result.as<BlockRealize>();
     if (!realize || !mentions(realize->block->reads, buffer_)) return result;
-    return make_block(realize->values, realize->predicate, with_new_access(*realize->block));
+    return make_block(realize->values, realize->predicate,
+                      arith::with_found_access(*realize->block));
   }
 
  private:
@@ -409,7 +402,7 @@ PrimFunc reverse_compute_inline(const Program& program, int n, SourceLocation wh
   const BlockRealize& realize = program.realize(producer);
   Block next = *realize.block;
   next.body = make_store(store.buffer, substitute(value, map), indices);
-  next = with_new_access(std::move(next));
+  next = arith::with_found_access(std::move(next));
   const PrimFunc changed =
       program.with(producer, make_block(realize.values, realize.predicate, next));
   Store alone = store;

@@ -230,7 +230,7 @@ Stmt copy_nest(
               .name = name,
               .init = std::nullopt,
               .body = make_store(to, make_load(from, indices), indices)};
-  key = iters.empty() ? BlockKey{BlockKey::Plain{name, 0}} : BlockKey{iters.front().var()};
+  key = key_of(block);
   Stmt body = make_block(values, predicate, std::move(block));
   for (std::size_t d = region.size(); d-- > 0;)
     body = make_stmt(
@@ -777,15 +777,14 @@ NewBlock reindex(const Program& program, int n, int index, BufferIndexType type,
   const Buffer &from = is_read ? buffer : cache, &to = is_read ? cache : buffer;
   const std::vector<Expr>&read = is_read ? elements : copied_at,
         &written = is_read ? copied_at : elements;
-  const BlockKey key =
-      iters.empty() ? BlockKey{BlockKey::Plain{options.name, 0}} : BlockKey{iters.front().var()};
-  Stmt copy = make_block(values, predicate,
-                         Block{.iters = iters,
-                               .reads = {region(from, read)},
-                               .writes = {region(to, written)},
-                               .name = options.name,
-                               .init = std::nullopt,
-                               .body = make_store(to, make_load(from, read), written)});
+  Block copying{.iters = iters,
+                .reads = {region(from, read)},
+                .writes = {region(to, written)},
+                .name = options.name,
+                .init = std::nullopt,
+                .body = make_store(to, make_load(from, read), written)};
+  const BlockKey key = key_of(copying);
+  Stmt copy = make_block(values, predicate, std::move(copying));
   for (std::size_t i = loops.size(); i-- > 0;)
     copy = make_stmt(For{loops[i], make_int(loops[i].dtype(), 0), iters[i].dom()->extent,
                          ForKind::Serial, copy});

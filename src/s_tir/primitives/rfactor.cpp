@@ -5,6 +5,7 @@
 #include "s_tir/primitives/buffers.h"
 #include "s_tir/primitives/loops.h"
 #include "s_tir/reduction_body.h"
+#include "tenon/arith/block_access.h"
 #include "tenon/arith/simplify.h"
 #include "tenon/s_tir/primitives.h"
 
@@ -145,22 +146,6 @@ void check_predicate(const Factoring& f) {
   }
 }
 
-struct Parts {
-  Stmt nest;
-  std::vector<IterVar> iters;
-  std::vector<Range> element;
-};
-
-Range one_index(const Expr& index) {
-  return Range::from_min_extent(index, make_int(index.dtype(), 1));
-}
-
-BufferRegion element_of(const Store& store) {
-  BufferRegion region{store.buffer, {}};
-  for (const Expr& index : store.indices) region.region.push_back(one_index(index));
-  return region;
-}
-
 /// Returns the elements of the partial results, one per output: the factored iterator is an
 /// additional index.
 std::vector<Store> partial_elements(const Factoring& f, const std::vector<Buffer>& partials,
@@ -228,13 +213,9 @@ Stmt partial_nest(const Factoring& f, const std::vector<Buffer>& partials, int a
       stores.push_back(make_store(elements[n].buffer, combined[n], elements[n].indices));
     block.body = make_seq(std::move(stores));
   }
-  for (BufferRegion region : own.reads) {
-    for (Range& range : region.region) range = substitute(range, iter_map);
-    block.reads.push_back(std::move(region));
-  }
-  for (const Store& element : elements) block.writes.push_back(element_of(element));
   key = {factor};
-  Stmt nest = make_block(std::move(values), f.realize().predicate, std::move(block));
+  Stmt nest = make_block(std::move(values), f.realize().predicate,
+                         arith::with_found_access(std::move(block)));
   for (std::size_t n = f.loops.size(); n-- > 0;) {
     For next = f.program.loop(f.loops[n]);
     next.body = nest;
@@ -270,19 +251,17 @@ Stmt final_nest(const Factoring& f, const std::vector<Buffer>& partials, int axi
     iters.push_back(own.iters[i]);
     values.push_back(f.realize().values[i]);
   }
-  std::vector<BufferRegion> reads;
   std::vector<Expr> combined;
-  for (const Store& element : partial_elements(f, partials, axis, factor, {})) {
-    reads.push_back(element_of(element));
+  for (const Store& element : partial_elements(f, partials, axis, factor, {}))
     combined.push_back(make_load(element.buffer, element.indices));
-  }
   Block block{.iters = std::move(iters),
-              .reads = std::move(reads),
+              .reads = {},
               .writes = own.writes,
               .name = own.name,
               .init = own.init,
               .body = f.body.update(f.body.outputs, combined),
               .annotations = own.annotations};
+  block.reads = arith::find_block_access(block).reads;
   key = {factor};
   // Keeps the conditions of the predicate that do not use reduction loops.
   Expr predicate = make_true();

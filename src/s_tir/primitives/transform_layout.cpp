@@ -318,8 +318,7 @@ Renamed transform_block_layout(const Program& program, int n, const IndexMap& ma
   for (BufferRegion& region : next.reads) map_region(region);
   for (BufferRegion& region : next.writes) map_region(region);
   for (MatchBuffer& match : next.match_buffers) map_region(match.source);
-  const BlockKey key = next.iters.empty() ? BlockKey{BlockKey::Plain{next.name, 0}}
-                                          : BlockKey{next.iters.front().var()};
+  const BlockKey key = key_of(next);
   Stmt nest = make_block(std::move(values), make_true(), std::move(next));
   for (std::size_t i = extents.size(); i-- > 0;)
     nest = make_stmt(For{vars[i], Expr(0), extents[i], ForKind::Serial, nest});

@@ -1,0 +1,95 @@
+// Checks that the blocks which primitives make declare what they access.
+#include <gtest/gtest.h>
+
+#include "tests/s_tir/scheduled.h"
+
+namespace tenon::s_tir {
+namespace {
+
+/// A reduction that starts from a bias, which another block computes.
+std::string biased_sum() {
+  return R"(
+@T.prim_func
+def main(E: T.Buffer[4, "int32"], A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
+    D = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("D"):
+            vi = T.axis.spatial(4, i)
+            D[vi] = E[vi] + 1
+    for i, k in T.grid(4, 6):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = D[vi]
+            C[vi] = C[vi] + A[vi, vk]
+)";
+}
+
+using StepOf = void (*)(Scheduled&);
+
+const StepOf kSeparations[] = {
+    [](Scheduled& sch) { sch->decompose_reduction(sch.block("C"), sch.loop("C", 0)); },
+    [](Scheduled& sch) { sch->decompose_reduction(sch.block("C"), sch.loop("C", 1)); },
+    [](Scheduled& sch) { sch->blockize(sch.loop("C", 0)); },
+    [](Scheduled& sch) { sch->blockize(sch.loop("C", 1)); },
+    [](Scheduled& sch) {
+      sch->decompose_reduction(sch.block("C"), sch.loop("C", 0));
+      sch->merge_reduction(sch.block("C_init"), sch.block("C_update"));
+    },
+};
+
+TEST(SeparateInit, ReadsFollowChangesOfTheirBuffer) {
+  const StepOf changes[] = {
+      [](Scheduled& sch) { sch->compute_inline(sch.block("D")); },
+      [](Scheduled& sch) { sch->set_scope(sch.block("D"), 0, "local"); },
+      [](Scheduled& sch) {
+        sch->transform_layout(sch.block("D"), 0, "write",
+                              [](tir::Var i) { return std::vector<tir::Expr>{3 - i}; });
+      },
+  };
+  for (const StepOf separation : kSeparations)
+    for (const StepOf change : changes) {
+      Scheduled sch(biased_sum());
+      separation(sch);
+      change(sch);
+      EXPECT_EQ(sch.first_other(), "") << sch.script();
+      EXPECT_NO_THROW(parse_script(sch.script())) << sch.script();
+    }
+}
+
+TEST(DecomposeReduction, InitDeclaresItsReadsAndTheUpdateDoesNot) {
+  Scheduled sch(biased_sum());
+  sch->decompose_reduction(sch.block("C"), sch.loop("C", 1));
+  EXPECT_PRED2(contains, sch.script(), "T.reads(D[vi])");
+  EXPECT_PRED2(contains, sch.script(), "T.reads(C[vi], A[vi, vk])");
+  sch->compute_at(sch.block("D"), sch.loop("C_update", 0));
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
+/// A producer is placed where all elements exist that the init reads, not only those of the update.
+TEST(MergeReduction, JoinsTheReadsOfInitAndUpdate) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(E: T.Buffer[6, "int32"], A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
+    D = T.alloc_buffer([6], dtype="int32")
+    for i in T.serial(6):
+        with T.block("D"):
+            vi = T.axis.spatial(6, i)
+            D[vi] = E[vi] + 1
+    for i in T.serial(4):
+        with T.block("C_init"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = D[vi + 2]
+    for i, k in T.grid(4, 6):
+        with T.block("C_update"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            C[vi] = C[vi] + A[vi, vk] * D[vi]
+)");
+  sch->merge_reduction(sch.block("C_init"), sch.block("C_update"));
+  EXPECT_PRED2(contains, sch.script(), "T.reads(D[vi : vi + 3], A[vi, vk])");
+  sch->compute_at(sch.block("D"), sch.loop("C", 0));
+  EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
+}  // namespace
+}  // namespace tenon::s_tir
