@@ -1,6 +1,7 @@
 // Checks that the blocks which primitives make declare what they access.
 #include <gtest/gtest.h>
 
+#include "tests/s_tir/refusal.h"
 #include "tests/s_tir/scheduled.h"
 
 namespace tenon::s_tir {
@@ -64,6 +65,50 @@ TEST(DecomposeReduction, InitDeclaresItsReadsAndTheUpdateDoesNot) {
   EXPECT_PRED2(contains, sch.script(), "T.reads(C[vi], A[vi, vk])");
   sch->compute_at(sch.block("D"), sch.loop("C_update", 0));
   EXPECT_EQ(sch.first_other(), "") << sch.script();
+}
+
+TEST(SeparateInit, IsRefusedIfTheInitUsesABufferOfTheBlock) {
+  for (const std::string declaration :
+       {"T.alloc_buffer([1], dtype=\"int32\")", "T.match_buffer(A[vi, 0], [1], dtype=\"int32\")"}) {
+    const std::string script = R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
+    for i, k in T.grid(4, 6):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            T.reads(A[vi, vk], A[vi, 0])
+            T.writes(C[vi])
+            W = )" + declaration +
+                               R"(
+            with T.init():
+                C[vi] = W[0] - W[0]
+            C[vi] = C[vi] + A[vi, vk]
+)";
+    for (const StepOf separation : {kSeparations[1], kSeparations[3]}) {
+      Scheduled sch(script);
+      EXPECT_PRED2(contains, refusal([&] { separation(sch); }),
+                   "the init of block `C` uses `W`, which exists only inside of that block");
+    }
+  }
+}
+
+TEST(MergeReduction, RefusesAnInitWithBuffersOfItsOwn) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
+    for i in T.serial(4):
+        with T.block("C_init"):
+            vi = T.axis.spatial(4, i)
+            W = T.match_buffer(A[vi, 0], [1], dtype="int32")
+            C[vi] = W[0]
+    for i, k in T.grid(4, 6):
+        with T.block("C_update"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            C[vi] = C[vi] + A[vi, vk]
+)");
+  EXPECT_PRED2(contains,
+               refusal([&] { sch->merge_reduction(sch.block("C_init"), sch.block("C_update")); }),
+               "block `C_init` allocates or matches buffers, which no init does");
 }
 
 /// A producer is placed where all elements exist that the init reads, not only those of the update.

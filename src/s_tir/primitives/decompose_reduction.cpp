@@ -107,7 +107,14 @@ SeparateInit separate_init(const Caller& caller, const Program& program, int n, 
   init.body = fresh_copy(*block.init, map);
   for (BufferRegion& write : init.writes)
     for (Range& range : write.region) range = substitute(range, map);
-  init.reads = arith::find_block_access(init, buffers_of(block.reads)).reads;
+  const arith::BlockAccess found = arith::find_block_access(init, buffers_of(block.reads));
+  std::vector<Buffer> inside = block.alloc_buffers;
+  for (const MatchBuffer& match : block.match_buffers) inside.push_back(match.buffer);
+  for (const Buffer& own : inside)
+    if (mentions(found.reads, own) || mentions(found.writes, own) || uses_var(init.body, own->data))
+      refuse(caller, "the init of " + describe(program, n) + " uses `" + own->name +
+                         "`, which exists only inside of that block");
+  init.reads = found.reads;
   const auto uses = [&](const Expr& e, int loop) { return uses_var(e, program.loop(loop).var); };
   // The init keeps the loops that determine its elements.
   std::vector<int> kept = loops;
@@ -194,6 +201,8 @@ PrimFunc merge_reduction(const Program& program, int init, int update, SourceLoc
                        describe(program, *program.scope(init)) +
                        ", which initializes more than the sums of " + describe(program, update));
   const BlockRealize &first = program.realize(init), &second = program.realize(update);
+  if (!first.block->alloc_buffers.empty() || !first.block->match_buffers.empty())
+    refuse(caller, describe(program, init) + " allocates or matches buffers, which no init does");
   std::vector<const IterVar*> spatial;
   for (const IterVar& iter : second.block->iters)
     if (iter.kind() == IterKind::DataParallel) spatial.push_back(&iter);
