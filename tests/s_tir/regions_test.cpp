@@ -111,6 +111,26 @@ def main(A: T.Buffer[(4, 6), "int32"], C: T.Buffer[4, "int32"]) -> None:
                "block `C_init` allocates or matches buffers, which no init does");
 }
 
+/// Afterwards, the old buffer does not exist.
+TEST(SetScope, ReplacesTheBufferInTheIndicesOfDeclaredRegions) {
+  Scheduled sch(R"(
+@T.prim_func
+def main(I: T.Buffer[4, "int32"], A: T.Buffer[(8, 4), "int32"], C: T.Buffer[4, "int32"]) -> None:
+    J = T.alloc_buffer([4], dtype="int32")
+    for i in T.serial(4):
+        with T.block("J"):
+            vi = T.axis.spatial(4, i)
+            J[vi] = I[vi]
+    for i in T.serial(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = A[J[vi], vi]
+)");
+  sch->set_scope(sch.block("J"), 0, "local");
+  EXPECT_PRED2(contains, sch.script(), "T.reads(A[J_local[vi], vi], J_local[vi])");
+  EXPECT_EQ(sch.first_other(), "");
+}
+
 /// A producer is placed where all elements exist that the init reads, not only those of the update.
 TEST(MergeReduction, JoinsTheReadsOfInitAndUpdate) {
   Scheduled sch(R"(

@@ -8,13 +8,14 @@ namespace tenon::s_tir {
 /// Returns a copy of the buffer with another name and scope.
 tir::Buffer in_scope(const tir::Buffer& buffer, const std::string& name, tir::StorageScope scope);
 
-/// The accesses of a buffer to replace.
-enum class Replaced : bool { All, Writes };
+/// The accesses of a buffer to replace. Accesses: except reads in the indices of declared regions,
+/// as in TVM, for a buffer that continues to exist.
+enum class Replaced : unsigned char { Everything, Accesses, Writes };
 
 /// Replaces a buffer in accesses, regions, matched buffers and allocations. If the statement is a
 /// block, its own bindings, which are evaluated outside of it, are unchanged.
 tir::Stmt with_buffer(const tir::Stmt& s, const tir::Buffer& old, const tir::Buffer& with,
-                      Replaced replaced = Replaced::All);
+                      Replaced replaced = Replaced::Accesses);
 std::vector<tir::BufferRegion> with_buffer(std::vector<tir::BufferRegion> regions,
                                            const tir::Buffer& old, const tir::Buffer& with);
 

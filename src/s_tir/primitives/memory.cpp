@@ -70,11 +70,10 @@ Stmt with_buffer(const Stmt& s, const Buffer& old, const Buffer& with, Replaced 
   if (const BlockRealize* excluded = s.as<BlockRealize>();
       excluded && is_excluded_by_signature(*excluded->block, old))
     return s;
-  // Indices in declared regions are not rewritten, as in TVM.
-  const bool is_block = s.as<BlockRealize>() != nullptr;
+  const bool is_kept = s.as<BlockRealize>() != nullptr && replaced != Replaced::Everything;
   const bool is_read = replaced != Replaced::Writes;
   const auto read = [&](const Expr& e) { return is_read ? with_buffer(e, old, with) : e; };
-  const auto expr = [&](const Expr& e) { return is_block ? e : read(e); };
+  const auto expr = [&](const Expr& e) { return is_kept ? e : read(e); };
   const auto stmt = [&](const Stmt& child) {
     return map_bindings(with_buffer(child, old, with, replaced), read);
   };
@@ -543,7 +542,7 @@ NewBlock cache_write(const Program& program, int n, int index, StorageScope scop
            describe(program, n) + " would write `" + buffer->name + "` too late: it " + *conflict);
   const Stmt& writer = program.stmt(n);
   const Stmt next =
-      with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::All);
+      with_buffer(writer, buffer, cache, is_update ? Replaced::Writes : Replaced::Accesses);
   const auto cached = [&](const Included& included) -> NewBlock {
     BlockKey key{BlockKey::Plain{name, 0}};
     const Stmt copy =
@@ -835,7 +834,8 @@ PrimFunc set_scope(const Program& program, int n, int index, StorageScope scope_
   require_matched_scope(caller, program, buffer, scope_kind);
   const Buffer next =
       in_scope(buffer, buffer->name + "_" + std::string(to_string(scope_kind)), scope_kind);
-  PrimFunc func = program.with(block, with_buffer(program.stmt(block), buffer, next));
+  const Stmt changed = with_buffer(program.stmt(block), buffer, next, Replaced::Everything);
+  PrimFunc func = program.with(block, changed);
   require_memory_of_threads_around(caller, Program(func), n);
   return func;
 }
